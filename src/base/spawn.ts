@@ -1,0 +1,127 @@
+import { dlopen, FFIType, ptr } from "bun:ffi"
+import { closeSync } from "node:fs"
+
+export interface SpawnRequest {
+  /** The program must be a path: finding it on PATH is the caller's decision. */
+  readonly argv: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd: string
+  /** A descriptor to read from, or nothing at all. */
+  readonly stdin: number | "null"
+  readonly stdout: "pipe" | "null"
+  readonly stderr: "pipe" | "null"
+  /** Descriptors 3, 4, …: one of ours to hand over, or a fresh two-way pipe whose other end we keep. */
+  readonly extra: readonly (number | "pipe")[]
+}
+
+export interface Exit {
+  readonly exitCode: number | null
+  readonly signal: string | null
+}
+
+export interface Spawned {
+  readonly pid: number
+  readonly stdout: ReadableStream<Uint8Array> | null
+  readonly stderr: ReadableStream<Uint8Array> | null
+  /** Our ends of the `extra` pipes, in order; null where a descriptor of ours was handed over. */
+  readonly extra: readonly (number | null)[]
+  readonly exited: Promise<Exit>
+  /** CPU time of the child and of what it waited for; known once it has exited. */
+  cpuMs(): number | null
+  /** Peak memory as the kernel accounts it, which starts at the size of acode itself (see exec/usage). */
+  maxRssBytes(): number | null
+  /** Gives up our ends of the pipes. A grandchild that still holds the other ends no longer concerns us. */
+  close(): void
+}
+
+/**
+ * Starts a process in a session of its own. Throws the system's error (ENOENT, EACCES, …) when it cannot start.
+ * Output goes through real pipes: with the socket pairs a runtime would use, `echo x > /dev/stderr` fails in the
+ * child with ENXIO.
+ */
+export function spawn(request: SpawnRequest): Spawned {
+  const out = request.stdout === "pipe" ? openPipe() : null
+  const err = request.stderr === "pipe" ? openPipe() : null
+  const stdio = [
+    request.stdin === "null" ? "ignore" : request.stdin,
+    out?.write ?? "ignore",
+    err?.write ?? "ignore",
+    ...request.extra,
+  ]
+  let child: ReturnType<typeof Bun.spawn>
+  try {
+    // Bun types stdio as a triple although it takes any number of entries.
+    child = Bun.spawn({
+      cmd: [...request.argv],
+      env: { ...request.env },
+      cwd: request.cwd,
+      stdio: stdio as ["ignore", "ignore", "ignore"],
+      detached: true,
+    })
+  } catch (error) {
+    for (const end of [out?.read, err?.read]) if (end !== undefined) closeSync(end)
+    throw error
+  } finally {
+    for (const end of [out?.write, err?.write]) if (end !== undefined) closeSync(end)
+  }
+  const ours = request.extra.map((entry, index) => {
+    const end: unknown = child.stdio[index + 3]
+    return entry === "pipe" && typeof end === "number" ? end : null
+  })
+  return handleOf(child, out?.read ?? null, err?.read ?? null, ours)
+}
+
+function handleOf(
+  child: ReturnType<typeof Bun.spawn>,
+  out: number | null,
+  err: number | null,
+  extra: readonly (number | null)[],
+): Spawned {
+  const open = new Set([out, err, ...extra].filter(end => end !== null))
+  return {
+    pid: child.pid,
+    stdout: out === null ? null : Bun.file(out).stream(),
+    stderr: err === null ? null : Bun.file(err).stream(),
+    extra,
+    exited: child.exited.then(() => ({
+      exitCode: child.signalCode === null ? child.exitCode : null,
+      signal: child.signalCode === null ? null : String(child.signalCode),
+    })),
+    cpuMs: () => {
+      const usage = child.resourceUsage()
+      return usage === undefined ? null : Number(usage.cpuTime.total) / 1000
+    },
+    maxRssBytes: () => child.resourceUsage()?.maxRSS ?? null,
+    close: () => {
+      for (const end of open) closeSync(end)
+      open.clear()
+    },
+  }
+}
+
+interface Pipe {
+  readonly read: number
+  readonly write: number
+}
+
+const closeOnExec = 0o2000000
+
+function openPipe(): Pipe {
+  const ends = new Int32Array(2)
+  if (libc().pipe2(ptr(ends), closeOnExec) !== 0)
+    throw new Error("cannot create a pipe: too many open files?")
+  return { read: ends[0] ?? -1, write: ends[1] ?? -1 }
+}
+
+let loaded: ReturnType<typeof loadLibc> | null = null
+
+function libc(): ReturnType<typeof loadLibc>["symbols"] {
+  loaded ??= loadLibc()
+  return loaded.symbols
+}
+
+function loadLibc() {
+  return dlopen(`libc.${process.platform === "darwin" ? "dylib" : "so.6"}`, {
+    pipe2: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
+  })
+}

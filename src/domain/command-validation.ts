@@ -1,0 +1,82 @@
+import { printable } from "../base/text.ts"
+import { type Command, type ExecutionOptions, limitRanges, type ResourceLimits } from "./command.ts"
+import { Failure } from "./failure.ts"
+
+/** One thing wrong with a command: which property, and why. */
+export interface CommandProblem {
+  readonly property: string
+  readonly message: string
+}
+
+/** Freezes a valid command; throws ACODE-EXE-007 with every problem at once otherwise. */
+export function assertValidCommand(draft: Command): Command {
+  const problems = commandProblems(draft)
+  if (problems.length > 0) throw invalidCommand(problems)
+  return Object.freeze({
+    ...draft,
+    arguments: Object.freeze([...draft.arguments]),
+    environment: Object.freeze({ ...draft.environment }),
+    resourceLimits: Object.freeze({ ...draft.resourceLimits }),
+  })
+}
+
+export function invalidCommand(problems: readonly CommandProblem[]): Failure {
+  const listed = problems.map(problem => `${problem.property}: ${problem.message}`).join("; ")
+  return new Failure({
+    kind: "usage",
+    code: "ACODE-EXE-007",
+    message: `the command is not valid: ${listed}`,
+    where: problems.map(problem => problem.property).join(", "),
+    hint: "correct the named properties; `acode exec --help` shows the accepted forms",
+  })
+}
+
+/** Everything that can be said without looking at the disk. Arguments are opaque but for NUL. */
+export function commandProblems(draft: Command): CommandProblem[] {
+  const problems: CommandProblem[] = []
+  const wrong = (property: string, message: string) => problems.push({ property, message })
+  if (typeof draft.executable !== "string" || draft.executable.trim() === "") wrong("executable", "is empty")
+  else if (draft.executable.includes("\0")) wrong("executable", "contains a NUL byte")
+  draft.arguments.forEach((argument, index) => {
+    if (typeof argument !== "string") wrong(`arguments[${index}]`, "is not a string")
+    else if (argument.includes("\0")) wrong(`arguments[${index}]`, "contains a NUL byte")
+  })
+  if (draft.workingDirectory?.includes("\0")) wrong("workingDirectory", "contains a NUL byte")
+  if (draft.workingDirectory?.trim() === "") wrong("workingDirectory", "is empty")
+  for (const [name, value] of Object.entries(draft.environment)) {
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      wrong("environment", `"${printable(name)}" is not a variable name`)
+    if (value?.includes("\0")) wrong("environment", `the value of ${printable(name)} contains a NUL byte`)
+  }
+  if (draft.timeoutMs !== null) wrongRange(draft.timeoutMs, "timeoutMs", wrong)
+  for (const name of limitNames) {
+    const limit = draft.resourceLimits[name]
+    if (limit !== null) wrongRange(limit, name, wrong)
+  }
+  return problems
+}
+
+export function optionProblems(options: ExecutionOptions): CommandProblem[] {
+  const problems: CommandProblem[] = []
+  const wrong = (property: string, message: string) => problems.push({ property, message })
+  if (options.timeoutMs !== undefined) wrongRange(options.timeoutMs, "timeoutMs", wrong)
+  if (options.outputBytesMax !== undefined) wrongRange(options.outputBytesMax, "outputBytesMax", wrong)
+  return problems
+}
+
+const limitNames: readonly (keyof ResourceLimits)[] = [
+  "memoryBytesMax",
+  "processesMax",
+  "cpuSecondsMax",
+  "fileBytesMax",
+]
+
+function wrongRange(
+  value: number,
+  name: keyof typeof limitRanges,
+  wrong: (property: string, message: string) => void,
+): void {
+  const { min, max } = limitRanges[name]
+  if (!Number.isFinite(value) || value < min || value > max)
+    wrong(name, `is ${value}, it must lie between ${min} and ${max}`)
+}

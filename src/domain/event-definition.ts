@@ -1,0 +1,53 @@
+import type { z } from "zod"
+import { assert } from "../base/assert.ts"
+
+/** One kind of fact, declared once: its name, its version, and the shape of its data. */
+export interface EventDefinition<Type extends string = string, Schema extends z.ZodType = z.ZodType> {
+  readonly type: Type
+  readonly version: number
+  /** One sentence for the generated event page. */
+  readonly summary: string
+  readonly data: Schema
+}
+
+export function defineEvent<Type extends string, Schema extends z.ZodType>(
+  type: Type,
+  version: number,
+  summary: string,
+  data: Schema,
+): EventDefinition<Type, Schema> {
+  assert(/^[a-z_]+\.[a-z_]+$/.test(type), `event type "${type}" is noun.verb in snake case`)
+  return { type, version, summary, data }
+}
+
+/** An event as a caller hands it to the log; the log adds stream, seq, position, time and hashes. */
+export type NewEvent<Definition extends EventDefinition = EventDefinition> = {
+  readonly type: Definition["type"]
+  readonly version: number
+  readonly data: z.infer<Definition["data"]>
+}
+
+/** Builds a valid event or throws: an invalid one is a bug in the code that made it. */
+export function newEvent<Definition extends EventDefinition>(
+  definition: Definition,
+  data: z.infer<Definition["data"]>,
+): NewEvent<Definition> {
+  return { type: definition.type, version: definition.version, data: definition.data.parse(data) as never }
+}
+
+/** All event types of the product. Unknown and doubly declared types are errors. */
+export class EventManifest {
+  private readonly byName = new Map<string, EventDefinition>()
+
+  constructor(readonly definitions: readonly EventDefinition[]) {
+    for (const definition of definitions) {
+      const name = `${definition.type}@${definition.version}`
+      assert(!this.byName.has(name), `event ${name} is declared once`)
+      this.byName.set(name, definition)
+    }
+  }
+
+  find(type: string, version: number): EventDefinition | null {
+    return this.byName.get(`${type}@${version}`) ?? null
+  }
+}

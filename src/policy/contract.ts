@@ -1,0 +1,16 @@
+/** Replaces secrets by `[REDACTED:kind]`. Pure, linear in the input, and `redact(redact(x)) === redact(x)`. */
+export interface Redactor {
+  redactText(text: string): string
+  /** For output of programs: bytes that are no secret come back as they were, valid UTF-8 or not. */
+  redactBytes(bytes: Uint8Array): Uint8Array
+  /** A secret that is split over two pushes is still found; what is held back comes out with `end`. */
+  stream(): RedactionStream
+}
+
+export interface RedactionStream {
+  push(chunk: Uint8Array): Uint8Array
+  end(): Uint8Array
+}
+
+export const pathOperations = ["read", "write", "delete", "list"] as const
+export type PathOperation = (typeof pathOperations)[number]

@@ -1,0 +1,61 @@
+import type { Spawned, SpawnRequest } from "../base/spawn.ts"
+import type { NetworkChoice, ResourceLimits } from "../domain/command.ts"
+
+/** What one command may touch. All paths are absolute and already resolved. */
+export interface Confinement {
+  readonly argv: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly workspaceRoot: string
+  readonly cwd: string
+  readonly network: NetworkChoice
+  /** Paths a person opened for this one command; they win over protection. */
+  readonly writable: readonly string[]
+  readonly limits: ResourceLimits
+}
+
+/**
+ * Confines a command; never decides whether it may run. `prepare` throws a Failure (ACODE-EXE-010, or -011 when the
+ * program exists on the host and not inside) and must leave nothing behind when it does.
+ */
+export interface Sandbox {
+  readonly kind: "bwrap" | "none"
+  prepare(confinement: Confinement): Promise<Launch>
+}
+
+/** Everything between the decision to run and the last trace of the process. */
+export interface Launch {
+  readonly spawn: Pick<SpawnRequest, "argv" | "env" | "cwd" | "extra">
+  /** Takes over the child right after the spawn: limits in force, then it is let go. */
+  attach(child: Spawned): Promise<ProcessTree>
+  /** Removes every trace, after the tree is dead or when the spawn failed. Never throws; calling it twice is fine. */
+  cleanUp(): Promise<CleanUpReport>
+}
+
+export interface ProcessTree {
+  /** Ends every process of the tree at once, however it hid, and resolves when none is left. */
+  kill(): Promise<void>
+  /** Asks politely (SIGTERM to the command itself); does not wait. */
+  terminate(): void
+  /** After the command has exited: ends what it left behind and resolves when none is left. */
+  settle(): Promise<void>
+  /** Peak memory of the tree where it can be measured truly. */
+  maxRssBytes(): number | null
+  /** Set when a limit ended the command: which one. */
+  limitHit(): "memory" | "processes" | null
+}
+
+export interface CleanUpReport {
+  /** Protected names the command created, relative to the workspace, now in quarantine. */
+  readonly quarantined: readonly string[]
+  /** Where they were moved to, relative to the workspace. */
+  readonly quarantine: string | null
+}
+
+/** What confinement this machine gives, found by trying it. */
+export interface SandboxProbe {
+  readonly kind: "bwrap" | "none"
+  /** Why it is not stronger, and what to do about it; null when bwrap works. */
+  readonly reason: string | null
+  readonly hint: string | null
+  readonly features: Readonly<Record<string, boolean>>
+}

@@ -1,0 +1,141 @@
+import type { z } from "zod"
+import type { Json } from "../base/canonical.ts"
+import type { ExecutionRecord } from "../domain/command-result.ts"
+import type { NewEvent } from "../domain/event-definition.ts"
+import type { CommandFinished, CommandStarted, ProcessIdentity } from "../domain/events.ts"
+
+/** A fact in the log. `hash` covers every other field and, through `prevHash`, all of the stream before it. */
+export interface StoredEvent {
+  readonly stream: string
+  readonly seq: number
+  /** Order over all streams of the workspace. */
+  readonly position: number
+  readonly epoch: number
+  readonly at: string
+  readonly type: string
+  readonly version: number
+  readonly data: Json
+  readonly prevHash: string
+  readonly hash: string
+}
+
+/**
+ * The append-only history of one workspace. An append is durable when it returns, and either all of it happened or
+ * nothing. Secrets are replaced before anything is hashed or written. No implementation may rewrite an event.
+ */
+export interface EventLog {
+  /** Refused (ACODE-DB-007) when `expectedSeq` is not the stream's last seq or `epoch` is not its lease's. */
+  append(
+    stream: string,
+    expectedSeq: number,
+    epoch: number,
+    events: readonly NewEvent[],
+  ): readonly StoredEvent[]
+  read(stream: string, afterSeq?: number): readonly StoredEvent[]
+}
+
+/** The exclusive right to append to one stream. A new owner gets a higher epoch, which shuts the old one out. */
+export interface Leases {
+  /** Taken when free, expired, or held by a process of this machine that is dead; null when held. */
+  acquire(stream: string, owner: ProcessIdentity): Lease | null
+  renew(lease: Lease): boolean
+  release(lease: Lease): void
+}
+
+export interface Lease {
+  readonly stream: string
+  readonly epoch: number
+}
+
+/** Content named by the hash of what is stored, which is redacted. Written, synced and renamed before it is named. */
+export interface ArtifactStore {
+  /** Gives `sha256:…` of the stored bytes. */
+  put(content: Uint8Array): string
+  /** Null when it is missing; throws ACODE-SEC-004 when its content does not match its name. */
+  get(ref: string): Uint8Array | null
+}
+
+/** The executions of this workspace: written through the log, read through a projection of it. */
+export interface ExecutionHistory {
+  /** Opens the execution's stream: lease and event in one commit. */
+  started(data: z.infer<typeof CommandStarted.data>): void
+  finished(data: z.infer<typeof CommandFinished.data>): void
+  list(filter: ExecutionFilter): readonly ExecutionSummary[]
+  /** Ids that start or end with `typed`. */
+  matching(typed: string): readonly string[]
+  show(id: string): ExecutionRecord | null
+  stats(): ExecutionStats
+  /** Removes finished executions and leaves a signed tombstone. Gives the ids removed. */
+  prune(filter: Pick<ExecutionFilter, "until" | "runId">, reason: string): readonly string[]
+  /** Closes executions whose process is gone as `interrupted`. Gives their ids. */
+  recover(isAlive: (owner: ProcessIdentity) => boolean): readonly string[]
+}
+
+export interface ExecutionFilter {
+  readonly runId?: string
+  readonly sessionId?: string
+  readonly taskId?: string
+  readonly failed?: boolean
+  /** A glob over the command line. */
+  readonly command?: string
+  /** Inclusive. */
+  readonly since?: string
+  /** Exclusive. */
+  readonly until?: string
+  readonly limit?: number
+}
+
+export interface ExecutionSummary {
+  readonly id: string
+  readonly commandLine: string
+  /** Null while it runs. */
+  readonly ending: string | null
+  readonly exitCode: number | null
+  readonly success: boolean | null
+  readonly startTime: string
+  readonly durationMs: number | null
+  readonly runId: string
+  readonly sessionId: string | null
+  readonly taskId: string | null
+}
+
+export interface ExecutionStats {
+  readonly executions: number
+  readonly succeeded: number
+  readonly failed: number
+  readonly timedOut: number
+  readonly interrupted: number
+  readonly running: number
+  readonly durationMsTotal: number
+  readonly databaseBytes: number
+  readonly artifactCount: number
+  readonly artifactBytes: number
+  readonly oldest: string | null
+  readonly newest: string | null
+}
+
+/** What `audit verify` found. The first problem names the first bad event. */
+export interface AuditReport {
+  readonly ok: boolean
+  readonly events: number
+  readonly streams: number
+  readonly anchoredPosition: number | null
+  readonly problems: readonly AuditProblem[]
+}
+
+export interface AuditProblem {
+  readonly stream: string | null
+  readonly seq: number | null
+  readonly position: number | null
+  readonly what: string
+}
+
+export interface Store extends Disposable {
+  readonly log: EventLog
+  readonly leases: Leases
+  readonly artifacts: ArtifactStore
+  readonly executions: ExecutionHistory
+  /** Pins the head of the log outside the workspace, so that an older copy of the file is noticed. */
+  anchor(): void
+  verify(stream?: string): AuditReport
+}
