@@ -32,7 +32,7 @@ export function shellQuoted(argument: string): string {
 
 /** The candidate closest to what was typed, or null when none is close enough to be what was meant. */
 export function nearest(typed: string, candidates: readonly string[]): string | null {
-  const limit = Math.max(1, Math.floor(typed.length / 3))
+  const limit = typed.length <= 3 ? 1 : Math.max(2, Math.floor(typed.length / 3))
   const ranked = candidates
     .map(candidate => ({ candidate, distance: editDistance(typed, candidate) }))
     .filter(entry => entry.distance <= limit)

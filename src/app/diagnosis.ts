@@ -1,0 +1,12 @@
+/** One thing `doctor` looked at. */
+export interface Finding {
+  readonly name: string
+  readonly status: "ok" | "warning" | "fault"
+  readonly message: string
+  /** What to do; only where something is to be done. */
+  readonly hint: string | null
+}
+
+export function isHealthy(findings: readonly Finding[]): boolean {
+  return findings.every(finding => finding.status !== "fault")
+}

@@ -1,0 +1,42 @@
+import type { Command, ExecutionOptions } from "../domain/command.ts"
+import type { ExecutionRecord } from "../domain/command-result.ts"
+import type { ExecutionContext } from "../exec/contract.ts"
+import type { AuditReport, ExecutionHistory } from "../store/contract.ts"
+import type { LoadedConfig } from "./config.ts"
+import type { Finding } from "./diagnosis.ts"
+
+/** The verbs a surface may call. It never touches the terminal, so another surface can call the same ones. */
+export interface AppService {
+  readonly workspaceRoot: string
+  config(): Promise<LoadedConfig>
+  /** Turns what a person typed into a command: one string is split without a shell, words are taken as they are. */
+  commandOf(words: readonly string[], form: CommandForm): Promise<Command>
+  execute(command: Command, options: ExecutionOptions, context: ExecutionContext): Promise<ExecutionRecord>
+  /** Null when nothing was ever recorded here. */
+  executions(): Promise<ExecutionHistory | null>
+  artifact(ref: string): Promise<Uint8Array | null>
+  /** Removes finished executions behind a tombstone; gives their ids. */
+  prune(filter: { readonly until: string } | { readonly runId: string }): Promise<readonly string[]>
+  /** How long executions are kept when nobody says. */
+  retentionMs(): Promise<number>
+  now(): number
+  audit(stream: string | null): Promise<AuditReport>
+  diagnose(): Promise<readonly Finding[]>
+  trustConfig(): Promise<TrustedFile>
+  setConfig(key: string, value: string): Promise<string>
+  close(): Promise<void>
+}
+
+export interface CommandForm {
+  readonly isLiteral: boolean
+  readonly useShell: boolean | undefined
+  readonly cwd: string | undefined
+  readonly environment: Readonly<Record<string, string>>
+  readonly timeoutMs: number | undefined
+  readonly memoryBytesMax: number | undefined
+}
+
+export interface TrustedFile {
+  readonly path: string
+  readonly hash: string
+}

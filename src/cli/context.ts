@@ -1,0 +1,14 @@
+import type { AppEnvironment } from "../app/environment.ts"
+import type { AppService } from "../app/service.ts"
+import type { GlobalFlags } from "./definition.ts"
+import type { Output } from "./output.ts"
+
+/** What every command gets: where to print, what was said globally, and a way to the service when it needs one. */
+export interface CliContext {
+  readonly globals: GlobalFlags
+  readonly output: Output
+  readonly environment: AppEnvironment
+  readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
+  /** Constructed on first use: `redact` and `schema` never pay for it. */
+  service(): Promise<AppService>
+}

@@ -1,0 +1,27 @@
+import { type Finding, isHealthy } from "../app/diagnosis.ts"
+import { defineCommand } from "./definition.ts"
+import type { Output } from "./output.ts"
+
+export const doctor = defineCommand({
+  name: "doctor",
+  summary: "check what acode needs here and say what to do",
+  description: "Exits 1 when something is broken; a warning alone is no fault.",
+  arguments: [],
+  flags: {},
+  examples: [{ line: "acode doctor", note: "first thing to try when something does not work" }],
+  run: async (_input, { service, output, globals }) => {
+    const findings = await (await service()).diagnose()
+    if (globals.json) output.json(findings.map(finding => ({ id: finding.name, ...finding })))
+    const width = Math.max(...findings.map(finding => finding.name.length))
+    for (const finding of findings) {
+      output.line(`${markOf(finding, output)} ${finding.name.padEnd(width)}  ${finding.message}`)
+      if (finding.hint !== null) output.line(`  ${" ".repeat(width)}  → ${finding.hint}`)
+    }
+    return isHealthy(findings) ? 0 : 1
+  },
+})
+
+function markOf(finding: Finding, output: Output): string {
+  if (finding.status === "ok") return output.green("✓")
+  return finding.status === "warning" ? "!" : output.red("✗")
+}

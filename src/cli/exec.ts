@@ -1,0 +1,180 @@
+import { constants } from "node:os"
+import type { CommandForm } from "../app/service.ts"
+import {
+  captureModes,
+  type ExecutionOptions,
+  environmentModes,
+  networkChoices,
+  sandboxChoices,
+} from "../domain/command.ts"
+import type { CommandResult, ExecutionRecord } from "../domain/command-result.ts"
+import { Failure } from "../domain/failure.ts"
+import type { ExecutionContext } from "../exec/contract.ts"
+import type { CliContext } from "./context.ts"
+import { type CliInput, defineCommand, type FlagSpecs } from "./definition.ts"
+import { interruption } from "./interruption.ts"
+import { OutputClosed, writeChunk } from "./output.ts"
+
+const flags = {
+  timeout: { kind: "number", value: "SECONDS", summary: "stop it after this long; fractions allowed" },
+  cwd: { kind: "text", value: "DIR", summary: "run it in DIR, which must be inside the workspace" },
+  env: { kind: "list", value: "K=V", summary: "add a variable; may be repeated" },
+  "env-mode": { kind: "choice", choices: environmentModes, summary: "what it gets of your environment" },
+  shell: { kind: "boolean", summary: "give the one string to /bin/sh" },
+  capture: { kind: "choice", choices: captureModes, summary: "which output is kept" },
+  "max-output": { kind: "number", value: "BYTES", summary: "how much of each stream stands in the result" },
+  sandbox: { kind: "choice", choices: sandboxChoices, summary: "how it is confined" },
+  network: { kind: "choice", choices: networkChoices, summary: "none, or all of this machine's network" },
+  writable: {
+    kind: "list",
+    value: "PATH",
+    summary: "open a path for writing, protected ones too; may be repeated",
+  },
+  memory: { kind: "number", value: "MB", summary: "end it when the whole tree uses more" },
+} as const satisfies FlagSpecs
+
+export const exec = defineCommand({
+  name: "exec",
+  summary: "run one command: confined, bounded, killed as a tree, recorded",
+  description:
+    "Gives the command's own exit code; 124 timed out, 125 acode refused or could not run or record it,\n" +
+    "126 not executable, 127 not found, 128+N killed by signal N.",
+  arguments: [{ name: "PROGRAM", summary: "a program and its arguments, or one string", variadic: true }],
+  flags,
+  examples: [
+    { line: "acode exec -- npm test", note: "everything after -- belongs to npm" },
+    { line: 'acode exec "npm test" --timeout 60', note: "one string is split without a shell" },
+    {
+      line: "acode exec --network host -- curl -s https://example.com",
+      note: "no network unless you say so",
+    },
+    { line: "acode exec --json -- make build", note: "the whole result as JSON" },
+    { line: "acode exec --shell 'ls | wc -l'", note: "pipes and variables need a shell" },
+  ],
+  passthrough: true,
+  usageExitCode: 125,
+  run: async (input, context) => {
+    const service = await context.service()
+    const command = await service.commandOf(input.arguments, formOf(input))
+    using interrupt = interruption()
+    const closed = { stdout: false }
+    try {
+      const record = await service.execute(command, optionsOf(input), liveContext(context, interrupt, closed))
+      report(record, context)
+      return closed.stdout ? 141 : exitCodeFor(record.result, interrupt.signalNumber())
+    } catch (error) {
+      if (interrupt.signalNumber() !== null && error instanceof Failure)
+        return 128 + (interrupt.signalNumber() ?? 0)
+      throw error
+    }
+  },
+})
+
+type Input = CliInput<typeof flags>
+
+function formOf(input: Input): CommandForm {
+  const { flags: given, isLiteral } = input
+  return {
+    isLiteral,
+    useShell: given.shell || undefined,
+    cwd: given.cwd,
+    environment: Object.fromEntries(given.env.map(variable)),
+    timeoutMs: given.timeout === undefined ? undefined : given.timeout * 1000,
+    memoryBytesMax: given.memory === undefined ? undefined : Math.round(given.memory * 1024 * 1024),
+  }
+}
+
+function variable(assignment: string): [string, string] {
+  const equals = assignment.indexOf("=")
+  if (equals > 0) return [assignment.slice(0, equals), assignment.slice(equals + 1)]
+  throw new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-002",
+    message: `--env "${assignment}" is not NAME=VALUE`,
+    where: "acode exec",
+    hint: "write --env NAME=VALUE",
+  })
+}
+
+function optionsOf({ flags: given }: Input): ExecutionOptions {
+  return {
+    ...(given["env-mode"] === undefined ? {} : { environmentMode: given["env-mode"] }),
+    ...(given.shell ? { useShell: true } : {}),
+    ...(given.capture === undefined ? {} : { capture: given.capture }),
+    ...(given["max-output"] === undefined ? {} : { outputBytesMax: given["max-output"] }),
+    ...(given.sandbox === undefined ? {} : { sandbox: given.sandbox }),
+    ...(given.network === undefined ? {} : { network: given.network }),
+    ...(given.writable.length === 0 ? {} : { writable: given.writable }),
+  }
+}
+
+/** A person sees the output as it comes; a program that asked for JSON gets it whole at the end. */
+function liveContext(
+  context: CliContext,
+  interrupt: ReturnType<typeof interruption>,
+  closed: { stdout: boolean },
+): ExecutionContext {
+  const pass = async (stream: "stdout" | "stderr", chunk: Uint8Array) => {
+    if (closed.stdout) return
+    try {
+      await writeChunk(stream === "stdout" ? 1 : 2, chunk)
+    } catch (error) {
+      if (!(error instanceof OutputClosed)) throw error
+      // As SIGPIPE would: nobody reads on, so the command need not go on.
+      closed.stdout = true
+      interrupt.abort()
+    }
+  }
+  return {
+    signal: interrupt.signal,
+    ...(context.terminal.stdin ? {} : { stdin: 0 }),
+    ...(context.globals.json ? {} : { onOutput: pass }),
+    onConfined: (sandbox, notice) => {
+      if (notice !== null) context.output.notice(notice)
+      else if (context.terminal.stderr)
+        context.output.notice(`acode: sandbox ${sandbox.kind}, network ${sandbox.network}`)
+    },
+  }
+}
+
+function report(record: ExecutionRecord, { output, globals }: CliContext): void {
+  const { result, id } = record
+  if (globals.json) output.json(record)
+  else if (result.error !== null)
+    output.failure({
+      kind: "general",
+      code: result.error.code,
+      message: result.error.message,
+      where: `execution ${id.slice(-8)}`,
+      ...(result.error.details["hint"] === undefined ? {} : { hint: result.error.details["hint"] }),
+    })
+  if (result.sandbox.quarantined.length > 0)
+    output.notice(`acode: moved to quarantine, protected: ${result.sandbox.quarantined.join(", ")}`)
+  if (globals.verbose)
+    output.notice(
+      `acode: ${id} ${result.ending} exit=${result.exitCode ?? "-"} in ${result.durationMs} ms` +
+        ` (queued ${result.queuedMs} ms, cpu ${result.usage.cpuMs ?? "?"} ms, sandbox ${result.sandbox.kind}, network ${result.sandbox.network})`,
+    )
+}
+
+function exitCodeFor(result: CommandResult, interruptedBy: number | null): number {
+  switch (result.ending) {
+    case "exited":
+      return result.exitCode ?? 125
+    case "timedOut":
+      return 124
+    case "signalled":
+      return 128 + signalNumber(result.signal)
+    case "cancelled":
+      return 128 + (interruptedBy ?? 2)
+    case "notStarted":
+      return result.error?.code === "ACODE-EXE-001" ? 127 : result.error?.code === "ACODE-EXE-005" ? 126 : 125
+    case "interrupted":
+      return 125
+  }
+}
+
+function signalNumber(name: string | null): number {
+  const numbers: Readonly<Record<string, number>> = constants.signals
+  return name === null ? 0 : (numbers[name] ?? 0)
+}

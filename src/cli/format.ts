@@ -1,0 +1,16 @@
+/** The end of an id is what listings show and what people type back. */
+export function shortId(id: string): string {
+  return id.slice(-8)
+}
+
+export function durationText(durationMs: number): string {
+  if (durationMs < 1000) return `${durationMs} ms`
+  if (durationMs < 60_000) return `${(durationMs / 1000).toFixed(1)} s`
+  return `${Math.floor(durationMs / 60_000)} m ${Math.round((durationMs % 60_000) / 1000)} s`
+}
+
+export function bytesText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`
+  if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KB`
+  return `${(bytes / (1024 * 1024)).toFixed(1)} MB`
+}

@@ -1,0 +1,113 @@
+import { isatty } from "node:tty"
+import { type AppEnvironment, readEnvironment } from "../app/environment.ts"
+import type { AppService } from "../app/service.ts"
+import { messageOf } from "../base/assert.ts"
+import { exitCodeOf, Failure, type FailureReport } from "../domain/failure.ts"
+import { version } from "../version.ts"
+import { cliCommands } from "./commands.ts"
+import type { CliContext } from "./context.ts"
+import type { CliCommand, GlobalFlags } from "./definition.ts"
+import { renderHelp, renderOverview } from "./help.ts"
+import { Output, OutputClosed } from "./output.ts"
+import { type ParsedLine, parseLine } from "./parse.ts"
+
+/** Runs one command line and gives the exit code. Nothing escapes: a bug is told as one and exits 70. */
+export async function main(argv: readonly string[]): Promise<number> {
+  const environment = readEnvironment()
+  const rough = { json: argv.includes("--json"), quiet: false, color: false }
+  let parsed: ParsedLine
+  try {
+    parsed = parseLine(argv, cliCommands)
+  } catch (error) {
+    return fail(error, new Output(rough), argv[0] === "exec" ? 125 : null)
+  }
+  const output = new Output(styleOf(parsed.globals, environment))
+  try {
+    return await dispatch(parsed, output, environment)
+  } catch (error) {
+    return fail(error, output, parsed.command?.usageExitCode ?? null)
+  }
+}
+
+async function dispatch(parsed: ParsedLine, output: Output, environment: AppEnvironment): Promise<number> {
+  const { command, globals, group } = parsed
+  if (globals.version) {
+    output.line(version)
+    if (globals.json) output.json({ version })
+    return 0
+  }
+  if (command === null) return overview(output, group, globals)
+  if (globals.help) {
+    if (globals.json) output.json(describe(command))
+    output.line(renderHelp(command).trimEnd())
+    return 0
+  }
+  const context = contextOf(globals, output, environment)
+  try {
+    return await command.run(parsed, context)
+  } finally {
+    await context.close()
+  }
+}
+
+function overview(output: Output, group: string | null, globals: GlobalFlags): number {
+  if (globals.json) output.json(cliCommands.map(describe))
+  output.line(renderOverview(cliCommands, group).trimEnd())
+  // Asking for help is not a mistake; naming only half a command is.
+  return group === null || globals.help ? 0 : 2
+}
+
+function describe(command: CliCommand) {
+  const { name, summary, arguments: words, flags, examples } = command
+  return { id: name, name, summary, arguments: words, flags, examples }
+}
+
+function contextOf(globals: GlobalFlags, output: Output, environment: AppEnvironment) {
+  let service: Promise<AppService> | null = null
+  const context: CliContext & { close(): Promise<void> } = {
+    globals,
+    output,
+    environment,
+    terminal: { stdin: isatty(0), stdout: isatty(1), stderr: isatty(2) },
+    service: () => {
+      service ??= import("../app/wire.ts").then(({ openService }) =>
+        openService({
+          environment,
+          workspace: globals.workspace,
+          configFile: globals.config,
+          notice: text => output.notice(text),
+        }),
+      )
+      return service
+    },
+    close: async () => (await service)?.close(),
+  }
+  return context
+}
+
+function styleOf(globals: GlobalFlags, environment: AppEnvironment) {
+  const color = isatty(2) && isatty(1) && !globals["no-color"] && !environment.noColor
+  return { color, quiet: globals.quiet, json: globals.json }
+}
+
+/** One place maps what went wrong to what is printed and to the exit code. */
+function fail(error: unknown, output: Output, failureExitCode: number | null): number {
+  if (error instanceof OutputClosed) return 141
+  const report = error instanceof Failure ? error.report : internal(error)
+  try {
+    output.failure(report)
+  } catch (closed) {
+    // Nobody is left to read it; the exit code still says what happened.
+    if (!(closed instanceof OutputClosed)) throw closed
+  }
+  return failureExitCode ?? exitCodeOf(report.kind)
+}
+
+function internal(error: unknown): FailureReport {
+  return {
+    kind: "internal",
+    code: "ACODE-INT-001",
+    message: `acode made a mistake: ${messageOf(error)}`,
+    hint: "nothing was lost; please report it with what you typed",
+  }
+}

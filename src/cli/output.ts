@@ -1,0 +1,89 @@
+import { write, writeSync } from "node:fs"
+import { errnoOf } from "../base/assert.ts"
+import { printable } from "../base/text.ts"
+import type { FailureReport } from "../domain/failure.ts"
+
+export interface OutputStyle {
+  readonly color: boolean
+  readonly quiet: boolean
+  readonly json: boolean
+}
+
+/** The only way text leaves the program. With `--json` stdout carries JSON and nothing else. */
+export class Output {
+  constructor(private readonly style: OutputStyle) {}
+
+  /** A line of the answer. */
+  line(text = ""): void {
+    if (!this.style.json) writeText(1, `${text}\n`)
+  }
+
+  json(value: unknown): void {
+    writeText(1, `${JSON.stringify(value, null, 2)}\n`)
+  }
+
+  /** Something worth knowing that is not the answer. */
+  notice(text: string): void {
+    if (!this.style.quiet) writeText(2, `${this.dim(text)}\n`)
+  }
+
+  failure(report: FailureReport): void {
+    if (this.style.json) this.json({ error: report })
+    const where = report.where === undefined ? "" : ` (${report.where})`
+    const hint = report.hint === undefined ? "" : `  → ${report.hint}\n`
+    writeText(2, `${this.red("error")} ${report.code}: ${report.message}${where}\n${hint}`)
+  }
+
+  dim(text: string): string {
+    return this.style.color ? `\u001b[2m${text}\u001b[0m` : text
+  }
+
+  red(text: string): string {
+    return this.style.color ? `\u001b[31m${text}\u001b[0m` : text
+  }
+
+  green(text: string): string {
+    return this.style.color ? `\u001b[32m${text}\u001b[0m` : text
+  }
+
+  /** Recorded bytes: exact when piped, harmless when a terminal would act on them. */
+  recorded(content: Uint8Array | string, isTerminal: boolean, fd: 1 | 2 = 1): void {
+    const bytes = typeof content === "string" ? Buffer.from(content) : content
+    if (isTerminal) writeText(fd, printable(new TextDecoder().decode(bytes)))
+    else writeWhole(fd, bytes)
+  }
+}
+
+/** Raised when the reader of our output went away, which is no error: `acode runs list | head -1`. */
+export class OutputClosed extends Error {}
+
+/** Passes a chunk on without blocking the event loop, so that deadlines fire while a slow reader holds us back. */
+export async function writeChunk(fd: 1 | 2, chunk: Uint8Array): Promise<void> {
+  for (let offset = 0; offset < chunk.length; ) {
+    const { promise, resolve, reject } = Promise.withResolvers<number>()
+    write(fd, chunk, offset, chunk.length - offset, null, (error, written) => {
+      if (error === null) resolve(written)
+      else if (errnoOf(error) === "EAGAIN") setTimeout(resolve, 1, 0)
+      else reject(errnoOf(error) === "EPIPE" ? new OutputClosed() : error)
+    })
+    offset += await promise
+  }
+}
+
+function writeText(fd: 1 | 2, text: string): void {
+  writeWhole(fd, Buffer.from(text))
+}
+
+function writeWhole(fd: 1 | 2, bytes: Uint8Array): void {
+  for (let offset = 0; offset < bytes.length; ) {
+    try {
+      offset += writeSync(fd, bytes, offset)
+    } catch (error) {
+      const code = errnoOf(error)
+      if (code === "EPIPE") throw new OutputClosed()
+      if (code !== "EAGAIN") throw error
+      // The pipe is full and was made non-blocking by somebody else; the reader decides how long this takes.
+      Bun.sleepSync(1)
+    }
+  }
+}

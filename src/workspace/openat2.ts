@@ -1,0 +1,90 @@
+import { dlopen, FFIType, ptr, read } from "bun:ffi"
+import { closeSync, constants, openSync } from "node:fs"
+
+/** Why the kernel would not open a path. `escape` is the one that matters: it led out of the directory. */
+export type OpenRefusal = "escape" | "missing" | "notDirectory" | "denied" | "other"
+
+export type OpenedBeneath =
+  | { readonly fd: number }
+  | { readonly refusal: OpenRefusal; readonly errno: number }
+
+/**
+ * Opens `relative` below an open directory so that no symlink, `..` or magic link can lead out of it. The kernel
+ * resolves and checks in one step: a realpath check followed by an open loses that race. Null where the kernel does
+ * not offer it.
+ */
+export function openBeneath(
+  directoryFd: number,
+  relative: string,
+  flags: number,
+  mode: number,
+): OpenedBeneath | null {
+  if (!isSupported()) return null
+  return call(directoryFd, relative, flags, mode)
+}
+
+const resolveBeneath = 0x08
+const resolveNoMagicLinks = 0x02
+const syscallNumber = 437
+
+function call(directoryFd: number, relative: string, flags: number, mode: number): OpenedBeneath {
+  const path = Buffer.from(`${relative}\0`)
+  const how = new BigUint64Array([
+    BigInt(flags | closeOnExec),
+    BigInt(mode),
+    BigInt(resolveBeneath | resolveNoMagicLinks),
+  ])
+  const { syscall, __errno_location } = libc().symbols
+  const fd = Number(syscall(syscallNumber, directoryFd, ptr(path), ptr(how), how.byteLength))
+  if (fd >= 0) return { fd }
+  const location = __errno_location()
+  const errno = location === null ? 0 : read.i32(location, 0)
+  return { refusal: refusals[errno] ?? "other", errno }
+}
+
+const closeOnExec = 0o2000000
+
+const refusals: Readonly<Record<number, OpenRefusal>> = {
+  2: "missing",
+  13: "denied",
+  18: "escape",
+  20: "notDirectory",
+  40: "escape",
+}
+
+let supported: boolean | null = null
+
+/** Old kernels answer ENOSYS and strict containers EPERM, so the only honest test is to open something. */
+function isSupported(): boolean {
+  if (supported === null) supported = process.platform === "linux" && opensRoot()
+  return supported
+}
+
+function opensRoot(): boolean {
+  const directory = openSync("/", constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    const opened = call(directory, ".", constants.O_RDONLY | constants.O_DIRECTORY, 0)
+    if (!("fd" in opened)) return false
+    closeSync(opened.fd)
+    return true
+  } finally {
+    closeSync(directory)
+  }
+}
+
+let loaded: ReturnType<typeof load> | null = null
+
+function libc(): ReturnType<typeof load> {
+  loaded ??= load()
+  return loaded
+}
+
+function load() {
+  return dlopen("libc.so.6", {
+    syscall: {
+      args: [FFIType.i64, FFIType.i64, FFIType.ptr, FFIType.ptr, FFIType.u64],
+      returns: FFIType.i64,
+    },
+    __errno_location: { args: [], returns: FFIType.ptr },
+  })
+}
