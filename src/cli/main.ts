@@ -13,11 +13,12 @@ import { type ParsedLine, parseLine } from "./parse.ts"
 
 /** Runs one command line and gives the exit code. Nothing escapes: a bug is told as one and exits 70. */
 export async function main(argv: readonly string[]): Promise<number> {
-  const environment = readEnvironment()
   const rough = { json: argv.includes("--json"), quiet: false, color: false }
   let parsed: ParsedLine
+  let environment: AppEnvironment
   try {
-    parsed = parseLine(argv, cliCommands)
+    environment = readEnvironment()
+    parsed = parseLine(environment.json ? ["--json", ...argv] : argv, cliCommands)
   } catch (error) {
     return fail(error, new Output(rough), argv[0] === "exec" ? 125 : null)
   }

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { cliCommands } from "../../src/cli/commands.ts"
+import { acodeProgram, runAcode } from "../support/acode.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+
+let workspace: TempWorkspace
+
+beforeAll(() => {
+  workspace = tempWorkspace()
+})
+afterAll(() => workspace[Symbol.dispose]())
+
+function acode(
+  args: readonly string[],
+  more: { env?: Record<string, string>; stdin?: string; cwd?: string } = {},
+) {
+  return runAcode(args, {
+    cwd: more.cwd ?? workspace.root,
+    env: { ...workspace.environment, ...more.env },
+    stdin: more.stdin ?? "",
+  })
+}
+
+test("--version prints the version of the package", async () => {
+  const { version } = await Bun.file(join(import.meta.dir, "../../package.json")).json()
+  expect(await acode(["--version"])).toMatchObject({ exitCode: 0, stdout: `${version}\n`, stderr: "" })
+})
+
+test("help names every command", async () => {
+  const { exitCode, stdout } = await acode(["--help"])
+  expect(exitCode).toBe(0)
+  for (const command of cliCommands) expect(stdout).toContain(command.name)
+})
+
+describe("every command has help with an example", () => {
+  for (const command of cliCommands)
+    test(command.name, async () => {
+      const { exitCode, stdout, stderr } = await acode([...command.name.split(" "), "--help"])
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" })
+      expect(stdout).toContain(`acode ${command.name}`)
+      expect(stdout).toContain("Examples:")
+    })
+})
+
+test("half a command lists its verbs and exits 2", async () => {
+  const { exitCode, stdout } = await acode(["runs"])
+  expect(exitCode).toBe(2)
+  expect(stdout).toContain("runs show")
+})
+
+test("an unknown command suggests the nearest and exits 2", async () => {
+  const { exitCode, stderr } = await acode(["rusn", "list"])
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain("did you mean `acode runs`?")
+})
+
+test("it starts from any directory and through a symlink", async () => {
+  const link = join(workspace.outside, "acode-link")
+  symlinkSync(acodeProgram(), link)
+  const run = Bun.spawnSync([link, "--version"], { cwd: "/", env: { ...workspace.environment } })
+  expect(run.exitCode).toBe(0)
+})
+
+test("configuration files of the current directory do not reach acode's own runtime", async () => {
+  using trap = tempWorkspace({
+    files: {
+      ".env": "XDG_DATA_HOME=/nonexistent\nACODE_FAILPOINT=1\n",
+      "bunfig.toml": 'preload = ["./evil.ts"]\n',
+      "evil.ts": 'require("fs").writeFileSync("evil-ran", "x")\n',
+      "tsconfig.json": "{ this is not json",
+      "package.json": "{ nor is this",
+    },
+  })
+  const run = await runAcode(["exec", "--", "echo", "fine"], { cwd: trap.root, env: trap.environment })
+  expect(run).toMatchObject({ exitCode: 0, stdout: "fine\n" })
+  expect(existsSync(join(trap.root, "evil-ran"))).toBe(false)
+})
+
+describe("redact", () => {
+  test("replaces secrets and leaves the rest byte for byte", async () => {
+    const token = `ghp_${"a1B2".repeat(9)}`
+    const { stdout, exitCode } = await acode(["redact"], { stdin: `before ${token} after\nplain line\n` })
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^before \[REDACTED:[a-z-]+\] after\nplain line\n$/)
+  })
+
+  test("replaces the values of secret-looking variables", async () => {
+    const { stdout } = await acode(["redact"], {
+      stdin: "it is s3cret-value-9 here",
+      env: { MY_TOKEN: "s3cret-value-9" },
+    })
+    expect(stdout).not.toContain("s3cret-value-9")
+  })
+})
+
+describe("config", () => {
+  test("set writes the project file, get reads it, show names the origin", async () => {
+    expect((await acode(["config", "set", "execution.default_timeout_seconds", "7"])).exitCode).toBe(0)
+    expect(await acode(["config", "get", "execution.default_timeout_seconds"])).toMatchObject({
+      stdout: "7\n",
+    })
+    const shown = JSON.parse((await acode(["config", "show", "--origin", "--json"])).stdout)
+    expect(shown).toContainEqual({ id: "execution.default_timeout_seconds", value: 7, origin: "project" })
+  })
+
+  test("an unknown key suggests the nearest and exits 2", async () => {
+    const { exitCode, stderr } = await acode(["config", "get", "execution.max_concurent"])
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain("did you mean execution.max_concurrent?")
+  })
+
+  test("an invalid file exits 3 with line and column, for exec 125", async () => {
+    using broken = tempWorkspace({
+      files: {
+        ".agent/config.yml": 'schema_version: "1"\nexecution:\n  max_concurrent: lots\n  sandbx: none\n',
+      },
+    })
+    const there = (...args: string[]) => runAcode(args, { cwd: broken.root, env: broken.environment })
+    const shown = await there("config", "show")
+    expect(shown.exitCode).toBe(3)
+    expect(shown.stderr).toContain("3:")
+    expect(shown.stderr).toContain("4:")
+    expect(shown.stderr).toContain("sandbox")
+    expect((await there("exec", "--", "true")).exitCode).toBe(125)
+  })
+
+  test("a loosening key counts only once the file is trusted, and not after it changes", async () => {
+    using project = tempWorkspace({
+      files: { ".agent/config.yml": 'schema_version: "1"\nexecution:\n  network: host\n' },
+    })
+    const there = (...args: string[]) => runAcode(args, { cwd: project.root, env: project.environment })
+    const network = async () => (await there("config", "get", "execution.network")).stdout.trim()
+    const before = await there("config", "get", "execution.network")
+    expect(before.stdout).toBe("none\n")
+    expect(before.stderr).toContain("acode config trust")
+    expect((await there("config", "trust")).exitCode).toBe(0)
+    expect(await network()).toBe("host")
+    writeFileSync(
+      join(project.root, ".agent/config.yml"),
+      'schema_version: "1"\nexecution:\n  network: host\n# more\n',
+    )
+    expect(await network()).toBe("none")
+  })
+})
+
+describe("schema", () => {
+  for (const name of ["config", "command-result", "events"])
+    test(`${name} is a JSON Schema`, async () => {
+      const { stdout, exitCode } = await acode(["schema", name])
+      expect(exitCode).toBe(0)
+      expect(JSON.parse(stdout).$schema).toBe("https://json-schema.org/draft/2020-12/schema")
+    })
+
+  test("an unknown one exits 2", async () => {
+    expect((await acode(["schema", "cnofig"])).exitCode).toBe(2)
+  })
+})
+
+describe("doctor", () => {
+  test("is content with a sound machine", async () => {
+    const { stdout, exitCode } = await acode(["doctor"])
+    expect(stdout).toContain("runtime")
+    expect(stdout).toContain("sandbox")
+    expect(exitCode).toBe(0)
+  })
+
+  test("names a corrupt database and exits 1", async () => {
+    using broken = tempWorkspace({
+      files: { ".agent/workspace.db": "this is no database at all, not even close" },
+    })
+    const { stdout, exitCode } = await runAcode(["doctor"], { cwd: broken.root, env: broken.environment })
+    expect(exitCode).toBe(1)
+    expect(stdout).toContain("ACODE-DB-")
+  })
+})
+
+describe("state that cannot be trusted or written refuses to run anything", () => {
+  test("a symlinked .agent", async () => {
+    using own = tempWorkspace()
+    mkdirSync(join(own.outside, "elsewhere"))
+    symlinkSync(join(own.outside, "elsewhere"), join(own.root, ".agent"))
+    const run = await runAcode(["exec", "--", "touch", "ran"], { cwd: own.root, env: own.environment })
+    expect(run.exitCode).toBe(125)
+    expect(existsSync(join(own.root, "ran"))).toBe(false)
+  })
+
+  test("a lost or replaced signing key", async () => {
+    using own = tempWorkspace()
+    const there = (...args: string[]) => runAcode(args, { cwd: own.root, env: own.environment })
+    await there("exec", "--", "true")
+    const keys = join(own.dataHome, "acode/keys")
+    expect(existsSync(keys)).toBe(true)
+    Bun.spawnSync([
+      "sh",
+      "-c",
+      'for k in "$1"/*; do chmod 600 "$k"; head -c 32 /dev/urandom > "$k"; done',
+      "sh",
+      keys,
+    ])
+    expect((await there("exec", "--", "touch", "ran")).stderr).toContain("ACODE-SEC-00")
+    Bun.spawnSync(["sh", "-c", 'rm -f "$1"/*', "sh", keys])
+    const lost = await there("exec", "--", "touch", "ran")
+    expect(lost.exitCode).toBe(125)
+    expect(lost.stderr).toContain("ACODE-SEC-001")
+    expect(existsSync(join(own.root, "ran"))).toBe(false)
+    expect((await there("audit", "verify")).exitCode).toBe(65)
+  })
+
+  test("a database of a newer version is left as it is", async () => {
+    using own = tempWorkspace()
+    const there = (...args: string[]) => runAcode(args, { cwd: own.root, env: own.environment })
+    await there("exec", "--", "true")
+    const path = join(own.root, ".agent/workspace.db")
+    const { Database } = await import("bun:sqlite")
+    const database = new Database(path)
+    database.run("PRAGMA user_version = 999")
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    const before = readFileSync(path)
+    const run = await there("exec", "--", "touch", "ran")
+    expect(run.exitCode).toBe(125)
+    expect(run.stderr).toContain("ACODE-DB-006")
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  test("an unwritable workspace", async () => {
+    using own = tempWorkspace()
+    if (process.getuid?.() === 0) Bun.spawnSync(["chattr", "+i", own.root])
+    else chmodSync(own.root, 0o500)
+    try {
+      const run = await runAcode(["exec", "--", "true"], { cwd: own.root, env: own.environment })
+      expect(run.exitCode).toBe(125)
+      expect(run.stderr).toMatch(/ACODE-DB-00[13]/)
+    } finally {
+      if (process.getuid?.() === 0) Bun.spawnSync(["chattr", "-i", own.root])
+      else chmodSync(own.root, 0o700)
+    }
+  })
+})

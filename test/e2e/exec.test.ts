@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { acodeProgram, runAcode } from "../support/acode.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+
+let workspace: TempWorkspace
+
+beforeAll(() => {
+  workspace = tempWorkspace({ git: true })
+})
+afterAll(() => workspace[Symbol.dispose]())
+
+function acode(args: readonly string[], more: { env?: Record<string, string>; stdin?: string } = {}) {
+  return runAcode(args, {
+    cwd: workspace.root,
+    env: { ...workspace.environment, ...more.env },
+    stdin: more.stdin ?? "",
+  })
+}
+
+describe("the exit code of exec is the command's own", () => {
+  test("hello is printed and exits 0", async () => {
+    expect(await acode(["exec", "--", "echo", "hello"])).toMatchObject({ exitCode: 0, stdout: "hello\n" })
+  })
+
+  test("one string is split without a shell", async () => {
+    expect(await acode(["exec", "echo hello"])).toMatchObject({ exitCode: 0, stdout: "hello\n" })
+    expect((await acode(["exec", "exit 42"])).exitCode).toBe(42)
+  })
+
+  for (const [line, exitCode] of [
+    [["exec", "--", "sh", "-c", "exit 7"], 7],
+    [["exec", "--", "sh", "-c", "kill -TERM $$"], 143],
+    [["exec", "--", "sh", "-c", "kill -KILL $$"], 137],
+    [["exec", "--timeout", "0.3", "--", "sleep", "60"], 124],
+    [["exec", "sleep 60", "--timeout", "0.3"], 124],
+    [["exec", "--", "no-such-program-anywhere"], 127],
+    [["exec", "--", "./not-executable"], 126],
+    [["exec", "--", ""], 125],
+    [["exec", "--", "   "], 125],
+    [["exec"], 125],
+    [["exec", "--timeout", "0", "--", "true"], 125],
+    [["exec", "--timeout", "-3", "--", "true"], 125],
+    [["exec", "--timeout", "soon", "--", "true"], 125],
+    [["exec", "--timuot", "3", "--", "true"], 125],
+    [["exec", "--cwd", "missing", "--", "true"], 125],
+    [["exec", "--cwd", "/etc", "--", "true"], 125],
+    [["exec", "--cwd", "out", "--", "true"], 125],
+    [["exec", "--env", "1A=x", "--", "true"], 125],
+    [["exec", "--env", "novalue", "--", "true"], 125],
+    [["exec", "--memory", "0", "--", "true"], 125],
+    [["exec", "--max-output", "0", "--", "true"], 125],
+    [["exec", "--sandbox", "container", "--", "true"], 125],
+    [["exec", "echo a | wc -l"], 125],
+    [["exec", "echo $HOME"], 125],
+  ] as const)
+    test(`${line.join(" ")} exits ${exitCode}`, async () => {
+      writeFileSync(join(workspace.root, "not-executable"), "echo no\n")
+      if (!existsSync(join(workspace.root, "out"))) symlinkSync("/etc", join(workspace.root, "out"))
+      const result = await acode(line)
+      expect(result.exitCode).toBe(exitCode)
+      // Whatever went wrong, a person reads a sentence with a code and never a stack trace.
+      expect(result.stderr).not.toMatch(/^\s+at .+:\d+/m)
+      if (exitCode >= 124 && exitCode <= 127) expect(result.stderr).toMatch(/ACODE-(EXE|CLI|SEC)-\d{3}/)
+    })
+
+  test("a usage error suggests the nearest flag", async () => {
+    expect((await acode(["exec", "--timeuot", "3", "--", "true"])).stderr).toContain(
+      "did you mean --timeout?",
+    )
+  })
+})
+
+describe("what exec prints", () => {
+  test("stdout is byte-exact when piped, binary included", async () => {
+    const bytes = Buffer.from(Array.from({ length: 4096 }, (_, index) => index % 256))
+    writeFileSync(join(workspace.root, "bytes.bin"), bytes)
+    const piped = Bun.spawnSync([acodeProgram(), "exec", "--", "cat", "bytes.bin"], {
+      cwd: workspace.root,
+      env: { ...workspace.environment },
+    })
+    expect(Buffer.from(piped.stdout).equals(bytes)).toBe(true)
+  })
+
+  test("stderr of the command goes to stderr", async () => {
+    const result = await acode(["exec", "--", "sh", "-c", "echo out; echo err > /dev/stderr"])
+    expect(result.stdout).toBe("out\n")
+    expect(result.stderr).toContain("err\n")
+  })
+
+  test("piped standard input reaches the command", async () => {
+    expect(await acode(["exec", "--", "cat"], { stdin: "given\n" })).toMatchObject({
+      exitCode: 0,
+      stdout: "given\n",
+    })
+  })
+
+  test("--json is one object with the same keys whatever the ending", async () => {
+    const lines = [
+      ["--", "true"],
+      ["--", "sh", "-c", "exit 3"],
+      ["--timeout", "0.2", "--", "sleep", "9"],
+      ["--", "sh", "-c", "kill -9 $$"],
+      ["--", "no-such-program-anywhere"],
+    ]
+    const records = []
+    for (const line of lines) records.push(JSON.parse((await acode(["exec", "--json", ...line])).stdout))
+    const keys = records.map(record => Object.keys(record.result).sort().join())
+    expect(new Set(keys).size).toBe(1)
+    expect(records.map(record => record.result.ending)).toEqual([
+      "exited",
+      "exited",
+      "timedOut",
+      "signalled",
+      "notStarted",
+    ])
+    expect(records.map(record => record.result.success)).toEqual([true, false, false, false, false])
+    expect(records[3].result.signal).toBe("SIGKILL")
+    expect(records[2].result.error.code).toBe("ACODE-EXE-002")
+  })
+
+  test("a refusal with --json is JSON too", async () => {
+    const result = await acode(["exec", "--json", "--timeout", "0", "--", "true"])
+    expect(result.exitCode).toBe(125)
+    expect(JSON.parse(result.stdout).error.code).toBe("ACODE-EXE-007")
+  })
+})
+
+describe("secrets of the environment stay outside", () => {
+  const secret = "hunter2-hunter2-hunter2"
+
+  test("the value appears neither in the output nor anywhere in .agent", async () => {
+    const result = await acode(["exec", "--", "env"], { env: { API_SECRET: secret } })
+    expect(result.exitCode).toBe(0)
+    expect(result.stdout).not.toContain(secret)
+    await acode(["exec", "--json", "--", "echo", secret, Buffer.from(secret).toString("base64")], {
+      env: { API_SECRET: secret },
+    })
+    const agent = join(workspace.root, ".agent")
+    for (const needle of [secret, Buffer.from(secret).toString("base64"), encodeURIComponent(secret)]) {
+      const found = Bun.spawnSync(["grep", "-rla", "--", needle, agent])
+      expect(found.stdout.toString()).toBe("")
+    }
+  })
+
+  test("--env puts a variable in and --env-mode replace leaves the rest out", async () => {
+    const result = await acode(["exec", "--env", "GREETING=hi", "--env-mode", "replace", "--", "env"], {
+      env: { OTHER_THING: "1" },
+    })
+    expect(result.stdout).toContain("GREETING=hi\n")
+    expect(result.stdout).not.toContain("OTHER_THING")
+  })
+})
+
+test("a command leaves the workspace as it would without acode", async () => {
+  mkdirSync(join(workspace.root, "sub"), { recursive: true })
+  expect((await acode(["exec", "--cwd", "sub", "--", "sh", "-c", "echo made > made.txt"])).exitCode).toBe(0)
+  expect(readFileSync(join(workspace.root, "sub/made.txt"), "utf8")).toBe("made\n")
+})

@@ -1,0 +1,165 @@
+import { Database } from "bun:sqlite"
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { copyFileSync, existsSync, readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { runAcode } from "../support/acode.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+
+let workspace: TempWorkspace
+
+beforeAll(async () => {
+  workspace = tempWorkspace({ git: true })
+  for (const line of [["true"], ["sh", "-c", "echo out; echo err >&2; exit 3"], ["sh", "-c", "seq 1 400000"]])
+    await acode("exec", "--", ...line)
+})
+afterAll(() => workspace[Symbol.dispose]())
+
+function acode(...args: string[]) {
+  return runAcode(args, { cwd: workspace.root, env: workspace.environment })
+}
+
+async function json(...args: string[]) {
+  const result = await acode(...args, "--json")
+  return JSON.parse(result.stdout)
+}
+
+describe("runs list", () => {
+  test("shows every execution, newest first", async () => {
+    const listed = await json("runs", "list")
+    expect(listed.map((row: { commandLine: string }) => row.commandLine)).toEqual([
+      "sh -c 'seq 1 400000'",
+      "sh -c 'echo out; echo err >&2; exit 3'",
+      "true",
+    ])
+  })
+
+  test("--failed shows those that did not succeed", async () => {
+    const listed = await json("runs", "list", "--failed")
+    expect(listed).toHaveLength(1)
+    expect(listed[0]).toMatchObject({ ending: "exited", exitCode: 3, success: false })
+  })
+
+  test("--command, --limit, --since and --until narrow it down", async () => {
+    expect(await json("runs", "list", "--command", "sh *")).toHaveLength(2)
+    expect(await json("runs", "list", "--limit", "1")).toHaveLength(1)
+    expect(await json("runs", "list", "--since", "1h")).toHaveLength(3)
+    expect(await json("runs", "list", "--until", "2020-01-01")).toEqual([])
+  })
+
+  test("a time that is none is refused with what is allowed", async () => {
+    const result = await acode("runs", "list", "--since", "yesterday")
+    expect(result.exitCode).toBe(2)
+    expect(result.stderr).toContain("2026-01-15T00:00:00Z")
+  })
+
+  test("a workspace without history lists nothing and is left alone", async () => {
+    using other = tempWorkspace()
+    const result = await runAcode(["runs", "list", "--json"], { cwd: other.root, env: other.environment })
+    expect(result).toMatchObject({ exitCode: 0, stdout: "[]\n" })
+    expect(existsSync(join(other.root, ".agent"))).toBe(false)
+  })
+})
+
+describe("runs show", () => {
+  test("gives what exec --json gave", async () => {
+    const given = await json("exec", "--", "sh", "-c", "echo same")
+    expect(await json("runs", "show", given.id)).toEqual(given)
+    expect(await json("runs", "show", given.id.slice(-8))).toEqual(given)
+  })
+
+  test("a long output is bounded in the record and whole with --full-output", async () => {
+    const [latest] = await json("runs", "list", "--command", "*seq*")
+    const record = await json("runs", "show", latest.id)
+    expect(record.result.truncation.stdout).toMatchObject({ originalBytes: 2_688_895 })
+    expect(record.result.stdout.length).toBeLessThan(1_100_000)
+    const full = await acode("runs", "show", latest.id, "--full-output")
+    expect(full.stdout.length).toBe(2_688_895)
+    expect(full.stdout.endsWith("\n400000\n")).toBe(true)
+  })
+
+  test("--context shows what it belongs to", async () => {
+    const [latest] = await json("runs", "list")
+    const shown = await acode("runs", "show", latest.id, "--context")
+    expect(shown.stdout).toMatch(/^runId +run_/m)
+    expect(shown.stdout).toMatch(/^repoSha +[0-9a-f]{40}$/m)
+  })
+
+  test("an unknown id exits 2, an ambiguous one too", async () => {
+    expect(await acode("runs", "show", "zzzz")).toMatchObject({ exitCode: 2 })
+    const ambiguous = await acode("runs", "show", "exe_")
+    expect(ambiguous.exitCode).toBe(2)
+    expect(ambiguous.stderr).toContain("ACODE-CLI-005")
+  })
+})
+
+test("runs stats counts them", async () => {
+  const stats = await json("runs", "stats")
+  expect(stats.executions).toBeGreaterThanOrEqual(3)
+  expect(stats.failed).toBe(1)
+  expect(stats.databaseBytes).toBeGreaterThan(0)
+})
+
+test("audit verify is content with an honest history", async () => {
+  const result = await acode("audit", "verify")
+  expect(result.exitCode).toBe(0)
+  expect(result.stdout).toMatch(/^ok: \d+ events in \d+ streams, anchored up to \d+\n$/)
+})
+
+describe("what was changed behind acode's back is found", () => {
+  function tampered(sql: string): TempWorkspace {
+    const copy = tempWorkspace()
+    const made = Bun.spawnSync(["sh", "-c", `cp -a "$1"/. "$2"/`, "sh", workspace.outside, copy.outside])
+    expect(made.exitCode).toBe(0)
+    const database = new Database(join(copy.root, ".agent/workspace.db"))
+    const triggers = database
+      .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'trigger'")
+      .all()
+    for (const { name } of triggers) database.run(`DROP TRIGGER ${name}`)
+    database.run(sql)
+    database.close()
+    return copy
+  }
+
+  for (const [what, sql] of [
+    ["an edited event", "UPDATE events SET data = replace(data, 'exit 3', 'exit 0') WHERE position = 3"],
+    ["a deleted event", "DELETE FROM events WHERE position = 4"],
+    ["a deleted stream", "DELETE FROM events WHERE stream = (SELECT stream FROM events WHERE position = 3)"],
+    ["a cut-off end", "DELETE FROM events WHERE position > 2"],
+  ] as const)
+    test(what, async () => {
+      using copy = tampered(sql)
+      const result = await runAcode(["audit", "verify"], { cwd: copy.root, env: copy.environment })
+      expect(result.exitCode).toBe(65)
+      expect(result.stderr).toContain("ACODE-SEC-004")
+      expect(result.stderr).toMatch(/exe_|position \d+/)
+    })
+
+  test("a database restored from before", async () => {
+    using copy = tempWorkspace()
+    const acodeThere = (...args: string[]) => runAcode(args, { cwd: copy.root, env: copy.environment })
+    await acodeThere("exec", "--", "true")
+    const database = join(copy.root, ".agent/workspace.db")
+    const saved = join(copy.outside, "saved.db")
+    new Database(database).run(`VACUUM INTO '${saved}'`)
+    await acodeThere("exec", "--", "false")
+    for (const name of readdirSync(join(copy.root, ".agent")))
+      if (name.startsWith("workspace.db")) rmSync(join(copy.root, ".agent", name))
+    copyFileSync(saved, database)
+    expect((await acodeThere("audit", "verify")).exitCode).toBe(65)
+  })
+})
+
+test("prune removes executions and the history still verifies", async () => {
+  using own = tempWorkspace()
+  const there = (...args: string[]) => runAcode(args, { cwd: own.root, env: own.environment })
+  await there("exec", "--", "seq", "1", "100000")
+  await there("exec", "--", "true")
+  expect((await there("runs", "prune", "--older-than", "0s", "--json")).exitCode).toBe(0)
+  expect((await there("runs", "list", "--json")).stdout).toBe("[]\n")
+  expect((await there("exec", "--", "true")).exitCode).toBe(0)
+  expect((await there("audit", "verify")).exitCode).toBe(0)
+  expect(JSON.parse((await there("runs", "stats", "--json")).stdout)).toMatchObject({
+    executions: 1,
+    artifactCount: 0,
+  })
+})
