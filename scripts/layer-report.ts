@@ -9,9 +9,11 @@ export interface LayerReport {
   readonly violations: readonly string[]
 }
 
+const tablePath = join(import.meta.dirname, "..", ".dependency-cruiser.cjs")
+
 /** Holds the imports below `root` against the table in .dependency-cruiser.cjs of this checkout. */
 export async function layerReport(root: string): Promise<LayerReport> {
-  const options = await extractOptions(join(import.meta.dirname, "..", ".dependency-cruiser.cjs"))
+  const options = await extractOptions(tablePath)
   const { output } = await cruise(["src"], { ...options, baseDir: root })
   if (typeof output === "string") throw new Error("dependency-cruiser gave text instead of its result")
   return {
@@ -27,4 +29,12 @@ export async function layerReport(root: string): Promise<LayerReport> {
 export async function unseenModules(root: string, seen: readonly string[]): Promise<string[]> {
   const present = await Array.fromAsync(new Bun.Glob("src/**/*.ts").scan({ cwd: root }))
   return present.filter(file => !seen.includes(file)).sort()
+}
+
+/** The rooms that have a row in the table. */
+export async function knownRooms(): Promise<string[]> {
+  const { ruleSet } = await extractOptions(tablePath)
+  return (ruleSet?.forbidden ?? []).flatMap(
+    ({ name }) => /^(.*)-imports-down-only$/.exec(name ?? "")?.[1] ?? [],
+  )
 }

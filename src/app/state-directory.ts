@@ -9,6 +9,8 @@ export interface StatePlaces {
   readonly databasePath: string
   readonly artifactsDirectory: string
   readonly quarantineDirectory: string
+  /** Keys, anchors and trust of all workspaces. */
+  readonly dataDirectory: string
   readonly keysDirectory: string
   readonly anchorsDirectory: string
   readonly trustDirectory: string
@@ -22,6 +24,7 @@ export function statePlaces(workspaceRoot: string, dataHome: string): StatePlace
     databasePath: join(agentDirectory, "workspace.db"),
     artifactsDirectory: join(agentDirectory, "artifacts"),
     quarantineDirectory: join(agentDirectory, "quarantine"),
+    dataDirectory,
     keysDirectory: join(dataDirectory, "keys"),
     anchorsDirectory: join(dataDirectory, "anchors"),
     trustDirectory: join(dataDirectory, "trust"),

@@ -16,11 +16,13 @@ export interface SpawnRequest {
 
 export interface Exit {
   readonly exitCode: number | null
+  /** `SIGKILL`; a signal without a name, as the real-time ones, is told by its number: `SIG34`. */
   readonly signal: string | null
 }
 
 export interface Spawned {
   readonly pid: number
+  /** Whoever takes a reader must cancel it when done: one that waits for a byte keeps acode alive. */
   readonly stdout: ReadableStream<Uint8Array> | null
   readonly stderr: ReadableStream<Uint8Array> | null
   /** Our ends of the `extra` pipes, in order; null where a descriptor of ours was handed over. */
@@ -30,9 +32,16 @@ export interface Spawned {
   cpuMs(): number | null
   /** Peak memory as the kernel accounts it, which starts at the size of acode itself (see exec/usage). */
   maxRssBytes(): number | null
-  /** Gives up our ends of the pipes. A grandchild that still holds the other ends no longer concerns us. */
+  /**
+   * Gives up our ends of the pipes, once the streams are read or their readers cancelled. A grandchild that still
+   * holds the other ends no longer concerns us. Calling it twice is fine.
+   */
   close(): void
 }
+
+const running = new Set<number>()
+/** The processes started here that have not ended yet. Any other child of ours is an orphan that was given to us. */
+export const ownChildren: ReadonlySet<number> = running
 
 /**
  * Starts a process in a session of its own. Throws the system's error (ENOENT, EACCES, …) when it cannot start.
@@ -40,8 +49,7 @@ export interface Spawned {
  * child with ENXIO.
  */
 export function spawn(request: SpawnRequest): Spawned {
-  const out = request.stdout === "pipe" ? openPipe() : null
-  const err = request.stderr === "pipe" ? openPipe() : null
+  const [out, err] = openPipes(request.stdout === "pipe", request.stderr === "pipe")
   const stdio = [
     request.stdin === "null" ? "ignore" : request.stdin,
     out?.write ?? "ignore",
@@ -77,26 +85,37 @@ function handleOf(
   err: number | null,
   extra: readonly (number | null)[],
 ): Spawned {
+  const stdout = out === null ? null : Bun.file(out).stream()
+  const stderr = err === null ? null : Bun.file(err).stream()
   const open = new Set([out, err, ...extra].filter(end => end !== null))
+  running.add(child.pid)
   return {
     pid: child.pid,
-    stdout: out === null ? null : Bun.file(out).stream(),
-    stderr: err === null ? null : Bun.file(err).stream(),
+    stdout,
+    stderr,
     extra,
-    exited: child.exited.then(() => ({
-      exitCode: child.signalCode === null ? child.exitCode : null,
-      signal: child.signalCode === null ? null : String(child.signalCode),
-    })),
+    exited: child.exited.then(() => {
+      running.delete(child.pid)
+      return exitOf(child)
+    }),
     cpuMs: () => {
       const usage = child.resourceUsage()
       return usage === undefined ? null : Number(usage.cpuTime.total) / 1000
     },
     maxRssBytes: () => child.resourceUsage()?.maxRSS ?? null,
     close: () => {
+      // A stream nobody took a reader of would later read whatever gets the number of its descriptor next.
+      for (const stream of [stdout, stderr]) if (stream !== null && !stream.locked) void stream.cancel()
       for (const end of open) closeSync(end)
       open.clear()
     },
   }
+}
+
+function exitOf({ exitCode, signalCode }: ReturnType<typeof Bun.spawn>): Exit {
+  if (signalCode === null) return { exitCode, signal: null }
+  const name = String(signalCode)
+  return { exitCode: null, signal: name.startsWith("SIG") ? name : `SIG${name}` }
 }
 
 interface Pipe {
@@ -104,12 +123,23 @@ interface Pipe {
   readonly write: number
 }
 
+/** Both or none: a descriptor that is left behind when the second cannot be had would be lost for ever. */
+function openPipes(wantsOut: boolean, wantsErr: boolean): [Pipe | null, Pipe | null] {
+  const out = wantsOut ? openPipe() : null
+  try {
+    return [out, wantsErr ? openPipe() : null]
+  } catch (error) {
+    if (out !== null) for (const end of [out.read, out.write]) closeSync(end)
+    throw error
+  }
+}
+
 const closeOnExec = 0o2000000
 
 function openPipe(): Pipe {
   const ends = new Int32Array(2)
   if (libc().pipe2(ptr(ends), closeOnExec) !== 0)
-    throw new Error("cannot create a pipe: too many open files?")
+    throw Object.assign(new Error("cannot create a pipe: too many open files"), { code: "EMFILE" })
   return { read: ends[0] ?? -1, write: ends[1] ?? -1 }
 }
 
@@ -121,7 +151,5 @@ function libc(): ReturnType<typeof loadLibc>["symbols"] {
 }
 
 function loadLibc() {
-  return dlopen(`libc.${process.platform === "darwin" ? "dylib" : "so.6"}`, {
-    pipe2: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
-  })
+  return dlopen("libc.so.6", { pipe2: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 } })
 }

@@ -1,28 +1,27 @@
-/** What is left of a text after a ceiling: nothing is cut without saying how much. */
-export interface BoundedText {
-  readonly text: string
-  readonly omittedBytes: number
-}
-
-/** Matches what a terminal would act on or what hides the order of the text a person reads. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+/**
+ * Matches what a terminal would act on, and what is invisible or changes the order of the text a person reads. Tab and
+ * line feed are layout and stay.
+ */
 const unsafeForTerminal =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g
+  /(?![\t\n])[\p{Cc}\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu
 
 /** Makes foreign text safe to print: escapes, bells, title changes and bidi overrides become visible codes. */
 export function printable(text: string): string {
   return text.replace(unsafeForTerminal, found => {
-    const code = found.charCodeAt(0)
-    return code <= 0xff
-      ? `\\x${code.toString(16).padStart(2, "0")}`
-      : `\\u${code.toString(16).padStart(4, "0")}`
+    const code = found.codePointAt(0) ?? 0
+    const digits = code.toString(16)
+    if (code <= 0xff) return `\\x${digits.padStart(2, "0")}`
+    return code <= 0xffff ? `\\u${digits.padStart(4, "0")}` : `\\u{${digits}}`
   })
 }
 
 /** One line for a listing: newlines made visible, cut with an ellipsis at `max` characters. */
 export function oneLine(text: string, max: number): string {
   const flat = printable(text.replaceAll("\n", "\\n").replaceAll("\t", " "))
-  return flat.length <= max ? flat : `${flat.slice(0, Math.max(0, max - 1))}…`
+  if (flat.length <= max) return flat
+  const kept = flat.slice(0, Math.max(0, max - 1))
+  // Half of a character beyond the basic plane would be printed as a replacement sign.
+  return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`
 }
 
 /** How a person would type this argument in a POSIX shell. */

@@ -71,7 +71,7 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
     environment,
     terminal: { stdin: isatty(0), stdout: isatty(1), stderr: isatty(2) },
     service: () => {
-      service ??= import("../app/wire.ts").then(({ openService }) =>
+      service ??= import("../app/local-service.ts").then(({ openService }) =>
         openService({
           environment,
           workspace: globals.workspace,

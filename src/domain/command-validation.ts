@@ -61,6 +61,10 @@ export function optionProblems(options: ExecutionOptions): CommandProblem[] {
   const wrong = (property: string, message: string) => problems.push({ property, message })
   if (options.timeoutMs !== undefined) wrongRange(options.timeoutMs, "timeoutMs", wrong)
   if (options.outputBytesMax !== undefined) wrongRange(options.outputBytesMax, "outputBytesMax", wrong)
+  options.writable?.forEach((path, index) => {
+    if (path.trim() === "") wrong(`writable[${index}]`, "is empty")
+    else if (path.includes("\0")) wrong(`writable[${index}]`, "contains a NUL byte")
+  })
   return problems
 }
 
@@ -79,4 +83,6 @@ function wrongRange(
   const { min, max } = limitRanges[name]
   if (!Number.isFinite(value) || value < min || value > max)
     wrong(name, `is ${value}, it must lie between ${min} and ${max}`)
+  else if (name !== "timeoutMs" && !Number.isInteger(value))
+    wrong(name, `is ${value}, it must be a whole number`)
 }

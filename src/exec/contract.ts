@@ -9,9 +9,11 @@ import type {
 /** The only way acode starts a process for anybody. */
 export interface CommandRunner {
   /**
-   * Runs one command to its end. Throws only for an invalid command or option (ACODE-EXE-007) and when the
-   * execution cannot be recorded; everything that goes wrong while running is told in the result. When it
-   * resolves, no process of the command is left and the outcome is durable.
+   * Runs one command to its end. Throws only for an invalid command or option (ACODE-EXE-007), for a working
+   * directory that cannot be used (ACODE-EXE-006, ACODE-SEC-005) and when the execution cannot be recorded;
+   * everything else that goes wrong is told in the result. When it resolves, no process of the command is left and
+   * the outcome is durable. Whatever it resolves to was recorded, also when nothing was started: a program that was
+   * not found, a queue that was full, a cancellation before the start (ending `cancelled`, intent and outcome).
    */
   execute(command: Command, options?: ExecutionOptions, context?: ExecutionContext): Promise<ExecutionRecord>
 }
@@ -21,7 +23,10 @@ export interface ExecutionContext {
   readonly correlationIds?: Partial<CorrelationIds>
   /** A descriptor the command may read; without it the command reads end of file. */
   readonly stdin?: number
-  /** Sees the bytes as they come, unredacted. A promise holds the child back until it resolves. */
+  /**
+   * Sees the bytes as they come, unredacted, also of a stream that is not captured. A promise holds the child back
+   * until it resolves, the deadline nevertheless. Once it throws or the deadline has passed it is not called again.
+   */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => Promise<void> | void
   /** Told once, before the command starts, which confinement is in force. */
   readonly onConfined?: (sandbox: Pick<SandboxUse, "kind" | "network">, notice: string | null) => void
@@ -46,4 +51,18 @@ export interface CapturedOutputs {
   /** Redacted bytes whose hash the record names; null where the text in the record is all there is. */
   readonly stdout: Uint8Array | null
   readonly stderr: Uint8Array | null
+}
+
+/** The only way from a typed directory to a real one. */
+export interface WorkspacePaths {
+  /** The root, absolute, with every symlink resolved. */
+  readonly path: string
+  /** Throws ACODE-EXE-006 for what is no directory and ACODE-SEC-005 for what lies outside. `.` is the root. */
+  directory(typed: string): WorkspaceDirectory
+}
+
+export interface WorkspaceDirectory {
+  readonly absolute: string
+  /** As people are shown it; `.` for the root. */
+  readonly relative: string
 }

@@ -14,3 +14,15 @@ export interface RedactionStream {
 
 export const pathOperations = ["read", "write", "delete", "list"] as const
 export type PathOperation = (typeof pathOperations)[number]
+
+/** Which variables of the host a command may see. Pure tables; the modes and the merging are `exec/environment`. */
+export interface EnvironmentRules {
+  /** `API_TOKEN`, `DATABASE_URL`, …: the value is likely a secret, whatever it is. */
+  isSecretName(name: string): boolean
+  /** `LD_PRELOAD`, `NODE_OPTIONS`, `BASH_ENV`, …: the value makes another program load or run something. */
+  isLoaderName(name: string): boolean
+  /** Patterns are names in which `*` stands for anything. */
+  matchesPattern(name: string, pattern: string): boolean
+  /** PATH, HOME and the like: passed on in every mode, whatever a pattern says. */
+  readonly alwaysIncluded: readonly string[]
+}

@@ -1,5 +1,6 @@
 import type { Spawned, SpawnRequest } from "../base/spawn.ts"
 import type { NetworkChoice, ResourceLimits } from "../domain/command.ts"
+import type { Failure } from "../domain/failure.ts"
 
 /** What one command may touch. All paths are absolute and already resolved. */
 export interface Confinement {
@@ -22,8 +23,28 @@ export interface Sandbox {
   prepare(confinement: Confinement): Promise<Launch>
 }
 
+/**
+ * What is protected, in the words of whoever decides it (policy). Paths are relative to the workspace, with `/`.
+ * `noWrite` may be read and never written or deleted; `hidden` may not be read or listed either.
+ */
+export interface Protection {
+  classify(relativePath: string): ProtectionLevel
+  /** Names directly below the root that are protected before they exist. */
+  readonly topLevelNames: readonly ProtectedName[]
+}
+
+export type ProtectionLevel = "open" | "noWrite" | "hidden"
+
+export interface ProtectedName {
+  readonly name: string
+  readonly kind: "file" | "directory"
+  readonly hidden: boolean
+}
+
 /** Everything between the decision to run and the last trace of the process. */
 export interface Launch {
+  /** True when a death by signal N reaches us as exit code 128 + N, because a reaper stands in between. */
+  readonly signalsAsExitCodes?: boolean
   readonly spawn: Pick<SpawnRequest, "argv" | "env" | "cwd" | "extra">
   /** Takes over the child right after the spawn: limits in force, then it is let go. */
   attach(child: Spawned): Promise<ProcessTree>
@@ -40,8 +61,12 @@ export interface ProcessTree {
   settle(): Promise<void>
   /** Peak memory of the tree where it can be measured truly. */
   maxRssBytes(): number | null
-  /** Set when a limit ended the command: which one. */
+  /** CPU time of the whole tree where the child's own figure misses it; known after `settle` or `kill`. */
+  cpuMs?(): number | null
+  /** The limit the tree ran into. A program may cope with it: it explains a failure, it does not make one. */
   limitHit(): "memory" | "processes" | null
+  /** After `settle`: why the program itself never ran although the process was started. */
+  startFailure?(): Failure | null
 }
 
 export interface CleanUpReport {
@@ -49,6 +74,8 @@ export interface CleanUpReport {
   readonly quarantined: readonly string[]
   /** Where they were moved to, relative to the workspace. */
   readonly quarantine: string | null
+  /** Protected names that appeared and could not be moved away: a person has to look. */
+  readonly left?: readonly string[]
 }
 
 /** What confinement this machine gives, found by trying it. */

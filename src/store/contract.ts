@@ -4,6 +4,12 @@ import type { ExecutionRecord } from "../domain/command-result.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
 import type { CommandFinished, CommandStarted, ProcessIdentity } from "../domain/events.ts"
 
+/** What the store needs of the redactor. It is called on everything that is written, and nowhere is it skipped. */
+export interface StoreRedactor {
+  redactText(text: string): string
+  redactBytes(bytes: Uint8Array): Uint8Array
+}
+
 /** A fact in the log. `hash` covers every other field and, through `prevHash`, all of the stream before it. */
 export interface StoredEvent {
   readonly stream: string
@@ -59,10 +65,14 @@ export interface ArtifactStore {
 export interface ExecutionHistory {
   /** Opens the execution's stream: lease and event in one commit. */
   started(data: z.infer<typeof CommandStarted.data>): void
+  /** Closes the stream and gives its lease back, in one commit. */
   finished(data: z.infer<typeof CommandFinished.data>): void
+  /** `finished` from the record itself: long texts and the captured outputs become artifacts first. */
+  settled(record: ExecutionRecord, outputs: RecordedOutputs): void
   list(filter: ExecutionFilter): readonly ExecutionSummary[]
   /** Ids that start or end with `typed`. */
   matching(typed: string): readonly string[]
+  /** The record as it was given to `settled`. Null when the id is unknown or the command is still running. */
   show(id: string): ExecutionRecord | null
   stats(): ExecutionStats
   /** Removes finished executions and leaves a signed tombstone. Gives the ids removed. */
@@ -71,12 +81,18 @@ export interface ExecutionHistory {
   recover(isAlive: (owner: ProcessIdentity) => boolean): readonly string[]
 }
 
+/** Bytes to keep as artifacts; null where the text in the record is all there is. */
+export interface RecordedOutputs {
+  readonly stdout: Uint8Array | null
+  readonly stderr: Uint8Array | null
+}
+
 export interface ExecutionFilter {
   readonly runId?: string
   readonly sessionId?: string
   readonly taskId?: string
   readonly failed?: boolean
-  /** A glob over the command line. */
+  /** A glob over the whole command line; only `*` and `?` are special. */
   readonly command?: string
   /** Inclusive. */
   readonly since?: string
@@ -131,6 +147,7 @@ export interface AuditProblem {
 }
 
 export interface Store extends Disposable {
+  readonly workspaceId: string
   readonly log: EventLog
   readonly leases: Leases
   readonly artifacts: ArtifactStore
@@ -138,4 +155,6 @@ export interface Store extends Disposable {
   /** Pins the head of the log outside the workspace, so that an older copy of the file is noticed. */
   anchor(): void
   verify(stream?: string): AuditReport
+  /** What is wrong with the database file itself, in SQLite's words. Empty when nothing is. */
+  fileProblems(): readonly string[]
 }

@@ -1,0 +1,57 @@
+import { Database } from "bun:sqlite"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { repositoryRoot } from "../test/support/acode.ts"
+
+/** The least anybody pays for a process: start it and reap it. */
+export async function bareSpawn(argv: readonly string[] = ["/bin/true"]): Promise<void> {
+  await Bun.spawn([...argv], { env: {}, stdin: "ignore", stdout: "ignore", stderr: "ignore" }).exited
+}
+
+/** The least anybody pays to take all of an output and know its hash. */
+export async function bareDrain(argv: readonly string[]): Promise<void> {
+  const child = Bun.spawn([...argv], { env: {}, stdin: "ignore", stdout: "pipe", stderr: "ignore" })
+  const hasher = new Bun.CryptoHasher("sha256")
+  for await (const chunk of child.stdout) hasher.update(chunk)
+  hasher.digest("hex")
+  await child.exited
+}
+
+/** The least anybody pays to have a row on the disk: the pragmas of the store, one row, one commit. */
+export function durableCommits(directory: string): { commit(): void } & Disposable {
+  const database = new Database(join(directory, "floor.db"), { create: true, strict: true })
+  for (const pragma of ["busy_timeout = 10000", "journal_mode = WAL", "synchronous = FULL"])
+    database.run(`PRAGMA ${pragma}`)
+  database.run("CREATE TABLE rows (id INTEGER PRIMARY KEY, data TEXT NOT NULL) STRICT")
+  const insert = database.query("INSERT INTO rows (data) VALUES (?)")
+  const data = "x".repeat(1_000)
+  return {
+    commit: () => {
+      database.run("BEGIN IMMEDIATE")
+      insert.run(data)
+      database.run("COMMIT")
+    },
+    [Symbol.dispose]: () => database.close(),
+  }
+}
+
+/** A program that says hello, compiled the way acode is. */
+export function compiledHello(): { readonly path: string } & Disposable {
+  const directory = mkdtempSync(join(tmpdir(), "acode-hello-"))
+  const source = join(directory, "hello.ts")
+  const path = join(directory, "hello")
+  const { exitCode, stderr } = Bun.spawnSync(
+    [
+      "sh",
+      "-c",
+      `printf 'process.stdout.write("hello\\\\n")' > "$0" && exec "$1" build --compile --minify --bytecode --format=esm "$0" --outfile "$2"`,
+      source,
+      process.execPath,
+      path,
+    ],
+    { cwd: repositoryRoot },
+  )
+  if (exitCode !== 0) throw new Error(`cannot compile hello: ${stderr.toString()}`)
+  return { path, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) }
+}

@@ -1,0 +1,37 @@
+import { parseArgs } from "node:util"
+import { repositoryRoot } from "../test/support/acode.ts"
+import { type Figure, printTable, writeJson } from "./report.ts"
+
+/**
+ * `npm run bench [-- --only NAME --json FILE]`: what the product costs, against what the machine gives without it,
+ * measured in the same run. Not a test: a busy machine misses bars without anything being wrong.
+ */
+const groups: Readonly<Record<string, () => Promise<Figure[]>>> = {
+  pure: async () => (await import("./pure.ts")).pureFigures(),
+  redaction: async () => (await import("./redaction.ts")).redactionFigures(),
+  runner: async () => (await import("./runner.ts")).runnerFigures(),
+  sandbox: async () => (await import("./sandbox.ts")).sandboxFigures(),
+  capture: async () => (await import("./capture.ts")).captureFigures(),
+  kill: async () => (await import("./kill.ts")).killFigures(),
+  start: async () => {
+    build()
+    return (await import("./start.ts")).startFigures()
+  },
+}
+
+const { values } = parseArgs({ options: { only: { type: "string" }, json: { type: "string" } } })
+const chosen = Object.entries(groups).filter(([name]) => values.only === undefined || name === values.only)
+if (chosen.length === 0) throw new Error(`usage: --only ${Object.keys(groups).join("|")} --json FILE`)
+
+const figures: Figure[] = []
+for (const [name, measure] of chosen) {
+  process.stderr.write(`measuring ${name} …\n`)
+  figures.push(...(await measure()))
+}
+printTable(figures)
+if (values.json !== undefined) writeJson(values.json, figures)
+
+function build(): void {
+  const { exitCode, stderr } = Bun.spawnSync(["bash", "scripts/build"], { cwd: repositoryRoot })
+  if (exitCode !== 0) throw new Error(`npm run build: ${stderr.toString()}`)
+}

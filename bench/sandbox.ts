@@ -1,0 +1,92 @@
+import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { wireSandbox } from "../src/app/wire-sandbox.ts"
+import { unlimited } from "../src/domain/command.ts"
+import { command } from "../src/domain/command-builder.ts"
+import { missingProgram } from "../test/support/requirement.ts"
+import { durableCommits } from "./floors.ts"
+import { interleaved } from "./measure.ts"
+import { openProduct, type Product } from "./product.ts"
+import type { Figure } from "./report.ts"
+
+/** A confined command against bubblewrap itself with the very arguments acode gives it. */
+export async function sandboxFigures(): Promise<Figure[]> {
+  const missing = missingProgram("bwrap")
+  if (missing !== null) {
+    process.stderr.write(`not measured: ${missing}\n`)
+    return []
+  }
+  using product = openProduct()
+  using floor = durableCommits(product.workspace.outside)
+  const runner = await product.wiring.runner()
+  const nothing = command("/bin/true").build()
+  const bare = await bareBubblewrap(product)
+  const [confined, committed, executed] = await interleaved(60, [
+    bare,
+    () => {
+      floor.commit()
+      floor.commit()
+    },
+    async () => void (await runner.execute(nothing, { sandbox: "bwrap" })),
+  ])
+  if (confined === undefined || committed === undefined || executed === undefined)
+    throw new Error("nothing measured")
+  const ratio = (executed.p50 - committed.p50) / confined.p50
+  return [
+    {
+      name: "confined command, without its two commits",
+      measured: executed.p50 - committed.p50,
+      unit: "ms",
+      floor: confined.p50,
+      ratio,
+      bar: "≤ 1.6 ×",
+      ok: ratio <= 1.6,
+    },
+  ]
+}
+
+/** Takes the profile out of a launch that is prepared and never started, and runs it with nothing around it. */
+async function bareBubblewrap({ wiring, workspace }: Product): Promise<() => Promise<void>> {
+  const { values } = await wiring.config()
+  const { environment } = wiring.request
+  const sandboxFor = wireSandbox({
+    environment,
+    config: values,
+    root: wiring.root.path,
+    places: wiring.places,
+    clock: wiring.clock,
+  })
+  const { sandbox } = await sandboxFor("bwrap")
+  const launch = await sandbox.prepare({
+    argv: ["/bin/true"],
+    environment: { PATH: "/usr/bin:/bin" },
+    workspaceRoot: wiring.root.path,
+    cwd: wiring.root.path,
+    network: "none",
+    writable: [],
+    limits: unlimited,
+  })
+  const [profile, filter] = launch.spawn.extra.filter(entry => typeof entry === "number")
+  if (profile === undefined || filter === undefined)
+    throw new Error("the launch hands over no profile and no filter")
+  const filterPath = join(workspace.outside, "filter")
+  writeFileSync(filterPath, readFileSync(`/proc/self/fd/${filter}`))
+  const args = withoutWaiting(readFileSync(`/proc/self/fd/${profile}`, "utf8").split("\0").filter(Boolean))
+  const program = launch.spawn.argv[0] ?? "bwrap"
+  await launch.cleanUp()
+  return async () => {
+    const fd = openSync(filterPath, "r")
+    const child = Bun.spawn([program, ...args, "--seccomp", "3", "--", "/bin/true"], {
+      env: {},
+      stdio: ["ignore", "ignore", "ignore", fd],
+    })
+    closeSync(fd)
+    if ((await child.exited) !== 0) throw new Error("bubblewrap does not take the profile")
+  }
+}
+
+/** The descriptors of acode's own: to be told of the child, and to hold it back until its limits are in force. */
+function withoutWaiting(args: readonly string[]): string[] {
+  const own = ["--seccomp", "--json-status-fd", "--info-fd", "--block-fd"]
+  return args.filter((arg, index) => !own.includes(arg) && !own.includes(args[index - 1] ?? ""))
+}

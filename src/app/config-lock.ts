@@ -1,0 +1,47 @@
+import { dlopen, FFIType } from "bun:ffi"
+import { closeSync, openSync } from "node:fs"
+import { systemClock } from "../base/clock.ts"
+import { Failure } from "../domain/failure.ts"
+
+/**
+ * Runs an action while no other acode changes files in this directory. The kernel's lock leaves no file behind and ends
+ * with the process that held it, so a killed acode blocks nobody.
+ */
+export async function withDirectoryLock<Result>(
+  directory: string,
+  action: () => Result,
+  patienceMs = 10_000,
+): Promise<Result> {
+  const descriptor = openSync(directory, "r")
+  try {
+    await acquired(descriptor, patienceMs)
+    return action()
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+async function acquired(descriptor: number, patienceMs: number): Promise<void> {
+  const { symbols, close } = dlopen(`libc.${process.platform === "darwin" ? "dylib" : "so.6"}`, {
+    flock: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+  })
+  try {
+    const exclusiveWithoutWaiting = 2 | 4
+    const until = systemClock.monotonicMs() + patienceMs
+    while (symbols.flock(descriptor, exclusiveWithoutWaiting) !== 0) {
+      if (systemClock.monotonicMs() > until) throw busy()
+      await Bun.sleep(5)
+    }
+  } finally {
+    close()
+  }
+}
+
+function busy(): Failure {
+  return new Failure({
+    kind: "config",
+    code: "ACODE-CFG-001",
+    message: "another process is changing the configuration and does not finish",
+    hint: "end the other acode and try again",
+  })
+}

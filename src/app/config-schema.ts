@@ -1,0 +1,17 @@
+import { z } from "zod"
+import { defaultConfig } from "./config-defaults.ts"
+import { executionSection } from "./config-execution.ts"
+
+/**
+ * The whole configuration. A new section is one file with its schema, one line here and its defaults in
+ * `config-defaults.ts`; everything else (errors, editing, docs, JSON Schema) follows from that.
+ */
+export const ConfigFile = z.strictObject({
+  schema_version: z
+    .literal(defaultConfig.schema_version)
+    .describe('Version of this format, as text in quotes: "1".'),
+  execution: executionSection(),
+})
+
+/** The configuration in force: every key has a value. */
+export type Config = z.output<typeof ConfigFile>

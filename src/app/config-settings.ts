@@ -1,0 +1,68 @@
+import { join } from "node:path"
+import type { ResourceLimits } from "../domain/command.ts"
+import type { ExecutionSettings } from "../exec/settings.ts"
+import type { Config } from "./config-schema.ts"
+
+const KiB = 1024
+const MiB = KiB * KiB
+const dayMs = 24 * 3600 * 1000
+
+/** The `execution:` section in the units the command runner uses. */
+export function toExecutionSettings({ execution }: Config): ExecutionSettings {
+  return {
+    defaultTimeoutMs: Math.round(execution.default_timeout_seconds * 1000),
+    outputBytesMax: execution.max_output_kb * KiB,
+    artifactBytesMax: execution.artifact_max_mb * MiB,
+    useShell: execution.use_shell,
+    concurrentMax: execution.max_concurrent,
+    queuedMax: execution.max_queued,
+    environmentMode: execution.environment.mode,
+    environmentExclude: execution.environment.exclude_patterns,
+    environmentInclude: execution.environment.include,
+    sandbox: execution.sandbox,
+    network: execution.network,
+    killGraceMs: Math.round(execution.kill_grace_seconds * 1000),
+  }
+}
+
+/** Ceilings for a command that names none of its own. */
+export function toResourceLimits({ execution: { limits } }: Config): ResourceLimits {
+  return {
+    memoryBytesMax: limits.memory_mb === null ? null : limits.memory_mb * MiB,
+    processesMax: limits.processes,
+    cpuSecondsMax: limits.cpu_seconds,
+    fileBytesMax: limits.file_mb === null ? null : limits.file_mb * MiB,
+  }
+}
+
+export interface ConfinementSettings {
+  readonly allowUnixSockets: boolean
+  /** Absolute; `~/` is resolved. */
+  readonly readablePaths: readonly string[]
+}
+
+export function toConfinementSettings({ execution }: Config, home: string): ConfinementSettings {
+  return {
+    allowUnixSockets: execution.unix_sockets === "allow",
+    readablePaths: execution.readable_paths.map(path =>
+      path.startsWith("~/") ? join(home, path.slice(2)) : path,
+    ),
+  }
+}
+
+export interface AuditSettings {
+  readonly retentionMs: number
+  readonly outputRetentionMs: number
+  readonly includeOutput: boolean
+  /** How much output stands in the event itself. */
+  readonly inlineOutputBytesMax: number
+}
+
+export function toAuditSettings({ execution: { audit } }: Config): AuditSettings {
+  return {
+    retentionMs: audit.retention_days * dayMs,
+    outputRetentionMs: audit.output_retention_days * dayMs,
+    includeOutput: audit.include_output,
+    inlineOutputBytesMax: audit.max_output_bytes,
+  }
+}

@@ -1,0 +1,35 @@
+import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+
+/** Replaces a file so that a reader and a crash see either the old content or the new one, never a part. */
+export function writeAtomically(path: string, content: string, mode: number): void {
+  const directory = dirname(path)
+  const temporary = join(directory, `.${basename(path)}.${crypto.randomUUID()}.tmp`)
+  try {
+    const descriptor = openSync(temporary, "wx", mode)
+    try {
+      // The mode given to open is narrowed by the umask; a replaced file keeps the one it had.
+      fchmodSync(descriptor, mode)
+      const bytes = Buffer.from(content)
+      for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
+      fsyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    renameSync(temporary, path)
+  } catch (thrown) {
+    rmSync(temporary, { force: true })
+    throw thrown
+  }
+  syncDirectory(directory)
+}
+
+/** Without this a crash right after the rename can bring the old file back. */
+function syncDirectory(directory: string): void {
+  const descriptor = openSync(directory, "r")
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,131 @@
+import type { Json } from "../base/canonical.ts"
+import { environmentOverrides, type Override } from "./config-environment.ts"
+import { type ConfigSource, readConfigFile } from "./config-file.ts"
+import { documentOf, type Leaves } from "./config-keys.ts"
+import { type ConfigLayer, type ConfigOrigin, looseningKeys, mergeLayers } from "./config-merge.ts"
+import { type ConfigProblem, configFailure } from "./config-problem.ts"
+import type { Config } from "./config-schema.ts"
+import { configSources } from "./config-sources.ts"
+import type { AppEnvironment } from "./environment.ts"
+import { isTrusted, type TrustSubject } from "./trust.ts"
+
+export interface ConfigRequest {
+  readonly workspaceRoot: string
+  readonly environment: AppEnvironment
+  readonly flags: ConfigFlags
+}
+
+export interface ConfigFlags {
+  /** `--config FILE`: stands in for the project file. */
+  readonly configFile: string | null
+  /** Values given on the command line, by dotted key. */
+  readonly values: Readonly<Record<string, Json>>
+}
+
+export interface LoadedConfig {
+  readonly values: Config
+  /** Where each value comes from, by dotted key. */
+  readonly origins: ReadonlyMap<string, ConfigOrigin>
+  /** Lines a person is told once. */
+  readonly notices: readonly string[]
+  readonly userFile: ConfigFileState
+  readonly projectFile: ProjectFileState
+}
+
+export interface ConfigFileState {
+  readonly path: string
+  /** The path as a person knows it: relative to the workspace or to the home directory. */
+  readonly shown: string
+  readonly exists: boolean
+}
+
+export interface ProjectFileState extends ConfigFileState {
+  /** `sha256:…` of the very bytes that were read; null when there is no file. */
+  readonly hash: string | null
+  readonly trusted: boolean
+  /** Keys that loosen security over what holds without the file: what trusting it lets in. */
+  readonly loosens: readonly string[]
+}
+
+/**
+ * The configuration in force: command line, environment, project file, user file, default, in this order. Throws one
+ * Failure with everything that is wrong in all of them. Without files it loads neither the YAML parser nor schemas.
+ */
+export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
+  const { workspaceRoot, environment, flags } = request
+  const sources = configSources(workspaceRoot, environment, flags.configFile)
+  const user = await readFileLayer(sources.user)
+  const project = await readFileLayer(sources.project)
+  const variables = await checkOverrides(environmentOverrides(environment.host))
+  const line = await checkOverrides(flagOverrides(flags))
+  const problems = [user, project, variables, line].flatMap(part => part.problems)
+  if (problems.length > 0) throw configFailure(problems)
+
+  const subject = { workspaceRoot, configPath: sources.project.path, dataHome: environment.xdgDataHome }
+  const trusted = project.hash !== null && isProjectTrusted(subject, project.hash, environment)
+  const userLayer: ConfigLayer = { origin: "user", leaves: user.leaves, isTrusted: true }
+  const loosens = looseningKeys(mergeLayers([userLayer]).leaves, project.leaves)
+  const { leaves, origins } = mergeLayers([
+    userLayer,
+    { origin: "project", leaves: project.leaves, isTrusted: trusted },
+    { origin: "environment", leaves: variables.leaves, isTrusted: true },
+    { origin: "flag", leaves: line.leaves, isTrusted: true },
+  ])
+  return {
+    // Every source was validated by the schema, and every key has a default: the compiler cannot see either.
+    values: documentOf(leaves) as unknown as Config,
+    origins,
+    notices: trusted || loosens.length === 0 ? [] : [untrustedNotice(sources.project, loosens)],
+    userFile: { ...stateOf(sources.user), exists: user.hash !== null },
+    projectFile: {
+      ...stateOf(sources.project),
+      exists: project.hash !== null,
+      hash: project.hash,
+      trusted,
+      loosens,
+    },
+  }
+}
+
+interface CheckedPart {
+  readonly leaves: Leaves
+  readonly problems: readonly ConfigProblem[]
+}
+
+const nothing: Leaves = new Map()
+
+async function readFileLayer(source: ConfigSource): Promise<CheckedPart & { readonly hash: string | null }> {
+  const read = readConfigFile(source)
+  if (read.kind === "absent") return { leaves: nothing, problems: [], hash: null }
+  if (read.kind === "unusable") return { leaves: nothing, problems: [read.problem], hash: null }
+  const { checkConfigText } = await import("./config-document.ts")
+  const { leaves, problems } = checkConfigText(read.text, source.shown)
+  return { leaves: leaves ?? nothing, problems, hash: read.hash }
+}
+
+async function checkOverrides(overrides: readonly Override[]): Promise<CheckedPart> {
+  if (overrides.length === 0) return { leaves: nothing, problems: [] }
+  const { validateLeaf } = await import("./config-validation.ts")
+  const problems = overrides.flatMap(({ key, value, source }) =>
+    validateLeaf(key, value).map(({ message, allowed }) => {
+      return { code: "ACODE-CFG-003", source, line: null, column: null, key, message, allowed } as const
+    }),
+  )
+  return { leaves: new Map(overrides.map(({ key, value }) => [key, value])), problems }
+}
+
+function flagOverrides(flags: ConfigFlags): Override[] {
+  return Object.entries(flags.values).map(([key, value]) => ({ key, value, source: "command line" }))
+}
+
+function isProjectTrusted(subject: TrustSubject, hash: string, environment: AppEnvironment): boolean {
+  return environment.trustProject === hash || isTrusted(subject, hash)
+}
+
+function untrustedNotice(source: ConfigSource, loosens: readonly string[]): string {
+  return `${source.shown} is not trusted, so it cannot loosen ${loosens.join(", ")}; \`acode config trust\` accepts it`
+}
+
+function stateOf({ path, shown }: ConfigSource): Pick<ConfigFileState, "path" | "shown"> {
+  return { path, shown }
+}

@@ -1,0 +1,117 @@
+import { existsSync, statSync } from "node:fs"
+import { messageOf } from "../base/assert.ts"
+import { command } from "../domain/command-builder.ts"
+import { Failure } from "../domain/failure.ts"
+import { findProgram } from "../exec/program.ts"
+import { openStore } from "../store/open-store.ts"
+import type { Finding } from "./diagnosis.ts"
+import type { Wiring } from "./wire.ts"
+import { probeHere } from "./wire-sandbox.ts"
+
+/** Looks at everything acode stands on here. Each look is on its own, so one fault does not hide another. */
+export async function diagnose(wiring: Wiring): Promise<readonly Finding[]> {
+  return [
+    runtime(),
+    await guardedFinding("configuration", () => configuration(wiring)),
+    await guardedFinding("sandbox", () => sandbox(wiring)),
+    await guardedFinding("runner", () => runner(wiring)),
+    await guardedFinding("git", async () => git(wiring)),
+    await guardedFinding("database", () => database(wiring)),
+    await guardedFinding("keys", async () => keys(wiring)),
+  ]
+}
+
+async function guardedFinding(name: string, look: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await look()
+  } catch (error) {
+    if (!(error instanceof Failure)) return fault(name, messageOf(error), "please report this")
+    const { code, message, where, hint } = error.report
+    return fault(name, `${code}: ${message}${where === undefined ? "" : ` (${where})`}`, hint ?? null)
+  }
+}
+
+function runtime(): Finding {
+  return ok("runtime", `Bun ${Bun.version} on ${process.platform} ${process.arch}`)
+}
+
+async function configuration(wiring: Wiring): Promise<Finding> {
+  const { projectFile, userFile, notices } = await wiring.config()
+  const used = [projectFile, userFile].filter(file => file.exists).map(file => file.shown)
+  const message = used.length === 0 ? "defaults, no file" : used.join(" and ")
+  if (notices.length === 0) return ok("configuration", message)
+  return warning(
+    "configuration",
+    `${message}; ${notices.join("; ")}`,
+    "read the file, then `acode config trust`",
+  )
+}
+
+async function sandbox(wiring: Wiring): Promise<Finding> {
+  const probe = await probeHere(wiring.root.path)
+  const missing = Object.entries(probe.features).flatMap(([name, isPresent]) => (isPresent ? [] : [name]))
+  if (probe.kind === "none") return warning("sandbox", `none: ${probe.reason ?? "not available"}`, probe.hint)
+  if (missing.length === 0) return ok("sandbox", "bubblewrap, with everything it can do")
+  return ok("sandbox", `bubblewrap, without ${missing.join(", ")}`)
+}
+
+/** Takes the whole way a command takes, but for the record: a check must not write history. */
+async function runner(wiring: Wiring): Promise<Finding> {
+  const { result } = await (await wiring.unrecordedRunner()).execute(command("true").build())
+  if (result.success)
+    return ok("runner", `ran a command in ${result.durationMs} ms, sandbox ${result.sandbox.kind}`)
+  const { code, message, details } = result.error ?? {
+    code: "ACODE-EXE-003",
+    message: "it failed",
+    details: {},
+  }
+  return fault("runner", `${code}: ${message}`, details["hint"] ?? null)
+}
+
+function git(wiring: Wiring): Finding {
+  const found = findProgram("git", wiring.root.path, wiring.request.environment.host["PATH"])
+  if (found.kind === "found") return ok("git", found.path)
+  return warning(
+    "git",
+    "not found; acode reads git's files itself and does not need it",
+    "install git to use it yourself",
+  )
+}
+
+async function database(wiring: Wiring): Promise<Finding> {
+  const { databasePath } = wiring.places
+  if (!existsSync(databasePath)) return ok("database", "none yet; the first execution makes it")
+  using store = openStore({ ...(await wiring.storeOptions()), readOnly: true })
+  const [problem] = store.fileProblems()
+  if (problem !== undefined)
+    return fault("database", `ACODE-DB-005: ${problem}`, "keep a copy of .agent and restore a backup")
+  const report = store.verify()
+  const [first] = report.problems
+  if (first !== undefined)
+    return fault("database", `ACODE-SEC-004: ${first.what}`, "`acode audit verify` tells more")
+  return ok("database", `${report.events} events, chain and signatures hold`)
+}
+
+function keys(wiring: Wiring): Finding {
+  const { keysDirectory } = wiring.places
+  if (!existsSync(keysDirectory)) return ok("keys", "none yet; the first execution makes one")
+  const mode = statSync(keysDirectory).mode & 0o777
+  if ((mode & 0o077) === 0) return ok("keys", keysDirectory)
+  return fault(
+    "keys",
+    `${keysDirectory} is open to others (mode ${mode.toString(8)})`,
+    `chmod 700 ${keysDirectory}`,
+  )
+}
+
+function ok(name: string, message: string): Finding {
+  return { name, status: "ok", message, hint: null }
+}
+
+function warning(name: string, message: string, hint: string | null): Finding {
+  return { name, status: "warning", message, hint }
+}
+
+function fault(name: string, message: string, hint: string | null): Finding {
+  return { name, status: "fault", message, hint }
+}

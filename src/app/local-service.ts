@@ -1,0 +1,113 @@
+import { existsSync } from "node:fs"
+import { printable } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+import { othersAnchoredAt } from "../store/anchors.ts"
+import type { AuditReport } from "../store/contract.ts"
+import { openStore } from "../store/open-store.ts"
+import { setConfigValue } from "./config-edit.ts"
+import { toAuditSettings, toResourceLimits } from "./config-settings.ts"
+import { configSources } from "./config-sources.ts"
+import { diagnose } from "./diagnose.ts"
+import type { AppService, TrustedFile } from "./service.ts"
+import { ensureAgentDirectory } from "./state-directory.ts"
+import { trustProject } from "./trust.ts"
+import { typedCommand } from "./typed-command.ts"
+import { type WireRequest, Wiring } from "./wire.ts"
+
+export interface ServiceRequest extends WireRequest {
+  /** For what a person is told once, such as settings that are not in force. */
+  readonly notice: (text: string) => void
+}
+
+/** The verbs on the workspace of this machine. */
+export function openService(request: ServiceRequest): AppService {
+  const wiring = new Wiring(request)
+  let announced = false
+  const config = async () => {
+    const loaded = await wiring.config()
+    if (!announced) for (const notice of loaded.notices) request.notice(notice)
+    announced = true
+    return loaded
+  }
+  return {
+    workspaceRoot: wiring.root.path,
+    config,
+    commandOf: async (words, form) => {
+      const { values } = await config()
+      return typedCommand(words, form, form.useShell ?? values.execution.use_shell, toResourceLimits(values))
+    },
+    execute: async (command, options, context) => (await wiring.runner()).execute(command, options, context),
+    executions: async () => (await wiring.existingStore())?.executions ?? null,
+    artifact: async ref => (await wiring.existingStore())?.artifacts.get(ref) ?? null,
+    prune: async filter => (await wiring.existingStore())?.executions.prune(filter, "runs prune") ?? [],
+    retentionMs: async () => toAuditSettings((await config()).values).retentionMs,
+    now: () => wiring.clock.now(),
+    audit: async stream => audit(wiring, stream),
+    diagnose: () => diagnose(wiring),
+    trustConfig: () => trust(wiring),
+    setConfig: (key, value) => setValue(wiring, key, value),
+    close: async () => wiring[Symbol.dispose](),
+  }
+}
+
+/** Without a stream everything is checked; nothing is written while looking. */
+async function audit(wiring: Wiring, stream: string | null): Promise<AuditReport> {
+  const { places, root } = wiring
+  if (!existsSync(places.databasePath))
+    return nothingToAudit(othersAnchoredAt(places.anchorsDirectory, root.path, ""))
+  using store = openStore({ ...(await wiring.storeOptions()), readOnly: true })
+  if (stream === null) return store.verify()
+  const known = store.executions.matching(stream)
+  const [only] = known
+  if (known.length === 1 && only !== undefined) return store.verify(only)
+  throw new Failure({
+    kind: "usage",
+    code: known.length === 0 ? "ACODE-CLI-004" : "ACODE-CLI-005",
+    message: `"${printable(stream)}" fits ${known.length} executions`,
+    hint: "`acode runs list` shows the ids",
+  })
+}
+
+function nothingToAudit(anchored: readonly string[]): AuditReport {
+  const problems = anchored.map(id => ({
+    stream: null,
+    seq: null,
+    position: null,
+    what: `the history ${id} was anchored here and its database is gone`,
+  }))
+  return { ok: problems.length === 0, events: 0, streams: 0, anchoredPosition: null, problems }
+}
+
+async function trust(wiring: Wiring): Promise<TrustedFile> {
+  const { projectFile } = await wiring.config()
+  const { path, shown, hash } = projectFile
+  if (hash === null)
+    throw new Failure({
+      kind: "usage",
+      code: "ACODE-CFG-001",
+      message: "there is no project file to trust",
+      where: shown,
+      hint: "`acode config set KEY VALUE` makes one",
+    })
+  const { environment } = wiring.request
+  trustProject(
+    { workspaceRoot: wiring.root.path, configPath: path, dataHome: environment.xdgDataHome },
+    hash,
+    wiring.clock,
+  )
+  return { path: shown, hash }
+}
+
+async function setValue(wiring: Wiring, key: string, valueText: string): Promise<string> {
+  const { environment, configFile } = wiring.request
+  const { project } = configSources(wiring.root.path, environment, configFile ?? null)
+  await setConfigValue({
+    source: project,
+    key,
+    valueText,
+    ensureDirectory: () => {
+      if (project.inside !== null) ensureAgentDirectory(wiring.places.agentDirectory)
+    },
+  })
+  return project.shown
+}

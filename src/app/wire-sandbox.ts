@@ -1,0 +1,59 @@
+import { join } from "node:path"
+import type { Clock } from "../base/clock.ts"
+import type { SandboxChoice } from "../domain/command.ts"
+import { classify, topLevelNames } from "../policy/protected-paths.ts"
+import type { SandboxProbe } from "../sandbox/contract.ts"
+import { findBwrap, probeSandbox } from "../sandbox/probe.ts"
+import { createSandbox, type SandboxSettings, type SelectedSandbox } from "../sandbox/select.ts"
+import { endTagged } from "../sandbox/survivors.ts"
+import type { Store } from "../store/contract.ts"
+import { isProcessAlive } from "../store/process-identity.ts"
+import type { Config } from "./config-schema.ts"
+import { toConfinementSettings } from "./config-settings.ts"
+import type { AppEnvironment } from "./environment.ts"
+import type { StatePlaces } from "./state-directory.ts"
+
+export interface SandboxWiring {
+  readonly environment: AppEnvironment
+  readonly config: Config
+  readonly root: string
+  readonly places: StatePlaces
+  readonly clock: Clock
+}
+
+/** One sandbox for each choice, made when it is first asked for. */
+export function wireSandbox(wiring: SandboxWiring): (choice: SandboxChoice) => Promise<SelectedSandbox> {
+  const selected = new Map<SandboxChoice, Promise<SelectedSandbox>>()
+  return choice => {
+    const known = selected.get(choice) ?? createSandbox(choice, sandboxSettings(wiring))
+    selected.set(choice, known)
+    return known
+  }
+}
+
+export function probeHere(workspaceRoot: string): Promise<SandboxProbe> {
+  return probeSandbox(findBwrap(workspaceRoot))
+}
+
+/** Closes what a dead acode left open, and ends what it left running outside a sandbox. */
+export async function endInterrupted(store: Store): Promise<void> {
+  for (const id of store.executions.recover(owner => isProcessAlive(owner))) await endTagged(id)
+}
+
+function sandboxSettings({ environment, config, root, places, clock }: SandboxWiring): SandboxSettings {
+  const { allowUnixSockets, readablePaths } = toConfinementSettings(config, environment.home)
+  return {
+    workspaceRoot: root,
+    home: environment.home,
+    hostEnvironment: environment.host,
+    protection: { classify, topLevelNames },
+    stateDirectories: [places.agentDirectory, places.dataDirectory],
+    readableState: [join(places.agentDirectory, ".gitignore"), join(places.agentDirectory, "config.yml")],
+    readablePaths,
+    clock,
+    unixSockets: allowUnixSockets ? "allow" : "deny",
+    dependencyDirectories: [],
+    workDirectory: join(places.agentDirectory, "sandbox"),
+    quarantineDirectory: places.quarantineDirectory,
+  }
+}

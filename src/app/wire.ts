@@ -1,0 +1,133 @@
+import { existsSync } from "node:fs"
+import { type Clock, systemClock, systemIds } from "../base/clock.ts"
+import { type Faults, killAt, noFaults } from "../base/faults.ts"
+import type { CommandRunner, Recorder } from "../exec/contract.ts"
+import { createRunner } from "../exec/runner.ts"
+import * as environmentRules from "../policy/environment-rules.ts"
+import { createRedactor } from "../policy/redactor.ts"
+import type { Store } from "../store/contract.ts"
+import { openStore } from "../store/open-store.ts"
+import { processIdentity } from "../store/process-identity.ts"
+import { readGitState } from "../workspace/git.ts"
+import { locateWorkspace } from "../workspace/locate.ts"
+import { WorkspaceRoot } from "../workspace/root.ts"
+import { type LoadedConfig, loadConfig } from "./config.ts"
+import { toAuditSettings, toExecutionSettings } from "./config-settings.ts"
+import type { AppEnvironment } from "./environment.ts"
+import { logRecorder } from "./recorder.ts"
+import { ensureAgentDirectory, type StatePlaces, statePlaces } from "./state-directory.ts"
+import { endInterrupted, wireSandbox } from "./wire-sandbox.ts"
+
+export interface WireRequest {
+  readonly environment: AppEnvironment
+  /** `-C`; without it the workspace is found from the current directory. */
+  readonly workspace: string | undefined
+  readonly configFile: string | undefined
+}
+
+/** The parts of one workspace, each constructed when it is first asked for. The only place that constructs them. */
+export class Wiring implements Disposable {
+  readonly root: WorkspaceRoot
+  readonly places: StatePlaces
+  readonly clock: Clock = systemClock
+  private readonly faults: Faults
+  private loaded: Promise<LoadedConfig> | null = null
+  private opened: Store | null = null
+
+  constructor(readonly request: WireRequest) {
+    const { environment, workspace } = request
+    this.root = new WorkspaceRoot(workspace ?? locateWorkspace(process.cwd()))
+    this.places = statePlaces(this.root.path, environment.xdgDataHome)
+    this.faults = environment.failpoint === null ? noFaults : killAt(environment.failpoint)
+  }
+
+  config(): Promise<LoadedConfig> {
+    const { environment, configFile } = this.request
+    this.loaded ??= loadConfig({
+      workspaceRoot: this.root.path,
+      environment,
+      flags: { configFile: configFile ?? null, values: {} },
+    })
+    return this.loaded
+  }
+
+  /** The history, made on first use. What a dead acode left open is closed before anybody looks. */
+  async store(): Promise<Store> {
+    if (this.opened !== null) return this.opened
+    ensureAgentDirectory(this.places.agentDirectory)
+    const store = openStore({ ...(await this.storeOptions()), readOnly: false })
+    this.opened = store
+    await endInterrupted(store)
+    return store
+  }
+
+  /** The history, or null when nothing was ever recorded here. */
+  async existingStore(): Promise<Store | null> {
+    return existsSync(this.places.databasePath) ? this.store() : null
+  }
+
+  async storeOptions() {
+    const { values } = await this.config()
+    const audit = toAuditSettings(values)
+    return {
+      ...this.places,
+      workspaceRoot: this.root.path,
+      redactor: await this.redactor([]),
+      clock: this.clock,
+      faults: this.faults,
+      self: processIdentity(),
+      inlineBytesMax: audit.inlineOutputBytesMax,
+      includeOutput: audit.includeOutput,
+    }
+  }
+
+  async redactor(more: readonly string[]) {
+    return this.redactorFor(more, await this.config())
+  }
+
+  async runner(): Promise<CommandRunner> {
+    return this.runnerWith(logRecorder(await this.store(), processIdentity()))
+  }
+
+  /** For a look at the machine that must not become history. */
+  unrecordedRunner(): Promise<CommandRunner> {
+    return this.runnerWith({ started: () => undefined, finished: () => undefined })
+  }
+
+  private async runnerWith(recorder: Recorder): Promise<CommandRunner> {
+    const config = await this.config()
+    const { environment } = this.request
+    return createRunner({
+      settings: toExecutionSettings(config.values),
+      workspace: this.root,
+      sandboxFor: wireSandbox({
+        environment,
+        config: config.values,
+        root: this.root.path,
+        places: this.places,
+        clock: this.clock,
+      }),
+      recorder,
+      redactor: this.redactorFor([], config),
+      redactorKnowing: values => this.redactorFor(values, config),
+      hostEnvironment: environment.host,
+      environmentRules,
+      clock: this.clock,
+      ids: systemIds,
+      faults: this.faults,
+      correlation: { runId: systemIds.next("run"), ...readGitState(this.root.path) },
+    })
+  }
+
+  [Symbol.dispose](): void {
+    this.opened?.[Symbol.dispose]()
+    this.root[Symbol.dispose]()
+  }
+
+  private redactorFor(more: readonly string[], config: LoadedConfig) {
+    return createRedactor({
+      secretValues: [...environmentRules.secretValuesOf(this.request.environment.host), ...more],
+      extraPatterns: config.values.execution.redaction.patterns,
+    })
+  }
+}

@@ -1,0 +1,56 @@
+import type { Spawned } from "../base/spawn.ts"
+import type { ProcessTree } from "../sandbox/contract.ts"
+
+export type Interruption = "timedOut" | "cancelled"
+
+/** What can end a command from outside: its deadline and its caller. Whichever comes first is the reason. */
+export interface Deadline extends Disposable {
+  readonly interrupted: Promise<Interruption>
+}
+
+export function startDeadline(timeoutMs: number, signal: AbortSignal | undefined): Deadline {
+  const { promise, resolve } = Promise.withResolvers<Interruption>()
+  const onAbort = () => resolve("cancelled")
+  const timer = setTimeout(() => resolve("timedOut"), timeoutMs)
+  if (signal?.aborted) onAbort()
+  else signal?.addEventListener("abort", onAbort, { once: true })
+  return {
+    interrupted: promise,
+    [Symbol.dispose]: () => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", onAbort)
+    },
+  }
+}
+
+/** Asks a command to end, waits a little, and ends everything it started. */
+export async function endTree(child: Spawned, tree: ProcessTree, graceMs: number): Promise<void> {
+  if (graceMs > 0) {
+    tree.terminate()
+    await atMost(graceMs, child.exited)
+  }
+  await tree.kill()
+  await child.exited
+}
+
+/** For a child that nobody has taken over yet: it leads a process group of its own, so that is what there is to end. */
+export async function endUnattached(child: Spawned): Promise<void> {
+  for (const target of [-child.pid, child.pid])
+    try {
+      process.kill(target, "SIGKILL")
+    } catch {
+      // It has ended already, or has not yet become the leader of its group; then the second target reaches it.
+    }
+  await child.exited
+}
+
+/** Waits for something, but not for ever. */
+export async function atMost(limitMs: number, event: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, limitMs)
+  try {
+    await Promise.race([event, promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,43 @@
+import type { EnvironmentMode } from "../domain/command.ts"
+import type { EnvironmentRules } from "../policy/contract.ts"
+
+/** By this variable processes of an execution are found again when acode died and nothing confines them. */
+const executionTag = "ACODE_EXECUTION_ID"
+
+export interface EnvironmentRequest {
+  readonly executionId: string
+  readonly mode: EnvironmentMode
+  readonly host: Readonly<Record<string, string>>
+  readonly command: Readonly<Record<string, string | null>>
+  /** Patterns the configuration adds to what is always left out. */
+  readonly exclude: readonly string[]
+  /** Names the configuration passes on although they would be left out. */
+  readonly include: readonly string[]
+  readonly rules: EnvironmentRules
+}
+
+/** The whole environment of a process: nothing of the host gets in but through the filter. */
+export function childEnvironment(request: EnvironmentRequest): Record<string, string> {
+  const environment = hostPart(request)
+  for (const [name, value] of Object.entries(request.command)) {
+    // A command that may only add neither replaces nor takes away what the host gives.
+    if (request.mode === "inherit" && Object.hasOwn(environment, name)) continue
+    if (value === null) delete environment[name]
+    else environment[name] = value
+  }
+  environment[executionTag] = request.executionId
+  return environment
+}
+
+function hostPart({ mode, host, exclude, include, rules }: EnvironmentRequest): Record<string, string> {
+  const named = new Set([...rules.alwaysIncluded, ...include])
+  const isPassed = (name: string): boolean => {
+    if (named.has(name)) return true
+    if (mode === "replace" || rules.isSecretName(name) || rules.isLoaderName(name)) return false
+    return !exclude.some(pattern => rules.matchesPattern(name, pattern))
+  }
+  // A prototype would answer for names like `constructor`.
+  const environment: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(host)) if (isPassed(name)) environment[name] = value
+  return environment
+}

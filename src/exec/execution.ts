@@ -1,0 +1,102 @@
+import type { Clock, Ids } from "../base/clock.ts"
+import type { Faults } from "../base/faults.ts"
+import type {
+  CaptureMode,
+  Command,
+  EnvironmentMode,
+  ExecutionOptions,
+  NetworkChoice,
+  SandboxChoice,
+} from "../domain/command.ts"
+import type { CorrelationIds, RecordedCommand } from "../domain/command-result.ts"
+import {
+  assertValidCommand,
+  commandProblems,
+  invalidCommand,
+  optionProblems,
+} from "../domain/command-validation.ts"
+import type { EnvironmentRules, Redactor } from "../policy/contract.ts"
+import type { Sandbox } from "../sandbox/contract.ts"
+import type { ExecutionContext, Recorder, WorkspacePaths } from "./contract.ts"
+import { recordedCommand, secretValuesOf } from "./recorded-command.ts"
+import type { ExecutionSettings } from "./settings.ts"
+
+/** Everything the runner is made of; `app/wire` puts it together. */
+export interface RunnerParts {
+  readonly settings: ExecutionSettings
+  readonly workspace: WorkspacePaths
+  /** Throws ACODE-EXE-010 when the choice cannot be had. The notice is what a person is told about it. */
+  readonly sandboxFor: (choice: SandboxChoice) => Promise<{ sandbox: Sandbox; notice: string | null }>
+  readonly recorder: Recorder
+  readonly redactor: Redactor
+  /** The same redactor with further secret values, for a command that was given some. */
+  readonly redactorKnowing: (secretValues: readonly string[]) => Redactor
+  readonly hostEnvironment: Readonly<Record<string, string>>
+  readonly environmentRules: EnvironmentRules
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly faults: Faults
+  readonly correlation: Pick<CorrelationIds, "runId" | "worktreeId" | "repoSha">
+}
+
+/** One command with everything decided about it, before anything has happened. */
+export interface Execution {
+  readonly id: string
+  readonly command: Command
+  readonly recorded: RecordedCommand
+  readonly correlationIds: CorrelationIds
+  readonly redactor: Redactor
+  readonly timeoutMs: number
+  readonly environmentMode: EnvironmentMode
+  readonly useShell: boolean
+  readonly capture: CaptureMode
+  readonly outputBytesMax: number
+  readonly sandbox: SandboxChoice
+  readonly network: NetworkChoice
+  readonly writable: readonly string[]
+  readonly context: ExecutionContext
+}
+
+/** Validates and fills in the defaults; throws one Failure that lists everything that is wrong. */
+export function planExecution(
+  parts: RunnerParts,
+  given: Command,
+  options: ExecutionOptions,
+  context: ExecutionContext,
+): Execution {
+  const { settings, environmentRules: rules } = parts
+  if (given === null || given === undefined)
+    throw invalidCommand([{ property: "command", message: "is missing" }])
+  const problems = [...commandProblems(given), ...optionProblems(options)]
+  if (problems.length > 0) throw invalidCommand(problems)
+  const command = assertValidCommand(given)
+  const secretValues = secretValuesOf(command, rules)
+  const redactor = secretValues.length === 0 ? parts.redactor : parts.redactorKnowing(secretValues)
+  const timeoutMs = options.timeoutMs ?? command.timeoutMs ?? settings.defaultTimeoutMs
+  const environmentMode = options.environmentMode ?? settings.environmentMode
+  const useShell = options.useShell ?? settings.useShell
+  const workingDirectory = parts.workspace.directory(command.workingDirectory ?? ".").relative
+  return {
+    id: parts.ids.next("exe"),
+    command,
+    recorded: recordedCommand(
+      command,
+      { workingDirectory, timeoutMs, shell: useShell, environmentMode },
+      redactor,
+      rules,
+    ),
+    correlationIds: { ...noCorrelation, ...parts.correlation, ...context.correlationIds },
+    redactor,
+    timeoutMs,
+    environmentMode,
+    useShell,
+    capture: options.capture ?? "all",
+    outputBytesMax: options.outputBytesMax ?? settings.outputBytesMax,
+    sandbox: options.sandbox ?? settings.sandbox,
+    network: options.network ?? settings.network,
+    writable: options.writable ?? [],
+    context,
+  }
+}
+
+const noCorrelation = { sessionId: null, taskId: null, stepId: null, toolCallId: null }

@@ -1,0 +1,42 @@
+import { accessSync, constants, statSync } from "node:fs"
+import { isAbsolute, join, resolve } from "node:path"
+
+export type ProgramSearch =
+  | { readonly kind: "found"; readonly path: string }
+  | { readonly kind: "missing" }
+  | { readonly kind: "notExecutable" }
+
+/** Where a shell would look when nobody says. */
+const fallbackPath = "/usr/local/bin:/usr/bin:/bin"
+
+/**
+ * Finds a program as execvp would, with one difference: relative and empty entries of PATH are skipped, because they
+ * would let any directory somebody changes into supply the `git` or `ls` that runs.
+ */
+export function findProgram(name: string, cwd: string, path: string | undefined): ProgramSearch {
+  if (name.includes("/")) return examine(resolve(cwd, name))
+  let denied: ProgramSearch | null = null
+  for (const directory of (path ?? fallbackPath).split(":")) {
+    if (!isAbsolute(directory)) continue
+    const search = examine(join(directory, name))
+    if (search.kind === "found") return search
+    if (search.kind === "notExecutable") denied ??= search
+  }
+  return denied ?? { kind: "missing" }
+}
+
+function examine(path: string): ProgramSearch {
+  try {
+    if (!statSync(path).isFile()) return { kind: "notExecutable" }
+  } catch {
+    // Whatever keeps us from seeing it keeps us from running it.
+    return { kind: "missing" }
+  }
+  try {
+    accessSync(path, constants.X_OK)
+    return { kind: "found", path }
+  } catch {
+    // It exists, so the only thing access can refuse is the permission to execute.
+    return { kind: "notExecutable" }
+  }
+}

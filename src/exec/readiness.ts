@@ -1,0 +1,90 @@
+import { messageOf } from "../base/assert.ts"
+import { printable } from "../base/text.ts"
+import type { CommandError, SandboxUse } from "../domain/command-result.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Launch, Sandbox } from "../sandbox/contract.ts"
+import { childEnvironment } from "./environment.ts"
+import { fromFailure, notExecutable, notFound } from "./errors.ts"
+import type { Execution, RunnerParts } from "./execution.ts"
+import { findProgram } from "./program.ts"
+import { shellArguments, shellPath } from "./shell.ts"
+import { realWritablePath } from "./writable.ts"
+
+export type Confined = Pick<SandboxUse, "kind" | "network">
+
+/** A command that could be started now, or the reason why it cannot. Nothing has happened either way. */
+export type Readiness =
+  | {
+      readonly kind: "ready"
+      readonly launch: Launch
+      readonly confined: Confined
+      readonly notice: string | null
+    }
+  | { readonly kind: "refused"; readonly error: CommandError; readonly confined: Confined }
+
+/** Finds the directory, the environment, the program and the sandbox of one command. Never throws. */
+export async function makeReady(parts: RunnerParts, execution: Execution): Promise<Readiness> {
+  let confined = unconfined(execution)
+  try {
+    const { sandbox, notice } = await parts.sandboxFor(execution.sandbox)
+    confined = { kind: sandbox.kind, network: networkOf(sandbox, execution) }
+    const program = programOf(parts, execution)
+    if ("code" in program) return { kind: "refused", error: program, confined }
+    const launch = await sandbox.prepare({
+      ...program,
+      workspaceRoot: parts.workspace.path,
+      network: confined.network,
+      writable: execution.writable.map(path => realWritablePath(parts.workspace.path, path)),
+      limits: execution.command.resourceLimits,
+    })
+    return { kind: "ready", launch, confined, notice }
+  } catch (error) {
+    return { kind: "refused", error: refusalOf(error), confined }
+  }
+}
+
+/** What stands in the record of a command that never met a sandbox. */
+export function unconfined({ sandbox, network }: Execution): Confined {
+  return { kind: sandbox === "auto" ? "none" : sandbox, network }
+}
+
+/** Nothing keeps an unconfined command from the network, whatever was asked for. */
+function networkOf(sandbox: Sandbox, { network }: Execution): Confined["network"] {
+  return sandbox.kind === "none" ? "host" : network
+}
+
+interface Program {
+  readonly argv: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly cwd: string
+}
+
+function programOf(parts: RunnerParts, execution: Execution): Program | CommandError {
+  const { command, useShell } = execution
+  // Resolved again: while the command waited for a slot, the directory may have become a link to somewhere else.
+  const cwd = parts.workspace.directory(command.workingDirectory ?? ".").absolute
+  const environment = childEnvironment({
+    executionId: execution.id,
+    mode: execution.environmentMode,
+    host: parts.hostEnvironment,
+    command: command.environment,
+    exclude: parts.settings.environmentExclude,
+    include: parts.settings.environmentInclude,
+    rules: parts.environmentRules,
+  })
+  const name = useShell ? shellPath : command.executable
+  const args = useShell ? shellArguments(command.executable, command.arguments) : command.arguments
+  const search = findProgram(name, cwd, environment["PATH"])
+  if (search.kind === "missing") return notFound(name)
+  if (search.kind === "notExecutable") return notExecutable(name)
+  return { argv: [search.path, ...args], environment, cwd }
+}
+
+function refusalOf(thrown: unknown): CommandError {
+  if (thrown instanceof Failure) return fromFailure(thrown)
+  return {
+    code: "ACODE-EXE-010",
+    message: `the sandbox could not be prepared: ${printable(messageOf(thrown))}`,
+    details: { hint: "`acode doctor` says what is missing" },
+  }
+}

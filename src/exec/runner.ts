@@ -1,0 +1,125 @@
+import { messageOf } from "../base/assert.ts"
+import { Failure } from "../domain/failure.ts"
+import type { CommandRunner } from "./contract.ts"
+import { internal, interruptedBy, queueFull } from "./errors.ts"
+import { type Execution, planExecution, type RunnerParts } from "./execution.ts"
+import { createQueue } from "./queue.ts"
+import { makeReady, type Readiness, unconfined } from "./readiness.ts"
+import { type Completed, finished, type Times, unstarted } from "./result.ts"
+import { supervise } from "./supervision.ts"
+
+/** The command runner. One instance is shared by everybody who runs something, so that its queue is the only one. */
+export function createRunner(parts: RunnerParts): CommandRunner {
+  const { settings, clock } = parts
+  const queue = createQueue(settings, clock)
+  return {
+    execute: async (command, options = {}, context = {}) => {
+      const execution = planExecution(parts, command, options, context)
+      const place = await queue.enter(context.signal)
+      if (place.kind === "full") return turnAway(parts, execution, 0, "notStarted")
+      if (place.kind === "cancelled") return turnAway(parts, execution, place.queuedMs, "cancelled")
+      try {
+        return await run(parts, execution, place.queuedMs)
+      } finally {
+        place.leave()
+      }
+    },
+  }
+}
+
+/** From a free slot to the durable outcome. */
+async function run(parts: RunnerParts, execution: Execution, queuedMs: number) {
+  const ready = await makeReady(parts, execution)
+  await writeIntent(parts, execution, ready)
+  const completed = await bringAbout(parts, execution, ready, { startedAt: parts.clock.now(), queuedMs })
+  return writeOutcome(parts, completed)
+}
+
+/** A command that got no slot is written down like any other; there is just no process in between. */
+function turnAway(
+  parts: RunnerParts,
+  execution: Execution,
+  queuedMs: number,
+  ending: "notStarted" | "cancelled",
+) {
+  const confined = unconfined(execution)
+  const error = ending === "cancelled" ? interruptedBy(ending, 0) : queueFull(parts.settings.queuedMax)
+  record(parts, execution, confined)
+  const times = { startedAt: parts.clock.now(), queuedMs }
+  return writeOutcome(parts, unstarted(execution, confined, times, { ending, error }))
+}
+
+/** Durable before anything starts. When it cannot be, what was prepared is taken back and nothing is started. */
+async function writeIntent(parts: RunnerParts, execution: Execution, ready: Readiness): Promise<void> {
+  try {
+    if (ready.kind === "ready") execution.context.onConfined?.(ready.confined, ready.notice)
+    record(parts, execution, ready.confined)
+  } catch (error) {
+    if (ready.kind === "ready") await ready.launch.cleanUp()
+    throw error
+  }
+}
+
+function record(
+  { recorder, faults }: RunnerParts,
+  execution: Execution,
+  sandbox: Readiness["confined"],
+): void {
+  const { id, recorded, correlationIds } = execution
+  faults.reach("command.starting")
+  recorder.started({ id, command: recorded, correlationIds, sandbox })
+  faults.reach("command.started")
+}
+
+/** Runs the process, if there is one to run, and removes every trace of its confinement. */
+async function bringAbout(
+  parts: RunnerParts,
+  execution: Execution,
+  ready: Readiness,
+  times: Times,
+): Promise<Completed> {
+  const { confined } = ready
+  if (ready.kind === "refused")
+    return unstarted(execution, confined, times, { ending: "notStarted", error: ready.error })
+  const { launch } = ready
+  if (execution.context.signal?.aborted) {
+    const report = await launch.cleanUp()
+    const cancelled = { ending: "cancelled", error: interruptedBy("cancelled", 0) } as const
+    return unstarted(execution, confined, times, cancelled, report)
+  }
+  try {
+    const ended = await supervise(parts, execution, launch)
+    const report = await launch.cleanUp()
+    parts.faults.reach("command.cleaned")
+    return "unspawned" in ended
+      ? unstarted(execution, confined, times, { ending: "notStarted", error: ended.unspawned }, report)
+      : finished(execution, confined, times, ended, report)
+  } catch (error) {
+    // A mistake of ours. The command may have done anything, so its record is closed as what it is: not known.
+    const report = await launch.cleanUp()
+    const lost = { ending: "interrupted", error: internal(error) } as const
+    return unstarted(execution, confined, times, lost, report)
+  }
+}
+
+/** Durable before anybody is told. */
+function writeOutcome({ recorder, faults }: RunnerParts, { record, outputs }: Completed) {
+  faults.reach("command.finishing")
+  try {
+    recorder.finished(record, outputs)
+  } catch (error) {
+    throw unrecorded(error, record.result.ending, record.result.exitCode)
+  }
+  faults.reach("command.finished")
+  return record
+}
+
+function unrecorded(thrown: unknown, ending: string, exitCode: number | null): Failure {
+  const how = exitCode === null ? ending : `${ending} with code ${exitCode}`
+  const report =
+    thrown instanceof Failure ? thrown.report : ({ kind: "general", code: "ACODE-DB-001" } as const)
+  return new Failure(
+    { ...report, message: `the command ran (${how}) but that could not be recorded: ${messageOf(thrown)}` },
+    { cause: thrown },
+  )
+}

@@ -1,0 +1,116 @@
+// Values are bytes read as latin1: what is not ASCII is spelled as the bytes of its UTF-8 form.
+
+/** What may stand where a secret would: nothing, a placeholder, a reference to a secret, or a marker. */
+export function isKept(value: string): boolean {
+  return value === "" || value.includes("[REDACTED") || isReference(value) || isPlaceholder(value)
+}
+
+const references = [
+  /^\$[A-Za-z_]\w*$/, // $NAME
+  /^\$\d$/,
+  /^\$?\{+[^{}]*\}*$/, // ${NAME}, {{ name }}, {name}, also cut
+  /^\$\(.*$/, // $(command)
+  /^%[A-Za-z_]\w*%$/, // %NAME%
+  /^%\(?\w*\)?[sdvr]$/, // formats
+  /^#\{.*$/,
+  /^@[A-Za-z_][\w.]*@$/,
+  /^!(?:Ref|Sub|GetAtt|env|vault|secret)\b/,
+  /^(?:process|import\.meta|Deno|Bun)\.env\b/,
+  /^(?:os\.(?:environ|getenv)|ENV\[|env[.(:]|getenv\(|System\.getenv|std::env|secrets?\.|vars?\.|config\.|settings\.|params\.|options\.|opts\.|args\.|this\.|self\.|props\.|req\.|ctx\.|local\.|data\.|module\.|input\.)/,
+  /^(?:https?|file|op|vault|ssm|arn|sm|secretsmanager|keyring|env|awskms|gcpkms|projects)(?::|\/\/)/i,
+  /\$\{\{?[^}]*\}/, // a reference inside
+  /\{\{[^}]*\}\}/,
+]
+
+function isReference(value: string): boolean {
+  return references.some(pattern => pattern.test(value))
+}
+
+const placeholders = [
+  /^[xX]{1,}$/,
+  /^(?:[*._#?~+=-]|\xe2\x80\xa2)+$/ /* also bullets */,
+  /^0+$/,
+  /^<[^>]*>?$/,
+  /^\[[^\]]*\]?$/,
+  /^(?:[xX]{3,}[-_.]?)+[\w]{0,4}$/, // xxxx-1234: masked but for its end
+  /^\*{3,}/,
+  /\*{4,}|\.{3}$|\xe2\x80\xa6/,
+  /^(?:your|insert|enter|put|replace|change)(?:[-_ ].*|(?:api|token|secret|password|key)[a-z]*)$/i,
+  /^(?:my|some|the|an?)[-_ ]?(?:super[-_ ]?)?(?:api|access|secret|token|password|key)[-_a-z]*$/i,
+  /^(?:change[-_]?(?:me|it|this)|replace[-_]?me|placeholder|redacted|masked|hidden|removed|omitted|filtered|example|sample|dummy|todo|tbd|fixme|n\/a|none|null|nil|undefined|empty|unset|not[-_]?set|default)$/i,
+  /(?:^|[-_])(?:placeholder|changeme|goes[-_]here|your[-_](?:api|token|secret|key|password)\w*|here)$/i,
+]
+
+function isPlaceholder(value: string): boolean {
+  return placeholders.some(pattern => pattern.test(value))
+}
+
+/** Words that describe a secret, or are the type of one, rather than being one. */
+const describing = new Set(
+  `string str text number int integer float bool boolean bytes byte buffer char varchar object any unknown never void
+  null nil none undefined true false yes no on off enabled disabled required optional missing invalid expired valid
+  empty unset set ok okay error failed failure success denied refused wrong incorrect mismatch mismatched unauthorized
+  unauthenticated forbidden changed updated reset revoked created deleted removed rotated accepted rejected provided
+  found notfound unknown hidden visible public private protected internal external static const final readonly default
+  inherit include includes same-origin omit auto manual basic bearer digest prompt file stdin env environment vault
+  keychain option options flag flags argument arguments parameter parameters param value values field fields input
+  output name type key keys token tokens secret secrets password passwords passwd credential credentials user username
+  the this that these with without from into when where which while should must will would and for not has have was
+  were are only also using used use uses via per new old next last first here there please your their its
+  await async function return typeof instanceof class interface let var def self super import export require
+  optionalstring`
+    .split(/\s+/)
+    .filter(word => word !== ""),
+)
+
+export function isDescribing(value: string): boolean {
+  return describing.has(value.toLowerCase())
+}
+
+/** A sentence, as in `"password": "Password is too short"`. */
+export function isProse(value: string): boolean {
+  if (!/\s/.test(value)) return false
+  const words = value.toLowerCase().split(/[^a-z']+/)
+  const plain = words.filter(word => describing.has(word) || grammar.has(word)).length
+  return /^[A-Z][a-z]+ [a-z]/.test(value) || /[a-z][.!?:]$/.test(value) || plain > 0
+}
+
+const grammar = new Set(
+  "a an is are be to of in or if it at by as do does can cannot can't don't isn't too short long least most enter confirm forgot".split(
+    " ",
+  ),
+)
+
+/** Words joined by dashes, dots or slashes: a name or a path rather than a secret. */
+export function isSlug(value: string): boolean {
+  return /^[A-Za-z]+(?:[-_./:@ ][A-Za-z]+)*\/?$/.test(value) && value.length < 48
+}
+
+export function isPath(value: string): boolean {
+  return (
+    /^(?:~|\.{1,2})?\/(?:[A-Za-z0-9_.@-]{0,32}\/)*[A-Za-z0-9_.@-]{0,32}$|^[A-Za-z]:\\/.test(value) &&
+    !isMixed(value)
+  )
+}
+
+/** What stands unquoted behind `=` in source code. */
+export function isCodeName(value: string): boolean {
+  return /^[A-Za-z_$][A-Za-z_$]*\d?$/.test(value) || isMember(value)
+}
+
+/** `user.password`, `Token::NUMBER`. */
+export function isMember(value: string): boolean {
+  return /^[A-Za-z_$][\w$]*(?:[?!]?(?:\.|->|::)[A-Za-z_$][\w$]*)+$/.test(value)
+}
+
+/** Letters and digits so mixed that nobody would choose them as a name. */
+export function isRandom(value: string): boolean {
+  return value.length >= 12 && /\d/.test(value) && /[A-Za-z]/.test(value)
+}
+
+/** Digits and letters of both cases. */
+export function isMixed(value: string): boolean {
+  return (
+    value.length >= 20 && /\d/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value) && !/[.]/.test(value)
+  )
+}

@@ -1,0 +1,52 @@
+/** What can stand in a marker. Lower case and dashes only. */
+export const redactionKinds = [
+  "api-key",
+  "authorization",
+  "aws-key",
+  "connection-string",
+  "credential",
+  "custom",
+  "environment",
+  "github-token",
+  "gitlab-token",
+  "google-key",
+  "huggingface-token",
+  "jwt",
+  "npm-token",
+  "password",
+  "private-key",
+  "pypi-token",
+  "secret",
+  "secret-key",
+  "sendgrid-key",
+  "slack-token",
+  "stripe-key",
+  "token",
+  "url-password",
+  "webhook",
+] as const
+export type RedactionKind = (typeof redactionKinds)[number]
+
+export function markerOf(kind: RedactionKind): string {
+  return `[REDACTED:${kind}]`
+}
+
+const markers = redactionKinds.map(markerOf)
+
+/** Text that lies inside a marker would be redacted again inside it. */
+export function isMarkerText(text: string): boolean {
+  return markers.some(marker => marker.includes(text))
+}
+
+/**
+ * Cuts what could overlap the edge of a marker: a secret that ends in `[` would be found again once a marker stands
+ * behind it, and `redact(redact(x))` would differ from `redact(x)`.
+ */
+export function withoutMarkerEdges(text: string): string {
+  for (const marker of markers)
+    for (let length = 1; length < marker.length; length++) {
+      if (text.startsWith(marker.slice(-length))) return withoutMarkerEdges(text.slice(length))
+      if (text.endsWith(marker.slice(0, length))) return withoutMarkerEdges(text.slice(0, -length))
+    }
+  return text
+}

@@ -1,0 +1,76 @@
+import { alphabetOf } from "./alphabet.ts"
+import { byteAt, extentEnd, type Found, type Matcher, type Scene, textAt } from "./scene.ts"
+
+/** Key blocks are the only secrets of several lines. A longer one is redacted up to here. */
+export const keyBlockBytesMax = 16 * 1024
+
+const label = /^-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/
+const labelBytesMax = 80
+
+/**
+ * A block between BEGIN and END is one secret, whatever stands at the beginning of its lines. Without its END it
+ * was cut: then the lines that look like a key are.
+ */
+export const privateKeyMatcher: Matcher = (scene, at) => {
+  const begin = label.exec(textAt(scene, at, at + labelBytesMax))
+  if (begin === null || begin[1] !== "BEGIN") return null
+  const body = at + begin[0].length
+  const limit = Math.min(scene.end, body + keyBlockBytesMax)
+  const dashes = findDashes(scene, body, limit)
+  const end = dashes < 0 ? null : label.exec(textAt(scene, dashes, dashes + labelBytesMax))
+  if (end?.[1] === "END") return closedBlock(scene, at, body, dashes, dashes + end[0].length)
+  return cutBlock(scene, at, body, dashes < 0 ? limit : dashes)
+}
+
+/** True when the block that begins at `at` cannot be judged before more has arrived. */
+export function isOpenBlock(scene: Scene, at: number): boolean {
+  const text = textAt(scene, at, at + labelBytesMax)
+  const begin = label.exec(text)
+  if (begin === null) return text.length < labelBytesMax && !/^-----[^-]*(?:-----|\n)/.test(text)
+  const body = at + begin[0].length
+  if (scene.end >= body + keyBlockBytesMax + labelBytesMax) return false
+  const dashes = findDashes(scene, body, scene.end)
+  return dashes < 0 || dashes + labelBytesMax > scene.end
+}
+
+function findDashes(scene: Scene, from: number, limit: number): number {
+  const { bytes } = scene
+  return Buffer.from(bytes.buffer, bytes.byteOffset, limit).indexOf("-----", from, "latin1")
+}
+
+function closedBlock(scene: Scene, at: number, body: number, dashes: number, end: number): Found | null {
+  const text = textAt(scene, body, dashes)
+  const isExample = /\$\{|\{\{|<|\.\.\.|\xe2\x80\xa6|\[REDACTED:/.test(text) || !/[A-Za-z0-9+/]{4}/.test(text)
+  return isExample ? null : { start: at, end, extent: null }
+}
+
+const lineBytes = { members: alphabetOf(/[A-Za-z0-9+/=]/), escapes: false }
+const gapBytes = { members: alphabetOf(/[\s"'+,>|]/), escapes: true }
+const headerLine = /^(?:Proc-Type|DEK-Info|Version|Comment|Encryption|Key-Lines): [^\n\\]{0,100}/
+const fullLine = 40
+
+function cutBlock(scene: Scene, at: number, body: number, limit: number): Found | null {
+  let end = body
+  for (let lines = 0; ; lines++) {
+    const from = skipHeaders(scene, Math.min(limit, extentEnd(scene.bytes, end, limit, gapBytes)), limit)
+    const to = extentEnd(scene.bytes, from, limit, lineBytes)
+    if (to - from >= fullLine) {
+      end = to
+      continue
+    }
+    const isLast =
+      lines > 0 && to > from && (to >= limit || /[\s"'\\]/.test(String.fromCharCode(byteAt(scene, to))))
+    if (isLast) end = to
+    return end === body ? null : { start: at, end, extent: null }
+  }
+}
+
+function skipHeaders(scene: Scene, from: number, limit: number): number {
+  let at = from
+  for (let lines = 0; lines < 6; lines++) {
+    const header = headerLine.exec(textAt(scene, at, Math.min(limit, at + 128)))
+    if (header === null) return at
+    at = Math.min(limit, extentEnd(scene.bytes, at + header[0].length, limit, gapBytes))
+  }
+  return at
+}

@@ -1,0 +1,158 @@
+import type { PathOperation } from "./contract.ts"
+import { isPlainPath, normalParts } from "./path-name.ts"
+import {
+  homeEntries,
+  openNames,
+  type PathClass,
+  type ProtectedRule,
+  protectedRules,
+  systemEntries,
+} from "./protected-rules.ts"
+
+export interface PathVerdict {
+  readonly class: PathClass
+  /** The pattern that matched, as the table spells it; null when the path is open. */
+  readonly rule: string | null
+  readonly reason: string | null
+}
+
+export interface PathDecision {
+  readonly decision: "allow" | "ask" | "deny"
+  readonly rule: string | null
+  readonly reason: string | null
+}
+
+/**
+ * Says what a path of the workspace may be used for, by its name alone: it need not exist, and links must have been
+ * resolved by whoever asks. Case, Unicode look-alikes, `a/../` and trailing dots make no difference.
+ */
+export function classifyPath(relativePath: string): PathVerdict {
+  const parts = isPlainPath(relativePath) ? relativePath.toLowerCase().split("/") : normalParts(relativePath)
+  return verdictOf(parts)
+}
+
+/** For the sandbox, which asks for every directory entry of the workspace. Asking a person is not its business. */
+export function classify(relativePath: string): "open" | "noWrite" | "hidden" {
+  const { class: found } = classifyPath(relativePath)
+  return found === "asked" ? "open" : found
+}
+
+export function decidePath(relativePath: string, operation: PathOperation): PathDecision {
+  return decisionOf(classifyPath(relativePath), operation)
+}
+
+/** For an absolute path outside the workspace. `home` is the person's home directory. */
+export function decideOutside(absolutePath: string, home: string, operation: PathOperation): PathDecision {
+  const parts = normalParts(absolutePath)
+  const homeParts = normalParts(home)
+  const isHome = homeParts.length > 0 && homeParts.every((part, index) => parts[index] === part)
+  const below = isHome ? parts.slice(homeParts.length) : null
+  const homeEntry =
+    below === null ? undefined : homeEntries.find(entry => startsWith(below, entry.split("/")))
+  if (homeEntry !== undefined)
+    return decisionOf(
+      { class: "hidden", rule: `~/${homeEntry}`, reason: "it holds a person's credentials" },
+      operation,
+    )
+  // A home directory may lie in a system directory (`/root`), and work is done in it.
+  const system = isHome ? undefined : systemEntries.find(entry => startsWith(parts, normalParts(entry)))
+  if (system !== undefined)
+    return decisionOf({ class: "hidden", rule: system, reason: "it belongs to the system" }, operation)
+  return decisionOf(verdictOf(parts), operation)
+}
+
+function startsWith(parts: readonly string[], entry: readonly string[]): boolean {
+  return entry.every((part, index) => part === "*" || parts[index] === part)
+}
+
+function decisionOf(verdict: PathVerdict, operation: PathOperation): PathDecision {
+  const { rule, reason } = verdict
+  const isChange = operation === "write" || operation === "delete"
+  if (verdict.class === "hidden" || (verdict.class === "noWrite" && isChange))
+    return { decision: "deny", rule, reason }
+  if (verdict.class === "asked" && isChange) return { decision: "ask", rule, reason }
+  return { decision: "allow", rule: null, reason: null }
+}
+
+interface ProtectedName {
+  readonly name: string
+  readonly kind: "file" | "directory"
+  readonly hidden: boolean
+}
+
+/** Names without wildcard that may be created directly below the root and are protected before they exist. */
+export const topLevelNames: readonly ProtectedName[] = protectedRules
+  .filter(rule => rule.class !== "asked")
+  .flatMap(rule =>
+    rule.patterns
+      .filter(pattern => !pattern.includes("*") && !pattern.slice(0, -1).includes("/"))
+      .map(pattern => ({
+        name: pattern.replace("/", ""),
+        kind: pattern.endsWith("/") && pattern !== ".env/" ? ("directory" as const) : ("file" as const),
+        hidden: rule.class === "hidden",
+      })),
+  )
+
+const openVerdict: PathVerdict = { class: "open", rule: null, reason: null }
+const strictness: Readonly<Record<PathClass, number>> = { open: 0, asked: 1, noWrite: 2, hidden: 3 }
+
+interface Entry {
+  readonly verdict: PathVerdict
+  /** Applies to what is below, too. */
+  readonly isTree: boolean
+  /** The parts that must come before the last one, as in `.cargo/config*`. */
+  readonly parents: readonly string[]
+  readonly last: RegExp
+}
+
+const entries = protectedRules.flatMap(rule => rule.patterns.map(pattern => entryOf(rule, pattern)))
+const literals = literalEntries()
+const wildcards = entries.filter(entry => ![...literals.values()].some(listed => listed.includes(entry)))
+/** One test for all wildcards: almost every name fails it, which is what makes a large tree cheap. */
+const anyWildcard = new RegExp(wildcards.map(entry => entry.last.source).join("|"))
+const exceptions: ReadonlySet<string> = new Set(openNames)
+
+function entryOf(rule: ProtectedRule, pattern: string): Entry {
+  const isTree = pattern.endsWith("/")
+  const parts = pattern.replace(/\/$/, "").toLowerCase().split("/")
+  const last = parts.at(-1) ?? ""
+  return {
+    verdict: { class: rule.class, rule: isTree ? `${pattern}**` : pattern, reason: rule.reason },
+    isTree,
+    parents: parts.slice(0, -1),
+    last: new RegExp(`^${last.replace(/[.~]/g, String.raw`\$&`).replaceAll("*", "[^/]*")}$`),
+  }
+}
+
+function literalEntries(): ReadonlyMap<string, readonly Entry[]> {
+  const found = new Map<string, Entry[]>()
+  for (const [index, pattern] of protectedRules.flatMap(rule => rule.patterns).entries()) {
+    const entry = entries[index]
+    if (entry === undefined || pattern.includes("*")) continue
+    const last = pattern.replace(/\/$/, "").toLowerCase().split("/").at(-1) ?? ""
+    found.set(last, [...(found.get(last) ?? []), entry])
+  }
+  return found
+}
+
+function verdictOf(parts: readonly string[]): PathVerdict {
+  let strictest = openVerdict
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] ?? ""
+    const named = literals.get(part)
+    if (named === undefined && !anyWildcard.test(part)) continue
+    if (exceptions.has(part)) continue
+    const isLast = index === parts.length - 1
+    for (const entry of [...(named ?? []), ...wildcards]) {
+      if (strictness[entry.verdict.class] <= strictness[strictest.class]) continue
+      if ((entry.isTree || isLast) && entry.last.test(part) && hasParents(entry, parts, index))
+        strictest = entry.verdict
+    }
+  }
+  return strictest
+}
+
+function hasParents(entry: Entry, parts: readonly string[], index: number): boolean {
+  const from = index - entry.parents.length
+  return from >= 0 && entry.parents.every((parent, offset) => parts[from + offset] === parent)
+}

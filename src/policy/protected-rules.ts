@@ -1,0 +1,180 @@
+/**
+ * `noWrite` may be read and never written or deleted; `hidden` may not be read or listed either; `asked` may be
+ * written only when a person says so. What no rule names is open.
+ */
+export type PathClass = "open" | "asked" | "noWrite" | "hidden"
+
+export interface ProtectedRule {
+  readonly class: Exclude<PathClass, "open">
+  /** What is at stake, for the person who is refused. */
+  readonly reason: string
+  /**
+   * Names at any depth. `*` stands for anything but a slash; a slash at the end names a directory with everything
+   * below it; without one only the last part of a path is compared.
+   */
+  readonly patterns: readonly string[]
+}
+
+export const protectedRules: readonly ProtectedRule[] = [
+  {
+    class: "hidden",
+    reason: "it holds environment secrets",
+    // Directories too: a virtual environment may be called `.env`, and cannot be told from the file by its name.
+    patterns: [".env/", ".env.*/"],
+  },
+  {
+    class: "hidden",
+    reason: "it holds secrets",
+    patterns: [
+      "secrets/",
+      "private/",
+      "*.secret",
+      "*.secrets",
+      "*secret*.json",
+      "*credential*.json",
+      "token",
+    ],
+  },
+  {
+    class: "hidden",
+    reason: "it holds private keys",
+    patterns: ["*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "id_rsa", "id_ed25519"],
+  },
+  {
+    class: "hidden",
+    reason: "it holds credentials",
+    patterns: [
+      "*.tfstate",
+      ".netrc",
+      ".pypirc",
+      ".git-credentials",
+      ".ssh/",
+      ".aws/",
+      ".kube/",
+      ".docker/config.json",
+    ],
+  },
+  {
+    class: "noWrite",
+    reason: "git would run or trust what is written there",
+    // `git~1` is what Windows also calls `.git`.
+    patterns: [".git/", "git~1/", ".gitmodules", ".gitconfig"],
+  },
+  { class: "noWrite", reason: "it is acode's own state", patterns: [".agent/"] },
+  {
+    class: "noWrite",
+    reason: "an editor or an assistant would run what is written there",
+    patterns: [
+      ".vscode/",
+      ".idea/",
+      ".cursor/",
+      ".devcontainer/",
+      ".mcp.json",
+      ".claude/",
+      ".codex/",
+      ".gemini/",
+      ".agents/",
+    ],
+  },
+  {
+    class: "noWrite",
+    reason: "a tool would run what is written there the next time it is used",
+    patterns: [
+      ".npmrc",
+      ".yarnrc*",
+      ".yarn/releases/",
+      ".pnpmfile.cjs",
+      ".cargo/config*",
+      ".ripgreprc",
+      ".husky/",
+      ".envrc",
+      ".mise.toml",
+    ],
+  },
+  {
+    class: "noWrite",
+    reason: "a shell runs it when it starts",
+    patterns: [
+      ".profile",
+      ".bashrc",
+      ".bash_profile",
+      ".bash_login",
+      ".bash_logout",
+      ".bash_aliases",
+      ".zshrc",
+      ".zshenv",
+      ".zprofile",
+      ".zlogin",
+      ".zlogout",
+      ".kshrc",
+      ".mkshrc",
+      ".cshrc",
+      ".tcshrc",
+      ".login",
+      ".logout",
+      ".inputrc",
+      "config.fish",
+    ],
+  },
+  {
+    class: "asked",
+    reason: "it decides what runs in continuous integration",
+    patterns: [".github/", ".gitlab-ci.yml", ".circleci/", "azure-pipelines.yml", "Jenkinsfile"],
+  },
+  {
+    class: "asked",
+    reason: "it instructs assistants or runs before commits",
+    patterns: [
+      "AGENTS.md",
+      "CLAUDE.md",
+      "GEMINI.md",
+      ".cursorrules",
+      ".pre-commit-config.yaml",
+      "lefthook.yml",
+    ],
+  },
+]
+
+/** Named like something protected, and open all the same. */
+export const openNames: readonly string[] = [".env.example"]
+
+/** Below a person's home directory, outside the workspace: neither read nor listed nor written. */
+export const homeEntries: readonly string[] = [
+  ".ssh",
+  ".gnupg",
+  ".gpg",
+  ".aws",
+  ".azure",
+  ".gcloud",
+  ".config/gcloud",
+  ".kube",
+  ".docker/config.json",
+  ".netrc",
+  ".npmrc",
+  ".pypirc",
+  ".nuget/nuget.config",
+  ".gem/credentials",
+  ".cargo/credentials",
+  ".cargo/credentials.toml",
+  ".composer/auth.json",
+  ".m2/settings.xml",
+  ".gradle/gradle.properties",
+  ".config/gh/hosts.yml",
+  ".config/acode",
+  ".local/share/acode",
+  ".gitconfig",
+  ".git-credentials",
+  "library",
+]
+
+/** Directories of the system that no tool has business in. A `*` stands for one directory. */
+export const systemEntries: readonly string[] = [
+  "/etc",
+  "/var/log",
+  "/root",
+  "/system",
+  "/library",
+  "c:/windows",
+  "c:/programdata",
+  "c:/users/*/appdata",
+]

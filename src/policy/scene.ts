@@ -1,0 +1,71 @@
+import type { Alphabet } from "./alphabet.ts"
+
+/**
+ * What a matcher may look at. Before `floor` there is nothing to see: a marker, or the beginning of the text, stands
+ * there, and `floorByte` is its last byte. This is what makes a second redaction find what the first one found.
+ */
+export interface Scene {
+  readonly bytes: Uint8Array
+  readonly floor: number
+  readonly floorByte: number
+  readonly end: number
+  /** True when nothing comes after `end`. */
+  readonly final: boolean
+}
+
+/** Where a secret lies, and which bytes go on being part of it when it reaches the end of what has arrived. */
+export interface Found {
+  readonly start: number
+  readonly end: number
+  readonly extent: Extent | null
+}
+
+/** How long a secret goes on: as long as its bytes are members; a backslash can carry the next byte along. */
+export interface Extent {
+  readonly members: Alphabet
+  readonly escapes: boolean
+}
+
+/** Tells whether a secret begins at or behind the anchor at `at`. Reads at most `lookaheadBytes` from there. */
+export type Matcher = (scene: Scene, at: number, anchorLength: number) => Found | null
+
+/** No matcher but the one for key blocks needs more than this behind its anchor, or looks beyond the line. */
+export const lookaheadBytes = 8192
+/** How much of a secret is read to judge it; what follows belongs to it unseen. */
+export const judgedBytes = 4096
+/** How far a matcher may look back. */
+export const contextBytes = 256
+
+export const newline = 10
+
+export function byteBefore(scene: Scene, at: number): number {
+  return at > scene.floor ? (scene.bytes[at - 1] ?? newline) : scene.floorByte
+}
+
+export function byteAt(scene: Scene, at: number): number {
+  return at < scene.end ? (scene.bytes[at] ?? newline) : newline
+}
+
+export function textAt(scene: Scene, from: number, to: number): string {
+  const { bytes } = scene
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(
+    "latin1",
+    from,
+    Math.min(to, scene.end),
+  )
+}
+
+/** The first position that no longer belongs to the secret; one beyond the end when an escape is cut in two. */
+export function extentEnd(bytes: Uint8Array, from: number, end: number, extent: Extent): number {
+  const { members, escapes } = extent
+  let at = from
+  while (at < end) {
+    const byte = bytes[at] ?? 0
+    if (escapes && byte === backslash && bytes[at + 1] !== newline) at += 2
+    else if (members[byte] === 1) at += 1
+    else break
+  }
+  return at
+}
+
+const backslash = 92

@@ -1,0 +1,36 @@
+import { createLiteralScanner } from "./literal-scanner.ts"
+import { markerOf } from "./marker.ts"
+import { concat, editsOf, type RedactionStage } from "./redaction-stage.ts"
+
+/**
+ * Replaces the spellings of known secret values. Holds back at most one byte less than the longest spelling, and
+ * only while what arrived could be the beginning of one.
+ */
+export function createValueStages(spellings: readonly string[]): () => RedactionStage {
+  const scanner = createLiteralScanner(spellings.map(text => ({ text, ignoreCase: false })))
+  const marker = Buffer.from(markerOf("environment"))
+  return () => {
+    let held: Uint8Array = new Uint8Array(0)
+    return {
+      push: (chunk, final) => {
+        const bytes = concat([held, chunk])
+        const end = bytes.length
+        const edits = editsOf(bytes)
+        let open = final ? end : scanner.findOpen(bytes, 0, end)
+        let copied = 0
+        for (;;) {
+          const found = scanner.find(bytes, copied, end)
+          if (found < 0 || found >= open) break
+          const [longest] = scanner.literalsAt(bytes, found, end)
+          edits.keep(copied, found)
+          edits.add(marker)
+          copied = found + (spellings[longest ?? 0]?.length ?? 0)
+          if (copied > open) open = scanner.findOpen(bytes, copied, end)
+        }
+        edits.keep(copied, open)
+        held = bytes.slice(open)
+        return edits.result()
+      },
+    }
+  }
+}

@@ -1,0 +1,146 @@
+import { closeSync, existsSync } from "node:fs"
+import { join, relative } from "node:path"
+import { toIso } from "../base/clock.ts"
+import { Failure } from "../domain/failure.ts"
+import type { BwrapSettings } from "./bwrap-settings.ts"
+import { confinedTree, type TreeParts } from "./bwrap-tree.ts"
+import type { ControlGroups } from "./cgroup.ts"
+import type { CleanUpReport, Confinement, Launch } from "./contract.ts"
+import { becomeSubreaper, openMemoryFile } from "./libc.ts"
+import type { Mount } from "./mounts.ts"
+import { isPlaceholder, type PlaceholderPlace, type Placeholders } from "./placeholders.ts"
+import { encodeArguments, profileArguments } from "./profile.ts"
+import { moveToQuarantine } from "./quarantine.ts"
+import { findAppeared } from "./scan.ts"
+import { buildSeccompFilter, filterArchitecture } from "./seccomp.ts"
+import type { TreeRules } from "./tree-rules.ts"
+import type { TreeSnapshot } from "./tree-snapshot.ts"
+
+export interface PreparedLaunch {
+  readonly settings: BwrapSettings
+  readonly confinement: Confinement
+  readonly groups: ControlGroups
+  readonly mounts: readonly Mount[]
+  readonly maskFile: string
+  readonly rules: TreeRules
+  readonly snapshot: TreeSnapshot
+  readonly place: PlaceholderPlace
+  readonly placeholders: Placeholders
+}
+
+/** The numbers under which the child finds what is handed over, after its three standard ones. */
+const descriptors = { arguments: 3, seccomp: 4, status: 5, block: 6 } as const
+
+export function launchConfined(prepared: PreparedLaunch): Launch {
+  const { settings, confinement } = prepared
+  const files = openFiles(prepared)
+  let attached: TreeParts | null = null
+  let report: Promise<CleanUpReport> | null = null
+  return {
+    signalsAsExitCodes: true,
+    spawn: {
+      argv: [settings.program, "--args", String(descriptors.arguments), "--", ...confinement.argv],
+      // Nothing at all: inside, `/proc/1/environ` is the environment of bubblewrap itself.
+      env: {},
+      cwd: "/",
+      extra: [files.arguments, files.seccomp, "pipe", "pipe"],
+    },
+    attach: async child => {
+      files.close()
+      attached = {
+        child,
+        limits: confinement.limits,
+        groups: prepared.groups,
+        onSetupFailed: settings.onSetupFailed,
+      }
+      return await confinedTree(attached)
+    },
+    cleanUp: async () => {
+      files.close()
+      report ??= cleanUp(prepared, attached !== null)
+      return await report
+    },
+  }
+}
+
+function openFiles(prepared: PreparedLaunch) {
+  const { settings, confinement } = prepared
+  const architecture = filterArchitecture(process.arch)
+  if (architecture === null) throw noFilter()
+  // Orphans of the sandbox become our children, so that their exit can be collected and their usage is known.
+  becomeSubreaper()
+  const filter = buildSeccompFilter({ architecture, unixSockets: settings.unixSockets })
+  const profile = profileArguments({
+    mounts: prepared.mounts,
+    environment: confinement.environment,
+    cwd: confinement.cwd,
+    network: confinement.network,
+    disableUserNamespaces: settings.disableUserNamespaces,
+    maskFile: prepared.maskFile,
+    descriptors,
+  })
+  const seccomp = openMemoryFile("seccomp", filter)
+  const args = openMemoryFile("arguments", encodeArguments(profile))
+  let open = true
+  return {
+    seccomp,
+    arguments: args,
+    close: () => {
+      if (!open) return
+      open = false
+      closeSync(seccomp)
+      closeSync(args)
+    },
+  }
+}
+
+async function cleanUp(prepared: PreparedLaunch, hasRun: boolean): Promise<CleanUpReport> {
+  try {
+    await prepared.placeholders.release()
+    return hasRun ? await quarantineAppeared(prepared) : nothing
+  } catch {
+    // Never throws, by contract. What could not be looked through is named, and the next scan finds what is left.
+    return { ...nothing, left: ["."] }
+  }
+}
+
+const nothing: CleanUpReport = { quarantined: [], quarantine: null }
+
+async function quarantineAppeared(prepared: PreparedLaunch): Promise<CleanUpReport> {
+  const { rules, snapshot, place } = prepared
+  const appeared = await findAppeared(rules, snapshot)
+  try {
+    const names = appeared.names.filter(name => !isPlaceholder(place, name))
+    if (names.length === 0) return nothing
+    const directory = quarantinePath(prepared)
+    const { moved, left } = moveToQuarantine(rules.root, names, directory)
+    return {
+      quarantined: moved,
+      quarantine: moved.length === 0 ? null : relative(rules.root, directory),
+      ...(left.length === 0 ? {} : { left }),
+    }
+  } finally {
+    appeared.restore()
+  }
+}
+
+/** Named after the execution where it has an id, else after the time; never a place that is already there. */
+function quarantinePath(prepared: PreparedLaunch): string {
+  const { settings, confinement } = prepared
+  const id = confinement.environment["ACODE_EXECUTION_ID"] ?? ""
+  const name = /^[\w-]+$/.test(id) ? id : toIso(settings.clock.now()).replaceAll(":", "-")
+  const path = join(settings.quarantineDirectory, name)
+  for (let count = 2; ; count++) {
+    const candidate = count === 2 ? path : `${path}-${count - 1}`
+    if (!existsSync(candidate)) return candidate
+  }
+}
+
+function noFilter(): Failure {
+  return new Failure({
+    kind: "confinement",
+    code: "ACODE-EXE-010",
+    message: `there is no system call filter for ${process.arch}`,
+    hint: "use --sandbox none if you trust the command",
+  })
+}

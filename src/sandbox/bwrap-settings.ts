@@ -1,0 +1,18 @@
+import type { Clock } from "../base/clock.ts"
+import type { ViewSettings } from "./confined-view.ts"
+
+/** What a bubblewrap sandbox is made with; the same for every command. */
+export interface BwrapSettings extends ViewSettings {
+  readonly clock: Clock
+  /** The program itself, found outside the workspace. */
+  readonly program: string
+  readonly disableUserNamespaces: boolean
+  readonly unixSockets: "allow" | "deny"
+  /** Directories that hold what a package manager wrote: their protected names are neither masked nor looked for. */
+  readonly dependencyDirectories: readonly string[]
+  /** Where the sandbox keeps its masks and records; inside one of the state directories. */
+  readonly workDirectory: string
+  readonly quarantineDirectory: string
+  /** Called when bubblewrap could not set up the confinement although it was expected to. */
+  readonly onSetupFailed: () => void
+}

@@ -1,0 +1,121 @@
+import { chmodSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Failure } from "../domain/failure.ts"
+import { launchConfined } from "./bwrap-launch.ts"
+import type { BwrapSettings } from "./bwrap-settings.ts"
+import { type ControlGroups, findControlGroups } from "./cgroup.ts"
+import { confinedView, type FindPrivateEntries } from "./confined-view.ts"
+import type { Confinement, Launch, Sandbox } from "./contract.ts"
+import { isShown, type Mount } from "./mounts.ts"
+import { isWithin } from "./paths.ts"
+import { holdPlaceholders, type PlaceholderPlace } from "./placeholders.ts"
+import { requireVisibleProgram } from "./program.ts"
+import { rememberPrivateEntries } from "./system-view.ts"
+import type { TreeRules } from "./tree-rules.ts"
+import { takeSnapshot } from "./tree-snapshot.ts"
+
+export function createBwrapSandbox(settings: BwrapSettings): Sandbox {
+  const privateEntries = rememberPrivateEntries(settings.clock, rememberedMs)
+  // Found with the first command: a sandbox that is only asked for its kind must not touch the system.
+  let groups: ControlGroups | null = null
+  return {
+    kind: "bwrap",
+    prepare: async confinement => {
+      groups ??= findControlGroups()
+      return await prepare(settings, groups, privateEntries, confinement)
+    },
+  }
+}
+
+const rememberedMs = 60_000
+
+async function prepare(
+  settings: BwrapSettings,
+  groups: ControlGroups,
+  privateEntries: FindPrivateEntries,
+  confinement: Confinement,
+): Promise<Launch> {
+  const { workspaceRoot: root } = confinement
+  const maskFile = ensureMaskFile(settings.workDirectory)
+  const place = placeOf(settings, root)
+  const rules: TreeRules = {
+    root,
+    protection: settings.protection,
+    lifted: confinement.writable,
+    excluded: settings.stateDirectories,
+    dependencyDirectories: settings.dependencyDirectories,
+  }
+  const placeholders = await holdPlaceholders(place, missingNames(settings, confinement))
+  try {
+    const snapshot = await takeSnapshot(rules, settings.clock.now())
+    const mounts = confinedView({ settings, confinement, snapshot, privateEntries })
+    requireVisibleDirectory(mounts, confinement.cwd)
+    requireVisibleProgram(mounts, confinement.argv, confinement.cwd, confinement.environment["PATH"] ?? "")
+    return launchConfined({
+      settings,
+      confinement,
+      groups,
+      mounts,
+      maskFile,
+      rules,
+      snapshot,
+      place,
+      placeholders,
+    })
+  } catch (error) {
+    await placeholders.release()
+    throw error
+  }
+}
+
+/**
+ * Directories that are masked before they exist, because programs that already run act on them unasked: a prompt runs
+ * git where it finds `.git`, editors and agents read their settings anew. Files that do not exist are not masked, for
+ * the reason given in placeholders; they are found and moved to quarantine when the command has ended.
+ */
+function missingNames(settings: BwrapSettings, confinement: Confinement): readonly string[] {
+  const { workspaceRoot: root, writable } = confinement
+  return settings.protection.topLevelNames
+    .filter(({ kind, hidden }) => kind === "directory" && !hidden)
+    .map(({ name }) => name)
+    .filter(name => !settings.stateDirectories.includes(join(root, name)))
+    .filter(
+      name => !writable.some(path => isWithin(join(root, name), path) || isWithin(path, join(root, name))),
+    )
+}
+
+function placeOf(settings: BwrapSettings, root: string): PlaceholderPlace {
+  const directory = join(settings.workDirectory, "placeholders")
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  return { root, directory, bootId: readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim() }
+}
+
+/** Not `/dev/null`: a device could be read and written through the mask. */
+function ensureMaskFile(workDirectory: string): string {
+  const path = join(workDirectory, "mask")
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  if (found === undefined) {
+    mkdirSync(workDirectory, { recursive: true, mode: 0o700 })
+    writeFileSync(path, "", { mode: 0 })
+  } else if (!found.isFile() || found.size !== 0) {
+    throw new Failure({
+      kind: "integrity",
+      code: "ACODE-SEC-006",
+      message: "the file that hides others is not an empty file any more",
+      where: path,
+      hint: "remove it; acode makes a new one",
+    })
+  } else if ((found.mode & 0o777) !== 0) chmodSync(path, 0)
+  return path
+}
+
+function requireVisibleDirectory(mounts: readonly Mount[], cwd: string): void {
+  if (isShown(mounts, cwd)) return
+  throw new Failure({
+    kind: "confinement",
+    code: "ACODE-SEC-003",
+    message: "the working directory is hidden from confined commands",
+    where: cwd,
+    hint: "run the command from another directory of the workspace",
+  })
+}

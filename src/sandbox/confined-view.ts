@@ -1,0 +1,190 @@
+import { lstatSync } from "node:fs"
+import { join } from "node:path"
+import { Failure } from "../domain/failure.ts"
+import type { Confinement, Protection } from "./contract.ts"
+import { linkedGitDirectories } from "./git-directory.ts"
+import { isShown, type Mount, protectWorkspace } from "./mounts.ts"
+import { byDepth, isWithin } from "./paths.ts"
+import { hiddenResolverFile, type PrivateEntry, readSystemView, type SystemView } from "./system-view.ts"
+import { findToolchains } from "./toolchains.ts"
+import type { TreeSnapshot } from "./tree-snapshot.ts"
+
+export interface ViewSettings {
+  readonly home: string
+  /** The environment acode itself was started with. */
+  readonly hostEnvironment: Readonly<Record<string, string>>
+  readonly protection: Protection
+  /** Directories nothing confined may see: the state of acode in the workspace, its keys and anchors. */
+  readonly stateDirectories: readonly string[]
+  /** Files in them that stay readable because git may track them: without them `git status` would call them deleted. */
+  readonly readableState: readonly string[]
+  /** What a person adds by `execution.readable_paths`. */
+  readonly readablePaths: readonly string[]
+}
+
+export interface ViewQuery {
+  readonly settings: ViewSettings
+  readonly confinement: Confinement
+  readonly snapshot: TreeSnapshot
+  readonly privateEntries: FindPrivateEntries
+}
+
+/** Entries below a system directory that only its owner may read, down to a depth. */
+export type FindPrivateEntries = (directory: string, depthMax: number) => readonly PrivateEntry[]
+
+/** Everything the command sees, in the order in which it is mounted. */
+export function confinedView({
+  settings,
+  confinement,
+  snapshot,
+  privateEntries,
+}: ViewQuery): readonly Mount[] {
+  const { workspaceRoot: root } = confinement
+  const writable = confinement.writable.filter(path => !isWithin(path, root))
+  for (const path of [root, ...writable]) refuseSystemRoot(path, settings.home)
+  for (const path of confinement.writable) refuseState(path, settings)
+  for (const path of writable) refuseMissing(path)
+  const system = readSystemView()
+  const shown = [
+    ...systemMounts(system, privateEntries, confinement),
+    ...temporaryMounts(confinement.environment),
+    ...homeMounts(settings, root, false),
+    ...readableMounts(system, settings, root),
+    { kind: "writable", path: root } as const,
+    ...protectWorkspace(root, checkedEntries(snapshot, root), confinement.writable),
+    ...homeMounts(settings, root, true),
+    ...writable.map((path): Mount => ({ kind: "writable", path })),
+  ]
+  return [...shown, ...stateMounts(settings, shown)]
+}
+
+function systemMounts(
+  view: SystemView,
+  privateEntries: FindPrivateEntries,
+  confinement: Confinement,
+): readonly Mount[] {
+  const asRoot = process.geteuid?.() === 0
+  const secrets = asRoot
+    ? [...privateEntries("/etc", depthOfConfiguration), ...privateEntries("/opt", 1)]
+    : []
+  const resolver = confinement.network === "host" ? hiddenResolverFile(view.directories) : null
+  return [
+    ...view.directories.map((path): Mount => ({ kind: "readOnly", path })),
+    ...view.links.map(({ path, target }): Mount => ({ kind: "link", path, target })),
+    ...secrets.map(
+      ({ path, kind }): Mount =>
+        kind === "directory" ? { kind: "scratch", path, mode: 0 } : { kind: "hiddenFile", path },
+    ),
+    ...["/tmp", "/var/tmp"].map((path): Mount => ({ kind: "scratch", path, mode: 0o1777 })),
+    { kind: "scratch", path: "/run", mode: 0o755 },
+    { kind: "link", path: "/var/run", target: "../run" },
+    ...(resolver === null ? [] : [{ kind: "readOnly", path: resolver } as const]),
+  ]
+}
+
+/** HOME is an empty place to write. Where it lies inside the workspace it comes after it, or it would be bound again. */
+function homeMounts(settings: ViewSettings, root: string, inWorkspace: boolean): readonly Mount[] {
+  const { home } = settings
+  if (home === root || isWithin(home, root) !== inWorkspace) return []
+  if (coversSystem(home)) return []
+  return [{ kind: "scratch", path: home, mode: 0o700 }]
+}
+
+/** The directory for temporary files that the environment names, when it lies in memory that is empty inside. */
+function temporaryMounts(environment: Readonly<Record<string, string>>): readonly Mount[] {
+  const named = new Set(
+    ["TMPDIR", "TMP", "TEMP"].flatMap(name => environment[name]?.replace(/\/+$/, "") ?? []),
+  )
+  return [...named]
+    .filter(path => ["/tmp", "/var/tmp", "/run"].some(base => path !== base && isWithin(path, base)))
+    .map((path): Mount => ({ kind: "scratch", path, mode: 0o1777 }))
+}
+
+function readableMounts(system: SystemView, settings: ViewSettings, root: string): readonly Mount[] {
+  const asked = [...settings.readablePaths, ...linkedGitDirectories(root)].filter(
+    path => !isWithin(path, root) && lstatSync(path, { throwIfNoEntry: false }) !== undefined,
+  )
+  const toolchains = findToolchains({
+    home: settings.home,
+    environment: settings.hostEnvironment,
+    protection: settings.protection,
+    shown: [...system.directories, ...asked, root],
+    kept: [settings.home, ...settings.stateDirectories],
+  })
+  const bound = asked.sort(byDepth).map((path): Mount => ({ kind: "readOnly", path }))
+  return [...bound, ...toolchains]
+}
+
+function* checkedEntries(snapshot: TreeSnapshot, root: string) {
+  for (const entry of snapshot.protectedEntries.values()) {
+    if (entry.stamp.kind === "link") throw linkFailure(root, entry.path)
+    yield entry
+  }
+}
+
+function linkFailure(root: string, path: string): Failure {
+  return new Failure({
+    kind: "confinement",
+    code: "ACODE-SEC-003",
+    message: `${path} is protected and a symbolic link, which no mask can cover`,
+    where: join(root, path),
+    hint: `replace the link by what it points to, or open it for this command with --writable ${path}`,
+  })
+}
+
+/** Comes last: whatever was bound before, and whoever asked for it, the state of acode stays out of sight. */
+function stateMounts(settings: ViewSettings, shown: readonly Mount[]): readonly Mount[] {
+  return settings.stateDirectories
+    .filter(
+      path => isShown(shown, path) && lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true,
+    )
+    .flatMap((path): readonly Mount[] => [
+      { kind: "scratch", path, mode: 0o555 },
+      ...settings.readableState
+        .filter(file => isWithin(file, path) && lstatSync(file, { throwIfNoEntry: false })?.isFile() === true)
+        .map(file => ({ kind: "readOnly", path: file }) as const),
+      { kind: "frozen", path },
+    ])
+}
+
+function refuseState(path: string, settings: ViewSettings): void {
+  const state = settings.stateDirectories.find(directory => isWithin(path, directory))
+  if (state === undefined) return
+  throw new Failure({
+    kind: "denied",
+    code: "ACODE-SEC-003",
+    message: `${path} holds acode's own records and cannot be opened to a command`,
+    where: state,
+    hint: "choose another path for --writable",
+  })
+}
+
+function refuseMissing(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return
+  throw new Failure({
+    kind: "usage",
+    code: "ACODE-EXE-007",
+    message: `${path} does not exist, so it cannot be opened to a command`,
+    where: path,
+    hint: "create it first, or open the directory it will be in",
+  })
+}
+
+/** A root that holds system directories would bring them back writable, `/proc` and `/dev` of the host with them. */
+function refuseSystemRoot(path: string, home: string): void {
+  if (!coversSystem(path)) return
+  throw new Failure({
+    kind: "confinement",
+    code: "ACODE-EXE-010",
+    message: `${path} holds system directories, which a confined command may not write`,
+    where: path,
+    hint: `work in a directory of its own, for example below ${home}`,
+  })
+}
+
+function coversSystem(path: string): boolean {
+  return ["/usr", "/etc", "/proc", "/dev", "/sys", "/run"].some(directory => isWithin(directory, path))
+}
+
+/** Deeper than any configuration nests; only there so that a walk ends. */
+const depthOfConfiguration = 16

@@ -1,0 +1,109 @@
+import { dlopen, FFIType, ptr } from "bun:ffi"
+import { closeSync, writeSync } from "node:fs"
+
+/** The calls of the system that the runtime does not offer. Everything here is Linux only. */
+
+/** A file that exists only in memory, with its read position at the start. The caller closes it. */
+export function openMemoryFile(name: string, content: Uint8Array): number {
+  const fd = libc().memfd_create(ptr(Buffer.from(`${name}\0`)), closeOnExec)
+  if (fd < 0) throw new Error("memfd_create failed: too many open files?")
+  try {
+    // Positional writes: the child shares the file position and must find it at zero.
+    for (let done = 0; done < content.length; )
+      done += writeSync(fd, content, done, content.length - done, done)
+  } catch (error) {
+    closeSync(fd)
+    throw error
+  }
+  return fd
+}
+
+/** A descriptor that names this very process and never another one that got its number; null where it is gone. */
+export function openPidfd(pid: number): number | null {
+  const fd = Number(libc().syscall(callNumbers.pidfdOpen, pid, 0, 0, 0))
+  return fd < 0 ? null : fd
+}
+
+export function signalPidfd(pidfd: number, signal: number): void {
+  libc().syscall(callNumbers.pidfdSendSignal, pidfd, signal, 0, 0)
+}
+
+/** For a pidfd: the process has ended, its last thread included, whether or not anybody has waited for it. */
+export function isReadable(fd: number): boolean {
+  const request = new Int32Array([fd, pollIn])
+  return libc().poll(ptr(request), 1n, 0) > 0
+}
+
+export const resources = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles: 7 } as const
+export type Resource = keyof typeof resources
+
+/** Sets soft and hard limit of another process; false when the system refuses. */
+export function setLimit(pid: number, resource: Resource, soft: number, hard: number): boolean {
+  const limit = new BigUint64Array([BigInt(soft), BigInt(hard)])
+  return libc().prlimit(pid, resources[resource], ptr(limit), null) === 0
+}
+
+/** The hard limit of a process; infinity where there is none. */
+export function hardLimit(pid: number, resource: Resource): number {
+  const limit = new BigUint64Array(2)
+  if (libc().prlimit(pid, resources[resource], null, ptr(limit)) !== 0) return Number.POSITIVE_INFINITY
+  const hard = limit[1] ?? infinity
+  return hard === infinity ? Number.POSITIVE_INFINITY : Number(hard)
+}
+
+/** Makes this process the parent of every orphan below it, so that nothing slips away to the system's init. */
+export function becomeSubreaper(): void {
+  libc().prctl(setChildSubreaper, 1n, 0n, 0n, 0n)
+}
+
+export interface Reaped {
+  readonly cpuMs: number
+  readonly maxRssBytes: number
+}
+
+/** Takes the exit of an adopted child off the process table; null when it is not ours or not dead. */
+export function reap(pid: number): Reaped | null {
+  const status = new Int32Array(1)
+  const usage = new BigInt64Array(18)
+  if (libc().wait4(pid, ptr(status), waitNoHang, ptr(usage)) !== pid) return null
+  const field = (index: number) => Number(usage[index] ?? 0n)
+  return {
+    cpuMs: (field(0) + field(2)) * 1000 + (field(1) + field(3)) / 1000,
+    maxRssBytes: field(4) * 1024,
+  }
+}
+
+/** Takes an exclusive lock without waiting; closing the descriptor gives it back. */
+export function tryLock(fd: number): boolean {
+  return libc().flock(fd, lockExclusive | lockNonBlocking) === 0
+}
+
+// The two calls got the same numbers on every architecture.
+const callNumbers = { pidfdSendSignal: 424n, pidfdOpen: 434n } as const
+const closeOnExec = 1
+const pollIn = 1
+const waitNoHang = 1
+const setChildSubreaper = 36
+const lockExclusive = 2
+const lockNonBlocking = 4
+const infinity = 0xffff_ffff_ffff_ffffn
+
+let loaded: ReturnType<typeof loadLibc> | null = null
+
+function libc(): ReturnType<typeof loadLibc>["symbols"] {
+  loaded ??= loadLibc()
+  return loaded.symbols
+}
+
+function loadLibc() {
+  const { i32, i64, u64, ptr: pointer } = FFIType
+  return dlopen("libc.so.6", {
+    memfd_create: { args: [pointer, i32], returns: i32 },
+    syscall: { args: [i64, i64, i64, i64, i64], returns: i64 },
+    poll: { args: [pointer, u64, i32], returns: i32 },
+    prlimit: { args: [i32, i32, pointer, pointer], returns: i32 },
+    prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
+    wait4: { args: [i32, pointer, i32, pointer], returns: i32 },
+    flock: { args: [i32, i32], returns: i32 },
+  })
+}

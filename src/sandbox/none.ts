@@ -1,0 +1,146 @@
+import { writeSync } from "node:fs"
+import { errnoOf } from "../base/assert.ts"
+import { ownChildren, type Spawned } from "../base/spawn.ts"
+import type { ResourceLimits } from "../domain/command.ts"
+import { type ControlGroup, type ControlGroups, findControlGroups } from "./cgroup.ts"
+import type { Confinement, Launch, ProcessTree, Sandbox } from "./contract.ts"
+import { becomeSubreaper } from "./libc.ts"
+import { applyLimits, type LimitsInForce } from "./limits.ts"
+import { hasVariable } from "./proc-tree.ts"
+import { trySignal } from "./process-handle.ts"
+import { adoptedChildren, aliveFrom, endAll, executionTag, reapAdopted } from "./survivors.ts"
+import { type Watchdog, watchProcesses } from "./watchdog.ts"
+
+/**
+ * No confinement, for people who ask for it. The end is still total: acode adopts every orphan of its commands, so
+ * whatever a command started is below it or below acode, with the tag of its execution in its environment.
+ */
+export function createPlainSandbox(): Sandbox {
+  const commands: PlainCommands = { running: new Set(), strangers: new Set() }
+  let groups: ControlGroups | null = null
+  let isFirst = true
+  return {
+    kind: "none",
+    prepare: async confinement => {
+      if (isLinux && isFirst) {
+        // A shell that replaced itself by acode leaves us its background processes: they are nobody's command.
+        for (const pid of adoptedChildren()) commands.strangers.add(pid)
+        becomeSubreaper()
+      }
+      isFirst = false
+      const isLimited = isLinux && Object.values(confinement.limits).some(limit => limit !== null)
+      if (isLimited) groups ??= findControlGroups()
+      return launchPlain(confinement, commands, isLimited ? groups : null)
+    },
+  }
+}
+
+interface PlainCommands {
+  readonly running: Set<PlainCommand>
+  readonly strangers: Set<number>
+}
+
+interface PlainCommand {
+  readonly pid: number
+  readonly tag: string | null
+}
+
+function launchPlain(
+  confinement: Confinement,
+  commands: PlainCommands,
+  groups: ControlGroups | null,
+): Launch {
+  const { argv, environment, cwd, limits } = confinement
+  return {
+    spawn: {
+      argv: groups === null ? argv : ["/bin/sh", "-c", gate, "sh", ...argv],
+      env: environment,
+      cwd,
+      extra: groups === null ? [] : ["pipe"],
+    },
+    attach: async child => {
+      const command: PlainCommand = { pid: child.pid, tag: environment[executionTag] ?? null }
+      commands.running.add(command)
+      const inForce = groups === null ? null : limitThenRelease(child, limits, groups)
+      return plainTree(child, command, commands, inForce)
+    },
+    cleanUp: async () => ({ quarantined: [], quarantine: null }),
+  }
+}
+
+/** Waits for a line, so that the limits are in force before the program is there; then becomes the program. */
+const gate = 'read _ <&3; exec 3<&-; exec "$@"'
+
+function limitThenRelease(child: Spawned, limits: ResourceLimits, groups: ControlGroups): LimitsInForce {
+  const inForce = applyLimits(child.pid, limits, groups)
+  try {
+    writeSync(child.extra[0] ?? -1, "\n")
+  } catch (error) {
+    // It died at the gate; its exit says so.
+    if (errnoOf(error) === null) throw error
+  }
+  return inForce
+}
+
+function plainTree(
+  child: Spawned,
+  command: PlainCommand,
+  commands: PlainCommands,
+  limits: LimitsInForce | null,
+): ProcessTree {
+  const members = () => limits?.group.members() ?? []
+  const everything = () => aliveFrom([...ownPid(child), ...members(), ...orphansOf(command, commands)])
+  const watchdog = watchOver(child, limits)
+  let end: { readonly peakBytes: number | null; readonly hit: ReturnType<ControlGroup["limitHit"]> } | null =
+    null
+  const finish = async () => {
+    if (isLinux) await endAll(everything)
+    else trySignal(-child.pid, sigkill)
+    await child.exited
+    // What the last of them left behind belongs to nobody else once no other command runs.
+    commands.running.delete(command)
+    if (isLinux && commands.running.size === 0) await endAll(() => aliveFrom(orphans(commands)))
+    reapAdopted(orphans(commands))
+    watchdog?.stop()
+    end ??= {
+      peakBytes: limits?.group.peakMemoryBytes() ?? null,
+      hit: watchdog?.hasBitten() ? "processes" : (limits?.group.limitHit() ?? null),
+    }
+    limits?.group.remove()
+  }
+  return {
+    kill: finish,
+    terminate: () => trySignal(-child.pid, sigterm),
+    settle: finish,
+    maxRssBytes: () => end?.peakBytes ?? null,
+    limitHit: () => end?.hit ?? null,
+  }
+}
+
+function watchOver(child: Spawned, limits: LimitsInForce | null): Watchdog | null {
+  if (limits?.watchProcessesMax == null) return null
+  return watchProcesses(child.pid, limits.watchProcessesMax, () => {
+    for (const pid of aliveFrom([child.pid])) trySignal(pid, sigkill)
+  })
+}
+
+/** The child itself until its exit has been collected; afterwards its number may belong to somebody else. */
+function ownPid(child: Spawned): readonly number[] {
+  return ownChildren.has(child.pid) ? [child.pid] : []
+}
+
+/** Alone, every orphan is this command's. With others running, the tag in its environment decides. */
+function orphansOf(command: PlainCommand, commands: PlainCommands): readonly number[] {
+  const found = orphans(commands)
+  if (commands.running.size <= 1) return found
+  const { tag } = command
+  return tag === null ? [] : found.filter(pid => hasVariable(pid, executionTag, tag))
+}
+
+function orphans(commands: PlainCommands): readonly number[] {
+  return adoptedChildren().filter(pid => !commands.strangers.has(pid))
+}
+
+const isLinux = process.platform === "linux"
+const sigkill = 9
+const sigterm = 15

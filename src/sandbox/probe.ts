@@ -1,0 +1,140 @@
+import { closeSync, readFileSync, statSync } from "node:fs"
+import { spawn } from "../base/spawn.ts"
+import { findControlGroups } from "./cgroup.ts"
+import type { SandboxProbe } from "./contract.ts"
+import { openMemoryFile } from "./libc.ts"
+import { isWithin } from "./paths.ts"
+import { buildSeccompFilter, filterArchitecture } from "./seccomp.ts"
+import { readSystemView } from "./system-view.ts"
+
+/** Where distributions install it. A PATH is not asked: it may name a directory of the workspace first. */
+const programDirectories = [
+  "/usr/bin",
+  "/usr/local/bin",
+  "/bin",
+  "/run/current-system/sw/bin",
+  "/usr/sbin",
+] as const
+
+/** Bubblewrap itself, or null. Nothing inside the workspace is ever taken for it. */
+export function findBwrap(
+  workspaceRoot: string,
+  directories: readonly string[] = programDirectories,
+): string | null {
+  const candidates = directories.filter(path => !isWithin(path, workspaceRoot)).map(path => `${path}/bwrap`)
+  return candidates.find(path => statSync(path, { throwIfNoEntry: false })?.isFile() === true) ?? null
+}
+
+/**
+ * Tries the whole confinement on a program that does nothing. That bubblewrap is installed says little: user
+ * namespaces may be off, `/proc` masked, or a profile in the way.
+ */
+export async function probeSandbox(program: string | null): Promise<SandboxProbe> {
+  const controls = findControlGroups().controls
+  const features = { processesGroup: controls.has("processes"), memoryGroup: controls.has("memory") }
+  if (process.platform !== "linux" || filterArchitecture(process.arch) === null)
+    return without("bubblewrap confines on Linux only, on x64 and arm64", "use a Linux machine", features)
+  if (program === null)
+    return without(
+      "bubblewrap is not installed",
+      "apt-get install bubblewrap, or your system's equivalent",
+      features,
+    )
+  const full = await trial(program, { disableUserNamespaces: true, seccomp: true })
+  if (full === null) return working({ ...features, seccomp: true, disableUserNamespaces: true })
+  // Before 0.8 bubblewrap has no such option; the filter forbids new user namespaces all the same.
+  if ((await trial(program, { disableUserNamespaces: false, seccomp: true })) === null)
+    return working({ ...features, seccomp: true, disableUserNamespaces: false })
+  const unfiltered = await trial(program, { disableUserNamespaces: false, seccomp: false })
+  if (unfiltered === null)
+    return without("the kernel does not take system call filters", "use a kernel with seccomp", features)
+  return without(reasonOf(unfiltered), hintFor(unfiltered), features)
+}
+
+function working(features: Readonly<Record<string, boolean>>): SandboxProbe {
+  return { kind: "bwrap", reason: null, hint: null, features }
+}
+
+function without(reason: string, hint: string, features: Readonly<Record<string, boolean>>): SandboxProbe {
+  return {
+    kind: "none",
+    reason,
+    hint,
+    features: { ...features, seccomp: false, disableUserNamespaces: false },
+  }
+}
+
+interface TrialOptions {
+  readonly disableUserNamespaces: boolean
+  readonly seccomp: boolean
+}
+
+/** Null when it worked, else what bubblewrap said. */
+async function trial(program: string, options: TrialOptions): Promise<string | null> {
+  const architecture = filterArchitecture(process.arch)
+  const filter =
+    options.seccomp && architecture !== null
+      ? openMemoryFile("seccomp", buildSeccompFilter({ architecture, unixSockets: "deny" }))
+      : null
+  try {
+    const child = spawn({
+      argv: [program, ...trialArguments(options), "--", program, "--version"],
+      env: {},
+      cwd: "/",
+      stdin: "null",
+      stdout: "null",
+      stderr: "pipe",
+      extra: filter === null ? [] : [filter],
+    })
+    const said = new Response(child.stderr).text()
+    const exit = await child.exited
+    const text = await said
+    child.close()
+    return exit.exitCode === 0 ? null : text.trim() || `it ended with ${exit.exitCode ?? exit.signal}`
+  } finally {
+    if (filter !== null) closeSync(filter)
+  }
+}
+
+function trialArguments(options: TrialOptions): readonly string[] {
+  const system = readSystemView()
+  return [
+    "--unshare-all",
+    "--unshare-user",
+    ...(options.disableUserNamespaces ? ["--disable-userns"] : []),
+    ...["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"],
+    ...["--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"],
+    ...system.directories.flatMap(path => ["--ro-bind", path, path]),
+    ...system.links.flatMap(({ path, target }) => ["--symlink", target, path]),
+    ...["--perms", "0700", "--tmpfs", "/tmp"],
+    ...(options.seccomp ? ["--seccomp", "3"] : []),
+  ]
+}
+
+function reasonOf(said: string): string {
+  return `bubblewrap cannot confine here: ${said.replace(/^bwrap: /, "").split("\n")[0] ?? said}`
+}
+
+/** What usually stands behind a message, and what to do about it. */
+export function hintFor(said: string, setting: (name: string) => string | null = kernelSetting): string {
+  if (setting("user/max_user_namespaces") === "0")
+    return "allow user namespaces: sysctl user.max_user_namespaces=15000"
+  if (setting("kernel/unprivileged_userns_clone") === "0")
+    return "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1"
+  if (setting("kernel/apparmor_restrict_unprivileged_userns") === "1")
+    return "AppArmor forbids it: install a profile that lets bwrap create user namespaces (package apparmor-profiles)"
+  if (/mount proc|proc.*not permitted/i.test(said))
+    return "/proc is masked, as in many containers: start the container with --security-opt systempaths=unconfined"
+  if (/permission|not permitted|namespace/i.test(said))
+    return "a container or a security module forbids namespaces: allow them, or run acode outside of it"
+  return "run bwrap by hand to see what it lacks"
+}
+
+function kernelSetting(name: string): string | null {
+  try {
+    return readFileSync(`/proc/sys/${name}`, "utf8").trim()
+  } catch {
+    // Most kernels have only some of these settings.
+    return null
+  }
+}

@@ -1,0 +1,122 @@
+import { deniedCalls, inspectedCalls } from "./seccomp-calls.ts"
+
+export type Architecture = "x64" | "arm64"
+
+export interface SeccompSettings {
+  readonly architecture: Architecture
+  /** Sockets with a path or an abstract name. Socket pairs are always fine: they lead nowhere else. */
+  readonly unixSockets: "allow" | "deny"
+}
+
+/** The architecture of this machine as the filter knows it; null where there is no filter for it. */
+export function filterArchitecture(arch: string): Architecture | null {
+  return arch === "x64" || arch === "arm64" ? arch : null
+}
+
+/**
+ * A classic BPF program for bubblewrap's `--seccomp`: everything is allowed but what could reach out of the sandbox.
+ * The address family is refused with EAFNOSUPPORT, so that the program's own message names what is missing.
+ */
+export function buildSeccompFilter(settings: SeccompSettings): Uint8Array<ArrayBuffer> {
+  const column = settings.architecture === "x64" ? 0 : 1
+  const number = (name: keyof typeof inspectedCalls) => inspectedCalls[name][column]
+  const denied = Object.values(deniedCalls).flatMap(numbers => numbers[column] ?? [])
+  const steps: Step[] = [
+    load(offsets.architecture),
+    ifNot(auditArchitectures[settings.architecture], "kill"),
+    load(offsets.number),
+    // The x32 calls are the same calls under other numbers: they would pass every comparison below.
+    ...(settings.architecture === "x64" ? [ifAtLeast(x32Bit, "refuse")] : []),
+    ifEqual(number("socket"), "socket"),
+    ifEqual(number("clone"), "clone"),
+    // The flags of clone3 are behind a pointer a filter cannot follow; libc falls back to clone.
+    ifEqual(number("clone3"), "missing"),
+    ifEqual(number("ioctl"), "ioctl"),
+    ...denied.map(call => ifEqual(call, "refuse")),
+    jump("allow"),
+
+    { ...load(offsets.argument(0)), label: "socket" },
+    ...(settings.unixSockets === "allow" ? [ifEqual(families.unix, "allow")] : []),
+    ifEqual(families.inet, "allow"),
+    ifEqual(families.inet6, "allow"),
+    ifNot(families.netlink, "noFamily"),
+    // Interface and address lists come from the routing protocol; the others are the kernel's private business.
+    load(offsets.argument(2)),
+    ifEqual(netlinkRoute, "allow"),
+    jump("noFamily"),
+
+    { ...load(offsets.argument(0)), label: "clone" },
+    ifAnyBit(namespaceFlags, "refuse"),
+    jump("allow"),
+
+    { ...load(offsets.argument(1)), label: "ioctl" },
+    ifEqual(terminalRequests.pushInput, "refuse"),
+    ifEqual(terminalRequests.consoleControl, "refuse"),
+    jump("allow"),
+
+    result("allow", returns.allow),
+    result("refuse", returns.error(errno.notPermitted)),
+    result("noFamily", returns.error(errno.addressFamily)),
+    result("missing", returns.error(errno.notImplemented)),
+    result("kill", returns.killProcess),
+  ]
+  return assemble(steps)
+}
+
+type Label = "allow" | "refuse" | "missing" | "kill" | "noFamily" | "socket" | "clone" | "ioctl"
+
+/** One instruction; the jumps still name where they go. */
+interface Step {
+  readonly code: number
+  readonly value: number
+  readonly whenTrue?: Label
+  readonly whenFalse?: Label
+  readonly always?: Label
+  readonly label?: Label
+}
+
+const load = (offset: number): Step => ({ code: 0x20, value: offset })
+const ifEqual = (value: number, to: Label): Step => ({ code: 0x15, value, whenTrue: to })
+const ifNot = (value: number, to: Label): Step => ({ code: 0x15, value, whenFalse: to })
+const ifAtLeast = (value: number, to: Label): Step => ({ code: 0x35, value, whenTrue: to })
+const ifAnyBit = (value: number, to: Label): Step => ({ code: 0x45, value, whenTrue: to })
+const jump = (to: Label): Step => ({ code: 0x05, value: 0, always: to })
+const result = (label: Label, value: number): Step => ({ code: 0x06, value, label })
+
+/** `struct seccomp_data`; only the low halves of arguments matter, the kernel reads these as 32-bit values. */
+const offsets = { number: 0, architecture: 4, argument: (index: number) => 16 + index * 8 } as const
+const auditArchitectures: Readonly<Record<Architecture, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 }
+const x32Bit = 0x40000000
+const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const
+const netlinkRoute = 0
+const namespaceFlags = 0x7e020000
+const terminalRequests = { pushInput: 0x5412, consoleControl: 0x541c } as const
+const errno = { notPermitted: 1, notImplemented: 38, addressFamily: 97 } as const
+const returns = {
+  allow: 0x7fff0000,
+  killProcess: 0x80000000,
+  error: (code: number) => 0x00050000 | code,
+} as const
+
+function assemble(steps: readonly Step[]): Uint8Array<ArrayBuffer> {
+  const program = new Uint8Array(steps.length * 8)
+  const view = new DataView(program.buffer)
+  const distance = (from: number, to: Label | undefined) => {
+    if (to === undefined) return 0
+    const target = steps.findIndex(step => step.label === to)
+    if (target <= from) throw new Error(`a filter can only jump forward: ${to}`)
+    return target - from - 1
+  }
+  steps.forEach((step, index) => {
+    view.setUint16(index * 8, step.code, true)
+    view.setUint8(index * 8 + 2, short(distance(index, step.whenTrue)))
+    view.setUint8(index * 8 + 3, short(distance(index, step.whenFalse)))
+    view.setUint32(index * 8 + 4, step.always === undefined ? step.value : distance(index, step.always), true)
+  })
+  return program
+}
+
+function short(distance: number): number {
+  if (distance > 255) throw new Error("a conditional jump reaches at most 255 instructions")
+  return distance
+}

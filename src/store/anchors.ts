@@ -1,0 +1,168 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from "node:fs"
+import { basename, dirname, join, relative } from "node:path"
+import { errnoOf } from "../base/assert.ts"
+import { type Clock, toIso } from "../base/clock.ts"
+import { type AnchorFields, anchorMac } from "./chain.ts"
+import type { Connection } from "./database.ts"
+import { readTail } from "./event-log.ts"
+import { isWorkspaceId, makePrivateDirectory } from "./keys.ts"
+import type { LogIdentity } from "./log-identity.ts"
+import { unsafeState } from "./store-failures.ts"
+
+export interface Anchor extends AnchorFields {
+  readonly mac: string
+}
+
+export interface AnchorParts {
+  readonly connection: Connection
+  readonly identity: LogIdentity
+  readonly directory: string
+  readonly workspaceRoot: string
+  readonly clock: Clock
+}
+
+/** About 200 anchors; above it the older half is thinned out. */
+const fileBytesMax = 65_536
+
+/**
+ * Writes the head of the log down outside the workspace. It is not synced: an anchor answers to somebody who puts an
+ * older database back, not to a power cut, and once written it is beyond the reach of `kill -9`. Waiting for the disk
+ * would make every execution pay for a third flush. The lock keeps the lines in the order of their positions, so that
+ * a smaller position after a greater one can only mean that an older database was put back.
+ */
+export function writeAnchor(parts: AnchorParts): void {
+  const { key, workspaceId } = parts.identity
+  makePrivateDirectory(parts.directory)
+  parts.connection.transaction("anchor", () => {
+    const { position, head } = readTail(parts.connection)
+    const fields = { position, head, at: toIso(parts.clock.now()), root: parts.workspaceRoot }
+    const path = anchorPath(parts.directory, workspaceId)
+    const bytes = appendLine(path, toLine({ ...fields, mac: anchorMac(key, workspaceId, fields) }))
+    if (bytes > fileBytesMax) rewrite(path, worthKeeping(parseLines(readFileSync(path, "utf8"))))
+  })
+}
+
+/** What was anchored for this workspace, oldest first. A line that a crash cut short counts for nothing. */
+export function readAnchors(directory: string, workspaceId: string): readonly Anchor[] {
+  try {
+    return parseLines(readFileSync(anchorPath(directory, workspaceId), "utf8"))
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return []
+    throw error
+  }
+}
+
+/**
+ * The anchors this database has to answer for. A workspace that was moved keeps its anchors; one that was copied does
+ * not answer for what the original did since, and the original is known by still being where its anchors say.
+ */
+export function concerning(
+  anchors: readonly Anchor[],
+  databasePath: string,
+  workspaceRoot: string,
+): readonly Anchor[] {
+  const inside = relative(workspaceRoot, databasePath)
+  return anchors.filter(({ root }) => root === workspaceRoot || !existsSync(join(root, inside)))
+}
+
+/** Workspaces other than this one whose last anchor was made in this very directory. */
+export function othersAnchoredAt(
+  directory: string,
+  workspaceRoot: string,
+  workspaceId: string,
+): readonly string[] {
+  const names = existsSync(directory) ? readdirSync(directory) : []
+  return names
+    .filter(name => name.endsWith(suffix))
+    .map(name => basename(name, suffix))
+    .filter(id => isWorkspaceId(id) && id !== workspaceId)
+    .filter(id => readAnchors(directory, id).at(-1)?.root === workspaceRoot)
+}
+
+const suffix = ".jsonl"
+
+export function anchorPath(directory: string, workspaceId: string): string {
+  return join(directory, `${workspaceId}${suffix}`)
+}
+
+function toLine(anchor: Anchor): string {
+  return `${JSON.stringify(anchor)}\n`
+}
+
+function parseLines(text: string): readonly Anchor[] {
+  return text.split("\n").flatMap(line => parseLine(line) ?? [])
+}
+
+function parseLine(line: string): Anchor | null {
+  try {
+    const { position, head, at, root, mac } = JSON.parse(line) as Record<string, unknown>
+    const isWhole = [head, at, root, mac].every(field => typeof field === "string")
+    // The two conditions are what makes it an anchor.
+    return isWhole && Number.isSafeInteger(position) ? ({ position, head, at, root, mac } as Anchor) : null
+  } catch {
+    // A line that is no JSON is what a full disk or a power cut leaves of one.
+    return null
+  }
+}
+
+/** The newer half, the last of each root, and whatever stands before a step back: that is evidence. */
+function worthKeeping(anchors: readonly Anchor[]): readonly Anchor[] {
+  return anchors.filter((anchor, index) => {
+    if (index >= anchors.length / 2) return true
+    const next = anchors.find((later, at) => at > index && later.root === anchor.root)
+    if (next === undefined || next.position < anchor.position) return true
+    return next.position === anchor.position && next.head !== anchor.head
+  })
+}
+
+/** Gives the size of the file afterwards. */
+function appendLine(path: string, line: string): number {
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT
+  return withFile(path, flags, fd => {
+    const { size } = fstatSync(fd)
+    const last = new Uint8Array(1)
+    const isTorn = size > 0 && readSync(fd, last, 0, 1, size - 1) === 1 && last[0] !== "\n".charCodeAt(0)
+    return size + writeSync(fd, isTorn ? `\n${line}` : line)
+  })
+}
+
+/** Written aside and renamed over: a crash leaves the old file or the new one, and both are whole. */
+function rewrite(path: string, anchors: readonly Anchor[]): void {
+  const aside = `${path}.aside`
+  withFile(aside, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, fd => {
+    writeSync(fd, anchors.map(toLine).join(""))
+    fsyncSync(fd)
+  })
+  renameSync(aside, path)
+  withFile(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY, fsyncSync)
+}
+
+function withFile<Result>(path: string, flags: number, work: (fd: number) => Result): Result {
+  const fd = openWithoutLink(path, flags)
+  try {
+    return work(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function openWithoutLink(path: string, flags: number): number {
+  try {
+    return openSync(path, flags | constants.O_NOFOLLOW, 0o600)
+  } catch (error) {
+    if (errnoOf(error) !== "ELOOP") throw error
+    throw unsafeState(path, "a symbolic link stands where anchors are kept", "remove the link")
+  }
+}

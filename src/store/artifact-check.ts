@@ -1,0 +1,60 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs"
+import { errnoOf } from "../base/assert.ts"
+import { isReferenced } from "./artifact-references.ts"
+import { artifactPath } from "./artifacts.ts"
+import type { AuditProblem } from "./contract.ts"
+import type { Connection } from "./database.ts"
+
+/** Every artifact that an event names must be there and hash to its name. Outside the snapshot: it may take long. */
+export function artifactProblems(connection: Connection, directory: string): readonly AuditProblem[] {
+  return namedArtifacts(connection).flatMap(({ ref, stream, seq, position }) => {
+    const what = wrongWith(directory, ref)
+    // Pruned while this was looking: nothing names it any more.
+    if (what === null || !isReferenced(connection, ref)) return []
+    return [{ stream, seq, position, what }]
+  })
+}
+
+interface NamedArtifact {
+  readonly ref: string
+  readonly stream: string
+  readonly seq: number
+  readonly position: number
+}
+
+function namedArtifacts(connection: Connection): readonly NamedArtifact[] {
+  return connection.db
+    .query<NamedArtifact, []>(
+      `SELECT ref, stream, seq, position
+       FROM (SELECT ref, min(position) AS position FROM artifact_references GROUP BY ref)
+       JOIN events USING (position) ORDER BY position`,
+    )
+    .all()
+}
+
+function wrongWith(directory: string, ref: string): string | null {
+  const hash = hashOfFile(artifactPath(directory, ref))
+  if (hash === null) return `the artifact ${ref} it names is missing`
+  return `sha256:${hash}` === ref ? null : `the artifact ${ref} it names was changed`
+}
+
+/** In pieces, because artifacts may be as large as the configuration allows. */
+function hashOfFile(path: string): string | null {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP"].includes(errnoOf(error) ?? "")) return null
+    throw error
+  }
+  try {
+    if (!fstatSync(fd).isFile()) return null
+    const hasher = new Bun.CryptoHasher("sha256")
+    const piece = new Uint8Array(1024 * 1024)
+    for (let read = readSync(fd, piece); read > 0; read = readSync(fd, piece))
+      hasher.update(piece.subarray(0, read))
+    return hasher.digest("hex")
+  } finally {
+    closeSync(fd)
+  }
+}

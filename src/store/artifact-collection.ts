@@ -1,0 +1,74 @@
+import { lstatSync, readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { errnoOf } from "../base/assert.ts"
+import { isReferenced } from "./artifact-references.ts"
+import { artifactPath, asidePrefix } from "./artifacts.ts"
+import type { Connection } from "./database.ts"
+
+export interface ArtifactTotals {
+  readonly artifactCount: number
+  readonly artifactBytes: number
+}
+
+export function artifactTotals(directory: string): ArtifactTotals {
+  let artifactCount = 0
+  let artifactBytes = 0
+  for (const file of artifactFiles(directory)) {
+    if (file.ref === null) continue
+    artifactCount += 1
+    artifactBytes += file.bytes
+  }
+  return { artifactCount, artifactBytes }
+}
+
+/**
+ * Removes artifacts nothing names: the candidates now, and what crashes left behind once it is older than the grace.
+ * Holds the write lock, because an append in another process checks its artifacts under the same lock.
+ */
+export function collectArtifacts(
+  connection: Connection,
+  directory: string,
+  candidates: readonly string[],
+  olderThanMs: number,
+): void {
+  connection.transaction("collection", () => {
+    for (const ref of candidates)
+      if (!isReferenced(connection, ref)) rmSync(artifactPath(directory, ref), { force: true })
+    for (const file of artifactFiles(directory)) {
+      if (file.changedMs >= olderThanMs) continue
+      if (file.ref === null || !isReferenced(connection, file.ref)) rmSync(file.path, { force: true })
+    }
+  })
+}
+
+interface ArtifactFile {
+  readonly path: string
+  /** Null for a file whose writing never ended. */
+  readonly ref: string | null
+  readonly bytes: number
+  readonly changedMs: number
+}
+
+function* artifactFiles(directory: string): Generator<ArtifactFile> {
+  for (const shelf of namesIn(directory)) {
+    if (!/^[0-9a-f]{2}$/.test(shelf)) continue
+    for (const name of namesIn(join(directory, shelf))) {
+      const isArtifact = /^[0-9a-f]{62}$/.test(name)
+      if (!isArtifact && !name.startsWith(asidePrefix)) continue
+      const path = join(directory, shelf, name)
+      const stats = lstatSync(path, { throwIfNoEntry: false })
+      if (!stats?.isFile()) continue
+      const ref = isArtifact ? `sha256:${shelf}${name}` : null
+      yield { path, ref, bytes: stats.size, changedMs: stats.mtimeMs }
+    }
+  }
+}
+
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return []
+    throw error
+  }
+}

@@ -1,0 +1,142 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeSync,
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { assert, errnoOf } from "../base/assert.ts"
+import { sha256Hex } from "../base/canonical.ts"
+import type { Clock } from "../base/clock.ts"
+import type { Faults } from "../base/faults.ts"
+import type { ArtifactStore, StoreRedactor } from "./contract.ts"
+import { guarded } from "./database.ts"
+import { brokenArtifact, unsafeState } from "./store-failures.ts"
+
+export interface ArtifactParts {
+  readonly directory: string
+  readonly redactor: StoreRedactor
+  readonly clock: Clock
+  readonly faults: Faults
+}
+
+export function createArtifacts(parts: ArtifactParts): ArtifactStore {
+  return {
+    put: content => guarded(parts.directory, () => put(parts, parts.redactor.redactBytes(content))),
+    get: ref => guarded(ref, () => get(parts.directory, ref)),
+  }
+}
+
+export function artifactPath(directory: string, ref: string): string {
+  const hash = /^sha256:([0-9a-f]{64})$/.exec(ref)?.[1]
+  assert(hash !== undefined, `"${ref}" is the name of an artifact`)
+  return join(directory, hash.slice(0, 2), hash.slice(2))
+}
+
+/** Size of the stored file; null when there is none. A link is no artifact: acode never makes one. */
+export function storedBytes(directory: string, ref: string): number | null {
+  try {
+    const stats = lstatSync(artifactPath(directory, ref))
+    return stats.isFile() ? stats.size : null
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return null
+    throw error
+  }
+}
+
+function put(parts: ArtifactParts, content: Uint8Array): string {
+  const ref = `sha256:${sha256Hex(content)}`
+  const path = artifactPath(parts.directory, ref)
+  if (storedBytes(parts.directory, ref) === content.length && touch(path, parts.clock)) return ref
+  makeDirectories(parts.directory, dirname(path))
+  const aside = join(dirname(path), `${asidePrefix}${crypto.randomUUID()}`)
+  try {
+    writeWhole(aside, content)
+    parts.faults.reach("artifact.synced")
+    renameSync(aside, path)
+  } catch (error) {
+    rmSync(aside, { force: true })
+    throw error
+  }
+  syncDirectory(dirname(path))
+  parts.faults.reach("artifact.renamed")
+  return ref
+}
+
+/** Marks a file that is being written; one that stays behind is collected later. */
+export const asidePrefix = ".aside-"
+
+/** Tells a prune in another process that this content is about to be named again. */
+function touch(path: string, clock: Clock): boolean {
+  try {
+    const now = clock.now() / 1000
+    utimesSync(path, now, now)
+    return true
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return false
+    throw error
+  }
+}
+
+function makeDirectories(root: string, directory: string): void {
+  if (mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined) {
+    syncDirectory(root)
+    syncDirectory(dirname(root))
+    return
+  }
+  if (lstatSync(directory).isSymbolicLink())
+    throw unsafeState(directory, "a symbolic link stands where artifacts are kept", "remove the link")
+}
+
+function writeWhole(path: string, content: Uint8Array): void {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+  const fd = openSync(path, flags, 0o600)
+  try {
+    for (let written = 0; written < content.length; )
+      written += writeSync(fd, content, written, content.length - written)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Makes the name durable: a rename is only in memory until its directory is synced. */
+function syncDirectory(directory: string): void {
+  const fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function get(directory: string, ref: string): Uint8Array | null {
+  const content = readRegular(artifactPath(directory, ref))
+  if (content === null) return null
+  if (`sha256:${sha256Hex(content)}` !== ref) throw brokenArtifact(ref)
+  return content
+}
+
+/** Null when it is missing. A pipe put in its place would block whoever opens it, hence O_NONBLOCK. */
+function readRegular(path: string): Uint8Array | null {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP"].includes(errnoOf(error) ?? "")) return null
+    throw error
+  }
+  try {
+    return fstatSync(fd).isFile() ? readFileSync(fd) : null
+  } finally {
+    closeSync(fd)
+  }
+}

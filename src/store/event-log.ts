@@ -1,0 +1,134 @@
+import { assert } from "../base/assert.ts"
+import { type Clock, toIso } from "../base/clock.ts"
+import type { NewEvent } from "../domain/event-definition.ts"
+import { eventHash, nextHead, noPrevious } from "./chain.ts"
+import type { EventLog, StoredEvent, StoreRedactor } from "./contract.ts"
+import { type Connection, guarded } from "./database.ts"
+import { type PreparedEvent, prepareEvent } from "./event-preparation.ts"
+import { type EventRow, eventColumns, toStoredEvent } from "./event-rows.ts"
+import { assertLease } from "./leases.ts"
+import type { LogIdentity } from "./log-identity.ts"
+import type { Projector } from "./projector.ts"
+import { appendConflict } from "./store-failures.ts"
+
+/** The log as the rest of the store uses it: several writes can share one transaction. */
+export interface LogWriter extends EventLog {
+  prepare(events: readonly NewEvent[]): readonly PreparedEvent[]
+  /** Inside a transaction of the caller, who has checked that it owns the stream. */
+  write(
+    stream: string,
+    expectedSeq: number,
+    epoch: number,
+    events: readonly PreparedEvent[],
+  ): readonly StoredEvent[]
+}
+
+export interface LogTail {
+  readonly position: number
+  readonly head: string
+}
+
+export interface LogParts {
+  readonly connection: Connection
+  readonly identity: LogIdentity
+  readonly redactor: StoreRedactor
+  readonly clock: Clock
+  readonly projectors: readonly Projector[]
+}
+
+export function createEventLog(parts: LogParts): LogWriter {
+  const { connection, redactor } = parts
+  const prepare = (events: readonly NewEvent[]) => events.map(event => prepareEvent(event, redactor))
+  const write: LogWriter["write"] = (stream, expectedSeq, epoch, events) =>
+    writeEvents(parts, stream, expectedSeq, epoch, events)
+  return {
+    prepare,
+    write,
+    append: (stream, expectedSeq, epoch, events) => {
+      const prepared = prepare(events)
+      return connection.transaction("append", () => {
+        assertLease(connection, stream, epoch)
+        return write(stream, expectedSeq, epoch, prepared)
+      })
+    },
+    read: (stream, afterSeq = 0) => guarded(connection.path, () => readStream(connection, stream, afterSeq)),
+  }
+}
+
+function writeEvents(
+  parts: LogParts,
+  stream: string,
+  expectedSeq: number,
+  epoch: number,
+  events: readonly PreparedEvent[],
+): readonly StoredEvent[] {
+  const { connection, identity } = parts
+  const last = lastOf(connection, stream)
+  const lastSeq = last?.seq ?? 0
+  if (lastSeq !== expectedSeq)
+    throw appendConflict(stream, `its last event is number ${lastSeq}, not ${expectedSeq}`)
+  const at = toIso(parts.clock.now())
+  let { position, head } = readTail(connection)
+  let prevHash = last?.hash ?? noPrevious
+  const stored = events.map((event, index) => {
+    position += 1
+    const fields = { stream, seq: expectedSeq + 1 + index, position, epoch, at, prevHash }
+    const chained = { ...fields, type: event.type, version: event.version, data: event.text }
+    const hash = eventHash(identity.key, chained)
+    insertEvent(connection, { ...chained, hash })
+    head = nextHead(identity.key, head, position, hash)
+    prevHash = hash
+    return { ...chained, data: event.data, hash }
+  })
+  connection.db.query("UPDATE log_head SET position = ?, head = ? WHERE id = 1").run(position, head)
+  for (const projector of parts.projectors) for (const event of stored) projector.apply(event)
+  return stored
+}
+
+/** Where the whole log stands; null only when somebody removed the row. */
+export function findTail(connection: Connection): LogTail | null {
+  return connection.db.query<LogTail, []>("SELECT position, head FROM log_head WHERE id = 1").get()
+}
+
+export function readTail(connection: Connection): LogTail {
+  const tail = findTail(connection)
+  assert(tail !== null, "an open log has a head")
+  return tail
+}
+
+function lastOf(connection: Connection, stream: string): { seq: number; hash: string } | null {
+  return connection.db
+    .query<{ seq: number; hash: string }, [string]>(
+      "SELECT seq, hash FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1",
+    )
+    .get(stream)
+}
+
+function insertEvent(connection: Connection, row: EventRow): void {
+  connection.db
+    .query(
+      `INSERT INTO events (position, stream, seq, epoch, at, type, version, data, prev_hash, hash)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(
+      row.position,
+      row.stream,
+      row.seq,
+      row.epoch,
+      row.at,
+      row.type,
+      row.version,
+      row.data,
+      row.prevHash,
+      row.hash,
+    )
+}
+
+function readStream(connection: Connection, stream: string, afterSeq: number): readonly StoredEvent[] {
+  return connection.db
+    .query<EventRow, [string, number]>(
+      `SELECT ${eventColumns} FROM events WHERE stream = ? AND seq > ? ORDER BY seq`,
+    )
+    .all(stream, afterSeq)
+    .map(toStoredEvent)
+}

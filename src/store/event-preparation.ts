@@ -1,0 +1,78 @@
+import { assert } from "../base/assert.ts"
+import { canonicalJson, type Json } from "../base/canonical.ts"
+import type { NewEvent } from "../domain/event-definition.ts"
+import { manifest } from "../domain/events.ts"
+import type { StoreRedactor } from "./contract.ts"
+
+/** An event that is fit to be written: declared, valid, without secrets, in its one spelling. */
+export interface PreparedEvent {
+  readonly type: string
+  readonly version: number
+  readonly data: Json
+  readonly text: string
+}
+
+/** The funnel every event passes. What comes out is what is hashed, stored and projected. */
+export function prepareEvent(event: NewEvent, redactor: StoreRedactor): PreparedEvent {
+  const definition = manifest.find(event.type, event.version)
+  assert(definition !== null, `event ${event.type}@${event.version} is declared in the manifest`)
+  // What a definition infers is JSON by construction; the check below fails on anything else.
+  const original = event.data as Json
+  const isValid = (data: Json) => definition.data.safeParse(data)
+  const data = redactedData(original, redactor, isValid)
+  return { type: event.type, version: event.version, data, text: canonicalJson(data) }
+}
+
+interface Validity {
+  readonly success: boolean
+  readonly error?: {
+    readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
+  }
+}
+
+/**
+ * Redacts every string, names of members included. A secret may by chance equal a word of the vocabulary (an ending, a
+ * member's name): replacing that would make the event unreadable and hide nothing, so such places keep their word.
+ */
+function redactedData(original: Json, redactor: StoreRedactor, check: (data: Json) => Validity): Json {
+  const everything = redactStrings(original, redactor, true)
+  if (check(everything).success) return everything
+  const values = redactStrings(original, redactor, false)
+  const validity = check(values)
+  if (validity.success) return values
+  const paths = validity.error?.issues.map(issue => issue.path.map(String)) ?? []
+  const mended = paths.reduce((data, path) => withOriginalAt(data, original, path), values)
+  const last = check(mended)
+  const issue = last.error?.issues[0]
+  assert(last.success, `the event is valid: ${issue?.path.map(String).join(".")} ${issue?.message}`)
+  return mended
+}
+
+function redactStrings(value: Json, redactor: StoreRedactor, withNames: boolean): Json {
+  if (typeof value === "string") return redactor.redactText(value)
+  if (value === null || typeof value !== "object") return value
+  if (isList(value)) return value.map(item => redactStrings(item, redactor, withNames))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      withNames ? redactor.redactText(name) : name,
+      member === undefined ? member : redactStrings(member, redactor, withNames),
+    ]),
+  )
+}
+
+function withOriginalAt(data: Json, original: Json, path: readonly string[]): Json {
+  const [name, ...rest] = path
+  if (name === undefined) return original
+  if (data === null || typeof data !== "object" || original === null || typeof original !== "object")
+    return original
+  if (isList(data) && isList(original))
+    return data.map((item, index) =>
+      String(index) === name ? withOriginalAt(item, original[index] ?? null, rest) : item,
+    )
+  if (isList(data) || isList(original)) return original
+  return { ...data, [name]: withOriginalAt(data[name] ?? null, original[name] ?? null, rest) }
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}

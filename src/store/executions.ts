@@ -1,0 +1,89 @@
+import type { Clock } from "../base/clock.ts"
+import { newEvent } from "../domain/event-definition.ts"
+import { CommandFinished, CommandStarted, type ProcessIdentity } from "../domain/events.ts"
+import { artifactsNamedBy } from "./artifact-references.ts"
+import { storedBytes } from "./artifacts.ts"
+import type { ArtifactStore, ExecutionHistory } from "./contract.ts"
+import { type Connection, guarded } from "./database.ts"
+import type { LogWriter } from "./event-log.ts"
+import { type OutputRules, outcomeOf } from "./execution-outcome.ts"
+import { executionStats, listExecutions, matchingExecutions, showExecution } from "./execution-queries.ts"
+import { assertLease, dropLease, takeLease } from "./leases.ts"
+import { pruneExecutions } from "./prune.ts"
+import { recoverExecutions } from "./recovery.ts"
+import { appendConflict } from "./store-failures.ts"
+
+export interface ExecutionParts extends OutputRules {
+  readonly connection: Connection
+  readonly log: LogWriter
+  readonly artifacts: ArtifactStore
+  readonly artifactsDirectory: string
+  readonly clock: Clock
+  readonly self: ProcessIdentity
+}
+
+export function createExecutions(parts: ExecutionParts): ExecutionHistory {
+  const { connection, log, artifacts } = parts
+  const running = new Map<string, number>()
+  const read = <Result>(work: () => Result) => guarded(connection.path, () => connection.snapshot(work))
+  const finished: ExecutionHistory["finished"] = data => finish(parts, running, data)
+  return {
+    started: data => start(parts, running, data),
+    finished,
+    settled: (record, outputs) => {
+      const data = outcomeOf(record, outputs, artifacts, parts)
+      try {
+        finished(data)
+      } catch (error) {
+        if (areStored(parts, data)) throw error
+        // A prune removed content this outcome found stored already; storing it once more makes it ours.
+        finished(outcomeOf(record, outputs, artifacts, parts))
+      }
+    },
+    list: filter => read(() => listExecutions(connection, filter)),
+    matching: typed => read(() => matchingExecutions(connection, typed)),
+    show: id => read(() => showExecution(connection, artifacts, id)),
+    stats: () => read(() => executionStats(connection, parts.artifactsDirectory)),
+    prune: (filter, reason) => pruneExecutions(parts, filter, reason),
+    recover: isAlive =>
+      guarded(connection.path, () => recoverExecutions(connection, log, parts.self, isAlive)),
+  }
+}
+
+function start(
+  parts: ExecutionParts,
+  running: Map<string, number>,
+  data: Parameters<ExecutionHistory["started"]>[0],
+): void {
+  const { connection, log } = parts
+  const prepared = log.prepare([newEvent(CommandStarted, data)])
+  const lease = connection.transaction("started", () => {
+    const taken = takeLease(connection, data.executionId, parts.self)
+    log.write(data.executionId, 0, taken.epoch, prepared)
+    return taken
+  })
+  running.set(data.executionId, lease.epoch)
+}
+
+function finish(
+  parts: ExecutionParts,
+  running: Map<string, number>,
+  data: Parameters<ExecutionHistory["finished"]>[0],
+): void {
+  const { connection, log } = parts
+  const stream = data.executionId
+  const epoch = running.get(stream)
+  if (epoch === undefined) throw appendConflict(stream, "it was not started by this process")
+  const prepared = log.prepare([newEvent(CommandFinished, data)])
+  connection.transaction("finished", () => {
+    assertLease(connection, stream, epoch)
+    log.write(stream, 1, epoch, prepared)
+    dropLease(connection, stream)
+  })
+  running.delete(stream)
+}
+
+function areStored(parts: ExecutionParts, data: Parameters<ExecutionHistory["finished"]>[0]): boolean {
+  const named = artifactsNamedBy(newEvent(CommandFinished, data))
+  return named.every(ref => storedBytes(parts.artifactsDirectory, ref) !== null)
+}

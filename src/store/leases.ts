@@ -1,0 +1,118 @@
+import type { Clock } from "../base/clock.ts"
+import type { ProcessIdentity } from "../domain/events.ts"
+import type { Lease, Leases } from "./contract.ts"
+import type { Connection } from "./database.ts"
+import { appendConflict } from "./store-failures.ts"
+
+export interface LeaseParts {
+  readonly connection: Connection
+  readonly clock: Clock
+  readonly isAlive: (owner: ProcessIdentity) => boolean
+  /** How long a lease holds without being renewed. */
+  readonly leaseMs: number
+}
+
+export function createLeases(parts: LeaseParts): Leases {
+  const { connection, clock, leaseMs } = parts
+  return {
+    acquire: (stream, owner) => connection.transaction("lease", () => acquire(parts, stream, owner)),
+    renew: lease =>
+      connection.transaction("lease", () => {
+        const { changes } = connection.db
+          .query("UPDATE leases SET expires_at = ? WHERE stream = ? AND epoch = ? AND boot_id IS NOT NULL")
+          .run(clock.now() + leaseMs, lease.stream, lease.epoch)
+        return changes === 1
+      }),
+    release: lease => connection.transaction("lease", () => giveBack(connection, lease)),
+  }
+}
+
+/** Inside the transaction of an append: a stale owner finds a higher epoch here and is shut out. */
+export function assertLease(connection: Connection, stream: string, epoch: number): void {
+  const row = readRow(connection, stream)
+  if (row === null || row.bootId === null)
+    throw appendConflict(stream, "nobody holds the right to append to it")
+  if (row.epoch !== epoch)
+    throw appendConflict(stream, `it belongs to owner ${row.epoch}, and this is owner ${epoch}`)
+}
+
+/** Inside a transaction. Without an end: only the death of its owner frees it. */
+export function takeLease(connection: Connection, stream: string, owner: ProcessIdentity): Lease {
+  const epoch = nextEpoch(connection, stream, readRow(connection, stream))
+  writeLease(connection, { stream, epoch }, owner, null)
+  return { stream, epoch }
+}
+
+/** Inside a transaction, for a stream that is closed for good: nobody will need its epoch again. */
+export function dropLease(connection: Connection, stream: string): void {
+  connection.db.query("DELETE FROM leases WHERE stream = ?").run(stream)
+}
+
+function acquire(parts: LeaseParts, stream: string, owner: ProcessIdentity): Lease | null {
+  const { connection, clock } = parts
+  const row = readRow(connection, stream)
+  const holder = row === null ? null : ownerOf(row)
+  if (row !== null && holder !== null) {
+    const hasExpired = row.expiresAt !== null && row.expiresAt <= clock.now()
+    if (!hasExpired && parts.isAlive(holder)) return null
+  }
+  const lease = { stream, epoch: nextEpoch(connection, stream, row) }
+  writeLease(connection, lease, owner, clock.now() + parts.leaseMs)
+  return lease
+}
+
+interface LeaseRow {
+  readonly epoch: number
+  readonly bootId: string | null
+  readonly pid: number | null
+  readonly startTicks: string | null
+  readonly expiresAt: number | null
+}
+
+function ownerOf(row: LeaseRow): ProcessIdentity | null {
+  const { bootId, pid, startTicks } = row
+  return bootId === null || pid === null || startTicks === null ? null : { bootId, pid, startTicks }
+}
+
+function readRow(connection: Connection, stream: string): LeaseRow | null {
+  return connection.db
+    .query<LeaseRow, [string]>(
+      `SELECT epoch, boot_id AS bootId, pid, start_ticks AS startTicks, expires_at AS expiresAt
+       FROM leases WHERE stream = ?`,
+    )
+    .get(stream)
+}
+
+/** Above every epoch that ever was: those in the lease and those in the events, whichever is left. */
+function nextEpoch(connection: Connection, stream: string, row: LeaseRow | null): number {
+  if (row !== null) return row.epoch + 1
+  const last = connection.db
+    .query<{ epoch: number }, [string]>("SELECT epoch FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1")
+    .get(stream)
+  return (last?.epoch ?? 0) + 1
+}
+
+function writeLease(
+  connection: Connection,
+  lease: Lease,
+  owner: ProcessIdentity,
+  expiresAt: number | null,
+): void {
+  connection.db
+    .query(
+      `INSERT INTO leases (stream, epoch, boot_id, pid, start_ticks, expires_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (stream) DO UPDATE SET epoch = excluded.epoch, boot_id = excluded.boot_id, pid = excluded.pid,
+         start_ticks = excluded.start_ticks, expires_at = excluded.expires_at`,
+    )
+    .run(lease.stream, lease.epoch, owner.bootId, owner.pid, owner.startTicks, expiresAt)
+}
+
+/** The row stays: its epoch must not be given out a second time. */
+function giveBack(connection: Connection, lease: Lease): void {
+  connection.db
+    .query(
+      `UPDATE leases SET boot_id = NULL, pid = NULL, start_ticks = NULL, expires_at = NULL
+       WHERE stream = ? AND epoch = ?`,
+    )
+    .run(lease.stream, lease.epoch)
+}

@@ -1,0 +1,63 @@
+import type { Faults } from "../base/faults.ts"
+import { Failure } from "../domain/failure.ts"
+import { firstHead, keyIdOf } from "./chain.ts"
+import type { Connection } from "./database.ts"
+import { createKey, keyPath, keyReplaced, readKey } from "./keys.ts"
+import { noHistory } from "./state-directory.ts"
+
+/** Whose log this is, and what signs it. */
+export interface LogIdentity {
+  readonly workspaceId: string
+  readonly key: Uint8Array
+}
+
+/** Reads who the log belongs to and loads its key; a new log gets an id and a key first. */
+export function openLogIdentity(connection: Connection, keysDirectory: string, faults: Faults): LogIdentity {
+  const existing = readRow(connection)
+  if (existing === null && connection.readOnly) throw noHistory(connection.path)
+  const row = existing ?? createIdentity(connection, keysDirectory, faults)
+  const key = readKey(keysDirectory, row.workspaceId)
+  if (keyIdOf(key, row.workspaceId) !== row.keyId) throw keyReplaced(keyPath(keysDirectory, row.workspaceId))
+  return { workspaceId: row.workspaceId, key }
+}
+
+interface IdentityRow {
+  readonly workspaceId: string
+  readonly keyId: string
+}
+
+function readRow(connection: Connection): IdentityRow | null {
+  return connection.db
+    .query<IdentityRow, []>("SELECT workspace_id AS workspaceId, key_id AS keyId FROM log_head WHERE id = 1")
+    .get()
+}
+
+/** The key is on the disk before the log that needs it: a crash between leaves a key that nothing uses. */
+function createIdentity(connection: Connection, keysDirectory: string, faults: Faults): IdentityRow {
+  return connection.transaction("identity", () => {
+    const existing = readRow(connection)
+    if (existing !== null) return existing
+    if (hasEvents(connection)) throw headMissing(connection.path)
+    const workspaceId = `wsp_${Bun.randomUUIDv7()}`
+    const key = createKey(keysDirectory, workspaceId, faults)
+    const keyId = keyIdOf(key, workspaceId)
+    connection.db
+      .query("INSERT INTO log_head (id, workspace_id, key_id, position, head) VALUES (1, ?, ?, 0, ?)")
+      .run(workspaceId, keyId, firstHead(key, workspaceId))
+    return { workspaceId, keyId }
+  })
+}
+
+function hasEvents(connection: Connection): boolean {
+  return connection.db.query("SELECT 1 FROM events LIMIT 1").get() !== null
+}
+
+function headMissing(path: string): Failure {
+  return new Failure({
+    kind: "integrity",
+    code: "ACODE-SEC-004",
+    message: "the log has events but its head is gone",
+    where: path,
+    hint: "it was changed outside acode; keep the file and restore a backup",
+  })
+}

@@ -1,0 +1,111 @@
+import { type Clock, toIso } from "../base/clock.ts"
+import type { Faults } from "../base/faults.ts"
+import type { ProcessIdentity } from "../domain/events.ts"
+import { writeAnchor } from "./anchors.ts"
+import { artifactReferences } from "./artifact-references.ts"
+import { createArtifacts, storedBytes } from "./artifacts.ts"
+import type { Store, StoreRedactor } from "./contract.ts"
+import { type Connection, guarded, openDatabase } from "./database.ts"
+import { createEventLog } from "./event-log.ts"
+import { executionsProjection } from "./execution-projection.ts"
+import { createExecutions } from "./executions.ts"
+import { createLeases } from "./leases.ts"
+import { type LogIdentity, openLogIdentity } from "./log-identity.ts"
+import { migrate } from "./migrations.ts"
+import { isProcessAlive } from "./process-identity.ts"
+import { assertStateDirectory, prepareStateDirectory } from "./state-directory.ts"
+import { verifyLog } from "./verify.ts"
+
+export interface StoreOptions {
+  readonly databasePath: string
+  readonly artifactsDirectory: string
+  readonly keysDirectory: string
+  readonly anchorsDirectory: string
+  readonly workspaceRoot: string
+  readonly redactor: StoreRedactor
+  readonly clock: Clock
+  readonly faults: Faults
+  /** This process, as the owner of what it starts. */
+  readonly self: ProcessIdentity
+  readonly isAlive?: (owner: ProcessIdentity) => boolean
+  /** Opens what is there and changes nothing. Fails with ACODE-DB-001 when nothing is there. */
+  readonly readOnly?: boolean
+  readonly busyTimeoutMs?: number
+  readonly leaseMs?: number
+  /** Output texts above this are artifacts. */
+  readonly inlineBytesMax?: number
+  /** False keeps the output of commands out of the history. */
+  readonly includeOutput?: boolean
+}
+
+/** Opens the history of a workspace, and makes it on first use. Throws a Failure that says what is wrong with it. */
+export function openStore(options: StoreOptions): Store {
+  const { databasePath, artifactsDirectory, faults, clock } = options
+  const readOnly = options.readOnly ?? false
+  guarded(databasePath, () =>
+    readOnly
+      ? assertStateDirectory(databasePath, artifactsDirectory)
+      : prepareStateDirectory(databasePath, artifactsDirectory),
+  )
+  const busyTimeoutMs = options.busyTimeoutMs ?? 10_000
+  const connection = openDatabase({ path: databasePath, readOnly, busyTimeoutMs, faults })
+  try {
+    const identity = guarded(databasePath, () => {
+      migrate(connection, () => toIso(clock.now()))
+      return openLogIdentity(connection, options.keysDirectory, faults)
+    })
+    return assembled(options, connection, identity)
+  } catch (error) {
+    connection[Symbol.dispose]()
+    throw error
+  }
+}
+
+function assembled(options: StoreOptions, connection: Connection, identity: LogIdentity): Store {
+  const { artifactsDirectory, anchorsDirectory, workspaceRoot, redactor, clock, faults } = options
+  const artifacts = createArtifacts({ directory: artifactsDirectory, redactor, clock, faults })
+  const isStored = (ref: string) => storedBytes(artifactsDirectory, ref) !== null
+  const projectors = [executionsProjection(connection), artifactReferences(connection, isStored)]
+  const log = createEventLog({ connection, identity, redactor, clock, projectors })
+  const isAlive = options.isAlive ?? (owner => isProcessAlive(owner))
+  const executions = createExecutions({
+    connection,
+    log,
+    artifacts,
+    artifactsDirectory,
+    clock,
+    self: options.self,
+    inlineBytesMax: options.inlineBytesMax ?? 10_240,
+    includeOutput: options.includeOutput ?? true,
+  })
+  const audit = {
+    connection,
+    identity,
+    artifactsDirectory,
+    anchorsDirectory,
+    workspaceRoot,
+    problemsMax: 100,
+  }
+  return {
+    workspaceId: identity.workspaceId,
+    log: { append: log.append, read: log.read },
+    leases: createLeases({ connection, clock, isAlive, leaseMs: options.leaseMs ?? 60_000 }),
+    artifacts,
+    executions,
+    anchor: () =>
+      guarded(anchorsDirectory, () =>
+        writeAnchor({ connection, identity, directory: anchorsDirectory, workspaceRoot, clock }),
+      ),
+    verify: stream => verifyLog(audit, stream),
+    fileProblems: () => guarded(connection.path, () => integrityProblems(connection)),
+    [Symbol.dispose]: () => connection[Symbol.dispose](),
+  }
+}
+
+function integrityProblems(connection: Connection): readonly string[] {
+  return connection.db
+    .query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)")
+    .all()
+    .map(row => row.integrity_check)
+    .filter(line => line !== "ok")
+}

@@ -1,0 +1,101 @@
+import type { Clock } from "../base/clock.ts"
+import { newEvent } from "../domain/event-definition.ts"
+import { HistoryPruned } from "../domain/events.ts"
+import { collectArtifacts } from "./artifact-collection.ts"
+import type { ExecutionFilter } from "./contract.ts"
+import type { Connection } from "./database.ts"
+import type { LogWriter } from "./event-log.ts"
+import { conditionsOf } from "./execution-queries.ts"
+
+export interface PruneParts {
+  readonly connection: Connection
+  readonly log: LogWriter
+  readonly clock: Clock
+  readonly artifactsDirectory: string
+}
+
+/** What crashes leave behind is collected once nobody can still be about to name it. */
+const orphanGraceMs = 3_600_000
+
+/** Keeps one tombstone event near 64 KB, however much is removed at once. */
+const tombstonesPerEvent = 500
+
+/** Removes whole streams of finished executions. The tombstone and the removal are one commit. */
+export function pruneExecutions(
+  parts: PruneParts,
+  filter: Pick<ExecutionFilter, "until" | "runId">,
+  reason: string,
+): readonly string[] {
+  const { connection } = parts
+  const removed = connection.transaction("prune", () => removeStreams(parts, filter, reason))
+  const olderThanMs = parts.clock.now() - orphanGraceMs
+  collectArtifacts(connection, parts.artifactsDirectory, removed.refs, olderThanMs)
+  return removed.ids
+}
+
+interface Removed {
+  readonly ids: readonly string[]
+  readonly refs: readonly string[]
+}
+
+function removeStreams(
+  parts: PruneParts,
+  filter: Pick<ExecutionFilter, "until" | "runId">,
+  reason: string,
+): Removed {
+  const { db } = parts.connection
+  // An execution inside a session belongs to the session's stream and goes with it.
+  const { where, values } = conditionsOf(filter, ["finished_position IS NOT NULL", "stream = id"])
+  db.query(`INSERT INTO pruning (stream) SELECT stream FROM executions ${where}`).run(...values)
+  const ids = db
+    .query<{ stream: string }, []>("SELECT stream FROM pruning ORDER BY stream")
+    .all()
+    .map(row => row.stream)
+  if (ids.length === 0) return { ids, refs: [] }
+  writeTombstones(parts, reason)
+  const inPruned = "position IN (SELECT position FROM events JOIN pruning USING (stream))"
+  const refs = db
+    .query<{ ref: string }, []>(`SELECT DISTINCT ref FROM artifact_references WHERE ${inPruned}`)
+    .all()
+    .map(row => row.ref)
+  db.query(`DELETE FROM artifact_references WHERE ${inPruned}`).run()
+  db.query("DELETE FROM executions WHERE stream IN (SELECT stream FROM pruning)").run()
+  db.query("DELETE FROM leases WHERE stream IN (SELECT stream FROM pruning)").run()
+  db.query("DELETE FROM events WHERE stream IN (SELECT stream FROM pruning)").run()
+  db.query("DELETE FROM pruning").run()
+  return { ids, refs }
+}
+
+interface Tombstone {
+  readonly stream: string
+  readonly position: number
+  readonly hash: string
+}
+
+function writeTombstones(parts: PruneParts, reason: string): void {
+  const tombstones = parts.connection.db
+    .query<Tombstone, []>(
+      "SELECT stream, position, hash FROM events JOIN pruning USING (stream) ORDER BY stream, seq",
+    )
+    .all()
+  const events = chunksOf(tombstones, tombstonesPerEvent).map(chunk =>
+    newEvent(HistoryPruned, { reason, streams: byStream(chunk) }),
+  )
+  // A stream of its own that nobody else knows needs no lease.
+  parts.log.write(`prn_${Bun.randomUUIDv7()}`, 0, 1, parts.log.prepare(events))
+}
+
+function byStream(tombstones: readonly Tombstone[]) {
+  const streams = new Map<string, { position: number; hash: string }[]>()
+  for (const { stream, position, hash } of tombstones) {
+    const events = streams.get(stream) ?? []
+    events.push({ position, hash })
+    streams.set(stream, events)
+  }
+  return [...streams].map(([stream, events]) => ({ stream, events }))
+}
+
+function chunksOf<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  const count = Math.ceil(items.length / size)
+  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size))
+}

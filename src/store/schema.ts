@@ -1,0 +1,91 @@
+/** One step of the schema. What was released is never edited: its checksum is in every database it made. */
+export interface Migration {
+  readonly version: number
+  readonly name: string
+  readonly sql: string
+}
+
+/** Marks a file as acode's (`PRAGMA application_id`): "acod". */
+export const applicationId = 0x61636f64
+
+export const migrations: readonly Migration[] = [
+  {
+    version: 1,
+    name: "log, leases, executions",
+    sql: `
+CREATE TABLE migrations (
+  version INTEGER PRIMARY KEY,
+  name TEXT NOT NULL,
+  checksum TEXT NOT NULL,
+  applied_at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE log_head (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  workspace_id TEXT NOT NULL,
+  key_id TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  head TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE events (
+  position INTEGER PRIMARY KEY,
+  stream TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  at TEXT NOT NULL,
+  type TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  data TEXT NOT NULL,
+  prev_hash TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  UNIQUE (stream, seq)
+) STRICT;
+
+-- The streams a prune is removing. A row exists only inside the transaction that removes them.
+CREATE TABLE pruning (stream TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER events_are_never_changed BEFORE UPDATE ON events
+BEGIN SELECT RAISE(ABORT, 'events are never changed'); END;
+
+CREATE TRIGGER events_are_only_pruned BEFORE DELETE ON events
+WHEN NOT EXISTS (SELECT 1 FROM pruning WHERE stream = OLD.stream)
+BEGIN SELECT RAISE(ABORT, 'events are only removed by pruning'); END;
+
+-- Not a projection: who may append to a stream now. No owner means it was given back.
+CREATE TABLE leases (
+  stream TEXT PRIMARY KEY,
+  epoch INTEGER NOT NULL,
+  boot_id TEXT,
+  pid INTEGER,
+  start_ticks TEXT,
+  expires_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE executions (
+  id TEXT PRIMARY KEY,
+  stream TEXT NOT NULL,
+  started_position INTEGER NOT NULL,
+  finished_position INTEGER,
+  command_line TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  session_id TEXT,
+  task_id TEXT,
+  start_time TEXT NOT NULL,
+  ending TEXT,
+  exit_code INTEGER,
+  success INTEGER,
+  duration_ms INTEGER
+) STRICT;
+
+CREATE INDEX executions_by_time ON executions (start_time, started_position);
+CREATE INDEX executions_open ON executions (started_position) WHERE finished_position IS NULL;
+
+CREATE TABLE artifact_references (
+  ref TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  PRIMARY KEY (ref, position)
+) STRICT, WITHOUT ROWID;
+`,
+  },
+]

@@ -1,0 +1,92 @@
+import { closeSync, constants, lstatSync, mkdirSync, openSync, type Stats, statfsSync } from "node:fs"
+import { dirname } from "node:path"
+import { errnoOf } from "../base/assert.ts"
+import { Failure } from "../domain/failure.ts"
+import { unsafeState } from "./store-failures.ts"
+
+/**
+ * Makes the place of the database ready: a real directory on a local disk and a file only this user can read. A
+ * repository that ships `.agent` or the database as a link would otherwise make acode write where the link points.
+ */
+export function prepareStateDirectory(databasePath: string, artifactsDirectory: string): void {
+  const directory = dirname(databasePath)
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  assertNoLink(directory)
+  assertLocalFileSystem(directory)
+  assertNoLink(artifactsDirectory)
+  const existing = assertNoLink(databasePath)
+  if (existing !== null) return
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW
+  closeSync(openSync(databasePath, flags, 0o600))
+}
+
+/** The same checks for a reader, who creates nothing. */
+export function assertStateDirectory(databasePath: string, artifactsDirectory: string): void {
+  assertNoLink(dirname(databasePath))
+  assertNoLink(artifactsDirectory)
+  if (assertNoLink(databasePath) === null) throw noHistory(databasePath)
+  assertLocalFileSystem(dirname(databasePath))
+}
+
+export function noHistory(databasePath: string): Failure {
+  return new Failure({
+    kind: "general",
+    code: "ACODE-DB-001",
+    message: "nothing has been recorded in this workspace yet",
+    where: databasePath,
+    hint: "`acode exec -- PROGRAM` records the first execution",
+  })
+}
+
+/** Locks and shared memory do not work over a network, and a database there is damaged sooner or later. */
+export function assertLocalFileSystem(directory: string, typeOf = fileSystemType): void {
+  const name = networkFileSystems.get(typeOf(directory))
+  if (name === undefined) return
+  throw new Failure({
+    kind: "general",
+    code: "ACODE-DB-008",
+    message: `the workspace is on a network file system (${name}), where its history cannot be kept safely`,
+    where: directory,
+    hint: "work on a copy of the workspace on a local disk",
+  })
+}
+
+function fileSystemType(directory: string): number {
+  return statfsSync(directory).type >>> 0
+}
+
+/** `f_type` of statfs(2). FUSE is not here: most of what uses it is local. */
+const networkFileSystems: ReadonlyMap<number, string> = new Map([
+  [0x6969, "nfs"],
+  [0x517b, "smb"],
+  [0xff534d42, "cifs"],
+  [0xfe534d42, "smb2"],
+  [0x5346414f, "afs"],
+  [0x6b414653, "afs"],
+  [0x73757245, "coda"],
+  [0x01021997, "9p"],
+  [0x00c36400, "ceph"],
+  [0x0bd00bd0, "lustre"],
+  [0x47504653, "gpfs"],
+  [0x01161970, "gfs2"],
+  [0x7461636f, "ocfs2"],
+])
+
+function assertNoLink(path: string): Stats | null {
+  const stats = lstatOf(path)
+  if (!stats?.isSymbolicLink()) return stats
+  throw unsafeState(
+    path,
+    "a symbolic link stands where acode keeps its state",
+    "remove the link; acode makes a file or directory of its own there",
+  )
+}
+
+function lstatOf(path: string): Stats | null {
+  try {
+    return lstatSync(path)
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return null
+    throw error
+  }
+}

@@ -1,0 +1,87 @@
+import { errnoOf, messageOf } from "../base/assert.ts"
+import { Failure, type FailureKind } from "../domain/failure.ts"
+
+/** Turns whatever SQLite or the file system threw into a Failure a person can act on. Bugs pass unchanged. */
+export function asStoreFailure(thrown: unknown, where: string): unknown {
+  if (thrown instanceof Failure) return thrown
+  const code = errnoOf(thrown)
+  if (code === null) return thrown
+  const found = table.find(entry => entry.codes.test(code))
+  if (found === undefined) return thrown
+  const message = `${found.message} (${messageOf(thrown)})`
+  return new Failure(
+    { kind: found.kind, code: found.code, message, where, hint: found.hint },
+    { cause: thrown },
+  )
+}
+
+export function appendConflict(stream: string, reason: string): Failure {
+  return new Failure({
+    kind: "general",
+    code: "ACODE-DB-007",
+    message: `the event was not recorded: ${reason}`,
+    where: stream,
+    hint: "another process has taken this over; look at `acode runs list` for what it recorded",
+  })
+}
+
+export function unsafeState(path: string, reason: string, hint: string): Failure {
+  return new Failure({ kind: "confinement", code: "ACODE-SEC-006", message: reason, where: path, hint })
+}
+
+export function brokenArtifact(ref: string): Failure {
+  return new Failure({
+    kind: "integrity",
+    code: "ACODE-SEC-004",
+    message: "the content of an artifact does not match its name",
+    where: ref,
+    hint: "it was changed outside acode; `acode audit verify` lists everything that does not match",
+  })
+}
+
+interface Mapping {
+  readonly codes: RegExp
+  readonly kind: FailureKind
+  readonly code: string
+  readonly message: string
+  readonly hint: string
+}
+
+/** First match wins. An I/O error is never tried again: after a failed fsync nobody knows what is on the disk. */
+const table: readonly Mapping[] = [
+  {
+    codes: /^(SQLITE_BUSY|SQLITE_LOCKED|SQLITE_PROTOCOL)/,
+    kind: "general",
+    code: "ACODE-DB-002",
+    message: "the workspace database is locked by another process",
+    hint: "wait for the other acode to finish, or end it, and try again",
+  },
+  {
+    codes: /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/,
+    kind: "general",
+    code: "ACODE-DB-004",
+    message: "there is no space left to record this",
+    hint: "free some disk space; `acode runs prune --older-than 30d` helps. Nothing recorded so far is lost",
+  },
+  {
+    codes: /^(SQLITE_READONLY|SQLITE_PERM|EROFS|EACCES|EPERM)/,
+    kind: "general",
+    code: "ACODE-DB-003",
+    message: "the workspace database cannot be written",
+    hint: "make .agent/ and the files in it writable for this user",
+  },
+  {
+    codes: /^(SQLITE_CORRUPT|SQLITE_NOTADB|SQLITE_FORMAT|SQLITE_SCHEMA)/,
+    kind: "integrity",
+    code: "ACODE-DB-005",
+    message: "the workspace database is damaged",
+    hint: "keep the file for inspection and restore a backup, or move it away to start a new history",
+  },
+  {
+    codes: /^(SQLITE_CANTOPEN|SQLITE_IOERR|SQLITE_NOMEM|SQLITE_TOOBIG|E[A-Z0-9]+$)/,
+    kind: "general",
+    code: "ACODE-DB-001",
+    message: "the workspace database cannot be opened, read or written",
+    hint: "check that .agent/ exists, belongs to this user and lies on a working disk; `acode doctor` tells more",
+  },
+]

@@ -1,0 +1,107 @@
+import { equalsConstantTime } from "../base/canonical.ts"
+import { type Anchor, anchorPath, concerning, othersAnchoredAt, readAnchors } from "./anchors.ts"
+import { artifactProblems } from "./artifact-check.ts"
+import { anchorMac } from "./chain.ts"
+import { ChainWalk } from "./chain-walk.ts"
+import type { AuditProblem, AuditReport } from "./contract.ts"
+import { type Connection, guarded } from "./database.ts"
+import { findTail } from "./event-log.ts"
+import { type EventRow, eventColumns } from "./event-rows.ts"
+import type { LogIdentity } from "./log-identity.ts"
+import { ProjectionCheck } from "./projection-check.ts"
+import { readTombstones } from "./tombstones.ts"
+
+export interface VerifyParts {
+  readonly connection: Connection
+  readonly identity: LogIdentity
+  readonly artifactsDirectory: string
+  readonly anchorsDirectory: string
+  readonly workspaceRoot: string
+  /** The walk ends when it has found this many: a log that is wrong everywhere needs no longer list. */
+  readonly problemsMax: number
+}
+
+/** Checks everything the log promises. With a stream, only what concerns it and the log as a whole is told. */
+export function verifyLog(parts: VerifyParts, stream?: string): AuditReport {
+  return guarded(parts.connection.path, () => {
+    // Before the events: whatever is appended while this runs is then newer than the anchors.
+    const { anchors, problems: changedAnchors } = genuineAnchors(parts)
+    const walked = parts.connection.snapshot(() => walk(parts, anchors, stream))
+    const all = [...walked.problems, ...changedAnchors, ...otherDatabases(parts)]
+    const isIntact = walked.problems.length === 0
+    const artifacts = isIntact ? artifactProblems(parts.connection, parts.artifactsDirectory) : []
+    const problems = [...all, ...artifacts]
+      .filter(problem => stream === undefined || problem.stream === null || problem.stream === stream)
+      .slice(0, parts.problemsMax)
+    return {
+      ok: problems.length === 0,
+      events: walked.events,
+      streams: walked.streams,
+      anchoredPosition: anchors.length === 0 ? null : Math.max(...anchors.map(anchor => anchor.position)),
+      problems,
+    }
+  })
+}
+
+interface Walked {
+  readonly events: number
+  readonly streams: number
+  readonly problems: readonly AuditProblem[]
+}
+
+function walk(parts: VerifyParts, anchors: readonly Anchor[], stream: string | undefined): Walked {
+  const { connection, identity, problemsMax } = parts
+  const chain = new ChainWalk(identity, readTombstones(connection), byPosition(anchors))
+  const projections = new ProjectionCheck(connection)
+  let ofStream = 0
+  for (const row of eventsInOrder(connection)) {
+    if (row.stream === stream) ofStream += 1
+    if (chain.see(row)) projections.see(row)
+    if (chain.problems.length >= problemsMax) break
+  }
+  if (chain.problems.length < problemsMax) chain.end(findTail(connection))
+  if (chain.problems.length === 0) projections.end()
+  const problems = [...chain.problems, ...projections.problems]
+  if (stream === undefined) return { events: chain.eventCount, streams: chain.streamCount, problems }
+  return { events: ofStream, streams: ofStream === 0 ? 0 : 1, problems }
+}
+
+function eventsInOrder(connection: Connection): Iterable<EventRow> {
+  return connection.db.query<EventRow, []>(`SELECT ${eventColumns} FROM events ORDER BY position`).iterate()
+}
+
+function byPosition(anchors: readonly Anchor[]): ReadonlyMap<number, readonly Anchor[]> {
+  return Map.groupBy(anchors, anchor => anchor.position)
+}
+
+function genuineAnchors(parts: VerifyParts): {
+  anchors: readonly Anchor[]
+  problems: readonly AuditProblem[]
+} {
+  const { key, workspaceId } = parts.identity
+  const all = readAnchors(parts.anchorsDirectory, workspaceId)
+  const isGenuine = (anchor: Anchor) => equalsConstantTime(anchorMac(key, workspaceId, anchor), anchor.mac)
+  const { path } = parts.connection
+  return {
+    anchors: concerning(all.filter(isGenuine), path, parts.workspaceRoot),
+    problems: all
+      .filter(anchor => !isGenuine(anchor))
+      .map(({ position }) => ({
+        stream: null,
+        seq: null,
+        position,
+        what: "an anchor of this log was changed",
+      })),
+  }
+}
+
+/** A fresh database in the place of an anchored one is the simplest way to make a history disappear. */
+function otherDatabases(parts: VerifyParts): readonly AuditProblem[] {
+  const { anchorsDirectory, workspaceRoot, identity } = parts
+  return othersAnchoredAt(anchorsDirectory, workspaceRoot, identity.workspaceId).map(id => ({
+    stream: null,
+    seq: null,
+    position: null,
+    what: `another history was anchored here, and its database is gone or replaced; if that was intended, remove ${anchorPath(anchorsDirectory, id)}`,
+  }))
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from "bun:test"
+import { defaultConfig } from "../../src/app/config-defaults.ts"
+import {
+  defaultLeaves,
+  documentOf,
+  type Leaves,
+  leavesOf,
+  sectionKeys,
+  withoutEmptySections,
+} from "../../src/app/config-keys.ts"
+import { loosensSecurity, overridden, stricter } from "../../src/app/config-loosening.ts"
+import { type ConfigLayer, looseningKeys, mergeLayers } from "../../src/app/config-merge.ts"
+import type { Json } from "../../src/base/canonical.ts"
+
+function layer(origin: ConfigLayer["origin"], values: Record<string, Json>, isTrusted = true): ConfigLayer {
+  return { origin, leaves: new Map(Object.entries(values)), isTrusted }
+}
+
+describe("dotted keys", () => {
+  test("and nested documents are two forms of one thing", () => {
+    expect(documentOf(defaultLeaves)).toEqual(defaultConfig)
+    expect(leavesOf(defaultConfig)).toEqual(defaultLeaves)
+  })
+
+  test("of sections are known, so that they are not taken for values", () => {
+    expect(sectionKeys).toEqual([
+      "execution",
+      "execution.environment",
+      "execution.audit",
+      "execution.redaction",
+      "execution.limits",
+    ])
+    for (const section of sectionKeys) expect(defaultLeaves.has(section)).toBe(false)
+  })
+
+  test("that a document leaves out are left out, null values are not", () => {
+    expect(leavesOf({ execution: { limits: { memory_mb: null } } })).toEqual(
+      new Map([["execution.limits.memory_mb", null]]),
+    )
+    expect(leavesOf(null)).toEqual(new Map())
+    expect(leavesOf({ execution: "text" })).toEqual(new Map())
+  })
+
+  test("of sections without content vanish, and nothing else does", () => {
+    const document = {
+      schema_version: null,
+      execution: { audit: null, sandbox: null, other: { audit: null } },
+    }
+    expect(JSON.stringify(withoutEmptySections(document))).toBe(
+      '{"schema_version":null,"execution":{"sandbox":null,"other":{"audit":null}}}',
+    )
+    expect(JSON.stringify(withoutEmptySections({ execution: null }))).toBe("{}")
+    expect(withoutEmptySections([null])).toEqual([null])
+  })
+})
+
+describe("layers", () => {
+  test("are laid over the defaults in their order", () => {
+    const { leaves, origins } = mergeLayers([
+      layer("user", { "execution.max_queued": 1, "execution.max_concurrent": 1 }),
+      layer("project", { "execution.max_queued": 2 }),
+      layer("flag", { "execution.max_output_kb": 3 }),
+    ])
+    const changed = [...leaves].filter(([key]) => origins.get(key) !== "default")
+    expect(changed).toEqual([
+      ["execution.max_output_kb", 3],
+      ["execution.max_concurrent", 1],
+      ["execution.max_queued", 2],
+    ])
+    expect(origins.get("execution.max_concurrent")).toBe("user")
+  })
+
+  test("do not change the defaults or each other", () => {
+    const before = JSON.stringify([...defaultLeaves])
+    const user = layer("user", { "execution.environment.exclude_patterns": ["A"] })
+    mergeLayers([user, layer("project", { "execution.environment.exclude_patterns": ["B"] }, false)])
+    expect(JSON.stringify([...defaultLeaves])).toBe(before)
+    expect([...user.leaves.values()]).toEqual([["A"]])
+  })
+
+  test("that repeat what holds are named as its origin", () => {
+    const { origins } = mergeLayers([
+      layer("user", { "execution.sandbox": "auto" }),
+      layer("project", { "execution.sandbox": "auto" }, false),
+    ])
+    expect(origins.get("execution.sandbox")).toBe("project")
+  })
+
+  test("that are not trusted are no origin of what they could not change", () => {
+    const { leaves, origins } = mergeLayers([
+      layer("user", { "execution.sandbox": "bwrap" }),
+      layer("project", { "execution.sandbox": "none" }, false),
+    ])
+    expect([leaves.get("execution.sandbox"), origins.get("execution.sandbox")]).toEqual(["bwrap", "user"])
+  })
+})
+
+describe("the stricter of two values", () => {
+  const table: readonly (readonly [string, Json, Json, Json])[] = [
+    ["execution.sandbox", "auto", "none", "auto"],
+    ["execution.sandbox", "none", "auto", "auto"],
+    ["execution.sandbox", "auto", "container", "container"],
+    ["execution.sandbox", "container", "bwrap", "container"],
+    ["execution.network", "none", "host", "none"],
+    ["execution.network", "host", "none", "none"],
+    ["execution.use_shell", true, false, false],
+    ["execution.use_shell", false, true, false],
+    ["execution.unix_sockets", "deny", "allow", "deny"],
+    ["execution.unix_sockets", "allow", "deny", "deny"],
+    ["execution.environment.mode", "inherit", "merge", "inherit"],
+    ["execution.environment.mode", "inherit", "replace", "replace"],
+    ["execution.environment.include", ["PATH", "HOME"], ["HOME", "X"], ["HOME"]],
+    ["execution.environment.include", ["PATH"], [], []],
+    ["execution.readable_paths", [], ["/opt"], []],
+    ["execution.readable_paths", ["/opt", "/srv"], ["/srv"], ["/srv"]],
+    ["execution.redaction.patterns", ["a"], ["b"], ["a", "b"]],
+    ["execution.environment.exclude_patterns", ["A"], [], ["A"]],
+    ["execution.max_concurrent", 4, 16, 16],
+    ["execution.default_timeout_seconds", 300, 3600, 3600],
+  ]
+
+  test.each(table)("of %s: %j and %j is %j", (key, held, said, expected) => {
+    expect(stricter(key, held, said)).toEqual(expected)
+  })
+
+  test("does not matter to a source that is trusted", () => {
+    for (const [key, held, said] of table)
+      if (loosensSecurity(key)) expect(overridden(key, held, said)).toEqual(said)
+  })
+
+  test("tells which keys a file needs to be trusted for", () => {
+    const said: Leaves = new Map<string, Json>([
+      ["execution.sandbox", "none"],
+      ["execution.network", "none"],
+      ["execution.max_concurrent", 16],
+      ["execution.environment.include", ["PATH", "SECRET"]],
+    ])
+    expect(looseningKeys(defaultLeaves, said)).toEqual(["execution.sandbox", "execution.environment.include"])
+    expect(looseningKeys(new Map([...defaultLeaves, ["execution.sandbox", "none"]]), said)).toEqual([
+      "execution.environment.include",
+    ])
+    expect(looseningKeys(defaultLeaves, new Map())).toEqual([])
+  })
+})

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test"
+import { defaultConfig } from "../../src/app/config-defaults.ts"
+import { configVariables } from "../../src/app/config-environment.ts"
+import { configJsonSchema, type JsonSchema } from "../../src/app/config-json-schema.ts"
+import { defaultLeaves } from "../../src/app/config-keys.ts"
+import { listConfigKeys } from "../../src/app/config-reference.ts"
+import { type Config, ConfigFile } from "../../src/app/config-schema.ts"
+
+describe("the schema", () => {
+  test("fills in exactly the plain defaults", () => {
+    const parsed: Config = ConfigFile.parse({ schema_version: "1" })
+    expect(parsed).toEqual(defaultConfig)
+    const defaults: Config = defaultConfig
+    expect(ConfigFile.parse(defaults)).toEqual(defaultConfig)
+  })
+
+  test("is JSON Schema 2020-12 that refuses unknown keys and requires only the version", () => {
+    const schema = configJsonSchema()
+    expect(schema).toMatchObject({
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      title: "acode configuration",
+      type: "object",
+      required: ["schema_version"],
+    })
+    for (const [path, part] of objectsOf(schema, "")) {
+      expect(part.additionalProperties, path).toBe(false)
+      if (path !== "") expect(part.required, path).toBeUndefined()
+    }
+    expect(objectsOf(schema, "").map(([path]) => path)).toEqual([
+      "",
+      ".execution",
+      ".execution.environment",
+      ".execution.audit",
+      ".execution.redaction",
+      ".execution.limits",
+    ])
+  })
+
+  test("survives being written as JSON", () => {
+    const schema = configJsonSchema()
+    expect(JSON.parse(JSON.stringify(schema))).toEqual(schema)
+  })
+
+  test("describes every section and every key, in snake case", () => {
+    for (const [path, part] of objectsOf(configJsonSchema(), ""))
+      for (const [name, member] of Object.entries(part.properties ?? {})) {
+        expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/)
+        expect(member.description, `${path}.${name}`).toMatch(/^[^\s].{10,}\.$/)
+      }
+  })
+
+  test("carries the default of every key but the version", () => {
+    for (const [key, value] of defaultLeaves) {
+      if (key === "schema_version") continue
+      expect(memberAt(configJsonSchema(), key)?.default, key).toEqual(value)
+    }
+  })
+})
+
+describe("the list of keys", () => {
+  test("names type, default and description of each", () => {
+    const keys = new Map(listConfigKeys().map(entry => [entry.key, entry]))
+    expect([...keys.keys()]).toEqual([...defaultLeaves.keys()])
+    expect(keys.get("execution.max_concurrent")).toEqual({
+      key: "execution.max_concurrent",
+      type: "a whole number from 1 to 16",
+      default: 4,
+      description: "How many commands run at the same time; more of them wait.",
+      loosensSecurity: false,
+    })
+    expect(keys.get("execution.limits.memory_mb")?.type).toBe("a whole number from 4 to 1048576 or null")
+    expect(keys.get("execution.environment.include")?.type).toBe(
+      "a list of at most 200 entries, each a variable name such as JAVA_HOME",
+    )
+    expect(keys.get("execution.use_shell")?.type).toBe("true or false")
+    expect(keys.get("execution.audit.enabled")?.type).toBe("true")
+  })
+
+  test("marks what counts only from a trusted project file", () => {
+    const loosening = listConfigKeys().filter(({ loosensSecurity }) => loosensSecurity)
+    expect(loosening.map(({ key }) => key)).toEqual([
+      "execution.use_shell",
+      "execution.sandbox",
+      "execution.network",
+      "execution.unix_sockets",
+      "execution.readable_paths",
+      "execution.environment.mode",
+      "execution.environment.include",
+    ])
+  })
+
+  test("contains every key an environment variable sets, whose name follows from the key", () => {
+    for (const { variable, key } of configVariables) {
+      expect(defaultLeaves.has(key), key).toBe(true)
+      expect(variable).toBe(`ACODE_${key.replaceAll(".", "_").toUpperCase()}`)
+    }
+  })
+})
+
+function objectsOf(schema: JsonSchema, path: string): [string, JsonSchema][] {
+  if (schema.type !== "object") return []
+  const inner = Object.entries(schema.properties ?? {}).flatMap(([name, part]) =>
+    objectsOf(part, `${path}.${name}`),
+  )
+  return [[path, schema], ...inner]
+}
+
+function memberAt(schema: JsonSchema, key: string): JsonSchema | undefined {
+  let part: JsonSchema | undefined = schema
+  for (const name of key.split(".")) part = part?.properties?.[name]
+  return part
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test"
+import {
+  toAuditSettings,
+  toConfinementSettings,
+  toExecutionSettings,
+  toResourceLimits,
+} from "../../src/app/config-settings.ts"
+import { optionProblems } from "../../src/domain/command-validation.ts"
+import { configFixture, executionYaml } from "./config-fixture.ts"
+
+test("the defaults become settings in the units of the code", async () => {
+  using fixture = configFixture()
+  const { values } = await fixture.load()
+  expect(toExecutionSettings(values)).toEqual({
+    defaultTimeoutMs: 300_000,
+    outputBytesMax: 1024 * 1024,
+    artifactBytesMax: 16 * 1024 * 1024,
+    useShell: false,
+    concurrentMax: 4,
+    queuedMax: 1000,
+    environmentMode: "inherit",
+    environmentExclude: ["*_TOKEN", "*_KEY", "*_SECRET", "*_PASSWORD"],
+    environmentInclude: ["PATH", "HOME", "TEMP", "TMP"],
+    sandbox: "auto",
+    network: "none",
+    killGraceMs: 500,
+  })
+  expect(toResourceLimits(values)).toEqual({
+    memoryBytesMax: null,
+    processesMax: null,
+    cpuSecondsMax: null,
+    fileBytesMax: null,
+  })
+  expect(toConfinementSettings(values, "/home/me")).toEqual({ allowUnixSockets: false, readablePaths: [] })
+  expect(toAuditSettings(values)).toEqual({
+    retentionMs: 90 * 86_400_000,
+    outputRetentionMs: 30 * 86_400_000,
+    includeOutput: true,
+    inlineOutputBytesMax: 10_240,
+  })
+})
+
+test("a person's values become settings", async () => {
+  using fixture = configFixture()
+  fixture.user(
+    executionYaml(
+      "default_timeout_seconds: 1.5",
+      "kill_grace_seconds: 0",
+      "unix_sockets: allow",
+      "readable_paths: [/opt/jdk, ~/tools]",
+      "limits: { memory_mb: 512, processes: 64, cpu_seconds: 30, file_mb: 1 }",
+      "audit: { retention_days: 1, output_retention_days: 0, include_output: false, max_output_bytes: 0 }",
+    ),
+  )
+  const { values } = await fixture.load()
+  expect(toExecutionSettings(values)).toMatchObject({ defaultTimeoutMs: 1500, killGraceMs: 0 })
+  expect(toResourceLimits(values)).toEqual({
+    memoryBytesMax: 512 * 1024 * 1024,
+    processesMax: 64,
+    cpuSecondsMax: 30,
+    fileBytesMax: 1024 * 1024,
+  })
+  expect(toConfinementSettings(values, "/home/me")).toEqual({
+    allowUnixSockets: true,
+    readablePaths: ["/opt/jdk", "/home/me/tools"],
+  })
+  expect(toAuditSettings(values)).toEqual({
+    retentionMs: 86_400_000,
+    outputRetentionMs: 0,
+    includeOutput: false,
+    inlineOutputBytesMax: 0,
+  })
+})
+
+test("what the configuration allows at its edges the command runner accepts", async () => {
+  using fixture = configFixture()
+  for (const lines of [
+    ["default_timeout_seconds: 0.001", "max_output_kb: 1"],
+    ["default_timeout_seconds: 604800", "max_output_kb: 262144"],
+  ]) {
+    fixture.user(executionYaml(...lines))
+    const settings = toExecutionSettings((await fixture.load()).values)
+    const { defaultTimeoutMs: timeoutMs, outputBytesMax } = settings
+    expect(optionProblems({ timeoutMs, outputBytesMax })).toEqual([])
+  }
+})

@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { nearest, oneLine, printable, shellQuoted } from "../../src/base/text.ts"
+
+describe("foreign text made safe to print", () => {
+  test("shows escapes, bells and title changes instead of obeying them", () => {
+    expect(printable("\u001b]0;title\u0007\u001b[31mred\u001b[0m")).toBe(
+      "\\x1b]0;title\\x07\\x1b[31mred\\x1b[0m",
+    )
+    expect(printable("a\rb\bc\u007f\u009bd")).toBe("a\\x0db\\x08c\\x7f\\x9bd")
+  })
+
+  test("shows what is invisible or turns the reading order around", () => {
+    expect(printable("user\u202etxt.exe")).toBe("user\\u202etxt.exe")
+    expect(printable("a\u200bb\ufeffc\u2066d\u061ce\u2028f")).toBe(
+      "a\\u200bb\\ufeffc\\u2066d\\u061ce\\u2028f",
+    )
+    expect(printable("tag\u{e0041}")).toBe("tag\\u{e0041}")
+  })
+
+  test("leaves letters of every script, emoji, tabs and line breaks as they are", () => {
+    const text = "déjà\tvu\nпривет 日本語 \u{1f600} עברית"
+    expect(printable(text)).toBe(text)
+  })
+
+  test("changes nothing when it is done twice, and leaves no control character", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), text => {
+        const safe = printable(text)
+        expect(printable(safe)).toBe(safe)
+        expect(/[\p{Cc}]/u.test(safe.replace(/[\t\n]/g, ""))).toBe(false)
+      }),
+    )
+  })
+})
+
+describe("one line for a listing", () => {
+  test("makes line breaks visible and tabs narrow", () => {
+    expect(oneLine("a\nb\tc", 80)).toBe("a\\nb c")
+  })
+
+  test("is cut with an ellipsis and never longer than asked", () => {
+    expect(oneLine("abcdef", 6)).toBe("abcdef")
+    expect(oneLine("abcdefg", 6)).toBe("abcde…")
+    expect(oneLine("abc", 0)).toBe("…")
+  })
+
+  test("is not cut through a character", () => {
+    expect(oneLine("ab\u{1f600}cd", 4)).toBe("ab…")
+    expect(oneLine("ab\u{1f600}cd", 5)).toBe("ab\u{1f600}…")
+  })
+})
+
+describe("an argument as a person would type it", () => {
+  test("stands bare where a shell would leave it alone", () => {
+    expect(["npm", "--flag=a/b:c", "x@1.2", "50%"].map(shellQuoted)).toEqual([
+      "npm",
+      "--flag=a/b:c",
+      "x@1.2",
+      "50%",
+    ])
+  })
+
+  test("is quoted where a shell would not", () => {
+    expect(["", "a b", "$HOME", "it's", "*"].map(shellQuoted)).toEqual([
+      "''",
+      "'a b'",
+      "'$HOME'",
+      "'it'\\''s'",
+      "'*'",
+    ])
+  })
+
+  test("means the same argument to a real shell", () => {
+    const argument = fc
+      .string({ unit: "binary", maxLength: 20 })
+      .map(text => text.replaceAll("\0", "").toWellFormed())
+    const lists = fc.sample(fc.array(argument, { minLength: 1, maxLength: 5 }), 100)
+    const script = lists.map(list => `printf '%s\\0' ${list.map(shellQuoted).join(" ")}`).join("\n")
+    const { stdout, exitCode } = Bun.spawnSync(["/bin/sh"], { stdin: Buffer.from(script) })
+    expect(exitCode).toBe(0)
+    expect(stdout.toString().split("\0").slice(0, -1)).toEqual(lists.flat())
+  })
+})
+
+describe("what was meant by a mistyped word", () => {
+  const flags = ["--timeout", "--sandbox", "--shell", "--json"]
+
+  test("is the closest candidate", () => {
+    expect(nearest("--timuot", flags)).toBe("--timeout")
+    expect(nearest("--jsno", flags)).toBe("--json")
+    expect(nearest("--shell", flags)).toBe("--shell")
+  })
+
+  test("is nothing when nothing is close", () => {
+    expect(nearest("--frobnicate", flags)).toBeNull()
+    expect(nearest("x", flags)).toBeNull()
+    expect(nearest("anything", [])).toBeNull()
+  })
+})

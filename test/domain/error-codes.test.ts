@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { errorCodes, execExitCodes, exitCodes } from "../../src/domain/error-codes.ts"
+import { failureKinds } from "../../src/domain/failure.ts"
+
+const sources = join(import.meta.dir, "../../src")
+
+describe("the table of error codes", () => {
+  test("names every code once, each series numbered from 1 without a gap", () => {
+    const series = new Map<string, number[]>()
+    for (const { code } of errorCodes) {
+      const [, name = "", number = ""] = /^ACODE-([A-Z]+)-(\d{3})$/.exec(code) ?? []
+      series.set(name, [...(series.get(name) ?? []), Number(number)])
+    }
+    expect([...series.keys()]).toEqual(["EXE", "DB", "SEC", "CFG", "CLI", "INT"])
+    for (const [name, numbers] of series) expect(numbers, name).toEqual(numbers.map((_, index) => index + 1))
+  })
+
+  test("says of each what it means and what to do, in sentences", () => {
+    for (const { code, meaning, action } of errorCodes) {
+      expect(meaning, code).toMatch(/^\S.{10,}\.$/)
+      expect(action, code).toMatch(/^\S.{10,}\.$/)
+    }
+  })
+
+  test("knows every code that occurs in the sources", async () => {
+    const known = new Set(errorCodes.map(({ code }) => code))
+    const unknown: string[] = []
+    for await (const file of new Bun.Glob("**/*.ts").scan(sources))
+      for (const [code] of readFileSync(join(sources, file), "utf8").matchAll(/ACODE-[A-Z]+-\d{3}/g))
+        if (!known.has(code)) unknown.push(`${file}: ${code}`)
+    expect(unknown).toEqual([])
+  })
+})
+
+describe("the table of exit codes", () => {
+  test("is sorted, and names each code once", () => {
+    const codes = exitCodes.map(({ code }) => Number(code))
+    expect(codes).toEqual([...new Set(codes)].sort((a, b) => a - b))
+  })
+
+  test("has the code of every kind of failure", () => {
+    const codes = new Set(exitCodes.map(({ code }) => Number(code)))
+    for (const [kind, { exitCode }] of Object.entries(failureKinds))
+      expect(codes.has(exitCode), kind).toBe(true)
+  })
+
+  test("is the one scripts rely on", () => {
+    expect(exitCodes.map(({ code }) => code).join(" ")).toBe(
+      "0 1 2 3 4 10 20 21 22 23 30 31 32 33 34 40 50 60 65 70 130",
+    )
+    expect(execExitCodes.map(({ code }) => code)).toEqual(["0–255", "124", "125", "126", "127", "128+N"])
+  })
+})

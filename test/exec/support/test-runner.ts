@@ -1,0 +1,128 @@
+import { systemClock } from "../../../src/base/clock.ts"
+import { noFaults } from "../../../src/base/faults.ts"
+import { type Command, type ExecutionOptions, unlimited } from "../../../src/domain/command.ts"
+import { ExecutionRecord } from "../../../src/domain/command-result.ts"
+import type {
+  CapturedOutputs,
+  CommandRunner,
+  ExecutionContext,
+  ExecutionIntent,
+  Recorder,
+} from "../../../src/exec/contract.ts"
+import type { RunnerParts } from "../../../src/exec/execution.ts"
+import { createRunner } from "../../../src/exec/runner.ts"
+import type { ExecutionSettings } from "../../../src/exec/settings.ts"
+import * as environmentRules from "../../../src/policy/environment-rules.ts"
+import { createRedactor } from "../../../src/policy/redactor.ts"
+import { WorkspaceRoot } from "../../../src/workspace/root.ts"
+import { countingIds } from "../../support/fixed-clock.ts"
+import { type TempWorkspace, tempWorkspace } from "../../support/temp-workspace.ts"
+import { plainSandbox } from "./plain-sandbox.ts"
+
+/** Remembers what it is told, as the log would. */
+export interface MemoryRecorder extends Recorder {
+  readonly intents: ExecutionIntent[]
+  readonly records: ExecutionRecord[]
+  readonly outputs: CapturedOutputs[]
+}
+
+export function memoryRecorder(): MemoryRecorder {
+  const intents: ExecutionIntent[] = []
+  const records: ExecutionRecord[] = []
+  const outputs: CapturedOutputs[] = []
+  return {
+    intents,
+    records,
+    outputs,
+    started: intent => {
+      intents.push(intent)
+    },
+    finished: (record, captured) => {
+      // The log refuses what does not fit the schema, so the tests do as well.
+      records.push(ExecutionRecord.parse(record))
+      outputs.push(captured)
+    },
+  }
+}
+
+export const testSettings: ExecutionSettings = {
+  defaultTimeoutMs: 20_000,
+  outputBytesMax: 1024 * 1024,
+  artifactBytesMax: 16 * 1024 * 1024,
+  useShell: false,
+  concurrentMax: 4,
+  queuedMax: 64,
+  environmentMode: "inherit",
+  environmentExclude: [],
+  environmentInclude: [],
+  sandbox: "none",
+  network: "none",
+  killGraceMs: 100,
+}
+
+export interface TestRunner extends Disposable {
+  readonly workspace: TempWorkspace
+  readonly recorder: MemoryRecorder
+  readonly runner: CommandRunner
+  /** Runs `/bin/sh -c script`, as a program with arguments and not by the shell option. */
+  sh(script: string, options?: ExecutionOptions, context?: ExecutionContext): Promise<ExecutionRecord>
+  run(
+    argv: readonly string[],
+    more?: Partial<Command>,
+    options?: ExecutionOptions,
+    context?: ExecutionContext,
+  ): Promise<ExecutionRecord>
+}
+
+/** A runner of real parts on a workspace of its own; only the log is in memory. */
+export function testRunner(
+  settings: Partial<ExecutionSettings> = {},
+  parts: Partial<RunnerParts> = {},
+): TestRunner {
+  const workspace = tempWorkspace()
+  const root = new WorkspaceRoot(workspace.root)
+  const recorder = memoryRecorder()
+  const runner = createRunner({
+    settings: { ...testSettings, ...settings },
+    workspace: root,
+    sandboxFor: async () => ({ sandbox: plainSandbox, notice: null }),
+    recorder,
+    redactor: createRedactor({ secretValues: [], extraPatterns: [] }),
+    redactorKnowing: secretValues => createRedactor({ secretValues, extraPatterns: [] }),
+    hostEnvironment: workspace.environment,
+    environmentRules,
+    clock: systemClock,
+    ids: countingIds(),
+    faults: noFaults,
+    correlation: { runId: "run_test", worktreeId: null, repoSha: null },
+    ...parts,
+  })
+  const run: TestRunner["run"] = (argv, more = {}, options = {}, context = {}) =>
+    runner.execute(commandOf(argv, more), options, context)
+  return {
+    workspace,
+    recorder,
+    runner,
+    run,
+    sh: (script, options, context) => run(["/bin/sh", "-c", script], {}, options, context),
+    [Symbol.dispose]: () => {
+      root[Symbol.dispose]()
+      workspace[Symbol.dispose]()
+    },
+  }
+}
+
+export function commandOf(
+  [executable = "", ...args]: readonly string[],
+  more: Partial<Command> = {},
+): Command {
+  return {
+    executable,
+    arguments: args,
+    workingDirectory: null,
+    environment: {},
+    timeoutMs: null,
+    resourceLimits: unlimited,
+    ...more,
+  }
+}

@@ -1,0 +1,50 @@
+import { parseArgs } from "node:util"
+import { missingProgram } from "../support/requirement.ts"
+import type { Programme } from "./programme.ts"
+import { seededRandom } from "./random.ts"
+import { randomKills } from "./random-kills.ts"
+import { timedOutTrees } from "./timed-out-trees.ts"
+
+/** `npm run soak [-- --seed N --only NAME --count N]`: prints its seed first, and a seed repeats its choices. */
+const programmes: readonly Programme[] = [timedOutTrees, randomKills]
+
+const { values } = parseArgs({
+  options: { seed: { type: "string" }, only: { type: "string" }, count: { type: "string" } },
+})
+const seed = Number(values.seed ?? crypto.getRandomValues(new Uint32Array(1))[0])
+const chosen = programmes.filter(programme => values.only === undefined || programme.name === values.only)
+if (chosen.length === 0 || !Number.isSafeInteger(seed))
+  throw new Error(
+    `usage: --seed NUMBER --only ${programmes.map(programme => programme.name).join("|")} --count NUMBER`,
+  )
+
+const withoutBwrap = missingProgram("bwrap")
+if (withoutBwrap !== null) print(`only without a sandbox: ${withoutBwrap}`)
+const sandboxes = withoutBwrap === null ? ["bwrap", "bwrap", "none"] : ["none"]
+
+print(`seed ${seed}`)
+let failures = 0
+for (const programme of chosen) failures += (await soak(programme)).length
+print(
+  failures === 0
+    ? "no violation"
+    : `${failures} violations; npm run soak -- --seed ${seed} repeats the choices`,
+)
+process.exitCode = failures === 0 ? 0 : 1
+
+async function soak(programme: Programme): Promise<readonly string[]> {
+  const count = Number(values.count ?? programme.count)
+  const began = performance.now()
+  print(`${programme.name}: ${count} × ${programme.summary}`)
+  const progress = (done: number) => {
+    if (done % 100 === 0) print(`  ${done} of ${count}`)
+  }
+  const violations = await programme.run({ count, random: seededRandom(seed), sandboxes, progress })
+  for (const violation of violations.slice(0, 20)) print(`  VIOLATION ${violation}`)
+  print(`  ${violations.length} violations in ${((performance.now() - began) / 1_000).toFixed(0)} s`)
+  return violations
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

@@ -1,0 +1,82 @@
+import { Database } from "bun:sqlite"
+import { describe, expect, test } from "bun:test"
+import { noFaults } from "../../src/base/faults.ts"
+import { artifactsNamedBy, isReferenced } from "../../src/store/artifact-references.ts"
+import { openDatabase } from "../../src/store/database.ts"
+import { codeOf, nextId, recordOf, startOf, storeFixture } from "./support/store-fixture.ts"
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const refOf = (letter: string) => `sha256:${letter.repeat(64)}`
+
+describe("the artifacts an event names", () => {
+  test("are found in every place that can name one, each once", () => {
+    const stream = { originalBytes: 9, keptBytes: 1, sha256: refOf("9") }
+    const data = {
+      result: {
+        stdout: { kind: "artifact", ref: refOf("a"), bytes: 1 },
+        stderr: { kind: "artifact", ref: refOf("b"), bytes: 1 },
+        artifacts: { stdout: refOf("c"), stderr: refOf("d") },
+        truncation: {
+          stdout: { ...stream, artifact: refOf("c") },
+          stderr: { ...stream, artifact: refOf("e") },
+        },
+      },
+    }
+    expect(artifactsNamedBy({ type: "command.finished", data })).toEqual(["a", "b", "c", "d", "e"].map(refOf))
+  })
+
+  test("are none for short outputs and for events of other types", () => {
+    const nothing = {
+      result: {
+        stdout: { kind: "inline", text: refOf("a") },
+        stderr: { kind: "omitted" },
+        artifacts: { stdout: null, stderr: null },
+        truncation: null,
+      },
+    }
+    expect(artifactsNamedBy({ type: "command.finished", data: nothing })).toEqual([])
+    expect(artifactsNamedBy({ type: "command.started", data: {} })).toEqual([])
+  })
+})
+
+describe("the table of references", () => {
+  test("knows which event names which artifact", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const id = nextId()
+    const ref = store.artifacts.put(bytes("out"))
+    store.executions.started(startOf(id))
+    store.executions.settled(recordOf(id, { result: { artifacts: { stdout: ref, stderr: null } } }), {
+      stdout: bytes("out"),
+      stderr: null,
+    })
+    using db = new Database(fixture.options.databasePath)
+    expect(db.query("SELECT * FROM artifact_references").all()).toEqual([{ ref, position: 2 }])
+    using connection = openDatabase({
+      path: fixture.options.databasePath,
+      readOnly: true,
+      busyTimeoutMs: 100,
+      faults: noFaults,
+    })
+    expect([ref, refOf("0")].map(name => isReferenced(connection, name))).toEqual([true, false])
+  })
+
+  test("refuses an event that names what is not stored", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const id = nextId()
+    store.executions.started(startOf(id))
+    const { result } = recordOf(id)
+    const finish = () =>
+      store.executions.finished({
+        executionId: id,
+        result: {
+          ...result,
+          stdout: { kind: "artifact", ref: refOf("a"), bytes: 1 },
+          stderr: { kind: "omitted" },
+        },
+      })
+    expect(codeOf(finish)).toBe("ACODE-DB-007")
+    expect(store.log.read(id)).toHaveLength(1)
+  })
+})

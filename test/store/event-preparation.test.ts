@@ -1,0 +1,93 @@
+import { describe, expect, test } from "bun:test"
+import { newEvent } from "../../src/domain/event-definition.ts"
+import { CommandFinished, CommandStarted, HistoryPruned } from "../../src/domain/events.ts"
+import { prepareEvent } from "../../src/store/event-preparation.ts"
+import { outcomeOf } from "../../src/store/execution-outcome.ts"
+import { hides, keepsEverything, recordOf, startOf } from "./support/store-fixture.ts"
+
+const noArtifacts = { put: () => "", get: () => null }
+const rules = { inlineBytesMax: 1000, includeOutput: true }
+
+function finished(change: Parameters<typeof recordOf>[1] = {}) {
+  const data = outcomeOf(recordOf("exe_a", change), { stdout: null, stderr: null }, noArtifacts, rules)
+  return newEvent(CommandFinished, data)
+}
+
+describe("an event on its way into the log", () => {
+  test("gets its one spelling", () => {
+    const event = newEvent(HistoryPruned, { streams: [], reason: "age" })
+    expect(prepareEvent(event, keepsEverything)).toEqual({
+      type: "history.pruned",
+      version: 1,
+      data: { reason: "age", streams: [] },
+      text: '{"reason":"age","streams":[]}',
+    })
+  })
+
+  test("is refused when its type is not declared", () => {
+    const event = { type: "command.imagined", version: 1, data: {} }
+    expect(() => prepareEvent(event, keepsEverything)).toThrow("command.imagined@1")
+    const unknownVersion = { ...newEvent(HistoryPruned, { streams: [], reason: "age" }), version: 99 }
+    expect(() => prepareEvent(unknownVersion, keepsEverything)).toThrow("history.pruned@99")
+  })
+
+  test("is refused when its content is not what its type declares", () => {
+    const event = { type: "history.pruned", version: 1, data: { reason: 7, streams: [] } }
+    expect(() => prepareEvent(event, keepsEverything)).toThrow("the event is valid: reason")
+    const surplus = { type: "history.pruned", version: 1, data: { reason: "x", streams: [], more: 1 } }
+    expect(() => prepareEvent(surplus, keepsEverything)).toThrow("the event is valid")
+  })
+
+  test("loses every secret, however deep, in values and in names", () => {
+    const event = newEvent(
+      CommandStarted,
+      startOf("exe_a", {
+        command: {
+          executable: "deploy-hunter22",
+          arguments: ["--password", "hunter22", "a hunter22 b"],
+          environment: { PASSWORD: "hunter22", hunter22: "x" },
+        },
+      }),
+    )
+    const { text, data } = prepareEvent(event, hides("hunter22"))
+    expect(text).not.toContain("hunter22")
+    expect(data).toMatchObject({
+      command: {
+        executable: "deploy-[REDACTED:test]",
+        arguments: ["--password", "[REDACTED:test]", "a [REDACTED:test] b"],
+        environment: { PASSWORD: "[REDACTED:test]", "[REDACTED:test]": "x" },
+      },
+    })
+  })
+
+  test("keeps the words of its vocabulary when a secret happens to be one of them", () => {
+    const { data, text } = prepareEvent(
+      finished({ result: { stdout: "exited with grace" } }),
+      hides("exited", "grace"),
+    )
+    expect(data).toMatchObject({ result: { ending: "exited", stdout: { kind: "inline" } } })
+    expect(text).toContain("[REDACTED:test] with [REDACTED:test]")
+  })
+
+  test("keeps the names of its members when a secret happens to be one of them", () => {
+    const { data } = prepareEvent(finished({ result: { stdout: "my durationMs" } }), hides("durationMs"))
+    expect(data).toMatchObject({ result: { durationMs: 500, stdout: { text: "my [REDACTED:test]" } } })
+  })
+
+  test("keeps a word of its vocabulary inside a list too", () => {
+    const event = newEvent(HistoryPruned, {
+      reason: "stream",
+      streams: [{ stream: "exe_stream", events: [{ position: 1, hash: "aa" }] }],
+    })
+    expect(prepareEvent(event, hides("stream")).data).toEqual({
+      reason: "[REDACTED:test]",
+      streams: [{ stream: "exe_[REDACTED:test]", events: [{ position: 1, hash: "aa" }] }],
+    })
+  })
+
+  test("carries any text without loss", () => {
+    const odd = 'nul \u0000 quote " slash \\ lone \ud800 emoji 😀 line\u2028'
+    const { text } = prepareEvent(finished({ result: { stdout: odd } }), keepsEverything)
+    expect(JSON.parse(text).result.stdout.text).toBe(odd)
+  })
+})

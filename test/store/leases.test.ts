@@ -1,0 +1,90 @@
+import { Database } from "bun:sqlite"
+import { describe, expect, test } from "bun:test"
+import { newEvent } from "../../src/domain/event-definition.ts"
+import { HistoryPruned, type ProcessIdentity } from "../../src/domain/events.ts"
+import { codeOf, storeFixture } from "./support/store-fixture.ts"
+
+const one: ProcessIdentity = { bootId: "b/1", pid: 11, startTicks: "1" }
+const other: ProcessIdentity = { bootId: "b/1", pid: 12, startTicks: "2" }
+const fact = newEvent(HistoryPruned, { reason: "x", streams: [] })
+const alive = { isAlive: () => true }
+
+describe("a lease", () => {
+  test("belongs to one owner at a time", () => {
+    using fixture = storeFixture()
+    const { leases } = fixture.open(alive)
+    expect(leases.acquire("ses_a", one)).toEqual({ stream: "ses_a", epoch: 1 })
+    expect(leases.acquire("ses_a", other)).toBeNull()
+    expect(leases.acquire("ses_b", other)).toEqual({ stream: "ses_b", epoch: 1 })
+  })
+
+  test("is taken from a dead owner at once, with a higher epoch", () => {
+    using fixture = storeFixture()
+    const { leases } = fixture.open({ isAlive: owner => owner.pid !== one.pid })
+    leases.acquire("ses_a", one)
+    expect(leases.acquire("ses_a", other)).toEqual({ stream: "ses_a", epoch: 2 })
+    expect(leases.acquire("ses_a", one)).toBeNull()
+  })
+
+  test("is taken from a live owner that let it expire, who then cannot append any more", () => {
+    using fixture = storeFixture()
+    const store = fixture.open({ ...alive, leaseMs: 1000 })
+    const stale = store.leases.acquire("ses_a", one)
+    fixture.clock.advance(999)
+    expect(store.leases.acquire("ses_a", other)).toBeNull()
+    fixture.clock.advance(1)
+    const taken = store.leases.acquire("ses_a", other)
+    expect(taken?.epoch).toBe(2)
+    expect(codeOf(() => store.log.append("ses_a", 0, stale?.epoch ?? 0, [fact]))).toBe("ACODE-DB-007")
+    expect(stale && store.leases.renew(stale)).toBe(false)
+  })
+
+  test("lasts as long as it is renewed", () => {
+    using fixture = storeFixture()
+    const { leases } = fixture.open({ ...alive, leaseMs: 1000 })
+    const lease = leases.acquire("ses_a", one)
+    for (let round = 0; round < 3; round++) {
+      fixture.clock.advance(900)
+      expect(lease && leases.renew(lease)).toBe(true)
+      expect(leases.acquire("ses_a", other)).toBeNull()
+    }
+  })
+
+  test("given back, is free at once, and its epoch is not given out again", () => {
+    using fixture = storeFixture()
+    const store = fixture.open(alive)
+    const first = store.leases.acquire("ses_a", one)
+    if (first !== null) store.leases.release(first)
+    expect(first && store.leases.renew(first)).toBe(false)
+    const second = store.leases.acquire("ses_a", other)
+    expect(second?.epoch).toBe(2)
+    expect(codeOf(() => store.log.append("ses_a", 0, first?.epoch ?? 0, [fact]))).toBe("ACODE-DB-007")
+  })
+
+  test("cannot be given back by an owner that has lost it", () => {
+    using fixture = storeFixture()
+    const { leases } = fixture.open({ isAlive: () => false })
+    const stale = leases.acquire("ses_a", one)
+    const current = leases.acquire("ses_a", other)
+    if (stale !== null) leases.release(stale)
+    expect(current && leases.renew(current)).toBe(true)
+  })
+
+  test("is above the epochs of the events, even when its row is gone", () => {
+    using fixture = storeFixture()
+    const store = fixture.open({ isAlive: () => false })
+    store.leases.acquire("ses_a", one)
+    const second = store.leases.acquire("ses_a", one)
+    store.log.append("ses_a", 0, second?.epoch ?? 0, [fact])
+    using raw = new Database(fixture.options.databasePath)
+    raw.run("DELETE FROM leases")
+    expect(store.leases.acquire("ses_a", other)?.epoch).toBe(3)
+  })
+
+  test("is seen by every connection", () => {
+    using fixture = storeFixture()
+    const [here, there] = [fixture.open(alive), fixture.open(alive)]
+    expect(here.leases.acquire("ses_a", one)).not.toBeNull()
+    expect(there.leases.acquire("ses_a", other)).toBeNull()
+  })
+})

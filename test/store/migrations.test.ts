@@ -1,0 +1,128 @@
+import { Database } from "bun:sqlite"
+import { describe, expect, test } from "bun:test"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { noFaults } from "../../src/base/faults.ts"
+import { type Connection, openDatabase } from "../../src/store/database.ts"
+import { migrate } from "../../src/store/migrations.ts"
+import { applicationId, type Migration, migrations } from "../../src/store/schema.ts"
+import { codeOf, failureOf } from "./support/store-fixture.ts"
+
+const now = () => "2026-01-02T03:04:05.678Z"
+const first: Migration = { version: 1, name: "first", sql: `${migrations[0]?.sql}` }
+const second: Migration = { version: 2, name: "second", sql: "CREATE TABLE added (x INTEGER) STRICT" }
+
+function fresh() {
+  const directory = mkdtempSync(join(tmpdir(), "acode-migrate-"))
+  const path = join(directory, "workspace.db")
+  const opened: Connection[] = []
+  return {
+    path,
+    open: (readOnly = false) => {
+      const connection = openDatabase({ path, readOnly, busyTimeoutMs: 1000, faults: noFaults })
+      opened.push(connection)
+      return connection
+    },
+    [Symbol.dispose]: () => {
+      for (const connection of opened) connection[Symbol.dispose]()
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+const appliedIn = (db: Database) =>
+  db.query("SELECT version, name, applied_at FROM migrations ORDER BY version").all()
+
+describe("migrations", () => {
+  test("make a new file acode's own and say what was done when", () => {
+    using at = fresh()
+    const { db } = at.open()
+    migrate(at.open(), now)
+    expect(db.query("PRAGMA application_id").get()).toEqual({ application_id: applicationId })
+    expect(db.query("PRAGMA user_version").get()).toEqual({ user_version: migrations.length })
+    expect(appliedIn(db)).toEqual([{ version: 1, name: "log, leases, executions", applied_at: now() }])
+  })
+
+  test("are applied once", () => {
+    using at = fresh()
+    const connection = at.open()
+    migrate(connection, now)
+    migrate(connection, () => "later")
+    expect(appliedIn(connection.db)).toHaveLength(migrations.length)
+  })
+
+  test("bring an older database forward, step by step", () => {
+    using at = fresh()
+    const connection = at.open()
+    migrate(connection, now, [first])
+    migrate(connection, now, [first, second])
+    expect(connection.db.query("SELECT * FROM added").all()).toEqual([])
+    expect(connection.db.query("PRAGMA user_version").get()).toEqual({ user_version: 2 })
+  })
+
+  test("a step that fails leaves nothing behind, and the next attempt starts where it stood", () => {
+    using at = fresh()
+    const connection = at.open()
+    migrate(connection, now, [first])
+    const broken = { ...second, sql: `${second.sql}; INSERT INTO nowhere VALUES (1)` }
+    expect(() => migrate(connection, now, [first, broken])).toThrow("nowhere")
+    expect(connection.db.query("PRAGMA user_version").get()).toEqual({ user_version: 1 })
+    migrate(connection, now, [first, second])
+    expect(appliedIn(connection.db)).toHaveLength(2)
+  })
+
+  test("a step that another process took meanwhile is not taken again", () => {
+    using at = fresh()
+    const [one, other] = [at.open(), at.open()]
+    const snapshotFirst: Connection = {
+      ...one,
+      // The other process is done between our look at the version and our lock.
+      snapshot: work => {
+        const found = one.snapshot(work)
+        migrate(other, now)
+        return found
+      },
+    }
+    migrate(snapshotFirst, now)
+    expect(appliedIn(one.db)).toHaveLength(migrations.length)
+  })
+
+  test("a database of a newer version is refused and left alone", () => {
+    using at = fresh()
+    const connection = at.open()
+    migrate(connection, now, [first, second])
+    const failure = failureOf(() => migrate(connection, now, [first]))
+    expect(failure.report.code).toBe("ACODE-DB-006")
+    expect(failure.report.message).toContain("schema 2")
+    expect(connection.db.query("PRAGMA user_version").get()).toEqual({ user_version: 2 })
+  })
+
+  test("a database of another program is refused and left alone", () => {
+    using at = fresh()
+    const connection = at.open()
+    connection.db.run("CREATE TABLE theirs (x)")
+    expect(codeOf(() => migrate(connection, now))).toBe("ACODE-DB-005")
+    connection.db.run("PRAGMA application_id = 1; PRAGMA user_version = 1")
+    expect(codeOf(() => migrate(connection, now))).toBe("ACODE-DB-005")
+    expect(connection.db.query("SELECT name FROM sqlite_schema").all()).toEqual([{ name: "theirs" }])
+  })
+
+  test("a database made by an edited step is refused", () => {
+    using at = fresh()
+    const connection = at.open()
+    migrate(connection, now, [{ ...first, sql: `${first.sql} ` }])
+    expect(codeOf(() => migrate(connection, now, [first]))).toBe("ACODE-DB-005")
+  })
+
+  test("a reader migrates nothing", () => {
+    using at = fresh()
+    at.open()
+    const failure = failureOf(() => migrate(at.open(true), now))
+    expect(failure.report.code).toBe("ACODE-DB-001")
+    migrate(at.open(), now)
+    expect(() => migrate(at.open(true), now)).not.toThrow()
+    using db = new Database(at.path)
+    expect(appliedIn(db)).toHaveLength(migrations.length)
+  })
+})

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { eventually } from "./eventually.ts"
+
+export interface Terminal extends Disposable {
+  /** Keys by their tmux names (`Enter`, `C-c`, `Up`), anything else as typed. */
+  press(...keys: readonly string[]): void
+  type(text: string): void
+  /** What a person sees now, without trailing blanks. */
+  screen(): string
+  /** The screen once it matches; throws with the last screen when it never does. */
+  see(expected: RegExp | string, timeoutMs?: number): Promise<string>
+  /** The exit status of the program, once it has ended. */
+  exitStatus(): Promise<number>
+}
+
+export interface TerminalOptions {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly columns?: number
+  readonly rows?: number
+}
+
+/** Runs a program on a real terminal: a tmux server of its own on a private socket, which ends with it. */
+export function openTerminal({ argv, cwd, env, columns = 100, rows = 30 }: TerminalOptions): Terminal {
+  const directory = mkdtempSync(join(tmpdir(), "acode-tty-"))
+  const tmux = (...args: readonly string[]): string => {
+    const command = ["tmux", "-S", join(directory, "socket"), "-f", "/dev/null", ...args]
+    const { exitCode, stdout, stderr } = Bun.spawnSync(command, { env: { ...env, TERM: "xterm-256color" } })
+    if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr.toString()}`)
+    return stdout.toString()
+  }
+  const size = ["-x", String(columns), "-y", String(rows)]
+  const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`])
+  // The pane stays when the program ends, or its last words and its status would go with it.
+  const keep = ["set-option", "-g", "remain-on-exit", "on", ";", "set-option", "-g", "status", "off", ";"]
+  tmux(...keep, "new-session", "-d", ...size, "-c", cwd, ...variables, "--", ...argv)
+  const screen = () => tmux("capture-pane", "-p", "-J").replace(/[ \n]+$/, "")
+  return {
+    press: (...keys) => void tmux("send-keys", ...keys),
+    type: text => void tmux("send-keys", "-l", "--", text),
+    screen,
+    see: (expected, timeoutMs) => seen(screen, expected, timeoutMs),
+    exitStatus: async () => {
+      const status = () => /^1:(\d+)/.exec(tmux("display-message", "-p", "#{pane_dead}:#{pane_dead_status}"))
+      return Number((await eventually("the program on the terminal ends", status))[1])
+    },
+    [Symbol.dispose]: () => {
+      tmux("kill-server")
+      rmSync(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function seen(screen: () => string, expected: RegExp | string, timeoutMs = 20_000): Promise<string> {
+  const matches = (text: string) =>
+    typeof expected === "string" ? text.includes(expected) : expected.test(text)
+  let last = ""
+  try {
+    return await eventually(
+      `the terminal shows ${expected}`,
+      () => {
+        last = screen()
+        return matches(last) ? last : null
+      },
+      { timeoutMs, everyMs: 30 },
+    )
+  } catch (error) {
+    throw new Error(`the terminal never showed ${expected}; it shows:\n${last}`, { cause: error })
+  }
+}

@@ -1,0 +1,179 @@
+import { describe, expect, test } from "bun:test"
+import { sizeExceptions, unmirroredExceptions } from "./support/tidy-exceptions.ts"
+import {
+  type Finding,
+  isSource,
+  isTest,
+  isTypeScript,
+  repositoryFiles,
+  show,
+  type TidyFile,
+  tidyFile,
+} from "./support/tidy-files.ts"
+import { testRatio, unmirrored } from "./support/tidy-mirror.ts"
+import {
+  barrels,
+  oddFileNames,
+  refusedSuffixes,
+  refusedVocabulary,
+  wishfulTestNames,
+} from "./support/tidy-names.ts"
+import { oversizedFiles, oversizedFunctions, staleSizeExceptions } from "./support/tidy-sizes.ts"
+import { bannedTextsIn, wideLines } from "./support/tidy-texts.ts"
+import { silentCatches, unsoundTypes } from "./support/tidy-types.ts"
+
+const files = repositoryFiles()
+const sources = files.filter(isSource)
+const code = files.filter(isTypeScript)
+/** A test's callbacks may be long; what tests share may not. */
+const measured = code.filter(file => !file.path.endsWith(".test.ts"))
+
+const everywhere = (of: readonly TidyFile[], rule: (file: TidyFile) => Finding[]) => show(of.flatMap(rule))
+
+describe("the repository keeps its own rules", () => {
+  test("it sees the files it is about", () => {
+    expect(sources.length).toBeGreaterThan(40)
+    expect(files.filter(isTest).length).toBeGreaterThan(40)
+  })
+
+  test("no file and no function is longer than a reader can hold", () => {
+    expect(show(oversizedFiles(code, sizeExceptions))).toEqual([])
+    expect(show(oversizedFunctions(measured, sizeExceptions))).toEqual([])
+    expect(staleSizeExceptions(measured, sizeExceptions)).toEqual([])
+  })
+
+  test("no line is wider than a review shows", () => {
+    expect(everywhere(code, wideLines)).toEqual([])
+  })
+
+  test("types are asked, not told", () => {
+    expect(everywhere(sources, unsoundTypes)).toEqual([])
+  })
+
+  test("no failure is swallowed without a sentence", () => {
+    expect(everywhere(code, silentCatches)).toEqual([])
+  })
+
+  test("nothing is written that has a better replacement", () => {
+    expect(everywhere(files, bannedTextsIn)).toEqual([])
+  })
+
+  test("one word for one thing, and no suffix that says nothing", () => {
+    expect(everywhere(sources, refusedVocabulary)).toEqual([])
+    expect(everywhere(sources, refusedSuffixes)).toEqual([])
+  })
+
+  test("files are named by their noun and never by index", () => {
+    expect(everywhere(code, oddFileNames)).toEqual([])
+    expect(everywhere(code, barrels)).toEqual([])
+  })
+
+  test("tests state what happens", () => {
+    expect(everywhere(files.filter(isTest), wishfulTestNames)).toEqual([])
+  })
+
+  test("every file with behaviour in domain, policy, store, exec and gate has its own tests", () => {
+    expect(unmirrored(files, unmirroredExceptions)).toEqual([])
+    expect(unmirrored(files, []).sort()).toEqual([...unmirroredExceptions].sort())
+  })
+
+  test("there are at least 1.3 lines of test for a line of source", () => {
+    expect(testRatio(files)).toBeGreaterThanOrEqual(1.3)
+  })
+
+  test("nothing lies at the top that nobody knows", () => {
+    const folders = /^(\.ci|bench|bin|docs|scripts|src|test)\//
+    const dotted = /^\.(dependency-cruiser\.cjs|editorconfig|gitattributes|gitignore|npmrc)$/
+    const plain = /^([A-Z]+\.md|LICENSE|(biome|knip|package|package-lock|tsconfig)\.json)$/
+    const unknown = files.filter(({ path }) => ![folders, dotted, plain].some(known => known.test(path)))
+    expect(unknown.map(file => file.path)).toEqual([])
+  })
+})
+
+describe("the rules find what they are for", () => {
+  const found = (rule: (file: TidyFile) => Finding[], text: string, path = "src/exec/some-file.ts") =>
+    rule(tidyFile(path, text)).length
+
+  test("long files and functions, with exceptions that only shrink", () => {
+    const long = tidyFile(
+      "src/exec/long.ts",
+      `function long() {\n${"x()\n".repeat(60)}}\n${"y()\n".repeat(200)}`,
+    )
+    expect(oversizedFiles([long], {})).toHaveLength(1)
+    expect(oversizedFiles([long], { "src/exec/long.ts": 262 })).toHaveLength(0)
+    expect(oversizedFunctions([long], {})).toHaveLength(1)
+    expect(oversizedFunctions([long], { "src/exec/long.ts#long": 62 })).toHaveLength(0)
+    expect(staleSizeExceptions([long], { "src/exec/long.ts": 262, "src/exec/long.ts#long": 62 })).toEqual([])
+    expect(staleSizeExceptions([long], { "src/exec/long.ts": 263, "src/exec/gone.ts": 300 })).toHaveLength(2)
+    const huge = tidyFile(
+      "src/exec/huge.ts",
+      `const f = () => {\n${"x()\n".repeat(80)}}\n${"y()\n".repeat(400)}`,
+    )
+    expect(oversizedFiles([huge], { "src/exec/huge.ts": 1000 })).toHaveLength(1)
+    expect(oversizedFunctions([huge], { "src/exec/huge.ts#f": 1000 })).toHaveLength(1)
+  })
+
+  test("types that are told", () => {
+    expect(found(unsoundTypes, "const a: any = 1")).toBe(1)
+    expect(found(unsoundTypes, "const a = b!.c")).toBe(1)
+    expect(found(unsoundTypes, "const a = b as Session")).toBe(1)
+    expect(found(unsoundTypes, "const a = b as unknown as Session")).toBe(1)
+    expect(found(unsoundTypes, "const a = [1] as const")).toBe(0)
+    expect(found(unsoundTypes, "const a = b as Session // decoded by the line above")).toBe(0)
+    expect(found(unsoundTypes, "// The runtime types it as a triple.\nconst a = { b: b as Session }")).toBe(0)
+    expect(found(unsoundTypes, "const any = 1, as = any != as")).toBe(0)
+  })
+
+  test("swallowed failures", () => {
+    expect(found(silentCatches, "try { a() } catch { b() }")).toBe(1)
+    expect(found(silentCatches, "try { a() } catch {\n// Gone already, which is what we want.\n}")).toBe(0)
+    expect(found(silentCatches, "try { a() } catch (error) { throw wrap(error) }")).toBe(0)
+  })
+
+  test("banned texts, and only where they are banned", () => {
+    for (const text of [
+      "Bun.spawn([])",
+      "Date.now()",
+      "process.env.HOME",
+      "Math.random()",
+      "process.exit(1)",
+    ])
+      expect(found(bannedTextsIn, text)).toBe(1)
+    expect(found(bannedTextsIn, "Bun.spawn([])", "src/base/spawn.ts")).toBe(0)
+    expect(found(bannedTextsIn, `await Bun.${"sleep"}(10)`, "test/exec/some.test.ts")).toBe(1)
+    expect(found(bannedTextsIn, `test.${"only"}("x")`, "test/exec/some.test.ts")).toBe(1)
+    expect(found(bannedTextsIn, `${"TO"}${"DO"} later`, "README.md")).toBe(1)
+    expect(found(bannedTextsIn, `https://registry.${"npmjs"}.org`, "package-lock.json")).toBe(1)
+    expect(found(bannedTextsIn, `cd /${"root"}/x`, "docs/cli.md")).toBe(1)
+  })
+
+  test("words and suffixes the glossary refuses", () => {
+    expect(found(refusedVocabulary, "const jobCount = 1")).toBe(1)
+    expect(found(refusedVocabulary, "/** The conversation so far. */")).toBe(1)
+    expect(found(refusedVocabulary, "// blocks in `worker_threads` are jobless")).toBe(0)
+    expect(found(refusedSuffixes, "export class SessionManager {}")).toBe(1)
+    expect(found(refusedSuffixes, "export const a = 1, runInfo = 2")).toBe(1)
+    expect(found(refusedSuffixes, "export interface Database {}\nconst aHelper = 1")).toBe(0)
+  })
+
+  test("barrels, odd names, wishes and wide lines", () => {
+    expect(found(barrels, 'export { a } from "./a.ts"')).toBe(1)
+    expect(found(barrels, "export const a = 1", "src/exec/index.ts")).toBe(1)
+    expect(found(oddFileNames, "", "src/exec/someFile.ts")).toBe(1)
+    expect(found(oddFileNames, "", "src/exec/some_file.ts")).toBe(1)
+    expect(found(wishfulTestNames, `test("it ${"should"} work", () => {})`)).toBe(1)
+    expect(found(wideLines, "x".repeat(121))).toBe(1)
+  })
+
+  test("missing mirrors", () => {
+    const tree = [
+      tidyFile("src/store/types.ts", "export interface A {}\nexport type B = A"),
+      tidyFile("src/store/log.ts", "export const a = 1"),
+      tidyFile("src/store/log-reader.ts", "export const a = 1"),
+      tidyFile("src/store/lease.ts", "export const a = 1"),
+      tidyFile("test/store/log-reader.test.ts", ""),
+      tidyFile("test/store/lease-takeover.test.ts", ""),
+    ]
+    expect(unmirrored(tree, [])).toEqual(["src/store/log.ts"])
+  })
+})
