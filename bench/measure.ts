@@ -6,12 +6,6 @@ export interface Timing {
   readonly count: number
 }
 
-/** Runs `work` some times unmeasured and then `count` times, one after the other. */
-export async function timed(count: number, work: () => Promise<void> | void): Promise<Timing> {
-  const [timing] = await interleaved(count, [work])
-  return timing ?? { p50: 0, p95: 0, p99: 0, count: 0 }
-}
-
 /**
  * Measures several things in turns, so that whatever the machine does meanwhile happens to all of them. That is what
  * makes their ratios mean something on a machine that is not quiet.
@@ -33,18 +27,21 @@ export async function interleaved(
   return samples.map(timingOf)
 }
 
-/** For things too short to time one by one: the mean of a batch is one sample. */
-export async function timedBatch(batches: number, batchSize: number, work: () => void): Promise<Timing> {
-  const timing = await timed(batches, () => {
-    for (let run = 0; run < batchSize; run++) work()
-  })
-  const each = (ms: number) => ms / batchSize
-  return {
-    p50: each(timing.p50),
-    p95: each(timing.p95),
-    p99: each(timing.p99),
-    count: timing.count * batchSize,
-  }
+/**
+ * For work in memory: the time this thread spent on a processor, which stays the same when others want it too. The
+ * system counts it coarsely, so work is repeated until a sample is long enough to be counted truly.
+ */
+export function computed(samples: number, work: () => void): Timing {
+  let batchSize = 1
+  while (processorMs(batchSize, work) < 40) batchSize *= 2
+  return timingOf(Array.from({ length: samples }, () => processorMs(batchSize, work) / batchSize))
+}
+
+function processorMs(batchSize: number, work: () => void): number {
+  const before = process.threadCpuUsage()
+  for (let run = 0; run < batchSize; run++) work()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1_000
 }
 
 export function timingOf(samples: readonly number[]): Timing {

@@ -20,9 +20,11 @@ export async function sandboxFigures(): Promise<Figure[]> {
   using floor = durableCommits(product.workspace.outside)
   const runner = await product.wiring.runner()
   const nothing = command("/bin/true").build()
-  const bare = await bareBubblewrap(product)
+  // In a workspace of its own: what the launch holds there stays until the end.
+  using other = openProduct()
+  const bare = await bareBubblewrap(other)
   const [confined, committed, executed] = await interleaved(60, [
-    bare,
+    bare.run,
     () => {
       floor.commit()
       floor.commit()
@@ -31,6 +33,7 @@ export async function sandboxFigures(): Promise<Figure[]> {
   ])
   if (confined === undefined || committed === undefined || executed === undefined)
     throw new Error("nothing measured")
+  await bare.cleanUp()
   const ratio = (executed.p50 - committed.p50) / confined.p50
   return [
     {
@@ -45,8 +48,13 @@ export async function sandboxFigures(): Promise<Figure[]> {
   ]
 }
 
+interface BareBubblewrap {
+  run(): Promise<void>
+  cleanUp(): Promise<unknown>
+}
+
 /** Takes the profile out of a launch that is prepared and never started, and runs it with nothing around it. */
-async function bareBubblewrap({ wiring, workspace }: Product): Promise<() => Promise<void>> {
+async function bareBubblewrap({ wiring, workspace }: Product): Promise<BareBubblewrap> {
   const { values } = await wiring.config()
   const { environment } = wiring.request
   const sandboxFor = wireSandbox({
@@ -73,16 +81,16 @@ async function bareBubblewrap({ wiring, workspace }: Product): Promise<() => Pro
   writeFileSync(filterPath, readFileSync(`/proc/self/fd/${filter}`))
   const args = withoutWaiting(readFileSync(`/proc/self/fd/${profile}`, "utf8").split("\0").filter(Boolean))
   const program = launch.spawn.argv[0] ?? "bwrap"
-  await launch.cleanUp()
-  return async () => {
+  const run = async () => {
     const fd = openSync(filterPath, "r")
     const child = Bun.spawn([program, ...args, "--seccomp", "3", "--", "/bin/true"], {
       env: {},
-      stdio: ["ignore", "ignore", "ignore", fd],
+      stdio: ["ignore", "ignore", "inherit", fd],
     })
     closeSync(fd)
     if ((await child.exited) !== 0) throw new Error("bubblewrap does not take the profile")
   }
+  return { run, cleanUp: () => launch.cleanUp() }
 }
 
 /** The descriptors of acode's own: to be told of the child, and to hold it back until its limits are in force. */

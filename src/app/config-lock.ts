@@ -9,13 +9,13 @@ import { Failure } from "../domain/failure.ts"
  */
 export async function withDirectoryLock<Result>(
   directory: string,
-  action: () => Result,
+  action: () => Result | Promise<Result>,
   patienceMs = 10_000,
 ): Promise<Result> {
   const descriptor = openSync(directory, "r")
   try {
     await acquired(descriptor, patienceMs)
-    return action()
+    return await action()
   } finally {
     closeSync(descriptor)
   }

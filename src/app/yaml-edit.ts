@@ -31,7 +31,8 @@ export function* editedYaml(before: string, path: readonly string[], value: Json
 /** The parser's own way: comments stay, the form of the rest may change. */
 function rewrittenDocument(document: Document.Parsed, path: readonly string[], value: Json): string | null {
   try {
-    document.setIn(path, document.createNode(value))
+    // Given a plain scalar it keeps the node that is there, and the comment with it.
+    document.setIn(path, Array.isArray(value) ? document.createNode(value) : value)
     return document.toString({ lineWidth: 0 })
   } catch {
     // Text stands where a section belongs, or an alias would lose what it refers to: then there is no such way.
@@ -51,12 +52,12 @@ function replacedValue(
   if (isSeq(node) && node.flow !== true && Array.isArray(value) && value.length === 0)
     return emptiedList(text, newline, document, path, node)
   const [start, end] = node.range ?? [0, 0]
-  // An empty value starts right behind its colon.
-  const gap = start === end && text[start - 1] === ":" ? " " : ""
   const contentEnd = start + text.slice(start, end).trimEnd().length
-  return (
-    text.slice(0, start) + gap + written(value, node, columnOf(text, start), newline) + text.slice(contentEnd)
-  )
+  const inserted = written(value, node, columnOf(text, start), newline)
+  // An empty value has no room of its own: it starts right behind its colon and right before a comment.
+  const before = start === end && text[start - 1] === ":" ? " " : ""
+  const after = start === end && text[start] === "#" ? " " : ""
+  return text.slice(0, start) + before + inserted + after + text.slice(contentEnd)
 }
 
 /** An empty list has no lines of its own: it goes behind the colon, and the lines of the old one go. */

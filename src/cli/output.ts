@@ -29,9 +29,9 @@ export class Output {
 
   failure(report: FailureReport): void {
     if (this.style.json) this.json({ error: report })
-    const where = report.where === undefined ? "" : ` (${report.where})`
+    const where = report.where === undefined ? "" : `  at ${report.where}\n`
     const hint = report.hint === undefined ? "" : `  → ${report.hint}\n`
-    writeText(2, `${this.red("error")} ${report.code}: ${report.message}${where}\n${hint}`)
+    writeText(2, `${this.red("error")} ${report.code}: ${report.message}\n${where}${hint}`)
   }
 
   dim(text: string): string {

@@ -20,6 +20,7 @@ import type { Sandbox } from "../sandbox/contract.ts"
 import type { ExecutionContext, Recorder, WorkspacePaths } from "./contract.ts"
 import { recordedCommand, secretValuesOf } from "./recorded-command.ts"
 import type { ExecutionSettings } from "./settings.ts"
+import { realWritablePath } from "./writable.ts"
 
 /** Everything the runner is made of; `app/wire` puts it together. */
 export interface RunnerParts {
@@ -53,6 +54,7 @@ export interface Execution {
   readonly outputBytesMax: number
   readonly sandbox: SandboxChoice
   readonly network: NetworkChoice
+  /** Absolute and resolved. */
   readonly writable: readonly string[]
   readonly context: ExecutionContext
 }
@@ -94,9 +96,17 @@ export function planExecution(
     outputBytesMax: options.outputBytesMax ?? settings.outputBytesMax,
     sandbox: options.sandbox ?? settings.sandbox,
     network: options.network ?? settings.network,
-    writable: options.writable ?? [],
+    writable: options.writable?.map(path => realWritablePath(parts.workspace.path, path)) ?? [],
     context,
   }
 }
 
-const noCorrelation = { sessionId: null, taskId: null, stepId: null, toolCallId: null }
+const noCorrelation: CorrelationIds = {
+  runId: "",
+  sessionId: null,
+  taskId: null,
+  stepId: null,
+  toolCallId: null,
+  worktreeId: null,
+  repoSha: null,
+}

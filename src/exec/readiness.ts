@@ -8,7 +8,6 @@ import { fromFailure, notExecutable, notFound } from "./errors.ts"
 import type { Execution, RunnerParts } from "./execution.ts"
 import { findProgram } from "./program.ts"
 import { shellArguments, shellPath } from "./shell.ts"
-import { realWritablePath } from "./writable.ts"
 
 export type Confined = Pick<SandboxUse, "kind" | "network">
 
@@ -34,7 +33,7 @@ export async function makeReady(parts: RunnerParts, execution: Execution): Promi
       ...program,
       workspaceRoot: parts.workspace.path,
       network: confined.network,
-      writable: execution.writable.map(path => realWritablePath(parts.workspace.path, path)),
+      writable: execution.writable,
       limits: execution.command.resourceLimits,
     })
     return { kind: "ready", launch, confined, notice }

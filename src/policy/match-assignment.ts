@@ -14,8 +14,8 @@ import {
   byteAt,
   byteBefore,
   type Extent,
-  extentEnd,
-  judgedBytes,
+  foundFrom,
+  judgedEnd,
   type Matcher,
   newline,
   type Scene,
@@ -52,8 +52,9 @@ const keyBytes = alphabetOf(/[A-Za-z0-9_.$-]/)
 
 /** What may end a key after the word that makes it one: `SECRET_KEY_BASE`, `password2`. */
 const keyEnd = String.raw`(?:[_-]?(?:access[_-]?key|key(?:[_-]?base)?|value|string|b64|base64))?\d{0,2}`
+/** Groups: the quote that closes the key, blanks, the separator, blanks, the quote that opens the value. */
 const separated = new RegExp(
-  String.raw`^${keyEnd}(?:(?<close>\\*["'\x60])\]?)?(?<gap>[ \t]{0,8})(?<sep>=>|:=|=(?![=~>])|:(?![:=]|\/\/)|,(?=[ \t]*["'])|>|[ \t](?=[^ \t=:>]))(?<space>[ \t]{0,8})(?<open>\\*["'\x60])?`,
+  String.raw`^${keyEnd}(?:(\\{0,4}["'\x60])\]?)?([ \t]{0,8})(=>|:=|=(?![=~>])|:(?![:=]|\/\/)|,(?=[ \t]*["'])|>|[ \t](?=[^ \t=:>]))([ \t]{0,8})(\\{0,4}["'\x60])?`,
   "i",
 )
 
@@ -62,24 +63,24 @@ export function assignmentMatcher(shape: AssignmentShape): Matcher {
   return (scene, at, anchorLength) => {
     const head = headOf(scene, at, at + anchorLength)
     if (head === null) return null
-    const end = extentEnd(scene.bytes, head.valueAt, scene.end, head.extent)
-    const value = textAt(scene, head.valueAt, Math.min(end, head.valueAt + judgedBytes))
+    const end = judgedEnd(scene, head.valueAt, head.extent)
+    const value = textAt(scene, head.valueAt, end)
     if (shape.notAfter?.test(textAt(scene, keyStart(scene, at), at)) === true) return null
     if (isKept(value) || isDescribing(value) || isProse(value) || isPath(value)) return null
     if (!isPlausible(value, head.style, shape)) return null
     if (isLoose(head.style) && !isAlone(scene, end, value)) return null
     if (isCode(scene, end, value, head.style, shape)) return null
-    return { start: head.valueAt, end, extent: end - head.valueAt >= judgedBytes ? head.extent : null }
+    return foundFrom(scene, head.valueAt, head.valueAt, end, head.extent)
   }
 }
 
 function headOf(scene: Scene, at: number, keyEndAt: number): Head | null {
+  if (!isSeparated(scene, at, keyEndAt)) return null
   const match = separated.exec(textAt(scene, keyEndAt, keyEndAt + headBytesMax))
-  const groups = match?.groups
-  if (match === null || groups === undefined) return null
-  const { close, gap = "", sep = "", space = "", open } = groups
+  if (match === null) return null
+  const [whole, close, gap, sep = "", space, open] = match
   const keyAt = keyStart(scene, at)
-  const valueAt = keyEndAt + match[0].length
+  const valueAt = keyEndAt + whole.length
   if (sep === ",") return close === undefined || open === undefined ? null : quoted("listed", valueAt, open)
   if (sep === ">")
     return byteBefore(scene, keyAt) === lessThan ? { style: "element", valueAt, extent: element } : null
@@ -93,6 +94,22 @@ function headOf(scene: Scene, at: number, keyEndAt: number): Head | null {
   return startsLine(scene, keyAt)
     ? { style: "line", valueAt, extent: wide }
     : { style: "variable", valueAt, extent: bare }
+}
+
+const afterKey = alphabetOf(/[ \t"'`\\\]]/)
+const keySuffix = alphabetOf(/[_0-9kavsb-]/i)
+const separators = alphabetOf(/[=:>,]/)
+const afterKeyBytesMax = 14
+const dash = 45
+
+/** Most keywords stand in prose. This turns them away before anything is made a string of. */
+function isSeparated(scene: Scene, at: number, keyEndAt: number): boolean {
+  if (keySuffix[byteAt(scene, keyEndAt)] === 1) return true
+  let next = keyEndAt
+  while (next - keyEndAt < afterKeyBytesMax && afterKey[byteAt(scene, next)] === 1) next += 1
+  if (separators[byteAt(scene, next)] === 1) return true
+  const keyAt = keyStart(scene, at)
+  return byteAt(scene, keyAt) === dash && byteAt(scene, keyAt + 1) === dash
 }
 
 /** An escaped quote opens a string inside a string: there the backslash is what ends it. */

@@ -1,6 +1,6 @@
 import { type Alphabet, alphabetOf, visibleBut, wordBytes } from "./alphabet.ts"
 import { isDescribing, isKept } from "./judgement.ts"
-import { byteBefore, extentEnd, judgedBytes, type Matcher, textAt } from "./scene.ts"
+import { byteBefore, foundFrom, judgedEnd, type Matcher, textAt } from "./scene.ts"
 
 export interface HeadedShape {
   /** From the anchor to the secret: one line, at most `headBytesMax`. */
@@ -10,7 +10,7 @@ export interface HeadedShape {
   readonly like?: RegExp
 }
 
-const headBytesMax = 320
+const headBytesMax = 200
 
 /** Secrets that are told by what stands before them: headers, options of programs. */
 export function headedMatcher(shape: HeadedShape): Matcher {
@@ -20,12 +20,12 @@ export function headedMatcher(shape: HeadedShape): Matcher {
     const head = shape.head.exec(textAt(scene, at, at + headBytesMax))
     if (head === null) return null
     const start = at + head[0].length
-    const end = extentEnd(scene.bytes, start, scene.end, extent)
-    const value = textAt(scene, start, Math.min(end, start + judgedBytes))
+    const end = judgedEnd(scene, start, extent)
+    const value = textAt(scene, start, end)
     const isShort = value.length < shape.min && !(scene.final && end === scene.end && value.length >= 6)
     if (isShort || isKept(value) || isDescribing(value)) return null
     if (shape.like !== undefined && !shape.like.test(value)) return null
-    return { start, end, extent: value.length >= judgedBytes ? extent : null }
+    return foundFrom(scene, start, start, end, extent)
   }
 }
 

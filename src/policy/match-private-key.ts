@@ -34,8 +34,7 @@ export function isOpenBlock(scene: Scene, at: number): boolean {
 }
 
 function findDashes(scene: Scene, from: number, limit: number): number {
-  const { bytes } = scene
-  return Buffer.from(bytes.buffer, bytes.byteOffset, limit).indexOf("-----", from, "latin1")
+  return scene.bytes.subarray(0, limit).indexOf("-----", from, "latin1")
 }
 
 function closedBlock(scene: Scene, at: number, body: number, dashes: number, end: number): Found | null {

@@ -1,5 +1,5 @@
 import { type Alphabet, alphabetOf, wordBytes } from "./alphabet.ts"
-import { byteAt, byteBefore, extentEnd, judgedBytes, type Matcher, textAt } from "./scene.ts"
+import { byteAt, byteBefore, foundFrom, judgedBytes, judgedEnd, type Matcher, textAt } from "./scene.ts"
 
 export interface TokenShape {
   /** Of what follows the prefix. */
@@ -9,36 +9,36 @@ export interface TokenShape {
   readonly max?: number
   /** What follows the prefix must look like this. */
   readonly like?: RegExp
+  /** Nothing else begins with this prefix, so a few characters are enough where the input itself was cut. */
+  readonly isUnique?: boolean
   /** The prefix is public (a web address), only what follows is the secret. */
   readonly keepPrefix?: boolean
 }
 
-/** So many bytes behind the prefix are enough where the input itself was cut. */
-const cutMin = 6
+const cutMin = 8
 
 /** Tokens with a prefix of their own: recognised wherever they stand, whatever they are called. */
 export function tokenMatcher(shape: TokenShape): Matcher {
-  const extent = { members: shape.alphabet, escapes: false }
+  const { alphabet, keepPrefix = false } = shape
+  const extent = { members: alphabet, escapes: false }
+  const shortest = shape.isUnique === true ? Math.min(cutMin, shape.min) : shape.min
   return (scene, at, anchorLength) => {
-    if (shape.keepPrefix !== true && wordBytes[byteBefore(scene, at)] === 1) return null
+    const before = byteBefore(scene, at)
+    // Inside a longer run only its beginning is tried, or `sk-sk-sk-…` would take quadratic time.
+    if (!keepPrefix && (wordBytes[before] === 1 || alphabet[before] === 1)) return null
     const from = at + anchorLength
-    const shortest = from + Math.min(shape.min, cutMin)
-    if (scene.end < shortest || shape.alphabet[byteAt(scene, from)] !== 1) return null
-    const end = extentEnd(scene.bytes, from, scene.end, extent)
-    const isCut = scene.final && end === scene.end
-    if (end - from < (isCut ? Math.min(shape.min, cutMin) : shape.min)) return null
-    if (shape.max !== undefined && end - from > shape.max) return null
-    const body = textAt(scene, from, Math.min(end, from + judgedBytes))
-    if (isFiller(body) || (!isCut && shape.like !== undefined && !shape.like.test(body))) return null
-    const isLong = end - from >= judgedBytes
-    const kept = isLong ? end : end - (/[.-]+$/.exec(body)?.[0].length ?? 0)
-    return { start: shape.keepPrefix === true ? from : at, end: kept, extent: isLong ? extent : null }
+    if (scene.end - from < shortest || alphabet[byteAt(scene, from + shortest - 1)] !== 1) return null
+    const end = judgedEnd(scene, from, extent)
+    const body = textAt(scene, from, end)
+    if (/^[xX*.0_-]+$/.test(body) || body.length > (shape.max ?? judgedBytes)) return null
+    const isWhole = body.length >= shape.min && (shape.like === undefined || shape.like.test(body))
+    const isCut =
+      shape.isUnique === true && scene.final && end === scene.end && /^(?=.*\d)(?=.*[A-Za-z]).{8}/.test(body)
+    if (!isWhole && !isCut) return null
+    const trailing = body.length < judgedBytes ? (/[.-]{1,8}$/.exec(body)?.[0].length ?? 0) : 0
+    return foundFrom(scene, keepPrefix ? from : at, from, end - trailing, extent)
   }
 }
 
 export const alphanumeric = alphabetOf(/[A-Za-z0-9]/)
 export const upperAlphanumeric = alphabetOf(/[A-Z0-9]/)
-
-function isFiller(body: string): boolean {
-  return /^[xX*.0_-]+$/.test(body)
-}

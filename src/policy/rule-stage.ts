@@ -75,13 +75,14 @@ export function createRuleStage(): RedactionStage {
   /** Writes what is known to be free of secrets, and answers where the rest begins. */
   function scan(bytes: Uint8Array, start: number, final: boolean, edits: Edits): number {
     const end = bytes.length
+    const view = Buffer.from(bytes.buffer, bytes.byteOffset, end)
     const lastLine = final ? end : bytes.lastIndexOf(newline) + 1
     let copied = start
     let at = start
     for (;;) {
       at = scanner.find(bytes, at, end)
       if (at < 0) break
-      const scene = { bytes, floor, floorByte, end, final }
+      const scene = { bytes: view, floor, floorByte, end, final }
       const attempt = tryAnchors(scene, at, at < lastLine || end - at >= lookaheadBytes)
       if (attempt === "open") break
       if (attempt === null) {

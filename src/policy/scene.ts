@@ -5,7 +5,7 @@ import type { Alphabet } from "./alphabet.ts"
  * there, and `floorByte` is its last byte. This is what makes a second redaction find what the first one found.
  */
 export interface Scene {
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
   readonly floor: number
   readonly floorByte: number
   readonly end: number
@@ -30,9 +30,9 @@ export interface Extent {
 export type Matcher = (scene: Scene, at: number, anchorLength: number) => Found | null
 
 /** No matcher but the one for key blocks needs more than this behind its anchor, or looks beyond the line. */
-export const lookaheadBytes = 8192
-/** How much of a secret is read to judge it; what follows belongs to it unseen. */
-export const judgedBytes = 4096
+export const lookaheadBytes = 1024
+/** How much of a secret is read to judge it; what follows belongs to it unseen. Bounds the work for each anchor. */
+export const judgedBytes = 512
 /** How far a matcher may look back. */
 export const contextBytes = 256
 
@@ -47,12 +47,7 @@ export function byteAt(scene: Scene, at: number): number {
 }
 
 export function textAt(scene: Scene, from: number, to: number): string {
-  const { bytes } = scene
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(
-    "latin1",
-    from,
-    Math.min(to, scene.end),
-  )
+  return scene.bytes.toString("latin1", from, Math.min(to, scene.end))
 }
 
 /** The first position that no longer belongs to the secret; one beyond the end when an escape is cut in two. */
@@ -69,3 +64,14 @@ export function extentEnd(bytes: Uint8Array, from: number, end: number, extent: 
 }
 
 const backslash = 92
+
+/** The part of a value that is judged. */
+export function judgedEnd(scene: Scene, from: number, extent: Extent): number {
+  return extentEnd(scene.bytes, from, Math.min(scene.end, from + judgedBytes), extent)
+}
+
+/** What is judged to be a secret goes on beyond the judged part, and beyond what has arrived. */
+export function foundFrom(scene: Scene, start: number, from: number, judged: number, extent: Extent): Found {
+  if (judged - from < judgedBytes) return { start, end: Math.min(judged, scene.end), extent: null }
+  return { start, end: extentEnd(scene.bytes, judged, scene.end, extent), extent }
+}

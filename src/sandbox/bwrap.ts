@@ -70,13 +70,13 @@ async function prepare(
 
 /**
  * Directories that are masked before they exist, because programs that already run act on them unasked: a prompt runs
- * git where it finds `.git`, editors and agents read their settings anew. Files that do not exist are not masked, for
+ * git where it finds `.git`, editors and agents read their settings anew. Such names begin with a dot. Files that do not exist are not masked, for
  * the reason given in placeholders; they are found and moved to quarantine when the command has ended.
  */
 function missingNames(settings: BwrapSettings, confinement: Confinement): readonly string[] {
   const { workspaceRoot: root, writable } = confinement
   return settings.protection.topLevelNames
-    .filter(({ kind, hidden }) => kind === "directory" && !hidden)
+    .filter(({ name, kind, hidden }) => kind === "directory" && !hidden && name.startsWith("."))
     .map(({ name }) => name)
     .filter(name => !settings.stateDirectories.includes(join(root, name)))
     .filter(

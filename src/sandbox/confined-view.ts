@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs"
+import { lstatSync, realpathSync } from "node:fs"
 import { join } from "node:path"
 import { Failure } from "../domain/failure.ts"
 import type { Confinement, Protection } from "./contract.ts"
@@ -51,7 +51,7 @@ export function confinedView({
     ...homeMounts(settings, root, false),
     ...readableMounts(system, settings, root),
     { kind: "writable", path: root } as const,
-    ...protectWorkspace(root, checkedEntries(snapshot, root), confinement.writable),
+    ...protectWorkspace(root, maskableEntries(snapshot, confinement), confinement.writable),
     ...homeMounts(settings, root, true),
     ...writable.map((path): Mount => ({ kind: "writable", path })),
   ]
@@ -115,10 +115,22 @@ function readableMounts(system: SystemView, settings: ViewSettings, root: string
   return [...bound, ...toolchains]
 }
 
-function* checkedEntries(snapshot: TreeSnapshot, root: string) {
+/** A person may have opened a link by its own name or by what it points to. */
+function* maskableEntries(snapshot: TreeSnapshot, { workspaceRoot, writable }: Confinement) {
   for (const entry of snapshot.protectedEntries.values()) {
-    if (entry.stamp.kind === "link") throw linkFailure(root, entry.path)
-    yield entry
+    if (entry.stamp.kind !== "link") yield entry
+    else if (!isOpened(join(workspaceRoot, entry.path), writable))
+      throw linkFailure(workspaceRoot, entry.path)
+  }
+}
+
+function isOpened(link: string, writable: readonly string[]): boolean {
+  try {
+    const target = writable.length === 0 ? link : realpathSync(link)
+    return writable.some(path => isWithin(target, path))
+  } catch {
+    // It points nowhere, so nobody can have opened what it points to.
+    return false
   }
 }
 

@@ -31,15 +31,13 @@ export class ChainWalk {
     this.compareAnchors(0)
   }
 
-  /** True when the event is genuine and in its place. */
-  see(row: EventRow): boolean {
+  see(row: EventRow): void {
     this.bridgeTo(row.position)
     this.eventCount += 1
     const wrong = this.wrongWith(row)
     if (wrong !== null) this.report(row, wrong)
-    this.nextPosition = row.position + 1
+    this.nextPosition = Math.max(this.nextPosition, row.position + 1)
     this.advance(row.position, row.hash)
-    return wrong === null
   }
 
   /** After the last event: does the log end where its head says, and where the anchors say? */

@@ -3,21 +3,33 @@ import { artifactsNamedBy } from "./artifact-references.ts"
 import { type FinishedFields, finishedFields, type StartedFields, startedFields } from "./command-events.ts"
 import type { AuditProblem, StoredEvent } from "./contract.ts"
 import type { Connection } from "./database.ts"
-import { type EventRow, toStoredEvent } from "./event-rows.ts"
+import { type EventRow, eventColumns, toStoredEvent } from "./event-rows.ts"
 import { type ExecutionRow, finishedRow, readExecution, startedRow } from "./execution-projection.ts"
 
-/** Computes every projected row again from the events and compares it with the one in the table. */
-export class ProjectionCheck {
+/**
+ * Computes every projected row again from the events and compares it with the one in the table. Only worth asking
+ * once the events themselves are known to be genuine.
+ */
+export function projectionProblems(connection: Connection): readonly AuditProblem[] {
+  const check = new ProjectionCheck(connection)
+  const rows = connection.db
+    .query<EventRow, string[]>(`SELECT ${eventColumns} FROM events WHERE type IN (?, ?) ORDER BY position`)
+    .iterate(CommandStarted.type, CommandFinished.type)
+  for (const row of rows) check.see(toStoredEvent(row))
+  check.end()
+  return check.problems
+}
+
+class ProjectionCheck {
   readonly problems: AuditProblem[] = []
   private executionCount = 0
   private referenceCount = 0
+  /** Started and not finished so far: all that has to be remembered on the way. */
   private readonly open = new Map<string, { readonly row: ExecutionRow; readonly event: StoredEvent }>()
 
   constructor(private readonly connection: Connection) {}
 
-  see(row: EventRow): void {
-    if (!projected.has(row.type)) return
-    const event = toStoredEvent(row)
+  see(event: StoredEvent): void {
     const started = startedFields(event)
     if (started !== null) this.seeStarted(event, started)
     const finished = finishedFields(event)
@@ -74,6 +86,3 @@ export class ProjectionCheck {
     this.problems.push({ stream: event.stream, seq: event.seq, position: event.position, what })
   }
 }
-
-/** Only these are read again as JSON: the others would cost time and tell nothing. */
-const projected: ReadonlySet<string> = new Set([CommandStarted.type, CommandFinished.type])

@@ -8,7 +8,7 @@ import { type Connection, guarded } from "./database.ts"
 import { findTail } from "./event-log.ts"
 import { type EventRow, eventColumns } from "./event-rows.ts"
 import type { LogIdentity } from "./log-identity.ts"
-import { ProjectionCheck } from "./projection-check.ts"
+import { projectionProblems } from "./projection-check.ts"
 import { readTombstones } from "./tombstones.ts"
 
 export interface VerifyParts {
@@ -52,16 +52,14 @@ interface Walked {
 function walk(parts: VerifyParts, anchors: readonly Anchor[], stream: string | undefined): Walked {
   const { connection, identity, problemsMax } = parts
   const chain = new ChainWalk(identity, readTombstones(connection), byPosition(anchors))
-  const projections = new ProjectionCheck(connection)
   let ofStream = 0
   for (const row of eventsInOrder(connection)) {
     if (row.stream === stream) ofStream += 1
-    if (chain.see(row)) projections.see(row)
+    chain.see(row)
     if (chain.problems.length >= problemsMax) break
   }
   if (chain.problems.length < problemsMax) chain.end(findTail(connection))
-  if (chain.problems.length === 0) projections.end()
-  const problems = [...chain.problems, ...projections.problems]
+  const problems = chain.problems.length === 0 ? projectionProblems(connection) : chain.problems
   if (stream === undefined) return { events: chain.eventCount, streams: chain.streamCount, problems }
   return { events: ofStream, streams: ofStream === 0 ? 0 : 1, problems }
 }

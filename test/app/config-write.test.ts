@@ -94,7 +94,7 @@ describe("the lock of a directory", () => {
     using workspace = tempWorkspace()
     const report = await withDirectoryLock(workspace.root, () =>
       failureOf(() => withDirectoryLock(workspace.root, () => "never", 20)),
-    ).then(inner => inner)
+    )
     expect(report).toMatchObject({ kind: "config", code: "ACODE-CFG-001" })
     expect(report.hint).toContain("end the other acode")
   })

@@ -19,7 +19,7 @@ function acode(...args: string[]) {
 }
 
 async function json(...args: string[]) {
-  const result = await acode(...args, "--json")
+  const result = await acode("--json", ...args)
   return JSON.parse(result.stdout)
 }
 

@@ -26,7 +26,8 @@ export function acodeProgram(): string {
 /** Runs the product as people do: a process of its own, to its end. */
 export async function runAcode(args: readonly string[], options: AcodeOptions): Promise<AcodeRun> {
   await using running = startAcode(args, options)
-  return running.ended
+  // Awaited here: a bare return would dispose of it, and so kill it, before it has ended.
+  return await running.ended
 }
 
 export interface RunningAcode extends AsyncDisposable {

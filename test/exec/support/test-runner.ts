@@ -1,6 +1,12 @@
+import { join } from "node:path"
 import { systemClock } from "../../../src/base/clock.ts"
 import { noFaults } from "../../../src/base/faults.ts"
-import { type Command, type ExecutionOptions, unlimited } from "../../../src/domain/command.ts"
+import {
+  type Command,
+  type ExecutionOptions,
+  type SandboxChoice,
+  unlimited,
+} from "../../../src/domain/command.ts"
 import { ExecutionRecord } from "../../../src/domain/command-result.ts"
 import type {
   CapturedOutputs,
@@ -13,11 +19,12 @@ import type { RunnerParts } from "../../../src/exec/execution.ts"
 import { createRunner } from "../../../src/exec/runner.ts"
 import type { ExecutionSettings } from "../../../src/exec/settings.ts"
 import * as environmentRules from "../../../src/policy/environment-rules.ts"
+import { classify, topLevelNames } from "../../../src/policy/protected-paths.ts"
 import { createRedactor } from "../../../src/policy/redactor.ts"
+import { createSandbox, type SelectedSandbox } from "../../../src/sandbox/select.ts"
 import { WorkspaceRoot } from "../../../src/workspace/root.ts"
 import { countingIds } from "../../support/fixed-clock.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/temp-workspace.ts"
-import { plainSandbox } from "./plain-sandbox.ts"
 
 /** Remembers what it is told, as the log would. */
 export interface MemoryRecorder extends Recorder {
@@ -85,7 +92,7 @@ export function testRunner(
   const runner = createRunner({
     settings: { ...testSettings, ...settings },
     workspace: root,
-    sandboxFor: async () => ({ sandbox: plainSandbox, notice: null }),
+    sandboxFor: sandboxesOf(workspace),
     recorder,
     redactor: createRedactor({ secretValues: [], extraPatterns: [] }),
     redactorKnowing: secretValues => createRedactor({ secretValues, extraPatterns: [] }),
@@ -109,6 +116,32 @@ export function testRunner(
       root[Symbol.dispose]()
       workspace[Symbol.dispose]()
     },
+  }
+}
+
+/** The real ones, each made once. */
+function sandboxesOf({ root, outside, dataHome, environment }: TempWorkspace): RunnerParts["sandboxFor"] {
+  const made = new Map<SandboxChoice, Promise<SelectedSandbox>>()
+  const agent = join(root, ".agent")
+  const make = (choice: SandboxChoice) =>
+    createSandbox(choice, {
+      workspaceRoot: root,
+      home: join(outside, "home"),
+      hostEnvironment: environment,
+      protection: { classify, topLevelNames },
+      stateDirectories: [agent, dataHome],
+      readableState: [],
+      readablePaths: [],
+      clock: systemClock,
+      unixSockets: "deny",
+      dependencyDirectories: [],
+      workDirectory: join(agent, "sandbox"),
+      quarantineDirectory: join(agent, "quarantine"),
+    })
+  return choice => {
+    const known = made.get(choice) ?? make(choice)
+    made.set(choice, known)
+    return known
   }
 }
 

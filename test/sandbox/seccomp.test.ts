@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test"
+import { type Architecture, buildSeccompFilter, filterArchitecture } from "../../src/sandbox/seccomp.ts"
+import { deniedCalls, inspectedCalls } from "../../src/sandbox/seccomp-calls.ts"
+
+/** What the kernel hands to a filter. */
+interface SystemCall {
+  readonly number: number
+  readonly architecture?: number
+  readonly args?: readonly number[]
+}
+
+const audit = { x64: 0xc000003e, arm64: 0xc00000b7, i386: 0x40000003 } as const
+const allow = "allow"
+const notPermitted = "errno 1"
+const notImplemented = "errno 38"
+const noAddressFamily = "errno 97"
+
+/** Runs a classic BPF program the way the kernel does; anything it does not know is an error. */
+function decide(program: Uint8Array, call: SystemCall, architecture: Architecture): string {
+  const view = new DataView(program.buffer)
+  const words = new Map<number, number>([
+    [0, call.number],
+    [4, call.architecture ?? audit[architecture]],
+    ...(call.args ?? []).map((value, index): [number, number] => [16 + index * 8, value]),
+  ])
+  let accumulator = 0
+  for (let at = 0, steps = 0; steps < 4096; steps++) {
+    const code = view.getUint16(at * 8, true)
+    const whenTrue = view.getUint8(at * 8 + 2)
+    const whenFalse = view.getUint8(at * 8 + 3)
+    const value = view.getUint32(at * 8 + 4, true)
+    if (code === 0x06) return verdict(value)
+    if (code === 0x20) {
+      accumulator = words.get(value) ?? 0
+      at += 1
+    } else if (code === 0x05) at += 1 + value
+    else at += 1 + (holds(code, accumulator >>> 0, value) ? whenTrue : whenFalse)
+  }
+  throw new Error("the program does not end")
+}
+
+function holds(code: number, accumulator: number, value: number): boolean {
+  if (code === 0x15) return accumulator === value
+  if (code === 0x35) return accumulator >= value
+  if (code === 0x45) return (accumulator & value) !== 0
+  throw new Error(`unknown instruction ${code}`)
+}
+
+function verdict(value: number): string {
+  if (value === 0x7fff0000) return allow
+  if (value === 0x80000000) return "kill"
+  if (value >>> 16 === 5) return `errno ${value & 0xffff}`
+  throw new Error(`unknown result ${value}`)
+}
+
+const architectures = ["x64", "arm64"] as const
+const calls = {
+  x64: { read: 0, write: 1, execve: 59, fork: 57, socketpair: 53, connect: 42, openat: 257, exit: 231 },
+  arm64: { read: 63, write: 64, execve: 221, socketpair: 199, connect: 203, openat: 56, exit: 94 },
+} as const
+
+for (const architecture of architectures) {
+  const column = architecture === "x64" ? 0 : 1
+  const program = buildSeccompFilter({ architecture, unixSockets: "deny" })
+  const decisionFor = (call: SystemCall) => decide(program, call, architecture)
+  const number = (name: keyof typeof inspectedCalls) => inspectedCalls[name][column]
+
+  describe(`the filter for ${architecture}`, () => {
+    test("refuses every call of the table", () => {
+      for (const [name, numbers] of Object.entries(deniedCalls)) {
+        const call = numbers[column]
+        if (call !== null && call !== undefined)
+          expect(`${name} ${decisionFor({ number: call })}`).toBe(`${name} ${notPermitted}`)
+      }
+    })
+
+    test("allows what ordinary programs do", () => {
+      for (const [name, call] of Object.entries(calls[architecture]))
+        expect(`${name} ${decisionFor({ number: call })}`).toBe(`${name} ${allow}`)
+    })
+
+    test("names the address family when a socket is refused", () => {
+      const socket = (family: number, protocol = 0) =>
+        decisionFor({ number: number("socket"), args: [family, 1, protocol] })
+      expect(socket(1)).toBe(noAddressFamily)
+      expect(socket(2)).toBe(allow)
+      expect(socket(10)).toBe(allow)
+      expect(socket(16)).toBe(allow)
+      expect(socket(16, 15)).toBe(noAddressFamily)
+      for (const family of [0, 3, 9, 15, 17, 29, 31, 38, 40, 44]) expect(socket(family)).toBe(noAddressFamily)
+    })
+
+    test("opens unix sockets where they are allowed and nothing else with them", () => {
+      const open = buildSeccompFilter({ architecture, unixSockets: "allow" })
+      const socket = (family: number) =>
+        decide(open, { number: number("socket"), args: [family] }, architecture)
+      expect(socket(1)).toBe(allow)
+      expect(socket(40)).toBe(noAddressFamily)
+      expect(decide(open, { number: 101 + (column === 0 ? 0 : 16) }, architecture)).toBe(notPermitted)
+    })
+
+    test("refuses each flag of clone that makes a namespace, alone and among others", () => {
+      const flags = [0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000]
+      for (const flag of flags) {
+        expect(decisionFor({ number: number("clone"), args: [flag | 17] })).toBe(notPermitted)
+        expect(decisionFor({ number: number("clone"), args: [flag | 0x3d0f00] })).toBe(notPermitted)
+      }
+      expect(decisionFor({ number: number("clone"), args: [17] })).toBe(allow)
+      expect(decisionFor({ number: number("clone"), args: [0x3d0f00] })).toBe(allow)
+    })
+
+    test("says that clone3 does not exist, so that libc takes clone", () => {
+      expect(decisionFor({ number: number("clone3") })).toBe(notImplemented)
+    })
+
+    test("refuses to push input into a terminal, whatever the upper half of the request is", () => {
+      const ioctl = (request: number) => decisionFor({ number: number("ioctl"), args: [3, request] })
+      expect(ioctl(0x5412)).toBe(notPermitted)
+      expect(ioctl(0x541c)).toBe(notPermitted)
+      expect(ioctl(0x5413)).toBe(allow)
+      expect(ioctl(0x5401)).toBe(allow)
+    })
+
+    test("kills a process that calls through another architecture", () => {
+      expect(decisionFor({ number: 0, architecture: audit.i386 })).toBe("kill")
+      const other = architecture === "x64" ? audit.arm64 : audit.x64
+      expect(decisionFor({ number: calls[architecture].read, architecture: other })).toBe("kill")
+    })
+  })
+}
+
+test("the x32 numbers of a call do not get around its refusal", () => {
+  const program = buildSeccompFilter({ architecture: "x64", unixSockets: "allow" })
+  for (const call of [0, 101, 165, 512, 547])
+    expect(decide(program, { number: 0x40000000 + call }, "x64")).toBe(notPermitted)
+})
+
+test("no number is in the table twice, and none is both refused and looked into", () => {
+  for (const column of [0, 1] as const) {
+    const numbers = [...Object.values(deniedCalls), ...Object.values(inspectedCalls)].flatMap(
+      entry => entry[column] ?? [],
+    )
+    expect(new Set(numbers).size).toBe(numbers.length)
+  }
+})
+
+test("there is a filter for the two architectures and for no other", () => {
+  expect(["x64", "arm64", "ia32", "riscv64", "arm"].map(filterArchitecture)).toEqual([
+    "x64",
+    "arm64",
+    null,
+    null,
+    null,
+  ])
+})
