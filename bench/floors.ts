@@ -1,8 +1,7 @@
 import { Database } from "bun:sqlite"
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { repositoryRoot } from "../test/support/acode.ts"
 
 /** The least anybody pays for a process: start it and reap it. */
 export async function bareSpawn(argv: readonly string[] = ["/bin/true"]): Promise<void> {
@@ -41,17 +40,11 @@ export function compiledHello(): { readonly path: string } & Disposable {
   const directory = mkdtempSync(join(tmpdir(), "acode-hello-"))
   const source = join(directory, "hello.ts")
   const path = join(directory, "hello")
-  const { exitCode, stderr } = Bun.spawnSync(
-    [
-      "sh",
-      "-c",
-      `printf 'process.stdout.write("hello\\\\n")' > "$0" && exec "$1" build --compile --minify --bytecode --format=esm "$0" --outfile "$2"`,
-      source,
-      process.execPath,
-      path,
-    ],
-    { cwd: repositoryRoot },
-  )
+  writeFileSync(source, 'process.stdout.write("hello\\n")\n')
+  const flags = ["--compile", "--minify", "--bytecode", "--format=esm", "--outfile", path]
+  const { exitCode, stderr } = Bun.spawnSync([process.execPath, "build", ...flags, source], {
+    cwd: directory,
+  })
   if (exitCode !== 0) throw new Error(`cannot compile hello: ${stderr.toString()}`)
   return { path, [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) }
 }

@@ -40,9 +40,9 @@ function configPage(): string[] {
     key.loosensSecurity ? `${key.description} **Needs trust.**` : key.description,
   ])
   return [
-    "The project's file is `.agent/config.yml`, a person's own is `$XDG_CONFIG_HOME/acode/config.yml`. The command line",
-    "wins over the environment, that over the project's file, that over the person's. A key marked **Needs trust** counts",
-    "from the project's file only after `acode config trust`.",
+    "The project's file is `.agent/config.yml`, a person's own is `$XDG_CONFIG_HOME/acode/config.yml`. The command",
+    "line wins over the environment, that over the project's file, that over the person's. A key marked",
+    "**Needs trust** counts from the project's file only after `acode config trust`.",
     "",
     ...table(["key", "value", "default", "meaning"], rows),
   ]

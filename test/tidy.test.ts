@@ -19,7 +19,7 @@ import {
   wishfulTestNames,
 } from "./support/tidy-names.ts"
 import { oversizedFiles, oversizedFunctions, staleSizeExceptions } from "./support/tidy-sizes.ts"
-import { bannedTextsIn, wideLines } from "./support/tidy-texts.ts"
+import { bannedTextsIn, wideComments } from "./support/tidy-texts.ts"
 import { silentCatches, unsoundTypes } from "./support/tidy-types.ts"
 
 const files = repositoryFiles()
@@ -42,8 +42,8 @@ describe("the repository keeps its own rules", () => {
     expect(staleSizeExceptions(measured, sizeExceptions)).toEqual([])
   })
 
-  test("no line is wider than a review shows", () => {
-    expect(everywhere(code, wideLines)).toEqual([])
+  test("no comment is wider than a review shows", () => {
+    expect(everywhere(code, wideComments)).toEqual([])
   })
 
   test("types are asked, not told", () => {
@@ -141,6 +141,9 @@ describe("the rules find what they are for", () => {
       expect(found(bannedTextsIn, text)).toBe(1)
     expect(found(bannedTextsIn, "Bun.spawn([])", "src/base/spawn.ts")).toBe(0)
     expect(found(bannedTextsIn, `await Bun.${"sleep"}(10)`, "test/exec/some.test.ts")).toBe(1)
+    expect(
+      found(bannedTextsIn, `await Bun.${"sleep"}(10) // longer than the deadline`, "test/exec/some.test.ts"),
+    ).toBe(0)
     expect(found(bannedTextsIn, `test.${"only"}("x")`, "test/exec/some.test.ts")).toBe(1)
     expect(found(bannedTextsIn, `${"TO"}${"DO"} later`, "README.md")).toBe(1)
     expect(found(bannedTextsIn, `https://registry.${"npmjs"}.org`, "package-lock.json")).toBe(1)
@@ -150,19 +153,21 @@ describe("the rules find what they are for", () => {
   test("words and suffixes the glossary refuses", () => {
     expect(found(refusedVocabulary, "const jobCount = 1")).toBe(1)
     expect(found(refusedVocabulary, "/** The conversation so far. */")).toBe(1)
+    expect(found(refusedVocabulary, "const threadId = 1", "src/store/x.ts")).toBe(1)
+    expect(found(refusedVocabulary, "const threadId = 1", "src/sandbox/x.ts")).toBe(0)
     expect(found(refusedVocabulary, "// blocks in `worker_threads` are jobless")).toBe(0)
     expect(found(refusedSuffixes, "export class SessionManager {}")).toBe(1)
     expect(found(refusedSuffixes, "export const a = 1, runInfo = 2")).toBe(1)
     expect(found(refusedSuffixes, "export interface Database {}\nconst aHelper = 1")).toBe(0)
   })
 
-  test("barrels, odd names, wishes and wide lines", () => {
+  test("barrels, odd names, wishes and wide comments", () => {
     expect(found(barrels, 'export { a } from "./a.ts"')).toBe(1)
     expect(found(barrels, "export const a = 1", "src/exec/index.ts")).toBe(1)
     expect(found(oddFileNames, "", "src/exec/someFile.ts")).toBe(1)
     expect(found(oddFileNames, "", "src/exec/some_file.ts")).toBe(1)
     expect(found(wishfulTestNames, `test("it ${"should"} work", () => {})`)).toBe(1)
-    expect(found(wideLines, "x".repeat(121))).toBe(1)
+    expect(found(wideComments, `// ${"x".repeat(121)}`)).toBe(1)
   })
 
   test("missing mirrors", () => {

@@ -18,7 +18,7 @@ export interface PumpReceivers {
 const quietMs = 100
 
 /** Somebody else still writes to the pipe; this many times `quietMs` of it is enough. */
-const quietTicksMax = 20
+const quietTicksMax = 10
 
 export function startPump(stream: ReadableStream<Uint8Array>, { keep, pass }: PumpReceivers): Pump {
   const reader = stream.getReader()

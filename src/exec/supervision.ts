@@ -121,7 +121,7 @@ function ended(exit: Exit): End {
 }
 
 /** How long a sandbox whose process was killed under it may take to notice. */
-const attachGraceMs = 1000
+const attachGraceMs = 500
 
 async function endDuringAttach(
   child: Spawned,
@@ -136,7 +136,7 @@ async function endDuringAttach(
 }
 
 /** How long a receiver may take for the last bytes of a command that was interrupted. */
-const deliveryGraceMs = 1000
+const deliveryGraceMs = 500
 
 /** Empties the pipes. A slow receiver is waited for as long as the command might still have run, and no longer. */
 async function drain(streams: OutputStreams, deadline: Deadline): Promise<void> {

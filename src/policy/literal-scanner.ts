@@ -7,12 +7,12 @@ export interface Literal {
 /** Finds any of many literals in one pass over the bytes, whose speed hardly depends on how many there are. */
 export interface LiteralScanner {
   readonly lengthMax: number
-  /** The first position at or after `from` where a literal lies completely before `end`, or -1. */
-  find(bytes: Uint8Array, from: number, end: number): number
+  /** The first position at or after `from` where a literal lies, or -1. */
+  find(bytes: Uint8Array, from: number): number
   /** Indexes of the literals at this position, the longest first. */
-  literalsAt(bytes: Uint8Array, position: number, end: number): readonly number[]
-  /** The first position at or after `from` where the bytes up to `end` could be the beginning of a literal. */
-  findOpen(bytes: Uint8Array, from: number, end: number): number
+  literalsAt(bytes: Uint8Array, position: number): readonly number[]
+  /** The first position at or after `from` from where on the bytes could be the beginning of a literal. */
+  findOpen(bytes: Uint8Array, from: number): number
 }
 
 interface Entry {
@@ -22,68 +22,83 @@ interface Entry {
   readonly upper: Uint8Array
 }
 
+/** A pair of bytes that is looked for, as it lies in a literal. */
+interface Probe {
+  readonly entry: Entry
+  readonly offset: number
+}
+
 const lengthMin = 3
-const nothing: readonly Entry[] = []
+/** Pairs further behind are not used: a hit would have to wait for them to be sure that it is the first. */
+const offsetMax = 12
 
 /**
- * Wu and Manber's scan: the last two bytes of a window as long as the shortest literal tell how far the window may
- * move; where it may not, the first three bytes choose the few literals to compare. A regular expression with the
- * same alternatives measured half as fast on build logs.
+ * Looks at every second pair of bytes (every fourth, when all literals are long). Each literal has a pair for each
+ * way the steps can fall on it, chosen to be rare in ordinary text; only where one stands is anything compared. On
+ * build logs this measured five times as fast as a regular expression with the same alternatives.
  */
 export function createLiteralScanner(literals: readonly Literal[]): LiteralScanner {
   const entries = literals.map(entryOf).sort((a, b) => b.length - a.length)
-  const window = Math.min(200, ...entries.map(entry => entry.length))
-  const lengthMax = Math.max(0, ...entries.map(entry => entry.length))
-  const shifts = shiftsOf(entries, window)
-  const { buckets, isUsed } = bucketsOf(entries)
+  const shortest = entries.at(-1)?.length ?? lengthMin
+  const stride = shortest >= 6 ? 4 : 2
+  const probes = tableOf(entries.flatMap(entry => probesOf(entry, stride)))
+  const all = entries.map(entry => ({ entry, offset: 0 }))
+  const beginnings = tableOf(all)
 
-  function entriesAt(bytes: Uint8Array, position: number, end: number): readonly Entry[] {
-    const bucket = buckets.get(hashAt(bytes, position)) ?? nothing
-    return bucket.filter(
-      entry => position + entry.length <= end && agrees(entry, bytes, position, entry.length),
-    )
-  }
-
-  function isAt(bytes: Uint8Array, position: number, end: number): boolean {
-    const hash = hashAt(bytes, position)
-    if (isUsed[hash] !== 1) return false
-    const bucket = buckets.get(hash) ?? nothing
-    for (let index = 0; index < bucket.length; index++) {
-      const entry = bucket[index]
-      if (entry === undefined || position + entry.length > end) continue
-      if (agrees(entry, bytes, position, entry.length)) return true
+  /** The earliest literal of which one of these probes is part, or -1. */
+  function startOf(bytes: Uint8Array, at: number, from: number, candidates: readonly Probe[]): number {
+    let earliest = -1
+    for (let index = 0; index < candidates.length; index++) {
+      const probe = candidates[index]
+      if (probe === undefined) continue
+      const start = at - probe.offset
+      if (start < from || start + probe.entry.length > bytes.length || (earliest >= 0 && start >= earliest))
+        continue
+      if (agrees(probe.entry, bytes, start, probe.entry.length)) earliest = start
     }
-    return false
+    return earliest
   }
 
   return {
-    lengthMax,
-    literalsAt: (bytes, position, end) => entriesAt(bytes, position, end).map(entry => entry.index),
-    find: (bytes, from, end) => {
-      if (entries.length === 0) return -1
-      const last = end - 1
-      let index = from + window - 2
-      while (index < last) {
-        const shift = shifts[((bytes[index] ?? 0) << 8) | (bytes[index + 1] ?? 0)] ?? 1
-        if (shift > 0) index += shift
-        else if (isAt(bytes, index - window + 2, end)) return index - window + 2
-        else index += 1
+    lengthMax: entries[0]?.length ?? 0,
+    find: (bytes, from) => {
+      const { lists, listAt } = probes
+      let last = bytes.length - 1
+      let earliest = -1
+      for (let at = from; at < last; at += stride) {
+        const list = listAt[(((bytes[at] ?? 0) & 127) << 7) | ((bytes[at + 1] ?? 0) & 127)] ?? 0
+        if (list === 0) continue
+        const start = startOf(bytes, at, from, lists[list] ?? [])
+        if (start < 0 || (earliest >= 0 && start >= earliest)) continue
+        earliest = start
+        // One that begins before it may have its pair behind.
+        last = Math.min(last, start + offsetMax)
       }
-      return -1
+      return earliest
     },
-    findOpen: (bytes, from, end) => {
-      for (let position = Math.max(from, end - lengthMax + 1); position < end; position++) {
+    literalsAt: (bytes, position) => {
+      const { lists, listAt } = beginnings
+      const found: number[] = []
+      for (const { entry } of lists[listAt[pairAt(bytes, position)] ?? 0] ?? [])
+        if (position + entry.length <= bytes.length && agrees(entry, bytes, position, entry.length))
+          found.push(entry.index)
+      return found
+    },
+    findOpen: (bytes, from) => {
+      const { lists, listAt } = beginnings
+      const end = bytes.length
+      for (let position = Math.max(from, end - (entries[0]?.length ?? 0) + 1); position < end; position++) {
         const held = end - position
-        const isOpen = entries.some(entry => entry.length > held && agrees(entry, bytes, position, held))
-        if (isOpen) return position
+        const begun = held === 1 ? all : (lists[listAt[pairAt(bytes, position)] ?? 0] ?? [])
+        if (begun.some(({ entry }) => entry.length > held && agrees(entry, bytes, position, held)))
+          return position
       }
       return end
     },
   }
 }
 
-function entryOf(literal: Literal, index: number): Entry {
-  const { text, ignoreCase } = literal
+function entryOf({ text, ignoreCase }: Literal, index: number): Entry {
   if (text.length < lengthMin) throw new RangeError(`a literal needs ${lengthMin} bytes: ${text}`)
   return {
     index,
@@ -93,45 +108,57 @@ function entryOf(literal: Literal, index: number): Entry {
   }
 }
 
-function shiftsOf(entries: readonly Entry[], window: number): Uint8Array {
-  const shifts = new Uint8Array(0x10000).fill(Math.max(1, window - 1))
-  for (const entry of entries)
-    for (let offset = 0; offset + 1 < window; offset++)
-      for (const [first = 0, second = 0] of spellingsAt(entry, offset, 2)) {
-        const block = (first << 8) | second
-        shifts[block] = Math.min(shifts[block] ?? 0, window - 2 - offset)
-      }
-  return shifts
+/** For each way the steps can fall on the literal, its rarest pair that they meet. */
+function probesOf(entry: Entry, stride: number): readonly Probe[] {
+  const offsets = Array.from({ length: Math.min(entry.length - 1, offsetMax) }, (_, offset) => offset)
+  return Array.from({ length: stride }, (_, phase) => {
+    const met = offsets.filter(offset => offset % stride === phase)
+    const offset = met.reduce((best, next) =>
+      commonness(entry, next) < commonness(entry, best) ? next : best,
+    )
+    return { entry, offset }
+  })
 }
 
-function bucketsOf(entries: readonly Entry[]): {
-  buckets: ReadonlyMap<number, readonly Entry[]>
-  isUsed: Uint8Array
-} {
-  const buckets = new Map<number, Entry[]>()
-  const isUsed = new Uint8Array(0x10000)
-  for (const entry of entries)
-    for (const hash of new Set(spellingsAt(entry, 0, 3).map(bytes => hashAt(Uint8Array.from(bytes), 0)))) {
-      buckets.set(hash, [...(buckets.get(hash) ?? []), entry])
-      isUsed[hash] = 1
+/** Frequent pairs of letters in English and in source code, most frequent first, and runs of marks. */
+const commonPairs =
+  "  --==//**..__  th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne ea ra ce li ch ll be ma si om ur ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un lo wa ge ie wh ee wi em ad ol rt po we na ul ni ts mo ow pa im mi ai sh ir su id os iv ia am fi ci vi pl ig tu ev ld ry mp fe bl ab gh ty op wo sa ay ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu rn sc gi da yo cr cl du ga qu ue ff ba ey ls va um pp ua up lu go ht ru ug ds lt pi rc rr eg au ck ew mu br bi pt ak pu ui rg ib tl ny ki rk ys ob mm fu ph og ms ye ud mb ip ub oi rl gu dr hr cc tw ft wn nu af hu nn eo vo rv nf xp gn sm fl iz ok nl my gl aw ju oa eq sy sl ps jo lf nv je nk kn gs dy hy ze ks xt bs ik dd pt :/"
+
+function commonness(entry: Entry, offset: number): number {
+  const pair = Buffer.from(entry.lower.subarray(offset, offset + 2))
+    .toString("latin1")
+    .toLowerCase()
+  const rank = commonPairs.indexOf(pair)
+  return rank < 0 ? 0 : commonPairs.length - rank
+}
+
+interface ProbeTable {
+  readonly lists: readonly (readonly Probe[])[]
+  /** The list for a pair of bytes; 0 is the empty one. Seven bits of each byte keep the table small enough to be fast. */
+  readonly listAt: Uint16Array
+}
+
+function tableOf(probes: readonly Probe[]): ProbeTable {
+  const lists: Probe[][] = [[]]
+  const listAt = new Uint16Array(1 << 14)
+  for (const probe of probes)
+    for (const pair of pairsOf(probe)) {
+      if (listAt[pair] === 0) listAt[pair] = lists.push([]) - 1
+      lists[listAt[pair] ?? 0]?.push(probe)
     }
-  return { buckets, isUsed }
+  return { lists, listAt }
 }
 
-/** Every way to write these bytes of a literal in upper and lower case. */
-function spellingsAt(entry: Entry, offset: number, count: number): number[][] {
-  let spellings: number[][] = [[]]
-  for (let index = offset; index < offset + count; index++) {
-    const cases = [...new Set([entry.lower[index] ?? 0, entry.upper[index] ?? 0])]
-    spellings = spellings.flatMap(spelling => cases.map(byte => [...spelling, byte]))
-  }
-  return spellings
+/** Every way to write the pair in upper and lower case. */
+function pairsOf({ entry: { lower, upper }, offset }: Probe): ReadonlySet<number> {
+  const pairs = [lower, upper].flatMap(first =>
+    [lower, upper].map(second => pairAt([first[offset] ?? 0, second[offset + 1] ?? 0], 0)),
+  )
+  return new Set(pairs)
 }
 
-function hashAt(bytes: Uint8Array, position: number): number {
-  const first = bytes[position] ?? 0
-  const second = bytes[position + 1] ?? 0
-  return ((first << 8) ^ (second << 5) ^ (bytes[position + 2] ?? 0)) & 0xffff
+function pairAt(bytes: ArrayLike<number>, at: number): number {
+  return (((bytes[at] ?? 0) & 127) << 7) | ((bytes[at + 1] ?? 0) & 127)
 }
 
 function agrees(entry: Entry, bytes: Uint8Array, position: number, length: number): boolean {

@@ -62,16 +62,22 @@ const separated = new RegExp(
 export function assignmentMatcher(shape: AssignmentShape): Matcher {
   return (scene, at, anchorLength) => {
     const head = headOf(scene, at, at + anchorLength)
-    if (head === null) return null
+    if (head === null || !isTried(scene, at, head.style, shape)) return null
     const end = judgedEnd(scene, head.valueAt, head.extent)
     const value = textAt(scene, head.valueAt, end)
-    if (shape.notAfter?.test(textAt(scene, keyStart(scene, at), at)) === true) return null
-    if (isKept(value) || isDescribing(value) || isProse(value) || isPath(value)) return null
     if (!isPlausible(value, head.style, shape)) return null
+    if (isKept(value) || isDescribing(value) || isProse(value) || isPath(value)) return null
     if (isLoose(head.style) && !isAlone(scene, end, value)) return null
     if (isCode(scene, end, value, head.style, shape)) return null
     return foundFrom(scene, head.valueAt, head.valueAt, end, head.extent)
   }
+}
+
+/** Keys that are seldom secret count only where a file would define them. */
+function isTried(scene: Scene, at: number, style: Style, shape: AssignmentShape): boolean {
+  if (shape.value !== "random") return true
+  const isDefined = style === "line" || style === "json" || style === "quoted" || style === "yaml"
+  return isDefined && shape.notAfter?.test(textAt(scene, keyStart(scene, at), at)) !== true
 }
 
 function headOf(scene: Scene, at: number, keyEndAt: number): Head | null {

@@ -11,8 +11,8 @@ export interface Automaton {
 }
 
 /** More would need more memory than a pattern is worth; counted repetitions are what gets there. */
-export const nodesMax = 4000
-const statesMax = 1000
+const nodesMax = 4000
+const statesMax = 512
 
 interface Node {
   readonly members: Uint8Array | null
@@ -28,9 +28,10 @@ interface AutomatonOptions {
 }
 
 const accepting = 0
+/** Stands for what is before the first and behind the last byte. */
 const edge = 256
-const unknown = -1
-const dead = -2
+const symbolCount = 257
+const dead = -1
 
 /**
  * A set of places in the pattern is a state; the states that occur are made when they occur, and forgotten when
@@ -41,21 +42,24 @@ export function createAutomaton(pattern: Pattern, options: AutomatonOptions): Au
   const nodes: Node[] = [{ members: null, assertion: null, next: [] }]
   const first = build(nodes, pattern, [accepting], options.isReversed)
   const machine = createMachine(nodes, first, options)
+  const { arrows } = machine
+  const step = options.isReversed ? -1 : 1
+  const offset = options.isReversed ? -1 : 0
 
   return {
     run: (bytes, from, to, mode) => {
-      const step = options.isReversed ? -1 : 1
-      const offset = options.isReversed ? -1 : 0
-      let state = machine.start(kindOf(bytes, from - (options.isReversed ? 0 : 1)))
+      let state = machine.start(symbolKind(bytes[from - 1 - offset] ?? edge))
       let accepted = -1
       for (let at = from; ; at += step) {
-        const arrow = machine.step(state, bytes[at + offset] ?? edge)
-        if (arrow.accepts) {
+        const symbol = bytes[at + offset] ?? edge
+        const known = arrows[state * symbolCount + symbol] ?? 0
+        const arrow = known === 0 ? machine.follow(state, symbol) : known
+        if ((arrow & 1) === 1) {
           accepted = at
           if (mode === "first") return at
         }
-        if (at === to || arrow.state === dead) return accepted
-        state = arrow.state
+        state = (arrow >> 1) - 2
+        if (at === to || state === dead) return accepted
       }
     },
   }
@@ -105,22 +109,14 @@ function buildRepeat(
   return after
 }
 
-interface Arrow {
-  readonly state: number
-  /** The place before the byte ends a match. */
-  readonly accepts: boolean
-}
-
 interface Machine {
+  /** By state and symbol: the next state plus two, doubled, plus one when the place before the symbol ends a match. */
+  readonly arrows: Int32Array
   start(before: Kind): number
-  step(state: number, symbol: number): Arrow
+  follow(state: number, symbol: number): number
 }
 
 type Kind = "edge" | "line" | "word" | "other"
-
-function kindOf(bytes: Uint8Array, at: number): Kind {
-  return symbolKind(at < 0 || at >= bytes.length ? edge : (bytes[at] ?? edge))
-}
 
 function symbolKind(symbol: number): Kind {
   if (symbol === edge) return "edge"
@@ -128,51 +124,51 @@ function symbolKind(symbol: number): Kind {
   return wordBytes[symbol] === 1 ? "word" : "other"
 }
 
+interface State {
+  readonly places: readonly number[]
+  readonly before: Kind
+}
+
 function createMachine(nodes: readonly Node[], first: readonly number[], options: AutomatonOptions): Machine {
-  let ids = new Map<string, number>()
-  let states: {
-    readonly places: readonly number[]
-    readonly before: Kind
-    readonly arrows: (Arrow | undefined)[]
-  }[] = []
+  const ids = new Map<string, number>()
+  const states: State[] = []
+  const arrows = new Int32Array(statesMax * symbolCount)
 
   function stateOf(places: readonly number[], before: Kind): number {
     const name = `${before} ${places.join(" ")}`
-    const known = ids.get(name) ?? unknown
-    if (known !== unknown) return known
+    const known = ids.get(name)
+    if (known !== undefined) return known
     if (states.length >= statesMax) {
-      ids = new Map()
-      states = []
+      ids.clear()
+      states.length = 0
+      arrows.fill(0)
     }
-    states.push({ places, before, arrows: new Array<Arrow | undefined>(edge + 1) })
-    ids.set(name, states.length - 1)
-    return states.length - 1
+    ids.set(name, states.length)
+    return states.push({ places, before }) - 1
   }
 
   return {
+    arrows,
     start: before => stateOf(first, before),
-    step: (index, symbol) => {
-      const state = states[index]
-      if (state === undefined) return { state: dead, accepts: false }
-      const known = state.arrows[symbol]
-      if (known !== undefined) return known
+    follow: (index, symbol) => {
+      const state = states[index] ?? { places: [], before: "edge" }
       const after = symbolKind(symbol)
-      const places = closureOf(nodes, state.places, state.before, after, options.isReversed)
+      const places = closureOf(nodes, state, after, options.isReversed)
       const next = new Set(options.isUnanchored ? first : [])
       for (const place of places)
         if (nodes[place]?.members?.[symbol] === 1)
           for (const follower of nodes[place]?.next ?? []) next.add(follower)
       const isDead = next.size === 0 || symbol === edge
-      const arrow = {
-        state: isDead
-          ? dead
-          : stateOf(
-              [...next].sort((a, b) => a - b),
-              after,
-            ),
-        accepts: places.has(accepting),
-      }
-      state.arrows[symbol] = arrow
+      const generation = states.length
+      const target = isDead
+        ? dead
+        : stateOf(
+            [...next].sort((a, b) => a - b),
+            after,
+          )
+      const arrow = ((target + 2) << 1) | (places.has(accepting) ? 1 : 0)
+      // When the states were forgotten meanwhile, `index` names another one.
+      if (states.length >= generation) arrows[index * symbolCount + symbol] = arrow
       return arrow
     },
   }
@@ -181,14 +177,13 @@ function createMachine(nodes: readonly Node[], first: readonly number[], options
 /** All places that can be reached without a byte, given what stands before and after. */
 function closureOf(
   nodes: readonly Node[],
-  places: readonly number[],
-  before: Kind,
+  state: State,
   after: Kind,
   isReversed: boolean,
 ): ReadonlySet<number> {
-  const [left, right] = isReversed ? [after, before] : [before, after]
+  const [left, right] = isReversed ? [after, state.before] : [state.before, after]
   const reached = new Set<number>()
-  const open = [...places]
+  const open = [...state.places]
   for (let place = open.pop(); place !== undefined; place = open.pop()) {
     const node = nodes[place]
     if (node === undefined || reached.has(place)) continue

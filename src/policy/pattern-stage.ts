@@ -33,7 +33,10 @@ export function createPatternStages(sources: readonly string[]): () => Redaction
         const edits = editsOf(bytes)
         let copied = 0
         let from = 0
-        for (let to = pieceEnd(bytes, from, final); to > from; to = pieceEnd(bytes, from, final)) {
+        for (;;) {
+          from = skipClean(bytes, from, matcher)
+          const to = pieceEnd(bytes, from, final)
+          if (to === from) break
           const piece = bytes.subarray(from, to)
           const redacted = redactPiece(piece, matcher)
           if (redacted !== piece) {
@@ -49,6 +52,13 @@ export function createPatternStages(sources: readonly string[]): () => Redaction
       },
     }
   }
+}
+
+/** Goes to the beginning of the first line that has a match, or of the last line when none has. */
+function skipClean(bytes: Uint8Array, from: number, matcher: PatternMatcher): number {
+  const found = matcher.search.run(bytes, from, bytes.length, "first")
+  const lineStart = bytes.lastIndexOf(newline, found < 0 ? bytes.length : found) + 1
+  return Math.max(from, lineStart)
 }
 
 interface PatternMatcher {

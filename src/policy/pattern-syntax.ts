@@ -118,12 +118,13 @@ function readGroup(reader: Reader): Pattern {
   return inner
 }
 
+/** No set has the line end in it: matching goes line by line. */
 const shorthands = new Map<string, Uint8Array>([
   ["d", alphabetOf(/[0-9]/)],
   ["w", alphabetOf(/[A-Za-z0-9_]/)],
-  ["s", alphabetOf(/[ \t\n\v\f\r]/)],
-  ["D", alphabetOf(/[^0-9]/)],
-  ["W", alphabetOf(/[^A-Za-z0-9_]/)],
+  ["s", alphabetOf(/[ \t\v\f\r]/)],
+  ["D", alphabetOf(/[^0-9\n]/)],
+  ["W", alphabetOf(/[^A-Za-z0-9_\n]/)],
   ["S", alphabetOf(/[^ \t\n\v\f\r]/)],
 ])
 const anyByte = alphabetOf(/[^\n]/)
@@ -164,7 +165,7 @@ const posixClasses: Readonly<Record<string, RegExp>> = {
   lower: /[a-z]/,
   upper: /[A-Z]/,
   punct: /[!-/:-@[-`{-~]/,
-  space: /[ \t\n\v\f\r]/,
+  space: /[ \t\v\f\r]/,
   word: /[A-Za-z0-9_]/,
   xdigit: /[A-Fa-f0-9]/,
 }
@@ -201,7 +202,7 @@ function readMember(reader: Reader, members: Uint8Array): void {
   if (isRange) reader.at += 1
   const last = isRange ? readMemberChar(reader) : first
   if (last < first) throw new PatternError("a range in a class is out of order")
-  for (let byte = first; byte <= last; byte++) members[byte] = 1
+  for (let byte = first; byte <= last; byte++) members[byte] = byte === 10 ? 0 : 1
 }
 
 function alphabetOfPosix(name: string): Uint8Array {
@@ -221,6 +222,7 @@ function readMemberChar(reader: Reader): number {
 
 /** A character as the bytes of its UTF-8 form. */
 function literal(char: string, ignoreCase: boolean): Pattern {
+  if (char === "\n") throw new PatternError("matching goes line by line, so \\n is never found")
   const items = [...Buffer.from(char, "utf8")].map((byte): Pattern => {
     const members = new Uint8Array(256)
     members[byte] = 1

@@ -77,12 +77,12 @@ export function createRuleStage(): RedactionStage {
     const end = bytes.length
     const view = Buffer.from(bytes.buffer, bytes.byteOffset, end)
     const lastLine = final ? end : bytes.lastIndexOf(newline) + 1
+    let scene: Scene = { bytes: view, floor, floorByte, end, final }
     let copied = start
     let at = start
     for (;;) {
-      at = scanner.find(bytes, at, end)
+      at = scanner.find(bytes, at)
       if (at < 0) break
-      const scene = { bytes: view, floor, floorByte, end, final }
       const attempt = tryAnchors(scene, at, at < lastLine || end - at >= lookaheadBytes)
       if (attempt === "open") break
       if (attempt === null) {
@@ -95,6 +95,7 @@ export function createRuleStage(): RedactionStage {
       copied = at
       floor = at
       floorByte = closingBracket
+      scene = { ...scene, floor, floorByte }
       if (attempt.found.end >= end && attempt.found.extent !== null)
         swallowed = { extent: attempt.found.extent, skip: attempt.found.end - end }
     }
@@ -115,7 +116,7 @@ function tryAnchors(
   at: number,
   isDecidable: boolean,
 ): { readonly found: Found; readonly marker: Uint8Array } | "open" | null {
-  for (const index of scanner.literalsAt(scene.bytes, at, scene.end)) {
+  for (const index of scanner.literalsAt(scene.bytes, at)) {
     const anchor = anchors[index]
     if (anchor === undefined) continue
     const isOpen = anchor.isBlock ? !scene.final && isOpenBlock(scene, at) : !isDecidable

@@ -16,16 +16,16 @@ export function createValueStages(spellings: readonly string[]): () => Redaction
         const bytes = concat([held, chunk])
         const end = bytes.length
         const edits = editsOf(bytes)
-        let open = final ? end : scanner.findOpen(bytes, 0, end)
+        let open = final ? end : scanner.findOpen(bytes, 0)
         let copied = 0
         for (;;) {
-          const found = scanner.find(bytes, copied, end)
+          const found = scanner.find(bytes, copied)
           if (found < 0 || found >= open) break
-          const [longest] = scanner.literalsAt(bytes, found, end)
+          const [longest] = scanner.literalsAt(bytes, found)
           edits.keep(copied, found)
           edits.add(marker)
           copied = found + (spellings[longest ?? 0]?.length ?? 0)
-          if (copied > open) open = scanner.findOpen(bytes, copied, end)
+          if (copied > open) open = scanner.findOpen(bytes, copied)
         }
         edits.keep(copied, open)
         held = bytes.slice(open)

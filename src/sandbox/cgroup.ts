@@ -1,7 +1,6 @@
 import {
   accessSync,
   constants,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -90,20 +89,27 @@ function placesOf(root: string, self: string): readonly Place[] {
     const line = lines.find(({ names }) => names.includes(controllers[control]))
     if (line === undefined) continue
     const directory = join(root, controllers[control], line.path)
-    if (existsSync(join(directory, "cgroup.procs")))
-      places.push({ version: 1, directory, controls: [control] })
+    if (isWritable(directory)) places.push({ version: 1, directory, controls: [control] })
   }
   if (places.length > 0) return places
-  const unified = lines.find(({ id }) => id === "0")
+  const own = lines.find(({ id }) => id === "0")?.path
+  if (own === undefined) return places
   // A group of version 2 that has processes cannot hand out controllers, so a sibling of ours is the usual place.
-  for (const path of unified === undefined ? [] : [dirname(unified.path), unified.path]) {
-    const directory = join(root, path)
+  const candidates = isUnlimited(join(root, own)) ? [own, dirname(own)] : [own]
+  for (const directory of candidates.map(path => join(root, path))) {
     const handedOut = (readText(join(directory, "cgroup.subtree_control")) ?? "").trim().split(" ")
     const controls = (["processes", "memory"] as const).filter(name => handedOut.includes(controllers[name]))
-    if (controls.length > 0 && isWritable(join(directory, "cgroup.procs")))
+    if (controls.length > 0 && isWritable(directory) && isWritable(join(directory, "cgroup.procs")))
       return [{ version: 2, directory, controls }]
   }
   return places
+}
+
+/** A sibling is no way around a limit somebody put on us; the number of processes we limit more strictly anyway. */
+function isUnlimited(directory: string): boolean {
+  return ["memory.max", "memory.high", "memory.swap.max", "cpu.max"].every(
+    file => readText(join(directory, file))?.startsWith("max") ?? true,
+  )
 }
 
 function makePart(place: Place, name: string, limits: ControlGroupLimits): Place | null {

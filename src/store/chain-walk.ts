@@ -32,8 +32,12 @@ export class ChainWalk {
   }
 
   see(row: EventRow): void {
-    this.bridgeTo(row.position)
     this.eventCount += 1
+    if (!hasDeclaredTypes(row)) {
+      this.reportLog(Number(row.position), "a column holds a value of another type than it is declared with")
+      return
+    }
+    this.bridgeTo(row.position)
     const wrong = this.wrongWith(row)
     if (wrong !== null) this.report(row, wrong)
     this.nextPosition = Math.max(this.nextPosition, row.position + 1)
@@ -132,4 +136,11 @@ interface StreamTail {
   readonly seq: number
   readonly hash: string
   readonly epoch: number
+}
+
+/** A hash cannot tell a text from the same bytes as a BLOB, but everything that reads the row later would. */
+function hasDeclaredTypes(row: EventRow): boolean {
+  const texts = [row.stream, row.at, row.type, row.data, row.prevHash, row.hash]
+  const numbers = [row.seq, row.position, row.epoch, row.version]
+  return texts.every(text => typeof text === "string") && numbers.every(Number.isSafeInteger)
 }

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite"
-import { statSync } from "node:fs"
+import { accessSync, constants, statSync } from "node:fs"
+import { dirname } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import type { Faults } from "../base/faults.ts"
 import { Failure } from "../domain/failure.ts"
@@ -64,6 +65,8 @@ function openWithPragmas(options: DatabaseOptions): Database {
     return db
   } catch (error) {
     db.close()
+    // SQLite only says that it cannot make a file beside the database; whether it may is the better answer.
+    if (errnoOf(error)?.startsWith("SQLITE_CANTOPEN")) accessSync(dirname(options.path), constants.W_OK)
     throw error
   }
 }

@@ -64,6 +64,7 @@ describe("a deadline", () => {
   test("has one reason, the first", async () => {
     const controller = new AbortController()
     using deadline = startDeadline(1, controller.signal)
+    // Time itself is the point: the deadline passes.
     await Bun.sleep(20)
     controller.abort()
     expect(await deadline.interrupted).toBe("timedOut")
@@ -74,6 +75,7 @@ describe("a deadline", () => {
     const deadline = startDeadline(1, controller.signal)
     deadline[Symbol.dispose]()
     controller.abort()
+    // Longer than the deadline would have taken.
     const outcome = await Promise.race([deadline.interrupted, Bun.sleep(20).then(() => "nothing")])
     expect(outcome).toBe("nothing")
   })

@@ -45,6 +45,7 @@ describe("a stream that ends", () => {
     const source = feed()
     const pump = startPump(source.stream, { keep: () => undefined, pass: null })
     source.fail(new Error("broken pipe"))
+    // One turn of the event loop, in which an unhandled rejection would be reported.
     await Bun.sleep(0)
     expect(pump.finish()).rejects.toThrow("broken pipe")
   })
@@ -59,6 +60,7 @@ describe("a receiver", () => {
     for (const text of ["a", "b"]) source.push(text)
     source.end()
     await eventually("the first chunk", () => chunks.length === 1)
+    // Time for the second one to come, which it must not.
     await Bun.sleep(5)
     expect(chunks).toEqual(["a"])
     gate.resolve()

@@ -124,7 +124,12 @@ export async function run(
   try {
     const output = Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
     const tree = await launch.attach(child)
-    await during(tree, child.pid)
+    try {
+      await during(tree, child.pid)
+    } catch (error) {
+      await tree.kill()
+      throw error
+    }
     const exit = await child.exited
     await tree.settle()
     const [stdout, stderr] = await output

@@ -84,6 +84,24 @@ describe("a transaction", () => {
     expect(() => second.transaction("t", () => undefined)).not.toThrow()
   })
 
+  test("that runs out of space is undone whole, and can be tried again when there is some", () => {
+    using at = fresh()
+    using connection = openDatabase(at.options)
+    connection.transaction("t", () => connection.db.run("CREATE TABLE t (x)"))
+    const insert = () =>
+      connection.transaction("t", () => {
+        connection.db.run("INSERT INTO t VALUES (1)")
+        connection.db.run("INSERT INTO t VALUES (zeroblob(100000))")
+      })
+    const count = () => connection.db.query("SELECT count(*) AS count FROM t").get()
+    connection.db.run("PRAGMA max_page_count = 4")
+    expect(codeOf(insert)).toBe("ACODE-DB-004")
+    expect(count()).toEqual({ count: 0 })
+    connection.db.run("PRAGMA max_page_count = 1000")
+    insert()
+    expect(count()).toEqual({ count: 2 })
+  })
+
   test("is refused when the file was replaced or removed under it", () => {
     using at = fresh()
     using connection = openDatabase(at.options)

@@ -77,7 +77,7 @@ describe("pruning", () => {
   })
 
   test("of very much keeps each tombstone short", () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ inMemory: true })
     const store = fixture.open()
     for (let count = 0; count < 260; count++) runOne(store)
     expect(store.executions.prune({}, "all")).toHaveLength(260)

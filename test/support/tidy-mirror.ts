@@ -4,7 +4,7 @@ import { isSource, isTest, parse, type TidyFile } from "./tidy-files.ts"
 /** Rooms in which a mistake costs most: each of their files has tests of its own. */
 const mirroredRooms = /^src\/(domain|policy|store|exec|gate)\//
 
-/** Sources without `test/<room>/<name>.test.ts` or `<name>-<behaviour>.test.ts`; files of types alone need none. */
+/** Sources without `test/<room>/<name>.test.ts` or `<name>-<behaviour>.test.ts`; contracts and types need none. */
 export function unmirrored(files: readonly TidyFile[], exceptions: readonly string[]): string[] {
   const sources = files.filter(file => mirroredRooms.test(file.path) && isSource(file))
   const mirrored = new Set(files.filter(isTest).map(test => mirroredBy(test, sources)))
@@ -25,6 +25,7 @@ function mirroredBy(test: TidyFile, sources: readonly TidyFile[]): string | null
 }
 
 function hasCode(file: TidyFile): boolean {
+  if (file.path.endsWith("/contract.ts")) return false
   return parse(file).statements.some(
     statement =>
       !ts.isImportDeclaration(statement) &&

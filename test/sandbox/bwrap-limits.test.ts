@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { existsSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { type ResourceLimits, unlimited } from "../../src/domain/command.ts"
+import { findControlGroups } from "../../src/sandbox/cgroup.ts"
+import { confinementOf, openRoom, type Ran, type Room, run, sh } from "./room.ts"
+import { sandboxSkip } from "./skip.ts"
+
+const skip = await sandboxSkip()
+const controls = findControlGroups().controls
+const hasPython = existsSync("/usr/bin/python3")
+if (!hasPython) process.stderr.write("skipped: memory limits need /usr/bin/python3\n")
+
+describe.skipIf(skip !== null)("limits of a confined command", () => {
+  let room: Room
+  beforeAll(() => {
+    room = openRoom()
+  })
+  afterAll(() => room.remove())
+
+  const limited = (script: string, limits: Partial<ResourceLimits>): Promise<Ran> =>
+    sh(room, script, { limits: { ...unlimited, ...limits } })
+
+  test("are in force before the program starts: no core dumps, bounded descriptors", async () => {
+    const ran = await limited("ulimit -c; ulimit -n", {})
+    const [core, files] = ran.stdout.trim().split("\n").map(Number)
+    expect(core).toBe(0)
+    expect(files).toBeLessThanOrEqual(65_536)
+  })
+
+  test("stop a fork bomb at the number of processes asked for, and say so", async () => {
+    const script = "for i in $(seq 200); do sleep 20 & done; echo survived"
+    const ran = await limited(script, { processesMax: 40 })
+    expect(ran.stdout.includes("survived") && ran.exit.exitCode === 0).toBe(false)
+    if (controls.has("processes")) expect(ran.tree.limitHit()).toBe("processes")
+  })
+
+  test("leave a command alone that stays below them", async () => {
+    const ran = await limited("for i in $(seq 20); do sleep 0.01 & done; wait; echo fine", {
+      processesMax: 40,
+    })
+    expect(ran.stdout).toBe("fine\n")
+    expect(ran.tree.limitHit()).toBeNull()
+  })
+
+  test("hold a recursive bomb without anybody asking for a limit", async () => {
+    const started = performance.now()
+    const script = "bomb() { bomb | bomb & }; bomb; sleep 0.2; echo over"
+    const launched = run(room, confinementOf(room, ["/bin/sh", "-c", script]), async tree => {
+      await Bun.sleep(500)
+      await tree.kill()
+    })
+    await launched
+    expect(performance.now() - started).toBeLessThan(20_000)
+  }, 30_000)
+
+  test("end a write beyond the size of a file", async () => {
+    const ran = await limited("head -c 200000 /dev/zero > big", { fileBytesMax: 65_536 })
+    expect(ran.exit.exitCode).not.toBe(0)
+    expect(statSync(join(room.root, "big")).size).toBe(65_536)
+  })
+
+  test("end a program that computes for longer than it may", async () => {
+    const ran = await limited("while :; do :; done", { cpuSecondsMax: 1 })
+    expect([128 + 24, 128 + 9]).toContain(ran.exit.exitCode ?? 0)
+  }, 20_000)
+
+  test.skipIf(!hasPython)("end a program that takes more memory than it may", async () => {
+    const script = "/usr/bin/python3 -c \"x = bytearray(400 * 1024 * 1024); print('took it', len(x))\""
+    const free = await limited(script, {})
+    expect(free.stdout).toContain("took it")
+    const ran = await limited(script, { memoryBytesMax: 64 * 1024 * 1024 })
+    expect(ran.stdout).not.toContain("took it")
+    expect(ran.exit.exitCode).not.toBe(0)
+    if (!controls.has("memory") || process.geteuid?.() !== 0) return
+    expect(ran.tree.limitHit()).toBe("memory")
+    expect(ran.tree.maxRssBytes()).toBeLessThanOrEqual(64 * 1024 * 1024)
+  })
+
+  test("leave no control group behind", async () => {
+    await limited("true", { processesMax: 10, memoryBytesMax: 64 * 1024 * 1024 })
+    const groups = findControlGroups()
+    const group = groups.create({ processesMax: 5, memoryBytesMax: null })
+    expect(group.members()).toEqual([])
+    group.remove()
+  })
+})

@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { existsSync, readFileSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
+import { createPlainSandbox } from "../../src/sandbox/none.ts"
+import { callProbes, fileProbes, type Probe, processProbes, socketProbes } from "./escape-probes.ts"
+import { confinementOf, openRoom, type Ran, type Room, run } from "./room.ts"
+import { sandboxSkip } from "./skip.ts"
+
+const skip = await sandboxSkip()
+const hasPython = existsSync("/usr/bin/python3") && process.arch === "x64"
+if (skip === null && !hasPython) process.stderr.write("skipped: native probes need /usr/bin/python3 on x64\n")
+
+interface Host {
+  readonly port: number
+  readonly abstract: string
+  close(): void
+}
+
+/** Servers of the host that nothing confined may reach. */
+function openHost(room: Room): Host {
+  const socket = { data: () => undefined }
+  const abstract = `acode-${process.pid}-${Math.random()}`
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket })
+  const local = [join(room.root, "host.sock"), `\0${abstract}`].map(unix => Bun.listen({ unix, socket }))
+  return {
+    port: server.port,
+    abstract,
+    close: () => {
+      for (const listener of [server, ...local]) listener.stop(true)
+    },
+  }
+}
+
+/** A fresh room with one of everything a probe may be after. */
+function furnished(): Room {
+  const room = openRoom()
+  room.write(".git/config", "[core]")
+  room.write(".env", "environment-secret")
+  symlinkSync(".env", join(room.root, "also"))
+  room.write("deep/er/.env", "nested-secret")
+  room.write("sub/.git/config", "[core]")
+  room.write("secrets/k", "key-secret")
+  return room
+}
+
+const secrets = /home-secret|signing-secret|database-secret|environment-secret|nested-secret|key-secret/
+
+async function attempt(room: Room, host: Host, probe: Probe, confined: boolean): Promise<Ran> {
+  const confinement = confinementOf(room, ["/bin/sh", "-c", probe.script], {
+    environment: {
+      PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+      HOME: room.home,
+      HOST_HOME: room.home,
+      HOST_BASE: room.base,
+      HOST_PID: String(process.pid),
+      HOST_PORT: String(host.port),
+      HOST_ABSTRACT: host.abstract,
+    },
+  })
+  return await run(confined ? room : { sandbox: createPlainSandbox() }, confinement)
+}
+
+function suite(title: string, probes: readonly Probe[], isSkipped: boolean): void {
+  describe.skipIf(isSkipped)(title, () => {
+    let room: Room
+    let host: Host
+    beforeAll(() => {
+      room = furnished()
+      host = openHost(room)
+    })
+    afterAll(() => {
+      host.close()
+      room.remove()
+    })
+    for (const probe of probes) {
+      test(`cannot ${probe.name}`, async () => {
+        const ran = await attempt(room, host, probe, true)
+        expect(ran.tree.startFailure?.() ?? null).toBeNull()
+        expect(ran.stdout).not.toContain("ESCAPED")
+        expect(`${ran.stdout}${ran.stderr}`).not.toMatch(secrets)
+        expect(readFileSync(join(room.root, ".env"), "utf8")).toBe("environment-secret")
+        expect(readFileSync(join(room.root, ".git/config"), "utf8")).toBe("[core]")
+        expect(existsSync(join(room.root, "deep/er/.env"))).toBe(true)
+        for (const name of [".git/hooks", ".vscode", ".claude", ".agent/planted", "../planted"])
+          expect(existsSync(join(room.root, name))).toBe(false)
+      })
+    }
+  })
+}
+
+suite("a confined command that goes for files", fileProbes, skip !== null)
+suite("a confined command that goes for processes and mounts", processProbes, skip !== null)
+suite("a confined command that calls the kernel", callProbes, skip !== null || !hasPython)
+suite("a confined command that goes for sockets", socketProbes, skip !== null || !hasPython)
+
+describe.skipIf(skip !== null)("without confinement", () => {
+  test("the probes get what they want, so that their failure inside means something", async () => {
+    for (const probe of [...fileProbes, ...processProbes].filter(({ control }) => control)) {
+      const room = furnished()
+      room.write(".ENV", "another case")
+      const host = openHost(room)
+      try {
+        const ran = await attempt(room, host, probe, false)
+        expect(`${probe.name}: ${ran.stdout}`).toContain("ESCAPED")
+      } finally {
+        host.close()
+        room.remove()
+      }
+    }
+  })
+
+  test.skipIf(!hasPython)("the servers of the host can be reached", async () => {
+    const room = furnished()
+    const host = openHost(room)
+    try {
+      for (const name of [
+        "connect to a server of the host",
+        "connect to a socket in the workspace",
+        "open a unix socket",
+      ]) {
+        const probe = socketProbes.find(found => found.name === name)
+        const ran = await attempt(room, host, probe ?? { name, script: "" }, false)
+        expect(`${name}: ${ran.stdout}`).toContain("ESCAPED")
+      }
+    } finally {
+      host.close()
+      room.remove()
+    }
+  })
+})
