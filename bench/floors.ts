@@ -41,7 +41,8 @@ export function compiledHello(): { readonly path: string } & Disposable {
   const source = join(directory, "hello.ts")
   const path = join(directory, "hello")
   writeFileSync(source, 'process.stdout.write("hello\\n")\n')
-  const flags = ["--compile", "--minify", "--bytecode", "--format=esm", "--outfile", path]
+  const quiet = ["dotenv", "bunfig", "tsconfig", "package-json"].map(name => `--no-compile-autoload-${name}`)
+  const flags = ["--compile", "--minify", "--bytecode", "--format=esm", ...quiet, "--outfile", path]
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, "build", ...flags, source], {
     cwd: directory,
   })

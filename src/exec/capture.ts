@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer"
 import { sha256Hex } from "../base/canonical.ts"
 import type { TruncatedStream } from "../domain/command-result.ts"
 import type { Redactor } from "../policy/contract.ts"
-import { ChunkQueue } from "./chunk-queue.ts"
+import { ByteWindow } from "./byte-window.ts"
 import { cutOutput, type KeptOutput, safeEnd, safeStart } from "./cut.ts"
 
 /** One output stream of a process, however much of it there is. */
@@ -41,8 +41,8 @@ export const nothingCaptured: CapturedStream = { text: "", truncation: null, art
 /** Keeps the head and the tail, the true size and the hash of all of it; the middle of a long stream is let go. */
 export function createCapture(limits: CaptureLimits): Capture {
   const edgeBytes = Math.ceil(Math.max(limits.outputBytesMax, limits.artifactBytesMax) / 2) + marginBytes
-  const head = new ChunkQueue()
-  const tail = new ChunkQueue()
+  const head = new ByteWindow(edgeBytes)
+  const tail = new ByteWindow(edgeBytes)
   const hasher = new Bun.CryptoHasher("sha256")
   let originalBytes = 0
 
@@ -54,18 +54,13 @@ export function createCapture(limits: CaptureLimits): Capture {
       if (room > 0) head.push(chunk.subarray(0, room))
       if (room >= chunk.length) return
       tail.push(chunk.subarray(Math.max(0, room)))
-      tail.dropOldest(edgeBytes)
     },
     finish: redactor => {
       const gapBytes = Math.max(0, originalBytes - head.bytes - edgeBytes)
       const kept =
-        gapBytes === 0
-          ? {
-              head: redactor.redactBytes(Buffer.concat([...head.take(), ...tail.take()])),
-              gapBytes,
-              tail: none,
-            }
-          : redactedEdges(Buffer.concat(head.take()), gapBytes, newest(tail, edgeBytes), redactor)
+        gapBytes > 0
+          ? redactedEdges(head.take(), gapBytes, tail.take(), redactor)
+          : { head: redactor.redactBytes(joined(head.take(), tail.take())), gapBytes, tail: none }
       return captured(kept, originalBytes, () => hasher.digest("hex"), limits)
     },
   }
@@ -73,9 +68,8 @@ export function createCapture(limits: CaptureLimits): Capture {
 
 const none = new Uint8Array(0)
 
-function newest(tail: ChunkQueue, bytesMax: number): Uint8Array {
-  const all = Buffer.concat(tail.take())
-  return all.subarray(Math.max(0, all.length - bytesMax))
+function joined(head: Uint8Array, tail: Uint8Array): Uint8Array {
+  return tail.length === 0 ? head : Buffer.concat([head, tail])
 }
 
 /**

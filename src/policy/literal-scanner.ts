@@ -30,7 +30,7 @@ interface Probe {
 
 const lengthMin = 3
 /** Pairs further behind are not used: a hit would have to wait for them to be sure that it is the first. */
-const offsetMax = 12
+const offsetMax = 8
 
 /**
  * Looks at every second pair of bytes (every fourth, when all literals are long). Each literal has a pair for each
@@ -45,15 +45,15 @@ export function createLiteralScanner(literals: readonly Literal[]): LiteralScann
   const all = entries.map(entry => ({ entry, offset: 0 }))
   const beginnings = tableOf(all)
 
-  /** The earliest literal of which one of these probes is part, or -1. */
-  function startOf(bytes: Uint8Array, at: number, from: number, candidates: readonly Probe[]): number {
-    let earliest = -1
+  /** The earliest literal between `from` and `before` that has one of these probes here, else `before`. */
+  function startOf(bytes: Uint8Array, at: number, list: number, from: number, before: number): number {
+    const candidates = probes.lists[list] ?? []
+    let earliest = before
     for (let index = 0; index < candidates.length; index++) {
       const probe = candidates[index]
       if (probe === undefined) continue
       const start = at - probe.offset
-      if (start < from || start + probe.entry.length > bytes.length || (earliest >= 0 && start >= earliest))
-        continue
+      if (start < from || start >= earliest || start + probe.entry.length > bytes.length) continue
       if (agrees(probe.entry, bytes, start, probe.entry.length)) earliest = start
     }
     return earliest
@@ -62,19 +62,17 @@ export function createLiteralScanner(literals: readonly Literal[]): LiteralScann
   return {
     lengthMax: entries[0]?.length ?? 0,
     find: (bytes, from) => {
-      const { lists, listAt } = probes
+      const { listAt } = probes
+      let earliest = bytes.length
       let last = bytes.length - 1
-      let earliest = -1
       for (let at = from; at < last; at += stride) {
         const list = listAt[(((bytes[at] ?? 0) & 127) << 7) | ((bytes[at + 1] ?? 0) & 127)] ?? 0
         if (list === 0) continue
-        const start = startOf(bytes, at, from, lists[list] ?? [])
-        if (start < 0 || (earliest >= 0 && start >= earliest)) continue
-        earliest = start
-        // One that begins before it may have its pair behind.
-        last = Math.min(last, start + offsetMax)
+        earliest = startOf(bytes, at, list, from, earliest)
+        // One that begins earlier may have its pair behind this one's.
+        last = Math.min(last, earliest + offsetMax)
       }
-      return earliest
+      return earliest === bytes.length ? -1 : earliest
     },
     literalsAt: (bytes, position) => {
       const { lists, listAt } = beginnings

@@ -47,7 +47,7 @@ interface Head {
 }
 
 const keyBytesMax = 64
-const headBytesMax = 96
+const headBytesMax = 64
 const keyBytes = alphabetOf(/[A-Za-z0-9_.$-]/)
 
 /** What may end a key after the word that makes it one: `SECRET_KEY_BASE`, `password2`. */
@@ -61,6 +61,7 @@ const separated = new RegExp(
 /** `key = value` in the many ways files and logs spell it. The anchor is the word at the end of the key. */
 export function assignmentMatcher(shape: AssignmentShape): Matcher {
   return (scene, at, anchorLength) => {
+    if (shape.value === "random" && byteBefore(scene, keyStart(scene, at)) === equals) return null
     const head = headOf(scene, at, at + anchorLength)
     if (head === null || !isTried(scene, at, head.style, shape)) return null
     const end = judgedEnd(scene, head.valueAt, head.extent)
@@ -135,6 +136,7 @@ const insideQuotes = new Map([
   ["`", alphabetOf(/[^`\n\r]/)],
 ])
 const lessThan = 60
+const equals = 61
 
 function keyStart(scene: Scene, at: number): number {
   let start = at

@@ -18,7 +18,8 @@ export const privateKeyMatcher: Matcher = (scene, at) => {
   const limit = Math.min(scene.end, body + keyBlockBytesMax)
   const dashes = findDashes(scene, body, limit)
   const end = dashes < 0 ? null : label.exec(textAt(scene, dashes, dashes + labelBytesMax))
-  if (end?.[1] === "END") return closedBlock(scene, at, body, dashes, dashes + end[0].length)
+  if (end?.[1] === "END" && !isExample(textAt(scene, body, dashes)))
+    return { start: at, end: dashes + end[0].length, extent: null }
   return cutBlock(scene, at, body, dashes < 0 ? limit : dashes)
 }
 
@@ -37,10 +38,9 @@ function findDashes(scene: Scene, from: number, limit: number): number {
   return scene.bytes.subarray(0, limit).indexOf("-----", from, "latin1")
 }
 
-function closedBlock(scene: Scene, at: number, body: number, dashes: number, end: number): Found | null {
-  const text = textAt(scene, body, dashes)
-  const isExample = /\$\{|\{\{|<|\.\.\.|\xe2\x80\xa6|\[REDACTED:/.test(text) || !/[A-Za-z0-9+/]{4}/.test(text)
-  return isExample ? null : { start: at, end, extent: null }
+/** A template, or an elided key in documentation. */
+function isExample(body: string): boolean {
+  return /\$\{|\{\{|<|\.\.\.|\xe2\x80\xa6|\[REDACTED:/.test(body) || !/[A-Za-z0-9+/]{4}/.test(body)
 }
 
 const lineBytes = { members: alphabetOf(/[A-Za-z0-9+/=]/), escapes: false }

@@ -17,7 +17,7 @@ export const urlMatcher: Matcher = (scene, position, anchorLength) => {
   const text = textAt(scene, from, host)
   const colon = text.indexOf(":")
   const password = text.slice(colon + 1)
-  if (isKept(password)) return null
+  if (isKept(password) || text.includes("[REDACTED")) return null
   if (colon < 0) {
     const isToken = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_-]{20,}$/.test(text)
     return isToken ? { start: from, end: host, extent: null } : null

@@ -1,9 +1,11 @@
+import { alphabetOf } from "./alphabet.ts"
 import { createLiteralScanner } from "./literal-scanner.ts"
 import { markerOf } from "./marker.ts"
 import { isOpenBlock, keyBlockBytesMax } from "./match-private-key.ts"
 import { redactionRules } from "./redaction-rules.ts"
 import { concat, type Edits, editsOf, type RedactionStage } from "./redaction-stage.ts"
 import {
+  byteBefore,
   contextBytes,
   type Extent,
   extentEnd,
@@ -11,6 +13,7 @@ import {
   lookaheadBytes,
   newline,
   type Scene,
+  textAt,
 } from "./scene.ts"
 
 interface Anchor {
@@ -116,6 +119,7 @@ function tryAnchors(
   at: number,
   isDecidable: boolean,
 ): { readonly found: Found; readonly marker: Uint8Array } | "open" | null {
+  if (isInMarker(scene, at)) return null
   for (const index of scanner.literalsAt(scene.bytes, at)) {
     const anchor = anchors[index]
     if (anchor === undefined) continue
@@ -126,3 +130,18 @@ function tryAnchors(
   }
   return null
 }
+
+const kindBytes = alphabetOf(/[a-z-]/)
+const markerOpening = "[REDACTED:"
+const colon = 58
+
+/** `[REDACTED:token] = x` came from a redaction; the word in it is no key. */
+function isInMarker(scene: Scene, at: number): boolean {
+  let start = at
+  while (at - start < kindLengthMax && kindBytes[byteBefore(scene, start)] === 1) start -= 1
+  return (
+    byteBefore(scene, start) === colon && textAt(scene, start - markerOpening.length, start) === markerOpening
+  )
+}
+
+const kindLengthMax = 24

@@ -6,6 +6,7 @@ import type { BwrapSettings } from "./bwrap-settings.ts"
 import { confinedTree, type TreeParts } from "./bwrap-tree.ts"
 import type { ControlGroups } from "./cgroup.ts"
 import type { CleanUpReport, Confinement, Launch } from "./contract.ts"
+import { guarded } from "./guard.ts"
 import { becomeSubreaper, openMemoryFile } from "./libc.ts"
 import type { Mount } from "./mounts.ts"
 import { isPlaceholder, type PlaceholderPlace, type Placeholders } from "./placeholders.ts"
@@ -29,7 +30,8 @@ export interface PreparedLaunch {
 }
 
 /** The numbers under which the child finds what is handed over, after its three standard ones. */
-const descriptors = { arguments: 3, seccomp: 4, status: 5, block: 6 } as const
+const descriptors = { arguments: 3, seccomp: 4, status: 5, block: 6, lifeline: 7 } as const
+const blockIndex = descriptors.block - 3
 
 export function launchConfined(prepared: PreparedLaunch): Launch {
   const { settings, confinement } = prepared
@@ -39,16 +41,20 @@ export function launchConfined(prepared: PreparedLaunch): Launch {
   return {
     signalsAsExitCodes: true,
     spawn: {
-      argv: [settings.program, "--args", String(descriptors.arguments), "--", ...confinement.argv],
+      argv: guarded(descriptors, [
+        settings.program,
+        ...["--args", String(descriptors.arguments), "--", ...confinement.argv],
+      ]),
       // Nothing at all: inside, `/proc/1/environ` is the environment of bubblewrap itself.
       env: {},
       cwd: "/",
-      extra: [files.arguments, files.seccomp, "pipe", "pipe"],
+      extra: [files.arguments, files.seccomp, files.status, "pipe", "pipe"],
     },
     attach: async child => {
-      files.close()
       attached = {
         child,
+        status: files.status,
+        block: child.extra[blockIndex] ?? -1,
         limits: confinement.limits,
         groups: prepared.groups,
         onSetupFailed: settings.onSetupFailed,
@@ -79,17 +85,19 @@ function openFiles(prepared: PreparedLaunch) {
     maskFile: prepared.maskFile,
     descriptors,
   })
-  const seccomp = openMemoryFile("seccomp", filter)
-  const args = openMemoryFile("arguments", encodeArguments(profile))
-  let open = true
+  const open = new Set<number>()
+  const keep = (fd: number) => {
+    open.add(fd)
+    return fd
+  }
   return {
-    seccomp,
-    arguments: args,
+    seccomp: keep(openMemoryFile("seccomp", filter)),
+    arguments: keep(openMemoryFile("arguments", encodeArguments(profile))),
+    // A file and not a pipe: bubblewrap would die of writing to a pipe that acode's own death has closed.
+    status: keep(openMemoryFile("status", new Uint8Array())),
     close: () => {
-      if (!open) return
-      open = false
-      closeSync(seccomp)
-      closeSync(args)
+      for (const fd of open) closeSync(fd)
+      open.clear()
     },
   }
 }

@@ -5,6 +5,7 @@ import type { ResourceLimits } from "../domain/command.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ControlGroups } from "./cgroup.ts"
 import type { ProcessTree } from "./contract.ts"
+import { dismissGuard, guardPid } from "./guard.ts"
 import { type Reaped, reap } from "./libc.ts"
 import { applyLimits, defaultProcessesMax, type LimitsInForce } from "./limits.ts"
 import { descendantsOf, peakMemoryOf } from "./proc-tree.ts"
@@ -13,6 +14,10 @@ import { type Watchdog, watchProcesses } from "./watchdog.ts"
 
 export interface TreeParts {
   readonly child: Spawned
+  /** Where bubblewrap writes what it does; a file of ours. */
+  readonly status: number
+  /** Our end of the pipe it waits at before it starts the program. */
+  readonly block: number
   readonly limits: ResourceLimits
   readonly groups: ControlGroups
   readonly onSetupFailed: () => void
@@ -24,13 +29,13 @@ export interface TreeParts {
  */
 export async function confinedTree(parts: TreeParts): Promise<ProcessTree> {
   const { child } = parts
-  const [, , statusEnd, blockEnd] = child.extra
-  const status = statusReader(statusEnd ?? -1)
+  const status = statusReader(parts.status)
   const pid = await firstPid(status, child)
   const inner = pid === null ? null : openProcess(pid)
   if (inner === null) {
     trySignal(child.pid, sigkill)
     await child.exited
+    await dismissGuard(guardPid(status.read()))
     parts.onSetupFailed()
     throw setupFailure()
   }
@@ -39,7 +44,7 @@ export async function confinedTree(parts: TreeParts): Promise<ProcessTree> {
     { ...parts.limits, processesMax: parts.limits.processesMax ?? defaultProcessesMax },
     parts.groups,
   )
-  release(blockEnd ?? -1)
+  release(parts.block)
   return treeOf(parts, status, inner, limits)
 }
 
@@ -71,7 +76,7 @@ function treeOf(
     end.peakBytes ??= limits.group.peakMemoryBytes()
     end.hit ??= watchdog?.hasBitten() ? "processes" : limits.group.limitHit()
     watchdog?.stop()
-    status.read()
+    await dismissGuard(guardPid(status.read()))
     limits.group.remove()
     inner.close()
   }
@@ -111,7 +116,7 @@ interface EndOfTree {
 /** Bubblewrap tells the exit code of the program only if it came to start it, and exits with 1 if it did not. */
 function neverStarted(end: EndOfTree, status: StatusReader, watchdog: Watchdog | null): boolean {
   const ended = end.exit !== null && end.exit.exitCode === 1
-  return ended && !end.killed && watchdog?.hasBitten() !== true && !status.text().includes('"exit-code"')
+  return ended && !end.killed && watchdog?.hasBitten() !== true && !status.read().includes('"exit-code"')
 }
 
 function setupFailure(): Failure {
@@ -124,27 +129,22 @@ function setupFailure(): Failure {
 }
 
 interface StatusReader {
-  read(): void
-  text(): string
+  /** All that has been written so far, also after the file has been given up. */
+  read(): string
 }
 
-/** Reads what has arrived without ever waiting for more. */
 function statusReader(fd: number): StatusReader {
-  const buffer = Buffer.alloc(1024)
+  const buffer = Buffer.alloc(4096)
   let text = ""
   return {
-    text: () => text,
     read: () => {
       try {
-        for (;;) {
-          const count = readSync(fd, buffer, 0, buffer.length, null)
-          if (count === 0) return
-          text += buffer.toString("latin1", 0, count)
-        }
+        text = buffer.toString("latin1", 0, readSync(fd, buffer, 0, buffer.length, 0))
       } catch (error) {
-        // Nothing more yet, or the descriptor has been given up: what has been read stands.
+        // Given up by now: what was read last stands.
         if (errnoOf(error) === null) throw error
       }
+      return text
     },
   }
 }
@@ -157,8 +157,7 @@ async function firstPid(status: StatusReader, child: Spawned): Promise<number | 
   })
   for (let waitedMs = 0; waitedMs < setupWithinMs; waitedMs++) {
     const last = exited
-    status.read()
-    const pid = /"child-pid": (\d+)[^}]*}/.exec(status.text())?.[1]
+    const pid = /"child-pid": (\d+)[^}]*}/.exec(status.read())?.[1]
     if (pid !== undefined) return Number(pid)
     if (last) return null
     await Bun.sleep(1)

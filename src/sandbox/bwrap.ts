@@ -4,7 +4,7 @@ import { Failure } from "../domain/failure.ts"
 import { launchConfined } from "./bwrap-launch.ts"
 import type { BwrapSettings } from "./bwrap-settings.ts"
 import { type ControlGroups, findControlGroups } from "./cgroup.ts"
-import { confinedView, type FindPrivateEntries } from "./confined-view.ts"
+import { confinedView, type FindPrivateEntries, refuseUnsafePaths } from "./confined-view.ts"
 import type { Confinement, Launch, Sandbox } from "./contract.ts"
 import { isShown, type Mount } from "./mounts.ts"
 import { isWithin } from "./paths.ts"
@@ -36,6 +36,7 @@ async function prepare(
   confinement: Confinement,
 ): Promise<Launch> {
   const { workspaceRoot: root } = confinement
+  refuseUnsafePaths(settings, confinement)
   const maskFile = ensureMaskFile(settings.workDirectory)
   const place = placeOf(settings, root)
   const rules: TreeRules = {

@@ -40,10 +40,6 @@ export function confinedView({
   privateEntries,
 }: ViewQuery): readonly Mount[] {
   const { workspaceRoot: root } = confinement
-  const writable = confinement.writable.filter(path => !isWithin(path, root))
-  for (const path of [root, ...writable]) refuseSystemRoot(path, settings.home)
-  for (const path of confinement.writable) refuseState(path, settings)
-  for (const path of writable) refuseMissing(path)
   const system = readSystemView()
   const shown = [
     ...systemMounts(system, privateEntries, confinement),
@@ -53,9 +49,21 @@ export function confinedView({
     { kind: "writable", path: root } as const,
     ...protectWorkspace(root, maskableEntries(snapshot, confinement), confinement.writable),
     ...homeMounts(settings, root, true),
-    ...writable.map((path): Mount => ({ kind: "writable", path })),
+    ...openedOutside(confinement).map((path): Mount => ({ kind: "writable", path })),
   ]
   return [...shown, ...stateMounts(settings, shown)]
+}
+
+/** Comes before anything is looked at or made: a workspace that is the whole disk must not even be listed. */
+export function refuseUnsafePaths(settings: ViewSettings, confinement: Confinement): void {
+  const outside = openedOutside(confinement)
+  for (const path of [confinement.workspaceRoot, ...outside]) refuseSystemRoot(path, settings.home)
+  for (const path of confinement.writable) refuseState(path, settings)
+  for (const path of outside) refuseMissing(path)
+}
+
+function openedOutside({ workspaceRoot, writable }: Confinement): readonly string[] {
+  return writable.filter(path => !isWithin(path, workspaceRoot))
 }
 
 function systemMounts(

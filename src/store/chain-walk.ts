@@ -138,7 +138,7 @@ interface StreamTail {
   readonly epoch: number
 }
 
-/** A hash cannot tell a text from the same bytes as a BLOB, but everything that reads the row later would. */
+/** A hash cannot tell a text from the same bytes stored as bytes; whoever reads the row later would stumble. */
 function hasDeclaredTypes(row: EventRow): boolean {
   const texts = [row.stream, row.at, row.type, row.data, row.prevHash, row.hash]
   const numbers = [row.seq, row.position, row.epoch, row.version]

@@ -25,7 +25,7 @@ export interface ExecutionParts extends OutputRules {
 export function createExecutions(parts: ExecutionParts): ExecutionHistory {
   const { connection, log, artifacts } = parts
   const running = new Map<string, number>()
-  const read = <Result>(work: () => Result) => guarded(connection.path, () => connection.snapshot(work))
+  const read = connection.snapshot
   const finished: ExecutionHistory["finished"] = data => finish(parts, running, data)
   return {
     started: data => start(parts, running, data),
@@ -56,7 +56,7 @@ function start(
   data: Parameters<ExecutionHistory["started"]>[0],
 ): void {
   const { connection, log } = parts
-  const prepared = log.prepare([newEvent(CommandStarted, data)])
+  const prepared = log.prepare([{ type: CommandStarted.type, version: CommandStarted.version, data }])
   const lease = connection.transaction("started", () => {
     const taken = takeLease(connection, data.executionId, parts.self)
     log.write(data.executionId, 0, taken.epoch, prepared)
@@ -74,7 +74,7 @@ function finish(
   const stream = data.executionId
   const epoch = running.get(stream)
   if (epoch === undefined) throw appendConflict(stream, "it was not started by this process")
-  const prepared = log.prepare([newEvent(CommandFinished, data)])
+  const prepared = log.prepare([{ type: CommandFinished.type, version: CommandFinished.version, data }])
   connection.transaction("finished", () => {
     assertLease(connection, stream, epoch)
     log.write(stream, 1, epoch, prepared)

@@ -36,6 +36,12 @@ export function assertLease(connection: Connection, stream: string, epoch: numbe
     throw appendConflict(stream, `it belongs to owner ${row.epoch}, and this is owner ${epoch}`)
 }
 
+/** Who may append to the stream now. */
+export function leaseOwner(connection: Connection, stream: string): ProcessIdentity | null {
+  const row = readRow(connection, stream)
+  return row === null ? null : ownerOf(row)
+}
+
 /** Inside a transaction. Without an end: only the death of its owner frees it. */
 export function takeLease(connection: Connection, stream: string, owner: ProcessIdentity): Lease {
   const epoch = nextEpoch(connection, stream, readRow(connection, stream))

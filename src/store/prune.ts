@@ -1,3 +1,5 @@
+import type { z } from "zod"
+import { canonicalJson } from "../base/canonical.ts"
 import type { Clock } from "../base/clock.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import { HistoryPruned } from "../domain/events.ts"
@@ -5,6 +7,7 @@ import { collectArtifacts } from "./artifact-collection.ts"
 import type { ExecutionFilter } from "./contract.ts"
 import type { Connection } from "./database.ts"
 import type { LogWriter } from "./event-log.ts"
+import type { PreparedEvent } from "./event-preparation.ts"
 import { conditionsOf } from "./execution-queries.ts"
 
 export interface PruneParts {
@@ -79,13 +82,29 @@ function writeTombstones(parts: PruneParts, reason: string): void {
     )
     .all()
   const events = chunksOf(tombstones, tombstonesPerEvent).map(chunk =>
-    newEvent(HistoryPruned, { reason, streams: byStream(chunk) }),
+    tombstoneEvent(redactedReason(parts.log, reason), byStream(chunk)),
   )
   // A stream of its own that nobody else knows needs no lease.
-  parts.log.write(`prn_${Bun.randomUUIDv7()}`, 0, 1, parts.log.prepare(events))
+  parts.log.write(`prn_${Bun.randomUUIDv7()}`, 0, 1, events)
 }
 
-function byStream(tombstones: readonly Tombstone[]) {
+type Streams = z.infer<typeof HistoryPruned.data>["streams"]
+
+/**
+ * Past the redactor: ids, positions and hashes are acode's own, and with one of them replaced the chain would never
+ * close again.
+ */
+function tombstoneEvent(reason: string, streams: Streams): PreparedEvent {
+  const data = { reason, streams }
+  return { type: HistoryPruned.type, version: HistoryPruned.version, data, text: canonicalJson(data) }
+}
+
+function redactedReason(log: LogWriter, reason: string): string {
+  const [event] = log.prepare([newEvent(HistoryPruned, { reason, streams: [] })])
+  return HistoryPruned.data.parse(event?.data).reason
+}
+
+function byStream(tombstones: readonly Tombstone[]): Streams {
   const streams = new Map<string, { position: number; hash: string }[]>()
   for (const { stream, position, hash } of tombstones) {
     const events = streams.get(stream) ?? []

@@ -7,7 +7,7 @@ import type { LogWriter } from "./event-log.ts"
 import { interruptedOutcome } from "./execution-outcome.ts"
 import { type ExecutionRow, readExecution } from "./execution-projection.ts"
 import { readEvent } from "./execution-queries.ts"
-import { dropLease, takeLease } from "./leases.ts"
+import { dropLease, leaseOwner, takeLease } from "./leases.ts"
 
 /** Closes what dead processes left open, one commit each. When nothing is open it is one look into an empty index. */
 export function recoverExecutions(
@@ -17,7 +17,7 @@ export function recoverExecutions(
   isAlive: (owner: ProcessIdentity) => boolean,
 ): readonly string[] {
   return openExecutions(connection)
-    .filter(row => !isAlive(startOf(connection, row).fields.owner))
+    .filter(row => !isAlive(ownerOf(connection, row)))
     .filter(row => closeInterrupted(connection, log, self, row))
     .map(row => row.id)
 }
@@ -28,6 +28,11 @@ function openExecutions(connection: Connection): readonly ExecutionRow[] {
       `SELECT * FROM executions WHERE finished_position IS NULL AND stream = id ORDER BY started_position`,
     )
     .all()
+}
+
+/** The lease first: it is written as it is, while the event has passed the redactor. */
+function ownerOf(connection: Connection, row: ExecutionRow): ProcessIdentity {
+  return leaseOwner(connection, row.stream) ?? startOf(connection, row).fields.owner
 }
 
 function startOf(connection: Connection, row: ExecutionRow) {

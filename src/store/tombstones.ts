@@ -8,7 +8,7 @@ export interface Tombstone {
   readonly hash: string
 }
 
-/** All tombstones in the order of their positions. Whether the events that hold them are genuine is the chain's word. */
+/** All tombstones in the order of their positions. Whether the events that hold them are genuine, the chain tells. */
 export function readTombstones(connection: Connection): readonly Tombstone[] {
   const rows = connection.db
     .query<{ data: string }, []>("SELECT data FROM events WHERE stream >= 'prn_' AND stream < 'prn`'")

@@ -100,6 +100,8 @@ function otherDatabases(parts: VerifyParts): readonly AuditProblem[] {
     stream: null,
     seq: null,
     position: null,
-    what: `another history was anchored here, and its database is gone or replaced; if that was intended, remove ${anchorPath(anchorsDirectory, id)}`,
+    what:
+      "another history was anchored here, and its database is gone or replaced; " +
+      `if that was intended, remove ${anchorPath(anchorsDirectory, id)}`,
   }))
 }

@@ -170,11 +170,11 @@ describe("a scan after a command", () => {
     },
   )
 
-  test("goes through thousands of new entries", async () => {
+  test("goes through many new entries", async () => {
     const before = await takeSnapshot(rules(), Date.now())
-    for (let directory = 0; directory < 20; directory++) {
+    for (let directory = 0; directory < 10; directory++) {
       mkdirSync(at(`many/d${directory}`), { recursive: true })
-      for (let file = 0; file < 250; file++) writeFileSync(at(`many/d${directory}/f${file}`), "")
+      for (let file = 0; file < 60; file++) writeFileSync(at(`many/d${directory}/f${file}`), "")
     }
     room.write("many/d7/.env")
     expect((await findAppeared(rules(), before)).names).toEqual(["many/d7/.env"])

@@ -40,9 +40,16 @@ async function soak(programme: Programme): Promise<readonly string[]> {
     if (done % 100 === 0) print(`  ${done} of ${count}`)
   }
   const violations = await programme.run({ count, random: seededRandom(seed), sandboxes, progress })
-  for (const violation of violations.slice(0, 20)) print(`  VIOLATION ${violation}`)
+  for (const [first, times] of alike(violations))
+    print(`  VIOLATION ${first}${times > 1 ? ` (${times} × alike)` : ""}`)
   print(`  ${violations.length} violations in ${((performance.now() - began) / 1_000).toFixed(0)} s`)
   return violations
+}
+
+/** The first of those that differ only in numbers, and how many they are. */
+function alike(violations: readonly string[]): [string, number][] {
+  const groups = Map.groupBy(violations, violation => violation.replace(/\d+/g, "N"))
+  return [...groups.values()].map(group => [group[0] ?? "", group.length])
 }
 
 function print(line: string): void {

@@ -1,6 +1,7 @@
 import { acodeProgram, runAcode, startAcode } from "../support/acode.ts"
 import { check } from "../support/checker.ts"
-import { processesWith, untilNoProcessWith } from "../support/processes.ts"
+import { eventually } from "../support/eventually.ts"
+import { endProcesses, processesWith, untilNoProcessWith } from "../support/processes.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 import { inParallel, type Programme } from "./programme.ts"
 import type { Random } from "./random.ts"
@@ -46,9 +47,11 @@ async function killed(
     `: ${marker}`,
   ])
   const options = { cwd: workspace.root, env: workspace.environment }
-  const afterMs = random.whole(random.oneOf([60, 150, 400]))
-  const ended = await endedBy(workspace, ["exec", "--sandbox", sandbox, "--", "sh", "-c", script], afterMs)
-  if (sandbox !== "none") await untilNoProcessWith(marker)
+  const args = ["exec", "--sandbox", sandbox, "--", "sh", "-c", script]
+  const moment = random.oneOf([60, 150, 400, "launch"] as const)
+  const ended = await endedAt(workspace, args, moment === "launch" ? marker : random.whole(moment))
+  // Nobody helps a confined tree to die; an unconfined one is ended by the next acode.
+  const confined = sandbox === "none" ? [] : await survivorsOf(marker)
   const listing = await runAcode(["runs", "list", "--json", "--limit", "1000"], options)
   const audit = await runAcode(["audit", "verify"], options)
   const rows: readonly { ending: string | null }[] = listing.exitCode === 0 ? JSON.parse(listing.stdout) : []
@@ -59,16 +62,37 @@ async function killed(
       ? []
       : [`audit verify exits ${audit.exitCode}: ${audit.stderr}`]),
     ...rows.filter(row => row.ending === null).map(() => "an execution of a dead acode is shown as running"),
-    ...processesWith(marker).map(({ pid, commandLine }) => `survivor ${pid} ${commandLine}`),
+    ...confined,
+    ...processesWith(marker).map(({ pid, commandLine }) => `survivor of recovery ${pid} ${commandLine}`),
     ...(ended ? [] : [`${acodeProgram()} did not die`]),
     ...(await check(workspace)),
   ]
 }
 
-async function endedBy(workspace: TempWorkspace, args: readonly string[], afterMs: number): Promise<boolean> {
+/** Kills it after some time, or right when the first process with the marker beside its own is there. */
+async function endedAt(
+  workspace: TempWorkspace,
+  args: readonly string[],
+  moment: number | string,
+): Promise<boolean> {
   await using running = startAcode(args, { cwd: workspace.root, env: workspace.environment })
-  await Promise.race([running.ended, Bun.sleep(afterMs)])
+  const launched = () => processesWith(String(moment)).some(live => live.pid !== running.pid)
+  const due =
+    typeof moment === "number" ? Bun.sleep(moment) : eventually("it is launched", launched, { everyMs: 0 })
+  await Promise.race([running.ended, due])
   running.kill("SIGKILL")
   const { signal, exitCode } = await running.ended
   return signal === "SIGKILL" || exitCode !== null
+}
+
+async function survivorsOf(marker: string): Promise<readonly string[]> {
+  try {
+    await untilNoProcessWith(marker, 2_000)
+    return []
+  } catch {
+    // The bound has passed, so what is still there is what is wrong.
+    const left = processesWith(marker)
+    endProcesses(left)
+    return left.map(({ pid, commandLine }) => `confined survivor ${pid} ${commandLine}`)
+  }
 }

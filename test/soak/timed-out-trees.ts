@@ -1,6 +1,6 @@
 import { runAcode } from "../support/acode.ts"
 import { check } from "../support/checker.ts"
-import { processesWith } from "../support/processes.ts"
+import { endProcesses, processesWith } from "../support/processes.ts"
 import { tempWorkspace } from "../support/temp-workspace.ts"
 import { inParallel, type Programme } from "./programme.ts"
 
@@ -42,14 +42,15 @@ export const timedOutTrees: Programme = {
       ]
       const { exitCode, stderr } = await runAcode(args, { cwd: workspace.root, env: workspace.environment })
       // Looked at once: acode has returned, and that is the moment it promised.
-      const left = processesWith(marker).map(({ pid, commandLine }) => `${pid} ${commandLine}`)
+      const left = processesWith(marker)
+      endProcesses(left)
       progress(index + 1)
       const expected = shape === "one that holds the output open" ? [0, 124] : [124]
       return [
         ...(expected.includes(exitCode ?? -1)
           ? []
           : [`#${index} ${shape} (${sandbox}): exit ${exitCode} ${stderr}`]),
-        ...left.map(survivor => `#${index} ${shape} (${sandbox}): survivor ${survivor}`),
+        ...left.map(({ commandLine }) => `#${index} ${shape} (${sandbox}): survivor ${commandLine}`),
       ]
     })
     return [...found, ...(await check(workspace))]

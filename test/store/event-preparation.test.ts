@@ -74,6 +74,22 @@ describe("an event on its way into the log", () => {
     expect(data).toMatchObject({ result: { durationMs: 500, stdout: { text: "my [REDACTED:test]" } } })
   })
 
+  test("asks the redactor once for all names, and once for each text", () => {
+    const asked: string[] = []
+    const counting = {
+      ...keepsEverything,
+      redactText: (text: string) => {
+        asked.push(text)
+        return text
+      },
+    }
+    prepareEvent(
+      newEvent(HistoryPruned, { reason: "age", streams: [{ stream: "exe_a", events: [] }] }),
+      counting,
+    )
+    expect(asked).toEqual(["reason\nstreams\nstream\nevents", "age", "exe_a"])
+  })
+
   test("keeps a word of its vocabulary inside a list too", () => {
     const event = newEvent(HistoryPruned, {
       reason: "stream",

@@ -70,7 +70,8 @@ describe("comparing the tables with the events", () => {
       { stream: null, what: "the table executions has 2 rows where its events make 3" },
     ])
     at.change(
-      "INSERT INTO executions (id, stream, started_position, command_line, run_id, start_time) VALUES ('x', 'x', 1, 'x', 'x', 'x')",
+      `INSERT INTO executions (id, stream, started_position, command_line, run_id, start_time)
+       VALUES ('x', 'x', 1, 'x', 'x', 'x')`,
     )
     expect(at.problems()).toHaveLength(1)
   })

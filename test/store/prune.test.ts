@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { existsSync, utimesSync } from "node:fs"
 import { artifactPath } from "../../src/store/artifacts.ts"
-import { nextId, recordOf, runOne, startOf, storeFixture } from "./support/store-fixture.ts"
+import { hides, nextId, recordOf, runOne, startOf, storeFixture } from "./support/store-fixture.ts"
 
 const dayOf = (day: number, stdout = "fine") => ({
   result: { startTime: `2026-01-0${day}T00:00:00.000Z`, stdout },
@@ -74,6 +74,20 @@ describe("pruning", () => {
       streams: ids.map((stream, index) => ({ stream, events: hashes[index] })),
     })
     expect(store.verify()).toMatchObject({ ok: true, events: 1 })
+  })
+
+  test("hides secrets in its reason, and lets no redactor near positions and hashes", () => {
+    using fixture = storeFixture()
+    const store = fixture.open({ redactor: hides("0", "1", "2", "3", "age") })
+    runOne(store, {}, "exe_a")
+    const hashes = store.log.read("exe_a").map(({ position, hash }) => ({ position, hash }))
+    expect(store.executions.prune({}, "of age")).toEqual(["exe_a"])
+    using db = new Database(fixture.options.databasePath)
+    expect(JSON.parse(db.query<{ data: string }, []>("SELECT data FROM events").get()?.data ?? "")).toEqual({
+      reason: "of [REDACTED:test]",
+      streams: [{ stream: "exe_a", events: hashes }],
+    })
+    expect(store.verify().ok).toBe(true)
   })
 
   test("of very much keeps each tombstone short", () => {

@@ -1,17 +1,34 @@
+import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import type { ProcessIdentity } from "../../src/domain/events.ts"
-import { isProcessAlive, processIdentity } from "../../src/store/process-identity.ts"
+import { openStore } from "../../src/store/open-store.ts"
+import { isProcessAlive } from "../../src/store/process-identity.ts"
 import { storeChild, storeChildren } from "./support/children.ts"
-import { nextId, recordOf, runOne, startOf, storeFixture } from "./support/store-fixture.ts"
+import {
+  hides,
+  nextId,
+  recordOf,
+  runOne,
+  type StoreFixture,
+  startOf,
+  storeFixture,
+} from "./support/store-fixture.ts"
 
 const dead: ProcessIdentity = { bootId: "gone/1", pid: 1, startTicks: "1" }
+
+/** Starts a command as that process would. */
+function startAs(fixture: StoreFixture, owner: ProcessIdentity): string {
+  using store = openStore({ ...fixture.options, self: owner })
+  const id = nextId()
+  store.executions.started(startOf(id, { owner }))
+  return id
+}
 
 describe("recovery", () => {
   test("closes what a dead process left open, as interrupted", () => {
     using fixture = storeFixture()
+    const id = startAs(fixture, dead)
     const store = fixture.open()
-    const id = nextId()
-    store.executions.started(startOf(id, { owner: dead }))
     fixture.clock.advance(3_600_000)
     expect(store.executions.recover(isProcessAlive)).toEqual([id])
     expect(store.executions.show(id)?.result).toMatchObject({
@@ -28,7 +45,7 @@ describe("recovery", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const id = nextId()
-    store.executions.started(startOf(id, { owner: processIdentity() }))
+    store.executions.started(startOf(id))
     expect(store.executions.recover(isProcessAlive)).toEqual([])
     store.executions.settled(recordOf(id), { stdout: null, stderr: null })
     expect(store.executions.show(id)?.result.ending).toBe("exited")
@@ -36,15 +53,9 @@ describe("recovery", () => {
 
   test("asks about each owner and takes only the dead", () => {
     using fixture = storeFixture()
-    const store = fixture.open()
-    const owners = [1, 2, 3].map(pid => ({ bootId: "b/1", pid, startTicks: "9" }))
-    const ids = owners.map(owner => {
-      const id = nextId()
-      store.executions.started(startOf(id, { owner }))
-      return id
-    })
+    const ids = [1, 2, 3].map(pid => startAs(fixture, { bootId: "b/1", pid, startTicks: "9" }))
     const asked: number[] = []
-    const closed = store.executions.recover(owner => {
+    const closed = fixture.open().executions.recover(owner => {
       asked.push(owner.pid)
       return owner.pid === 2
     })
@@ -52,11 +63,27 @@ describe("recovery", () => {
     expect(closed).toEqual(ids.filter((_, index) => index !== 1))
   })
 
+  test("knows the owner although the redactor hid it in the event, and from the event when the lease is gone", () => {
+    using fixture = storeFixture()
+    const owner = { bootId: "boot/1", pid: 7, startTicks: "9" }
+    const id = startAs({ ...fixture, options: { ...fixture.options, redactor: hides("boot") } }, owner)
+    const store = fixture.open()
+    const asked: ProcessIdentity[] = []
+    const ask = () => store.executions.recover(found => asked.push(found) > 0)
+    ask()
+    using db = new Database(fixture.options.databasePath)
+    db.run("DELETE FROM leases")
+    ask()
+    expect(asked).toEqual([owner, { ...owner, bootId: "[REDACTED:test]/1" }])
+    expect(store.executions.recover(() => false)).toEqual([id])
+    expect(store.verify().ok).toBe(true)
+  })
+
   test("has nothing to do a second time, nor where everything ended", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     runOne(store)
-    store.executions.started(startOf(nextId(), { owner: dead }))
+    store.executions.started(startOf(nextId()))
     expect(store.executions.recover(() => false)).toHaveLength(1)
     expect(store.executions.recover(() => false)).toEqual([])
   })

@@ -135,7 +135,8 @@ describe("in the file of a log of 300 events", () => {
       "UPDATE executions SET command_line = 'rm -rf /' WHERE finished_position IS NULL",
       "UPDATE executions SET ending = 'exited' WHERE finished_position IS NULL",
       "DELETE FROM executions WHERE id = (SELECT max(id) FROM executions)",
-      "INSERT INTO executions SELECT 'exe_forged', stream, 1, 2, 'x', run_id, null, null, '', 'exited', 0, 1, 0 FROM executions LIMIT 1",
+      `INSERT INTO executions
+       SELECT 'exe_forged', stream, 1, 2, 'x', run_id, null, null, '', 'exited', 0, 1, 0 FROM executions LIMIT 1`,
       `INSERT INTO artifact_references VALUES ('sha256:${"0".repeat(64)}', 70)`,
     ]
     expect(changes.filter(sql => report(() => db.run(sql)).ok)).toEqual([])

@@ -25,6 +25,17 @@ export async function untilNoProcessWith(marker: string, timeoutMs = 10_000): Pr
   await eventually(`no process with "${marker}"`, () => processesWith(marker).length === 0, { timeoutMs })
 }
 
+/** Cleans up after a test that found survivors, so that they do not disturb the next one. */
+export function endProcesses(processes: readonly LiveProcess[]): void {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, "SIGKILL")
+    } catch {
+      // It went with its parent, the one before it in the list.
+    }
+  }
+}
+
 function liveProcesses(): LiveProcess[] {
   return readdirSync("/proc").flatMap(name => {
     if (!/^\d+$/.test(name)) return []

@@ -16,7 +16,7 @@ export async function storeChild(
   goFile = "",
   wrap: readonly string[] = [],
 ): Promise<Child> {
-  const script = join(import.meta.dir, "store-child.ts")
+  const script = Bun.fileURLToPath(import.meta.resolve("./store-child.ts"))
   const argv = [...wrap, process.execPath, script, directory, task, String(count), goFile]
   const child = Bun.spawn(argv, { stdout: "pipe", stderr: "pipe" })
   const [text, errors] = await Promise.all([child.stdout.text(), child.stderr.text()])

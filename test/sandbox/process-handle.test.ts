@@ -1,0 +1,151 @@
+import { describe, expect, test } from "bun:test"
+import { closeSync, readFileSync } from "node:fs"
+import { type Spawned, spawn } from "../../src/base/spawn.ts"
+import { hardLimit, openMemoryFile, setLimit, tryLock } from "../../src/sandbox/libc.ts"
+import { countsPerNamespace } from "../../src/sandbox/limits.ts"
+import {
+  childrenOf,
+  descendantsOf,
+  hasVariable,
+  peakMemoryOf,
+  threadCount,
+} from "../../src/sandbox/proc-tree.ts"
+import { openProcess, startTimeOf, trySignal, untilGone } from "../../src/sandbox/process-handle.ts"
+import { watchProcesses } from "../../src/sandbox/watchdog.ts"
+
+function start(script: string, env: Readonly<Record<string, string>> = {}): Spawned {
+  return spawn({
+    argv: ["/bin/sh", "-c", script],
+    env: { PATH: "/usr/bin:/bin", ...env },
+    cwd: "/",
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+    extra: [],
+  })
+}
+
+async function withChild(script: string, work: (child: Spawned) => Promise<void>): Promise<void> {
+  const child = start(script, { MARK: "here" })
+  try {
+    await work(child)
+  } finally {
+    for (const pid of [...descendantsOf(child.pid, 1000), child.pid]) trySignal(pid, 9)
+    await child.exited
+    child.close()
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let waitedMs = 0; waitedMs < 5000 && !condition(); waitedMs++) await Bun.sleep(1)
+  expect(condition()).toBe(true)
+}
+
+describe("a handle on a process", () => {
+  test("sees it live, signals it and sees it go", async () => {
+    await withChild("sleep 60", async child => {
+      const handle = openProcess(child.pid)
+      expect(handle?.isGone()).toBe(false)
+      handle?.signal(9)
+      if (handle !== null) await untilGone(handle)
+      expect(handle?.isGone()).toBe(true)
+      handle?.close()
+      handle?.close()
+      expect(handle?.isGone()).toBe(true)
+    })
+  })
+
+  test("is not to be had for what is gone", async () => {
+    const child = start("exit 0")
+    await child.exited
+    child.close()
+    expect(openProcess(child.pid)).toBeNull()
+    expect(startTimeOf(child.pid)).toBeNull()
+    trySignal(child.pid, 9)
+  })
+
+  test("knows a process by more than its number", () => {
+    expect(startTimeOf(process.pid)).toMatch(/^\d+$/)
+    expect(startTimeOf(process.pid)).toBe(startTimeOf(process.pid))
+    expect(startTimeOf(2 ** 22 + 1)).toBeNull()
+  })
+})
+
+describe("what /proc tells about a tree", () => {
+  test("children, everything below, threads and memory", async () => {
+    await withChild("sh -c 'sleep 60 & sleep 60' & sleep 60", async child => {
+      await until(() => descendantsOf(child.pid, 100).length === 4)
+      expect(childrenOf(child.pid)).toHaveLength(2)
+      expect(descendantsOf(child.pid, 2).length).toBeLessThanOrEqual(4)
+      expect(threadCount(descendantsOf(child.pid, 100))).toBe(4)
+      expect(peakMemoryOf([child.pid])).toBeGreaterThan(100_000)
+      expect(childrenOf(process.pid)).toContain(child.pid)
+    })
+  })
+
+  test("a variable by its whole name and value", async () => {
+    await withChild("sleep 60", async child => {
+      await until(() => hasVariable(child.pid, "MARK", "here"))
+      expect(hasVariable(child.pid, "MARK", "her")).toBe(false)
+      expect(hasVariable(child.pid, "ARK", "here")).toBe(false)
+    })
+  })
+
+  test("nothing about what is not there", () => {
+    const gone = 2 ** 22 + 1
+    expect([childrenOf(gone), descendantsOf(gone, 9), peakMemoryOf([gone])]).toEqual([[], [], null])
+    expect(threadCount([gone])).toBe(0)
+    expect(hasVariable(gone, "A", "b")).toBe(false)
+  })
+})
+
+describe("the watchdog", () => {
+  test("bites when there are more processes than allowed", async () => {
+    await withChild("for i in 1 2 3 4 5 6 7 8; do sleep 60 & done; wait", async child => {
+      const watchdog = watchProcesses(child.pid, 5, () => trySignal(child.pid, 9))
+      await child.exited
+      expect(watchdog.hasBitten()).toBe(true)
+    })
+  })
+
+  test("leaves alone what stays below, and stops when told to", async () => {
+    await withChild("sleep 0.15; exit 3", async child => {
+      const watchdog = watchProcesses(child.pid, 5, () => trySignal(child.pid, 9))
+      expect((await child.exited).exitCode).toBe(3)
+      expect(watchdog.hasBitten()).toBe(false)
+      watchdog.stop()
+    })
+  })
+})
+
+describe("calls of the system", () => {
+  test("a file in memory is read from its start by whoever gets it", async () => {
+    const content = Buffer.alloc(200_000, "x")
+    const fd = openMemoryFile("test", content)
+    expect(readFileSync(`/proc/self/fd/${fd}`).equals(content)).toBe(true)
+    closeSync(fd)
+  })
+
+  test("a lock is held against everybody else until its descriptor is closed", () => {
+    const fd = openMemoryFile("lock", new Uint8Array())
+    const other = openMemoryFile("other", new Uint8Array())
+    expect([tryLock(fd), tryLock(other), tryLock(fd)]).toEqual([true, true, true])
+    closeSync(fd)
+    closeSync(other)
+    expect(tryLock(-1)).toBe(false)
+  })
+
+  test("limits of another process can be read and lowered", async () => {
+    await withChild("sleep 60", async child => {
+      expect(setLimit(child.pid, "fileSize", 4096, 4096)).toBe(true)
+      expect(hardLimit(child.pid, "fileSize")).toBe(4096)
+      expect(readFileSync(`/proc/${child.pid}/limits`, "utf8")).toMatch(/Max file size\s+4096\s+4096/)
+    })
+    expect(setLimit(2 ** 22 + 1, "fileSize", 1, 1)).toBe(false)
+  })
+})
+
+test("the kernel's own limit on processes is used only where it counts each namespace by itself", () => {
+  const releases = ["6.18.44-generic", "5.14.0", "5.13.19", "4.18.0-553.el8", "5.4", "nonsense"]
+  expect(releases.map(countsPerNamespace)).toEqual([true, true, false, false, false, false])
+})
