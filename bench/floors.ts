@@ -40,7 +40,8 @@ export function compiledHello(): { readonly path: string } & Disposable {
   const directory = mkdtempSync(join(tmpdir(), "acode-hello-"))
   const source = join(directory, "hello.ts")
   const path = join(directory, "hello")
-  writeFileSync(source, 'process.stdout.write("hello\\n")\n')
+  // The cheapest way to say it: touching process.stdout costs four times as much, and a dear floor flatters us.
+  writeFileSync(source, 'console.log("hello")\n')
   const quiet = ["dotenv", "bunfig", "tsconfig", "package-json"].map(name => `--no-compile-autoload-${name}`)
   const flags = ["--compile", "--minify", "--bytecode", "--format=esm", ...quiet, "--outfile", path]
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, "build", ...flags, source], {

@@ -1,6 +1,6 @@
 import type { AppEnvironment } from "../app/environment.ts"
 import type { AppService } from "../app/service.ts"
-import type { GlobalFlags } from "./definition.ts"
+import type { GlobalFlags } from "./flags.ts"
 import type { Output } from "./output.ts"
 
 /** What every command gets: where to print, what was said globally, and a way to the service when it needs one. */

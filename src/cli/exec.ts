@@ -11,7 +11,8 @@ import type { CommandResult, ExecutionRecord } from "../domain/command-result.ts
 import { Failure } from "../domain/failure.ts"
 import type { ExecutionContext } from "../exec/contract.ts"
 import type { CliContext } from "./context.ts"
-import { type CliInput, defineCommand, type FlagSpecs } from "./definition.ts"
+import { type CliInput, defineCommand } from "./definition.ts"
+import type { FlagSpecs } from "./flags.ts"
 import { interruption } from "./interruption.ts"
 import { OutputClosed, writeChunk } from "./output.ts"
 

@@ -1,14 +1,8 @@
 import { unreachable } from "../base/assert.ts"
 import { nearest, printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
-import {
-  type CliCommand,
-  type CliInput,
-  type FlagSpec,
-  type FlagSpecs,
-  type GlobalFlags,
-  globalFlags,
-} from "./definition.ts"
+import type { CliCommand, CliInput } from "./definition.ts"
+import { type FlagSpec, type FlagSpecs, type GlobalFlags, globalFlags } from "./flags.ts"
 
 type Values = Record<string, unknown>
 

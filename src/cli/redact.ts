@@ -14,12 +14,8 @@ export const redact = defineCommand({
     { line: "kubectl logs pod | acode redact", note: "as it comes" },
   ],
   run: async (_input, { environment }) => {
-    const { createRedactor } = await import("../policy/redactor.ts")
-    const { secretValuesOf } = await import("../policy/environment-rules.ts")
-    const redaction = createRedactor({
-      secretValues: secretValuesOf(environment.host),
-      extraPatterns: [],
-    }).stream()
+    const { redactionStream } = await import("../app/redaction.ts")
+    const redaction = redactionStream(environment)
     for await (const chunk of createReadStream("", { fd: 0 })) await writeChunk(1, redaction.push(chunk))
     await writeChunk(1, redaction.end())
     return 0

@@ -4,7 +4,7 @@ import type { EnvironmentMode, NetworkChoice, SandboxChoice } from "../domain/co
 export interface ExecutionSettings {
   readonly defaultTimeoutMs: number
   readonly outputBytesMax: number
-  /** How much of an output that is too long is kept as an artifact. */
+  /** How much of an output that is too long is kept as an artifact; 0 keeps none. */
   readonly artifactBytesMax: number
   readonly useShell: boolean
   readonly concurrentMax: number

@@ -35,7 +35,7 @@ export async function confinedTree(parts: TreeParts): Promise<ProcessTree> {
   if (inner === null) {
     trySignal(child.pid, sigkill)
     await child.exited
-    await dismissGuard(guardPid(status.read()))
+    dismissGuard(guardPid(status.read()))
     parts.onSetupFailed()
     throw setupFailure()
   }
@@ -76,7 +76,7 @@ function treeOf(
     end.peakBytes ??= limits.group.peakMemoryBytes()
     end.hit ??= watchdog?.hasBitten() ? "processes" : limits.group.limitHit()
     watchdog?.stop()
-    await dismissGuard(guardPid(status.read()))
+    dismissGuard(guardPid(status.read()))
     limits.group.remove()
     inner.close()
   }

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises"
 import { reap } from "./libc.ts"
 import { trySignal } from "./process-handle.ts"
 
@@ -43,12 +42,19 @@ export function guardPid(status: string): number | null {
   return found === undefined ? null : Number(found)
 }
 
-/** After bubblewrap has ended: its guard is our child now, so its number cannot be anybody else's. */
-export async function dismissGuard(pid: number | null): Promise<void> {
-  if (pid === null) return
-  trySignal(pid, sigkill)
-  for (let turn = 0; turn < turnsMax && reap(pid) === null; turn++) await nextTurn()
+/**
+ * After bubblewrap has ended: its guard is our child now, so its number cannot be anybody else's. Nobody waits for its
+ * death; it is taken off the process table as soon as it has happened, at the latest with the next command.
+ */
+export function dismissGuard(pid: number | null): void {
+  if (pid !== null) {
+    trySignal(pid, sigkill)
+    dismissed.add(pid)
+  }
+  for (const guard of dismissed) if (reap(guard) !== null) dismissed.delete(guard)
+  if (dismissed.size > 0) setTimeout(() => dismissGuard(null), retryMs).unref()
 }
 
+const dismissed = new Set<number>()
 const sigkill = 9
-const turnsMax = 2_000
+const retryMs = 5

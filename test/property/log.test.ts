@@ -78,7 +78,7 @@ describe("any history", () => {
   test("is what was done to it, and verifies after every step", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 14 }), steps => {
-        using fixture = storeFixture({ inMemory: true })
+        using fixture = storeFixture()
         const model = new Model()
         let store = fixture.open({ inlineBytesMax: 100 })
         for (const taken of steps) {
@@ -99,7 +99,7 @@ describe("any history", () => {
   }, 60_000)
 
   test("gives back any content it was given", () => {
-    using fixture = storeFixture({ inMemory: true })
+    using fixture = storeFixture()
     const store = fixture.open()
     const epoch = store.leases.acquire("ses_a", fixture.options.self)?.epoch ?? 0
     let seq = 0
@@ -119,7 +119,7 @@ describe("any history", () => {
   }, 30_000)
 
   test("is not the same after any change of any value in it", () => {
-    using fixture = storeFixture({ inMemory: true })
+    using fixture = storeFixture()
     const store = fixture.open()
     for (let count = 0; count < 6; count++) runOne(store)
     store.executions.prune({ until: "2020-01-01" }, "none")

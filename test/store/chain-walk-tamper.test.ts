@@ -15,7 +15,7 @@ import { flipped } from "./support/tampering.ts"
 
 /** The log of 300 events, in memory. */
 const { rows, tail, identity, tombstones } = (() => {
-  using fixture = storeFixture({ inMemory: true })
+  using fixture = storeFixture()
   const store = fixture.open()
   writeLongLog(store, fixture)
   const { databasePath: path, keysDirectory } = fixture.options

@@ -24,7 +24,7 @@ describe("kill -9", () => {
   test("at every point of the first command of a workspace leaves a history that opens and verifies", async () => {
     const endings: string[] = []
     for (let point = 1; ; point++) {
-      using fixture = storeFixture()
+      using fixture = storeFixture({ onDisk: true })
       const child = await storeChild(fixture.directory, "crash", point)
       const store = fixture.open()
       store.executions.recover(isProcessAlive)
@@ -40,7 +40,7 @@ describe("kill -9", () => {
   }, 60_000)
 
   test("at every point in the life of a used workspace leaves a history that opens and verifies", () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     const images: string[] = []
     // What the kernel holds at this moment is what a killed process leaves behind.
     const faults = {
@@ -80,7 +80,7 @@ describe("kill -9", () => {
   }, 30_000)
 
   test("an outcome that was acknowledged is there afterwards", async () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     const child = await storeChild(fixture.directory, "crash", 0)
     const id = String(child.answer)
     expect(fixture.open().executions.show(id)?.result.stdout).toContain(id)

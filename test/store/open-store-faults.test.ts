@@ -25,7 +25,7 @@ import {
 
 describe("a locked database", () => {
   test("is told after the wait, and usable when the lock is gone", () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     const store = fixture.open({ busyTimeoutMs: 30 })
     using holder = new Database(fixture.options.databasePath)
     holder.run("BEGIN IMMEDIATE")
@@ -38,7 +38,7 @@ describe("a locked database", () => {
   })
 
   test("can be opened and read while somebody writes", () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     runOne(fixture.open())
     using holder = new Database(fixture.options.databasePath)
     holder.run("BEGIN IMMEDIATE")
@@ -48,7 +48,7 @@ describe("a locked database", () => {
   })
 
   test("an outcome that could not be written can be written later", () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     const store = fixture.open({ busyTimeoutMs: 30 })
     const id = nextId()
     store.executions.started(startOf(id))
@@ -71,7 +71,7 @@ const mounted = (script: string) => ["unshare", "--mount", "sh", "-ec", `${scrip
 
 describe("a full disk", () => {
   withMounts("is told, what was acknowledged is kept, and the store works again", async () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     const agent = dirname(fixture.options.databasePath)
     const kept = join(fixture.directory, "kept")
     mkdirSync(agent)
@@ -97,7 +97,7 @@ describe("a full disk", () => {
 
 describe("state that cannot be written", () => {
   withMounts("on a read-only file system is told before anything runs", async () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     fixture.open()[Symbol.dispose]()
     const agent = dirname(fixture.options.databasePath)
     const wrap = mounted(`mount --bind ${agent} ${agent}; mount -o remount,ro,bind ${agent}`)
@@ -106,7 +106,7 @@ describe("state that cannot be written", () => {
   })
 
   withMounts("in a workspace that never had any is told too", async () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     const root = fixture.options.workspaceRoot
     const wrap = mounted(`mount --bind ${root} ${root}; mount -o remount,ro,bind ${root}`)
     const child = await storeChild(fixture.directory, "run", 1, "", wrap)
@@ -116,7 +116,7 @@ describe("state that cannot be written", () => {
 
 describe("a damaged database", () => {
   const closed = () => {
-    const fixture = storeFixture()
+    const fixture = storeFixture({ onDisk: true })
     const store = fixture.open()
     for (let count = 0; count < 40; count++) runOne(store)
     store[Symbol.dispose]()

@@ -6,7 +6,7 @@ import { codeOf, failureOf, runOne, storeFixture } from "./support/store-fixture
 
 describe("opening a store", () => {
   test("makes it on first use, and finds it again", () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     const first = fixture.open()
     const id = runOne(first)
     first[Symbol.dispose]()
@@ -17,14 +17,14 @@ describe("opening a store", () => {
   })
 
   test("makes files beside the database as private as the database", () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     runOne(fixture.open())
     for (const suffix of ["-wal", "-shm"])
       expect(statSync(`${fixture.options.databasePath}${suffix}`).mode & 0o777).toBe(0o600)
   })
 
   test("has a point to crash at wherever something becomes durable", () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     const points: string[] = []
     const store = fixture.open({ faults: recordPoints(points) })
     store.anchor()
@@ -41,7 +41,7 @@ describe("opening a store", () => {
   })
 
   test("writes nothing when everything is there", () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     fixture.open()
     const points: string[] = []
     fixture.open({ faults: recordPoints(points) })
@@ -49,20 +49,20 @@ describe("opening a store", () => {
   })
 
   test("gives an id to each workspace", () => {
-    using one = storeFixture()
-    using other = storeFixture()
+    using one = storeFixture({ onDisk: true })
+    using other = storeFixture({ onDisk: true })
     expect(one.open().workspaceId).not.toBe(other.open().workspaceId)
   })
 
   test("says what is wrong with the file itself when asked", () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     expect(fixture.open().fileProblems()).toEqual([])
   })
 })
 
 describe("a reader", () => {
   test("sees everything and can change nothing", () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     const id = runOne(fixture.open())
     const reader = fixture.open({ readOnly: true })
     expect(reader.executions.show(id)?.id).toBe(id)
@@ -74,7 +74,7 @@ describe("a reader", () => {
   })
 
   test("of a workspace without history is told so, and leaves no trace", () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     const failure = failureOf(() => fixture.open({ readOnly: true }))
     expect(failure.report.code).toBe("ACODE-DB-001")
     expect(failure.report.hint).toContain("acode exec")
@@ -84,13 +84,13 @@ describe("a reader", () => {
 
 describe("several processes at once", () => {
   test("that open a new workspace together all get the same one", async () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     const children = await storeChildren(fixture.directory, "open", 6)
     expect(children.map(child => child.answer)).toEqual(children.map(() => fixture.open().workspaceId))
   })
 
   test("record 100 commands from 4 processes, every one of them, in one unbroken chain", async () => {
-    using fixture = storeFixture()
+    using fixture = storeFixture({ onDisk: true })
     const children = await storeChildren(fixture.directory, "run", 4, 25)
     const acknowledged = children.flatMap(child => child.answer as string[])
     expect(acknowledged).toHaveLength(100)

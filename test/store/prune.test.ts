@@ -91,7 +91,7 @@ describe("pruning", () => {
   })
 
   test("of very much keeps each tombstone short", () => {
-    using fixture = storeFixture({ inMemory: true })
+    using fixture = storeFixture()
     const store = fixture.open()
     for (let count = 0; count < 260; count++) runOne(store)
     expect(store.executions.prune({}, "all")).toHaveLength(260)

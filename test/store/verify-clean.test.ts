@@ -62,7 +62,7 @@ function crashImage(fixture: StoreFixture, at: number, image: string) {
 
 function problemsAfter(seed: number): readonly unknown[] {
   const next = sequence(seed)
-  using fixture = storeFixture({ inMemory: true })
+  using fixture = storeFixture()
   const image = join(fixture.directory, "image")
   mkdirSync(join(fixture.directory, "data"))
   // Every fourth is closed properly, the others are cut off somewhere.

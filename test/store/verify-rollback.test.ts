@@ -50,7 +50,7 @@ describe("older copies of the database put back", () => {
   })
 
   test("are found as long as the newer anchors are there, also when the log has grown past them", () => {
-    using fixture = storeFixture({ inMemory: true })
+    using fixture = storeFixture()
     during(fixture, store => runOne(store))
     const copy = join(fixture.directory, "copy")
     cpSync(agentOf(fixture), copy, { recursive: true })

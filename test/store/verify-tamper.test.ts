@@ -4,7 +4,7 @@ import { storeFixture } from "./support/store-fixture.ts"
 import { columns, flipped, insertRow, overwrite, type RawEvent, tampering } from "./support/tampering.ts"
 
 /** What chain-walk-tamper tries on every row in memory is tried here on some rows in the file itself. */
-const fixture = storeFixture({ inMemory: true })
+const fixture = storeFixture()
 const store = fixture.open()
 writeLongLog(store, fixture)
 const tamper = tampering(fixture, store.workspaceId)

@@ -19,11 +19,11 @@ export interface StoreFixture extends Disposable {
 }
 
 /**
- * With `inMemory` the files are in memory where the system offers that: for tests that make hundreds of stores and ask
- * nothing about the disk, which would spend most of their time waiting for it.
+ * Files are kept in memory where the system offers that: most tests ask nothing about the disk and would spend most of
+ * their time waiting for it. Those that are about crashes, processes and full disks ask for the disk.
  */
-export function storeFixture({ inMemory = false } = {}): StoreFixture {
-  const place = inMemory && existsSync("/dev/shm") ? "/dev/shm" : tmpdir()
+export function storeFixture({ onDisk = false } = {}): StoreFixture {
+  const place = !onDisk && existsSync("/dev/shm") ? "/dev/shm" : tmpdir()
   const directory = realpathSync(mkdtempSync(join(place, "acode-store-")))
   const clock = fixedClock()
   const opened: Store[] = []
