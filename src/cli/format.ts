@@ -6,7 +6,8 @@ export function shortId(id: string): string {
 export function durationText(durationMs: number): string {
   if (durationMs < 1000) return `${durationMs} ms`
   if (durationMs < 60_000) return `${(durationMs / 1000).toFixed(1)} s`
-  return `${Math.floor(durationMs / 60_000)} m ${Math.round((durationMs % 60_000) / 1000)} s`
+  const seconds = Math.round(durationMs / 1000)
+  return `${Math.floor(seconds / 60)} m ${seconds % 60} s`
 }
 
 export function bytesText(bytes: number): string {

@@ -210,12 +210,13 @@ function pick(values: Values, names: readonly string[]): Values {
   return Object.fromEntries(names.map(name => [name, values[name]]))
 }
 
-/** The parser writes exactly what the flag tables declare, which is what these two say to the compiler. */
 function declared(values: Values): CliInput["flags"] {
+  // The parser writes exactly what the flag tables declare.
   return values as CliInput["flags"]
 }
 
 function typed(values: Values): GlobalFlags {
+  // As above.
   return values as unknown as GlobalFlags
 }
 

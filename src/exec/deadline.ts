@@ -1,4 +1,4 @@
-import type { Spawned } from "../base/spawn.ts"
+import { ownChildren, type Spawned } from "../base/spawn.ts"
 import type { ProcessTree } from "../sandbox/contract.ts"
 
 export type Interruption = "timedOut" | "cancelled"
@@ -33,14 +33,19 @@ export async function endTree(child: Spawned, tree: ProcessTree, graceMs: number
   await child.exited
 }
 
-/** For a child that nobody has taken over yet: it leads a process group of its own, so that is what there is to end. */
+/**
+ * For a child that nobody has taken over: it leads a process group of its own, so that is what there is to end. Once
+ * its exit has been collected its number may belong to somebody else, and nothing is signalled any more.
+ */
 export async function endUnattached(child: Spawned): Promise<void> {
-  for (const target of [-child.pid, child.pid])
+  for (const target of [-child.pid, child.pid]) {
+    if (!ownChildren.has(child.pid)) break
     try {
       process.kill(target, "SIGKILL")
     } catch {
       // It has ended already, or has not yet become the leader of its group; then the second target reaches it.
     }
+  }
   await child.exited
 }
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test"
+import { describe, expect, spyOn, test } from "bun:test"
 import { tmpdir } from "node:os"
 import { type Spawned, spawn } from "../../src/base/spawn.ts"
 import { atMost, endTree, endUnattached, startDeadline } from "../../src/exec/deadline.ts"
@@ -118,8 +118,11 @@ test("a child nobody has taken over is ended with its group", async () => {
   await endUnattached(child)
   expect(await child.exited).toEqual({ exitCode: null, signal: "SIGKILL" })
   await untilNoProcessWith(marker)
-  // Once more, when there is nothing left to end.
+  // Once more, when there is nothing left to end and the number may be somebody else's.
+  const kill = spyOn(process, "kill")
   await endUnattached(child)
+  expect(kill).not.toHaveBeenCalled()
+  kill.mockRestore()
   child.close()
   expect(processesWith(marker)).toEqual([])
 })
