@@ -71,7 +71,7 @@ export function isProse(value: string): boolean {
   if (!/\s/.test(value)) return false
   const words = value.toLowerCase().split(/[^a-z']+/)
   const plain = words.filter(word => describing.has(word) || grammar.has(word)).length
-  return /^[A-Z][a-z]+ [a-z]/.test(value) || /[a-z][.!?:]$/.test(value) || plain > 0
+  return /^[A-Z][a-z]+ [a-z]/.test(value) || /^[A-Za-z' ,]+[.!?:]$/.test(value) || plain > 0
 }
 
 const grammar = new Set(

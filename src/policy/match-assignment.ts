@@ -68,6 +68,7 @@ export function assignmentMatcher(shape: AssignmentShape): Matcher {
     const value = textAt(scene, head.valueAt, end)
     if (!isPlausible(value, head.style, shape)) return null
     if (isKept(value) || isDescribing(value) || isProse(value) || isPath(value)) return null
+    if (head.style === "element" && textAt(scene, end, end + 2) !== "</") return null
     if (isLoose(head.style) && !isAlone(scene, end, value)) return null
     if (isCode(scene, end, value, head.style, shape)) return null
     return foundFrom(scene, head.valueAt, head.valueAt, end, head.extent)
