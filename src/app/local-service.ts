@@ -4,13 +4,10 @@ import { Failure } from "../domain/failure.ts"
 import { othersAnchoredAt } from "../store/anchors.ts"
 import type { AuditReport } from "../store/contract.ts"
 import { openStore } from "../store/open-store.ts"
-import { setConfigValue } from "./config-edit.ts"
 import { toAuditSettings, toResourceLimits } from "./config-settings.ts"
 import { configSources } from "./config-sources.ts"
-import { diagnose } from "./diagnose.ts"
 import type { AppService, TrustedFile } from "./service.ts"
 import { ensureAgentDirectory } from "./state-directory.ts"
-import { trustProject } from "./trust.ts"
 import { typedCommand } from "./typed-command.ts"
 import { type WireRequest, Wiring } from "./wire.ts"
 
@@ -43,7 +40,7 @@ export function openService(request: ServiceRequest): AppService {
     retentionMs: async () => toAuditSettings((await config()).values).retentionMs,
     now: () => wiring.clock.now(),
     audit: async stream => audit(wiring, stream),
-    diagnose: () => diagnose(wiring),
+    diagnose: async () => (await import("./diagnose.ts")).diagnose(wiring),
     trustConfig: () => trust(wiring),
     setConfig: (key, value) => setValue(wiring, key, value),
     close: async () => wiring[Symbol.dispose](),
@@ -90,6 +87,7 @@ async function trust(wiring: Wiring): Promise<TrustedFile> {
       hint: "`acode config set KEY VALUE` makes one",
     })
   const { environment } = wiring.request
+  const { trustProject } = await import("./trust.ts")
   trustProject(
     { workspaceRoot: wiring.root.path, configPath: path, dataHome: environment.xdgDataHome },
     hash,
@@ -100,6 +98,8 @@ async function trust(wiring: Wiring): Promise<TrustedFile> {
 
 async function setValue(wiring: Wiring, key: string, valueText: string): Promise<string> {
   const { environment, configFile } = wiring.request
+  // Loaded when it is asked for: it brings the YAML editor and the schemas along.
+  const { setConfigValue } = await import("./config-edit.ts")
   const { project } = configSources(wiring.root.path, environment, configFile ?? null)
   await setConfigValue({
     source: project,

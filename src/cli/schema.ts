@@ -1,4 +1,4 @@
-import type { z } from "zod"
+import type { ZodMiniType } from "zod/mini"
 import { nearest, printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { defineCommand } from "./definition.ts"
@@ -33,9 +33,9 @@ export const schema = defineCommand({
   },
 })
 
-async function jsonSchema(type: z.ZodType): Promise<Record<string, unknown>> {
-  const zod = await import("zod")
-  return zod.z.toJSONSchema(type, { target: "draft-2020-12" })
+async function jsonSchema(type: ZodMiniType): Promise<Record<string, unknown>> {
+  const { toJSONSchema } = await import("zod/mini")
+  return toJSONSchema(type, { target: "draft-2020-12" })
 }
 
 function unknownSchema(name: string): Failure {

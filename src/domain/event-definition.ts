@@ -1,8 +1,11 @@
-import type { z } from "zod"
+import * as z from "zod/mini"
 import { assert } from "../base/assert.ts"
 
+// A command line lives too short for compiled validators to pay: compiling one costs more than a thousand parses.
+z.config({ jitless: true })
+
 /** One kind of fact, declared once: its name, its version, and the shape of its data. */
-export interface EventDefinition<Type extends string = string, Schema extends z.ZodType = z.ZodType> {
+export interface EventDefinition<Type extends string = string, Schema extends z.ZodMiniType = z.ZodMiniType> {
   readonly type: Type
   readonly version: number
   /** One sentence for the generated event page. */
@@ -10,7 +13,7 @@ export interface EventDefinition<Type extends string = string, Schema extends z.
   readonly data: Schema
 }
 
-export function defineEvent<Type extends string, Schema extends z.ZodType>(
+export function defineEvent<Type extends string, Schema extends z.ZodMiniType>(
   type: Type,
   version: number,
   summary: string,

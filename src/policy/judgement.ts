@@ -13,7 +13,7 @@ const references = anyOf([
   /^\$?\{+[^{}]*\}*$/, // ${NAME}, {{ name }}, {name}, also cut
   /^\$\(.*$/, // $(command)
   /^%[A-Za-z_]\w*%$/, // %NAME%
-  /^%\(?\w*\)?[sdvr]$/, // formats
+  /%\(?\w*\)?[sdvr]\b|\{\d?\}/, // formats
   /^#\{.*$/,
   /^@[A-Za-z_][\w.]*@$/,
   /^!(?:Ref|Sub|GetAtt|env|vault|secret)\b/,
@@ -28,6 +28,7 @@ const placeholders = anyOf([
   /^[xX]{1,}$/,
   /^(?:[*._#?~+=-]|\xe2\x80\xa2)+$/ /* also bullets */,
   /^0+$/,
+  /^[~^=v]?\d{1,5}(?:\.\d{1,5}){1,3}(?:-[a-z]+[.\d]*)?$/, // a version, as of a package called `canceltoken`
   /^<[^>]*>?$/,
   /^\[[^\]]*\]?$/,
   /^[xX]{3}[xX._-]*\w{0,4}$/, // xxxx-1234: masked but for its end
@@ -95,6 +96,13 @@ export function isPath(value: string): boolean {
 /** What stands unquoted behind `=` in source code. */
 export function isCodeName(value: string): boolean {
   return /^[A-Za-z_$][A-Za-z_$]*\d?$/.test(value) || isMember(value)
+}
+
+/** `EqualsGreaterThanToken`, `_PrivateKey`: words, while random letters change their case all the time. */
+export function isCamelCase(value: string): boolean {
+  if (!/^_*[A-Za-z]+$/.test(value)) return false
+  const parts = value.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []
+  return parts.length > 1 && value.length / parts.length >= 4
 }
 
 /** `user.password`, `Token::NUMBER`. */

@@ -108,14 +108,15 @@ function entryOf({ text, ignoreCase }: Literal, index: number): Entry {
 
 /** For each way the steps can fall on the literal, its rarest pair that they meet. */
 function probesOf(entry: Entry, stride: number): readonly Probe[] {
-  const offsets = Array.from({ length: Math.min(entry.length - 1, offsetMax) }, (_, offset) => offset)
-  return Array.from({ length: stride }, (_, phase) => {
-    const met = offsets.filter(offset => offset % stride === phase)
-    const offset = met.reduce((best, next) =>
-      commonness(entry, next) < commonness(entry, best) ? next : best,
-    )
-    return { entry, offset }
-  })
+  const end = Math.min(entry.length - 1, offsetMax)
+  const probes: Probe[] = []
+  for (let phase = 0; phase < stride; phase++) {
+    let rarest = phase
+    for (let offset = phase; offset < end; offset += stride)
+      if (commonness(entry, offset) < commonness(entry, rarest)) rarest = offset
+    probes.push({ entry, offset: rarest })
+  }
+  return probes
 }
 
 /** Frequent pairs of letters in English and in source code, most frequent first, and runs of marks. */
@@ -123,9 +124,7 @@ const commonPairs =
   "  --==//**..__  th he in er an re on at en nd ti es or te of ed is it al ar st to nt ng se ha as ou io le ve co me de hi ri ro ic ne ea ra ce li ch ll be ma si om ur ca el ta la ns di fo ho pe ec pr no ct us ac ot il tr ly nc et ut ss so rs un lo wa ge ie wh ee wi em ad ol rt po we na ul ni ts mo ow pa im mi ai sh ir su id os iv ia am fi ci vi pl ig tu ev ld ry mp fe bl ab gh ty op wo sa ay ex ke fr oo av ag if ap gr od bo sp rd do uc bu ei ov by rm ep tt oc fa ef cu rn sc gi da yo cr cl du ga qu ue ff ba ey ls va um pp ua up lu go ht ru ug ds lt pi rc rr eg au ck ew mu br bi pt ak pu ui rg ib tl ny ki rk ys ob mm fu ph og ms ye ud mb ip ub oi rl gu dr hr cc tw ft wn nu af hu nn eo vo rv nf xp gn sm fl iz ok nl my gl aw ju oa eq sy sl ps jo lf nv je nk kn gs dy hy ze ks xt bs ik dd pt :/"
 
 function commonness(entry: Entry, offset: number): number {
-  const pair = Buffer.from(entry.lower.subarray(offset, offset + 2))
-    .toString("latin1")
-    .toLowerCase()
+  const pair = String.fromCharCode(entry.lower[offset] ?? 0, entry.lower[offset + 1] ?? 0).toLowerCase()
   const rank = commonPairs.indexOf(pair)
   return rank < 0 ? 0 : commonPairs.length - rank
 }
@@ -148,15 +147,22 @@ function tableOf(probes: readonly Probe[]): ProbeTable {
 }
 
 /** Every way to write the pair in upper and lower case. */
-function pairsOf({ entry: { lower, upper }, offset }: Probe): ReadonlySet<number> {
-  const pairs = [lower, upper].flatMap(first =>
-    [lower, upper].map(second => pairAt([first[offset] ?? 0, second[offset + 1] ?? 0], 0)),
-  )
-  return new Set(pairs)
+function pairsOf({ entry: { lower, upper }, offset }: Probe): readonly number[] {
+  const pairs: number[] = []
+  for (const first of [lower, upper])
+    for (const second of [lower, upper]) {
+      const pair = pairOf(first[offset] ?? 0, second[offset + 1] ?? 0)
+      if (!pairs.includes(pair)) pairs.push(pair)
+    }
+  return pairs
+}
+
+function pairOf(first: number, second: number): number {
+  return ((first & 127) << 7) | (second & 127)
 }
 
 function pairAt(bytes: ArrayLike<number>, at: number): number {
-  return (((bytes[at] ?? 0) & 127) << 7) | ((bytes[at + 1] ?? 0) & 127)
+  return pairOf(bytes[at] ?? 0, bytes[at + 1] ?? 0)
 }
 
 function agrees(entry: Entry, bytes: Uint8Array, position: number, length: number): boolean {

@@ -1,5 +1,6 @@
 import { alphabetOf, visibleBut } from "./alphabet.ts"
 import {
+  isCamelCase,
   isCodeName,
   isDescribing,
   isKept,
@@ -168,11 +169,22 @@ function isPlausible(value: string, style: Style, shape: AssignmentShape): boole
   if (/^\d+$/.test(value)) return value.length >= (isAny ? 4 : 12)
   if (value.length < shape.min || (isLoose(style) && value.length < 6)) return false
   if (/^[A-Z_]+$/.test(value) && (style === "flag" || isLoose(style))) return false
-  const isWord = /^[A-Za-z]+$/.test(value)
-  if (style === "line" || (isWord && value.length >= 20)) return true
+  if (style === "line") return !isArgument(value)
   if (style === "listed") return /\d/.test(value) && /[A-Za-z]/.test(value) && !/\s/.test(value)
+  // The quote closed a string: `"token: " + name`.
+  if (style === "quoted" && /^\s|^[+,;)}\]]/.test(value)) return false
+  if ((style === "quoted" || isLoose(style)) && !isAny && isCamelCase(value)) return false
+  const isWord = /^[A-Za-z]+$/.test(value)
+  if (isWord && value.length >= 20) return !isLoose(style) || !isCamelCase(value)
   if (isWord) return isPlausibleWord(value, style, isAny)
   return isAny ? !isLoose(style) || !isSlug(value) : !isSlug(value) && !isSymbolic(value)
+}
+
+/** A line of a call in source code: `password=password,` or `token=read(file))`. */
+function isArgument(value: string): boolean {
+  const name = value.replace(/[),;]{1,4}$/, "")
+  if (/^[A-Za-z_][\w.]*\(/.test(value)) return true
+  return name !== value && (isCodeName(name) || isDescribing(name))
 }
 
 /** Letters alone: a weak password, or a word about one. */

@@ -1,4 +1,4 @@
-import { type Alphabet, alphabetOf, visibleBut, wordBytes } from "./alphabet.ts"
+import { type Alphabet, alphabetOf, wordBytes } from "./alphabet.ts"
 import { isDescribing, isKept } from "./judgement.ts"
 import { byteBefore, foundFrom, judgedEnd, type Matcher, textAt } from "./scene.ts"
 
@@ -30,4 +30,3 @@ export function headedMatcher(shape: HeadedShape): Matcher {
 }
 
 export const credentialBytes = alphabetOf(/[A-Za-z0-9._~+/=:%-]/)
-export const argumentBytes = visibleBut("\"'`\\;|&<>")

@@ -30,7 +30,7 @@ export function tokenMatcher(shape: TokenShape): Matcher {
     if (scene.end - from < shortest || alphabet[byteAt(scene, from + shortest - 1)] !== 1) return null
     const end = judgedEnd(scene, from, extent)
     const body = textAt(scene, from, end)
-    if (/^[xX*.0_-]+$/.test(body) || body.length > (shape.max ?? judgedBytes)) return null
+    if (filler.test(body) || body.length > (shape.max ?? judgedBytes)) return null
     const isWhole = body.length >= shape.min && (shape.like === undefined || shape.like.test(body))
     const isCut =
       shape.isUnique === true && scene.final && end === scene.end && /^(?=.*\d)(?=.*[A-Za-z]).{8}/.test(body)
@@ -39,6 +39,9 @@ export function tokenMatcher(shape: TokenShape): Matcher {
     return foundFrom(scene, keepPrefix ? from : at, from, end - trailing, extent)
   }
 }
+
+/** `ghp_xxxxxxxx` in documentation. */
+const filler = /^[xX*.0_-]+$|[xX]{8}|\*{4}/
 
 export const alphanumeric = alphabetOf(/[A-Za-z0-9]/)
 export const upperAlphanumeric = alphabetOf(/[A-Z0-9]/)

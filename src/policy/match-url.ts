@@ -22,7 +22,10 @@ export const urlMatcher: Matcher = (scene, position, anchorLength) => {
     const isToken = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_-]{20,}$/.test(text)
     return isToken ? { start: from, end: host, extent: null } : null
   }
-  if (/^(?:user|username|name|admin|root|me)$/i.test(text.slice(0, colon)) && genericPassword.test(password))
+  if (
+    /^\[?(?:user|username|name|admin|root|me)$/i.test(text.slice(0, colon)) &&
+    genericPassword.test(password)
+  )
     return null
   return { start: from + colon + 1, end: host, extent: null }
 }

@@ -1,7 +1,8 @@
 import { alphabetOf, base64Bytes, dottedBytes, tokenBytes } from "./alphabet.ts"
 import type { RedactionKind } from "./marker.ts"
 import { type AssignmentShape, assignmentMatcher } from "./match-assignment.ts"
-import { argumentBytes, credentialBytes, type HeadedShape, headedMatcher } from "./match-header.ts"
+import { credentialBytes, type HeadedShape, headedMatcher } from "./match-header.ts"
+import { type OptionShape, optionMatcher } from "./match-option.ts"
 import { privateKeyMatcher } from "./match-private-key.ts"
 import { alphanumeric, type TokenShape, tokenMatcher, upperAlphanumeric } from "./match-token.ts"
 import { urlMatcher } from "./match-url.ts"
@@ -94,7 +95,7 @@ export const redactionRules: readonly RedactionRule[] = [
     min: 6,
   }),
   headed("authorization", ["authorization"], {
-    head: /^authorization\\*["']?\]?[ \t]{0,4}[:=][ \t]{0,4}\\*["'`]?/i,
+    head: /^authorization\\*["']?[ \t]{0,4}:[ \t]{0,4}\\*["'`]?/i,
     alphabet: credentialBytes,
     min: 16,
     like: /\d/,
@@ -111,25 +112,14 @@ export const redactionRules: readonly RedactionRule[] = [
     min: 8,
     like: /\d|[A-Z].*[a-z]/,
   }),
-  headed("password", ["mysql", "mariadb"], {
-    head: /^(?:mysql|mariadb)(?:dump|admin|-dump|-admin|import|check)?\b[^\n|;&]{0,100}?[ \t]-p(?=[^ \t\n])["']?/,
-    alphabet: argumentBytes,
-    min: 3,
+  option("password", [" -p"], { programs: ["mysql", "mariadb"], head: /^ -p["']?/ }),
+  option("password", [" -p"], {
+    programs: ["sshpass", "docker login", "podman login"],
+    head: /^ -p[ \t]{1,4}["']?/,
   }),
-  headed("password", ["sshpass"], {
-    head: /^sshpass[ \t]{1,4}-p[ \t]{0,4}["']?/,
-    alphabet: argumentBytes,
-    min: 3,
-  }),
-  headed("password", ["docker login", "podman login", "helm registry login"], {
-    head: /^(?:docker|podman|helm registry) login\b[^\n|;&]{0,100}?[ \t]-p[ \t]{1,4}["']?/,
-    alphabet: argumentBytes,
-    min: 3,
-  }),
-  headed("password", ["curl"], {
-    head: /^curl\b[^\n|;&]{0,100}?[ \t](?:-u|--user)(?:[ \t]{1,4}|=)?["']?[^\s:"'$<]{1,64}:/,
-    alphabet: argumentBytes,
-    min: 3,
+  option("password", [" -u", " --user"], {
+    programs: ["curl"],
+    head: /^ (?:-u|--user)(?:[ \t]{1,4}|=)?["']?[^\s:"'$<]{1,64}:/,
   }),
 
   // Assignments, by the word at the end of the key.
@@ -176,6 +166,10 @@ function token(kind: RedactionKind, anchors: readonly string[], shape: TokenShap
 
 function headed(kind: RedactionKind, anchors: readonly string[], shape: HeadedShape): RedactionRule {
   return { kind, anchors, ignoreCase: true, match: headedMatcher(shape) }
+}
+
+function option(kind: RedactionKind, anchors: readonly string[], shape: OptionShape): RedactionRule {
+  return { kind, anchors, ignoreCase: false, match: optionMatcher(shape) }
 }
 
 function assignment(kind: RedactionKind, anchors: readonly string[], shape: AssignmentShape): RedactionRule {

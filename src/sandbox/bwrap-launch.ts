@@ -1,9 +1,10 @@
 import { closeSync, existsSync } from "node:fs"
 import { join, relative } from "node:path"
 import { toIso } from "../base/clock.ts"
+import type { Spawned } from "../base/spawn.ts"
 import { Failure } from "../domain/failure.ts"
 import type { BwrapSettings } from "./bwrap-settings.ts"
-import { confinedTree, type TreeParts } from "./bwrap-tree.ts"
+import { type ConfinedTree, confinedTree, needsBlock } from "./bwrap-tree.ts"
 import type { ControlGroups } from "./cgroup.ts"
 import type { CleanUpReport, Confinement, Launch } from "./contract.ts"
 import { guarded } from "./guard.ts"
@@ -30,46 +31,60 @@ export interface PreparedLaunch {
 }
 
 /** The numbers under which the child finds what is handed over, after its three standard ones. */
-const descriptors = { arguments: 3, seccomp: 4, status: 5, block: 6, lifeline: 7 } as const
-const blockIndex = descriptors.block - 3
+const descriptors = { arguments: 3, seccomp: 4, status: 5, gate: 6, lifeline: 7, block: 8 } as const
 
 export function launchConfined(prepared: PreparedLaunch): Launch {
-  const { settings, confinement } = prepared
-  const files = openFiles(prepared)
-  let attached: TreeParts | null = null
+  const { settings, confinement, groups } = prepared
+  const blocks = needsBlock(confinement.limits, groups)
+  const files = openFiles(prepared, blocks)
+  let tree: ConfinedTree | null = null
   let report: Promise<CleanUpReport> | null = null
   return {
     signalsAsExitCodes: true,
     spawn: {
-      argv: guarded(descriptors, [
+      argv: guarded({ ...descriptors, others: [3, 4, ...(blocks ? [descriptors.block] : [])] }, [
         settings.program,
         ...["--args", String(descriptors.arguments), "--", ...confinement.argv],
       ]),
       // Nothing at all: inside, `/proc/1/environ` is the environment of bubblewrap itself.
       env: {},
       cwd: "/",
-      extra: [files.arguments, files.seccomp, files.status, "pipe", "pipe"],
+      extra: [
+        files.arguments,
+        files.seccomp,
+        files.status,
+        "pipe",
+        "pipe",
+        ...(blocks ? ["pipe" as const] : []),
+      ],
     },
     attach: async child => {
-      attached = {
+      tree = await confinedTree({
         child,
         status: files.status,
-        block: child.extra[blockIndex] ?? -1,
+        gate: ourEnd(child, descriptors.gate),
+        block: blocks ? ourEnd(child, descriptors.block) : null,
         limits: confinement.limits,
-        groups: prepared.groups,
+        groups,
         onSetupFailed: settings.onSetupFailed,
-      }
-      return await confinedTree(attached)
+      })
+      return tree
     },
     cleanUp: async () => {
+      report ??= cleanUp(prepared, tree)
       files.close()
-      report ??= cleanUp(prepared, attached !== null)
       return await report
     },
   }
 }
 
-function openFiles(prepared: PreparedLaunch) {
+function ourEnd(child: Spawned, descriptor: number): number {
+  return child.extra[descriptor - firstExtra] ?? -1
+}
+
+const firstExtra = 3
+
+function openFiles(prepared: PreparedLaunch, blocks: boolean) {
   const { settings, confinement } = prepared
   const architecture = filterArchitecture(process.arch)
   if (architecture === null) throw noFilter()
@@ -83,7 +98,7 @@ function openFiles(prepared: PreparedLaunch) {
     network: confinement.network,
     disableUserNamespaces: settings.disableUserNamespaces,
     maskFile: prepared.maskFile,
-    descriptors,
+    descriptors: { ...descriptors, block: blocks ? descriptors.block : null },
   })
   const open = new Set<number>()
   const keep = (fd: number) => {
@@ -102,10 +117,12 @@ function openFiles(prepared: PreparedLaunch) {
   }
 }
 
-async function cleanUp(prepared: PreparedLaunch, hasRun: boolean): Promise<CleanUpReport> {
+async function cleanUp(prepared: PreparedLaunch, tree: ConfinedTree | null): Promise<CleanUpReport> {
   try {
     await prepared.placeholders.release()
-    return hasRun ? await quarantineAppeared(prepared) : nothing
+    const report = tree === null ? nothing : await quarantineAppeared(prepared)
+    await tree?.dispose()
+    return report
   } catch {
     // Never throws, by contract. What could not be looked through is named, and the next scan finds what is left.
     return { ...nothing, left: ["."] }

@@ -1,64 +1,82 @@
-import { readSync, writeSync } from "node:fs"
+import { writeSync } from "node:fs"
 import { errnoOf } from "../base/assert.ts"
-import type { Exit, Spawned } from "../base/spawn.ts"
+import { type Exit, ownChildren, type Spawned } from "../base/spawn.ts"
 import type { ResourceLimits } from "../domain/command.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ControlGroups } from "./cgroup.ts"
 import type { ProcessTree } from "./contract.ts"
-import { dismissGuard, guardPid } from "./guard.ts"
+import { dismissGuard, gateClosed } from "./guard.ts"
+import { firstProcess, type LaunchStatus, watchStatus } from "./launch-status.ts"
 import { type Reaped, reap } from "./libc.ts"
-import { applyLimits, defaultProcessesMax, type LimitsInForce } from "./limits.ts"
+import {
+  applyLimits,
+  canLimitProcesses,
+  defaultProcessesMax,
+  type LimitsInForce,
+  limitFileSize,
+  limitProcesses,
+} from "./limits.ts"
 import { descendantsOf, peakMemoryOf } from "./proc-tree.ts"
-import { openProcess, type ProcessHandle, trySignal, untilGone } from "./process-handle.ts"
+import { trySignal, untilGone } from "./process-handle.ts"
 import { type Watchdog, watchProcesses } from "./watchdog.ts"
 
 export interface TreeParts {
   readonly child: Spawned
-  /** Where bubblewrap writes what it does; a file of ours. */
+  /** Where the guard and bubblewrap write who they are; a file of ours. */
   readonly status: number
-  /** Our end of the pipe it waits at before it starts the program. */
-  readonly block: number
+  /** Our end of the pipe the launch waits at before bubblewrap starts. */
+  readonly gate: number
+  /** Our end of the pipe bubblewrap waits at before the program starts, where there is one. */
+  readonly block: number | null
   readonly limits: ResourceLimits
   readonly groups: ControlGroups
   readonly onSetupFailed: () => void
 }
 
-/**
- * Takes over a bubblewrap that has just been started: waits for the pid of the namespace's first process, puts the
- * limits on it, and only then lets it go on to the program.
- */
-export async function confinedTree(parts: TreeParts): Promise<ProcessTree> {
-  const { child } = parts
-  const status = statusReader(parts.status)
-  const pid = await firstPid(status, child)
-  const inner = pid === null ? null : openProcess(pid)
-  if (inner === null) {
-    trySignal(child.pid, sigkill)
-    await child.exited
-    dismissGuard(guardPid(status.read()))
-    parts.onSetupFailed()
-    throw setupFailure()
-  }
-  const limits = applyLimits(
-    inner.pid,
-    { ...parts.limits, processesMax: parts.limits.processesMax ?? defaultProcessesMax },
-    parts.groups,
-  )
-  release(parts.block)
-  return treeOf(parts, status, inner, limits)
+/** Bubblewrap itself, its guard, and the first process of the namespace. */
+export const ownProcesses = 3
+
+/** Whether something must be set on a process inside the namespace, for which bubblewrap has to wait for us. */
+export function needsBlock(limits: ResourceLimits, groups: ControlGroups): boolean {
+  return limits.fileBytesMax !== null || (!groups.controls.has("processes") && canLimitProcesses())
 }
 
-function treeOf(
-  parts: TreeParts,
-  status: StatusReader,
-  inner: ProcessHandle,
-  limits: LimitsInForce,
-): ProcessTree {
+/**
+ * Takes over a launch that has just been started and waits at its gate: limits first, then bubblewrap. Most limits
+ * are inherited from there on, so that nobody has to wait for the namespace to be made.
+ */
+export async function confinedTree(parts: TreeParts): Promise<ConfinedTree> {
   const { child } = parts
-  const watchdog =
-    limits.watchProcessesMax === null
-      ? null
-      : watchProcesses(inner.pid, limits.watchProcessesMax, () => inner.signal(sigkill))
+  const status = watchStatus(parts.status, child)
+  const limits = { ...parts.limits, processesMax: parts.limits.processesMax ?? defaultProcessesMax }
+  const inForce = applyLimits(child.pid, limits, parts.groups, ownProcesses)
+  release(parts.gate)
+  const isHeld = parts.block === null ? false : await limitInside(parts.block, status, limits)
+  return treeOf(parts, status, isHeld ? { ...inForce, watchProcessesMax: null } : inForce)
+}
+
+export interface ConfinedTree extends ProcessTree {
+  /** After the end: gives back what the tree held on to. */
+  dispose(): Promise<void>
+}
+
+/** Sets what can only be set inside the user namespace, then lets the program start. */
+async function limitInside(
+  block: number,
+  status: LaunchStatus,
+  limits: ResourceLimits & { readonly processesMax: number },
+): Promise<boolean> {
+  const inner = await firstProcess(status)
+  if (inner === null) return false
+  if (limits.fileBytesMax !== null) limitFileSize(inner.pid, limits.fileBytesMax)
+  const isHeld = limitProcesses(inner.pid, limits.processesMax)
+  release(block)
+  return isHeld
+}
+
+function treeOf(parts: TreeParts, status: LaunchStatus, limits: LimitsInForce): ConfinedTree {
+  const { child } = parts
+  const watchdog = watchOver(child, limits, status)
   const end: EndOfTree = {
     exit: null,
     killed: false,
@@ -67,30 +85,33 @@ function treeOf(
     peakBytes: null,
     hit: null,
   }
+  let guardGone: Promise<void> | null = null
   const finish = async () => {
-    // The first process dies last: when it is gone nothing of the namespace is left, however it hid.
-    inner.signal(sigkill)
-    await untilGone(inner)
+    status.inner()?.signal(sigkill)
     end.exit ??= await child.exited
-    end.reaped ??= reap(inner.pid)
+    // The first process dies last: when it is gone nothing of the namespace is left, however it hid.
+    const inner = status.inner()
+    inner?.signal(sigkill)
+    if (inner !== null) await untilGone(inner)
+    if (inner !== null && !ownChildren.has(inner.pid)) end.reaped ??= reap(inner.pid)
+    watchdog?.stop()
     end.peakBytes ??= limits.group.peakMemoryBytes()
     end.hit ??= watchdog?.hasBitten() ? "processes" : limits.group.limitHit()
-    watchdog?.stop()
-    dismissGuard(guardPid(status.read()))
-    limits.group.remove()
-    inner.close()
+    guardGone ??= dismissGuard(status.guardPid())
   }
   return {
     kill: async () => {
-      if (end.exit === null && !inner.isGone()) {
+      if (!status.hasExited()) {
         end.killed = true
-        end.sampledBytes = peakMemoryOf(descendantsOf(inner.pid, sampledMax))
+        sample(status, end)
+        killAtOnce(child, status)
       }
       await finish()
     },
     // The first process leads the group its command is in, and ignores what it has no handler for.
     terminate: () => {
-      if (!inner.isGone()) trySignal(-inner.pid, sigterm)
+      const inner = status.hasExited() ? null : status.inner()
+      if (inner !== null && !inner.isGone()) trySignal(-inner.pid, sigterm)
     },
     settle: finish,
     maxRssBytes: () => end.peakBytes ?? end.reaped?.maxRssBytes ?? end.sampledBytes,
@@ -100,6 +121,12 @@ function treeOf(
       if (!neverStarted(end, status, watchdog)) return null
       parts.onSetupFailed()
       return setupFailure()
+    },
+    dispose: async () => {
+      // The guard was in the group, which can be removed only when nobody is in it.
+      await guardGone
+      limits.group.remove()
+      status.inner()?.close()
     },
   }
 }
@@ -113,10 +140,28 @@ interface EndOfTree {
   hit: "memory" | "processes" | null
 }
 
-/** Bubblewrap tells the exit code of the program only if it came to start it, and exits with 1 if it did not. */
-function neverStarted(end: EndOfTree, status: StatusReader, watchdog: Watchdog | null): boolean {
-  const ended = end.exit !== null && end.exit.exitCode === 1
-  return ended && !end.killed && watchdog?.hasBitten() !== true && !status.read().includes('"exit-code"')
+function sample(status: LaunchStatus, end: EndOfTree): void {
+  const inner = status.inner()
+  if (inner !== null) end.sampledBytes = peakMemoryOf(descendantsOf(inner.pid, sampledMax))
+}
+
+/** Before the namespace has a first process that can be named, everything is still in bubblewrap's process group. */
+function killAtOnce(child: Spawned, status: LaunchStatus): void {
+  if (status.inner() === null) trySignal(-child.pid, sigkill)
+  status.inner()?.signal(sigkill)
+}
+
+function watchOver(child: Spawned, limits: LimitsInForce, status: LaunchStatus): Watchdog | null {
+  if (limits.watchProcessesMax === null) return null
+  return watchProcesses(child.pid, limits.watchProcessesMax + ownProcesses, () => killAtOnce(child, status))
+}
+
+/** The exit codes of bubblewrap and of the shell before it, when they could not do their work. */
+const ownFailures: readonly (number | null)[] = [1, gateClosed, 126, 127]
+
+function neverStarted(end: EndOfTree, status: LaunchStatus, watchdog: Watchdog | null): boolean {
+  const failed = end.exit !== null && ownFailures.includes(end.exit.exitCode)
+  return failed && !end.killed && watchdog?.hasBitten() !== true && !status.hasStarted()
 }
 
 function setupFailure(): Failure {
@@ -128,47 +173,10 @@ function setupFailure(): Failure {
   })
 }
 
-interface StatusReader {
-  /** All that has been written so far, also after the file has been given up. */
-  read(): string
-}
-
-function statusReader(fd: number): StatusReader {
-  const buffer = Buffer.alloc(4096)
-  let text = ""
-  return {
-    read: () => {
-      try {
-        text = buffer.toString("latin1", 0, readSync(fd, buffer, 0, buffer.length, 0))
-      } catch (error) {
-        // Given up by now: what was read last stands.
-        if (errnoOf(error) === null) throw error
-      }
-      return text
-    },
-  }
-}
-
-/** The host's number for pid 1 of the namespace; null when bubblewrap ended without making one. */
-async function firstPid(status: StatusReader, child: Spawned): Promise<number | null> {
-  let exited = false
-  void child.exited.then(() => {
-    exited = true
-  })
-  for (let waitedMs = 0; waitedMs < setupWithinMs; waitedMs++) {
-    const last = exited
-    const pid = /"child-pid": (\d+)[^}]*}/.exec(status.read())?.[1]
-    if (pid !== undefined) return Number(pid)
-    if (last) return null
-    await Bun.sleep(1)
-  }
-  return null
-}
-
-/** Lets the program start; bubblewrap may be dead by now, and then there is nothing to let go. */
+/** Opens a gate; whoever stood there may be dead by now, and then there is nothing to let go. */
 function release(fd: number): void {
   try {
-    writeSync(fd, "go")
+    writeSync(fd, "go\n")
   } catch (error) {
     if (errnoOf(error) === null) throw error
   }
@@ -177,4 +185,3 @@ function release(fd: number): void {
 const sigkill = 9
 const sigterm = 15
 const sampledMax = 64
-const setupWithinMs = 10_000

@@ -71,15 +71,17 @@ async function prepare(
 
 /**
  * Directories that are masked before they exist, because programs that already run act on them unasked: a prompt runs
- * git where it finds `.git`, editors and agents read their settings anew. Such names begin with a dot. Files that do not exist are not masked, for
- * the reason given in placeholders; they are found and moved to quarantine when the command has ended.
+ * git where it finds a repository, editors and agents take up new settings at once. Every other protected name that
+ * appears is moved to quarantine when the command has ended. Not all of them are masked: a placeholder stands in the
+ * workspace for as long as the command runs, where people, file watchers and other tools see it come and go.
  */
+const maskedWhileMissing = [".git", ".vscode", ".claude", ".cursor"]
+
 function missingNames(settings: BwrapSettings, confinement: Confinement): readonly string[] {
   const { workspaceRoot: root, writable } = confinement
   return settings.protection.topLevelNames
-    .filter(({ name, kind, hidden }) => kind === "directory" && !hidden && name.startsWith("."))
+    .filter(({ name, kind }) => kind === "directory" && maskedWhileMissing.includes(name))
     .map(({ name }) => name)
-    .filter(name => !settings.stateDirectories.includes(join(root, name)))
     .filter(
       name => !writable.some(path => isWithin(join(root, name), path) || isWithin(path, join(root, name))),
     )

@@ -13,29 +13,47 @@ export interface LimitsInForce {
   readonly watchProcessesMax: number | null
 }
 
-/** Puts every limit on a process that has not started its program yet; what it starts inherits them. */
-export function applyLimits(pid: number, limits: ResourceLimits, groups: ControlGroups): LimitsInForce {
+/**
+ * Puts limits on a process that has not started its program yet; what it starts inherits them. `extraProcesses` is
+ * how many processes of ours will be in the same tree.
+ */
+export function applyLimits(
+  pid: number,
+  limits: ResourceLimits,
+  groups: ControlGroups,
+  extraProcesses: number,
+): LimitsInForce {
+  const { processesMax, memoryBytesMax } = limits
   const group = groups.create({
-    processesMax: limits.processesMax,
-    memoryBytesMax: limits.memoryBytesMax,
+    processesMax: processesMax === null ? null : processesMax + extraProcesses,
+    memoryBytesMax,
   })
   const grouped = group.add(pid)
-  const holdsMemory = grouped && group.holdsMemory
-  const holdsProcesses = grouped && group.holdsProcesses
   lower(pid, "core", 0)
   lower(pid, "openFiles", openFilesMax)
   if (limits.cpuSecondsMax !== null) lower(pid, "cpu", limits.cpuSecondsMax, limits.cpuSecondsMax + 1)
-  if (limits.fileBytesMax !== null) lower(pid, "fileSize", limits.fileBytesMax)
   // Best effort: it holds each process on its own, where only a group holds all of them together.
-  if (limits.memoryBytesMax !== null && !holdsMemory) lower(pid, "data", limits.memoryBytesMax)
-  const counted = limits.processesMax === null || holdsProcesses || limitProcesses(pid, limits.processesMax)
-  return { group, watchProcessesMax: counted ? null : limits.processesMax }
+  if (memoryBytesMax !== null && !(grouped && group.holdsMemory)) lower(pid, "data", memoryBytesMax)
+  const isHeld = processesMax === null || (grouped && group.holdsProcesses)
+  return { group, watchProcessesMax: isHeld ? null : processesMax }
 }
 
-/** False where the kernel would not hold it: never for root, and before 5.14 it counts all the user's processes. */
-function limitProcesses(pid: number, processesMax: number): boolean {
-  if (process.geteuid?.() === 0 || !countsPerNamespace(release())) return false
-  return lower(pid, "processes", processesMax)
+/** Apart from the others, because it would also hold for what is written down about the launch. */
+export function limitFileSize(pid: number, fileBytesMax: number): void {
+  lower(pid, "fileSize", fileBytesMax)
+}
+
+/**
+ * The kernel's own limit on processes, for the first process of a user namespace: there it counts what is in the
+ * namespace, outside it would count everything the user runs. False where it would not hold: never for root, and
+ * before 5.14 it counts the user's processes everywhere.
+ */
+export function limitProcesses(pid: number, processesMax: number): boolean {
+  return canLimitProcesses() && lower(pid, "processes", processesMax)
+}
+
+export function canLimitProcesses(): boolean {
+  return process.geteuid?.() !== 0 && countsPerNamespace(release())
 }
 
 export function countsPerNamespace(kernelRelease: string): boolean {

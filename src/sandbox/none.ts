@@ -5,7 +5,7 @@ import type { ResourceLimits } from "../domain/command.ts"
 import { type ControlGroup, type ControlGroups, findControlGroups } from "./cgroup.ts"
 import type { Confinement, Launch, ProcessTree, Sandbox } from "./contract.ts"
 import { becomeSubreaper } from "./libc.ts"
-import { applyLimits, type LimitsInForce } from "./limits.ts"
+import { applyLimits, type LimitsInForce, limitFileSize } from "./limits.ts"
 import { hasVariable } from "./proc-tree.ts"
 import { trySignal } from "./process-handle.ts"
 import { adoptedChildren, aliveFrom, endAll, executionTag, reapAdopted } from "./survivors.ts"
@@ -72,7 +72,8 @@ function launchPlain(
 const gate = 'read _ <&3; exec 3<&-; exec "$@"'
 
 function limitThenRelease(child: Spawned, limits: ResourceLimits, groups: ControlGroups): LimitsInForce {
-  const inForce = applyLimits(child.pid, limits, groups)
+  const inForce = applyLimits(child.pid, limits, groups, 0)
+  if (limits.fileBytesMax !== null) limitFileSize(child.pid, limits.fileBytesMax)
   try {
     writeSync(child.extra[0] ?? -1, "\n")
   } catch (error) {

@@ -19,7 +19,8 @@ export interface Profile {
 export interface ProfileDescriptors {
   readonly seccomp: number
   readonly status: number
-  readonly block: number
+  /** Where it waits before it starts the program, when it has to. */
+  readonly block: number | null
 }
 
 /**
@@ -46,8 +47,7 @@ export function profileArguments(profile: Profile): readonly string[] {
     String(profile.descriptors.seccomp),
     "--json-status-fd",
     String(profile.descriptors.status),
-    "--block-fd",
-    String(profile.descriptors.block),
+    ...(profile.descriptors.block === null ? [] : ["--block-fd", String(profile.descriptors.block)]),
   ]
 }
 
