@@ -9,6 +9,7 @@ export const defaultConfig = {
     default_timeout_seconds: 300,
     max_output_kb: 1024,
     artifact_max_mb: 16,
+    output_ceiling_mb: 16_384,
     use_shell: false,
     max_concurrent: 4,
     max_queued: 1000,

@@ -26,6 +26,9 @@ export function executionSection() {
       artifact_max_mb: whole(1, 1024)
         .default(defaults.artifact_max_mb)
         .describe("How much of an output that is too long for the result is kept as an artifact."),
+      output_ceiling_mb: whole(1, 1024 * 1024)
+        .default(defaults.output_ceiling_mb)
+        .describe("How much a command may write to both streams together before it is killed."),
       use_shell: z
         .boolean()
         .default(defaults.use_shell)

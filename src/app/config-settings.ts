@@ -13,6 +13,7 @@ export function toExecutionSettings({ execution }: Config): ExecutionSettings {
     defaultTimeoutMs: Math.round(execution.default_timeout_seconds * 1000),
     outputBytesMax: execution.max_output_kb * KiB,
     artifactBytesMax: execution.artifact_max_mb * MiB,
+    outputCeilingBytes: execution.output_ceiling_mb * MiB,
     useShell: execution.use_shell,
     concurrentMax: execution.max_concurrent,
     queuedMax: execution.max_queued,

@@ -177,5 +177,6 @@ function exitCodeFor(result: CommandResult, interruptedBy: number | null): numbe
 
 function signalNumber(name: string | null): number {
   const numbers: Readonly<Record<string, number>> = constants.signals
-  return name === null ? 0 : (numbers[name] ?? 0)
+  // Real-time signals have a number and no name: `SIG34`.
+  return name === null ? 0 : (numbers[name] ?? Number(/^SIG(\d+)$/.exec(name)?.[1] ?? 0))
 }

@@ -1,10 +1,9 @@
-import { unreachable } from "../base/assert.ts"
 import { nearest, printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { CliCommand, CliInput } from "./definition.ts"
-import { type FlagSpec, type FlagSpecs, type GlobalFlags, globalFlags } from "./flags.ts"
-
-type Values = Record<string, unknown>
+import { readFlags, usageFailure, type Values } from "./flag-reading.ts"
+import { type FlagSpecs, type GlobalFlags, globalFlags } from "./flags.ts"
+import { WordReader } from "./word-reader.ts"
 
 /** What a line means: a command with its words and flags, or a request for help. */
 export interface ParsedLine {
@@ -20,7 +19,7 @@ export interface ParsedLine {
 /** Reads a command line. Throws ACODE-CLI-001…003 and suggests what was probably meant. */
 export function parseLine(argv: readonly string[], commands: readonly CliCommand[]): ParsedLine {
   const globals = defaultsOf(globalFlags)
-  const reader = new Reader(argv)
+  const reader = new WordReader(argv)
   const words: string[] = []
   for (;;) {
     readFlags(reader, globalFlags, globals)
@@ -38,7 +37,7 @@ function unfinished(words: readonly string[], globals: Values): ParsedLine {
   return { command: null, arguments: [], isLiteral: false, flags: {}, globals: typed(globals), group }
 }
 
-function parseCommand(command: CliCommand, reader: Reader, globals: Values): ParsedLine {
+function parseCommand(command: CliCommand, reader: WordReader, globals: Values): ParsedLine {
   const flags = defaultsOf(command.flags)
   const into = { ...globals, ...flags }
   const specs: FlagSpecs = { ...globalFlags, ...command.flags }
@@ -64,7 +63,7 @@ function parseCommand(command: CliCommand, reader: Reader, globals: Values): Par
 }
 
 /** Gives whether `--` was among them. */
-function readWords(reader: Reader, specs: FlagSpecs, into: Values, words: string[]): boolean {
+function readWords(reader: WordReader, specs: FlagSpecs, into: Values, words: string[]): boolean {
   for (;;) {
     readFlags(reader, specs, into)
     if (reader.isDone()) return false
@@ -83,7 +82,7 @@ function readWords(reader: Reader, specs: FlagSpecs, into: Values, words: string
  * single word is one only when all that follows are flags of this very command, so `exec node --version` asks node.
  */
 function readPassthrough(
-  reader: Reader,
+  reader: WordReader,
   specs: FlagSpecs,
   into: Values,
   words: string[],
@@ -100,7 +99,7 @@ function readPassthrough(
   words.push(first)
   if (rest.length === 0) return false
   if (/\s/.test(first) && rest[0]?.startsWith("-")) {
-    const after = new Reader(rest)
+    const after = new WordReader(rest)
     readFlags(after, specs, into)
     if (!after.isDone()) throw surplus(after.take())
     return false
@@ -116,7 +115,7 @@ function ownFlagsOnly(rest: readonly string[], specs: FlagSpecs, own: readonly s
     Object.entries(specs).filter(([name]) => own.includes(name) || name === "json" || name === "verbose"),
   )
   const values: Values = {}
-  const reader = new Reader(rest)
+  const reader = new WordReader(rest)
   try {
     readFlags(reader, ownSpecs, values)
   } catch (error) {
@@ -128,73 +127,6 @@ function ownFlagsOnly(rest: readonly string[], specs: FlagSpecs, own: readonly s
 
 function merged(before: unknown, after: unknown): unknown {
   return Array.isArray(before) && Array.isArray(after) ? [...before, ...after] : after
-}
-
-/** Takes flags until the first word that is none. `--` is left where it is. */
-function readFlags(reader: Reader, specs: FlagSpecs, into: Values): void {
-  while (!reader.isDone()) {
-    const next = reader.peek()
-    if (next === "--" || next === "-" || !next.startsWith("-")) return
-    reader.take()
-    const [name, inline] = splitFlag(next, specs)
-    const spec = specs[name]
-    if (spec === undefined) throw unknownFlag(next, specs)
-    into[name] = flagValue(spec, `--${name}`, inline, reader, into[name])
-  }
-}
-
-function splitFlag(written: string, specs: FlagSpecs): [string, string | null] {
-  if (!written.startsWith("--")) {
-    const letter = written.slice(1, 2)
-    const entry = Object.entries(specs).find(([, spec]) => "short" in spec && spec.short === letter)
-    if (entry === undefined) return [written, null]
-    const attached = written.slice(2)
-    if (attached !== "" && entry[1].kind === "boolean") return [written, null]
-    return [entry[0], attached === "" ? null : attached]
-  }
-  const equals = written.indexOf("=")
-  return equals === -1 ? [written.slice(2), null] : [written.slice(2, equals), written.slice(equals + 1)]
-}
-
-function flagValue(
-  spec: FlagSpec,
-  flag: string,
-  inline: string | null,
-  reader: Reader,
-  before: unknown,
-): unknown {
-  switch (spec.kind) {
-    case "boolean":
-      if (inline !== null) throw malformed(flag, "takes no value")
-      return true
-    case "optional":
-      return inline ?? true
-    case "text":
-      return takeValue(flag, inline, reader)
-    case "list":
-      return [...(Array.isArray(before) ? before : []), takeValue(flag, inline, reader)]
-    case "number": {
-      const text = takeValue(flag, inline, reader)
-      const number = Number(text)
-      if (text.trim() === "" || !Number.isFinite(number))
-        throw malformed(flag, `"${printable(text)}" is not a number`)
-      return number
-    }
-    case "choice": {
-      const text = takeValue(flag, inline, reader)
-      if (!spec.choices.includes(text))
-        throw malformed(flag, `"${printable(text)}" is not one of ${spec.choices.join(", ")}`)
-      return text
-    }
-    default:
-      return unreachable(spec)
-  }
-}
-
-function takeValue(flag: string, inline: string | null, reader: Reader): string {
-  if (inline !== null) return inline
-  if (reader.isDone()) throw malformed(flag, "needs a value")
-  return reader.take()
 }
 
 function defaultsOf(specs: FlagSpecs): Values {
@@ -225,7 +157,7 @@ function checkCount(command: CliCommand, words: readonly string[]): void {
   const missing = needed[words.length]
   if (missing !== undefined)
     throw forCommand(
-      usage("ACODE-CLI-003", `${command.name} needs ${missing.name}: ${missing.summary}`),
+      usageFailure("ACODE-CLI-003", `${command.name} needs ${missing.name}: ${missing.summary}`),
       command,
     )
   const open = command.passthrough || command.arguments.some(argument => argument.variadic)
@@ -238,67 +170,21 @@ function unknownCommand(words: readonly string[], commands: readonly CliCommand[
   const depth = words.length
   const names = [...new Set(commands.map(command => command.name.split(" ").slice(0, depth).join(" ")))]
   const meant = nearest(typedName, names)
-  return usage(
+  return usageFailure(
     "ACODE-CLI-001",
     `there is no command "${printable(typedName)}"`,
     meant === null ? "`acode --help` lists the commands" : `did you mean \`acode ${meant}\`?`,
   )
 }
 
-function unknownFlag(written: string, specs: FlagSpecs): Failure {
-  const name = written.split("=")[0] ?? written
-  const meant = nearest(
-    name,
-    Object.keys(specs).map(candidate => `--${candidate}`),
-  )
-  return usage(
-    "ACODE-CLI-002",
-    `there is no flag ${printable(name)}`,
-    meant === null ? "`--help` lists the flags" : `did you mean ${meant}?`,
-  )
-}
-
-function malformed(flag: string, why: string): Failure {
-  return usage("ACODE-CLI-002", `${flag} ${why}`, "`--help` shows what it takes")
-}
-
 function surplus(word: string): Failure {
-  return usage(
+  return usageFailure(
     "ACODE-CLI-003",
     `"${printable(word)}" is one argument too many`,
     "`--help` shows the accepted form",
   )
 }
 
-function usage(code: string, message: string, hint = "`--help` shows the accepted form"): Failure {
-  return new Failure({ kind: "usage", code, message, hint })
-}
-
 function forCommand(failure: Failure, command: CliCommand): Failure {
   return new Failure({ ...failure.report, where: `acode ${command.name}` })
-}
-
-class Reader {
-  private index = 0
-  constructor(private readonly words: readonly string[]) {}
-
-  isDone(): boolean {
-    return this.index >= this.words.length
-  }
-
-  peek(): string {
-    return this.words[this.index] ?? ""
-  }
-
-  take(): string {
-    const word = this.peek()
-    this.index += 1
-    return word
-  }
-
-  takeRest(): string[] {
-    const rest = this.words.slice(this.index)
-    this.index = this.words.length
-    return rest
-  }
 }

@@ -1,11 +1,12 @@
 import { ownChildren, type Spawned } from "../base/spawn.ts"
 import type { ProcessTree } from "../sandbox/contract.ts"
 
-export type Interruption = "timedOut" | "cancelled"
+export type Interruption = "timedOut" | "cancelled" | "tooMuchOutput"
 
-/** What can end a command from outside: its deadline and its caller. Whichever comes first is the reason. */
+/** What can end a command from outside: its deadline, its caller, a ceiling. Whichever comes first is the reason. */
 export interface Deadline extends Disposable {
   readonly interrupted: Promise<Interruption>
+  interrupt(reason: Interruption): void
 }
 
 export function startDeadline(timeoutMs: number, signal: AbortSignal | undefined): Deadline {
@@ -16,6 +17,7 @@ export function startDeadline(timeoutMs: number, signal: AbortSignal | undefined
   else signal?.addEventListener("abort", onAbort, { once: true })
   return {
     interrupted: promise,
+    interrupt: resolve,
     [Symbol.dispose]: () => {
       clearTimeout(timer)
       signal?.removeEventListener("abort", onAbort)

@@ -31,13 +31,24 @@ export function queueFull(queuedMax: number): CommandError {
   }
 }
 
-export function interruptedBy(reason: Interruption, timeoutMs: number): CommandError {
+export function interruptedBy(
+  reason: Exclude<Interruption, "tooMuchOutput">,
+  timeoutMs: number,
+): CommandError {
   if (reason === "cancelled")
     return { code: "ACODE-EXE-009", message: "the command was cancelled", details: {} }
   return {
     code: "ACODE-EXE-002",
     message: `the command did not end within ${timeoutMs / 1000} s and was killed`,
     details: { timeoutMs: String(timeoutMs), hint: "give it more time with --timeout" },
+  }
+}
+
+export function tooMuchOutput(): CommandError {
+  return {
+    code: "ACODE-EXE-004",
+    message: "the command wrote more than it may and was killed",
+    details: { hint: "let it write to a file, or raise execution.output_ceiling_mb" },
   }
 }
 

@@ -22,7 +22,12 @@ export interface OutputStreams {
 
 export const noOutputs: Captured = { stdout: nothingCaptured, stderr: nothingCaptured }
 
-export function openOutputs(execution: Execution, { settings, faults }: RunnerParts): OutputStreams {
+/** `onTooMuch` is called once, when both streams together have passed the ceiling. */
+export function openOutputs(
+  execution: Execution,
+  { settings, faults }: RunnerParts,
+  onTooMuch: () => void,
+): OutputStreams {
   const { capture: mode, context, outputBytesMax, redactor } = execution
   const limits = { outputBytesMax, artifactBytesMax: settings.artifactBytesMax }
   const captures = {
@@ -30,7 +35,7 @@ export function openOutputs(execution: Execution, { settings, faults }: RunnerPa
     stderr: mode === "all" || mode === "stderr" ? createCapture(limits) : null,
   }
   const pumps: Pump[] = []
-  let hasOutput = false
+  let writtenBytes = 0
 
   return {
     destinations: { stdout: destination(captures.stdout), stderr: destination(captures.stderr) },
@@ -61,9 +66,11 @@ export function openOutputs(execution: Execution, { settings, faults }: RunnerPa
     if (stream === null) return
     const { onOutput } = context
     const keep = (chunk: Uint8Array) => {
-      if (!hasOutput) faults.reach("command.output")
-      hasOutput = true
+      if (writtenBytes === 0) faults.reach("command.output")
+      const isBelow = writtenBytes <= settings.outputCeilingBytes
+      writtenBytes += chunk.length
       captures[name]?.add(chunk)
+      if (isBelow && writtenBytes > settings.outputCeilingBytes) onTooMuch()
     }
     pumps.push(
       startPump(stream, { keep, pass: onOutput === undefined ? null : chunk => onOutput(name, chunk) }),

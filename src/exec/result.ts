@@ -3,7 +3,7 @@ import type { CommandError, CommandResult, ExecutionRecord } from "../domain/com
 import type { Redactor } from "../policy/contract.ts"
 import type { CleanUpReport } from "../sandbox/contract.ts"
 import type { CapturedOutputs } from "./contract.ts"
-import { endedBySignal, interruptedBy, limitReached, protectedNamesLeft } from "./errors.ts"
+import { endedBySignal, interruptedBy, limitReached, protectedNamesLeft, tooMuchOutput } from "./errors.ts"
 import type { Execution } from "./execution.ts"
 import { type Captured, noOutputs } from "./outputs.ts"
 import type { Confined } from "./readiness.ts"
@@ -54,6 +54,13 @@ const nothingCleaned: CleanUpReport = { quarantined: [], quarantine: null }
 
 function verdictOf(ended: Ended, { timeoutMs, command }: Execution): Verdict {
   const { exit, interruption, startFailure, limitHit } = ended
+  if (interruption === "tooMuchOutput")
+    return {
+      ending: "signalled",
+      exitCode: null,
+      signal: "SIGKILL",
+      error: tooMuchOutput(),
+    }
   if (interruption !== null)
     return {
       ending: interruption,

@@ -6,6 +6,8 @@ export interface ExecutionSettings {
   readonly outputBytesMax: number
   /** How much of an output that is too long is kept as an artifact; 0 keeps none. */
   readonly artifactBytesMax: number
+  /** A command that writes more than this in all is killed (ACODE-EXE-004). */
+  readonly outputCeilingBytes: number
   readonly useShell: boolean
   readonly concurrentMax: number
   /** How many executions may wait for a slot before more are refused (ACODE-EXE-008). */

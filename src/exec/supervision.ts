@@ -40,7 +40,7 @@ export async function supervise(
   launch: Launch,
 ): Promise<Supervised> {
   const { clock, faults } = parts
-  const streams = openOutputs(execution, parts)
+  const streams = openOutputs(execution, parts, () => deadline.interrupt("tooMuchOutput"))
   const startedMs = clock.monotonicMs()
   let child: Spawned
   try {

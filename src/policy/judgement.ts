@@ -13,7 +13,7 @@ const references = anyOf([
   /^\$?\{+[^{}]*\}*$/, // ${NAME}, {{ name }}, {name}, also cut
   /^\$\(.*$/, // $(command)
   /^%[A-Za-z_]\w*%$/, // %NAME%
-  /%\(?\w*\)?[sdvr]\b|\{\d?\}/, // formats
+  /%[sdvr]\b|%\(\w+\)s|\{\d?\}/, // formats
   /^#\{.*$/,
   /^@[A-Za-z_][\w.]*@$/,
   /^!(?:Ref|Sub|GetAtt|env|vault|secret)\b/,

@@ -182,8 +182,8 @@ function isPlausible(value: string, style: Style, shape: AssignmentShape): boole
 
 /** A line of a call in source code: `password=password,` or `token=read(file))`. */
 function isArgument(value: string): boolean {
-  const name = value.replace(/[),;]{1,4}$/, "")
-  if (/^[A-Za-z_][\w.]*\(/.test(value)) return true
+  const name = value.replace(/[),;:]{1,4}$/, "")
+  if (/^[A-Za-z_][\w.]*[([]/.test(value)) return true
   return name !== value && (isCodeName(name) || isDescribing(name))
 }
 

@@ -71,8 +71,7 @@ export function launchConfined(prepared: PreparedLaunch): Launch {
       return tree
     },
     cleanUp: async () => {
-      report ??= cleanUp(prepared, tree)
-      files.close()
+      report ??= cleanUp(prepared, tree).finally(files.close)
       return await report
     },
   }

@@ -89,6 +89,7 @@ function treeOf(parts: TreeParts, status: LaunchStatus, limits: LimitsInForce): 
   const finish = async () => {
     status.inner()?.signal(sigkill)
     end.exit ??= await child.exited
+    status.seal()
     // The first process dies last: when it is gone nothing of the namespace is left, however it hid.
     const inner = status.inner()
     inner?.signal(sigkill)

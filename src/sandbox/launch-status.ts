@@ -1,5 +1,4 @@
 import { readSync } from "node:fs"
-import { errnoOf } from "../base/assert.ts"
 import type { Spawned } from "../base/spawn.ts"
 import { openProcess, type ProcessHandle, statFields } from "./process-handle.ts"
 
@@ -11,6 +10,8 @@ export interface LaunchStatus {
   /** Bubblewrap tells the exit code of the program only if it came to start it. */
   hasStarted(): boolean
   hasExited(): boolean
+  /** Bubblewrap has ended: nothing more will be written, and the file may be closed. */
+  seal(): void
 }
 
 export function watchStatus(fd: number, child: Spawned): LaunchStatus {
@@ -21,14 +22,15 @@ export function watchStatus(fd: number, child: Spawned): LaunchStatus {
     exited = true
   })
   return {
-    guardPid: () => numberIn(/^(\d+)\n/.exec(text())),
+    guardPid: () => numberIn(/^(\d+)\n/.exec(text.read())),
     inner: () => {
-      const pid = inner === null ? numberIn(/"child-pid": (\d+)[^}]*}/.exec(text())) : null
+      const pid = inner === null ? numberIn(/"child-pid": (\d+)[^}]*}/.exec(text.read())) : null
       if (pid !== null) inner = openChild(pid, child.pid)
       return inner
     },
-    hasStarted: () => text().includes('"exit-code"'),
+    hasStarted: () => text.read().includes('"exit-code"'),
     hasExited: () => exited,
+    seal: text.seal,
   }
 }
 
@@ -55,18 +57,19 @@ function openChild(pid: number, parentPid: number): ProcessHandle | null {
   return null
 }
 
-function textOf(fd: number): () => string {
+function textOf(fd: number) {
   const buffer = Buffer.alloc(4096)
   let text = ""
-  return () => {
-    try {
-      text = buffer.toString("latin1", 0, readSync(fd, buffer, 0, buffer.length, 0))
-    } catch (error) {
-      // Given up by now: what was read last stands.
-      if (errnoOf(error) === null) throw error
-    }
+  let isFinal = false
+  const read = () => {
+    if (!isFinal) text = buffer.toString("latin1", 0, readSync(fd, buffer, 0, buffer.length, 0))
     return text
   }
+  const seal = () => {
+    read()
+    isFinal = true
+  }
+  return { read, seal }
 }
 
 function numberIn(match: RegExpExecArray | null): number | null {

@@ -38,7 +38,7 @@ describe("everything that is wrong", () => {
       "  .agent/config.yml:6:20 execution.audit.enabled: recording cannot be turned off: " +
         "every execution is written down; allowed: true",
       "  .agent/config.yml:5:3 execution.use_shel: is not a known key; did you mean use_shell?; allowed: " +
-        "default_timeout_seconds, max_output_kb, artifact_max_mb, use_shell, max_concurrent, max_queued, " +
+        "default_timeout_seconds, max_output_kb, artifact_max_mb, output_ceiling_mb, use_shell, max_concurrent, max_queued, " +
         "kill_grace_seconds, sandbox, network, unix_sockets, readable_paths, environment, audit, redaction, limits",
       "  .agent/config.yml:12:1 frobnicate: is not a known key; allowed: schema_version, execution",
     ])
@@ -157,6 +157,7 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   "execution.default_timeout_seconds": ["0", "-1", "604801", '"300"', ".nan", ".inf", "null"],
   "execution.max_output_kb": ["0", "1.5", "262145", "true"],
   "execution.artifact_max_mb": ["0", "1025", "-1"],
+  "execution.output_ceiling_mb": ["0", "1048577", "lots"],
   "execution.use_shell": ['"true"', "1", "yes", "null"],
   "execution.max_concurrent": ["0", "17", "2.5", '"4"'],
   "execution.max_queued": ["-1", "100001", "0.5"],

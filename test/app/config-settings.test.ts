@@ -15,6 +15,7 @@ test("the defaults become settings in the units of the code", async () => {
     defaultTimeoutMs: 300_000,
     outputBytesMax: 1024 * 1024,
     artifactBytesMax: 16 * 1024 * 1024,
+    outputCeilingBytes: 16 * 1024 * 1024 * 1024,
     useShell: false,
     concurrentMax: 4,
     queuedMax: 1000,

@@ -26,8 +26,14 @@ const parts: RunnerParts = {
   correlation: { runId: "run_test", worktreeId: null, repoSha: null },
 }
 
-function open(options: ExecutionOptions, context: ExecutionContext = {}, more: Partial<RunnerParts> = {}) {
-  return openOutputs(planExecution(parts, commandOf(["true"]), options, context), { ...parts, ...more })
+function open(
+  options: ExecutionOptions,
+  context: ExecutionContext = {},
+  more: Partial<RunnerParts> = {},
+  onTooMuch = () => undefined,
+) {
+  const execution = planExecution(parts, commandOf(["true"]), options, context)
+  return openOutputs(execution, { ...parts, ...more }, onTooMuch)
 }
 
 function child(stdout: string[] | null, stderr: string[] | null): Spawned {
@@ -110,4 +116,25 @@ test("letting go of a watcher and giving up work for both streams at once", asyn
   await streams.finish()
   streams.cancel()
   expect(streams.captured()).toMatchObject({ stdout: { text: "ab" }, stderr: { text: "cd" } })
+})
+
+describe("the ceiling", () => {
+  const passed = async (ceiling: number, stdout: string[], stderr: string[]) => {
+    let calls = 0
+    const settings = { ...parts.settings, outputCeilingBytes: ceiling }
+    const streams = open({ capture: "none" }, { onOutput: () => undefined }, { settings }, () => {
+      calls += 1
+    })
+    streams.start(child(stdout, stderr))
+    await streams.finish()
+    return calls
+  }
+
+  test("is told once when both streams together pass it", async () => {
+    expect(await passed(9, ["12345", "12345", "12345"], ["12345"])).toBe(1)
+  })
+
+  test("is not passed by exactly as much as is allowed", async () => {
+    expect(await passed(10, ["12345"], ["12345"])).toBe(0)
+  })
 })

@@ -166,3 +166,16 @@ test("100 commands later no descriptors are left open", async () => {
   // The runtime closes its copies of the last pipes a moment later.
   expect(open()).toBeLessThan(before + 8)
 }, 30_000)
+
+test("a command that writes more than it may is killed and says so", async () => {
+  using small = testRunner({ outputCeilingBytes: 3 * MB })
+  const { result } = await small.sh("yes")
+  expect(result).toMatchObject({
+    ending: "signalled",
+    exitCode: null,
+    signal: "SIGKILL",
+    success: false,
+    error: { code: "ACODE-EXE-004" },
+  })
+  expect(result.truncation?.stdout?.originalBytes).toBeGreaterThan(3 * MB)
+})

@@ -220,9 +220,27 @@ describe.skipIf(skip !== null)("a sandbox that cannot be set up", () => {
 
   test("is told when the namespace is never made, and nothing runs", async () => {
     const { sandbox, failures } = broken("echo 'bwrap: no namespaces' >&2; exit 1")
-    const ran = run({ sandbox }, confinementOf(room, ["/bin/sh", "-c", "echo > ran"]))
-    await expect(ran).rejects.toMatchObject({ report: { code: "ACODE-EXE-010", kind: "confinement" } })
+    const ran = await run({ sandbox }, confinementOf(room, ["/bin/sh", "-c", "echo > ran"]))
+    expect(ran.tree.startFailure?.()?.report).toMatchObject({ code: "ACODE-EXE-010", kind: "confinement" })
+    expect(ran.stderr).toBe("bwrap: no namespaces\n")
     expect(failures()).toBe(1)
+    expect(readdirSync(room.root)).toEqual([".agent"])
+  })
+
+  test("is told when bubblewrap itself is gone", async () => {
+    const sandbox = createBwrapSandbox({ ...room.settings, program: join(room.base, "no-bwrap") })
+    const ran = await run({ sandbox }, confinementOf(room, ["/bin/true"]))
+    expect(ran.tree.startFailure?.()?.report.code).toBe("ACODE-EXE-010")
+    expect(ran.exit.exitCode).toBe(127)
+  })
+
+  test("never gets to the program when nobody opens the gate", async () => {
+    const launch = await room.sandbox.prepare(confinementOf(room, ["/bin/sh", "-c", "echo > ran"]))
+    const child = spawn({ ...launch.spawn, stdin: "null", stdout: "null", stderr: "null" })
+    child.close()
+    const exit = await child.exited
+    expect(exit.exitCode === 0).toBe(false)
+    await launch.cleanUp()
     expect(readdirSync(room.root)).toEqual([".agent"])
   })
 

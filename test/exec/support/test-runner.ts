@@ -56,6 +56,7 @@ export const testSettings: ExecutionSettings = {
   defaultTimeoutMs: 20_000,
   outputBytesMax: 1024 * 1024,
   artifactBytesMax: 16 * 1024 * 1024,
+  outputCeilingBytes: 16 * 1024 * 1024 * 1024,
   useShell: false,
   concurrentMax: 4,
   queuedMax: 64,

@@ -1,0 +1,99 @@
+import { unreachable } from "../base/assert.ts"
+import { nearest, printable } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+import type { FlagSpec, FlagSpecs } from "./flags.ts"
+import type { WordReader } from "./word-reader.ts"
+
+export type Values = Record<string, unknown>
+
+/** Takes flags until the first word that is none. `--` is left where it is. */
+export function readFlags(reader: WordReader, specs: FlagSpecs, into: Values): void {
+  while (!reader.isDone()) {
+    const next = reader.peek()
+    if (next === "--" || next === "-" || !next.startsWith("-")) return
+    reader.take()
+    const [name, inline] = splitFlag(next, specs)
+    const spec = specs[name]
+    if (spec === undefined) throw unknownFlag(next, specs)
+    into[name] = flagValue(spec, `--${name}`, inline, reader, into[name])
+  }
+}
+
+function splitFlag(written: string, specs: FlagSpecs): [string, string | null] {
+  if (!written.startsWith("--")) {
+    const letter = written.slice(1, 2)
+    const entry = Object.entries(specs).find(([, spec]) => "short" in spec && spec.short === letter)
+    if (entry === undefined) return [written, null]
+    const attached = written.slice(2)
+    if (attached !== "" && entry[1].kind === "boolean") return [written, null]
+    return [entry[0], attached === "" ? null : attached]
+  }
+  const equals = written.indexOf("=")
+  return equals === -1 ? [written.slice(2), null] : [written.slice(2, equals), written.slice(equals + 1)]
+}
+
+function flagValue(
+  spec: FlagSpec,
+  flag: string,
+  inline: string | null,
+  reader: WordReader,
+  before: unknown,
+): unknown {
+  switch (spec.kind) {
+    case "boolean":
+      if (inline !== null) throw malformed(flag, "takes no value")
+      return true
+    case "optional":
+      return inline ?? true
+    case "text":
+      return takeValue(flag, inline, reader)
+    case "list":
+      return [...(Array.isArray(before) ? before : []), takeValue(flag, inline, reader)]
+    case "number": {
+      const text = takeValue(flag, inline, reader)
+      const number = Number(text)
+      if (text.trim() === "" || !Number.isFinite(number))
+        throw malformed(flag, `"${printable(text)}" is not a number`)
+      return number
+    }
+    case "choice": {
+      const text = takeValue(flag, inline, reader)
+      if (!spec.choices.includes(text))
+        throw malformed(flag, `"${printable(text)}" is not one of ${spec.choices.join(", ")}`)
+      return text
+    }
+    default:
+      return unreachable(spec)
+  }
+}
+
+function takeValue(flag: string, inline: string | null, reader: WordReader): string {
+  if (inline !== null) return inline
+  if (reader.isDone()) throw malformed(flag, "needs a value")
+  return reader.take()
+}
+
+function unknownFlag(written: string, specs: FlagSpecs): Failure {
+  const name = written.split("=")[0] ?? written
+  const meant = nearest(
+    name,
+    Object.keys(specs).map(candidate => `--${candidate}`),
+  )
+  return usageFailure(
+    "ACODE-CLI-002",
+    `there is no flag ${printable(name)}`,
+    meant === null ? "`--help` lists the flags" : `did you mean ${meant}?`,
+  )
+}
+
+function malformed(flag: string, why: string): Failure {
+  return usageFailure("ACODE-CLI-002", `${flag} ${why}`, "`--help` shows what it takes")
+}
+
+export function usageFailure(
+  code: string,
+  message: string,
+  hint = "`--help` shows the accepted form",
+): Failure {
+  return new Failure({ kind: "usage", code, message, hint })
+}
