@@ -6,7 +6,7 @@ import { defineCommand } from "./definition.ts"
 /** Each schema is loaded when it is asked for: they are the heaviest modules of the program. */
 const schemas: Readonly<Record<string, () => Promise<unknown>>> = {
   config: async () => (await import("../app/config-json-schema.ts")).configJsonSchema(),
-  "command-result": async () => jsonSchema((await import("../domain/command-result.ts")).ExecutionRecord),
+  "command-result": async () => jsonSchema((await import("../domain/command-result.ts")).ExecutionRecord()),
   events: async () => {
     const { manifest } = await import("../domain/events.ts")
     const definitions: Record<string, unknown> = {}

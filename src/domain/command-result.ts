@@ -1,105 +1,120 @@
 import * as z from "zod/mini"
 import { environmentModes, networkChoices } from "./command.ts"
+import { lazily } from "./lazily.ts"
 
 export const endings = ["exited", "timedOut", "cancelled", "signalled", "notStarted", "interrupted"] as const
 export type Ending = (typeof endings)[number]
 
-const Instant = z.iso.datetime()
-const Count = z.int().check(z.nonnegative())
-const ArtifactRef = z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/))
+const Instant = lazily(() => z.iso.datetime())
+const Count = lazily(() => z.int().check(z.nonnegative()))
+const ArtifactRef = lazily(() => z.string().check(z.regex(/^sha256:[0-9a-f]{64}$/)))
 
-export const TruncatedStream = z.strictObject({
-  originalBytes: described(Count, "how many bytes the process really wrote"),
-  keptBytes: described(Count, "how many of them stand in the result"),
-  sha256: described(z.string(), "hash of all the bytes as they were written"),
-  artifact: described(z.nullable(ArtifactRef), "the redacted output up to the configured limit"),
-})
-export type TruncatedStream = z.infer<typeof TruncatedStream>
+export const TruncatedStream = lazily(() =>
+  z.strictObject({
+    originalBytes: described(Count(), "how many bytes the process really wrote"),
+    keptBytes: described(Count(), "how many of them stand in the result"),
+    sha256: described(z.string(), "hash of all the bytes as they were written"),
+    artifact: described(z.nullable(ArtifactRef()), "the redacted output up to the configured limit"),
+  }),
+)
+export type TruncatedStream = z.infer<ReturnType<typeof TruncatedStream>>
 
-export const CommandError = z.strictObject({
-  code: z.string(),
-  message: z.string(),
-  details: z.record(z.string(), z.string()),
-})
-export type CommandError = z.infer<typeof CommandError>
+export const CommandError = lazily(() =>
+  z.strictObject({
+    code: z.string(),
+    message: z.string(),
+    details: z.record(z.string(), z.string()),
+  }),
+)
+export type CommandError = z.infer<ReturnType<typeof CommandError>>
 
-export const SandboxUse = z.strictObject({
-  kind: z.enum(["bwrap", "container", "none"]),
-  network: z.enum(networkChoices),
-  quarantined: described(z.array(z.string()), "protected names that appeared and were moved away"),
-})
-export type SandboxUse = z.infer<typeof SandboxUse>
+export const SandboxUse = lazily(() =>
+  z.strictObject({
+    kind: z.enum(["bwrap", "container", "none"]),
+    network: z.enum(networkChoices),
+    quarantined: described(z.array(z.string()), "protected names that appeared and were moved away"),
+  }),
+)
+export type SandboxUse = z.infer<ReturnType<typeof SandboxUse>>
 
 /** How a command ended: the same keys whatever happened. */
-export const CommandResult = z.strictObject({
-  ending: z.enum(endings),
-  exitCode: z.nullable(z.int()),
-  signal: z.nullable(z.string()),
-  success: described(
-    z.boolean(),
-    "exit 0, and not timed out, cancelled, signalled, interrupted or unstarted",
-  ),
-  timedOut: z.boolean(),
-  startTime: Instant,
-  endTime: Instant,
-  durationMs: Count,
-  queuedMs: described(Count, "time spent waiting for a free slot, not part of durationMs"),
-  stdout: z.string(),
-  stderr: z.string(),
-  truncation: z.nullable(
-    z.strictObject({ stdout: z.nullable(TruncatedStream), stderr: z.nullable(TruncatedStream) }),
-  ),
-  artifacts: described(
-    z.strictObject({ stdout: z.nullable(ArtifactRef), stderr: z.nullable(ArtifactRef) }),
-    "where the bytes are kept when the text alone does not carry them",
-  ),
-  error: z.nullable(CommandError),
-  usage: described(
-    z.strictObject({ cpuMs: z.nullable(Count), maxRssBytes: z.nullable(Count) }),
-    "null where it could not be measured",
-  ),
-  sandbox: SandboxUse,
-})
-export type CommandResult = z.infer<typeof CommandResult>
+export const CommandResult = lazily(() =>
+  z.strictObject({
+    ending: z.enum(endings),
+    exitCode: z.nullable(z.int()),
+    signal: z.nullable(z.string()),
+    success: described(
+      z.boolean(),
+      "exit 0, and not timed out, cancelled, signalled, interrupted or unstarted",
+    ),
+    timedOut: z.boolean(),
+    startTime: Instant(),
+    endTime: Instant(),
+    durationMs: Count(),
+    queuedMs: described(Count(), "time spent waiting for a free slot, not part of durationMs"),
+    stdout: z.string(),
+    stderr: z.string(),
+    truncation: z.nullable(
+      z.strictObject({ stdout: z.nullable(TruncatedStream()), stderr: z.nullable(TruncatedStream()) }),
+    ),
+    artifacts: described(
+      z.strictObject({ stdout: z.nullable(ArtifactRef()), stderr: z.nullable(ArtifactRef()) }),
+      "where the bytes are kept when the text alone does not carry them",
+    ),
+    error: z.nullable(CommandError()),
+    usage: described(
+      z.strictObject({ cpuMs: z.nullable(Count()), maxRssBytes: z.nullable(Count()) }),
+      "null where it could not be measured",
+    ),
+    sandbox: SandboxUse(),
+  }),
+)
+export type CommandResult = z.infer<ReturnType<typeof CommandResult>>
 
 /** The command as it is recorded: paths relative to the workspace, secrets redacted. */
-export const RecordedCommand = z.strictObject({
-  executable: z.string(),
-  arguments: z.array(z.string()),
-  workingDirectory: z.string(),
-  timeoutMs: z.number().check(z.positive()),
-  shell: z.boolean(),
-  environmentMode: z.enum(environmentModes),
-  environment: z.record(z.string(), z.nullable(z.string())),
-  resourceLimits: z.strictObject({
-    memoryBytesMax: z.nullable(Count),
-    processesMax: z.nullable(Count),
-    cpuSecondsMax: z.nullable(Count),
-    fileBytesMax: z.nullable(Count),
+export const RecordedCommand = lazily(() =>
+  z.strictObject({
+    executable: z.string(),
+    arguments: z.array(z.string()),
+    workingDirectory: z.string(),
+    timeoutMs: z.number().check(z.positive()),
+    shell: z.boolean(),
+    environmentMode: z.enum(environmentModes),
+    environment: z.record(z.string(), z.nullable(z.string())),
+    resourceLimits: z.strictObject({
+      memoryBytesMax: z.nullable(Count()),
+      processesMax: z.nullable(Count()),
+      cpuSecondsMax: z.nullable(Count()),
+      fileBytesMax: z.nullable(Count()),
+    }),
   }),
-})
-export type RecordedCommand = z.infer<typeof RecordedCommand>
+)
+export type RecordedCommand = z.infer<ReturnType<typeof RecordedCommand>>
 
 /** What an execution belongs to; null where there is no such thing. */
-export const CorrelationIds = z.strictObject({
-  runId: z.string(),
-  sessionId: z.nullable(z.string()),
-  taskId: z.nullable(z.string()),
-  stepId: z.nullable(z.string()),
-  toolCallId: z.nullable(z.string()),
-  worktreeId: z.nullable(z.string()),
-  repoSha: z.nullable(z.string()),
-})
-export type CorrelationIds = z.infer<typeof CorrelationIds>
+export const CorrelationIds = lazily(() =>
+  z.strictObject({
+    runId: z.string(),
+    sessionId: z.nullable(z.string()),
+    taskId: z.nullable(z.string()),
+    stepId: z.nullable(z.string()),
+    toolCallId: z.nullable(z.string()),
+    worktreeId: z.nullable(z.string()),
+    repoSha: z.nullable(z.string()),
+  }),
+)
+export type CorrelationIds = z.infer<ReturnType<typeof CorrelationIds>>
 
 /** One execution, whole: what `exec --json` and `runs show --json` print. */
-export const ExecutionRecord = z.strictObject({
-  id: z.string(),
-  command: RecordedCommand,
-  result: CommandResult,
-  correlationIds: CorrelationIds,
-})
-export type ExecutionRecord = z.infer<typeof ExecutionRecord>
+export const ExecutionRecord = lazily(() =>
+  z.strictObject({
+    id: z.string(),
+    command: RecordedCommand(),
+    result: CommandResult(),
+    correlationIds: CorrelationIds(),
+  }),
+)
+export type ExecutionRecord = z.infer<ReturnType<typeof ExecutionRecord>>
 
 /** For the JSON Schema that people read. */
 function described<Schema extends z.ZodMiniType>(schema: Schema, description: string): Schema {

@@ -1,5 +1,6 @@
 import * as z from "zod/mini"
 import { assert } from "../base/assert.ts"
+import { lazily } from "./lazily.ts"
 
 // A command line lives too short for compiled validators to pay: compiling one costs more than a thousand parses.
 z.config({ jitless: true })
@@ -10,6 +11,7 @@ export interface EventDefinition<Type extends string = string, Schema extends z.
   readonly version: number
   /** One sentence for the generated event page. */
   readonly summary: string
+  /** Built when it is first asked for: writing an event that is right needs only its type. */
   readonly data: Schema
 }
 
@@ -17,10 +19,18 @@ export function defineEvent<Type extends string, Schema extends z.ZodMiniType>(
   type: Type,
   version: number,
   summary: string,
-  data: Schema,
+  data: () => Schema,
 ): EventDefinition<Type, Schema> {
   assert(/^[a-z_]+\.[a-z_]+$/.test(type), `event type "${type}" is noun.verb in snake case`)
-  return { type, version, summary, data }
+  const built = lazily(data)
+  return {
+    type,
+    version,
+    summary,
+    get data() {
+      return built()
+    },
+  }
 }
 
 /** An event as a caller hands it to the log; the log adds stream, seq, position, time and hashes. */
@@ -30,12 +40,12 @@ export type NewEvent<Definition extends EventDefinition = EventDefinition> = {
   readonly data: z.infer<Definition["data"]>
 }
 
-/** Builds a valid event or throws: an invalid one is a bug in the code that made it. */
+/** An event of this definition. Its shape is the compiler's business; the log checks what redaction changes. */
 export function newEvent<Definition extends EventDefinition>(
   definition: Definition,
   data: z.infer<Definition["data"]>,
 ): NewEvent<Definition> {
-  return { type: definition.type, version: definition.version, data: definition.data.parse(data) as never }
+  return { type: definition.type, version: definition.version, data }
 }
 
 /** All event types of the product. Unknown and doubly declared types are errors. */

@@ -44,56 +44,64 @@ export function createLiteralScanner(literals: readonly Literal[]): LiteralScann
   const probes = tableOf(entries.flatMap(entry => probesOf(entry, stride)))
   const all = entries.map(entry => ({ entry, offset: 0 }))
   const beginnings = tableOf(all)
-
-  /** The earliest literal between `from` and `before` that has one of these probes here, else `before`. */
-  function startOf(bytes: Uint8Array, at: number, list: number, from: number, before: number): number {
-    const candidates = probes.lists[list] ?? []
-    let earliest = before
-    for (let index = 0; index < candidates.length; index++) {
-      const probe = candidates[index]
-      if (probe === undefined) continue
-      const start = at - probe.offset
-      if (start < from || start >= earliest || start + probe.entry.length > bytes.length) continue
-      if (agrees(probe.entry, bytes, start, probe.entry.length)) earliest = start
-    }
-    return earliest
-  }
-
+  const lengthMax = entries[0]?.length ?? 0
   return {
-    lengthMax: entries[0]?.length ?? 0,
-    find: (bytes, from) => {
-      const { listAt } = probes
-      let earliest = bytes.length
-      let last = bytes.length - 1
-      for (let at = from; at < last; at += stride) {
-        const list = listAt[(((bytes[at] ?? 0) & 127) << 7) | ((bytes[at + 1] ?? 0) & 127)] ?? 0
-        if (list === 0) continue
-        earliest = startOf(bytes, at, list, from, earliest)
-        // One that begins earlier may have its pair behind this one's.
-        last = Math.min(last, earliest + offsetMax)
-      }
-      return earliest === bytes.length ? -1 : earliest
-    },
+    lengthMax,
+    find: (bytes, from) => findFirst(probes, stride, bytes, from),
     literalsAt: (bytes, position) => {
-      const { lists, listAt } = beginnings
       const found: number[] = []
-      for (const { entry } of lists[listAt[pairAt(bytes, position)] ?? 0] ?? [])
-        if (position + entry.length <= bytes.length && agrees(entry, bytes, position, entry.length))
-          found.push(entry.index)
+      const begun = listOf(beginnings, bytes, position)
+      for (let index = 0; index < begun.length; index++) {
+        const entry = begun[index]?.entry
+        if (entry === undefined || position + entry.length > bytes.length) continue
+        if (agrees(entry, bytes, position, entry.length)) found.push(entry.index)
+      }
       return found
     },
     findOpen: (bytes, from) => {
-      const { lists, listAt } = beginnings
       const end = bytes.length
-      for (let position = Math.max(from, end - (entries[0]?.length ?? 0) + 1); position < end; position++) {
+      for (let position = Math.max(from, end - lengthMax + 1); position < end; position++) {
         const held = end - position
-        const begun = held === 1 ? all : (lists[listAt[pairAt(bytes, position)] ?? 0] ?? [])
+        const begun = held === 1 ? all : listOf(beginnings, bytes, position)
         if (begun.some(({ entry }) => entry.length > held && agrees(entry, bytes, position, held)))
           return position
       }
       return end
     },
   }
+}
+
+function findFirst(probes: ProbeTable, stride: number, bytes: Uint8Array, from: number): number {
+  const { listAt } = probes
+  let earliest = bytes.length
+  let last = bytes.length - 1
+  for (let at = from; at < last; at += stride) {
+    const list = listAt[(((bytes[at] ?? 0) & 127) << 7) | ((bytes[at + 1] ?? 0) & 127)] ?? 0
+    if (list === 0) continue
+    earliest = startOf(probes.lists[list] ?? [], bytes, at, from, earliest)
+    // One that begins earlier may have its pair behind this one's.
+    last = Math.min(last, earliest + offsetMax)
+  }
+  return earliest === bytes.length ? -1 : earliest
+}
+
+/** The earliest literal between `from` and `before` that has one of these pairs here, else `before`. */
+function startOf(
+  candidates: readonly Probe[],
+  bytes: Uint8Array,
+  at: number,
+  from: number,
+  before: number,
+): number {
+  let earliest = before
+  for (let index = 0; index < candidates.length; index++) {
+    const probe = candidates[index]
+    if (probe === undefined) continue
+    const start = at - probe.offset
+    if (start < from || start >= earliest || start + probe.entry.length > bytes.length) continue
+    if (agrees(probe.entry, bytes, start, probe.entry.length)) earliest = start
+  }
+  return earliest
 }
 
 function entryOf({ text, ignoreCase }: Literal, index: number): Entry {
@@ -131,7 +139,7 @@ function commonness(entry: Entry, offset: number): number {
 
 interface ProbeTable {
   readonly lists: readonly (readonly Probe[])[]
-  /** The list for a pair of bytes; 0 is the empty one. Seven bits of each byte keep the table small enough to be fast. */
+  /** The list for a pair of bytes; 0 is the empty one. Seven bits of each keep the table small enough to be fast. */
   readonly listAt: Uint16Array
 }
 
@@ -144,6 +152,10 @@ function tableOf(probes: readonly Probe[]): ProbeTable {
       lists[listAt[pair] ?? 0]?.push(probe)
     }
   return { lists, listAt }
+}
+
+function listOf(table: ProbeTable, bytes: Uint8Array, at: number): readonly Probe[] {
+  return table.lists[table.listAt[pairAt(bytes, at)] ?? 0] ?? []
 }
 
 /** Every way to write the pair in upper and lower case. */

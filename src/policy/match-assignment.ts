@@ -1,4 +1,4 @@
-import { alphabetOf, visibleBut } from "./alphabet.ts"
+import { alphabetOf, visibleBut, wordBytes } from "./alphabet.ts"
 import {
   isCamelCase,
   isCodeName,
@@ -93,7 +93,7 @@ function headOf(scene: Scene, at: number, keyEndAt: number): Head | null {
   if (sep === ",") return close === undefined || open === undefined ? null : quoted("listed", valueAt, open)
   if (sep === ">")
     return byteBefore(scene, keyAt) === lessThan ? { style: "element", valueAt, extent: element } : null
-  const isFlag = textAt(scene, keyAt, keyAt + 2) === "--"
+  const isFlag = isDashed(scene, keyAt)
   if (sep.trim() === "" && !isFlag) return null
   if (open !== undefined)
     return quoted(close?.endsWith(`"`) && sep === ":" ? "json" : "quoted", valueAt, open)
@@ -117,7 +117,10 @@ function isSeparated(scene: Scene, at: number, keyEndAt: number): boolean {
   let next = keyEndAt
   while (next - keyEndAt < afterKeyBytesMax && afterKey[byteAt(scene, next)] === 1) next += 1
   if (separators[byteAt(scene, next)] === 1) return true
-  const keyAt = keyStart(scene, at)
+  return isDashed(scene, keyStart(scene, at))
+}
+
+function isDashed(scene: Scene, keyAt: number): boolean {
   return byteAt(scene, keyAt) === dash && byteAt(scene, keyAt + 1) === dash
 }
 
@@ -150,17 +153,24 @@ function keyStart(scene: Scene, at: number): number {
 /** `NAME=value` as a line of its own, where the value goes on to the next space whatever it contains. */
 function startsLine(scene: Scene, keyAt: number): boolean {
   let start = keyAt
-  const word = /(?:^|[\s;])(?:export|set|ENV|ARG|setx) $/.exec(
-    textAt(scene, Math.max(scene.floor, keyAt - 8), keyAt),
-  )
-  if (word !== null) start -= word[0].trim().length + 1
-  for (let spaces = 0; spaces < 40; spaces++) {
+  if (isBlank(byteBefore(scene, keyAt))) {
+    const before = textAt(scene, Math.max(scene.floor, keyAt - 8), keyAt)
+    const word = /(?:^|[\s;])(?:export|set|ENV|ARG|setx) $/.exec(before)
+    if (word !== null) start -= word[0].trim().length + 1
+  }
+  for (let blanks = 0; blanks < 40; blanks++) {
     const before = byteBefore(scene, start)
-    if (before === newline || before === 13) return true
-    if (before !== 32 && before !== 9) return false
+    if (before === newline || before === carriageReturn) return true
+    if (!isBlank(before)) return false
     start -= 1
   }
   return false
+}
+
+const carriageReturn = 13
+
+function isBlank(byte: number): boolean {
+  return byte === 32 || byte === 9
 }
 
 function isPlausible(value: string, style: Style, shape: AssignmentShape): boolean {
@@ -194,9 +204,11 @@ function isPlausibleWord(value: string, style: Style, isAny: boolean): boolean {
   return isAny || (style === "variable" && value.length >= 6)
 }
 
-/** Code and messages about tokens: `token: "=>"`, `token: "a b c d"`. */
+/** Code about tokens: `token: "=>"`. */
 function isSymbolic(value: string): boolean {
-  return (value.match(/[A-Za-z0-9]/g)?.length ?? 0) * 2 < value.length
+  let count = 0
+  for (let index = 0; index < value.length; index++) if (wordBytes[value.charCodeAt(index)] === 1) count += 1
+  return count * 2 < value.length
 }
 
 /** A loosely introduced word is a value only when nothing but punctuation follows; else it begins a sentence. */

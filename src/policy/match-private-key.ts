@@ -2,7 +2,7 @@ import { alphabetOf } from "./alphabet.ts"
 import { byteAt, extentEnd, type Found, type Matcher, type Scene, textAt } from "./scene.ts"
 
 /** Key blocks are the only secrets of several lines. A longer one is redacted up to here. */
-export const keyBlockBytesMax = 16 * 1024
+const keyBlockBytesMax = 16 * 1024
 
 const label = /^-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/
 const labelBytesMax = 80

@@ -8,7 +8,7 @@ import { createRuleStage } from "./rule-stage.ts"
 import { newline } from "./scene.ts"
 
 /** A longer line is looked at in pieces of this size, and a match that crosses from one to the next is missed. */
-export const patternLineBytesMax = 8192
+const patternLineBytesMax = 8192
 
 const sourceLengthMax = 1000
 

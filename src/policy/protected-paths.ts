@@ -26,14 +26,17 @@ export interface PathDecision {
  * Says what a path of the workspace may be used for, by its name alone: it need not exist, and links must have been
  * resolved by whoever asks. Case, Unicode look-alikes, `a/../` and trailing dots make no difference.
  */
-export function classifyPath(relativePath: string): PathVerdict {
+export function classifyPath(relativePath: string, kind?: "file" | "directory"): PathVerdict {
   const parts = isPlainPath(relativePath) ? relativePath.toLowerCase().split("/") : normalParts(relativePath)
-  return verdictOf(parts)
+  return verdictOf(parts, kind === "directory")
 }
 
-/** For the sandbox, which asks for every directory entry of the workspace. Asking a person is not its business. */
-export function classify(relativePath: string): "open" | "noWrite" | "hidden" {
-  const { class: found } = classifyPath(relativePath)
+/**
+ * For the sandbox, which asks for every directory entry of the workspace. Asking a person is not its business. Who
+ * knows that the path is a directory can say so: names of files (`token`, `*.key`) do not protect it then.
+ */
+export function classify(relativePath: string, kind?: "file" | "directory"): "open" | "noWrite" | "hidden" {
+  const { class: found } = classifyPath(relativePath, kind)
   return found === "asked" ? "open" : found
 }
 
@@ -58,7 +61,7 @@ export function decideOutside(absolutePath: string, home: string, operation: Pat
   const system = isHome ? undefined : systemEntries.find(entry => startsWith(parts, normalParts(entry)))
   if (system !== undefined)
     return decisionOf({ class: "hidden", rule: system, reason: "it belongs to the system" }, operation)
-  return decisionOf(verdictOf(parts), operation)
+  return decisionOf(verdictOf(parts, false), operation)
 }
 
 function startsWith(parts: readonly string[], entry: readonly string[]): boolean {
@@ -107,7 +110,8 @@ interface Entry {
 
 const entries = protectedRules.flatMap(rule => rule.patterns.map(pattern => entryOf(rule, pattern)))
 const literals = literalEntries()
-const wildcards = entries.filter(entry => ![...literals.values()].some(listed => listed.includes(entry)))
+const listed = new Set([...literals.values()].flat())
+const wildcards = entries.filter(entry => !listed.has(entry))
 /** One test for all wildcards: almost every name fails it, which is what makes a large tree cheap. */
 const anyWildcard = new RegExp(wildcards.map(entry => entry.last.source).join("|"))
 const exceptions: ReadonlySet<string> = new Set(openNames)
@@ -135,17 +139,17 @@ function literalEntries(): ReadonlyMap<string, readonly Entry[]> {
   return found
 }
 
-function verdictOf(parts: readonly string[]): PathVerdict {
+function verdictOf(parts: readonly string[], isDirectory: boolean): PathVerdict {
   let strictest = openVerdict
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index] ?? ""
     const named = literals.get(part)
     if (named === undefined && !anyWildcard.test(part)) continue
     if (exceptions.has(part)) continue
-    const isLast = index === parts.length - 1
+    const isFile = !isDirectory && index === parts.length - 1
     for (const entry of [...(named ?? []), ...wildcards]) {
       if (strictness[entry.verdict.class] <= strictness[strictest.class]) continue
-      if ((entry.isTree || isLast) && entry.last.test(part) && hasParents(entry, parts, index))
+      if ((entry.isTree || isFile) && entry.last.test(part) && hasParents(entry, parts, index))
         strictest = entry.verdict
     }
   }

@@ -15,17 +15,42 @@ export interface Edits {
 }
 
 export function editsOf(source: Uint8Array): Edits {
-  const pieces: Uint8Array[] = []
+  const pieces: (Uint8Array | readonly [from: number, to: number])[] = []
+  let length = 0
   return {
     keep: (from, to) => {
-      if (to > from) pieces.push(from === 0 && to === source.length ? source : source.subarray(from, to))
+      if (to <= from) return
+      pieces.push([from, to])
+      length += to - from
     },
-    add: piece => pieces.push(piece),
+    add: piece => {
+      pieces.push(piece)
+      length += piece.length
+    },
     result: () => {
       const [only] = pieces
-      return pieces.length === 1 && only !== undefined ? only : concat(pieces)
+      if (pieces.length === 1 && only !== undefined && !(only instanceof Uint8Array))
+        return only[1] - only[0] === source.length ? source : source.subarray(...only)
+      return joined(source, pieces, length)
     },
   }
+}
+
+/** A view for each of many short pieces would cost more than the copying. */
+function joined(
+  source: Uint8Array,
+  pieces: readonly (Uint8Array | readonly [from: number, to: number])[],
+  length: number,
+): Uint8Array {
+  const view = Buffer.from(source.buffer, source.byteOffset, source.length)
+  const whole = Buffer.allocUnsafeSlow(length)
+  let offset = 0
+  for (const piece of pieces) {
+    if (piece instanceof Uint8Array) whole.set(piece, offset)
+    else view.copy(whole, offset, piece[0], piece[1])
+    offset += piece instanceof Uint8Array ? piece.length : piece[1] - piece[0]
+  }
+  return whole
 }
 
 export function concat(pieces: readonly Uint8Array[]): Uint8Array {

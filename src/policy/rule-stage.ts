@@ -1,7 +1,7 @@
 import { alphabetOf } from "./alphabet.ts"
 import { createLiteralScanner } from "./literal-scanner.ts"
 import { markerOf } from "./marker.ts"
-import { isOpenBlock, keyBlockBytesMax } from "./match-private-key.ts"
+import { isOpenBlock } from "./match-private-key.ts"
 import { redactionRules } from "./redaction-rules.ts"
 import { concat, type Edits, editsOf, type RedactionStage } from "./redaction-stage.ts"
 import {
@@ -35,81 +35,96 @@ const anchors: readonly Anchor[] = redactionRules.flatMap(rule =>
 )
 const scanner = createLiteralScanner(anchors)
 
-/** The most a stage ever holds back: a key block whose end has not come, and what is needed to see that. */
-export const heldBytesMax = keyBlockBytesMax + lookaheadBytes
+/** What a stage remembers between two pieces of the input. */
+interface Progress {
+  /** Up to `contextBytes` that are already out, then what is held back. */
+  kept: Uint8Array
+  /** How much of `kept` is already out. */
+  out: number
+  floor: number
+  floorByte: number
+  /** A secret whose marker is out and which goes on. */
+  swallowed: { readonly extent: Extent; readonly skip: number } | null
+}
 
 /**
  * Finds secrets by the rules. Bytes are held back while an anchor in them may still turn out to begin a secret: to
  * the end of the line, and no more than `lookaheadBytes` of it; key blocks to their END.
  */
 export function createRuleStage(): RedactionStage {
-  /** Up to `contextBytes` that are already out, then what is held back. */
-  let kept: Uint8Array = new Uint8Array(0)
-  let out = 0
-  let floor = 0
-  let floorByte = newline
-  let swallowed: { readonly extent: Extent; readonly skip: number } | null = null
-
-  function push(chunk: Uint8Array, final: boolean): Uint8Array {
-    if (chunk.length === 0 && !final) return chunk
-    const bytes = concat([kept, chunk])
-    const edits = editsOf(bytes)
-    const start = swallow(bytes)
-    const held = start < bytes.length ? scan(bytes, start, final, edits) : bytes.length
-    const from = Math.max(0, held - contextBytes)
-    kept = bytes.slice(from)
-    out = held - from
-    if (floor < from) floorByte = bytes[from - 1] ?? newline
-    floor = Math.max(0, floor - from)
-    return edits.result()
+  const progress: Progress = {
+    kept: new Uint8Array(0),
+    out: 0,
+    floor: 0,
+    floorByte: newline,
+    swallowed: null,
   }
-
-  /** Skips what still belongs to a secret whose marker is already out. */
-  function swallow(bytes: Uint8Array): number {
-    if (swallowed === null) return out
-    const isEscaped = swallowed.skip > 0 && bytes[out] !== newline
-    const from = Math.min(bytes.length, isEscaped ? out + 1 : out)
-    const end = extentEnd(bytes, from, bytes.length, swallowed.extent)
-    swallowed = end < bytes.length ? null : { extent: swallowed.extent, skip: end - bytes.length }
-    floor = Math.min(end, bytes.length)
-    return floor
+  return {
+    push: (chunk, final) => {
+      if (chunk.length === 0 && !final) return chunk
+      const bytes = concat([progress.kept, chunk])
+      const edits = editsOf(bytes)
+      const start = swallow(progress, bytes)
+      const held = start < bytes.length ? scan(progress, bytes, start, final, edits) : bytes.length
+      remember(progress, bytes, held)
+      return edits.result()
+    },
   }
+}
 
-  /** Writes what is known to be free of secrets, and answers where the rest begins. */
-  function scan(bytes: Uint8Array, start: number, final: boolean, edits: Edits): number {
-    const end = bytes.length
-    const view = Buffer.from(bytes.buffer, bytes.byteOffset, end)
-    const lastLine = final ? end : bytes.lastIndexOf(newline) + 1
-    let scene: Scene = { bytes: view, floor, floorByte, end, final }
-    let copied = start
-    let at = start
-    for (;;) {
-      at = scanner.find(bytes, at)
-      if (at < 0) break
-      const attempt = tryAnchors(scene, at, at < lastLine || end - at >= lookaheadBytes)
-      if (attempt === "open") break
-      if (attempt === null) {
-        at += 1
-        continue
-      }
-      edits.keep(copied, attempt.found.start)
-      edits.add(attempt.marker)
-      at = Math.min(end, attempt.found.end)
-      copied = at
-      floor = at
-      floorByte = closingBracket
-      scene = { ...scene, floor, floorByte }
-      if (attempt.found.end >= end && attempt.found.extent !== null)
-        swallowed = { extent: attempt.found.extent, skip: attempt.found.end - end }
+/** Skips what still belongs to a secret whose marker is already out. */
+function swallow(progress: Progress, bytes: Uint8Array): number {
+  const { out, swallowed } = progress
+  if (swallowed === null) return out
+  const isEscaped = swallowed.skip > 0 && bytes[out] !== newline
+  const from = Math.min(bytes.length, isEscaped ? out + 1 : out)
+  const end = extentEnd(bytes, from, bytes.length, swallowed.extent)
+  progress.swallowed = end < bytes.length ? null : { extent: swallowed.extent, skip: end - bytes.length }
+  progress.floor = Math.min(end, bytes.length)
+  return progress.floor
+}
+
+/** Writes what is known to be free of secrets, and answers where the rest begins. */
+function scan(progress: Progress, bytes: Uint8Array, start: number, final: boolean, edits: Edits): number {
+  const end = bytes.length
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, end)
+  const lastLine = final ? end : bytes.lastIndexOf(newline) + 1
+  const { floor, floorByte } = progress
+  let scene: Scene = { bytes: view, floor, floorByte, end, final }
+  let copied = start
+  let at = start
+  for (;;) {
+    at = scanner.find(bytes, at)
+    if (at < 0) break
+    const attempt = tryAnchors(scene, at, at < lastLine || end - at >= lookaheadBytes)
+    if (attempt === "open") break
+    if (attempt === null) {
+      at += 1
+      continue
     }
-    const held = final
-      ? end
-      : Math.max(copied, at >= 0 ? at : Math.max(lastLine, end - scanner.lengthMax + 1))
-    edits.keep(copied, held)
-    return held
+    const { found, marker } = attempt
+    edits.keep(copied, found.start)
+    edits.add(marker)
+    at = Math.min(end, found.end)
+    copied = at
+    scene = { bytes: view, floor: at, floorByte: closingBracket, end, final }
+    if (found.end >= end && found.extent !== null)
+      progress.swallowed = { extent: found.extent, skip: found.end - end }
   }
+  progress.floor = scene.floor
+  progress.floorByte = scene.floorByte
+  const unseen = at >= 0 ? at : Math.max(lastLine, end - scanner.lengthMax + 1)
+  const held = final ? end : Math.max(copied, unseen)
+  edits.keep(copied, held)
+  return held
+}
 
-  return { push }
+function remember(progress: Progress, bytes: Uint8Array, held: number): void {
+  const from = Math.max(0, held - contextBytes)
+  progress.kept = bytes.slice(from)
+  progress.out = held - from
+  if (progress.floor < from) progress.floorByte = bytes[from - 1] ?? newline
+  progress.floor = Math.max(0, progress.floor - from)
 }
 
 const closingBracket = 93
@@ -119,14 +134,13 @@ function tryAnchors(
   at: number,
   isDecidable: boolean,
 ): { readonly found: Found; readonly marker: Uint8Array } | "open" | null {
-  if (isInMarker(scene, at)) return null
   for (const index of scanner.literalsAt(scene.bytes, at)) {
     const anchor = anchors[index]
     if (anchor === undefined) continue
     const isOpen = anchor.isBlock ? !scene.final && isOpenBlock(scene, at) : !isDecidable
     if (isOpen) return "open"
     const found = anchor.match(scene, at, anchor.text.length)
-    if (found !== null) return { found, marker: anchor.marker }
+    if (found !== null) return isInMarker(scene, at) ? null : { found, marker: anchor.marker }
   }
   return null
 }

@@ -10,7 +10,7 @@ import type { CleanUpReport, Confinement, Launch } from "./contract.ts"
 import { guarded } from "./guard.ts"
 import { becomeSubreaper, openMemoryFile } from "./libc.ts"
 import type { Mount } from "./mounts.ts"
-import { isPlaceholder, type PlaceholderPlace, type Placeholders } from "./placeholders.ts"
+import { isPlaceholder, type Placeholders } from "./placeholders.ts"
 import { encodeArguments, profileArguments } from "./profile.ts"
 import { moveToQuarantine } from "./quarantine.ts"
 import { findAppeared } from "./scan.ts"
@@ -26,7 +26,6 @@ export interface PreparedLaunch {
   readonly maskFile: string
   readonly rules: TreeRules
   readonly snapshot: TreeSnapshot
-  readonly place: PlaceholderPlace
   readonly placeholders: Placeholders
 }
 
@@ -118,7 +117,7 @@ function openFiles(prepared: PreparedLaunch, blocks: boolean) {
 
 async function cleanUp(prepared: PreparedLaunch, tree: ConfinedTree | null): Promise<CleanUpReport> {
   try {
-    await prepared.placeholders.release()
+    prepared.placeholders.release()
     const report = tree === null ? nothing : await quarantineAppeared(prepared)
     await tree?.dispose()
     return report
@@ -131,10 +130,10 @@ async function cleanUp(prepared: PreparedLaunch, tree: ConfinedTree | null): Pro
 const nothing: CleanUpReport = { quarantined: [], quarantine: null }
 
 async function quarantineAppeared(prepared: PreparedLaunch): Promise<CleanUpReport> {
-  const { rules, snapshot, place } = prepared
+  const { rules, snapshot } = prepared
   const appeared = await findAppeared(rules, snapshot)
   try {
-    const names = appeared.names.filter(name => !isPlaceholder(place, name))
+    const names = appeared.names.filter(name => name.includes("/") || !isPlaceholder(join(rules.root, name)))
     if (names.length === 0) return nothing
     const directory = quarantinePath(prepared)
     const { moved, left } = moveToQuarantine(rules.root, names, directory)

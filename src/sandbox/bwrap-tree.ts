@@ -37,8 +37,9 @@ export interface TreeParts {
 export const ownProcesses = 3
 
 /** Whether something must be set on a process inside the namespace, for which bubblewrap has to wait for us. */
-export function needsBlock(limits: ResourceLimits, groups: ControlGroups): boolean {
-  return limits.fileBytesMax !== null || (!groups.controls.has("processes") && canLimitProcesses())
+export function needsBlock({ fileBytesMax, processesMax }: ResourceLimits, groups: ControlGroups): boolean {
+  if (fileBytesMax !== null) return true
+  return processesMax !== null && !groups.controls.has("processes") && canLimitProcesses()
 }
 
 /**
@@ -46,13 +47,24 @@ export function needsBlock(limits: ResourceLimits, groups: ControlGroups): boole
  * are inherited from there on, so that nobody has to wait for the namespace to be made.
  */
 export async function confinedTree(parts: TreeParts): Promise<ConfinedTree> {
-  const { child } = parts
+  const { child, limits } = parts
   const status = watchStatus(parts.status, child)
-  const limits = { ...parts.limits, processesMax: parts.limits.processesMax ?? defaultProcessesMax }
   const inForce = applyLimits(child.pid, limits, parts.groups, ownProcesses)
   release(parts.gate)
   const isHeld = parts.block === null ? false : await limitInside(parts.block, status, limits)
-  return treeOf(parts, status, isHeld ? { ...inForce, watchProcessesMax: null } : inForce)
+  return treeOf(
+    parts,
+    status,
+    withDefault(isHeld ? { ...inForce, watchProcessesMax: null } : inForce, limits),
+  )
+}
+
+/**
+ * The number nobody asked for is counted, not put on a control group: moving a process into one takes milliseconds,
+ * because the kernel lets all others pass first.
+ */
+function withDefault(inForce: LimitsInForce, limits: ResourceLimits): LimitsInForce {
+  return limits.processesMax === null ? { ...inForce, watchProcessesMax: defaultProcessesMax } : inForce
 }
 
 export interface ConfinedTree extends ProcessTree {
@@ -64,12 +76,12 @@ export interface ConfinedTree extends ProcessTree {
 async function limitInside(
   block: number,
   status: LaunchStatus,
-  limits: ResourceLimits & { readonly processesMax: number },
+  { fileBytesMax, processesMax }: ResourceLimits,
 ): Promise<boolean> {
   const inner = await firstProcess(status)
   if (inner === null) return false
-  if (limits.fileBytesMax !== null) limitFileSize(inner.pid, limits.fileBytesMax)
-  const isHeld = limitProcesses(inner.pid, limits.processesMax)
+  if (fileBytesMax !== null) limitFileSize(inner.pid, fileBytesMax)
+  const isHeld = processesMax !== null && limitProcesses(inner.pid, processesMax)
   release(block)
   return isHeld
 }

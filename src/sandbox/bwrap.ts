@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, lstatSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Failure } from "../domain/failure.ts"
 import { launchConfined } from "./bwrap-launch.ts"
@@ -8,7 +8,7 @@ import { confinedView, type FindPrivateEntries, refuseUnsafePaths } from "./conf
 import type { Confinement, Launch, Sandbox } from "./contract.ts"
 import { isShown, type Mount } from "./mounts.ts"
 import { isWithin } from "./paths.ts"
-import { holdPlaceholders, type PlaceholderPlace } from "./placeholders.ts"
+import { holdPlaceholders } from "./placeholders.ts"
 import { requireVisibleProgram } from "./program.ts"
 import { rememberPrivateEntries } from "./system-view.ts"
 import type { TreeRules } from "./tree-rules.ts"
@@ -38,7 +38,6 @@ async function prepare(
   const { workspaceRoot: root } = confinement
   refuseUnsafePaths(settings, confinement)
   const maskFile = ensureMaskFile(settings.workDirectory)
-  const place = placeOf(settings, root)
   const rules: TreeRules = {
     root,
     protection: settings.protection,
@@ -46,7 +45,8 @@ async function prepare(
     excluded: settings.stateDirectories,
     dependencyDirectories: settings.dependencyDirectories,
   }
-  const placeholders = await holdPlaceholders(place, missingNames(settings, confinement))
+  const { masked, open } = missingNames(settings, confinement)
+  const placeholders = await holdPlaceholders(root, masked, open)
   try {
     const snapshot = await takeSnapshot(rules, settings.clock.now())
     const mounts = confinedView({ settings, confinement, snapshot, privateEntries })
@@ -60,37 +60,31 @@ async function prepare(
       maskFile,
       rules,
       snapshot,
-      place,
       placeholders,
     })
   } catch (error) {
-    await placeholders.release()
+    placeholders.release()
     throw error
   }
 }
 
 /**
  * Directories that are masked before they exist, because programs that already run act on them unasked: a prompt runs
- * git where it finds a repository, editors and agents take up new settings at once. Every other protected name that
+ * git where it finds a repository, an editor takes up new settings at once. Every other protected name that
  * appears is moved to quarantine when the command has ended. Not all of them are masked: a placeholder stands in the
  * workspace for as long as the command runs, where people, file watchers and other tools see it come and go.
  */
-const maskedWhileMissing = [".git", ".vscode", ".claude", ".cursor"]
+const maskedWhileMissing = [".git", ".vscode"]
 
-function missingNames(settings: BwrapSettings, confinement: Confinement): readonly string[] {
-  const { workspaceRoot: root, writable } = confinement
-  return settings.protection.topLevelNames
+function missingNames(settings: BwrapSettings, { workspaceRoot, writable }: Confinement) {
+  const names = settings.protection.topLevelNames
     .filter(({ name, kind }) => kind === "directory" && maskedWhileMissing.includes(name))
     .map(({ name }) => name)
-    .filter(
-      name => !writable.some(path => isWithin(join(root, name), path) || isWithin(path, join(root, name))),
-    )
-}
-
-function placeOf(settings: BwrapSettings, root: string): PlaceholderPlace {
-  const directory = join(settings.workDirectory, "placeholders")
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
-  return { root, directory, bootId: readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim() }
+  const isOpened = (name: string) => {
+    const path = join(workspaceRoot, name)
+    return writable.some(opened => isWithin(path, opened) || isWithin(opened, path))
+  }
+  return { masked: names.filter(name => !isOpened(name)), open: names.filter(isOpened) }
 }
 
 /** Not `/dev/null`: a device could be read and written through the mask. */

@@ -116,7 +116,7 @@ function readableMounts(system: SystemView, settings: ViewSettings, root: string
     home: settings.home,
     environment: settings.hostEnvironment,
     protection: settings.protection,
-    shown: [...system.directories, ...asked, root],
+    shown: [...system.directories, ...system.links.map(({ path }) => path), ...asked, root],
     kept: [settings.home, ...settings.stateDirectories],
   })
   const bound = asked.sort(byDepth).map((path): Mount => ({ kind: "readOnly", path }))

@@ -35,6 +35,8 @@ function guardScript({ status, gate, lifeline, others }: GuardDescriptors): stri
     `echo $! >&${status}`,
     `read -r line <&${gate} || exit ${gateClosed}`,
     `exec ${lifeline}<&- ${gate}<&-`,
+    // What the shell itself would hand on.
+    "unset PWD OLDPWD SHLVL",
     'exec "$@"',
   ].join("\n")
 }

@@ -73,9 +73,9 @@ export function reap(pid: number): Reaped | null {
   }
 }
 
-/** Takes an exclusive lock without waiting; closing the descriptor gives it back. */
-export function tryLock(fd: number): boolean {
-  return libc().flock(fd, lockExclusive | lockNonBlocking) === 0
+/** Takes a lock without waiting, or changes the one that is held; closing the descriptor gives it back. */
+export function tryLock(fd: number, kind: "shared" | "exclusive"): boolean {
+  return libc().flock(fd, (kind === "shared" ? lockShared : lockExclusive) | lockNonBlocking) === 0
 }
 
 // The two calls got the same numbers on every architecture.
@@ -84,6 +84,7 @@ const closeOnExec = 1
 const pollIn = 1
 const waitNoHang = 1
 const setChildSubreaper = 36
+const lockShared = 1
 const lockExclusive = 2
 const lockNonBlocking = 4
 const infinity = 0xffff_ffff_ffff_ffffn

@@ -4,7 +4,7 @@ import type { NewEvent } from "../domain/event-definition.ts"
 import { manifest } from "../domain/events.ts"
 import type { StoreRedactor } from "./contract.ts"
 
-/** An event that is fit to be written: declared, valid, without secrets, in its one spelling. */
+/** An event that is fit to be written: declared, without secrets, in its one spelling. */
 export interface PreparedEvent {
   readonly type: string
   readonly version: number
@@ -16,11 +16,17 @@ export interface PreparedEvent {
 export function prepareEvent(event: NewEvent, redactor: StoreRedactor): PreparedEvent {
   const definition = manifest.find(event.type, event.version)
   assert(definition !== null, `event ${event.type}@${event.version} is declared in the manifest`)
-  // What a definition infers is JSON by construction; the check below fails on anything else.
+  // What a definition infers is JSON by construction; canonicalJson fails on anything else.
   const original = event.data as Json
+  const text = canonicalJson(original)
   const isValid = (data: Json) => definition.data.safeParse(data)
   const data = redactedData(original, redactor, isValid)
-  return { type: event.type, version: event.version, data, text: canonicalJson(data) }
+  return {
+    type: event.type,
+    version: event.version,
+    data,
+    text: data === original ? text : canonicalJson(data),
+  }
 }
 
 interface Validity {
@@ -31,7 +37,8 @@ interface Validity {
 }
 
 /**
- * Redacts every string, names of members included. A secret may by chance equal a word of the vocabulary (an ending, a
+ * Redacts every string, names of members included; the very same value comes back where there is nothing to redact,
+ * and only a changed one is checked against its definition: the compiler has checked the rest. A secret may by chance equal a word of the vocabulary (an ending, a
  * member's name): replacing that would make the event unreadable and hide nothing, so such places keep their word.
  */
 function redactedData(original: Json, redactor: StoreRedactor, check: (data: Json) => Validity): Json {
@@ -40,6 +47,7 @@ function redactedData(original: Json, redactor: StoreRedactor, check: (data: Jso
     if (check(everything).success) return everything
   }
   const values = redactStrings(original, redactor, false)
+  if (values === original) return original
   const validity = check(values)
   if (validity.success) return values
   const paths = validity.error?.issues.map(issue => issue.path.map(String)) ?? []
@@ -65,13 +73,18 @@ function namesIn(value: Json): readonly string[] {
 function redactStrings(value: Json, redactor: StoreRedactor, withNames: boolean): Json {
   if (typeof value === "string") return redactor.redactText(value)
   if (value === null || typeof value !== "object") return value
-  if (isList(value)) return value.map(item => redactStrings(item, redactor, withNames))
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      withNames ? redactor.redactText(name) : name,
-      member === undefined ? member : redactStrings(member, redactor, withNames),
-    ]),
-  )
+  if (isList(value)) {
+    const items = value.map(item => redactStrings(item, redactor, withNames))
+    return items.every((item, index) => item === value[index]) ? value : items
+  }
+  let isSame = true
+  const members = Object.entries(value).map(([name, member]) => {
+    const newName = withNames ? redactor.redactText(name) : name
+    const newMember = member === undefined ? member : redactStrings(member, redactor, withNames)
+    isSame &&= newName === name && newMember === member
+    return [newName, newMember] as const
+  })
+  return isSame ? value : Object.fromEntries(members)
 }
 
 function withOriginalAt(data: Json, original: Json, path: readonly string[]): Json {

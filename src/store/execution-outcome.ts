@@ -45,7 +45,7 @@ export function recordOf(
   finished: FinishedFields,
   artifacts: ArtifactStore,
 ): ExecutionRecord {
-  return ExecutionRecord.parse({
+  return ExecutionRecord().parse({
     id: started.executionId,
     command: started.command,
     result: {

@@ -48,22 +48,22 @@ const record: ExecutionRecord = {
 
 describe("the result of a command", () => {
   test("has the same keys whatever happened: none may be left out", () => {
-    expect(CommandResult.parse(result)).toEqual(result)
+    expect(CommandResult().parse(result)).toEqual(result)
     for (const key of Object.keys(result)) {
       const { [key as keyof CommandResult]: _, ...rest } = result
-      expect(CommandResult.safeParse(rest).success).toBe(false)
+      expect(CommandResult().safeParse(rest).success).toBe(false)
     }
   })
 
   test("ends in one of six ways", () => {
     expect(endings).toEqual(["exited", "timedOut", "cancelled", "signalled", "notStarted", "interrupted"])
-    for (const ending of endings) expect(CommandResult.safeParse({ ...result, ending }).success).toBe(true)
+    for (const ending of endings) expect(CommandResult().safeParse({ ...result, ending }).success).toBe(true)
   })
 
   test("tells sizes and durations as whole numbers that are not negative", () => {
     for (const bad of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY]) {
-      expect(CommandResult.safeParse({ ...result, durationMs: bad }).success).toBe(false)
-      expect(CommandResult.safeParse({ ...result, usage: { cpuMs: bad, maxRssBytes: null } }).success).toBe(
+      expect(CommandResult().safeParse({ ...result, durationMs: bad }).success).toBe(false)
+      expect(CommandResult().safeParse({ ...result, usage: { cpuMs: bad, maxRssBytes: null } }).success).toBe(
         false,
       )
     }
@@ -71,19 +71,19 @@ describe("the result of a command", () => {
 
   test("names an artifact by its whole hash", () => {
     const stream = { originalBytes: 9, keptBytes: 1, sha256: "x", artifact: `sha256:${"a".repeat(64)}` }
-    expect(TruncatedStream.safeParse(stream).success).toBe(true)
-    expect(TruncatedStream.safeParse({ ...stream, artifact: null }).success).toBe(true)
-    expect(TruncatedStream.safeParse({ ...stream, artifact: "a".repeat(64) }).success).toBe(false)
+    expect(TruncatedStream().safeParse(stream).success).toBe(true)
+    expect(TruncatedStream().safeParse({ ...stream, artifact: null }).success).toBe(true)
+    expect(TruncatedStream().safeParse({ ...stream, artifact: "a".repeat(64) }).success).toBe(false)
   })
 })
 
 describe("an execution record", () => {
   test("survives JSON", () => {
-    expect(ExecutionRecord.parse(JSON.parse(JSON.stringify(record)))).toEqual(record)
+    expect(ExecutionRecord().parse(JSON.parse(JSON.stringify(record)))).toEqual(record)
   })
 
   test("has a JSON Schema for other programs", () => {
-    const schema = z.toJSONSchema(ExecutionRecord)
+    const schema = z.toJSONSchema(ExecutionRecord())
     expect(schema).toMatchObject({ type: "object", required: ["id", "command", "result", "correlationIds"] })
   })
 })

@@ -30,7 +30,7 @@ describe("a command as it is written down", () => {
       environment: { CI: "1", DEBUG: null },
       resourceLimits: limits,
     })
-    expect(RecordedCommand.parse(command)).toEqual(command)
+    expect(RecordedCommand().parse(command)).toEqual(command)
   })
 
   test("has no secret in its program, its arguments or its variables", () => {

@@ -170,12 +170,12 @@ describe.skipIf(skip !== null)("what stays after a confined command", () => {
   test("is what it made and nothing of the sandbox", async () => {
     await sh(room, "ls -A; echo > made")
     expect(names()).toEqual([".agent", "made"])
-    expect(readdirSync(join(room.root, ".agent/sandbox/placeholders"))).toEqual(["lock"])
+    expect(readdirSync(join(room.root, ".agent/sandbox"))).toEqual(["mask"])
   })
 
   test("is nothing when it was never started, or could not be prepared", async () => {
     const launch = await room.sandbox.prepare(confinementOf(room, ["/bin/true"]))
-    expect(names()).toEqual([".agent", ".claude", ".git", ".vscode"])
+    expect(names()).toEqual([".agent", ".git", ".vscode"])
     await launch.cleanUp()
     await launch.cleanUp()
     expect(names()).toEqual([".agent"])

@@ -86,6 +86,12 @@ describe("what a confined command sees", () => {
   })
 })
 
+test("a system directory that is a link is not bound a second time as a toolchain", async () => {
+  const mounts = await view({}, { hostEnvironment: { PATH: "/bin:/sbin:/usr/bin" } })
+  for (const link of mounts.filter(mount => mount.kind === "link"))
+    expect(mounts.filter(mount => mount.path === link.path)).toHaveLength(1)
+})
+
 describe("a home directory in an unusual place", () => {
   test("inside the workspace is masked after it", async () => {
     const home = join(room.root, "home")

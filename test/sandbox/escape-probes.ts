@@ -62,7 +62,7 @@ export const fileProbes: readonly Probe[] = [
   { name: "exchange the repository for another", script: `mkdir n; mv -T n .git ${escaped}` },
   { name: "write a hard link to the configuration", script: `ln .git/config c && echo x >> c ${escaped}` },
   { name: "create a protected directory that is missing", script: `mkdir .vscode ${escaped}`, control: true },
-  { name: "write into one that is missing", script: `echo x > .claude/settings.json ${escaped}` },
+  { name: "write into one that is missing", script: `echo x > .vscode/settings.json ${escaped}` },
   { name: "move the parent of a protected name", script: `mv deep moved ${escaped}` },
   { name: "move the parent of a nested repository", script: `mv sub moved && mkdir -p sub/.git ${escaped}` },
   { name: "remove the parent of a protected name", script: `rm -rf deep; [ ! -e deep ] ${escaped}` },
@@ -86,7 +86,7 @@ export const fileProbes: readonly Probe[] = [
 export const processProbes: readonly Probe[] = [
   {
     name: "read the environment acode was started with",
-    script: `tr '\\0' '\\n' < /proc/1/environ | grep . ${escaped}`,
+    script: `tr '\\0' '\\n' < /proc/1/environ | grep -v '^_=' | grep . ${escaped}`,
   },
   { name: "see processes of the host", script: `[ $(ls -d /proc/[0-9]* | wc -l) -gt 8 ] ${escaped}` },
   { name: "signal acode", script: `kill -0 "$HOST_PID" ${escaped}`, control: true },

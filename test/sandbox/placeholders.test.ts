@@ -1,28 +1,34 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { spawn } from "../../src/base/spawn.ts"
-import { holdPlaceholders, isPlaceholder, type PlaceholderPlace } from "../../src/sandbox/placeholders.ts"
+import { holdPlaceholders, isPlaceholder } from "../../src/sandbox/placeholders.ts"
 import { openRoom, type Room } from "./room.ts"
 
 let room: Room
-let place: PlaceholderPlace
 beforeEach(() => {
   room = openRoom()
-  place = { root: room.root, directory: join(room.root, ".agent/placeholders"), bootId: "this boot" }
-  mkdirSync(place.directory)
 })
 afterEach(() => room.remove())
 
+const at = (name: string) => join(room.root, name)
 const names = () => readdirSync(room.root).sort()
-const records = () => readdirSync(place.directory).filter(name => name.endsWith(".json"))
+const hold = (...wanted: readonly string[]) => holdPlaceholders(room.root, wanted, [])
 
 /** An acode that makes placeholders and is killed before it can remove them. */
-async function leaveBehind(wanted: readonly string[]): Promise<void> {
+async function leaveBehind(...wanted: readonly string[]): Promise<void> {
   const source = join(import.meta.dir, "../../src/sandbox/placeholders.ts")
   const script = `
     const { holdPlaceholders } = await import(${JSON.stringify(source)})
-    await holdPlaceholders(${JSON.stringify(place)}, ${JSON.stringify(wanted)})
+    await holdPlaceholders(${JSON.stringify(room.root)}, ${JSON.stringify(wanted)}, [])
     process.kill(process.pid, "SIGKILL")`
   const child = spawn({
     argv: [process.execPath, "-e", script],
@@ -34,110 +40,117 @@ async function leaveBehind(wanted: readonly string[]): Promise<void> {
     extra: [],
   })
   expect(await child.exited).toEqual({ exitCode: null, signal: "SIGKILL" })
+  child.close()
 }
 
 describe("placeholders", () => {
   test("stand for what is missing and go when they are released", async () => {
     room.write(".vscode/settings.json", "mine")
-    const held = await holdPlaceholders(place, [".git", ".vscode"])
+    const held = await hold(".git", ".vscode")
     expect(names()).toEqual([".agent", ".git", ".vscode"])
-    expect(isPlaceholder(place, ".git")).toBe(true)
-    expect(isPlaceholder(place, ".vscode")).toBe(false)
-    await held.release()
+    expect([isPlaceholder(at(".git")), isPlaceholder(at(".vscode")), isPlaceholder(at(".idea"))]).toEqual([
+      true,
+      false,
+      false,
+    ])
+    held.release()
     expect(names()).toEqual([".agent", ".vscode"])
-    expect(records()).toEqual([])
   })
 
-  test("write nothing at all when nothing is missing", async () => {
-    mkdirSync(join(room.root, ".git"))
-    const held = await holdPlaceholders(place, [".git"])
-    expect(records()).toEqual([])
-    await held.release()
-    expect(existsSync(join(room.root, ".git"))).toBe(true)
+  test("leave alone what is there, whatever it is", async () => {
+    mkdirSync(at(".git"))
+    writeFileSync(at(".vscode"), "a file")
+    symlinkSync("nowhere", at(".idea"))
+    mkdirSync(at(".claude"), { mode: 0o700 })
+    const held = await hold(".git", ".vscode", ".idea", ".claude")
+    for (const name of [".git", ".vscode", ".idea", ".claude"]) expect(isPlaceholder(at(name))).toBe(false)
+    held.release()
+    expect(names()).toEqual([".agent", ".claude", ".git", ".idea", ".vscode"])
   })
 
-  test("stay when somebody put something in them in the meantime", async () => {
-    const held = await holdPlaceholders(place, [".git", ".idea"])
+  test("become ordinary directories when somebody puts something in them", async () => {
+    const held = await hold(".git", ".idea")
     room.write(".git/HEAD", "ref: refs/heads/main")
-    await held.release()
+    held.release()
     expect(names()).toEqual([".agent", ".git"])
+    expect(lstatSync(at(".git")).mode & 0o7777).toBe(0o755)
   })
 
-  test("stay when somebody put another directory in their place", async () => {
-    const held = await holdPlaceholders(place, [".git"])
-    const record = join(place.directory, records()[0] ?? "")
-    const [owner = "", inodes = ""] = readFileSync(record, "utf8").split("\n")
-    writeFileSync(record, `${owner}\n${inodes.replace(/\d+/, "1")}`)
-    await held.release()
-    expect(names()).toEqual([".agent", ".git"])
+  test("do not take away what somebody put in their place", async () => {
+    const held = await hold(".git")
+    renameSync(at(".git"), at("moved"))
+    mkdirSync(at(".git"))
+    held.release()
+    expect(existsSync(at(".git"))).toBe(true)
   })
 
   test("are shared, and the last one to leave removes them", async () => {
-    const first = await holdPlaceholders(place, [".git"])
-    const second = await holdPlaceholders(place, [".git", ".idea"])
-    await first.release()
-    expect(names()).toEqual([".agent", ".git", ".idea"])
-    await second.release()
+    const first = await hold(".git")
+    const second = await hold(".git", ".idea")
+    const inode = lstatSync(at(".git")).ino
+    first.release()
+    expect(lstatSync(at(".git")).ino).toBe(inode)
+    second.release()
     expect(names()).toEqual([".agent"])
   })
 
-  test("are removed exactly once when many come and go at the same time", async () => {
+  test("are there for everybody who holds them, however many come and go", async () => {
     const one = async () => {
-      const held = await holdPlaceholders(place, [".git", ".idea"])
-      expect(existsSync(join(room.root, ".git"))).toBe(true)
-      await Bun.sleep(0)
-      expect(existsSync(join(room.root, ".git"))).toBe(true)
-      await held.release()
+      for (let round = 0; round < 10; round++) {
+        const held = await hold(".git", ".idea")
+        expect(isPlaceholder(at(".git"))).toBe(true)
+        await Bun.sleep(0)
+        expect(isPlaceholder(at(".git"))).toBe(true)
+        held.release()
+      }
     }
-    await Promise.all(Array.from({ length: 30 }, one))
+    await Promise.all(Array.from({ length: 8 }, one))
     expect(names()).toEqual([".agent"])
-    expect(records()).toEqual([])
   })
 
-  test("releasing twice is fine", async () => {
-    const held = await holdPlaceholders(place, [".git"])
-    await held.release()
-    await held.release()
-    expect(names()).toEqual([".agent"])
+  test("can be released twice, and leave no descriptor open", async () => {
+    const before = readdirSync("/proc/self/fd").length
+    for (let round = 0; round < 5; round++) {
+      const held = await hold(".git", ".idea")
+      held.release()
+      held.release()
+    }
+    expect(readdirSync("/proc/self/fd").length).toBe(before)
   })
 })
 
 describe("what a killed acode left behind", () => {
-  test("is removed by the next one", async () => {
-    await leaveBehind([".git", ".idea"])
+  test("is taken over by the next command and removed with it", async () => {
+    await leaveBehind(".git", ".idea")
     expect(names()).toEqual([".agent", ".git", ".idea"])
-    const held = await holdPlaceholders(place, [])
+    const held = await hold(".git", ".idea")
+    held.release()
     expect(names()).toEqual([".agent"])
-    expect(records()).toEqual([])
-    await held.release()
   })
 
-  test("is kept where it is in use or has been filled", async () => {
-    await leaveBehind([".git", ".idea", ".claude"])
-    room.write(".idea/workspace.xml", "mine")
-    const held = await holdPlaceholders(place, [".git"])
-    expect(names()).toEqual([".agent", ".git", ".idea"])
-    await held.release()
+  test("is out of the way before a command that a person opened it for", async () => {
+    await leaveBehind(".git", ".idea")
+    const held = await holdPlaceholders(room.root, [".idea"], [".git"])
     expect(names()).toEqual([".agent", ".idea"])
-  })
-
-  test("is removed when the kill came before the inodes were written down", async () => {
-    await leaveBehind([".git"])
-    const record = join(place.directory, records()[0] ?? "")
-    const [owner = ""] = readFileSync(record, "utf8").split("\n")
-    for (const torn of [`${owner}\n`, `${owner}\n{".gi`, owner]) {
-      mkdirSync(join(room.root, ".git"), { recursive: true })
-      writeFileSync(record, torn)
-      await (await holdPlaceholders(place, [])).release()
-      expect(names()).toEqual([".agent"])
-    }
-  })
-
-  test("is told from the living by boot and start time, not by the number alone", async () => {
-    const held = await holdPlaceholders(place, [".git"])
-    const elsewhen = { ...place, bootId: "an earlier boot" }
-    await (await holdPlaceholders(elsewhen, [])).release()
+    held.release()
     expect(names()).toEqual([".agent"])
-    await held.release()
+  })
+
+  test("is kept while another acode uses it", async () => {
+    await leaveBehind(".git")
+    const other = await hold(".git")
+    const held = await holdPlaceholders(room.root, [], [".git"])
+    held.release()
+    expect(isPlaceholder(at(".git"))).toBe(true)
+    other.release()
+    expect(names()).toEqual([".agent"])
+  })
+
+  test("is somebody's own as soon as there is something in it", async () => {
+    await leaveBehind(".idea")
+    room.write(".idea/workspace.xml", "mine")
+    const held = await hold(".idea")
+    held.release()
+    expect(existsSync(at(".idea/workspace.xml"))).toBe(true)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { closeSync, readFileSync } from "node:fs"
+import { closeSync, openSync, readFileSync } from "node:fs"
 import { type Spawned, spawn } from "../../src/base/spawn.ts"
 import { hardLimit, openMemoryFile, setLimit, tryLock } from "../../src/sandbox/libc.ts"
 import { countsPerNamespace } from "../../src/sandbox/limits.ts"
@@ -126,13 +126,17 @@ describe("calls of the system", () => {
     closeSync(fd)
   })
 
-  test("a lock is held against everybody else until its descriptor is closed", () => {
-    const fd = openMemoryFile("lock", new Uint8Array())
-    const other = openMemoryFile("other", new Uint8Array())
-    expect([tryLock(fd), tryLock(other), tryLock(fd)]).toEqual([true, true, true])
-    closeSync(fd)
-    closeSync(other)
-    expect(tryLock(-1)).toBe(false)
+  test("shared locks stand together, an exclusive one stands alone, and closing gives back", () => {
+    const path = `/proc/self/fd/${openMemoryFile("lock", new Uint8Array())}`
+    const [one, two] = [openSync(path, "r"), openSync(path, "r")]
+    expect([tryLock(one, "shared"), tryLock(two, "shared")]).toEqual([true, true])
+    expect(tryLock(one, "exclusive")).toBe(false)
+    closeSync(two)
+    expect(tryLock(one, "exclusive")).toBe(true)
+    const three = openSync(path, "r")
+    expect(tryLock(three, "shared")).toBe(false)
+    for (const fd of [one, three, Number(path.split("/").at(-1))]) closeSync(fd)
+    expect(tryLock(-1, "shared")).toBe(false)
   })
 
   test("limits of another process can be read and lowered", async () => {

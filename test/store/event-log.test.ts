@@ -111,12 +111,14 @@ describe("an append is refused", () => {
     expect(store.log.append("ses_a", 0, current, [fact("y")])).toHaveLength(1)
   })
 
-  test("whole when one of its events is not valid", () => {
+  test("whole when one of its events cannot be written", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const epoch = owned(store, "ses_a")
-    const invalid = { ...fact("2"), data: { reason: 2, streams: [] } }
-    expect(() => store.log.append("ses_a", 0, epoch, [fact("1"), invalid])).toThrow("the event is valid")
+    const invalid = { ...fact("2"), version: 99 }
+    expect(() => store.log.append("ses_a", 0, epoch, [fact("1"), invalid])).toThrow(
+      "is declared in the manifest",
+    )
     expect(store.log.read("ses_a")).toEqual([])
     expect(store.log.append("ses_a", 0, epoch, [fact("1")])[0]?.position).toBe(1)
   })

@@ -46,7 +46,7 @@ export function memoryRecorder(): MemoryRecorder {
     },
     finished: (record, captured) => {
       // The log refuses what does not fit the schema, so the tests do as well.
-      records.push(ExecutionRecord.parse(record))
+      records.push(ExecutionRecord().parse(record))
       outputs.push(captured)
     },
   }
