@@ -1,7 +1,8 @@
 import { alphabetOf } from "./alphabet.ts"
-import { createLiteralScanner } from "./literal-scanner.ts"
+import { createLiteralScanner, type LiteralScanner } from "./literal-scanner.ts"
 import { markerOf } from "./marker.ts"
 import { isOpenBlock } from "./match-private-key.ts"
+import { createPlainScanner, plainBytesMax } from "./plain-scanner.ts"
 import { redactionRules } from "./redaction-rules.ts"
 import { concat, type Edits, editsOf, type RedactionStage } from "./redaction-stage.ts"
 import {
@@ -33,7 +34,15 @@ const anchors: readonly Anchor[] = redactionRules.flatMap(rule =>
     isBlock: rule.kind === "private-key" && text.startsWith("-----"),
   })),
 )
-const scanner = createLiteralScanner(anchors)
+const plainScanner = createPlainScanner(anchors)
+let tableScanner: LiteralScanner | null = null
+
+/** The tables are built for the first text that is long enough to be worth it. */
+function scannerFor(bytes: Uint8Array): LiteralScanner {
+  if (tableScanner === null && bytes.length <= plainBytesMax) return plainScanner
+  tableScanner ??= createLiteralScanner(anchors)
+  return tableScanner
+}
 
 /** What a stage remembers between two pieces of the input. */
 interface Progress {
@@ -88,6 +97,7 @@ function swallow(progress: Progress, bytes: Uint8Array): number {
 function scan(progress: Progress, bytes: Uint8Array, start: number, final: boolean, edits: Edits): number {
   const end = bytes.length
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, end)
+  const scanner = scannerFor(bytes)
   const lastLine = final ? end : bytes.lastIndexOf(newline) + 1
   const { floor, floorByte } = progress
   let scene: Scene = { bytes: view, floor, floorByte, end, final }
@@ -134,7 +144,7 @@ function tryAnchors(
   at: number,
   isDecidable: boolean,
 ): { readonly found: Found; readonly marker: Uint8Array } | "open" | null {
-  for (const index of scanner.literalsAt(scene.bytes, at)) {
+  for (const index of scannerFor(scene.bytes).literalsAt(scene.bytes, at)) {
     const anchor = anchors[index]
     if (anchor === undefined) continue
     const isOpen = anchor.isBlock ? !scene.final && isOpenBlock(scene, at) : !isDecidable

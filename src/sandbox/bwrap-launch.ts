@@ -30,7 +30,7 @@ export interface PreparedLaunch {
 }
 
 /** The numbers under which the child finds what is handed over, after its three standard ones. */
-const descriptors = { arguments: 3, seccomp: 4, status: 5, gate: 6, lifeline: 7, block: 8 } as const
+const descriptors = { arguments: 3, seccomp: 4, status: 5, lifeline: 6, block: 7 } as const
 
 export function launchConfined(prepared: PreparedLaunch): Launch {
   const { settings, confinement, groups } = prepared
@@ -61,7 +61,7 @@ export function launchConfined(prepared: PreparedLaunch): Launch {
       tree = await confinedTree({
         child,
         status: files.status,
-        gate: ourEnd(child, descriptors.gate),
+        gate: ourEnd(child, descriptors.lifeline),
         block: blocks ? ourEnd(child, descriptors.block) : null,
         limits: confinement.limits,
         groups,

@@ -15,7 +15,7 @@ import type { TreeRules } from "./tree-rules.ts"
 import { takeSnapshot } from "./tree-snapshot.ts"
 
 export function createBwrapSandbox(settings: BwrapSettings): Sandbox {
-  const privateEntries = rememberPrivateEntries(settings.clock, rememberedMs)
+  const privateEntries = rememberPrivateEntries(settings.clock, remembrance)
   // Found with the first command: a sandbox that is only asked for its kind must not touch the system.
   let groups: ControlGroups | null = null
   return {
@@ -27,7 +27,7 @@ export function createBwrapSandbox(settings: BwrapSettings): Sandbox {
   }
 }
 
-const rememberedMs = 60_000
+const remembrance = { blindMs: 1_000, ageMsMax: 60_000 }
 
 async function prepare(
   settings: BwrapSettings,

@@ -4,7 +4,7 @@ import { trySignal } from "./process-handle.ts"
 
 export interface GuardDescriptors {
   readonly status: number
-  readonly gate: number
+  /** The pipe whose other end only acode holds: first a line that opens the gate, then nothing until acode is gone. */
   readonly lifeline: number
   /** Further ones that are for bubblewrap alone. */
   readonly others: readonly number[]
@@ -22,8 +22,9 @@ export function guarded(descriptors: GuardDescriptors, argv: readonly string[]):
   return ["/bin/sh", "-c", guardScript(descriptors), "sh", ...argv]
 }
 
-function guardScript({ status, gate, lifeline, others }: GuardDescriptors): string {
+function guardScript({ status, lifeline, others }: GuardDescriptors): string {
   return [
+    `read -r line <&${lifeline} || exit ${gateClosed}`,
     "{",
     `read -r line <&${lifeline}`,
     `while read -r _ key pid rest; do [ "$key" = '"child-pid":' ] && first=\${pid%,}; done </proc/self/fd/${status}`,
@@ -31,13 +32,11 @@ function guardScript({ status, gate, lifeline, others }: GuardDescriptors): stri
     `[ -n "$first" ] && read -r name </proc/$first/comm && [ "$name" = bwrap ] && kill -9 $first`,
     "kill -9 0",
     // It must not hold on to the output of the command, or nobody would see its end.
-    `} </dev/null >/dev/null 2>&1 ${[gate, ...others].map(fd => `${fd}<&-`).join(" ")} &`,
+    `} </dev/null >/dev/null 2>&1 ${others.map(fd => `${fd}<&-`).join(" ")} &`,
     `echo $! >&${status}`,
-    `read -r line <&${gate} || exit ${gateClosed}`,
-    `exec ${lifeline}<&- ${gate}<&-`,
     // What the shell itself would hand on.
     "unset PWD OLDPWD SHLVL",
-    'exec "$@"',
+    `exec "$@" ${lifeline}<&-`,
   ].join("\n")
 }
 

@@ -66,12 +66,20 @@ export function findPrivateEntries(directory: string, depthMax: number): Private
   return { entries, directories }
 }
 
-/** The same, remembered while no directory changes; a file whose mode alone changes is seen after `ageMsMax`. */
-export function rememberPrivateEntries(clock: Clock, ageMsMax: number) {
+export interface Remembrance {
+  /** How long it is believed without a look; after that while no directory has changed. */
+  readonly blindMs: number
+  /** How long it is believed at all: a file whose mode alone changes does not change its directory. */
+  readonly ageMsMax: number
+}
+
+/** The same, remembered from command to command. */
+export function rememberPrivateEntries(clock: Clock, { blindMs, ageMsMax }: Remembrance) {
   const remembered = new Map<string, PrivateEntries & { readonly foundAtMs: number }>()
   return (directory: string, depthMax: number): readonly PrivateEntry[] => {
     const known = remembered.get(directory)
-    if (known !== undefined && clock.monotonicMs() - known.foundAtMs < ageMsMax && isUnchanged(known))
+    const ageMs = clock.monotonicMs() - (known?.foundAtMs ?? 0)
+    if (known !== undefined && (ageMs < blindMs || (ageMs < ageMsMax && isUnchanged(known))))
       return known.entries
     const found = { ...findPrivateEntries(directory, depthMax), foundAtMs: clock.monotonicMs() }
     remembered.set(directory, found)

@@ -70,18 +70,22 @@ describe("what is remembered of it", () => {
       .map(({ path }) => relative(base, path))
       .sort()
 
-  test("is forgotten as soon as a directory changes", () => {
+  test("is believed without a look for a moment, then forgotten as soon as a directory changes", () => {
     put("a/one", 0o600)
-    const find = rememberPrivateEntries(clock, 1000)
+    nowMs = 0
+    const find = rememberPrivateEntries(clock, { blindMs: 10, ageMsMax: 1000 })
     expect(names(find)).toEqual(["a/one"])
     put("a/two", 0o600)
+    nowMs = 9
+    expect(names(find)).toEqual(["a/one"])
+    nowMs = 10
     expect(names(find)).toEqual(["a/one", "a/two"])
   })
 
   test("is believed only for a while, because a mode can change without its directory", () => {
     put("file", 0o644)
     nowMs = 0
-    const find = rememberPrivateEntries(clock, 1000)
+    const find = rememberPrivateEntries(clock, { blindMs: 0, ageMsMax: 1000 })
     expect(names(find)).toEqual([])
     chmodSync(join(base, "file"), 0o600)
     nowMs = 999
