@@ -3,6 +3,7 @@ import type { Clock } from "../base/clock.ts"
 import type { SandboxChoice } from "../domain/command.ts"
 import { classify, topLevelNames } from "../policy/protected-paths.ts"
 import type { SandboxProbe } from "../sandbox/contract.ts"
+import { holdPlaceholders } from "../sandbox/placeholders.ts"
 import { findBwrap, probeSandbox } from "../sandbox/probe.ts"
 import { createSandbox, type SandboxSettings, type SelectedSandbox } from "../sandbox/select.ts"
 import { endTagged } from "../sandbox/survivors.ts"
@@ -35,9 +36,12 @@ export function probeHere(workspaceRoot: string): Promise<SandboxProbe> {
   return probeSandbox(findBwrap(workspaceRoot))
 }
 
-/** Closes what a dead acode left open, and ends what it left running outside a sandbox. */
-export async function endInterrupted(store: Store): Promise<void> {
+/** Closes what a dead acode left open, ends what it left running, and removes what it put into the workspace. */
+export async function endInterrupted(store: Store, workspaceRoot: string): Promise<void> {
   for (const id of store.executions.recover(owner => isProcessAlive(owner))) await endTagged(id)
+  const directories = topLevelNames.filter(({ kind }) => kind === "directory").map(({ name }) => name)
+  const abandoned = await holdPlaceholders(workspaceRoot, [], directories)
+  abandoned.release()
 }
 
 function sandboxSettings({ environment, config, root, places, clock }: SandboxWiring): SandboxSettings {

@@ -57,7 +57,7 @@ export class Wiring implements Disposable {
     ensureAgentDirectory(this.places.agentDirectory)
     const store = openStore({ ...(await this.storeOptions()), readOnly: false })
     this.opened = store
-    await endInterrupted(store)
+    await endInterrupted(store, this.root.path)
     return store
   }
 

@@ -226,7 +226,13 @@ function passwordForms(userinfo: string): readonly string[] {
 
 function isWorthHiding(value: string): boolean {
   if (value.length < valueLengthMin || /^\d{1,9}$/.test(value)) return false
-  return !isKept(value) && !isDescribing(value) && !isPath(value) && !commonWords.has(value.toLowerCase())
+  // Elsewhere an address is a reference to a secret; here it was chosen because it is one.
+  const isAddress = /^https?:/i.test(value)
+  return (isAddress || !isKept(value)) && !isDescribing(value) && !isPath(value) && !isCommon(value)
+}
+
+function isCommon(value: string): boolean {
+  return commonWords.has(value.toLowerCase())
 }
 
 const commonWords: ReadonlySet<string> = new Set(

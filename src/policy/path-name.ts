@@ -1,10 +1,21 @@
+import { alphabetOf } from "./alphabet.ts"
+
 /** True for a path that is its own normal form but for case, which nearly every path is. */
 export function isPlainPath(path: string): boolean {
-  return plain.test(path)
+  let before = slash
+  for (let index = 0; index < path.length; index++) {
+    const code = path.charCodeAt(index)
+    if (plain[code] !== 1) return false
+    // An empty part, `.`, `..`, or one that ends in a dot.
+    if (code === slash && (before === slash || before === dot)) return false
+    before = code
+  }
+  return before !== slash && before !== dot
 }
 
-/** Parts of letters, digits and the usual marks, none of which is `.` or `..` or ends in a dot. */
-const plain = /^(?:[\w.@+~-]*[\w@+~-]\/)*[\w.@+~-]*[\w@+~-]$/
+const slash = 47
+const dot = 46
+const plain = alphabetOf(/[\w./@+~-]/)
 
 /**
  * The parts of a path as the most forgiving file system would see them: lower case, compatibility characters

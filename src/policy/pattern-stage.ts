@@ -3,7 +3,7 @@ import { Failure } from "../domain/failure.ts"
 import { markerOf } from "./marker.ts"
 import { type Automaton, createAutomaton } from "./pattern-automaton.ts"
 import { type Pattern, PatternError, parsePattern } from "./pattern-syntax.ts"
-import { concat, editsOf, type RedactionStage } from "./redaction-stage.ts"
+import { concat, copyOf, editsOf, type RedactionStage } from "./redaction-stage.ts"
 import { createRuleStage } from "./rule-stage.ts"
 import { newline } from "./scene.ts"
 
@@ -47,7 +47,7 @@ export function createPatternStages(sources: readonly string[]): () => Redaction
           from = to
         }
         edits.keep(copied, from)
-        held = bytes.slice(from)
+        held = copyOf(bytes, from)
         return edits.result()
       },
     }
@@ -57,7 +57,7 @@ export function createPatternStages(sources: readonly string[]): () => Redaction
 /** Goes to the beginning of the first line that has a match, or of the last line when none has. */
 function skipClean(bytes: Uint8Array, from: number, matcher: PatternMatcher): number {
   const found = matcher.search.run(bytes, from, bytes.length, "first")
-  const lineStart = bytes.lastIndexOf(newline, found < 0 ? bytes.length : found) + 1
+  const lineStart = bytes.lastIndexOf(newline, found < 0 ? bytes.length : found - 1) + 1
   return Math.max(from, lineStart)
 }
 

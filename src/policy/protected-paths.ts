@@ -105,55 +105,65 @@ interface Entry {
   readonly isTree: boolean
   /** The parts that must come before the last one, as in `.cargo/config*`. */
   readonly parents: readonly string[]
-  readonly last: RegExp
+  readonly last: string
 }
 
 const entries = protectedRules.flatMap(rule => rule.patterns.map(pattern => entryOf(rule, pattern)))
-const literals = literalEntries()
-const listed = new Set([...literals.values()].flat())
-const wildcards = entries.filter(entry => !listed.has(entry))
-/** One test for all wildcards: almost every name fails it, which is what makes a large tree cheap. */
-const anyWildcard = new RegExp(wildcards.map(entry => entry.last.source).join("|"))
+const literals = groupedByName(entries.filter(entry => !entry.last.includes("*")))
+const wildcards = entries
+  .filter(entry => entry.last.includes("*"))
+  .map(entry => ({
+    ...entry,
+    test: new RegExp(`^${entry.last.replaceAll(".", "\\.").replaceAll("*", ".*")}$`),
+  }))
+/** Almost no name begins or ends like a wildcard, which is what makes a large tree cheap. */
+const prefixes = wildcards.flatMap(({ last }) =>
+  last.endsWith("*") ? [last.slice(0, last.indexOf("*"))] : [],
+)
+const endings = new Set(
+  wildcards.flatMap(({ last }) => (last.endsWith("*") ? [] : [last.slice(last.lastIndexOf("."))])),
+)
 const exceptions: ReadonlySet<string> = new Set(openNames)
 
 function entryOf(rule: ProtectedRule, pattern: string): Entry {
   const isTree = pattern.endsWith("/")
   const parts = pattern.replace(/\/$/, "").toLowerCase().split("/")
-  const last = parts.at(-1) ?? ""
   return {
     verdict: { class: rule.class, rule: isTree ? `${pattern}**` : pattern, reason: rule.reason },
     isTree,
     parents: parts.slice(0, -1),
-    last: new RegExp(`^${last.replace(/[.~]/g, String.raw`\$&`).replaceAll("*", "[^/]*")}$`),
+    last: parts.at(-1) ?? "",
   }
 }
 
-function literalEntries(): ReadonlyMap<string, readonly Entry[]> {
-  const found = new Map<string, Entry[]>()
-  for (const [index, pattern] of protectedRules.flatMap(rule => rule.patterns).entries()) {
-    const entry = entries[index]
-    if (entry === undefined || pattern.includes("*")) continue
-    const last = pattern.replace(/\/$/, "").toLowerCase().split("/").at(-1) ?? ""
-    found.set(last, [...(found.get(last) ?? []), entry])
-  }
-  return found
+function groupedByName(literal: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
+  const grouped = new Map<string, Entry[]>()
+  for (const entry of literal) grouped.set(entry.last, [...(grouped.get(entry.last) ?? []), entry])
+  return grouped
 }
 
 function verdictOf(parts: readonly string[], isDirectory: boolean): PathVerdict {
   let strictest = openVerdict
   for (let index = 0; index < parts.length; index++) {
     const part = parts[index] ?? ""
-    const named = literals.get(part)
-    if (named === undefined && !anyWildcard.test(part)) continue
-    if (exceptions.has(part)) continue
     const isFile = !isDirectory && index === parts.length - 1
-    for (const entry of [...(named ?? []), ...wildcards]) {
+    const named = literals.get(part)
+    const isWild = resemblesWildcard(part)
+    if ((named === undefined && !isWild) || exceptions.has(part)) continue
+    const wild = isWild ? wildcards.filter(({ test }) => test.test(part)) : []
+    for (const entry of [...(named ?? []), ...wild]) {
       if (strictness[entry.verdict.class] <= strictness[strictest.class]) continue
-      if ((entry.isTree || isFile) && entry.last.test(part) && hasParents(entry, parts, index))
-        strictest = entry.verdict
+      if ((entry.isTree || isFile) && hasParents(entry, parts, index)) strictest = entry.verdict
     }
   }
   return strictest
+}
+
+function resemblesWildcard(part: string): boolean {
+  for (let index = 0; index < prefixes.length; index++)
+    if (part.startsWith(prefixes[index] ?? "")) return true
+  const dot = part.lastIndexOf(".")
+  return dot >= 0 && endings.has(part.slice(dot))
 }
 
 function hasParents(entry: Entry, parts: readonly string[], index: number): boolean {

@@ -66,3 +66,8 @@ export function concat(pieces: readonly Uint8Array[]): Uint8Array {
   }
   return whole
 }
+
+/** A real copy, which `slice` of a Buffer is not: who pushed the bytes may fill the buffer again. */
+export function copyOf(bytes: Uint8Array, from: number): Uint8Array {
+  return new Uint8Array(bytes.subarray(from))
+}

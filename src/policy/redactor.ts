@@ -1,6 +1,6 @@
 import type { RedactionStream, Redactor } from "./contract.ts"
 import { createPatternStages } from "./pattern-stage.ts"
-import { concat, type RedactionStage } from "./redaction-stage.ts"
+import { concat, copyOf, type RedactionStage } from "./redaction-stage.ts"
 import { createRuleStage } from "./rule-stage.ts"
 import { spellingsOf } from "./secret-values.ts"
 import { decodeText, encodeText } from "./text-bytes.ts"
@@ -55,7 +55,7 @@ function streamOf(stages: readonly RedactionStage[]): RedactionStream {
       const isWorthALook = chunk.includes(newline) || chunk.includes(carriageReturn)
       const isEnough = isWorthALook || gatheredBytes + chunk.length >= gatheredBytesMax
       // What is kept must be a copy: the caller may fill its buffer again.
-      gathered.push(isEnough ? chunk : chunk.slice())
+      gathered.push(isEnough ? chunk : copyOf(chunk, 0))
       gatheredBytes += chunk.length
       return isEnough ? pass(false) : new Uint8Array(0)
     },

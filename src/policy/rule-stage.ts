@@ -4,7 +4,7 @@ import { markerOf } from "./marker.ts"
 import { isOpenBlock } from "./match-private-key.ts"
 import { createPlainScanner, plainBytesMax } from "./plain-scanner.ts"
 import { redactionRules } from "./redaction-rules.ts"
-import { concat, type Edits, editsOf, type RedactionStage } from "./redaction-stage.ts"
+import { concat, copyOf, type Edits, editsOf, type RedactionStage } from "./redaction-stage.ts"
 import {
   byteBefore,
   contextBytes,
@@ -123,7 +123,9 @@ function scan(progress: Progress, bytes: Uint8Array, start: number, final: boole
   }
   progress.floor = scene.floor
   progress.floorByte = scene.floorByte
-  const unseen = at >= 0 ? at : Math.max(lastLine, end - scanner.lengthMax + 1)
+  // No anchor has a carriage return in it: a progress bar is shown before its line ends.
+  const lastReturn = bytes.lastIndexOf(carriageReturn) + 1
+  const unseen = at >= 0 ? at : Math.max(lastLine, lastReturn, end - scanner.lengthMax + 1)
   const held = final ? end : Math.max(copied, unseen)
   edits.keep(copied, held)
   return held
@@ -131,13 +133,14 @@ function scan(progress: Progress, bytes: Uint8Array, start: number, final: boole
 
 function remember(progress: Progress, bytes: Uint8Array, held: number): void {
   const from = Math.max(0, held - contextBytes)
-  progress.kept = bytes.slice(from)
+  progress.kept = copyOf(bytes, from)
   progress.out = held - from
   if (progress.floor < from) progress.floorByte = bytes[from - 1] ?? newline
   progress.floor = Math.max(0, progress.floor - from)
 }
 
 const closingBracket = 93
+const carriageReturn = 13
 
 function tryAnchors(
   scene: Scene,

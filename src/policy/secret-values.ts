@@ -52,7 +52,7 @@ function escapedUnit(unit: string): string {
  */
 function base64Forms(value: string): string[] {
   const bytes = Buffer.from(value, "utf8")
-  const forms = [bytes.toString("base64")]
+  const forms = [bytes.toString("base64"), bytes.toString("base64").replace(/=+$/, "")]
   for (const before of [0, 1, 2]) {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64")
     const first = Math.ceil((before * 8) / 6)

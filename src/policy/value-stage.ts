@@ -1,6 +1,6 @@
 import { createLiteralScanner } from "./literal-scanner.ts"
 import { markerOf } from "./marker.ts"
-import { concat, editsOf, type RedactionStage } from "./redaction-stage.ts"
+import { concat, copyOf, editsOf, type RedactionStage } from "./redaction-stage.ts"
 
 /**
  * Replaces the spellings of known secret values. Holds back at most one byte less than the longest spelling, and
@@ -28,7 +28,7 @@ export function createValueStages(spellings: readonly string[]): () => Redaction
           if (copied > open) open = scanner.findOpen(bytes, copied)
         }
         edits.keep(copied, open)
-        held = bytes.slice(open)
+        held = copyOf(bytes, open)
         return edits.result()
       },
     }

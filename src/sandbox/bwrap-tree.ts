@@ -4,6 +4,7 @@ import { type Exit, ownChildren, type Spawned } from "../base/spawn.ts"
 import type { ResourceLimits } from "../domain/command.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ControlGroups } from "./cgroup.ts"
+import { limitProcessesSoon } from "./containment.ts"
 import type { ProcessTree } from "./contract.ts"
 import { dismissGuard, gateClosed } from "./guard.ts"
 import { firstProcess, type LaunchStatus, watchStatus } from "./launch-status.ts"
@@ -16,7 +17,7 @@ import {
   limitFileSize,
   limitProcesses,
 } from "./limits.ts"
-import { descendantsOf, peakMemoryOf } from "./proc-tree.ts"
+import { descendantsOf, estimateNamespace, peakMemoryOf } from "./proc-tree.ts"
 import { trySignal, untilGone } from "./process-handle.ts"
 import { type Watchdog, watchProcesses } from "./watchdog.ts"
 
@@ -52,19 +53,7 @@ export async function confinedTree(parts: TreeParts): Promise<ConfinedTree> {
   const inForce = applyLimits(child.pid, limits, parts.groups, ownProcesses)
   release(parts.gate)
   const isHeld = parts.block === null ? false : await limitInside(parts.block, status, limits)
-  return treeOf(
-    parts,
-    status,
-    withDefault(isHeld ? { ...inForce, watchProcessesMax: null } : inForce, limits),
-  )
-}
-
-/**
- * The number nobody asked for is counted, not put on a control group: moving a process into one takes milliseconds,
- * because the kernel lets all others pass first.
- */
-function withDefault(inForce: LimitsInForce, limits: ResourceLimits): LimitsInForce {
-  return limits.processesMax === null ? { ...inForce, watchProcessesMax: defaultProcessesMax } : inForce
+  return treeOf(parts, status, isHeld ? { ...inForce, watchProcessesMax: null } : inForce)
 }
 
 export interface ConfinedTree extends ProcessTree {
@@ -88,7 +77,7 @@ async function limitInside(
 
 function treeOf(parts: TreeParts, status: LaunchStatus, limits: LimitsInForce): ConfinedTree {
   const { child } = parts
-  const watchdog = watchOver(child, limits, status)
+  const watchdog = watchOver(parts, limits, status)
   const end: EndOfTree = {
     exit: null,
     killed: false,
@@ -164,9 +153,24 @@ function killAtOnce(child: Spawned, status: LaunchStatus): void {
   status.inner()?.signal(sigkill)
 }
 
-function watchOver(child: Spawned, limits: LimitsInForce, status: LaunchStatus): Watchdog | null {
-  if (limits.watchProcessesMax === null) return null
-  return watchProcesses(child.pid, limits.watchProcessesMax + ownProcesses, () => killAtOnce(child, status))
+/**
+ * The number nobody asked for is not put on a control group: moving a process into one makes the kernel wait for all
+ * others, for ten milliseconds and more. The kernel's own limit costs nothing, where it holds; else somebody counts.
+ */
+function watchOver(
+  { child, limits }: TreeParts,
+  inForce: LimitsInForce,
+  status: LaunchStatus,
+): Watchdog | null {
+  const isDefault = limits.processesMax === null
+  if (isDefault && canLimitProcesses()) void limitProcessesSoon(status, defaultProcessesMax)
+  const watchedMax = !isDefault ? inForce.watchProcessesMax : canLimitProcesses() ? null : defaultProcessesMax
+  if (watchedMax === null) return null
+  return watchProcesses(
+    watchedMax,
+    (before, now) => estimateNamespace(status.inner()?.pid ?? 0, before, now),
+    () => killAtOnce(child, status),
+  )
 }
 
 /** The exit codes of bubblewrap and of the shell before it, when they could not do their work. */

@@ -6,7 +6,7 @@ import { type ControlGroup, type ControlGroups, findControlGroups } from "./cgro
 import type { Confinement, Launch, ProcessTree, Sandbox } from "./contract.ts"
 import { becomeSubreaper } from "./libc.ts"
 import { applyLimits, type LimitsInForce, limitFileSize } from "./limits.ts"
-import { hasVariable } from "./proc-tree.ts"
+import { descendantsOf, hasVariable } from "./proc-tree.ts"
 import { trySignal } from "./process-handle.ts"
 import { adoptedChildren, aliveFrom, endAll, executionTag, reapAdopted } from "./survivors.ts"
 import { type Watchdog, watchProcesses } from "./watchdog.ts"
@@ -119,8 +119,10 @@ function plainTree(
 }
 
 function watchOver(child: Spawned, limits: LimitsInForce | null): Watchdog | null {
-  if (limits?.watchProcessesMax == null) return null
-  return watchProcesses(child.pid, limits.watchProcessesMax, () => {
+  const processesMax = limits?.watchProcessesMax ?? null
+  if (processesMax === null) return null
+  const count = () => descendantsOf(child.pid, processesMax + 1).length + 1
+  return watchProcesses(processesMax, count, () => {
     for (const pid of aliveFrom([child.pid])) trySignal(pid, sigkill)
   })
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { statFields } from "./process-handle.ts"
 
 /** The direct children of a process. */
@@ -31,10 +31,38 @@ export function descendantsOf(pid: number, countMax: number): readonly number[] 
   return found
 }
 
-/** How many threads the processes have, which is what pids limits count. */
-export function threadCount(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + namesIn(`/proc/${pid}/task`).length, 0)
+export interface MachineLoad {
+  readonly threadCount: number
+  /** The number that was given to a process last. */
+  readonly lastPid: number
 }
+
+/** The one count of processes that costs nothing. */
+export function machineLoad(): MachineLoad {
+  const [, threads, last] = /\/(\d+) (\d+)/.exec(contentOf("/proc/loadavg") ?? "") ?? []
+  return { threadCount: Number(threads ?? 0), lastPid: Number(last ?? 0) }
+}
+
+/**
+ * About how many of the threads the machine has more than before belong to the pid namespace of a process. Looks at
+ * some of the numbers given out since: counting a bomb takes longer than it takes to double.
+ */
+export function estimateNamespace(pid: number, before: MachineLoad, now: MachineLoad): number {
+  const namespace = linkOf(`/proc/${pid}/ns/pid`)
+  if (namespace === null) return 0
+  const numbersMax = Number(contentOf("/proc/sys/kernel/pid_max") ?? 32_768)
+  const given = (now.lastPid - before.lastPid + numbersMax) % numbersMax
+  let [seen, ours] = [0, 0]
+  for (let sample = 0; sample < samples; sample++) {
+    const number = now.lastPid - Math.floor((sample * given) / samples)
+    const found = linkOf(`/proc/${number > 0 ? number : number + numbersMax}/ns/pid`)
+    if (found !== null) seen += 1
+    if (found === namespace) ours += 1
+  }
+  return seen === 0 ? 0 : Math.round(((now.threadCount - before.threadCount) * ours) / seen)
+}
+
+const samples = 64
 
 /** The largest peak memory of one of the processes; null when none could be read. */
 export function peakMemoryOf(pids: readonly number[]): number | null {
@@ -81,6 +109,15 @@ function contentOf(path: string): string | null {
     return readFileSync(path, "latin1")
   } catch {
     // Gone, or not ours to read: both mean that nothing is known.
+    return null
+  }
+}
+
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path)
+  } catch {
+    // Gone, or not ours to look at.
     return null
   }
 }

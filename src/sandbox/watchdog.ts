@@ -1,4 +1,4 @@
-import { descendantsOf, threadCount } from "./proc-tree.ts"
+import { type MachineLoad, machineLoad } from "./proc-tree.ts"
 
 export interface Watchdog {
   hasBitten(): boolean
@@ -6,14 +6,20 @@ export interface Watchdog {
 }
 
 /**
- * Counts what lives below a process and calls `kill` when there is too much of it. The last resort, for root on a
- * machine without control groups: a bomb may grow for one interval before it is seen.
+ * Calls `kill` when `count` finds more processes than allowed. The last resort, for root: a bomb grows for some
+ * milliseconds before it is seen. It is counted only while the machine as a whole has that much more than before,
+ * which is known at no cost, and `count` must not take longer the more there is: it would never catch up.
  */
-export function watchProcesses(pid: number, processesMax: number, kill: () => void): Watchdog {
+export function watchProcesses(
+  processesMax: number,
+  count: (before: MachineLoad, now: MachineLoad) => number,
+  kill: () => void,
+): Watchdog {
+  const before = machineLoad()
   let bitten = false
   const timer = setInterval(() => {
-    const below = descendantsOf(pid, processesMax + 1)
-    if (below.length <= processesMax && threadCount(below) <= processesMax) return
+    const now = machineLoad()
+    if (now.threadCount - before.threadCount < processesMax || count(before, now) <= processesMax) return
     bitten = true
     clearInterval(timer)
     kill()
@@ -21,4 +27,4 @@ export function watchProcesses(pid: number, processesMax: number, kill: () => vo
   return { hasBitten: () => bitten, stop: () => clearInterval(timer) }
 }
 
-const intervalMs = 25
+const intervalMs = 10

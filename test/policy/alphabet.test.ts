@@ -1,5 +1,12 @@
 import { expect, test } from "bun:test"
-import { alphabetOf, base64Bytes, dottedBytes, tokenBytes, visibleBut, wordBytes } from "../../src/policy/alphabet.ts"
+import {
+  alphabetOf,
+  base64Bytes,
+  dottedBytes,
+  tokenBytes,
+  visibleBut,
+  wordBytes,
+} from "../../src/policy/alphabet.ts"
 
 const members = (alphabet: Uint8Array) =>
   String.fromCharCode(...[...alphabet.keys()].filter(byte => alphabet[byte] === 1))

@@ -89,7 +89,9 @@ test("it finds what a plain search finds", () => {
     fc.array(letters, { minLength: 1, maxLength: 6 }),
     fc.string({ unit: fc.constantFrom("a", "b", "k", "-", "s"), maxLength: 60 }),
     (texts, text) => {
-      const expected = [...text].flatMap((_, at) => (texts.some(literal => text.startsWith(literal, at)) ? [at] : []))
+      const expected = [...text].flatMap((_, at) =>
+        texts.some(literal => text.startsWith(literal, at)) ? [at] : [],
+      )
       expect(positions(exact(...texts), text)).toEqual(expected)
     },
   )

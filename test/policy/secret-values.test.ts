@@ -8,7 +8,9 @@ const redactor = createRedactor({ secretValues: [secret], extraPatterns: [] })
 const hidden = (text: string) => redactor.redactText(text)
 
 describe("a known value is found", () => {
-  const go = JSON.stringify(secret).slice(1, -1).replace(/[<>&]/g, unit => `\\u00${unit.charCodeAt(0).toString(16)}`)
+  const go = JSON.stringify(secret)
+    .slice(1, -1)
+    .replace(/[<>&]/g, unit => `\\u00${unit.charCodeAt(0).toString(16)}`)
   const python = JSON.stringify(secret).slice(1, -1).replace("é", "\\u00e9")
   test.each([
     ["as it is", secret],
@@ -32,7 +34,9 @@ describe("a known value is found", () => {
       const encoded = Buffer.from(`${before}${secret}tail`).toString("base64")
       const redacted = hidden(encoded)
       expect(redacted).toContain("[REDACTED:environment]")
-      const left = redacted.split("[REDACTED:environment]").map(part => Buffer.from(part, "base64").toString("latin1"))
+      const left = redacted
+        .split("[REDACTED:environment]")
+        .map(part => Buffer.from(part, "base64").toString("latin1"))
       expect(left.join("")).not.toContain("w+rd")
     }
   })
@@ -60,8 +64,12 @@ describe("a value is left alone", () => {
   })
 
   test("when it is part of a marker, which would be redacted again and again", () => {
-    expect(spellingsOf(["REDACTED", "environment", "password"]).filter(text => !/^[\w+/=-]+$/.test(text))).toEqual([])
-    const redacted = createRedactor({ secretValues: ["password"], extraPatterns: [] }).redactText("PASSWORD=hunter22")
+    expect(
+      spellingsOf(["REDACTED", "environment", "password"]).filter(text => !/^[\w+/=-]+$/.test(text)),
+    ).toEqual([])
+    const redacted = createRedactor({ secretValues: ["password"], extraPatterns: [] }).redactText(
+      "PASSWORD=hunter22",
+    )
     expect(redacted).toBe("PASSWORD=[REDACTED:password]")
   })
 })
@@ -71,13 +79,21 @@ test("a lone surrogate in a value is no reason to fail", () => {
 })
 
 test("no spelling can overlap the marker that replaces it", () => {
-  const value = fc.string({ unit: fc.constantFrom("[", "]", "R", "E", ":", "t", "1", "k", "-"), minLength: 8, maxLength: 14 })
+  const value = fc.string({
+    unit: fc.constantFrom("[", "]", "R", "E", ":", "t", "1", "k", "-"),
+    minLength: 8,
+    maxLength: 14,
+  })
   fc.assert(
-    fc.property(value, fc.array(fc.constantFrom("[", "]", "[REDACTED:token]", "x"), { maxLength: 4 }), (known, around) => {
-      const one = createRedactor({ secretValues: [known], extraPatterns: [] })
-      const once = one.redactText(around.join(known))
-      expect(one.redactText(once)).toBe(once)
-    }),
+    fc.property(
+      value,
+      fc.array(fc.constantFrom("[", "]", "[REDACTED:token]", "x"), { maxLength: 4 }),
+      (known, around) => {
+        const one = createRedactor({ secretValues: [known], extraPatterns: [] })
+        const once = one.redactText(around.join(known))
+        expect(one.redactText(once)).toBe(once)
+      },
+    ),
     { numRuns: 300 },
   )
 })

@@ -14,7 +14,9 @@ describe("replacing known values", () => {
   })
 
   test("values that touch are each replaced", () => {
-    expect(text(create().push(bytes("1234567812345678"), true))).toBe("[REDACTED:environment][REDACTED:environment]")
+    expect(text(create().push(bytes("1234567812345678"), true))).toBe(
+      "[REDACTED:environment][REDACTED:environment]",
+    )
   })
 
   test("input without any of them is given back as it is, not as a copy", () => {
@@ -59,7 +61,9 @@ test("every chunking gives the same", () => {
   for (let first = 0; first <= input.length; first++)
     for (let second = first; second <= input.length; second += 3) {
       const stage = create()
-      const pieces = [input.slice(0, first), input.slice(first, second)].map(piece => text(stage.push(bytes(piece), false)))
+      const pieces = [input.slice(0, first), input.slice(first, second)].map(piece =>
+        text(stage.push(bytes(piece), false)),
+      )
       expect(pieces.join("") + text(stage.push(bytes(input.slice(second)), true))).toBe(whole)
     }
 })
