@@ -80,7 +80,7 @@ async function bareBubblewrap({ wiring, workspace }: Product): Promise<BareBubbl
   const filterPath = join(workspace.outside, "filter")
   writeFileSync(filterPath, readFileSync(`/proc/self/fd/${filter}`))
   const args = withoutWaiting(readFileSync(`/proc/self/fd/${profile}`, "utf8").split("\0").filter(Boolean))
-  const program = launch.spawn.argv[0] ?? "bwrap"
+  const program = launch.spawn.argv.find(word => word.endsWith("/bwrap")) ?? "bwrap"
   const run = async () => {
     const fd = openSync(filterPath, "r")
     const child = Bun.spawn([program, ...args, "--seccomp", "3", "--", "/bin/true"], {

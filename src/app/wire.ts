@@ -3,6 +3,7 @@ import { type Clock, systemClock, systemIds } from "../base/clock.ts"
 import { type Faults, killAt, noFaults } from "../base/faults.ts"
 import type { CommandRunner, Recorder } from "../exec/contract.ts"
 import { createRunner } from "../exec/runner.ts"
+import type { Redactor } from "../policy/contract.ts"
 import * as environmentRules from "../policy/environment-rules.ts"
 import { createRedactor } from "../policy/redactor.ts"
 import type { Store } from "../store/contract.ts"
@@ -33,6 +34,7 @@ export class Wiring implements Disposable {
   private readonly faults: Faults
   private loaded: Promise<LoadedConfig> | null = null
   private opened: Store | null = null
+  private plainRedactor: Redactor | null = null
 
   constructor(readonly request: WireRequest) {
     const { environment, workspace } = request
@@ -124,10 +126,13 @@ export class Wiring implements Disposable {
     this.root[Symbol.dispose]()
   }
 
-  private redactorFor(more: readonly string[], config: LoadedConfig) {
-    return createRedactor({
+  private redactorFor(more: readonly string[], config: LoadedConfig): Redactor {
+    if (more.length === 0 && this.plainRedactor !== null) return this.plainRedactor
+    const redactor = createRedactor({
       secretValues: [...environmentRules.secretValuesOf(this.request.environment.host), ...more],
       extraPatterns: config.values.execution.redaction.patterns,
     })
+    if (more.length === 0) this.plainRedactor = redactor
+    return redactor
   }
 }

@@ -2,13 +2,14 @@ import type { AppEnvironment } from "../app/environment.ts"
 import type { AppService } from "../app/service.ts"
 import type { GlobalFlags } from "./flags.ts"
 import type { Output } from "./output.ts"
+import type { TerminalUse } from "./terminal.ts"
 
 /** What every command gets: where to print, what was said globally, and a way to the service when it needs one. */
 export interface CliContext {
   readonly globals: GlobalFlags
   readonly output: Output
   readonly environment: AppEnvironment
-  readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
+  readonly terminal: TerminalUse
   /** Constructed on first use: `redact` and `schema` never pay for it. */
   service(): Promise<AppService>
 }

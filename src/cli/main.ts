@@ -1,4 +1,3 @@
-import { isatty } from "node:tty"
 import { type AppEnvironment, readEnvironment } from "../app/environment.ts"
 import type { AppService } from "../app/service.ts"
 import { messageOf } from "../base/assert.ts"
@@ -11,6 +10,7 @@ import type { GlobalFlags } from "./flags.ts"
 import { renderHelp, renderOverview } from "./help.ts"
 import { Output, OutputClosed } from "./output.ts"
 import { type ParsedLine, parseLine } from "./parse.ts"
+import { terminalUse } from "./terminal.ts"
 
 /** Runs one command line and gives the exit code. Nothing escapes: a bug is told as one and exits 70. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -70,7 +70,7 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
     globals,
     output,
     environment,
-    terminal: { stdin: isatty(0), stdout: isatty(1), stderr: isatty(2) },
+    terminal: terminalUse(),
     service: () => {
       service ??= import("../app/local-service.ts").then(({ openService }) =>
         openService({
@@ -88,7 +88,8 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
 }
 
 function styleOf(globals: GlobalFlags, environment: AppEnvironment) {
-  const color = isatty(2) && isatty(1) && !globals["no-color"] && !environment.noColor
+  const { stdout, stderr } = terminalUse()
+  const color = stdout && stderr && !globals["no-color"] && !environment.noColor
   return { color, quiet: globals.quiet, json: globals.json }
 }
 

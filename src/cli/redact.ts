@@ -1,4 +1,3 @@
-import { createReadStream } from "node:fs"
 import { defineCommand } from "./definition.ts"
 import { writeChunk } from "./output.ts"
 
@@ -16,7 +15,7 @@ export const redact = defineCommand({
   run: async (_input, { environment }) => {
     const { redactionStream } = await import("../app/redaction.ts")
     const redaction = redactionStream(environment)
-    for await (const chunk of createReadStream("", { fd: 0 })) await writeChunk(1, redaction.push(chunk))
+    for await (const chunk of Bun.stdin.stream()) await writeChunk(1, redaction.push(chunk))
     await writeChunk(1, redaction.end())
     return 0
   },

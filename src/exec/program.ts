@@ -27,7 +27,10 @@ export function findProgram(name: string, cwd: string, path: string | undefined)
 
 function examine(path: string): ProgramSearch {
   try {
-    if (!statSync(path).isFile()) return { kind: "notExecutable" }
+    // Not by way of an exception: most directories of PATH do not have the program, and each would cost one.
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found === undefined) return { kind: "missing" }
+    if (!found.isFile()) return { kind: "notExecutable" }
   } catch {
     // Whatever keeps us from seeing it keeps us from running it.
     return { kind: "missing" }

@@ -186,14 +186,18 @@ export function matchesPattern(name: string, pattern: string): boolean {
 }
 
 function nameTest(patterns: readonly string[]): (name: string) => boolean {
-  const sources = patterns.map(pattern =>
-    pattern
-      .split("*")
-      .map(literal => literal.replace(/[\\^$.|?+()[\]{}]/g, String.raw`\$&`))
-      .join(".*"),
-  )
-  const whole = new RegExp(`^(?:${sources.join("|")})$`, "is")
+  const whole = new RegExp(patterns.map(patternSource).join("|"), "is")
   return name => whole.test(name)
+}
+
+/** A star at an edge becomes a missing anchor: `.*` there would have every name walked through again and again. */
+function patternSource(pattern: string): string {
+  const body = pattern
+    .replace(/^\*+|\*+$/g, "")
+    .split("*")
+    .map(literal => literal.replace(/[\\^$.|?+()[\]{}]/g, String.raw`\$&`))
+    .join(".*")
+  return `${pattern.startsWith("*") ? "" : "^"}${body}${pattern.endsWith("*") ? "" : "$"}`
 }
 
 const valueLengthMin = 8

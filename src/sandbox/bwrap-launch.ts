@@ -48,14 +48,7 @@ export function launchConfined(prepared: PreparedLaunch): Launch {
       // Nothing at all: inside, `/proc/1/environ` is the environment of bubblewrap itself.
       env: {},
       cwd: "/",
-      extra: [
-        files.arguments,
-        files.seccomp,
-        files.status,
-        "pipe",
-        "pipe",
-        ...(blocks ? ["pipe" as const] : []),
-      ],
+      extra: [files.arguments, files.seccomp, files.status, "pipe", ...(blocks ? ["pipe" as const] : [])],
     },
     attach: async child => {
       tree = await confinedTree({

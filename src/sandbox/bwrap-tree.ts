@@ -35,7 +35,7 @@ export interface TreeParts {
 }
 
 /** Bubblewrap itself, its guard, and the first process of the namespace. */
-export const ownProcesses = 3
+const ownProcesses = 3
 
 /** Whether something must be set on a process inside the namespace, for which bubblewrap has to wait for us. */
 export function needsBlock({ fileBytesMax, processesMax }: ResourceLimits, groups: ControlGroups): boolean {

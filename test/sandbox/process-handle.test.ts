@@ -3,7 +3,14 @@ import { closeSync, openSync, readFileSync } from "node:fs"
 import { type Spawned, spawn } from "../../src/base/spawn.ts"
 import { hardLimit, openMemoryFile, setLimit, tryLock } from "../../src/sandbox/libc.ts"
 import { countsPerNamespace } from "../../src/sandbox/limits.ts"
-import { childrenOf, descendantsOf, hasVariable, peakMemoryOf } from "../../src/sandbox/proc-tree.ts"
+import {
+  childrenOf,
+  descendantsOf,
+  estimateNamespace,
+  hasVariable,
+  machineLoad,
+  peakMemoryOf,
+} from "../../src/sandbox/proc-tree.ts"
 import { openProcess, startTimeOf, trySignal, untilGone } from "../../src/sandbox/process-handle.ts"
 import { watchProcesses } from "../../src/sandbox/watchdog.ts"
 
@@ -158,4 +165,24 @@ describe("calls of the system", () => {
 test("the kernel's own limit on processes is used only where it counts each namespace by itself", () => {
   const releases = ["6.18.44-generic", "5.14.0", "5.13.19", "4.18.0-553.el8", "5.4", "nonsense"]
   expect(releases.map(countsPerNamespace)).toEqual([true, true, false, false, false, false])
+})
+
+describe("an estimate of a namespace", () => {
+  test("is the whole growth for our own, nothing for one that is gone", () => {
+    const now = machineLoad()
+    expect(now.threadCount).toBeGreaterThan(1)
+    expect(now.lastPid).toBeGreaterThan(1)
+    const before = { threadCount: now.threadCount - 100, lastPid: Math.max(1, now.lastPid - 64) }
+    expect(estimateNamespace(2 ** 22 + 1, before, now)).toBe(0)
+    expect(estimateNamespace(process.pid, before, now)).toBeLessThanOrEqual(100)
+  })
+
+  test("counts what a command has started among what others have", async () => {
+    const before = machineLoad()
+    await withChild("i=0; while [ $i -lt 60 ]; do sleep 60 & i=$((i+1)); done; wait", async child => {
+      await until(() => descendantsOf(child.pid, 100).length === 60)
+      const grown = machineLoad()
+      expect(estimateNamespace(child.pid, before, grown)).toBeGreaterThan(30)
+    })
+  })
 })
