@@ -26,7 +26,6 @@ export const defaultConfig = {
     audit: {
       enabled: true as const,
       retention_days: 90,
-      output_retention_days: 30,
       include_output: true,
       max_output_bytes: 10_240,
     },

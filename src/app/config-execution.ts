@@ -20,15 +20,7 @@ export function executionSection() {
         .max(limitRanges.timeoutMs.max / 1000)
         .default(defaults.default_timeout_seconds)
         .describe("Deadline of a command that names none, in seconds; fractions are allowed."),
-      max_output_kb: whole(1, limitRanges.outputBytesMax.max / KiB)
-        .default(defaults.max_output_kb)
-        .describe("How much of each output stream a result keeps; beyond it the head and the tail stay."),
-      artifact_max_mb: whole(1, 1024)
-        .default(defaults.artifact_max_mb)
-        .describe("How much of an output that is too long for the result is kept as an artifact."),
-      output_ceiling_mb: whole(1, 1024 * 1024)
-        .default(defaults.output_ceiling_mb)
-        .describe("How much a command may write to both streams together before it is killed."),
+      ...outputKeys(),
       use_shell: z
         .boolean()
         .default(defaults.use_shell)
@@ -45,21 +37,7 @@ export function executionSection() {
         .max(60)
         .default(defaults.kill_grace_seconds)
         .describe("How long a command may take to end when asked to, before its whole tree is killed."),
-      sandbox: z
-        .enum(sandboxChoices)
-        .default(defaults.sandbox)
-        .describe("What confines commands. `auto` is bwrap where it works and otherwise none, and says so."),
-      network: z
-        .enum(networkChoices)
-        .default(defaults.network)
-        .describe("Whether confined commands reach no network at all or the host's."),
-      unix_sockets: z
-        .enum(socketChoices)
-        .default(defaults.unix_sockets)
-        .describe("Whether confined commands may open UNIX sockets, which reach services of this machine."),
-      readable_paths: list(ReadablePath)
-        .default(defaults.readable_paths)
-        .describe("Further directories confined commands can read, for toolchains in unusual places."),
+      ...confinementKeys(),
       environment: environmentSection(),
       audit: auditSection(),
       redaction: redactionSection(),
@@ -67,6 +45,40 @@ export function executionSection() {
     })
     .prefault({})
     .describe("How commands are run, confined, bounded and recorded.")
+}
+
+function outputKeys() {
+  return {
+    max_output_kb: whole(1, limitRanges.outputBytesMax.max / KiB)
+      .default(defaults.max_output_kb)
+      .describe("How much of each output stream a result keeps; beyond it the head and the tail stay."),
+    artifact_max_mb: whole(1, 1024)
+      .default(defaults.artifact_max_mb)
+      .describe("How much of an output that is too long for the result is kept as an artifact."),
+    output_ceiling_mb: whole(1, 1024 * 1024)
+      .default(defaults.output_ceiling_mb)
+      .describe("How much a command may write to both streams together before it is killed."),
+  }
+}
+
+function confinementKeys() {
+  return {
+    sandbox: z
+      .enum(sandboxChoices)
+      .default(defaults.sandbox)
+      .describe("What confines commands. `auto` is bwrap where it works and otherwise none, and says so."),
+    network: z
+      .enum(networkChoices)
+      .default(defaults.network)
+      .describe("Whether confined commands reach no network at all or the host's."),
+    unix_sockets: z
+      .enum(socketChoices)
+      .default(defaults.unix_sockets)
+      .describe("Whether confined commands may open UNIX sockets, which reach services of this machine."),
+    readable_paths: list(ReadablePath)
+      .default(defaults.readable_paths)
+      .describe("Further directories confined commands can read, for toolchains in unusual places."),
+  }
 }
 
 function environmentSection() {
@@ -102,9 +114,6 @@ function auditSection() {
       retention_days: whole(1, 36_500)
         .default(defaults.audit.retention_days)
         .describe("How long executions are kept before they may be pruned; a signed tombstone stays."),
-      output_retention_days: whole(0, 36_500)
-        .default(defaults.audit.output_retention_days)
-        .describe("How long the output of executions is kept."),
       include_output: z
         .boolean()
         .default(defaults.audit.include_output)

@@ -53,7 +53,6 @@ export function toConfinementSettings({ execution }: Config, home: string): Conf
 
 export interface AuditSettings {
   readonly retentionMs: number
-  readonly outputRetentionMs: number
   readonly includeOutput: boolean
   /** How much output stands in the event itself. */
   readonly inlineOutputBytesMax: number
@@ -62,7 +61,6 @@ export interface AuditSettings {
 export function toAuditSettings({ execution: { audit } }: Config): AuditSettings {
   return {
     retentionMs: audit.retention_days * dayMs,
-    outputRetentionMs: audit.output_retention_days * dayMs,
     includeOutput: audit.include_output,
     inlineOutputBytesMax: audit.max_output_bytes,
   }

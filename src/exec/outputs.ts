@@ -23,20 +23,26 @@ export interface OutputStreams {
 export const noOutputs: Captured = { stdout: nothingCaptured, stderr: nothingCaptured }
 
 /** `onTooMuch` is called once, when both streams together have passed the ceiling. */
-export function openOutputs(
-  execution: Execution,
-  { settings, faults }: RunnerParts,
-  onTooMuch: () => void,
-): OutputStreams {
+export function openOutputs(execution: Execution, parts: RunnerParts, onTooMuch: () => void): OutputStreams {
   const { capture: mode, context, outputBytesMax, redactor } = execution
-  const limits = { outputBytesMax, artifactBytesMax: settings.artifactBytesMax }
+  const limits = { outputBytesMax, artifactBytesMax: parts.settings.artifactBytesMax }
   const captures = {
     stdout: mode === "all" || mode === "stdout" ? createCapture(limits) : null,
     stderr: mode === "all" || mode === "stderr" ? createCapture(limits) : null,
   }
+  const destination = (capture: Capture | null) =>
+    capture === null && context.onOutput === undefined ? "null" : "pipe"
+  const count = countOutput(parts, onTooMuch)
   const pumps: Pump[] = []
-  let writtenBytes = 0
-
+  const pump = (name: "stdout" | "stderr", stream: Spawned["stdout"]) => {
+    const { onOutput } = context
+    const keep = (chunk: Uint8Array) => {
+      count(chunk.length)
+      captures[name]?.add(chunk)
+    }
+    const pass = onOutput === undefined ? null : (chunk: Uint8Array) => onOutput(name, chunk)
+    if (stream !== null) pumps.push(startPump(stream, { keep, pass }))
+  }
   return {
     destinations: { stdout: destination(captures.stdout), stderr: destination(captures.stderr) },
     start: child => {
@@ -57,23 +63,15 @@ export function openOutputs(
       stderr: captures.stderr?.finish(redactor) ?? nothingCaptured,
     }),
   }
+}
 
-  function destination(capture: Capture | null): "pipe" | "null" {
-    return capture === null && context.onOutput === undefined ? "null" : "pipe"
-  }
-
-  function pump(name: "stdout" | "stderr", stream: Spawned["stdout"]): void {
-    if (stream === null) return
-    const { onOutput } = context
-    const keep = (chunk: Uint8Array) => {
-      if (writtenBytes === 0) faults.reach("command.output")
-      const isBelow = writtenBytes <= settings.outputCeilingBytes
-      writtenBytes += chunk.length
-      captures[name]?.add(chunk)
-      if (isBelow && writtenBytes > settings.outputCeilingBytes) onTooMuch()
-    }
-    pumps.push(
-      startPump(stream, { keep, pass: onOutput === undefined ? null : chunk => onOutput(name, chunk) }),
-    )
+/** Reaches the fault point of the first byte, and tells when there are too many. */
+function countOutput({ settings, faults }: RunnerParts, onTooMuch: () => void): (bytes: number) => void {
+  let written = 0
+  return bytes => {
+    if (written === 0) faults.reach("command.output")
+    const isBelow = written <= settings.outputCeilingBytes
+    written += bytes
+    if (isBelow && written > settings.outputCeilingBytes) onTooMuch()
   }
 }

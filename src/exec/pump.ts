@@ -20,67 +20,78 @@ const quietMs = 100
 /** Somebody else still writes to the pipe; this many times `quietMs` of it is enough. */
 const quietTicksMax = 10
 
-export function startPump(stream: ReadableStream<Uint8Array>, { keep, pass }: PumpReceivers): Pump {
-  const reader = stream.getReader()
-  const released = Promise.withResolvers<void>()
-  let receiver = pass
-  let isHeld = false
-  let reads = 0
-  const done = run()
-  // Whoever calls `finish` is told; until then a failure must not end acode as an unhandled rejection.
-  done.catch(() => undefined)
+export function startPump(stream: ReadableStream<Uint8Array>, receivers: PumpReceivers): Pump {
+  return new StreamPump(stream, receivers)
+}
 
-  return { finish, release, cancel }
+class StreamPump implements Pump {
+  private readonly reader: ReturnType<ReadableStream<Uint8Array>["getReader"]>
+  private readonly released = Promise.withResolvers<void>()
+  private readonly done: Promise<void>
+  private receiver: PumpReceivers["pass"]
+  private isHeld = false
+  private reads = 0
 
-  async function run(): Promise<void> {
-    for (;;) {
-      const { value, done } = await reader.read()
-      if (done) return
-      reads += 1
-      keep(value)
-      const passing = passOn(value)
-      if (passing === null) continue
-      isHeld = true
-      await Promise.race([passing, released.promise])
-      isHeld = false
-    }
-  }
-
-  function passOn(chunk: Uint8Array): Promise<void> | null {
-    try {
-      return receiver?.(chunk)?.catch(release) ?? null
-    } catch {
-      // A receiver that fails is not asked again; what it does not want is still captured and recorded.
-      release()
-      return null
-    }
+  constructor(
+    stream: ReadableStream<Uint8Array>,
+    private readonly receivers: PumpReceivers,
+  ) {
+    this.reader = stream.getReader()
+    this.receiver = receivers.pass
+    this.done = this.run()
+    // Whoever calls `finish` is told; until then a failure must not end acode as an unhandled rejection.
+    this.done.catch(() => undefined)
   }
 
   /** A process that is none of ours may still hold the pipe open, so the end of the stream may never come. */
-  async function finish(): Promise<void> {
+  async finish(): Promise<void> {
     let ticks = 0
     let seen = -1
     const timer = setInterval(() => {
-      if (isHeld) return
+      if (this.isHeld) return
       ticks += 1
-      if (reads === seen || ticks > quietTicksMax) cancel()
-      seen = reads
+      if (this.reads === seen || ticks > quietTicksMax) this.cancel()
+      seen = this.reads
     }, quietMs)
     try {
-      await done
+      await this.done
     } finally {
       clearInterval(timer)
     }
   }
 
-  function release(): void {
-    receiver = null
-    released.resolve()
+  release(): void {
+    this.receiver = null
+    this.released.resolve()
   }
 
-  function cancel(): void {
-    release()
+  cancel(): void {
+    this.release()
     // Cancelling a stream that has ended or failed says so, and that is no news.
-    reader.cancel().catch(() => undefined)
+    this.reader.cancel().catch(() => undefined)
+  }
+
+  private async run(): Promise<void> {
+    for (;;) {
+      const { value, done } = await this.reader.read()
+      if (done) return
+      this.reads += 1
+      this.receivers.keep(value)
+      const passing = this.passOn(value)
+      if (passing === null) continue
+      this.isHeld = true
+      await Promise.race([passing, this.released.promise])
+      this.isHeld = false
+    }
+  }
+
+  private passOn(chunk: Uint8Array): Promise<void> | null {
+    try {
+      return this.receiver?.(chunk)?.catch(() => this.release()) ?? null
+    } catch {
+      // A receiver that fails is not asked again; what it does not want is still captured and recorded.
+      this.release()
+      return null
+    }
   }
 }

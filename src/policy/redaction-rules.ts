@@ -119,7 +119,7 @@ export const redactionRules: readonly RedactionRule[] = [
   }),
   option("password", [" -u", " --user"], {
     programs: ["curl"],
-    head: /^ (?:-u|--user)(?:[ \t]{1,4}|=)?["']?[^\s:"'$<]{1,64}:/,
+    head: /^ (?:-u|--user)(?:[ \t]{1,4}|=)?["']?[^\s:"'$<[]{1,64}:/,
   }),
 
   // Assignments, by the word at the end of the key.

@@ -3,7 +3,7 @@ import { errnoOf } from "../base/assert.ts"
 import { type Exit, ownChildren, type Spawned } from "../base/spawn.ts"
 import type { ResourceLimits } from "../domain/command.ts"
 import { Failure } from "../domain/failure.ts"
-import type { ControlGroups } from "./cgroup.ts"
+import type { ControlGroup, ControlGroups } from "./cgroup.ts"
 import { limitProcessesSoon } from "./containment.ts"
 import type { ProcessTree } from "./contract.ts"
 import { dismissGuard, gateClosed } from "./guard.ts"
@@ -77,30 +77,13 @@ async function limitInside(
 
 function treeOf(parts: TreeParts, status: LaunchStatus, limits: LimitsInForce): ConfinedTree {
   const { child } = parts
-  const watchdog = watchOver(parts, limits, status)
-  const end: EndOfTree = {
-    exit: null,
-    killed: false,
-    reaped: null,
-    sampledBytes: null,
-    peakBytes: null,
-    hit: null,
+  const running: RunningTree = {
+    child,
+    status,
+    group: limits.group,
+    watchdog: watchOver(parts, limits, status),
   }
-  let guardGone: Promise<void> | null = null
-  const finish = async () => {
-    status.inner()?.signal(sigkill)
-    end.exit ??= await child.exited
-    status.seal()
-    // The first process dies last: when it is gone nothing of the namespace is left, however it hid.
-    const inner = status.inner()
-    inner?.signal(sigkill)
-    if (inner !== null) await untilGone(inner)
-    if (inner !== null && !ownChildren.has(inner.pid)) end.reaped ??= reap(inner.pid)
-    watchdog?.stop()
-    end.peakBytes ??= limits.group.peakMemoryBytes()
-    end.hit ??= watchdog?.hasBitten() ? "processes" : limits.group.limitHit()
-    guardGone ??= dismissGuard(status.guardPid())
-  }
+  const end: EndOfTree = { exit: null, killed: false, guardGone: null, hit: null, ...noUsage }
   return {
     kill: async () => {
       if (!status.hasExited()) {
@@ -108,38 +91,63 @@ function treeOf(parts: TreeParts, status: LaunchStatus, limits: LimitsInForce): 
         sample(status, end)
         killAtOnce(child, status)
       }
-      await finish()
+      await finish(running, end)
     },
     // The first process leads the group its command is in, and ignores what it has no handler for.
     terminate: () => {
       const inner = status.hasExited() ? null : status.inner()
       if (inner !== null && !inner.isGone()) trySignal(-inner.pid, sigterm)
     },
-    settle: finish,
+    settle: () => finish(running, end),
     maxRssBytes: () => end.peakBytes ?? end.reaped?.maxRssBytes ?? end.sampledBytes,
     cpuMs: () => (end.reaped === null ? child.cpuMs() : end.reaped.cpuMs + (child.cpuMs() ?? 0)),
     limitHit: () => end.hit,
     startFailure: () => {
-      if (!neverStarted(end, status, watchdog)) return null
+      if (!neverStarted(running, end)) return null
       parts.onSetupFailed()
       return setupFailure()
     },
     dispose: async () => {
-      // The guard was in the group, which can be removed only when nobody is in it.
-      await guardGone
+      // The guard was in the group, which can be removed only when nobody is in it. Else nobody waits for its death.
+      if (limits.group.holdsProcesses || limits.group.holdsMemory) await end.guardGone
       limits.group.remove()
       status.inner()?.close()
     },
   }
 }
 
+interface RunningTree {
+  readonly child: Spawned
+  readonly status: LaunchStatus
+  readonly group: ControlGroup
+  readonly watchdog: Watchdog | null
+}
+
 interface EndOfTree {
   exit: Exit | null
   killed: boolean
+  guardGone: Promise<void> | null
+  hit: "memory" | "processes" | null
   reaped: Reaped | null
   sampledBytes: number | null
   peakBytes: number | null
-  hit: "memory" | "processes" | null
+}
+
+const noUsage = { reaped: null, sampledBytes: null, peakBytes: null }
+
+async function finish({ child, status, group, watchdog }: RunningTree, end: EndOfTree): Promise<void> {
+  status.inner()?.signal(sigkill)
+  end.exit ??= await child.exited
+  status.seal()
+  // The first process dies last: when it is gone nothing of the namespace is left, however it hid.
+  const inner = status.inner()
+  inner?.signal(sigkill)
+  if (inner !== null) await untilGone(inner)
+  if (inner !== null && !ownChildren.has(inner.pid)) end.reaped ??= reap(inner.pid)
+  watchdog?.stop()
+  end.peakBytes ??= group.peakMemoryBytes()
+  end.hit ??= watchdog?.hasBitten() ? "processes" : group.limitHit()
+  end.guardGone ??= dismissGuard(status.guardPid())
 }
 
 function sample(status: LaunchStatus, end: EndOfTree): void {
@@ -176,7 +184,7 @@ function watchOver(
 /** The exit codes of bubblewrap and of the shell before it, when they could not do their work. */
 const ownFailures: readonly (number | null)[] = [1, gateClosed, 126, 127]
 
-function neverStarted(end: EndOfTree, status: LaunchStatus, watchdog: Watchdog | null): boolean {
+function neverStarted({ status, watchdog }: RunningTree, end: EndOfTree): boolean {
   const failed = end.exit !== null && ownFailures.includes(end.exit.exitCode)
   return failed && !end.killed && watchdog?.hasBitten() !== true && !status.hasStarted()
 }

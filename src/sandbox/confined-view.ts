@@ -90,7 +90,7 @@ function systemMounts(
   ]
 }
 
-/** HOME is an empty place to write. Where it lies inside the workspace it comes after it, or it would be bound again. */
+/** HOME is an empty place to write. Inside the workspace it comes after it, or the real one would be bound again. */
 function homeMounts(settings: ViewSettings, root: string, inWorkspace: boolean): readonly Mount[] {
   const { home } = settings
   if (home === root || isWithin(home, root) !== inWorkspace) return []

@@ -28,10 +28,13 @@ export function signalPidfd(pidfd: number, signal: number): void {
   libc().syscall(callNumbers.pidfdSendSignal, pidfd, signal, 0, 0)
 }
 
-/** For a pidfd: the process has ended, its last thread included, whether or not anybody has waited for it. */
-export function isReadable(fd: number): boolean {
+/**
+ * For a pidfd: the process has ended, its last thread included, whether or not anybody has waited for it. Waits up to
+ * `waitMs` for it, and everything else waits too.
+ */
+export function isReadable(fd: number, waitMs: number): boolean {
   const request = new Int32Array([fd, pollIn])
-  return libc().poll(ptr(request), 1n, 0) > 0
+  return libc().poll(ptr(request), 1n, waitMs) > 0
 }
 
 export const resources = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles: 7 } as const

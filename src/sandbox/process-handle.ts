@@ -8,6 +8,8 @@ export interface ProcessHandle {
   signal(signal: number): void
   /** True once the process and everything its death takes along has ended. For pid 1 of a namespace: all of it. */
   isGone(): boolean
+  /** The same after waiting for it, for a moment in which nothing else happens. */
+  isGoneSoon(): boolean
   close(): void
 }
 
@@ -20,12 +22,12 @@ export function openProcess(pid: number): ProcessHandle | null {
 }
 
 /**
- * Resolves when the process is gone. It looks at once and often in the beginning, because the usual case is a
- * namespace that needs a fraction of a millisecond to die.
+ * Resolves when the process is gone. The usual case is a namespace that needs a fraction of a millisecond to die, less
+ * than a timer would take: so it is waited for outright at first, with turns for everybody else in between.
  */
 export async function untilGone(process: ProcessHandle): Promise<void> {
   for (let turn = 0; turn < eagerTurns; turn++) {
-    if (process.isGone()) return
+    if (process.isGoneSoon()) return
     await nextTurn()
   }
   for (let waitedMs = 0; waitedMs < goneWithinMs; waitedMs++) {
@@ -56,15 +58,17 @@ export function statFields(pid: number): readonly string[] | null {
 function pidfdHandle(pid: number, pidfd: number): ProcessHandle {
   let open = true
   let gone = false
+  const look = (waitMs: number) => {
+    gone ||= !open || isReadable(pidfd, waitMs)
+    return gone
+  }
   return {
     pid,
     signal: signal => {
       if (open) signalPidfd(pidfd, signal)
     },
-    isGone: () => {
-      gone ||= !open || isReadable(pidfd)
-      return gone
-    },
+    isGone: () => look(0),
+    isGoneSoon: () => look(momentMs),
     close: () => {
       if (open) closeSync(pidfd)
       open = false
@@ -81,6 +85,7 @@ function procHandle(pid: number, startTime: string): ProcessHandle {
       if (!isGone()) trySignal(pid, signal)
     },
     isGone,
+    isGoneSoon: isGone,
     close: () => undefined,
   }
 }
@@ -94,5 +99,6 @@ export function trySignal(pid: number, signal: number): void {
   }
 }
 
-const eagerTurns = 64
+const momentMs = 1
+const eagerTurns = 16
 const goneWithinMs = 30_000

@@ -38,8 +38,9 @@ interface Validity {
 
 /**
  * Redacts every string, names of members included; the very same value comes back where there is nothing to redact,
- * and only a changed one is checked against its definition: the compiler has checked the rest. A secret may by chance equal a word of the vocabulary (an ending, a
- * member's name): replacing that would make the event unreadable and hide nothing, so such places keep their word.
+ * and only a changed one is checked against its definition: the compiler has checked the rest. A secret may by chance
+ * equal a word of the vocabulary (an ending, a member's name): replacing that would make the event unreadable and hide
+ * nothing, so such places keep their word.
  */
 function redactedData(original: Json, redactor: StoreRedactor, check: (data: Json) => Validity): Json {
   if (hasSecretName(original, redactor)) {

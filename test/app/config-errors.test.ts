@@ -171,7 +171,6 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   "execution.environment.include": ['["*_X"]', '["1A"]', "PATH", "[null]"],
   "execution.audit.enabled": ["false", "null", '"true"'],
   "execution.audit.retention_days": ["0", "36501", "1.5"],
-  "execution.audit.output_retention_days": ["-1", "36501"],
   "execution.audit.include_output": ["0", "null"],
   "execution.audit.max_output_bytes": ["-1", "65537"],
   "execution.redaction.enabled": ["false", "0"],

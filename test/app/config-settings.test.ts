@@ -35,7 +35,6 @@ test("the defaults become settings in the units of the code", async () => {
   expect(toConfinementSettings(values, "/home/me")).toEqual({ allowUnixSockets: false, readablePaths: [] })
   expect(toAuditSettings(values)).toEqual({
     retentionMs: 90 * 86_400_000,
-    outputRetentionMs: 30 * 86_400_000,
     includeOutput: true,
     inlineOutputBytesMax: 10_240,
   })
@@ -50,7 +49,7 @@ test("a person's values become settings", async () => {
       "unix_sockets: allow",
       "readable_paths: [/opt/jdk, ~/tools]",
       "limits: { memory_mb: 512, processes: 64, cpu_seconds: 30, file_mb: 1 }",
-      "audit: { retention_days: 1, output_retention_days: 0, include_output: false, max_output_bytes: 0 }",
+      "audit: { retention_days: 1, include_output: false, max_output_bytes: 0 }",
     ),
   )
   const { values } = await fixture.load()
@@ -67,7 +66,6 @@ test("a person's values become settings", async () => {
   })
   expect(toAuditSettings(values)).toEqual({
     retentionMs: 86_400_000,
-    outputRetentionMs: 0,
     includeOutput: false,
     inlineOutputBytesMax: 0,
   })

@@ -32,7 +32,7 @@ describe("the password of an address", () => {
     "ssh://git@example.org",
     "https://bob@example.org",
     "https://bob:@example.org",
-    "https://bob:${PASSWORD}@example.org",
+    `https://bob:\${PASSWORD}@example.org`,
     "https://bob:<password>@example.org",
     "https://bob:***@example.org",
     "https://user:pass@example.org",

@@ -75,6 +75,12 @@ describe("markers", () => {
     )
   })
 
+  test("are no names either", () => {
+    const once = whole(`curl -u sk-${"B1".repeat(40)}`)
+    expect(once).toBe("curl -u [REDACTED:secret-key]")
+    expect(whole(once)).toBe(once)
+  })
+
   test("are what comes before the next secret, for the first redaction as for the second", () => {
     const once = whole(`ghp_${"a1".repeat(18)}.password=hunter22`)
     expect(once).toBe("[REDACTED:github-token].password=[REDACTED:password]")

@@ -63,7 +63,7 @@ const fragments = [
     "required",
     "0",
     "1234",
-    "${X}",
+    `\${X}`,
     "%X%",
     "{{x}}",
     "process.env.X",

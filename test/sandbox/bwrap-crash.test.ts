@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { spawn } from "../../src/base/spawn.ts"
 import { allPids } from "../../src/sandbox/proc-tree.ts"
 import { startTimeOf } from "../../src/sandbox/process-handle.ts"
+import { eventually } from "../support/eventually.ts"
 import { openRoom, type Room, sh } from "./room.ts"
 import { sandboxSkip } from "./skip.ts"
 
@@ -58,14 +59,6 @@ function startAcode(mark: string, script: string) {
   })
 }
 
-async function until(condition: () => boolean, boundMs: number): Promise<boolean> {
-  for (let waitedMs = 0; waitedMs < boundMs; waitedMs++) {
-    if (condition()) return true
-    await Bun.sleep(1)
-  }
-  return condition()
-}
-
 describe.skipIf(skip !== null)("an acode that is killed", () => {
   test("takes a running sandbox along, daemons included", async () => {
     const mark = `acode-crash-${process.pid}-running`
@@ -73,11 +66,11 @@ describe.skipIf(skip !== null)("an acode that is killed", () => {
       mark,
       "(setsid sh -c 'while :; do sleep 1; done' \"$0\" &); echo > ready; sleep 60",
     )
-    expect(await until(() => existsSync(join(room.root, "ready")), 20_000)).toBe(true)
+    await eventually("the command runs", () => existsSync(join(room.root, "ready")))
     process.kill(acode.pid, "SIGKILL")
     await acode.exited
     acode.close()
-    expect(await until(() => related(mark).length === 0, 10_000)).toBe(true)
+    await eventually("nothing is left", () => related(mark).length === 0)
   }, 40_000)
 
   test("leaves nothing at whatever moment of the start it dies", async () => {
@@ -85,12 +78,12 @@ describe.skipIf(skip !== null)("an acode that is killed", () => {
       const mark = `acode-crash-${process.pid}-${round}`
       const spawned = join(room.base, "spawned")
       const acode = startAcode(mark, "setsid sleep 60 & sleep 60")
-      expect(await until(() => existsSync(spawned), 20_000)).toBe(true)
-      await Bun.sleep(round)
+      await eventually("it is started", () => existsSync(spawned), { everyMs: 1 })
+      await Bun.sleep(round) // the moment of the crash is what the rounds vary
       process.kill(acode.pid, "SIGKILL")
       await acode.exited
       acode.close()
-      expect(await until(() => related(mark).length === 0, 10_000)).toBe(true)
+      await eventually("nothing is left", () => related(mark).length === 0)
       rmSync(spawned)
     }
   }, 120_000)
@@ -98,11 +91,11 @@ describe.skipIf(skip !== null)("an acode that is killed", () => {
   test("leaves placeholders that the next command removes", async () => {
     const mark = `acode-crash-${process.pid}-residue`
     const acode = startAcode(mark, "echo > ready; sleep 60")
-    expect(await until(() => existsSync(join(room.root, "ready")), 20_000)).toBe(true)
+    await eventually("the command runs", () => existsSync(join(room.root, "ready")))
     process.kill(acode.pid, "SIGKILL")
     await acode.exited
     acode.close()
-    expect(await until(() => related(mark).length === 0, 10_000)).toBe(true)
+    await eventually("nothing is left", () => related(mark).length === 0)
     expect(readdirSync(room.root).sort()).toEqual([".agent", ".git", "ready"])
     const ran = await sh(room, "true")
     expect(ran.report.quarantined).toEqual([])

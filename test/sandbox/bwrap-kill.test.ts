@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { allPids, hasVariable } from "../../src/sandbox/proc-tree.ts"
 import { startTimeOf } from "../../src/sandbox/process-handle.ts"
+import { eventually } from "../support/eventually.ts"
 import { confinementOf, openRoom, type Ran, type Room, run } from "./room.ts"
 import { sandboxSkip } from "./skip.ts"
 
@@ -35,8 +36,7 @@ async function inRoom(work: (room: Room) => Promise<void>): Promise<void> {
 
 /** Waits until the command has said that it is where the test wants it. */
 async function untilExists(path: string): Promise<void> {
-  for (let waitedMs = 0; waitedMs < 10_000 && !existsSync(path); waitedMs += 2) await Bun.sleep(2)
-  expect(existsSync(path)).toBe(true)
+  await eventually(`${path} exists`, () => existsSync(path), { everyMs: 2 })
 }
 
 describe.skipIf(skip !== null)("killing a confined command", () => {
@@ -145,8 +145,7 @@ describe.skipIf(skip !== null)("the end of a confined command", () => {
       const before = new Set(zombies())
       for (let round = 0; round < 5; round++) await runTagged(room, "sleep 60 & exit 0")
       const left = () => zombies().filter(pid => !before.has(pid))
-      for (let waitedMs = 0; waitedMs < 5000 && left().length > 0; waitedMs += 5) await Bun.sleep(5)
-      expect(left()).toEqual([])
+      await eventually("no zombie is left", () => left().length === 0, { everyMs: 5 })
     })
   })
 

@@ -19,7 +19,7 @@ interface Host {
 /** Servers of the host that nothing confined may reach. */
 function openHost(room: Room): Host {
   const socket = { data: () => undefined }
-  const abstract = `acode-${process.pid}-${Math.random()}`
+  const abstract = `acode-${process.pid}-${Bun.randomUUIDv7()}`
   const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket })
   const local = [join(room.root, "host.sock"), `\0${abstract}`].map(unix => Bun.listen({ unix, socket }))
   return {

@@ -8,6 +8,7 @@ import { createPlainSandbox } from "../../src/sandbox/none.ts"
 import { allPids, hasVariable } from "../../src/sandbox/proc-tree.ts"
 import { startTimeOf } from "../../src/sandbox/process-handle.ts"
 import { endTagged } from "../../src/sandbox/survivors.ts"
+import { eventually } from "../support/eventually.ts"
 import { confinementOf, openRoom, type Ran, type Room, run } from "./room.ts"
 
 let count = 0
@@ -53,8 +54,7 @@ async function runPlain(
 }
 
 async function untilExists(path: string): Promise<void> {
-  for (let waitedMs = 0; waitedMs < 10_000 && !existsSync(path); waitedMs += 2) await Bun.sleep(2)
-  expect(existsSync(path)).toBe(true)
+  await eventually(`${path} exists`, () => existsSync(path), { everyMs: 2 })
 }
 
 describe("a command without confinement", () => {
@@ -136,7 +136,7 @@ describe("the end of a command without confinement", () => {
       const { alive } = await runPlain(room, script, {
         during: async tree => {
           await untilExists(join(room.root, "ready"))
-          await Bun.sleep(50)
+          await Bun.sleep(50) // lets it fork on for a while, so that the kill meets a moving target
           await tree.kill()
         },
       })
@@ -220,8 +220,7 @@ describe("what an acode that was killed left running", () => {
       })
     const id = `exe_${process.pid}_tagged`
     const [one, other] = [start(id), start(`${id}2`)]
-    for (let waitedMs = 0; waitedMs < 5000 && aliveWith("ACODE_EXECUTION_ID", id).length < 3; waitedMs += 2)
-      await Bun.sleep(2)
+    await eventually("all three run", () => aliveWith("ACODE_EXECUTION_ID", id).length >= 3, { everyMs: 2 })
     expect(await endTagged(id)).toBeGreaterThanOrEqual(2)
     expect(aliveWith("ACODE_EXECUTION_ID", id)).toEqual([])
     expect(startTimeOf(other.pid)).not.toBeNull()

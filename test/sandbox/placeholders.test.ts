@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
+import { setImmediate as nextTurn } from "node:timers/promises"
 import { spawn } from "../../src/base/spawn.ts"
 import { holdPlaceholders, isPlaceholder } from "../../src/sandbox/placeholders.ts"
 import { openRoom, type Room } from "./room.ts"
@@ -99,7 +100,7 @@ describe("placeholders", () => {
       for (let round = 0; round < 10; round++) {
         const held = await hold(".git", ".idea")
         expect(isPlaceholder(at(".git"))).toBe(true)
-        await Bun.sleep(0)
+        await Bun.sleep(0) // lets the others have their turn
         expect(isPlaceholder(at(".git"))).toBe(true)
         held.release()
       }

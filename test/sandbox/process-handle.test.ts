@@ -13,6 +13,7 @@ import {
 } from "../../src/sandbox/proc-tree.ts"
 import { openProcess, startTimeOf, trySignal, untilGone } from "../../src/sandbox/process-handle.ts"
 import { watchProcesses } from "../../src/sandbox/watchdog.ts"
+import { eventually } from "../support/eventually.ts"
 
 function start(script: string, env: Readonly<Record<string, string>> = {}): Spawned {
   return spawn({
@@ -38,8 +39,7 @@ async function withChild(script: string, work: (child: Spawned) => Promise<void>
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let waitedMs = 0; waitedMs < 5000 && !condition(); waitedMs++) await Bun.sleep(1)
-  expect(condition()).toBe(true)
+  await eventually("the condition", condition, { everyMs: 1 })
 }
 
 describe("a handle on a process", () => {

@@ -16,6 +16,7 @@ import { moveToQuarantine } from "../../src/sandbox/quarantine.ts"
 import { findAppeared } from "../../src/sandbox/scan.ts"
 import type { TreeRules } from "../../src/sandbox/tree-rules.ts"
 import { takeSnapshot } from "../../src/sandbox/tree-snapshot.ts"
+import { eventually } from "../support/eventually.ts"
 import { openRoom, type Room, testProtection } from "./room.ts"
 
 if (process.geteuid?.() === 0) process.stderr.write("skipped: root can look into every directory\n")
@@ -49,11 +50,12 @@ async function appearedAfter(
 
 /** Until a file gets another time than the one given: the file system's clock is coarse. */
 async function untilClockTicks(changedMs: number): Promise<void> {
-  for (let tries = 0; tries < 1000; tries++) {
-    writeFileSync(join(room.base, "tick"), String(tries))
-    if (lstatSync(join(room.base, "tick")).ctimeMs > changedMs) return
-    await Bun.sleep(1)
+  const tick = join(room.base, "tick")
+  const hasTicked = () => {
+    writeFileSync(tick, "")
+    return lstatSync(tick).ctimeMs > changedMs
   }
+  await eventually("the clock ticks", hasTicked, { everyMs: 1 })
 }
 
 describe("a scan after a command", () => {
