@@ -24,8 +24,11 @@ export function startPump(stream: ReadableStream<Uint8Array>, receivers: PumpRec
   return new StreamPump(stream, receivers)
 }
 
+const readerOf = (stream: ReadableStream<Uint8Array>) => stream.getReader()
+type StreamReader = ReturnType<typeof readerOf>
+
 class StreamPump implements Pump {
-  private readonly reader: ReturnType<ReadableStream<Uint8Array>["getReader"]>
+  private readonly reader: StreamReader
   private readonly released = Promise.withResolvers<void>()
   private readonly done: Promise<void>
   private receiver: PumpReceivers["pass"]
@@ -36,7 +39,7 @@ class StreamPump implements Pump {
     stream: ReadableStream<Uint8Array>,
     private readonly receivers: PumpReceivers,
   ) {
-    this.reader = stream.getReader()
+    this.reader = readerOf(stream)
     this.receiver = receivers.pass
     this.done = this.run()
     // Whoever calls `finish` is told; until then a failure must not end acode as an unhandled rejection.

@@ -9,7 +9,6 @@ import {
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
-import { setImmediate as nextTurn } from "node:timers/promises"
 import { spawn } from "../../src/base/spawn.ts"
 import { holdPlaceholders, isPlaceholder } from "../../src/sandbox/placeholders.ts"
 import { openRoom, type Room } from "./room.ts"
