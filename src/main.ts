@@ -1,9 +1,10 @@
+import { writeSync } from "node:fs"
 import { version } from "./version.ts"
 
 const argv = process.argv.slice(2)
 if (argv.length === 1 && argv[0] === "--version") {
-  // Answered before anything else is evaluated, so that asking is as cheap as starting.
-  process.stdout.write(`${version}\n`)
+  // Answered before anything else is evaluated, and without the runtime's streams: asking is as cheap as starting.
+  writeSync(1, `${version}\n`)
 } else {
   const { main } = await import("./cli/main.ts")
   process.exitCode = await main(argv)

@@ -92,6 +92,8 @@ function treeOf(parts: TreeParts, status: LaunchStatus, limits: LimitsInForce): 
         killAtOnce(child, status)
       }
       await finish(running, end)
+      // Somebody who had to kill wants to see nothing left, not even the guard.
+      await end.guardGone
     },
     // The first process leads the group its command is in, and ignores what it has no handler for.
     terminate: () => {

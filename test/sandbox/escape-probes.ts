@@ -92,7 +92,7 @@ export const processProbes: readonly Probe[] = [
   { name: "signal acode", script: `kill -0 "$HOST_PID" ${escaped}`, control: true },
   {
     name: "leave the root through pid 1",
-    script: `ls /proc/1/cwd/../home /proc/1/root"$HOME" 2>/dev/null | grep . ${escaped}`,
+    script: `r=/proc/1/root; ls -A "$r/home" "$r/root" "$r/srv" 2>/dev/null | grep -v : | grep . ${escaped}`,
   },
   {
     name: "reach the host through an open directory of pid 1",
