@@ -1,0 +1,58 @@
+import { canonicalJson, equalsConstantTime, sha256Hex } from "../base/canonical.ts"
+
+/** Everything that must still be the same when an approved action is done. */
+export interface ApprovalSubject {
+  readonly argv: readonly string[]
+  /** Resolved, so that two spellings of one directory are one subject. */
+  readonly cwd: string
+  readonly environment: Readonly<Record<string, string>>
+  /** An action approved under other rules was never judged by these. */
+  readonly policyVersion: string
+  readonly target: ApprovalTarget
+}
+
+/** The thing acted upon. Identity and content, so that neither a swapped file nor an edited one passes. */
+export type ApprovalTarget =
+  | { readonly kind: "none" }
+  | { readonly kind: "absent"; readonly path: string }
+  | {
+      readonly kind: "file"
+      readonly path: string
+      readonly device: string
+      readonly inode: string
+      readonly sha256: string
+    }
+
+/** A recorded answer. `usedAt` is set by the event that begins the action, in the same commit. */
+export interface Approval {
+  readonly id: string
+  readonly subjectHash: string
+  readonly answer: "granted" | "refused"
+  readonly answeredAt: number
+  readonly expiresAt: number
+  readonly usedAt: number | null
+}
+
+export type ApprovalUse =
+  | { readonly usable: true }
+  | { readonly usable: false; readonly reason: "refused" | "used" | "expired" | "notYet" | "changed" }
+
+/** The hash a person's answer is bound to. Every field is named, so no two subjects share a text. */
+export function approvalHash(subject: ApprovalSubject): string {
+  return `sha256:${sha256Hex(canonicalJson({ approval: 1, ...subject }))}`
+}
+
+/** Whether this answer covers this subject now. A clock set back before the answer makes it unusable, not eternal. */
+export function approvalUse(approval: Approval, subject: ApprovalSubject, now: number): ApprovalUse {
+  if (approval.answer !== "granted") return { usable: false, reason: "refused" }
+  if (approval.usedAt !== null) return { usable: false, reason: "used" }
+  if (now < approval.answeredAt) return { usable: false, reason: "notYet" }
+  if (now >= approval.expiresAt) return { usable: false, reason: "expired" }
+  if (!equalsConstantTime(approval.subjectHash, approvalHash(subject)))
+    return { usable: false, reason: "changed" }
+  return { usable: true }
+}
+
+export function isApprovalUsable(approval: Approval, subject: ApprovalSubject, now: number): boolean {
+  return approvalUse(approval, subject, now).usable
+}

@@ -1,0 +1,80 @@
+import type { NetworkChoice } from "./command.ts"
+
+/** What a tool call would touch, declared before anything happens. Policy decides on these and on nothing else. */
+export type Effect = PathEffect | ExecuteEffect | ConnectEffect
+
+export const pathEffectKinds = ["read", "write", "delete", "list", "createDirectory"] as const
+export type PathEffectKind = (typeof pathEffectKinds)[number]
+
+export interface PathEffect {
+  readonly kind: PathEffectKind
+  /** Relative to the workspace root, or absolute. */
+  readonly path: string
+}
+
+/** A process to start: arguments one by one, or one string that a shell will read. */
+export interface ExecuteEffect {
+  readonly kind: "execute"
+  readonly run: { readonly argv: readonly string[] } | { readonly script: string }
+  /** Relative to the workspace root; `.` is the root. */
+  readonly cwd: string
+  readonly network: NetworkChoice
+  /** Whether a sandbox is there to run it in. Without one nothing is allowed on the strength of confinement. */
+  readonly confined: boolean
+}
+
+export interface ConnectEffect {
+  readonly kind: "connect"
+  readonly host: string
+}
+
+export const effectCategories = [
+  "FILE_READ",
+  "FILE_WRITE",
+  "FILE_DELETE",
+  "DIRECTORY_CREATE",
+  "TERMINAL_COMMAND",
+  "EXTERNAL_REQUEST",
+] as const
+export type EffectCategory = (typeof effectCategories)[number]
+
+/** 1 needs nobody, 2 an explicit scope, 3 a scope and a warning, 4 is never done whoever says so. */
+export type Level = 1 | 2 | 3 | 4
+
+export const levelLabels: Readonly<Record<Level, string>> = {
+  1: "harmless",
+  2: "ordinary",
+  3: "risky",
+  4: "never allowed",
+}
+
+export const decisions = ["allow", "ask", "deny"] as const
+export type DecisionKind = (typeof decisions)[number]
+
+/** What policy says about a set of effects. The strictest part speaks for the whole. */
+export interface Decision {
+  readonly decision: DecisionKind
+  /** An `allow` that holds only inside a sandbox. */
+  readonly confined: boolean
+  readonly level: Level
+  readonly category: EffectCategory
+  /** The rule that decided, so that a person can find and change it. */
+  readonly rule: string
+  readonly reason: string
+  /** A refusal that is meant to pass over the action rather than to fail it (policy `skip`). */
+  readonly skip: boolean
+}
+
+/** What an approved plan grants. Literal prefixes and globs, never a pattern a model could stretch. */
+export interface Grant {
+  /** Globs below the workspace root. A path that is always asked is granted only by its literal name. */
+  readonly write: readonly string[]
+  /** Leading arguments; what follows them is free unless it makes the program another thing. */
+  readonly commands: readonly (readonly string[])[]
+  /** Recorded, and so far granting nothing: confinement knows only none or all of the network. */
+  readonly hosts: readonly string[]
+  /** Effects of concrete steps, granted exactly as written. */
+  readonly exact: readonly Effect[]
+}
+
+export const emptyGrant: Grant = Object.freeze({ write: [], commands: [], hosts: [], exact: [] })

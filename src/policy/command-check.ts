@@ -1,0 +1,61 @@
+import { type DecisionKind, type Effect, type ExecuteEffect, emptyGrant } from "../domain/effect.ts"
+import { isShell } from "./command-shells.ts"
+import type { PathOperation } from "./contract.ts"
+import { decide } from "./decide.ts"
+import type { PolicyOptions } from "./decision.ts"
+import type { RuleSet } from "./rules.ts"
+
+/** What `acode policy check` prints. */
+export interface CheckAnswer {
+  readonly decision: DecisionKind
+  /** Only inside a sandbox. */
+  readonly confined: boolean
+  readonly rule: string
+  readonly reason: string
+}
+
+/** What would be decided about a command at the root of the workspace, outside any plan. */
+export function checkCommand(
+  command: readonly string[] | string,
+  hasSandbox: boolean,
+  rules: RuleSet,
+  options: PolicyOptions,
+): CheckAnswer {
+  return answer([commandEffect(command, hasSandbox)], rules, options)
+}
+
+/** A string is for a shell, words are a program and its arguments. */
+export function commandEffect(command: readonly string[] | string, hasSandbox: boolean): ExecuteEffect {
+  const run = typeof command === "string" ? { script: command } : { argv: command }
+  return { kind: "execute", run, cwd: ".", network: "none", confined: hasSandbox }
+}
+
+export function checkPath(
+  path: string,
+  operation: PathOperation,
+  rules: RuleSet,
+  options: PolicyOptions,
+): CheckAnswer {
+  return answer([{ kind: operation, path }], rules, options)
+}
+
+function answer(effects: readonly Effect[], rules: RuleSet, options: PolicyOptions): CheckAnswer {
+  const { decision, confined, rule, reason } = decide(effects, emptyGrant, rules, options)
+  return { decision, confined, rule, reason }
+}
+
+/** Whether deciding may have to read a shell string. Loading the parser costs what thousands of decisions cost. */
+export function needsShellParser(effects: readonly Effect[]): boolean {
+  return effects.some(effect => {
+    if (effect.kind !== "execute") return false
+    if ("script" in effect.run) return true
+    return effect.run.argv.some(word => {
+      const name = word.slice(word.lastIndexOf("/") + 1)
+      return isShell(name) || scriptWrappers.has(name)
+    })
+  })
+}
+
+const scriptWrappers = new Set(
+  "su runuser flock script watch parallel sem entr reflex nodemon chokidar onchange trap".split(" "),
+)

@@ -1,0 +1,133 @@
+import { posix } from "node:path"
+import { canonicalJson } from "../base/canonical.ts"
+import type { Effect, Grant, PathEffectKind } from "../domain/effect.ts"
+import { relativeTo } from "./command-paths.ts"
+import { type Part, type PolicyOptions, part, partOf } from "./decision.ts"
+import { pathKinds } from "./levels.ts"
+import { decideOutside, decidePath } from "./protected-paths.ts"
+import { isRefusal, matchesPath, type RuleSet } from "./rules.ts"
+import { compileGlob, isLiteral } from "./rules-glob.ts"
+
+export interface PathQuestion {
+  readonly kind: PathEffectKind
+  /** Relative to the root, or absolute. */
+  readonly path: string
+  /** A command names it: reading outside the workspace is then the sandbox's business. */
+  readonly isCommand: boolean
+}
+
+/** In the order of the design: protected, never allowed, refusals, the plan, the first rule, the default. */
+export function decidePathEffect(
+  question: PathQuestion,
+  grant: Grant,
+  { rules }: RuleSet,
+  options: PolicyOptions,
+): Part {
+  const { kind, isCommand } = question
+  const { category, level, operation } = pathKinds[kind]
+  const relative = relativeTo(options.root, posix.resolve(options.root, question.path))
+  if (relative === null) return decideElsewhere(question, options)
+  const about = { category, level, path: relative, isCommand }
+  const guarded = decidePath(relative, operation)
+  if (guarded.decision === "deny") return protectedPart(question, guarded, relative)
+  if (relative === "." && kind === "delete")
+    return part({
+      ...about,
+      decision: "deny",
+      level: 4,
+      rule: "never.workspace",
+      reason: "it is the workspace",
+    })
+  const refusal = rules.find(rule => isRefusal(rule) && matchesPath(rule, category, relative))
+  if (refusal !== undefined)
+    return partOf(refusal.policy, {
+      ...about,
+      rule: refusal.name,
+      reason: refusal.message ?? "a rule refuses it",
+    })
+  if (guarded.decision === "ask") return decideAsked(about, guarded, kind, grant)
+  if (isGranted(question, relative, grant))
+    return part({
+      ...about,
+      decision: "allow",
+      rule: "plan.resources",
+      reason: "the approved plan grants it",
+    })
+  const rule = rules.find(each => matchesPath(each, category, relative))
+  if (rule !== undefined)
+    return partOf(rule.policy, { ...about, rule: rule.name, reason: rule.message ?? `rule "${rule.name}"` })
+  const byDefault = options.defaults[category]
+  return partOf(byDefault, { ...about, rule: `default.${category}`, reason: `the default is ${byDefault}` })
+}
+
+interface Guarded {
+  readonly rule: string | null
+  readonly reason: string | null
+}
+
+function protectedPart({ kind, isCommand }: PathQuestion, { rule, reason }: Guarded, path: string): Part {
+  return part({
+    decision: "deny",
+    level: 4,
+    category: pathKinds[kind].category,
+    rule: `protected:${rule ?? ""}`,
+    reason: `${path} is protected: ${reason ?? ""}`,
+    path,
+    isCommand,
+  })
+}
+
+/** Neither a rule nor `--yes` nor a glob covers these: only their own name in the plan. */
+function decideAsked(
+  about: Pick<Part, "category" | "level" | "path" | "isCommand">,
+  { rule, reason }: Guarded,
+  kind: PathEffectKind,
+  grant: Grant,
+): Part {
+  const named = grant.write.some(pattern => isLiteral(pattern) && posix.normalize(pattern) === about.path)
+  const why = `${about.path} is always asked: ${reason ?? ""}`
+  if (named && kind !== "delete")
+    return part({ ...about, decision: "allow", rule: "plan.resources", reason: "the plan names this file" })
+  return part({ ...about, decision: "ask", rule: `protected:${rule ?? ""}`, reason: why, isLiftable: false })
+}
+
+function decideElsewhere(question: PathQuestion, options: PolicyOptions): Part {
+  const { kind, isCommand, path } = question
+  const { category, level, operation } = pathKinds[kind]
+  const guarded = decideOutside(path, options.home ?? "/nonexistent", operation)
+  if (guarded.decision === "deny") return protectedPart(question, guarded, path)
+  const about = { category, level, path, isCommand, rule: "workspace.outside" }
+  if (!isCommand)
+    return part({ ...about, decision: "deny", level: 4, reason: `${path} is outside workspace` })
+  const changes = operation === "write" || operation === "delete"
+  return changes
+    ? part({ ...about, decision: "ask", level: 3, reason: `${path} is outside workspace` })
+    : part({ ...about, decision: "allow", reason: "the sandbox shows the system read-only" })
+}
+
+const writing: ReadonlySet<PathEffectKind> = new Set(["write", "createDirectory"])
+
+function isGranted({ kind, isCommand }: PathQuestion, relative: string, grant: Grant): boolean {
+  if (writing.has(kind) && grant.write.some(pattern => globOf(pattern)?.matches(relative) === true))
+    return true
+  return !isCommand && grant.exact.some(effect => isExactly(effect, kind, relative))
+}
+
+function isExactly(effect: Effect, kind: PathEffectKind, relative: string): boolean {
+  if (effect.kind !== kind || !("path" in effect)) return false
+  return canonicalJson(posix.normalize(effect.path)) === canonicalJson(relative)
+}
+
+const globs = new Map<string, ReturnType<typeof compileGlob>>()
+const globsMax = 1000
+
+/** Plans repeat their patterns for every effect. */
+function globOf(pattern: string): ReturnType<typeof compileGlob> {
+  const normal = posix.normalize(pattern)
+  const known = globs.get(normal)
+  if (known !== undefined) return known
+  if (globs.size >= globsMax) globs.clear()
+  const compiled = compileGlob(normal)
+  globs.set(normal, compiled)
+  return compiled
+}

@@ -1,0 +1,86 @@
+import type { Decision, DecisionKind, EffectCategory, Level } from "../domain/effect.ts"
+import type { CategoryDefaults } from "./levels.ts"
+import type { RulePolicy } from "./rules.ts"
+import type { ShellParser } from "./shell-script.ts"
+import { type Answerable, answersYes, type YesScopes } from "./yes-scopes.ts"
+
+/** What deciding needs to know besides the effects. Nothing in it is looked up: all of it is handed in. */
+export interface PolicyOptions {
+  /** The workspace root, absolute and without links. */
+  readonly root: string
+  readonly home: string | null
+  readonly defaults: CategoryDefaults
+  readonly yes: YesScopes
+  /** Reads shell strings; without one they are refused. See `needsShellParser`. */
+  readonly parser: ShellParser | null
+}
+
+/** The decision on one effect, or on one thing a command does. */
+export interface Part extends Decision, Answerable {
+  /** Whether `--yes` may answer it. */
+  readonly isLiftable: boolean
+}
+
+interface PartDraft {
+  readonly decision: DecisionKind
+  readonly level: Level
+  readonly category: EffectCategory
+  readonly rule: string
+  readonly reason: string
+  readonly confined?: boolean
+  readonly skip?: boolean
+  readonly path?: string | null
+  readonly isCommand?: boolean
+  readonly isLiftable?: boolean
+}
+
+export function part(draft: PartDraft): Part {
+  return {
+    confined: false,
+    skip: false,
+    path: null,
+    isCommand: false,
+    isLiftable: draft.decision === "ask" && draft.level < 4,
+    ...draft,
+  }
+}
+
+/** What a rule or a default says, in the words of a decision. */
+export function partOf(policy: RulePolicy, draft: Omit<PartDraft, "decision">): Part {
+  if (policy === "auto") return part({ ...draft, decision: "allow" })
+  if (policy === "prompt") return part({ ...draft, decision: "ask" })
+  return part({ ...draft, decision: "deny", skip: policy === "skip" })
+}
+
+/** Lets `--yes` answer what it may, which can only turn an ask into an allow. */
+export function lifted(asked: Part, yes: YesScopes): Part {
+  if (asked.decision !== "ask" || !asked.isLiftable || !answersYes(yes, asked)) return asked
+  return { ...asked, decision: "allow", reason: `--yes answers it: ${asked.reason}` }
+}
+
+const strictness: Readonly<Record<DecisionKind, number>> = { allow: 0, ask: 1, deny: 2 }
+
+/** The strictest part speaks for the whole; a refusal that fails beats one that passes over. */
+export function strictest(parts: readonly Part[]): Decision {
+  const [first, ...rest] = parts
+  if (first === undefined) return nothing
+  let found = first
+  for (const other of rest) if (weight(other) > weight(found)) found = other
+  const { decision, level, category, rule, reason, skip } = found
+  const confined = decision === "allow" && parts.some(each => each.confined)
+  return { decision, confined, level, category, rule, reason, skip }
+}
+
+function weight(of: Part): number {
+  return strictness[of.decision] * 100 + of.level * 10 + (of.decision === "deny" && !of.skip ? 5 : 0)
+}
+
+const nothing: Decision = {
+  decision: "allow",
+  confined: false,
+  level: 1,
+  category: "FILE_READ",
+  rule: "no-effect",
+  reason: "it touches nothing",
+  skip: false,
+}

@@ -1,0 +1,140 @@
+import type { EffectCategory, Level } from "../domain/effect.ts"
+import { compileGlob, type Glob } from "./rules-glob.ts"
+
+/** What `--yes` may answer for a person. Nothing of it reaches Level 4, a protected path or a confirmation. */
+export interface YesScopes {
+  /** Reads and new directories. */
+  readonly basic: boolean
+  readonly plan: boolean
+  readonly terminal: "none" | "safe" | "all"
+  readonly everything: boolean
+  readonly files: readonly FileScope[]
+}
+
+export interface FileScope {
+  readonly category: EffectCategory
+  /** Null means any path. */
+  readonly only: Glob | null
+}
+
+export interface YesProblem {
+  readonly code: `ACODE-YES-00${1 | 2 | 3 | 4 | 5}`
+  readonly message: string
+}
+
+export type ParsedYes =
+  | { readonly scopes: YesScopes; readonly problems: readonly [] }
+  | { readonly scopes: null; readonly problems: readonly [YesProblem, ...YesProblem[]] }
+
+export const noScopes: YesScopes = {
+  basic: false,
+  plan: false,
+  terminal: "none",
+  everything: false,
+  files: [],
+}
+
+const fileCategories: Readonly<Record<string, EffectCategory>> = {
+  file_read: "FILE_READ",
+  file_write: "FILE_WRITE",
+  file_delete: "FILE_DELETE",
+  dir_create: "DIRECTORY_CREATE",
+  dir_delete: "FILE_DELETE",
+  config: "FILE_WRITE",
+}
+const known = [...Object.keys(fileCategories), "terminal", "plan", "all", "none", "default"]
+
+const modifiers: Readonly<Record<string, string>> = {
+  test: "{test,tests,spec,__tests__,**/test,**/tests,**/spec,**/__tests__}/**",
+  generated: "{dist,build,out,coverage,generated,target,**/dist,**/generated}/**",
+}
+const testFiles = "**/{*.test.*,*.spec.*,*_test.*,test_*.py}"
+const configFiles = "**/{*.json,*.yml,*.yaml,*.toml,*.ini,*.cfg,*.conf,*.config.*,*rc,Makefile,Dockerfile}"
+
+/** Reads the value of `--yes[=SCOPES]`; null is the bare flag. With any mistake nothing is granted. */
+export function parseYes(value: string | null, acknowledgesDanger: boolean): ParsedYes {
+  if (value === null) return { scopes: { ...noScopes, basic: true }, problems: [] }
+  const problems: YesProblem[] = []
+  const entries = value.split(",").map(entry => entry.trim())
+  let scopes: YesScopes = noScopes
+  for (const entry of entries) {
+    const colon = entry.indexOf(":")
+    const name = (colon < 0 ? entry : entry.slice(0, colon)).toLowerCase()
+    const modifier = colon < 0 ? null : entry.slice(colon + 1)
+    if (entry === "") problems.push({ code: "ACODE-YES-004", message: "a scope is empty" })
+    else if (!known.includes(name))
+      problems.push({
+        code: "ACODE-YES-001",
+        message: `"${name}" is not a scope; known are ${known.join(", ")}`,
+      })
+    else if (name === "all" && !acknowledgesDanger)
+      problems.push({ code: "ACODE-YES-003", message: "all needs --ack-danger as well" })
+    else if (name === "none" && entries.length > 1)
+      problems.push({ code: "ACODE-YES-005", message: "none contradicts the other scopes" })
+    else {
+      const wider = widen(scopes, name, modifier)
+      if (wider === null)
+        problems.push({ code: "ACODE-YES-002", message: `"${modifier}" is not a modifier of ${name}` })
+      else scopes = wider
+    }
+  }
+  const [first, ...more] = problems
+  return first === undefined ? { scopes, problems: [] } : { scopes: null, problems: [first, ...more] }
+}
+
+function widen(scopes: YesScopes, name: string, modifier: string | null): YesScopes | null {
+  if (name === "terminal") {
+    if (modifier !== null && modifier !== "safe" && modifier !== "all") return null
+    const wanted = modifier === "all" || scopes.terminal === "all" ? "all" : "safe"
+    return { ...scopes, terminal: wanted }
+  }
+  const category = fileCategories[name]
+  if (category !== undefined) {
+    const globs = fileGlobs(name, modifier)
+    return globs === null
+      ? null
+      : { ...scopes, files: [...scopes.files, ...globs.map(only => ({ category, only }))] }
+  }
+  if (modifier !== null) return null
+  if (name === "plan") return { ...scopes, plan: true }
+  if (name === "all") return { ...scopes, everything: true, terminal: "all", basic: true }
+  return name === "default" ? { ...scopes, basic: true } : scopes
+}
+
+function fileGlobs(name: string, modifier: string | null): (Glob | null)[] | null {
+  const texts = name === "config" && modifier === null ? [configFiles] : scopeTexts(modifier)
+  if (texts === null) return [null]
+  const globs = texts.map(compileGlob)
+  return globs.includes(null) ? null : globs
+}
+
+function scopeTexts(modifier: string | null): string[] | null {
+  if (modifier === null || modifier === "all") return null
+  const named = modifiers[modifier]
+  if (named === undefined) return modifier === "safe" ? [""] : [modifier]
+  return modifier === "test" ? [named, testFiles] : [named]
+}
+
+/** The part of a decision that a scope could answer. */
+export interface Answerable {
+  readonly category: EffectCategory
+  readonly level: Level
+  readonly path: string | null
+  /** It is about a command, or about a file that a command names. */
+  readonly isCommand: boolean
+}
+
+/** Whether the scopes say yes to something that would be asked. */
+export function answersYes(scopes: YesScopes, asked: Answerable): boolean {
+  if (asked.level === 4) return false
+  if (scopes.everything) return true
+  if (asked.isCommand)
+    return (
+      scopes.terminal === "all" || (scopes.terminal === "safe" && asked.level <= 2 && asked.path === null)
+    )
+  if (scopes.basic && asked.level === 1) return true
+  return scopes.files.some(
+    ({ category, only }) =>
+      category === asked.category && (only === null || (asked.path !== null && only.matches(asked.path))),
+  )
+}
