@@ -64,7 +64,8 @@ module.exports = {
     },
     {
       name: "adapters-through-their-contract",
-      comment: "Above the adapters only app constructs them; everybody else sees contract.ts.",
+      comment:
+        "Above the adapters only app constructs them; everybody else sees a contract.ts of the room or its parts.",
       severity: "error",
       from: { path: `^src/(${aboveAdapters.filter(room => room !== "app").join("|")})/` },
       to: { path: `^src/(${adapters.join("|")})/`, pathNot: "/contract\\.ts$" },

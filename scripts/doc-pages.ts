@@ -2,8 +2,9 @@ import { z } from "zod"
 import { listConfigKeys } from "../src/app/config-reference.ts"
 import { cliCommands } from "../src/cli/commands.ts"
 import { renderHelp, renderOverview } from "../src/cli/help.ts"
-import { type ExitCode, errorCodes, execExitCodes, exitCodes } from "../src/domain/error-codes.ts"
+import { errorCodes } from "../src/domain/error-codes.ts"
 import { manifest } from "../src/domain/events.ts"
+import { type ExitCode, execExitCodes, exitCodes } from "../src/domain/exit-codes.ts"
 import { fieldRows } from "./doc-fields.ts"
 
 /** The pages of `docs/` by file name, made of the tables the program itself works with. */

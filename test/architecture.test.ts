@@ -54,6 +54,7 @@ describe("an import that breaks a rule is found", () => {
     ["domain-is-pure", "src/domain/a.ts", "bun:sqlite"],
     ["adapters-through-their-contract", "src/exec/a.ts", "../policy/redactor.ts"],
     ["adapters-through-their-contract", "src/cli/a.ts", "../store/database.ts"],
+    ["adapters-through-their-contract", "src/tools/a.ts", "../workspace/change/patch.ts"],
     ["one-way-to-start-a-process", "src/app/a.ts", "../base/spawn.ts"],
     ["one-way-to-start-a-process", "src/store/a.ts", "../base/spawn.ts"],
     ["no-child-process", "src/exec/a.ts", "node:child_process"],
@@ -87,8 +88,10 @@ describe("an import that breaks a rule is found", () => {
       "src/base/spawn.ts": 'import { assert } from "./assert.ts"\nexport const spawn = assert\n',
       "src/domain/command.ts": 'export { assert } from "../base/assert.ts"\n',
       "src/sandbox/contract.ts": 'export { assert } from "../domain/command.ts"\n',
+      "src/workspace/change/contract.ts": 'export { assert } from "../../domain/command.ts"\n',
       "src/exec/runner.ts":
         'import "../base/spawn.ts"\nimport "../sandbox/contract.ts"\nexport const run = 1\n',
+      "src/exec/edit.ts": 'import "../workspace/change/contract.ts"\nexport const edit = 1\n',
       "src/app/wire.ts": 'import "../exec/runner.ts"\nimport "../sandbox/contract.ts"\n',
       "src/cli/main.ts": 'import "../app/wire.ts"\n',
       "src/main.ts": 'await import("./cli/main.ts")\n',

@@ -1,10 +1,7 @@
-/** A code people can look up: what it means and what to do about it. The error page is generated from this table. */
-export interface ErrorCode {
-  readonly code: string
-  readonly meaning: string
-  readonly action: string
-}
+import type { ErrorCode } from "./error-code.ts"
+import { changeErrorCodes } from "./error-codes-changes.ts"
 
+/** Every code there is, in the order of the error page. */
 export const errorCodes: readonly ErrorCode[] = [
   {
     code: "ACODE-EXE-001",
@@ -166,6 +163,7 @@ export const errorCodes: readonly ErrorCode[] = [
     meaning: "There is no such configuration key.",
     action: "`acode config show` lists all keys.",
   },
+  ...changeErrorCodes,
   {
     code: "ACODE-CLI-001",
     meaning: "There is no such command.",
@@ -201,48 +199,4 @@ export const errorCodes: readonly ErrorCode[] = [
     meaning: "acode made a mistake.",
     action: "Nothing recorded is lost; please report it with what you typed.",
   },
-]
-
-/** What the exit status of acode tells a script. The exit code page is generated from these tables. */
-export interface ExitCode {
-  readonly code: string
-  readonly meaning: string
-}
-
-/** Of every command but `exec`. The most specific cause wins, and nothing that did not happen exits 0. */
-export const exitCodes: readonly ExitCode[] = [
-  { code: "0", meaning: "done, and verified where that applies" },
-  { code: "1", meaning: "general failure, such as a fault `doctor` found" },
-  { code: "2", meaning: "usage, or an unknown id" },
-  { code: "3", meaning: "configuration invalid" },
-  { code: "4", meaning: "model endpoint unavailable" },
-  { code: "10", meaning: "an answer is needed and nobody can give it" },
-  { code: "20", meaning: "stage timeout" },
-  { code: "21", meaning: "cycle limit" },
-  { code: "22", meaning: "paused: a person is needed" },
-  { code: "23", meaning: "cancelled" },
-  { code: "30", meaning: "step failed" },
-  { code: "31", meaning: "turn limit" },
-  { code: "32", meaning: "sandbox or path violation" },
-  { code: "33", meaning: "approval denied, plan not approved or changed" },
-  { code: "34", meaning: "step timeout" },
-  { code: "40", meaning: "verification failed and no cycle is left to take" },
-  { code: "50", meaning: "review rejected and nothing is left to try" },
-  { code: "60", meaning: "outcome unknown after a crash: a person must decide" },
-  { code: "65", meaning: "integrity check failed: tampered with or corrupt" },
-  { code: "70", meaning: "internal error" },
-  { code: "130", meaning: "interrupted" },
-]
-
-/** Of `exec`, which otherwise returns the child's own code. */
-export const execExitCodes: readonly ExitCode[] = [
-  { code: "0–255", meaning: "the child's own code" },
-  { code: "124", meaning: "timed out" },
-  {
-    code: "125",
-    meaning: "acode refused the command, or could not run or record it; also its own usage errors",
-  },
-  { code: "126", meaning: "the program is not executable" },
-  { code: "127", meaning: "the program was not found" },
-  { code: "128+N", meaning: "killed by signal N" },
 ]

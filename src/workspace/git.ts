@@ -16,29 +16,33 @@ export function readGitState(workspaceRoot: string): GitState {
   return { worktreeId: place.worktreeId, repoSha: headCommit(place) }
 }
 
-interface GitPlace {
+/** Where git keeps what it knows of a workspace. */
+export interface GitPlace {
   readonly worktreeId: string
+  /** The directory that holds `.git`. */
+  readonly topLevel: string
   /** Holds HEAD of this worktree. */
   readonly gitDirectory: string
   /** Holds the refs that all worktrees share. */
   readonly commonDirectory: string
 }
 
-function gitPlace(workspaceRoot: string): GitPlace | null {
+export function gitPlace(workspaceRoot: string): GitPlace | null {
   for (let directory = workspaceRoot; ; directory = dirname(directory)) {
     const dotGit = join(directory, ".git")
     if (readSmall(join(dotGit, "HEAD")) !== null)
-      return { worktreeId: "main", gitDirectory: dotGit, commonDirectory: dotGit }
+      return { worktreeId: "main", topLevel: directory, gitDirectory: dotGit, commonDirectory: dotGit }
     const pointer = readSmall(dotGit)?.match(/^gitdir: (.+)\n?$/)?.[1]
-    if (pointer !== undefined) return linkedPlace(resolve(directory, pointer))
+    if (pointer !== undefined) return linkedPlace(directory, resolve(directory, pointer))
     if (dirname(directory) === directory) return null
   }
 }
 
-function linkedPlace(gitDirectory: string): GitPlace {
+function linkedPlace(topLevel: string, gitDirectory: string): GitPlace {
   const common = readSmall(join(gitDirectory, "commondir"))?.trim()
   return {
     worktreeId: basename(gitDirectory),
+    topLevel,
     gitDirectory,
     commonDirectory: common === undefined ? gitDirectory : resolve(gitDirectory, common),
   }
@@ -70,7 +74,12 @@ function packedCommit(commonDirectory: string, ref: string): string | null {
 const bytesMax = 4 * 1024 * 1024
 
 /** A regular file of reasonable size as text, or null. Never blocks: a FIFO named HEAD is opened, seen and left. */
-function readSmall(path: string): string | null {
+export function readSmall(path: string): string | null {
+  return readSmallBytes(path, bytesMax)?.toString("utf8") ?? null
+}
+
+/** The same, as bytes and with a ceiling of the caller's. */
+export function readSmallBytes(path: string, sizeMax: number): Buffer | null {
   let fd: number
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
@@ -81,9 +90,9 @@ function readSmall(path: string): string | null {
   }
   try {
     const stat = fstatSync(fd)
-    if (!stat.isFile() || stat.size > bytesMax) return null
+    if (!stat.isFile() || stat.size > sizeMax) return null
     const content = Buffer.alloc(stat.size)
-    return content.toString("utf8", 0, readSync(fd, content, 0, stat.size, 0))
+    return content.subarray(0, readSync(fd, content, 0, stat.size, 0))
   } finally {
     closeSync(fd)
   }

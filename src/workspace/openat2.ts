@@ -1,5 +1,6 @@
 import { dlopen, FFIType, ptr, read } from "bun:ffi"
 import { closeSync, constants, openSync } from "node:fs"
+import { pathBytes } from "./path-bytes.ts"
 
 /** Why the kernel would not open a path. `escape` is the one that matters: it led out of the directory. */
 export type OpenRefusal = "escape" | "missing" | "notDirectory" | "denied" | "other"
@@ -18,21 +19,38 @@ export function openBeneath(
   relative: string,
   flags: number,
   mode: number,
+  symlinks: SymlinkRule = "inside",
 ): OpenedBeneath | null {
   if (!isSupported()) return null
-  return call(directoryFd, relative, flags, mode)
+  // EAGAIN: a rename elsewhere kept the kernel from proving that a `..` stays inside. Asking again is the remedy.
+  for (let attempt = 0; ; attempt++) {
+    const opened = call(directoryFd, relative, flags, mode, symlinks)
+    if ("fd" in opened || opened.errno !== tryAgain || attempt === attemptsMax) return opened
+  }
 }
+
+/** Whether symlinks that stay inside are followed, or none at all. */
+export type SymlinkRule = "inside" | "never"
 
 const resolveBeneath = 0x08
 const resolveNoMagicLinks = 0x02
+const resolveNoSymlinks = 0x04
 const syscallNumber = 437
+const tryAgain = 11
+const attemptsMax = 100
 
-function call(directoryFd: number, relative: string, flags: number, mode: number): OpenedBeneath {
-  const path = Buffer.from(`${relative}\0`)
+function call(
+  directoryFd: number,
+  relative: string,
+  flags: number,
+  mode: number,
+  symlinks: SymlinkRule,
+): OpenedBeneath {
+  const path = Buffer.concat([pathBytes(relative), terminator])
   const how = new BigUint64Array([
     BigInt(flags | closeOnExec),
     BigInt(mode),
-    BigInt(resolveBeneath | resolveNoMagicLinks),
+    BigInt(resolveBeneath | resolveNoMagicLinks | (symlinks === "never" ? resolveNoSymlinks : 0)),
   ])
   const { syscall, __errno_location } = libc().symbols
   const fd = Number(syscall(syscallNumber, directoryFd, ptr(path), ptr(how), how.byteLength))
@@ -43,6 +61,7 @@ function call(directoryFd: number, relative: string, flags: number, mode: number
 }
 
 const closeOnExec = 0o2000000
+const terminator = Buffer.from([0])
 
 const refusals: Readonly<Record<number, OpenRefusal>> = {
   2: "missing",
@@ -63,7 +82,7 @@ function isSupported(): boolean {
 function opensRoot(): boolean {
   const directory = openSync("/", constants.O_RDONLY | constants.O_DIRECTORY)
   try {
-    const opened = call(directory, ".", constants.O_RDONLY | constants.O_DIRECTORY, 0)
+    const opened = call(directory, ".", constants.O_RDONLY | constants.O_DIRECTORY, 0, "inside")
     if (!("fd" in opened)) return false
     closeSync(opened.fd)
     return true

@@ -3,7 +3,11 @@ import { isAbsolute, relative, resolve, sep } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import { printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
+import type { PathGuard } from "./contract.ts"
+import { outsideWorkspace } from "./failures.ts"
 import { type OpenRefusal, openBeneath } from "./openat2.ts"
+import { resolvePath } from "./resolve-path.ts"
+import { checkTypedPath } from "./typed-path.ts"
 
 /** A path that is really inside the workspace, in both spellings. */
 export interface ConfinedPath {
@@ -16,17 +20,31 @@ export interface ConfinedPath {
 export class WorkspaceRoot implements Disposable {
   /** The root with every symlink resolved. */
   readonly path: string
-  private readonly fd: number
+  /** The open root: what is resolved below it stays below it. */
+  readonly fd: number
 
-  constructor(directory: string) {
+  constructor(
+    directory: string,
+    readonly guard: PathGuard = () => undefined,
+  ) {
     this.path = realRoot(directory)
     this.fd = openSync(this.path, constants.O_RDONLY | constants.O_DIRECTORY)
+  }
+
+  /** A path of a tool, checked as text and made relative. It need not exist; the kernel has the last word on it. */
+  relativeOf(typed: string): string {
+    const checked = checkTypedPath(typed, this.path)
+    if (!isAbsolute(checked)) return checked
+    // An absolute path may reach the workspace by another name of it.
+    const inside = relative(this.path, resolvePath("/", checked).real)
+    if (leavesRoot(inside)) throw outsideWorkspace(typed)
+    return inside || "."
   }
 
   /** Resolves an existing directory, absolute or relative, following symlinks that stay inside. */
   directory(typed: string): ConfinedPath {
     if (typed.includes("\0")) throw badDirectory(typed, "it contains a NUL byte")
-    const wanted = this.relativeOf(typed)
+    const wanted = this.directoryRelativeOf(typed)
     const opened = openBeneath(this.fd, wanted, constants.O_RDONLY | constants.O_DIRECTORY, 0)
     if (opened === null) return this.directoryByRealPath(typed, wanted)
     if (!("fd" in opened)) throw refused(typed, opened.refusal)
@@ -42,19 +60,19 @@ export class WorkspaceRoot implements Disposable {
   }
 
   /** Absolute paths are accepted when they name something inside; anything else is asked of the kernel as it is. */
-  private relativeOf(typed: string): string {
+  private directoryRelativeOf(typed: string): string {
     if (!isAbsolute(typed)) return typed === "" ? "." : typed
     const inside = relative(this.path, typed)
     if (!leavesRoot(inside)) return inside || "."
     const real = realPathOf(typed)
     const fromReal = relative(this.path, real)
-    if (leavesRoot(fromReal)) throw outside(typed)
+    if (leavesRoot(fromReal)) throw outsideWorkspace(typed)
     return fromReal || "."
   }
 
   private directoryByRealPath(typed: string, wanted: string): ConfinedPath {
     const real = realPathOf(resolve(this.path, wanted), typed)
-    if (leavesRoot(relative(this.path, real))) throw outside(typed)
+    if (leavesRoot(relative(this.path, real))) throw outsideWorkspace(typed)
     if (!statSync(real).isDirectory()) throw refused(typed, "notDirectory")
     return this.confined(real)
   }
@@ -103,17 +121,7 @@ const reasons: Readonly<Record<Exclude<OpenRefusal, "escape">, string>> = {
 }
 
 function refused(typed: string, refusal: OpenRefusal): Failure {
-  return refusal === "escape" ? outside(typed) : badDirectory(typed, reasons[refusal])
-}
-
-function outside(typed: string): Failure {
-  return new Failure({
-    kind: "confinement",
-    code: "ACODE-SEC-005",
-    message: `"${printable(typed)}" is outside workspace`,
-    where: printable(typed),
-    hint: "use a path inside the workspace, or choose another workspace with -C",
-  })
+  return refusal === "escape" ? outsideWorkspace(typed) : badDirectory(typed, reasons[refusal])
 }
 
 function badDirectory(typed: string, why: string): Failure {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { errorCodes, execExitCodes, exitCodes } from "../../src/domain/error-codes.ts"
-import { failureKinds } from "../../src/domain/failure.ts"
+import { errorCodes } from "../../src/domain/error-codes.ts"
 
 const sources = join(import.meta.dir, "../../src")
 
@@ -13,7 +12,7 @@ describe("the table of error codes", () => {
       const [, name = "", number = ""] = /^ACODE-([A-Z]+)-(\d{3})$/.exec(code) ?? []
       series.set(name, [...(series.get(name) ?? []), Number(number)])
     }
-    expect([...series.keys()]).toEqual(["EXE", "DB", "SEC", "CFG", "CLI", "INT"])
+    expect([...series.keys()]).toEqual(["EXE", "DB", "SEC", "CFG", "FS", "PAT", "YES", "CLI", "INT"])
     for (const [name, numbers] of series) expect(numbers, name).toEqual(numbers.map((_, index) => index + 1))
   })
 
@@ -31,25 +30,5 @@ describe("the table of error codes", () => {
       for (const [code] of readFileSync(join(sources, file), "utf8").matchAll(/ACODE-[A-Z]+-\d{3}/g))
         if (!known.has(code)) unknown.push(`${file}: ${code}`)
     expect(unknown).toEqual([])
-  })
-})
-
-describe("the table of exit codes", () => {
-  test("is sorted, and names each code once", () => {
-    const codes = exitCodes.map(({ code }) => Number(code))
-    expect(codes).toEqual([...new Set(codes)].sort((a, b) => a - b))
-  })
-
-  test("has the code of every kind of failure", () => {
-    const codes = new Set(exitCodes.map(({ code }) => Number(code)))
-    for (const [kind, { exitCode }] of Object.entries(failureKinds))
-      expect(codes.has(exitCode), kind).toBe(true)
-  })
-
-  test("is the one scripts rely on", () => {
-    expect(exitCodes.map(({ code }) => code).join(" ")).toBe(
-      "0 1 2 3 4 10 20 21 22 23 30 31 32 33 34 40 50 60 65 70 130",
-    )
-    expect(execExitCodes.map(({ code }) => code)).toEqual(["0–255", "124", "125", "126", "127", "128+N"])
   })
 })

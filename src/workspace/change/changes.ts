@@ -1,0 +1,12 @@
+import type { TextChanges } from "./contract.ts"
+import { diffTexts, unifiedDiff } from "./diff.ts"
+import { applyEdits } from "./edits.ts"
+import { applyPatch } from "./patch-apply.ts"
+import { parsePatch } from "./patch-parse.ts"
+
+export const textChanges: TextChanges = {
+  applyEdits,
+  applyPatch: (patch, onlyPath, read) => applyPatch(parsePatch(patch, onlyPath), read),
+  diffTexts,
+  unifiedDiff,
+}

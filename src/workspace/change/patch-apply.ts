@@ -1,0 +1,195 @@
+import type { Failure } from "../../domain/failure.ts"
+import type { PatchedFile, PlacedHunk } from "./contract.ts"
+import { describeDifference, nearestPlace } from "./nearest-lines.ts"
+import { patchFailure } from "./patch-failures.ts"
+import type { FilePatch, PatchHunk, PatchLine } from "./patch-parse.ts"
+import { joinLines, splitLines, type TextLine, usualEnd, withoutReturn } from "./text-lines.ts"
+
+/**
+ * Applies a patch of one or many files to texts; nothing is written. Either all of it fits or the failure tells for
+ * every file what does not. `read` gives null for a file that is not there.
+ */
+export function applyPatch(
+  patches: readonly FilePatch[],
+  read: (path: string) => string | null,
+): PatchedFile[] {
+  const results = new Map<string, PatchedFile>()
+  const problems: Failure[] = []
+  for (const patch of patches) {
+    const earlier = results.get(patch.path)
+    const before = earlier === undefined ? read(patch.path) : earlier.after
+    const result = applyToFile(patch, before)
+    if (!("after" in result)) problems.push(result)
+    else
+      results.set(patch.path, {
+        ...result,
+        before: earlier === undefined ? before : earlier.before,
+        hunks: [...(earlier?.hunks ?? []), ...result.hunks],
+      })
+  }
+  const [first] = problems
+  if (first === undefined) return [...results.values()]
+  if (problems.length === 1) throw first
+  const all = problems.map(problem => problem.message).join("\n")
+  throw patchFailure(
+    "differs",
+    first.report.where ?? "patch",
+    `${problems.length} files of the patch do not fit:\n${all}`,
+  )
+}
+
+const fuzzMax = 3
+
+function applyToFile(patch: FilePatch, before: string | null): PatchedFile | Failure {
+  const { path, action } = patch
+  if (action === "create" && before !== null)
+    return patchFailure("wrongTarget", path, `the patch makes "${path}", which exists already`)
+  if (action !== "create" && before === null)
+    return patchFailure("wrongTarget", path, `the patch is about "${path}", which does not exist`)
+  const lines = splitLines(before ?? "")
+  const output: TextLine[] = []
+  const placed: PlacedHunk[] = []
+  let done = 0
+  let offset = 0
+  for (const [index, hunk] of patch.hunks.entries()) {
+    const found = placeHunk(lines, hunk, done, offset)
+    if (found.kind !== "found") return conflict(path, index, patch.hunks.length, hunk, lines, found)
+    output.push(...lines.slice(done, found.start), ...rewritten(lines, found))
+    done = found.start + found.old.length
+    offset = found.start - statedStart(hunk, found.fuzzBefore)
+    placed.push({ line: found.start + 1, offset, fuzz: found.fuzz })
+  }
+  output.push(...lines.slice(done))
+  const after = joinLines(output)
+  if (action === "delete" && after !== "")
+    return patchFailure(
+      "differs",
+      path,
+      `the patch deletes "${path}", but the file holds more than the patch removes`,
+    )
+  return { path, before, after: action === "delete" ? null : after, hunks: placed }
+}
+
+type Placement =
+  | {
+      readonly kind: "found"
+      readonly start: number
+      /** The lines of the hunk that were insisted on, without the context given up. */
+      readonly body: readonly PatchLine[]
+      readonly old: readonly string[]
+      readonly fuzz: number
+      readonly fuzzBefore: number
+    }
+  | { readonly kind: "missing" }
+  | { readonly kind: "ambiguous"; readonly starts: readonly number[] }
+
+/** Where the patch says, moved as the hunks before it were; else the only other place that fits. */
+function placeHunk(lines: readonly TextLine[], hunk: PatchHunk, from: number, offset: number): Placement {
+  for (let fuzz = 0; fuzz <= fuzzMax; fuzz++) {
+    const fuzzBefore = Math.min(fuzz, contextAt(hunk.lines))
+    const fuzzAfter = Math.min(fuzz, contextAt(hunk.lines.toReversed()))
+    if (fuzz > 0 && Math.max(fuzzBefore, fuzzAfter) < fuzz) break
+    const body = hunk.lines.slice(fuzzBefore, hunk.lines.length - fuzzAfter)
+    const old = body.filter(line => line.sign !== "+").map(line => withoutReturn(line.text))
+    const wanted = statedStart(hunk, fuzzBefore) + offset
+    const found = { kind: "found" as const, body, old, fuzz, fuzzBefore }
+    if (old.length === 0)
+      return fuzz === 0 && wanted >= from && wanted <= lines.length
+        ? { ...found, start: wanted }
+        : { kind: "missing" }
+    if (wanted >= from && matchesAt(lines, old, wanted)) return { ...found, start: wanted }
+    const starts = startsOf(lines, old, from)
+    if (starts.length > 1) return { kind: "ambiguous", starts }
+    if (starts[0] !== undefined) return { ...found, start: starts[0] }
+  }
+  return { kind: "missing" }
+}
+
+/** Counted from 0. A hunk that only adds names the line before it. */
+function statedStart(hunk: PatchHunk, fuzzBefore: number): number {
+  const onlyAdds = hunk.lines.every(line => line.sign === "+")
+  return onlyAdds ? hunk.oldStart : hunk.oldStart - 1 + fuzzBefore
+}
+
+function contextAt(lines: readonly PatchLine[]): number {
+  const first = lines.findIndex(line => line.sign !== " ")
+  return first < 0 ? lines.length : first
+}
+
+function matchesAt(lines: readonly TextLine[], old: readonly string[], start: number): boolean {
+  if (start < 0 || start + old.length > lines.length) return false
+  return old.every((text, index) => withoutReturn(lines[start + index]?.content ?? "") === text)
+}
+
+const startsMax = 10
+
+function startsOf(lines: readonly TextLine[], old: readonly string[], from: number): number[] {
+  const starts: number[] = []
+  for (let start = from; start + old.length <= lines.length && starts.length < startsMax; start++)
+    if (matchesAt(lines, old, start)) starts.push(start)
+  return starts
+}
+
+/**
+ * The lines after the hunk. Lines that stay are those of the file. Lines that come take their ends from the patch
+ * where the patch knows the ends of the file, else from the file: a patch without carriage returns fits a file with
+ * them.
+ */
+function rewritten(lines: readonly TextLine[], found: Placement & { kind: "found" }): TextLine[] {
+  const region = lines.slice(found.start, found.start + found.old.length)
+  const olds = found.body.filter(line => line.sign !== "+")
+  const isExact = olds.every(({ text }, index) => text === asWritten(region[index]))
+  const neighbours = region.length > 0 ? region : lines.slice(Math.max(0, found.start - 1), found.start + 1)
+  const end = usualEnd(neighbours.some(line => line.end !== "") ? neighbours : lines)
+  const output: TextLine[] = []
+  let at = 0
+  for (const { sign, text, isUnended } of found.body) {
+    const line = sign === "+" ? null : region[at++]
+    if (sign === "-") continue
+    if (line !== null && line !== undefined) output.push(line)
+    else if (isUnended) output.push({ content: isExact ? text : withoutReturn(text), end: "" })
+    else if (isExact && olds.length > 0)
+      output.push(splitLines(`${text}\n`)[0] ?? { content: text, end: "\n" })
+    else
+      output.push({
+        content: withoutReturn(text),
+        end: olds.length === 0 && text.endsWith("\r") ? "\r\n" : end,
+      })
+  }
+  return output
+}
+
+function asWritten(line: TextLine | undefined): string {
+  return line === undefined ? "" : line.content + (line.end === "\r\n" ? "\r" : "")
+}
+
+function conflict(
+  path: string,
+  index: number,
+  count: number,
+  hunk: PatchHunk,
+  lines: readonly TextLine[],
+  placement: Placement,
+): Failure {
+  const which = count === 1 ? "the change" : `change ${index + 1} of ${count}`
+  if (placement.kind === "ambiguous") {
+    const places = placement.starts.map(start => start + 1).join(", ")
+    return patchFailure("ambiguous", path, `"${path}": ${which} fits at several places: lines ${places}`)
+  }
+  const wanted = hunk.lines.filter(line => line.sign !== "+").map(line => withoutReturn(line.text))
+  const contents = lines.map(line => withoutReturn(line.content))
+  const near = nearestPlace(contents, wanted)
+  if (near === null)
+    return patchFailure(
+      "differs",
+      path,
+      `"${path}": ${which} (line ${hunk.oldStart}) is like nothing in the file`,
+    )
+  const difference = describeDifference(contents, near.start, wanted)
+  return patchFailure(
+    "differs",
+    `${path}:${near.start + 1}`,
+    `"${path}": ${which} does not fit; the closest place is line ${near.start + 1} ` +
+      `(- is in the file, + in the patch):\n${difference}`,
+  )
+}

@@ -1,0 +1,192 @@
+import { type PatchFailureKind, patchFailure } from "./patch-failures.ts"
+import { type PatchHeader, patchedPath } from "./patch-paths.ts"
+import { withoutReturn } from "./text-lines.ts"
+
+export interface FilePatch {
+  readonly path: string
+  readonly action: "modify" | "create" | "delete"
+  readonly hunks: readonly PatchHunk[]
+}
+
+export interface PatchHunk {
+  /** As the patch says it, counted from 1. */
+  readonly oldStart: number
+  readonly lines: readonly PatchLine[]
+}
+
+export interface PatchLine {
+  readonly sign: " " | "-" | "+"
+  /** Without its newline; a carriage return is still there. */
+  readonly text: string
+  readonly isUnended: boolean
+}
+
+/**
+ * Reads a unified diff, of git or of anybody else. `onlyPath` is the file that hunks without a header are about.
+ * Renames, copies, modes and binary changes are refused: half of them done would be worse than none.
+ */
+export function parsePatch(text: string, onlyPath: string | null = null): FilePatch[] {
+  const reader: PatchReader = { lines: patchLines(text), at: 0 }
+  const patches: FilePatch[] = []
+  while (reader.at < reader.lines.length) {
+    const patch = parseFile(reader, onlyPath)
+    if (patch !== null) patches.push(patch)
+  }
+  if (patches.length === 0)
+    throw patchFailure("malformed", "patch", "the patch holds no change: there is no @@ line")
+  return patches
+}
+
+interface PatchReader {
+  readonly lines: readonly string[]
+  at: number
+}
+
+/** A patch that was sent with carriage returns has them on its own lines too. */
+function patchLines(text: string): string[] {
+  const lines = text.split("\n")
+  if (lines.at(-1) === "") lines.pop()
+  const headers = lines.filter(line => /^(@@ -|--- |\+\+\+ )/.test(line))
+  const isTransported = headers.length > 0 && headers.every(line => line.endsWith("\r"))
+  return isTransported ? lines.map(withoutReturn) : lines
+}
+
+function parseFile(reader: PatchReader, onlyPath: string | null): FilePatch | null {
+  const start = reader.at
+  const header = parseHeader(reader)
+  const hunks: PatchHunk[] = []
+  while (isHunkHeader(reader.lines[reader.at])) hunks.push(parseHunk(reader))
+  if (header.found || hunks.length > 0) {
+    const { path, action } = patchedPath(header, onlyPath)
+    if (hunks.length === 0 && action === "modify")
+      throw malformed(start, "names a file and holds no change of it: there is no @@ line")
+    return { path, action, hunks }
+  }
+  if (reader.at === start) reader.at += 1
+  return null
+}
+
+/** Everything up to the first hunk; text that is no patch at all is passed over. */
+function parseHeader(reader: PatchReader): PatchHeader {
+  const header: PatchHeader = {
+    found: false,
+    oldName: null,
+    newName: null,
+    gitLine: null,
+    isNew: false,
+    isDeleted: false,
+  }
+  for (; reader.at < reader.lines.length; reader.at++) {
+    const line = reader.lines[reader.at] ?? ""
+    if (isHunkHeader(line)) break
+    if (line.startsWith("diff --git ")) {
+      if (header.found) break
+      header.found = true
+      header.gitLine = line
+    } else if (isFileHeader(reader, reader.at)) {
+      if (header.oldName !== null) break
+      header.found = true
+      header.oldName = line.slice(4)
+      header.newName = (reader.lines[reader.at + 1] ?? "").slice(4)
+      reader.at += 1
+    } else readExtension(header, line, reader.at)
+  }
+  return header
+}
+
+function readExtension(header: PatchHeader, line: string, at: number): void {
+  if (/^(rename|copy) (from|to) |^similarity index /.test(line)) throw refused(at, "renames or copies a file")
+  if (/^GIT binary patch|^Binary files .* differ$/.test(line)) throw refused(at, "changes a binary file")
+  if (header.gitLine === null) return
+  if (/^(old|new) mode /.test(line)) throw refused(at, "changes the mode of a file")
+  const mode = /^(new|deleted) file mode (\d+)/.exec(line)
+  if (mode === null) return
+  if (mode[1] === "new" && mode[2] !== "100644")
+    throw refused(at, "makes a file that is a link or executable")
+  header.isNew ||= mode[1] === "new"
+  header.isDeleted ||= mode[1] === "deleted"
+}
+
+function isHunkHeader(line: string | undefined): boolean {
+  return line?.startsWith("@@ -") ?? false
+}
+
+function isFileHeader({ lines }: PatchReader, at: number): boolean {
+  return (lines[at]?.startsWith("--- ") && lines[at + 1]?.startsWith("+++ ")) ?? false
+}
+
+function parseHunk(reader: PatchReader): PatchHunk {
+  const at = reader.at
+  const header = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(reader.lines[at] ?? "")
+  if (header === null) throw malformed(at, "has an @@ line that cannot be read")
+  reader.at += 1
+  const [oldCount, newCount] = [Number(header[2] ?? 1), Number(header[4] ?? 1)]
+  const body = countedBody(reader, oldCount, newCount) ?? boundedBody(reader)
+  if (body.length === 0) throw malformed(at, "has an @@ line and nothing below it")
+  return { oldStart: Number(header[1]), lines: body }
+}
+
+/** The lines that the counts ask for; null, and nothing read, where the counts are wrong. */
+function countedBody(reader: PatchReader, oldCount: number, newCount: number): PatchLine[] | null {
+  const body: PatchLine[] = []
+  let [olds, news, at] = [0, 0, reader.at]
+  for (; olds < oldCount || news < newCount || reader.lines[at]?.startsWith("\\"); at++) {
+    const line = reader.lines[at]
+    if (line === undefined || !takeLine(body, line)) return null
+    const sign = line.startsWith("\\") ? null : body.at(-1)?.sign
+    if (sign === " " || sign === "-") olds += 1
+    if (sign === " " || sign === "+") news += 1
+  }
+  const goesOn =
+    /^[ +-]/.test(reader.lines[at] ?? "") && !isFileHeader(reader, at) && !isSignature(reader, at)
+  if (olds !== oldCount || news !== newCount || goesOn) return null
+  reader.at = at
+  return body
+}
+
+/** People and models count badly: the hunk then ends where the next one starts. */
+function boundedBody(reader: PatchReader): PatchLine[] {
+  const body: PatchLine[] = []
+  for (; reader.at < reader.lines.length; reader.at++) {
+    const line = reader.lines[reader.at] ?? ""
+    if (isHunkHeader(line) || line.startsWith("diff --git ")) break
+    if (isFileHeader(reader, reader.at) || isSignature(reader, reader.at)) break
+    if (!takeLine(body, line))
+      throw malformed(reader.at, "has a line in a hunk that starts with neither space, + nor -")
+  }
+  // Empty lines at its end belong to whatever the patch was pasted into.
+  for (let back = reader.at - 1; reader.lines[back] === "" && body.length > 0; back--) body.pop()
+  return body
+}
+
+/** What mail programs of git put under a patch. */
+function isSignature({ lines }: PatchReader, at: number): boolean {
+  return lines[at] === "-- " && at >= lines.length - 3
+}
+
+/** An empty line is one whose only space an editor removed. */
+function takeLine(body: PatchLine[], line: string): boolean {
+  const sign = line[0] ?? " "
+  if (sign === "\\") {
+    const last = body.pop()
+    if (last === undefined) return false
+    body.push({ ...last, isUnended: true })
+    return true
+  }
+  if (sign === "\r") return takeLine(body, " \r")
+  if (sign !== " " && sign !== "-" && sign !== "+") return false
+  body.push({ sign, text: line.slice(1), isUnended: false })
+  return true
+}
+
+function malformed(at: number, what: string) {
+  return failure("malformed", at, what)
+}
+
+function refused(at: number, what: string) {
+  return failure("unsupported", at, `${what}, which a patch cannot do here`)
+}
+
+function failure(kind: PatchFailureKind, at: number, what: string) {
+  return patchFailure(kind, `patch line ${at + 1}`, `the patch ${what} (line ${at + 1})`)
+}

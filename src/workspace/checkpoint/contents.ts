@@ -1,0 +1,182 @@
+import { randomBytes } from "node:crypto"
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs"
+import { join } from "node:path"
+import { errnoOf } from "../../base/assert.ts"
+import { sha256Hex } from "../../base/canonical.ts"
+import type { Faults } from "../../base/faults.ts"
+import { Failure } from "../../domain/failure.ts"
+import { hashContent, syncDirectory, writeAll } from "../durable.ts"
+import { fileFailure, systemFailure } from "../failures.ts"
+import { ensurePrivateDirectory } from "./private-directory.ts"
+import { syncFilesystem } from "./sync-filesystem.ts"
+
+/** Byte-exact copies named by their hash. What is named is whole and durable; a copy in the making has another name. */
+export class CheckpointContents {
+  private sizes: Map<string, number> | null = null
+
+  constructor(
+    private readonly directory: string,
+    private readonly faults: Faults,
+  ) {}
+
+  has(sha256: string): boolean {
+    return this.known().has(sha256)
+  }
+
+  storedBytes(): number {
+    return this.known()
+      .values()
+      .reduce((sum, size) => sum + size, 0)
+  }
+
+  /** Copies open files. All of them are named, or a failure leaves none but whole ones. */
+  add(sources: readonly ContentSource[]): void {
+    if (sources.length === 0) return
+    ensurePrivateDirectory(this.directory)
+    const staged: StagedCopy[] = []
+    try {
+      for (const source of sources) staged.push(this.stage(source))
+      this.faults.reach("checkpoint.staged")
+      if (!this.syncAll(staged)) for (const { temporary } of staged) syncFile(temporary)
+      this.faults.reach("checkpoint.staged-synced")
+      this.name(staged)
+      this.faults.reach("checkpoint.contents-named")
+    } catch (error) {
+      for (const { temporary } of staged) rmSync(temporary, { force: true })
+      throw systemFailure(error, this.directory)
+    }
+  }
+
+  /** The content behind a hash, proved by it. */
+  read(sha256: string): Uint8Array {
+    let content: Uint8Array
+    try {
+      content = readFileSync(this.pathOf(sha256))
+    } catch (error) {
+      throw errnoOf(error) === "ENOENT" ? damaged(sha256, "is missing") : systemFailure(error, sha256)
+    }
+    if (sha256Hex(content) !== sha256) throw damaged(sha256, "is not what its name says")
+    return content
+  }
+
+  /** Removes what nobody refers to, and copies that were cut short. Gives the bytes freed. */
+  keepOnly(referenced: ReadonlySet<string>): number {
+    let freed = 0
+    for (const shard of namesIn(this.directory)) {
+      for (const name of namesIn(join(this.directory, shard))) {
+        if (referenced.has(name)) continue
+        const path = join(this.directory, shard, name)
+        freed += lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
+        rmSync(path, { force: true })
+      }
+    }
+    this.sizes = null
+    return freed
+  }
+
+  private stage({ path, sha256, open }: ContentSource): StagedCopy {
+    const shard = join(this.directory, sha256.slice(0, 2))
+    ensurePrivateDirectory(shard)
+    const temporary = join(shard, `${randomBytes(16).toString("hex")}.tmp~`)
+    const target = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
+    let source = -1
+    try {
+      source = open()
+      const copied = hashContent(source, chunk => writeAll(target, chunk))
+      if (copied.sha256 !== sha256) throw fileFailure("changed", path, "changed while it was being copied")
+      return { temporary, sha256, sizeBytes: copied.sizeBytes }
+    } catch (error) {
+      rmSync(temporary, { force: true })
+      throw error
+    } finally {
+      closeSync(target)
+      if (source >= 0) closeSync(source)
+    }
+  }
+
+  private name(staged: readonly StagedCopy[]): void {
+    const known = this.known()
+    for (const { temporary, sha256, sizeBytes } of staged) {
+      renameSync(temporary, this.pathOf(sha256))
+      known.set(sha256, sizeBytes)
+    }
+    if (this.syncAll(staged)) return
+    for (const shard of new Set(staged.map(copy => copy.sha256.slice(0, 2))))
+      syncDirectory(join(this.directory, shard))
+    syncDirectory(this.directory)
+  }
+
+  /** Worth it for many files only: it waits for whatever else is being written on that disk. */
+  private syncAll(staged: readonly StagedCopy[]): boolean {
+    return staged.length > manyFiles && syncFilesystem(this.directory)
+  }
+
+  private pathOf(sha256: string): string {
+    return join(this.directory, sha256.slice(0, 2), sha256)
+  }
+
+  private known(): Map<string, number> {
+    if (this.sizes !== null) return this.sizes
+    this.sizes = new Map()
+    for (const shard of namesIn(this.directory))
+      for (const name of namesIn(join(this.directory, shard)))
+        if (/^[0-9a-f]{64}$/.test(name))
+          this.sizes.set(name, lstatSync(join(this.directory, shard, name)).size)
+    return this.sizes
+  }
+}
+
+export interface ContentSource {
+  /** For messages. */
+  readonly path: string
+  readonly sha256: string
+  /** Gives a descriptor, which is closed after use. */
+  readonly open: () => number
+}
+
+interface StagedCopy {
+  readonly temporary: string
+  readonly sha256: string
+  readonly sizeBytes: number
+}
+
+const manyFiles = 32
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    const code = errnoOf(error)
+    if (code === "ENOENT" || code === "ENOTDIR") return []
+    throw error
+  }
+}
+
+function syncFile(path: string): void {
+  const fd = openSync(path, constants.O_RDONLY)
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function damaged(sha256: string, what: string): Failure {
+  return new Failure({
+    kind: "integrity",
+    code: "ACODE-SEC-004",
+    message: `a kept copy ${what}: ${sha256}`,
+    where: sha256,
+    hint: "this checkpoint cannot be restored completely; use git or another copy for that file",
+  })
+}

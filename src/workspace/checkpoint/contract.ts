@@ -1,0 +1,91 @@
+import type { Tree, TreeDirectory, TreeEntry } from "../contract.ts"
+
+/**
+ * Pre-images. Whoever takes, restores or collects holds the workspace: two at a time would remove each other's
+ * contents. A checkpoint that has a name is whole and durable.
+ */
+export interface Checkpoints {
+  takeTree(id: string, tree: Tree): TakeResult
+  /** Of real paths, present or not: what a tool is about to change. */
+  takeFiles(id: string, paths: readonly string[]): TakeResult
+  /** Null when there is none; ACODE-SEC-004 when it is damaged. */
+  load(id: string): Checkpoint | null
+  /** Oldest first. */
+  list(): readonly { readonly id: string; readonly at: string }[]
+  /** What happened since, for a preview or a record. */
+  changesSince(checkpoint: Checkpoint, tree: Tree): TreeChanges
+  /** The same as what is there now, to be written down: restoring later insists on it. */
+  contentsSince(checkpoint: Checkpoint, tree: Tree): ExpectedContents
+  /** What restoring would do. */
+  plan(checkpoint: Checkpoint, expected: ExpectedContents | null): RestorePlan
+  /** Puts it back; files that somebody else changed stay as they are and are named. Can be repeated after a crash. */
+  restore(checkpoint: Checkpoint, expected: ExpectedContents | null): Restored
+  /** Removes checkpoints older than a time, but for some, and the contents that only they held. */
+  collect(olderThanMs: number, keep: ReadonlySet<string>): CollectedCheckpoints
+}
+
+/** A state of the workspace that can be put back: all of its tree, or some files of it. */
+export interface Checkpoint {
+  readonly id: string
+  readonly at: string
+  readonly scope: "tree" | "files"
+  /** Of the tree; of the files for scope `files`. */
+  readonly digest: string
+  readonly entries: ReadonlyMap<string, TreeEntry>
+  /** Paths that were free, for scope `files`. */
+  readonly absent: readonly string[]
+  readonly directories: readonly TreeDirectory[]
+}
+
+/** A checkpoint that was not taken leaves nothing: what follows cannot be undone and must be treated as such. */
+export type TakeResult =
+  | {
+      readonly kind: "taken"
+      readonly checkpoint: Checkpoint
+      readonly copiedFiles: number
+      readonly copiedBytes: number
+    }
+  | {
+      readonly kind: "tooLarge"
+      readonly path: string | null
+      readonly sizeBytes: number
+      readonly limitBytes: number
+    }
+  | { readonly kind: "unreadable"; readonly path: string }
+
+export interface TreeChanges {
+  readonly added: readonly string[]
+  readonly changed: readonly string[]
+  readonly removed: readonly string[]
+}
+
+/**
+ * Content that a path is expected to have now: the hash of a file, `link:` and the target of a symlink, null for
+ * nothing. Only these paths are considered, and a path that has another content is foreign.
+ */
+export type ExpectedContents = ReadonlyMap<string, string | null>
+
+export interface RestorePlan {
+  /** Not in the checkpoint: these go. */
+  readonly remove: readonly string[]
+  /** These get their old content, target or mode. */
+  readonly write: readonly TreeEntry[]
+  /** Somebody else changed them since: these stay as they are. */
+  readonly foreign: readonly string[]
+}
+
+export interface Restored extends RestorePlan {
+  /** What could not be put back, and why. */
+  readonly blocked: readonly { readonly path: string; readonly reason: string }[]
+}
+
+export interface CollectedCheckpoints {
+  readonly removed: readonly string[]
+  readonly freedBytes: number
+}
+
+export interface CheckpointLimits {
+  readonly fileBytesMax: number
+  /** Of all that is kept, for all checkpoints together. */
+  readonly totalBytesMax: number
+}

@@ -1,0 +1,224 @@
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from "node:fs"
+import { join } from "node:path"
+import { errnoOf } from "../../base/assert.ts"
+import { type Clock, toIso } from "../../base/clock.ts"
+import { type Faults, noFaults } from "../../base/faults.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { Tree, TreeEntry } from "../contract.ts"
+import { syncDirectory, writeAll } from "../durable.ts"
+import { fileFailure, systemFailure } from "../failures.ts"
+import { type PinRoot, pin } from "../pin.ts"
+import { digestOf } from "../tree/reader.ts"
+import { CheckpointContents, type ContentSource } from "./contents.ts"
+import type { Checkpoint, CheckpointLimits, TakeResult } from "./contract.ts"
+import { readExactEntry } from "./exact-entry.ts"
+import { checkpointOf, inTreeOrder, Manifest, manifestOf } from "./manifest.ts"
+import { ensurePrivateDirectory } from "./private-directory.ts"
+
+/**
+ * The pre-images of a workspace. One process at a time may take and collect: whoever calls holds the workspace. A
+ * checkpoint is whole and durable before its name exists.
+ */
+export class CheckpointStore {
+  readonly contents: CheckpointContents
+  private readonly manifests: string
+  private latest: { readonly manifest: Manifest; readonly checkpoint: Checkpoint } | null = null
+
+  constructor(
+    private readonly directory: string,
+    private readonly limits: CheckpointLimits,
+    private readonly clock: Clock,
+    private readonly faults: Faults = noFaults,
+  ) {
+    this.contents = new CheckpointContents(join(directory, "contents"), faults)
+    this.manifests = join(directory, "manifests")
+  }
+
+  /** Keeps all of a tree. Only contents that no checkpoint holds yet are copied. */
+  takeTree(id: string, root: PinRoot, tree: Tree): TakeResult {
+    const entries = new Map(tree.entries.map(entry => [entry.path, entry]))
+    return this.take(root, {
+      id,
+      at: toIso(this.clock.now()),
+      scope: "tree",
+      digest: tree.digest,
+      entries,
+      absent: [],
+      directories: tree.directories,
+    })
+  }
+
+  /** Keeps what is at some exact paths, or that nothing is. */
+  takeFiles(id: string, root: PinRoot, paths: readonly string[]): TakeResult {
+    const found = paths.map(path => ({ path, entry: readExactEntry(root, path) }))
+    const present = inTreeOrder(found.flatMap(({ entry }) => entry ?? []))
+    return this.take(root, {
+      id,
+      at: toIso(this.clock.now()),
+      scope: "files",
+      digest: digestOf(present),
+      entries: new Map(present.map(entry => [entry.path, entry])),
+      absent: found.filter(({ entry }) => entry === null).map(({ path }) => path),
+      directories: [],
+    })
+  }
+
+  /** Null when there is no such checkpoint; ACODE-SEC-004 when it is damaged. */
+  load(id: string): Checkpoint | null {
+    const manifest = this.manifest(id)
+    if (manifest === null) return null
+    if (manifest.base === null) return checkpointOf(manifest, new Map())
+    const base = this.load(manifest.base)
+    if (base === null) throw damaged(id, `needs ${manifest.base}, which is missing`)
+    return checkpointOf(manifest, base.entries)
+  }
+
+  /** Newest last. */
+  list(): readonly { readonly id: string; readonly at: string }[] {
+    return this.ids()
+      .flatMap(id => this.manifest(id) ?? [])
+      .map(({ id, at }) => ({ id, at }))
+      .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+  }
+
+  /** Removes checkpoints older than a time, but for some, and the contents that only they held. */
+  collect(
+    olderThanMs: number,
+    keep: ReadonlySet<string>,
+  ): { removed: readonly string[]; freedBytes: number } {
+    const all = new Map(this.ids().flatMap(id => [[id, this.manifest(id)] as const]))
+    const needed = new Set<string>()
+    for (const [id, manifest] of all)
+      if (manifest !== null && (keep.has(id) || Date.parse(manifest.at) >= olderThanMs))
+        for (let at: string | null = id; at !== null && !needed.has(at); at = all.get(at)?.base ?? null)
+          needed.add(at)
+    const removed = [...all.keys()].filter(id => !needed.has(id))
+    for (const id of removed) rmSync(this.pathOf(id), { force: true })
+    if (removed.length > 0) syncDirectory(this.manifests)
+    this.faults.reach("checkpoint.collected")
+    const referenced = new Set<string>()
+    for (const id of needed)
+      for (const [kind, , , , content] of all.get(id)?.entries ?? [])
+        if (kind === "f") referenced.add(content)
+    this.latest = null
+    return { removed, freedBytes: this.contents.keepOnly(referenced) }
+  }
+
+  private take(root: PinRoot, checkpoint: Checkpoint): TakeResult {
+    const sources = new Map<string, ContentSource>()
+    let copiedBytes = 0
+    for (const entry of checkpoint.entries.values()) {
+      if (entry.kind !== "file") continue
+      if (entry.sha256 === null) return { kind: "unreadable", path: entry.path }
+      if (this.contents.has(entry.sha256) || sources.has(entry.sha256)) continue
+      const limitBytes = this.limits.fileBytesMax
+      if (entry.sizeBytes > limitBytes)
+        return { kind: "tooLarge", path: entry.path, sizeBytes: entry.sizeBytes, limitBytes }
+      copiedBytes += entry.sizeBytes
+      sources.set(entry.sha256, contentSource(root, entry, entry.sha256))
+    }
+    const sizeBytes = copiedBytes === 0 ? 0 : copiedBytes + this.contents.storedBytes()
+    if (sizeBytes > this.limits.totalBytesMax)
+      return { kind: "tooLarge", path: null, sizeBytes, limitBytes: this.limits.totalBytesMax }
+    ensurePrivateDirectory(this.directory)
+    this.contents.add([...sources.values()])
+    this.write(checkpoint)
+    return { kind: "taken", checkpoint, copiedFiles: sources.size, copiedBytes }
+  }
+
+  private write(checkpoint: Checkpoint): void {
+    const path = this.pathOf(checkpoint.id)
+    const latest = this.latest
+    const manifest = manifestOf(checkpoint, latest?.manifest ?? null, latest?.checkpoint.entries ?? new Map())
+    ensurePrivateDirectory(this.manifests)
+    const temporary = `${path}.tmp~`
+    try {
+      const fd = openSync(
+        temporary,
+        constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW,
+        0o600,
+      )
+      try {
+        writeAll(fd, Buffer.from(JSON.stringify(manifest)))
+        fsyncSync(fd)
+      } finally {
+        closeSync(fd)
+      }
+      this.faults.reach("checkpoint.manifest-synced")
+      renameSync(temporary, path)
+      syncDirectory(this.manifests)
+      this.faults.reach("checkpoint.named")
+    } catch (error) {
+      throw systemFailure(error, path)
+    }
+    if (checkpoint.scope === "tree") this.latest = { manifest, checkpoint }
+  }
+
+  private manifest(id: string): Manifest | null {
+    let content: string
+    try {
+      content = readFileSync(this.pathOf(id), "utf8")
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return null
+      throw systemFailure(error, this.pathOf(id))
+    }
+    const parsed = Manifest.safeParse(parseJson(content))
+    if (!parsed.success || parsed.data.id !== id) throw damaged(id, "is not readable")
+    return parsed.data
+  }
+
+  private ids(): string[] {
+    try {
+      return readdirSync(this.manifests).flatMap(name => /^(.+)\.json$/.exec(name)?.[1] ?? [])
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return []
+      throw error
+    }
+  }
+
+  private pathOf(id: string): string {
+    if (!/^[A-Za-z0-9_-]{1,128}$/.test(id)) throw damaged(id, "has an id that is none")
+    return join(this.manifests, `${id}.json`)
+  }
+}
+
+/** Opened below the root without following a symlink; that it is still the same content the copy proves. */
+function contentSource(root: PinRoot, entry: TreeEntry, sha256: string): ContentSource {
+  return {
+    path: entry.path,
+    sha256,
+    open: () => {
+      using file = pin(root, entry.path, "never")
+      if (!file?.stat.isFile()) throw fileFailure("changed", entry.path, "changed while it was being copied")
+      return openSync(file.at, constants.O_RDONLY | constants.O_NONBLOCK)
+    },
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // What is no JSON is no manifest, and is reported as such.
+    return null
+  }
+}
+
+function damaged(id: string, what: string): Failure {
+  return new Failure({
+    kind: "integrity",
+    code: "ACODE-SEC-004",
+    message: `the checkpoint ${id} ${what}`,
+    where: id,
+    hint: "it cannot be restored; use git or another copy",
+  })
+}

@@ -1,0 +1,200 @@
+/** What may be done to a path; the guard of a workspace is asked about each. */
+export type PathOperation = "read" | "write" | "delete" | "list"
+
+/**
+ * Refuses a path by throwing. It is asked about the path as typed and about where that really is, the second time on
+ * what is already held by a descriptor: a symlink swapped in between decides nothing.
+ */
+export type PathGuard = (relative: string, operation: PathOperation) => void
+
+/**
+ * The user's files. Paths are typed by people and models: they are checked, resolved below the root by the kernel, and
+ * come back as where the file really is, relative to the root. Failures are ACODE-SEC-005 for what is outside and
+ * ACODE-FS-001…010 for everything else. Nothing here decides whether an operation is wanted.
+ */
+export interface Workspace extends Disposable {
+  readonly path: string
+  /** Where a path leads, whether or not anything is there. Decisions are made on this, not on what was typed. */
+  locate(typed: string): Location
+  /** Lines of a text file in bounded memory, whatever its size. */
+  readLines(typed: string, range: ReadRange): FileLines
+  /** All of a text file, to be edited. */
+  readText(typed: string, bytesMax: number): WholeText
+  readBytes(typed: string, bytesMax: number): WholeContent
+  /** Text as the bytes of a file; ACODE-FS-009 when its encoding has no place for a character. */
+  encode(text: string, format: TextFormat, path: string): Uint8Array
+  /** Whole or not at all, durable when it returns; missing parents are made, the old mode is kept. */
+  write(request: WriteRequest): WrittenFile
+  /** Files and symlinks, not what symlinks point to. All are looked at before the first one goes. */
+  delete(paths: readonly string[]): readonly DeletedEntry[]
+  /** Removes what interrupted writes left in a directory, and gives the paths. */
+  removeLeftovers(directory: string): readonly string[]
+  list(request: ListRequest): Listing
+  glob(request: GlobRequest): GlobMatches
+  search(request: SearchRequest): Promise<SearchResult>
+  /** The tree of the workspace, as it is now. */
+  tree(): Tree
+}
+
+export type EntryKind = "file" | "directory" | "symlink" | "other"
+
+export interface Location {
+  /** Symlinks resolved as far as things exist; `.` for the root. */
+  readonly relative: string
+  readonly kind: EntryKind | "missing"
+}
+
+export interface ReadRange {
+  /** Counted from 1. */
+  readonly fromLine?: number
+  readonly lineCount?: number
+  /** Ceiling for the text that comes back, whatever the lines are. */
+  readonly bytesMax: number
+}
+
+/** A range of lines of a text file, and what is known of all of it. */
+export interface FileLines {
+  readonly path: string
+  /** The lines as they are in the file, with their line ends. */
+  readonly text: string
+  readonly fromLine: number
+  readonly lineCount: number
+  readonly totalLines: number
+  /** The range was longer than `bytesMax`; the text stops in the middle of it. */
+  readonly truncated: boolean
+  /** `latin1` where the bytes are no UTF-8: every byte shown as one character. */
+  readonly encoding: TextEncoding
+  readonly sizeBytes: number
+  /** Of the whole file. A write can insist on it. */
+  readonly sha256: string
+}
+
+export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1"
+
+/** What an edit must keep, so that the rest of the file comes back byte for byte. */
+export interface TextFormat {
+  readonly encoding: TextEncoding
+  readonly bom: boolean
+}
+
+export interface WholeText {
+  readonly path: string
+  readonly text: string
+  readonly format: TextFormat
+  readonly sha256: string
+}
+
+export interface WholeContent {
+  readonly path: string
+  readonly bytes: Uint8Array
+  readonly sha256: string
+}
+
+export interface WriteRequest {
+  readonly path: string
+  readonly content: Uint8Array
+  /** What must be there now: a hash (else ACODE-FS-007), or `absent` (else ACODE-FS-008). Left out, anything may. */
+  readonly expected?: string
+}
+
+export interface WrittenFile {
+  readonly path: string
+  readonly created: boolean
+  readonly beforeSha256: string | null
+  readonly afterSha256: string
+  readonly createdDirectories: readonly string[]
+}
+
+export interface DeletedEntry {
+  readonly path: string
+  /** Null for a symlink, which has no content of its own. */
+  readonly beforeSha256: string | null
+  readonly symlinkTarget: string | null
+}
+
+export interface ListRequest {
+  readonly path: string
+  /** 1 lists the directory alone. */
+  readonly depth: number
+  readonly entriesMax: number
+}
+
+export interface ListedEntry {
+  readonly path: string
+  readonly kind: EntryKind
+  readonly sizeBytes: number
+  /** Where a symlink points, as it is written, and whether that is something in the workspace. It is not followed. */
+  readonly target: { readonly text: string; readonly inside: boolean } | null
+}
+
+export interface Listing {
+  readonly path: string
+  readonly entries: readonly ListedEntry[]
+  /** There are more than `entriesMax`. */
+  readonly truncated: boolean
+}
+
+export interface GlobRequest {
+  readonly pattern: string
+  /** Where to look, and what the pattern is relative to. */
+  readonly path: string
+  readonly matchesMax: number
+}
+
+export interface GlobMatches {
+  readonly paths: readonly string[]
+  readonly truncated: boolean
+}
+
+export interface SearchRequest {
+  /** A regular expression in the dialect of ripgrep. */
+  readonly pattern: string
+  /** A directory or a single file. */
+  readonly path: string
+  /** Only files with such names. */
+  readonly glob?: string
+  readonly matchesMax: number
+  readonly timeoutMs: number
+}
+
+/** One line that matches. The names are those of the tool's result. */
+export interface SearchRow {
+  readonly file_path: string
+  readonly line_number: number
+  /** Without its line end, cut where it is very long. */
+  readonly line: string
+}
+
+export interface SearchResult {
+  /** By path, then by line. */
+  readonly rows: readonly SearchRow[]
+  /** There is more: too many matches, too little time, or a file too large to be searched. */
+  readonly truncated: boolean
+  readonly engine: "ripgrep" | "own"
+}
+
+/** Runs a program and gives what it wrote; it never throws for how the program ended. */
+export type RunProgram = (
+  argv: readonly string[],
+  options: { cwd: string; stdoutBytesMax: number; timeoutMs: number },
+) => Promise<{ exitCode: number | null; stdout: Uint8Array; truncated: boolean }>
+
+export type TreeEntry = { readonly path: string; readonly mode: number; readonly sizeBytes: number } & (
+  | { readonly kind: "file" /** Null when it may not be read. */; readonly sha256: string | null }
+  | { readonly kind: "symlink"; readonly target: string }
+)
+
+/** Every file and symlink of a workspace that is somebody's work, at one moment. */
+export interface Tree {
+  /** Equal exactly when paths, kinds, modes and contents are. Times do not count. */
+  readonly digest: string
+  /** In a fixed order: the files of a directory by name, then its directories. */
+  readonly entries: readonly TreeEntry[]
+  /** The directories that were walked, parents first. They are not part of the digest. */
+  readonly directories: readonly TreeDirectory[]
+}
+
+export interface TreeDirectory {
+  readonly path: string
+  readonly mode: number
+}

@@ -1,0 +1,103 @@
+import { errnoOf } from "../base/assert.ts"
+import { printable } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+
+/** Why something in the workspace cannot be read or changed: one meaning a code, one sentence on what to do. */
+const fileFailures = {
+  malformed: {
+    code: "ACODE-FS-001",
+    hint: "give a plain path relative to the workspace, with / between names",
+  },
+  missing: { code: "ACODE-FS-002", hint: "list the directory to see what is there" },
+  notRegular: { code: "ACODE-FS-003", hint: "name a regular file" },
+  hardLinked: {
+    code: "ACODE-FS-004",
+    hint: "make it a file of its own (cp it and mv it back), then try again",
+  },
+  denied: { code: "ACODE-FS-005", hint: "check owner and mode of the file and of its directory" },
+  tooLarge: { code: "ACODE-FS-006", hint: "ask for a range of lines, or use a command" },
+  changed: { code: "ACODE-FS-007", hint: "read it again and repeat the change on what it holds now" },
+  exists: { code: "ACODE-FS-008", hint: "choose another name, or modify the file that is there" },
+  notText: { code: "ACODE-FS-009", hint: "use a command that understands this kind of file" },
+  storage: { code: "ACODE-FS-010", hint: "make room or make the file system writable, then try again" },
+} as const
+
+export type FileFailureKind = keyof typeof fileFailures
+
+export function fileFailure(kind: FileFailureKind, path: string, why: string, cause?: unknown): Failure {
+  const { code, hint } = fileFailures[kind]
+  const shown = printable(path)
+  return new Failure(
+    {
+      kind: kind === "malformed" ? "usage" : "general",
+      code,
+      message: `"${shown}" ${why}`,
+      where: shown,
+      hint,
+    },
+    { cause },
+  )
+}
+
+export function outsideWorkspace(typed: string, why = "is outside workspace"): Failure {
+  return new Failure({
+    kind: "confinement",
+    code: "ACODE-SEC-005",
+    message: `"${printable(typed)}" ${why}`,
+    where: printable(typed),
+    hint: "use a path inside the workspace, or choose another workspace with -C",
+  })
+}
+
+/** Turns an error of the system about `path` into a failure; anything else is passed on as it is. */
+export function systemFailure(error: unknown, path: string): unknown {
+  const errno = errnoOf(error)
+  if (errno === null || error instanceof Failure) return error
+  const [kind, why] = systemReasons[errno] ?? ["storage", `cannot be used: ${errno}`]
+  return fileFailure(kind, path, why, error)
+}
+
+/** Runs a step on `path` and names the path in whatever goes wrong. */
+export function onPath<T>(path: string, step: () => T): T {
+  try {
+    return step()
+  } catch (error) {
+    throw systemFailure(error, path)
+  }
+}
+
+/** The names of the numbers a raw system call gives. */
+export function errnoName(errno: number): string {
+  return errnoNames[errno] ?? `errno ${errno}`
+}
+
+const errnoNames: Readonly<Record<number, string>> = {
+  1: "EPERM",
+  2: "ENOENT",
+  5: "EIO",
+  6: "ENXIO",
+  11: "EAGAIN",
+  13: "EACCES",
+  18: "EXDEV",
+  20: "ENOTDIR",
+  23: "ENFILE",
+  24: "EMFILE",
+  36: "ENAMETOOLONG",
+  40: "ELOOP",
+}
+
+const systemReasons: Readonly<Record<string, readonly [FileFailureKind, string]>> = {
+  ENOENT: ["missing", "does not exist"],
+  ENOTDIR: ["missing", "does not exist: something on the way to it is not a directory"],
+  EISDIR: ["notRegular", "is a directory"],
+  ENXIO: ["notRegular", "is no regular file"],
+  EEXIST: ["exists", "exists already"],
+  EACCES: ["denied", "may not be used: permission denied"],
+  EPERM: ["denied", "may not be used: the operation is not permitted"],
+  ENAMETOOLONG: ["malformed", "is too long for a path"],
+  EFBIG: ["tooLarge", "would become too large"],
+  ENOSPC: ["storage", "cannot be written: the disk is full"],
+  EDQUOT: ["storage", "cannot be written: the quota is used up"],
+  EROFS: ["storage", "cannot be written: the file system is read-only"],
+  EAGAIN: ["changed", "was moved while it was being opened"],
+}

@@ -1,0 +1,114 @@
+import { closeSync } from "node:fs"
+import type { FileLines, ReadRange, TextEncoding, TextFormat, WholeContent, WholeText } from "./contract.ts"
+import { chunksOf, hashContent } from "./durable.ts"
+import { fileFailure, onPath } from "./failures.ts"
+import { LineWindow } from "./line-window.ts"
+import { openPinned, pinFile } from "./place.ts"
+import type { WorkspaceRoot } from "./root.ts"
+import { bomOf, decodeText, detectFormat, isUtf8 } from "./text-format.ts"
+
+/** Reads lines in one pass and bounded memory, whatever the size of the file. Binary content is ACODE-FS-009. */
+export function readLines(root: WorkspaceRoot, typed: string, range: ReadRange): FileLines {
+  const fromLine = Math.max(1, range.fromLine ?? 1)
+  const lineCount = Math.max(0, range.lineCount ?? Number.MAX_SAFE_INTEGER)
+  using file = pinFile(root, typed)
+  const fd = openPinned(file, typed)
+  try {
+    const window = new LineWindow({ fromLine, lineCount, bytesMax: range.bytesMax })
+    const seen = onPath(typed, () => pass(fd, window, typed))
+    const { bytes, totalLines, cut } = window.end()
+    const { text, encoding } = shownText(cut ? wholeCharacters(bytes) : bytes, seen.format)
+    return {
+      path: file.relative,
+      text,
+      fromLine,
+      lineCount: countLines(text),
+      totalLines,
+      truncated: cut,
+      encoding,
+      sizeBytes: seen.sizeBytes,
+      sha256: seen.sha256,
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+export function readWholeText(root: WorkspaceRoot, typed: string, bytesMax: number): WholeText {
+  const { path, bytes, sha256 } = readWhole(root, typed, bytesMax)
+  const decoded = decodeText(bytes)
+  if (decoded === null) throw fileFailure("notText", typed, "is not text")
+  return { path, text: decoded.text, format: decoded.format, sha256 }
+}
+
+export function readWhole(root: WorkspaceRoot, typed: string, bytesMax: number): WholeContent {
+  using file = pinFile(root, typed)
+  if (file.stat.size > bytesMax) throw tooLarge(typed, bytesMax)
+  const fd = openPinned(file, typed)
+  try {
+    const pieces: Uint8Array[] = []
+    let room = bytesMax
+    const { sha256 } = onPath(typed, () =>
+      hashContent(fd, chunk => {
+        // The file may grow while it is read, and some files have no size before they are.
+        room -= chunk.length
+        if (room < 0) throw tooLarge(typed, bytesMax)
+        pieces.push(chunk.slice())
+      }),
+    )
+    return { path: file.relative, bytes: Buffer.concat(pieces), sha256 }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function pass(fd: number, window: LineWindow, typed: string) {
+  const hasher = new Bun.CryptoHasher("sha256")
+  let format: TextFormat | null = null
+  let decoder: TextDecoder | null = null
+  let sizeBytes = 0
+  for (const chunk of chunksOf(fd)) {
+    hasher.update(chunk)
+    let body = chunk
+    if (sizeBytes === 0) {
+      format = detectFormat(chunk)
+      if (format === null) throw fileFailure("notText", typed, "is not text")
+      decoder = isWide(format.encoding) ? new TextDecoder(format.encoding, { ignoreBOM: true }) : null
+      if (format.bom) body = chunk.subarray(bomOf(format.encoding).length)
+    }
+    sizeBytes += chunk.length
+    window.push(decoder === null ? body : Buffer.from(decoder.decode(body, { stream: true }), "utf8"))
+  }
+  return { format, sizeBytes, sha256: hasher.digest("hex") }
+}
+
+function isWide(encoding: TextEncoding): boolean {
+  return encoding === "utf-16le" || encoding === "utf-16be"
+}
+
+/** Wide text went through the window as UTF-8. What claims to be UTF-8 and is not is shown byte by byte. */
+function shownText(bytes: Uint8Array, format: TextFormat | null) {
+  const encoding = format?.encoding ?? "utf-8"
+  if (isWide(encoding) || isUtf8(bytes)) return { text: Buffer.from(bytes).toString("utf8"), encoding }
+  return { text: Buffer.from(bytes).toString("latin1"), encoding: "latin1" as const }
+}
+
+/** A cut may fall into a character; its first bytes alone would make the rest look like another encoding. */
+function wholeCharacters(bytes: Uint8Array): Uint8Array {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0
+    if (byte < 0x80) return bytes
+    const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 0
+    if (length > 0) return back < length ? bytes.subarray(0, bytes.length - back) : bytes
+  }
+  return bytes
+}
+
+function countLines(text: string): number {
+  const ends = text.split("\n").length - 1
+  return text === "" || text.endsWith("\n") ? ends : ends + 1
+}
+
+function tooLarge(typed: string, bytesMax: number) {
+  return fileFailure("tooLarge", typed, `is larger than ${bytesMax} bytes`)
+}

@@ -1,0 +1,84 @@
+import type { TextEncoding, TextFormat } from "./contract.ts"
+export interface DecodedText {
+  readonly text: string
+  readonly format: TextFormat
+}
+
+/** Null when the bytes are no text. The byte order mark is part of the format, not of the text. */
+export function decodeText(bytes: Uint8Array): DecodedText | null {
+  const detected = detectFormat(bytes.subarray(0, sampleBytes))
+  if (detected === null) return null
+  const body = detected.bom ? bytes.subarray(bomOf(detected.encoding).length) : bytes
+  const format = detected.encoding === "utf-8" && !isUtf8(body) ? latin1 : detected
+  if (format.encoding === "latin1" && detected.bom) return null
+  return { text: decodeBody(body, format.encoding), format }
+}
+
+/** Null when a character has no place in the encoding. */
+export function encodeText(text: string, format: TextFormat): Uint8Array | null {
+  const body = encodeBody(text, format.encoding)
+  if (body === null || !format.bom) return body
+  return Buffer.concat([bomOf(format.encoding), body])
+}
+
+/**
+ * What the first bytes say: null is binary. A NUL byte without a byte order mark is what git takes for binary too.
+ * Whether it really is UTF-8 only the whole of it can tell.
+ */
+export function detectFormat(head: Uint8Array): TextFormat | null {
+  for (const encoding of ["utf-8", "utf-16le", "utf-16be"] as const) {
+    const bom = bomOf(encoding)
+    if (bom.length > 0 && bom.every((byte, index) => head[index] === byte)) return { encoding, bom: true }
+  }
+  return head.subarray(0, sampleBytes).includes(0) ? null : { encoding: "utf-8", bom: false }
+}
+
+export function bomOf(encoding: TextEncoding): Uint8Array {
+  return byteOrderMarks[encoding]
+}
+
+/** Looked at to tell text from binary, as git does. */
+const sampleBytes = 8000
+
+const latin1: TextFormat = { encoding: "latin1", bom: false }
+
+const byteOrderMarks: Readonly<Record<TextEncoding, Uint8Array>> = {
+  "utf-8": Uint8Array.of(0xef, 0xbb, 0xbf),
+  "utf-16le": Uint8Array.of(0xff, 0xfe),
+  "utf-16be": Uint8Array.of(0xfe, 0xff),
+  latin1: new Uint8Array(0),
+}
+
+/** Of the bytes themselves: a decoder that replaces what it does not understand would lose them on the way back. */
+export function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+    return true
+  } catch {
+    // The decoder says no in this way only.
+    return false
+  }
+}
+
+function decodeBody(body: Uint8Array, encoding: TextEncoding): string {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  if (encoding === "utf-16be") return swapped(bytes).toString("utf16le")
+  return bytes.toString(encoding === "utf-16le" ? "utf16le" : encoding === "latin1" ? "latin1" : "utf8")
+}
+
+function encodeBody(text: string, encoding: TextEncoding): Uint8Array | null {
+  switch (encoding) {
+    case "utf-8":
+      return text.isWellFormed() ? Buffer.from(text, "utf8") : null
+    case "latin1":
+      return /[\u0100-\uffff]/.test(text) ? null : Buffer.from(text, "latin1")
+    case "utf-16le":
+      return Buffer.from(text, "utf16le")
+    case "utf-16be":
+      return swapped(Buffer.from(text, "utf16le"))
+  }
+}
+
+function swapped(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2))).swap16()
+}

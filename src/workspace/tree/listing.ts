@@ -1,0 +1,146 @@
+import { lstatSync, type Stats } from "node:fs"
+import { errnoOf } from "../../base/assert.ts"
+import { systemPath } from "../path-bytes.ts"
+import { readEntries } from "../read-names.ts"
+import { type GitRules, withIgnoreFile } from "./git-rules.ts"
+import { type IgnoreRules, isIgnored } from "./ignore.ts"
+import { isRacy } from "./stat-cache.ts"
+
+/** What of a directory belongs to the tree. `Memo` is whatever the reader wants to remember of a file. */
+export interface DirectoryListing<Memo> {
+  readonly files: readonly ListedFile<Memo>[]
+  readonly directories: readonly ListedDirectory[]
+  readonly rules: IgnoreRules | null
+}
+
+/** A directory as it is; without a listing when it may not be read. */
+export interface LookedAt<Memo> {
+  readonly mode: number
+  readonly listing: DirectoryListing<Memo> | null
+}
+
+export interface ListedFile<Memo> {
+  readonly path: string
+  readonly absolute: string | Buffer
+  memo: Memo | null
+}
+
+export interface ListedDirectory {
+  readonly path: string
+  /** Git ignores it, and tracks something in it nevertheless: only that is of interest. */
+  readonly trackedOnly: boolean
+}
+
+export interface ListingQuestion {
+  readonly root: string
+  /** Empty, or ends in a slash. */
+  readonly prefix: string
+  readonly git: GitRules | null
+  readonly above: IgnoreRules | null
+  readonly trackedOnly: boolean
+  readonly isProtected: (path: string) => boolean
+  readonly nowMs: number
+}
+
+interface Remembered<Memo> {
+  readonly question: ListingQuestion
+  readonly directory: Stats
+  readonly ignoreFile: Stats | undefined
+  readonly listing: DirectoryListing<Memo>
+}
+
+/**
+ * Lists directories and remembers the lists. A directory's own time changes with every name that comes or goes, so
+ * one look at it replaces reading it, unless that time is too fresh to be told from the next.
+ */
+export class TreeListings<Memo> {
+  private readonly remembered = new Map<string, Remembered<Memo>>()
+
+  /** Null when there is no such directory. */
+  list(question: ListingQuestion): LookedAt<Memo> | null {
+    const absolute = `${question.root}/${question.prefix}`
+    const directory = lstatSync(systemPath(absolute), { throwIfNoEntry: false })
+    if (!directory?.isDirectory()) return null
+    const known = this.remembered.get(question.prefix)
+    const mode = directory.mode & 0o7777
+    if (known !== undefined && isStillTrue(known, question, directory, absolute))
+      return { mode, listing: known.listing }
+    const listing = listReadable<Memo>(question)
+    if (listing === null) return { mode, listing }
+    const ignoreFile = ignoreFileOf(question, absolute)
+    const isFresh =
+      isRacy(directory.ctimeMs, question.nowMs) || isRacy(ignoreFile?.ctimeMs ?? 0, question.nowMs)
+    if (isFresh) this.remembered.delete(question.prefix)
+    else this.remembered.set(question.prefix, { question, directory, ignoreFile, listing })
+    return { mode, listing }
+  }
+}
+
+function isStillTrue<Memo>(
+  known: Remembered<Memo>,
+  question: ListingQuestion,
+  directory: Stats,
+  absolute: string,
+): boolean {
+  return (
+    known.question.git === question.git &&
+    known.question.above === question.above &&
+    known.question.trackedOnly === question.trackedOnly &&
+    isUnchanged(known.directory, directory) &&
+    (known.ignoreFile === undefined || isUnchanged(known.ignoreFile, ignoreFileOf(question, absolute)))
+  )
+}
+
+function isUnchanged(before: Stats, now: Stats | undefined): boolean {
+  return (
+    now !== undefined &&
+    before.ctimeMs === now.ctimeMs &&
+    before.mtimeMs === now.mtimeMs &&
+    before.ino === now.ino
+  )
+}
+
+function ignoreFileOf({ git }: ListingQuestion, absolute: string): Stats | undefined {
+  if (git === null) return undefined
+  return lstatSync(systemPath(`${absolute}.gitignore`), { throwIfNoEntry: false })
+}
+
+/** Null when the directory may not be read, or is gone by now. */
+export function listReadable<Memo>(question: ListingQuestion): DirectoryListing<Memo> | null {
+  try {
+    return listTreeDirectory<Memo>(question)
+  } catch (error) {
+    const code = errnoOf(error)
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES" || code === "EPERM") return null
+    throw error
+  }
+}
+
+/** Reads a directory and leaves out what is not part of the tree. */
+function listTreeDirectory<Memo>(question: ListingQuestion): DirectoryListing<Memo> {
+  const { git, prefix } = question
+  const absolute = `${question.root}/${prefix}`
+  const entries = readEntries(absolute)
+  const rules =
+    git === null || question.above === null ? null : rulesIn(git, question.above, prefix, absolute)
+  const files: ListedFile<Memo>[] = []
+  const directories: ListedDirectory[] = []
+  for (const entry of entries) {
+    if (entry.name === ".git" || entry.name === ".agent") continue
+    const path = `${prefix}${entry.name}`
+    if (question.isProtected(path)) continue
+    const gitPath = `${git?.prefix ?? ""}${path}`
+    const ignored = question.trackedOnly || isIgnored(rules, gitPath, entry.isDirectory())
+    if (entry.isDirectory()) {
+      if (!ignored || git?.tracked.hasBelow(gitPath)) directories.push({ path, trackedOnly: ignored })
+    } else if (entry.isFile() || entry.isSymbolicLink()) {
+      if (ignored && !git?.tracked.hasFile(gitPath)) continue
+      files.push({ path, absolute: systemPath(`${question.root}/${path}`), memo: null })
+    }
+  }
+  return { files, directories, rules }
+}
+
+function rulesIn(git: GitRules, above: IgnoreRules, prefix: string, absolute: string): IgnoreRules {
+  return withIgnoreFile(above, `${git.prefix}${prefix}`.slice(0, -1), absolute)
+}

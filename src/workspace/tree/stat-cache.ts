@@ -1,0 +1,88 @@
+import { readFileSync, renameSync, type Stats, writeFileSync } from "node:fs"
+import { sha256Hex } from "../../base/canonical.ts"
+
+/** A file as it was when its content was hashed. */
+interface KnownFile {
+  readonly sizeBytes: number
+  readonly mtimeMs: number
+  readonly ctimeMs: number
+  readonly ino: number
+  readonly sha256: string
+}
+
+/**
+ * Hashes of files that have not been touched since. A file whose last change is so close to the moment of hashing
+ * that a second change could carry the same time is never remembered: it is hashed again, until it has come to rest.
+ */
+export class StatCache {
+  private readonly known = new Map<string, KnownFile>()
+
+  constructor(rows: readonly CacheRow[] = []) {
+    for (const [path, sizeBytes, mtimeMs, ctimeMs, ino, sha256] of rows)
+      this.known.set(path, { sizeBytes, mtimeMs, ctimeMs, ino, sha256 })
+  }
+
+  /** The hash, as long as the file is untouched. */
+  get(path: string, stat: Stats): string | null {
+    const known = this.known.get(path)
+    if (known === undefined || known.ctimeMs !== stat.ctimeMs || known.mtimeMs !== stat.mtimeMs) return null
+    return known.sizeBytes === stat.size && known.ino === stat.ino ? known.sha256 : null
+  }
+
+  /** `hashedAtMs` is the wall time before the first byte was read. */
+  set(path: string, { size, mtimeMs, ctimeMs, ino }: Stats, sha256: string, hashedAtMs: number): void {
+    if (isRacy(ctimeMs, hashedAtMs)) this.known.delete(path)
+    else this.known.set(path, { sizeBytes: size, mtimeMs, ctimeMs, ino, sha256 })
+  }
+
+  get size(): number {
+    return this.known.size
+  }
+
+  /** Forgets what is no longer there. */
+  keepOnly(isPresent: (path: string) => boolean): void {
+    for (const path of this.known.keys()) if (!isPresent(path)) this.known.delete(path)
+  }
+
+  rows(): CacheRow[] {
+    return Array.from(this.known, ([path, { sizeBytes, mtimeMs, ctimeMs, ino, sha256 }]) => [
+      path,
+      sizeBytes,
+      mtimeMs,
+      ctimeMs,
+      ino,
+      sha256,
+    ])
+  }
+}
+
+type CacheRow = readonly [string, number, number, number, number, string]
+
+/** Clock ticks of the kernel are 10 ms or less; file systems that keep whole seconds show it in the time itself. */
+const tickMs = 50
+const coarseTickMs = 2000
+
+/** Whether a time is so close to the moment of looking that a later change could carry it too. */
+export function isRacy(ctimeMs: number, hashedAtMs: number): boolean {
+  return ctimeMs >= hashedAtMs - (ctimeMs % 1000 === 0 ? coarseTickMs : tickMs)
+}
+
+/** A cache that cannot be read, or not to the last byte, is an empty one: it only costs hashing again. */
+export function loadStatCache(file: string): StatCache {
+  try {
+    const content = readFileSync(file, "utf8")
+    const body = content.slice(65)
+    if (sha256Hex(body) !== content.slice(0, 64)) return new StatCache()
+    return new StatCache(JSON.parse(body) as CacheRow[])
+  } catch {
+    // Missing or unreadable, which the hash would have told too.
+    return new StatCache()
+  }
+}
+
+/** Not synced: what a crash tears the hash at its head finds out. */
+export function saveStatCache(cache: StatCache, file: string): void {
+  const body = JSON.stringify(cache.rows())
+  writeFileSync(`${file}.tmp~`, `${sha256Hex(body)}\n${body}`, { mode: 0o600 })
+  renameSync(`${file}.tmp~`, file)
+}

@@ -1,0 +1,108 @@
+import { join } from "node:path"
+import type { Clock } from "../base/clock.ts"
+import type { Faults } from "../base/faults.ts"
+import type { CheckpointLimits, Checkpoints } from "./checkpoint/contract.ts"
+import { changesSince, contentsSince } from "./checkpoint/manifest.ts"
+import { ensurePrivateDirectory } from "./checkpoint/private-directory.ts"
+import { planRestore, restoreCheckpoint } from "./checkpoint/restore.ts"
+import { CheckpointStore } from "./checkpoint/store.ts"
+import type { PathGuard, RunProgram, Workspace } from "./contract.ts"
+import { fileFailure } from "./failures.ts"
+import { listDirectory } from "./list-directory.ts"
+import { locate } from "./place.ts"
+import { readLines, readWhole, readWholeText } from "./read-file.ts"
+import { WorkspaceRoot } from "./root.ts"
+import { globFiles } from "./search/glob.ts"
+import { searchFiles } from "./search/search.ts"
+import { encodeText } from "./text-format.ts"
+import { TreeReader } from "./tree/reader.ts"
+import { loadStatCache, saveStatCache } from "./tree/stat-cache.ts"
+import { deleteFiles, removeLeftovers, writeFile } from "./write-file.ts"
+
+export interface WorkspaceOptions {
+  readonly directory: string
+  /** Where checkpoints are kept; the cache of hashes lives beside them. */
+  readonly checkpointDirectory: string
+  readonly checkpointLimits: CheckpointLimits
+  readonly guard: PathGuard
+  /** Paths that listings, searches and globs do not show. */
+  readonly isHidden: (path: string) => boolean
+  /** Paths that are not part of the tree. It must not change its mind while the workspace is open. */
+  readonly isProtected: (path: string) => boolean
+  /** `dev:ino` of the files that acode's own output goes to. */
+  readonly ownOutputs: ReadonlySet<string>
+  readonly ripgrep: { readonly program: string; readonly run: RunProgram } | null
+  readonly clock: Clock
+  readonly faults: Faults
+}
+
+export interface OpenWorkspace {
+  readonly workspace: Workspace
+  readonly checkpoints: Checkpoints
+}
+
+export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
+  const { checkpointDirectory, clock, faults, isHidden, isProtected, ownOutputs, ripgrep } = options
+  const root = new WorkspaceRoot(options.directory, options.guard)
+  const cacheFile = join(checkpointDirectory, "stat-cache")
+  const cache = loadStatCache(cacheFile)
+  const reader = new TreeReader(root, { isProtected, ownOutputs }, cache, clock)
+  const workspace: Workspace = {
+    path: root.path,
+    locate: typed => locate(root, typed),
+    readLines: (typed, range) => readLines(root, typed, range),
+    readText: (typed, bytesMax) => readWholeText(root, typed, bytesMax),
+    readBytes: (typed, bytesMax) => readWhole(root, typed, bytesMax),
+    encode: (text, format, path) => {
+      const bytes = encodeText(text, format)
+      if (bytes === null)
+        throw fileFailure("notText", path, `is ${format.encoding}, which lacks a character of the text`)
+      return bytes
+    },
+    write: request => writeFile(root, request, faults),
+    delete: paths => deleteFiles(root, paths, faults),
+    removeLeftovers: directory => removeLeftovers(root, directory),
+    list: request => listDirectory(root, request, isHidden),
+    glob: request => globFiles(root, request, isHidden),
+    search: request =>
+      searchFiles(root, request, { clock, isHidden, ...(ripgrep === null ? {} : { ripgrep }) }),
+    tree: () => reader.read(),
+    [Symbol.dispose]: () => root[Symbol.dispose](),
+  }
+  const store = new CheckpointStore(checkpointDirectory, options.checkpointLimits, clock, faults)
+  return { workspace, checkpoints: checkpointsOf(store, root, reader, faults, () => keepCache()) }
+
+  function keepCache(): void {
+    ensurePrivateDirectory(checkpointDirectory)
+    saveStatCache(cache, cacheFile)
+  }
+}
+
+function checkpointsOf(
+  store: CheckpointStore,
+  root: WorkspaceRoot,
+  reader: TreeReader,
+  faults: Faults,
+  keepCache: () => void,
+): Checkpoints {
+  return {
+    takeTree: (id, tree) => {
+      const result = store.takeTree(id, root, tree)
+      if (result.kind === "taken") keepCache()
+      return result
+    },
+    takeFiles: (id, paths) => store.takeFiles(id, root, paths),
+    load: id => store.load(id),
+    list: () => store.list(),
+    changesSince: (checkpoint, tree) => changesSince(checkpoint.entries, tree.entries),
+    contentsSince: (checkpoint, tree) => contentsSince(checkpoint.entries, tree.entries),
+    plan: (checkpoint, expected) =>
+      planRestore(root, checkpoint, checkpoint.scope === "tree" ? reader.read() : null, expected),
+    restore: (checkpoint, expected) =>
+      restoreCheckpoint(
+        { root, checkpoint, contents: store.contents, readTree: () => reader.read(), expected },
+        faults,
+      ),
+    collect: (olderThanMs, keep) => store.collect(olderThanMs, keep),
+  }
+}

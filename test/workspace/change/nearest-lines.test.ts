@@ -1,0 +1,52 @@
+import { describe, expect, test } from "bun:test"
+import { describeDifference, nearestPlace } from "../../../src/workspace/change/nearest-lines.ts"
+
+const file = ["import a from 'a'", "", "function add(a, b) {", "  return a + b", "}", "", "export { add }"]
+
+describe("the nearest place", () => {
+  test("is the exact one where there is one", () => {
+    expect(nearestPlace(file, ["  return a + b", "}"])).toEqual({ start: 3, likeness: 1 })
+  })
+
+  test("is where most of the lines are alike", () => {
+    expect(nearestPlace(file, ["function add(x, y) {", "  return x + y", "}"])?.start).toBe(2)
+  })
+
+  test("forgives white space", () => {
+    expect(nearestPlace(file, ["\treturn a  + b"])?.start).toBe(3)
+  })
+
+  test("is none when nothing is alike, or nothing is there", () => {
+    expect(nearestPlace(file, ["something else entirely"])).toBeNull()
+    expect(nearestPlace([], ["x"])).toBeNull()
+    expect(nearestPlace(file, [])).toBeNull()
+  })
+
+  test("of many lines is judged by the first of them", () => {
+    const wanted = ["function add(a, b) {", ...Array.from({ length: 100 }, () => "zzz")]
+    expect(
+      nearestPlace(
+        Array.from({ length: 50 }, () => "other"),
+        wanted,
+      ),
+    ).toBeNull()
+  })
+})
+
+describe("the difference", () => {
+  test("has the numbers of the file and both versions", () => {
+    expect(describeDifference(file, 2, ["function add(a, b) {", "  return a - b", "}"])).toBe(
+      ["3   function add(a, b) {", "4 -   return a + b", "  +   return a - b", "5   }"].join("\n"),
+    )
+  })
+
+  test("aligns numbers of different width", () => {
+    const long = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`)
+    expect(describeDifference(long, 8, ["line 9", "line X"])).toBe(" 9   line 9\n10 - line 10\n   + line X")
+  })
+
+  test("shows white space only where it is what differs", () => {
+    expect(describeDifference(["a  "], 0, ["a"])).toBe("1 - a··\n  + a")
+    expect(describeDifference(["\ta b"], 0, ["\tc d"])).toBe("1 - \ta b\n  + \tc d")
+  })
+})

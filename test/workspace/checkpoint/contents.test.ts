@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { mkdirSync, openSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { sha256Hex } from "../../../src/base/canonical.ts"
+import { noFaults } from "../../../src/base/faults.ts"
+import { CheckpointContents } from "../../../src/workspace/checkpoint/contents.ts"
+import { readExactEntry } from "../../../src/workspace/checkpoint/exact-entry.ts"
+import { ensurePrivateDirectory } from "../../../src/workspace/checkpoint/private-directory.ts"
+import { syncFilesystem } from "../../../src/workspace/checkpoint/sync-filesystem.ts"
+import { codeOf, type TestWorkspace, testWorkspace } from "../support.ts"
+import { filesBelow } from "./support.ts"
+
+let ws: TestWorkspace
+let contents: CheckpointContents
+beforeEach(() => {
+  ws = testWorkspace()
+  contents = new CheckpointContents(ws.path("kept"), noFaults)
+})
+afterEach(() => ws[Symbol.dispose]())
+
+function source(path: string, content: string, claimed = sha256Hex(content)) {
+  ws.put(path, content)
+  return { path, sha256: claimed, open: () => openSync(ws.path(path), "r") }
+}
+
+describe("contents", () => {
+  test("are kept under their hash and come back", () => {
+    contents.add([source("a", "one"), source("b", "two")])
+    expect(contents.has(sha256Hex("one"))).toBe(true)
+    expect(contents.has(sha256Hex("three"))).toBe(false)
+    expect(Buffer.from(contents.read(sha256Hex("two"))).toString()).toBe("two")
+    expect(contents.storedBytes()).toBe(6)
+  })
+
+  test("are known to whoever opens the directory next", () => {
+    contents.add([source("a", "one")])
+    const next = new CheckpointContents(ws.path("kept"), noFaults)
+    expect(next.has(sha256Hex("one"))).toBe(true)
+    expect(next.storedBytes()).toBe(3)
+  })
+
+  test("of many files are all there, whole and private", () => {
+    const many = Array.from({ length: 80 }, (_, index) => source(`f${index}`, `content ${index}`))
+    contents.add(many)
+    const names = filesBelow(ws.path("kept"))
+    expect(names).toHaveLength(80)
+    for (const name of names) expect(statSync(join(ws.path("kept"), name)).mode & 0o777).toBe(0o600)
+  })
+
+  test("that are not what they were said to be are refused, and none of the batch is kept", () => {
+    const batch = [source("a", "one"), source("b", "changed", sha256Hex("two"))]
+    expect(codeOf(() => contents.add(batch))).toBe("ACODE-FS-007")
+    expect(filesBelow(ws.path("kept"))).toEqual([])
+  })
+
+  test("that cannot be opened leave nothing behind", () => {
+    const gone = { path: "gone", sha256: sha256Hex("x"), open: () => openSync(ws.path("gone"), "r") }
+    expect(codeOf(() => contents.add([source("a", "one"), gone]))).toBe("ACODE-FS-002")
+    expect(filesBelow(ws.path("kept"))).toEqual([])
+  })
+
+  test("nobody refers to are removed, with everything that is no content", () => {
+    contents.add([source("a", "one"), source("b", "three")])
+    writeFileSync(join(ws.path("kept"), sha256Hex("one").slice(0, 2), "stray"), "12")
+    expect(contents.keepOnly(new Set([sha256Hex("three")]))).toBe(5)
+    expect(filesBelow(ws.path("kept"))).toHaveLength(1)
+    expect(contents.has(sha256Hex("one"))).toBe(false)
+  })
+})
+
+describe("a private directory", () => {
+  test("is made with its parents, or closed if it is there", () => {
+    ensurePrivateDirectory(ws.path("p/q"))
+    mkdirSync(ws.path("open"), { mode: 0o755 })
+    ensurePrivateDirectory(ws.path("open"))
+    expect([ws.path("p/q"), ws.path("open")].map(path => statSync(path).mode & 0o777)).toEqual([0o700, 0o700])
+  })
+
+  test("that is a symlink is refused", () => {
+    symlinkSync(ws.outside, ws.path("link"))
+    expect(codeOf(() => ensurePrivateDirectory(ws.path("link")))).toBe("ACODE-SEC-006")
+  })
+
+  test("that belongs to somebody else is refused", () => {
+    if (process.getuid?.() !== 0) {
+      process.stdout.write("skipped: only root can give directories to others\n")
+      return
+    }
+    mkdirSync(ws.path("theirs"))
+    Bun.spawnSync(["chown", "12345", ws.path("theirs")])
+    expect(codeOf(() => ensurePrivateDirectory(ws.path("theirs")))).toBe("ACODE-SEC-006")
+  })
+})
+
+test("a file system is synced where the system offers it", () => {
+  expect(syncFilesystem(ws.root.path)).toBe(process.platform === "linux")
+})
+
+describe("what is at an exact path", () => {
+  test("is a file, a symlink or nothing", () => {
+    ws.put("d/file", "x", 0o640)
+    symlinkSync("anywhere", ws.path("link"))
+    expect(readExactEntry(ws.root, "d/file")).toEqual({
+      path: "d/file",
+      kind: "file",
+      mode: 0o640,
+      sizeBytes: 1,
+      sha256: sha256Hex("x"),
+    })
+    expect(readExactEntry(ws.root, "link")).toMatchObject({ kind: "symlink", target: "anywhere" })
+    for (const path of ["missing", "missing/x", "d/file/x"]) expect(readExactEntry(ws.root, path)).toBeNull()
+  })
+
+  test("is refused when it is something else, or behind a symlink", () => {
+    mkdirSync(ws.path("d"))
+    symlinkSync("d", ws.path("link"))
+    expect(codeOf(() => readExactEntry(ws.root, "d"))).toBe("ACODE-FS-003")
+    expect(codeOf(() => readExactEntry(ws.root, "link/x"))).toBe("ACODE-SEC-005")
+  })
+})

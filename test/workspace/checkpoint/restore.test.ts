@@ -1,0 +1,311 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { noFaults } from "../../../src/base/faults.ts"
+import type { Checkpoint } from "../../../src/workspace/checkpoint/contract.ts"
+import { changesSince, contentOf, contentsSince } from "../../../src/workspace/checkpoint/manifest.ts"
+import { planRestore, restoreCheckpoint } from "../../../src/workspace/checkpoint/restore.ts"
+import { git } from "../git-repository.ts"
+import { seeded } from "../support.ts"
+import { type CheckpointBench, checkpointBench, taken } from "./support.ts"
+
+let ws: CheckpointBench
+beforeEach(() => {
+  ws = checkpointBench()
+})
+afterEach(() => ws[Symbol.dispose]())
+
+/** What the run left: the contents that restoring may replace. */
+const expectedNow = (checkpoint: Checkpoint) => contentsSince(checkpoint.entries, ws.tree().entries)
+
+describe("restoring a tree", () => {
+  test("brings back contents, modes, targets and names, and removes what was added", () => {
+    ws.put("changed", "before", 0o640)
+    ws.put("chmodded", "x", 0o755)
+    ws.put("gone/deep/file", "x")
+    symlinkSync("changed", ws.path("link"))
+    mkdirSync(ws.path("empty"))
+    const checkpoint = ws.take("one")
+    ws.put("changed", "after")
+    chmodSync(ws.path("chmodded"), 0o600)
+    rmSync(ws.path("gone"), { recursive: true })
+    rmSync(ws.path("empty"), { recursive: true })
+    rmSync(ws.path("link"))
+    symlinkSync("elsewhere", ws.path("link"))
+    ws.put("added/deep/file", "x")
+    const result = ws.restore(checkpoint)
+    expect(ws.tree().digest).toBe(checkpoint.digest)
+    expect(result.remove).toEqual(["added/deep/file"])
+    expect(result.write.map(entry => entry.path)).toEqual(["changed", "chmodded", "link", "gone/deep/file"])
+    expect(result).toMatchObject({ foreign: [], blocked: [] })
+    expect(readdirSync(ws.root.path).sort()).toEqual([
+      ".agent",
+      "changed",
+      "chmodded",
+      "empty",
+      "gone",
+      "link",
+    ])
+  })
+
+  test("is nothing when nothing changed", () => {
+    ws.put("a", "1")
+    const checkpoint = ws.take("one")
+    expect(ws.restore(checkpoint)).toEqual({ remove: [], write: [], foreign: [], blocked: [] })
+  })
+
+  test("works where files became directories, directories files and parents symlinks", () => {
+    ws.put("file", "x")
+    ws.put("directory/inside", "x")
+    ws.put("parent/inside", "x")
+    const checkpoint = ws.take("one")
+    rmSync(ws.path("file"))
+    ws.put("file/now/a/directory", "x")
+    rmSync(ws.path("directory"), { recursive: true })
+    ws.put("directory", "now a file")
+    rmSync(ws.path("parent"), { recursive: true })
+    symlinkSync(ws.outside, ws.path("parent"))
+    ws.restore(checkpoint)
+    expect(ws.tree().digest).toBe(checkpoint.digest)
+    expect(readdirSync(ws.outside)).toEqual(["secret.txt"])
+  })
+
+  test("names what is in the way and does the rest", () => {
+    git(ws.root.path, "init", "-q")
+    ws.put(".gitignore", "*.cache\n")
+    ws.put("file", "x")
+    ws.put("other", "x")
+    const checkpoint = ws.take("one")
+    rmSync(ws.path("file"))
+    ws.put("file/kept.cache", "precious")
+    ws.put("other", "y")
+    const { blocked } = ws.restore(checkpoint)
+    expect(blocked.map(({ path }) => path)).toEqual(["file"])
+    expect(ws.read("file/kept.cache")).toBe("precious")
+    expect(ws.read("other")).toBe("x")
+  })
+
+  test("leaves ignored files alone, also when the ignore file was changed", () => {
+    git(ws.root.path, "init", "-q")
+    ws.put(".gitignore", "ignored\n")
+    ws.put("ignored", "precious")
+    ws.put("a", "1")
+    const checkpoint = ws.take("one")
+    ws.put(".gitignore", "new\na\n")
+    ws.put("new", "hidden by the new rules")
+    ws.put("a", "2")
+    ws.restore(checkpoint)
+    expect(ws.tree().digest).toBe(checkpoint.digest)
+    expect(ws.read("ignored")).toBe("precious")
+    expect(existsSync(ws.path("new"))).toBe(false)
+  })
+
+  test("opens directories and files that a command closed", () => {
+    ws.put("d/e/file", "x", 0o644)
+    const checkpoint = ws.take("one")
+    ws.put("d/e/added", "x")
+    chmodSync(ws.path("d/e/file"), 0)
+    chmodSync(ws.path("d/e"), 0)
+    chmodSync(ws.path("d"), 0o111)
+    expect(ws.restore(checkpoint)).toMatchObject({ remove: ["d/e/added"], blocked: [] })
+    const { digest, directories } = ws.tree()
+    expect({ digest, directories }).toEqual({
+      digest: checkpoint.digest,
+      directories: [...checkpoint.directories],
+    })
+  })
+
+  test("brings back names that are not UTF-8", () => {
+    const bad = Buffer.concat([Buffer.from(`${ws.root.path}/bad`), Buffer.from([0xff])])
+    writeFileSync(bad, "before")
+    const checkpoint = ws.take("one")
+    writeFileSync(bad, "after")
+    ws.restore(checkpoint)
+    expect(ws.tree().digest).toBe(checkpoint.digest)
+  })
+})
+
+describe("restoring what a run changed", () => {
+  test("leaves what somebody else changed since, and names it", () => {
+    ws.put("ours", "1")
+    ws.put("theirs", "1")
+    const checkpoint = ws.take("one")
+    ws.put("ours", "2")
+    ws.put("theirs", "2")
+    ws.put("added", "2")
+    ws.put("added-then-edited", "2")
+    const expected = expectedNow(checkpoint)
+    ws.put("theirs", "3")
+    ws.put("added-then-edited", "3")
+    ws.put("new-of-theirs", "3")
+    const result = ws.restore(checkpoint, expected)
+    expect(result.foreign.toSorted()).toEqual(["added-then-edited", "theirs"])
+    expect(result.remove).toEqual(["added"])
+    expect(["ours", "theirs", "added-then-edited", "new-of-theirs"].map(ws.read)).toEqual([
+      "1",
+      "3",
+      "3",
+      "3",
+    ])
+    expect(existsSync(ws.path("added"))).toBe(false)
+  })
+
+  test("takes a file that was already put back for done", () => {
+    ws.put("a", "1")
+    const checkpoint = ws.take("one")
+    ws.put("a", "2")
+    const expected = expectedNow(checkpoint)
+    ws.put("a", "1")
+    expect(ws.restore(checkpoint, expected)).toMatchObject({ write: [], foreign: [] })
+  })
+
+  test("takes a file that is gone, or is no file any more, for foreign", () => {
+    ws.put("gone", "1")
+    ws.put("directory", "1")
+    const checkpoint = ws.take("one")
+    ws.put("gone", "2")
+    ws.put("directory", "2")
+    const expected = expectedNow(checkpoint)
+    rmSync(ws.path("gone"))
+    rmSync(ws.path("directory"))
+    mkdirSync(ws.path("directory"))
+    expect(ws.restore(checkpoint, expected).foreign.toSorted()).toEqual(["directory", "gone"])
+  })
+})
+
+describe("restoring some files", () => {
+  test("touches no other", () => {
+    ws.put("a", "1")
+    ws.put("b", "1")
+    const checkpoint = taken(ws.store.takeFiles("f", ws.root, ["a", "new/c"]))
+    ws.put("a", "2")
+    ws.put("b", "2")
+    ws.put("new/c", "2")
+    const result = ws.restore(checkpoint)
+    expect(result).toMatchObject({ remove: ["new/c"], foreign: [], blocked: [] })
+    expect([ws.read("a"), ws.read("b"), existsSync(ws.path("new/c"))]).toEqual(["1", "2", false])
+  })
+
+  test("does not touch a path that it does not hold", () => {
+    ws.put("a", "1")
+    const checkpoint = taken(ws.store.takeFiles("f", ws.root, ["a"]))
+    ws.put("other", "2")
+    const expected = new Map([
+      ["other", contentOf(ws.tree().entries.find(entry => entry.path === "other") ?? null)],
+    ])
+    expect(ws.restore(checkpoint, expected)).toMatchObject({ remove: [], write: [] })
+    expect(ws.read("other")).toBe("2")
+  })
+})
+
+test("a plan says what restoring would do and does nothing", () => {
+  ws.put("a", "1")
+  const checkpoint = ws.take("one")
+  ws.put("a", "2")
+  ws.put("b", "2")
+  const plan = planRestore(ws.root, checkpoint, ws.tree(), null)
+  expect(plan.remove).toEqual(["b"])
+  expect(plan.write.map(entry => entry.path)).toEqual(["a"])
+  expect(ws.read("a")).toBe("2")
+})
+
+test("changes since a checkpoint are added, changed and removed", () => {
+  ws.put("same", "1")
+  ws.put("changed", "1")
+  ws.put("mode", "1")
+  ws.put("removed", "1")
+  const { entries } = ws.take("one")
+  ws.put("changed", "2")
+  chmodSync(ws.path("mode"), 0o755)
+  rmSync(ws.path("removed"))
+  ws.put("added", "1")
+  expect(changesSince(entries, ws.tree().entries)).toEqual({
+    added: ["added"],
+    changed: ["changed", "mode"],
+    removed: ["removed"],
+  })
+})
+
+test("a restore that dies at any point, and again, ends in the checkpoint when it is repeated", () => {
+  const build = (bench: CheckpointBench) => {
+    bench.put("a", "1")
+    bench.put("b/c", "1")
+    symlinkSync("a", bench.path("l"))
+    const checkpoint = bench.take("one")
+    bench.put("a", "2")
+    rmSync(bench.path("b"), { recursive: true })
+    bench.put("b", "2")
+    bench.put("x/y", "2")
+    rmSync(bench.path("l"))
+    return checkpoint
+  }
+  const sourceOf = (bench: CheckpointBench, checkpoint: Checkpoint) => ({
+    root: bench.root,
+    checkpoint,
+    contents: bench.store.contents,
+    readTree: bench.tree,
+    expected: null,
+  })
+  using whole = checkpointBench()
+  const counter = dieAfter(Number.POSITIVE_INFINITY)
+  restoreCheckpoint(sourceOf(whole, build(whole)), counter)
+  expect(counter.reached()).toBeGreaterThan(10)
+  for (let point = 1; point <= counter.reached(); point++) {
+    using bench = checkpointBench()
+    const checkpoint = build(bench)
+    const source = sourceOf(bench, checkpoint)
+    expect(() => restoreCheckpoint(source, dieAfter(point))).toThrow("power gone")
+    if (point < counter.reached() - 2)
+      expect(() => restoreCheckpoint(source, dieAfter(1))).toThrow("power gone")
+    expect(restoreCheckpoint(source, noFaults).blocked).toEqual([])
+    expect(bench.tree().digest).toBe(checkpoint.digest)
+  }
+})
+
+function dieAfter(count: number) {
+  let reached = 0
+  return {
+    reached: () => reached,
+    reach: () => {
+      reached += 1
+      if (reached === count) throw new Error("power gone")
+    },
+  }
+}
+
+test("whatever a command does to the tree, restoring gives the digest back", () => {
+  const random = seeded(99)
+  const anyPath = () => Array.from({ length: 1 + random(3) }, () => "abc"[random(3)]).join("/")
+  for (let round = 0; round < 40; round++) {
+    using bench = checkpointBench()
+    const wreck = () => {
+      const path = bench.path(anyPath())
+      const steps = [
+        () => bench.put(anyPath(), `${random(100)}`),
+        () => rmSync(path, { recursive: true, force: true }),
+        () => chmodSync(path, random(2) === 0 ? 0o755 : 0o700),
+        () => symlinkSync(anyPath(), path),
+        () => renameSync(path, bench.path(anyPath())),
+      ]
+      try {
+        steps[random(steps.length)]?.()
+      } catch {
+        // The random step does not fit the random tree, which is then a tree without it.
+      }
+    }
+    for (let count = 0; count < 15; count++) wreck()
+    const checkpoint = bench.take("one")
+    for (let count = 0; count < 15; count++) wreck()
+    const { blocked } = bench.restore(checkpoint)
+    expect(blocked).toEqual([])
+    expect(bench.tree().digest).toBe(checkpoint.digest)
+  }
+})

@@ -1,0 +1,281 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { sha256Hex } from "../../../src/base/canonical.ts"
+import { systemClock } from "../../../src/base/clock.ts"
+import { recordPoints } from "../../../src/base/faults.ts"
+import { CheckpointStore } from "../../../src/workspace/checkpoint/store.ts"
+import { codeOf } from "../support.ts"
+import { type CheckpointBench, checkpointBench, filesBelow, roomy, taken } from "./support.ts"
+
+let ws: CheckpointBench
+let now = 1_000_000
+beforeEach(() => {
+  now = 1_000_000
+  ws = checkpointBench(roomy, { now: () => now, monotonicMs: () => now })
+})
+afterEach(() => ws[Symbol.dispose]())
+
+const stored = (content: string) => `${sha256Hex(content).slice(0, 2)}/${sha256Hex(content)}`
+
+describe("a checkpoint of the tree", () => {
+  test("holds every content once, byte for byte, and closed to others", () => {
+    ws.put("a", "same")
+    ws.put("b", "same", 0o755)
+    ws.put("c/d", Buffer.from([0, 255, 1]))
+    symlinkSync("../outside", ws.path("link"))
+    const result = ws.store.takeTree("one", ws.root, ws.tree())
+    expect(result).toMatchObject({ kind: "taken", copiedFiles: 2, copiedBytes: 7 })
+    expect(ws.contentNames()).toHaveLength(2)
+    for (const path of ["", "contents", "manifests", "contents/*"]) {
+      const directory =
+        path === "contents/*" ? join("contents", ws.contentNames()[0]?.slice(0, 2) ?? "") : path
+      expect(statSync(join(ws.directory, directory)).mode & 0o777).toBe(0o700)
+    }
+    for (const name of filesBelow(ws.directory))
+      expect(statSync(join(ws.directory, name)).mode & 0o777).toBe(0o600)
+  })
+
+  test("copies only what no earlier one holds", () => {
+    ws.put("a", "1")
+    ws.put("b", "2")
+    ws.take("one")
+    ws.put("b", "3")
+    expect(ws.store.takeTree("two", ws.root, ws.tree())).toMatchObject({ copiedFiles: 1 })
+    expect(ws.store.takeTree("three", ws.root, ws.tree())).toMatchObject({ copiedFiles: 0 })
+    const fresh = new CheckpointStore(ws.directory, roomy, systemClock)
+    expect(fresh.takeTree("four", ws.root, ws.tree())).toMatchObject({ copiedFiles: 0 })
+  })
+
+  test("comes back from disk as it was taken, through a chain of differences", () => {
+    const all = []
+    for (let round = 0; round < 60; round++) {
+      ws.put(`d${round % 7}/f${round % 11}`, `${round}`)
+      if (round % 5 === 4) rmSync(ws.path(`d${round % 3}`), { recursive: true, force: true })
+      if (round % 6 === 0) symlinkSync(`t${round}`, ws.path(`l${round}`))
+      all.push(ws.take(`c${round}`))
+    }
+    const fresh = new CheckpointStore(ws.directory, roomy, systemClock)
+    for (const checkpoint of all) {
+      const loaded = fresh.load(checkpoint.id)
+      expect(loaded).toEqual(checkpoint)
+      expect([...(loaded?.entries.keys() ?? [])]).toEqual([...checkpoint.entries.keys()])
+    }
+    const manifests = filesBelow(join(ws.directory, "manifests")).map(
+      name => JSON.parse(readFileSync(join(ws.directory, "manifests", name), "utf8")).base,
+    )
+    expect(manifests.filter(base => base === null).length).toBeLessThan(5)
+  })
+
+  test("of many files is made durable in one go", () => {
+    for (let index = 0; index < 100; index++) ws.put(`f${index}`, `${index}`)
+    ws.take("many")
+    expect(ws.contentNames()).toHaveLength(100)
+  })
+
+  test("that nobody took is null", () => {
+    expect(ws.store.load("none")).toBeNull()
+    expect(ws.store.list()).toEqual([])
+  })
+})
+
+describe("a checkpoint of some files", () => {
+  test("holds what they were, or that they were not", () => {
+    ws.put("a", "1")
+    ws.put("other", "2")
+    const checkpoint = taken(ws.store.takeFiles("files", ws.root, ["a", "new/b"]))
+    expect([...checkpoint.entries.keys()]).toEqual(["a"])
+    expect(checkpoint.absent).toEqual(["new/b"])
+    expect(ws.store.load("files")).toEqual(checkpoint)
+    expect(ws.contentNames()).toEqual([stored("1")])
+  })
+
+  test("does not disturb the chain of trees", () => {
+    ws.put("a", "1")
+    ws.take("one")
+    taken(ws.store.takeFiles("files", ws.root, ["a"]))
+    ws.put("a", "2")
+    const two = ws.take("two")
+    expect(ws.store.load("two")).toEqual(two)
+  })
+})
+
+describe("a checkpoint that would be too much is refused and leaves nothing", () => {
+  test("for one file", () => {
+    ws.put("small", "x")
+    ws.put("large", "x".repeat(2_000_000))
+    expect(ws.store.takeTree("one", ws.root, ws.tree())).toEqual({
+      kind: "tooLarge",
+      path: "large",
+      sizeBytes: 2_000_000,
+      limitBytes: roomy.fileBytesMax,
+    })
+    expect(filesBelow(ws.directory)).toEqual([])
+  })
+
+  test("for all of them together, counting what is there already", () => {
+    using small = checkpointBench({ fileBytesMax: 100, totalBytesMax: 10 })
+    small.put("a", "123456")
+    small.take("one")
+    small.put("b", "78901")
+    expect(small.store.takeTree("two", small.root, small.tree())).toEqual({
+      kind: "tooLarge",
+      path: null,
+      sizeBytes: 11,
+      limitBytes: 10,
+    })
+    rmSync(small.path("b"))
+    expect(small.store.takeTree("three", small.root, small.tree()).kind).toBe("taken")
+  })
+
+  test("for a file that may not be read", () => {
+    const tree = ws.tree()
+    const entries = [{ path: "x", kind: "file" as const, mode: 0, sizeBytes: 1, sha256: null }]
+    expect(ws.store.takeTree("one", ws.root, { ...tree, entries })).toEqual({ kind: "unreadable", path: "x" })
+  })
+})
+
+test("a file that changes after the tree was read is noticed, not copied", () => {
+  ws.put("a", "before")
+  const tree = ws.tree()
+  ws.put("a", "after!")
+  expect(codeOf(() => ws.store.takeTree("one", ws.root, tree))).toBe("ACODE-FS-007")
+  rmSync(ws.path("a"))
+  expect(codeOf(() => ws.store.takeTree("one", ws.root, tree))).toBe("ACODE-FS-007")
+  expect(filesBelow(ws.directory)).toEqual([])
+})
+
+describe("what is damaged is told and not used", () => {
+  test("a manifest", () => {
+    ws.put("a", "1")
+    ws.take("one")
+    const path = join(ws.directory, "manifests/one.json")
+    const whole = readFileSync(path, "utf8")
+    for (const broken of [
+      "",
+      "{}",
+      whole.slice(0, 40),
+      whole.replace('"a"', '"b"'),
+      whole.replace("420", "493"),
+    ]) {
+      writeFileSync(path, broken)
+      expect(codeOf(() => ws.store.load("one"))).toBe("ACODE-SEC-004")
+    }
+  })
+
+  test("a content", () => {
+    ws.put("a", "1")
+    ws.take("one")
+    const path = join(ws.directory, "contents", stored("1"))
+    expect(Buffer.from(ws.store.contents.read(sha256Hex("1"))).toString()).toBe("1")
+    writeFileSync(path, "2")
+    expect(codeOf(() => ws.store.contents.read(sha256Hex("1")))).toBe("ACODE-SEC-004")
+    rmSync(path)
+    expect(codeOf(() => ws.store.contents.read(sha256Hex("1")))).toBe("ACODE-SEC-004")
+  })
+
+  test("a missing base", () => {
+    ws.put("a", "1")
+    ws.take("one")
+    ws.put("a", "2")
+    ws.take("two")
+    rmSync(join(ws.directory, "manifests/one.json"))
+    expect(codeOf(() => ws.store.load("two"))).toBe("ACODE-SEC-004")
+  })
+
+  test("an id that is a path", () => {
+    expect(codeOf(() => ws.store.load("../../x"))).toBe("ACODE-SEC-004")
+  })
+})
+
+test("a directory that is a symlink is not written to", () => {
+  mkdirSync(ws.path(".agent"))
+  symlinkSync(ws.outside, ws.directory)
+  ws.put("a", "1")
+  expect(codeOf(() => ws.take("one"))).toBe("ACODE-SEC-006")
+  expect(filesBelow(ws.outside)).toEqual(["secret.txt"])
+})
+
+test("a directory that is open to others is closed", () => {
+  mkdirSync(ws.directory, { recursive: true })
+  chmodSync(ws.directory, 0o755)
+  ws.put("a", "1")
+  ws.take("one")
+  expect(statSync(ws.directory).mode & 0o777).toBe(0o700)
+})
+
+describe("collecting", () => {
+  test("removes what is older than the window and the contents that only it held", () => {
+    ws.put("a", "old")
+    ws.put("b", "both")
+    ws.take("one")
+    now += 1000
+    ws.put("a", "new")
+    using fresh = {
+      store: new CheckpointStore(ws.directory, roomy, { now: () => now, monotonicMs: () => now }),
+      [Symbol.dispose]: () => undefined,
+    }
+    taken(fresh.store.takeTree("two", ws.root, ws.tree()))
+    const result = fresh.store.collect(now, new Set())
+    expect(result).toEqual({ removed: ["one"], freedBytes: 3 })
+    expect(ws.contentNames()).toEqual([stored("both"), stored("new")].sort())
+    expect(fresh.store.list().map(({ id }) => id)).toEqual(["two"])
+    expect(fresh.store.load("two")?.entries.size).toBe(2)
+  })
+
+  test("keeps what a younger one is built on, and what is still needed", () => {
+    ws.put("a", "1")
+    ws.take("base")
+    now += 1000
+    ws.put("b", "2")
+    const young = ws.take("young")
+    expect(ws.store.collect(now, new Set()).removed).toEqual([])
+    expect(ws.store.load("young")).toEqual(young)
+    now += 1000
+    expect(ws.store.collect(now + 1, new Set(["young"])).removed).toEqual([])
+    expect(ws.store.collect(now + 1, new Set()).removed.toSorted()).toEqual(["base", "young"])
+    expect(ws.contentNames()).toEqual([])
+  })
+
+  test("removes copies that were cut short", () => {
+    ws.put("a", "1")
+    ws.take("one")
+    const torn = join(ws.directory, "contents", stored("1").slice(0, 2), "torn.tmp~")
+    writeFileSync(torn, "half")
+    ws.store.collect(0, new Set())
+    expect(ws.contentNames()).toEqual([stored("1")])
+  })
+})
+
+test("a crash at any point leaves the older checkpoint whole and the new one whole or absent", () => {
+  const points: string[] = []
+  using counted = checkpointBench(roomy, systemClock, recordPoints(points))
+  counted.put("a", "1")
+  counted.take("one")
+  expect(points).toEqual([
+    "checkpoint.staged",
+    "checkpoint.staged-synced",
+    "checkpoint.contents-named",
+    "checkpoint.manifest-synced",
+    "checkpoint.named",
+  ])
+  for (const point of points) {
+    using bench = checkpointBench()
+    bench.put("a", "1")
+    const one = bench.take("one")
+    bench.put("a", "2")
+    const fails = {
+      reach: (reached: string) => {
+        if (reached === point) throw new Error("power gone")
+      },
+    }
+    const store = new CheckpointStore(bench.directory, roomy, systemClock, fails)
+    expect(() => store.takeTree("two", bench.root, bench.tree())).toThrow("power gone")
+    const after = new CheckpointStore(bench.directory, roomy, systemClock)
+    expect(after.load("one")).toEqual(one)
+    expect(after.load("two") === null).toBe(point !== "checkpoint.named")
+    expect(after.takeTree("three", bench.root, bench.tree()).kind).toBe("taken")
+    for (const entry of after.load("three")?.entries.values() ?? [])
+      if (entry.kind === "file" && entry.sha256 !== null) after.contents.read(entry.sha256)
+  }
+})
