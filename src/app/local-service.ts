@@ -6,6 +6,7 @@ import type { AuditReport } from "../store/contract.ts"
 import { openStore } from "../store/open-store.ts"
 import { toAuditSettings, toResourceLimits } from "./config-settings.ts"
 import { configSources } from "./config-sources.ts"
+import type { PolicyQuestions } from "./policy-questions.ts"
 import type { AppService, TrustedFile } from "./service.ts"
 import { ensureAgentDirectory } from "./state-directory.ts"
 import { typedCommand } from "./typed-command.ts"
@@ -20,6 +21,7 @@ export interface ServiceRequest extends WireRequest {
 export function openService(request: ServiceRequest): AppService {
   const wiring = new Wiring(request)
   let announced = false
+  let policy: Promise<PolicyQuestions> | null = null
   const config = async () => {
     const loaded = await wiring.config()
     if (!announced) for (const notice of loaded.notices) request.notice(notice)
@@ -41,6 +43,10 @@ export function openService(request: ServiceRequest): AppService {
     now: () => wiring.clock.now(),
     audit: async stream => audit(wiring, stream),
     diagnose: async () => (await import("./diagnose.ts")).diagnose(wiring),
+    askPolicy: async question => {
+      policy ??= import("./policy-questions.ts").then(({ policyQuestions }) => policyQuestions(wiring))
+      return (await policy).answer(question)
+    },
     trustConfig: () => trust(wiring),
     setConfig: (key, value) => setValue(wiring, key, value),
     close: async () => wiring[Symbol.dispose](),

@@ -4,6 +4,7 @@ import type { ExecutionContext } from "../exec/contract.ts"
 import type { AuditReport, ExecutionHistory } from "../store/contract.ts"
 import type { LoadedConfig } from "./config.ts"
 import type { Finding } from "./diagnosis.ts"
+import type { PolicyAnswer, PolicyQuestion } from "./policy-questions.ts"
 
 /** The verbs a surface may call. It never touches the terminal, so another surface can call the same ones. */
 export interface AppService {
@@ -22,6 +23,8 @@ export interface AppService {
   now(): number
   audit(stream: string | null): Promise<AuditReport>
   diagnose(): Promise<readonly Finding[]>
+  /** What policy would decide, without doing it and without recording anything. */
+  askPolicy(question: PolicyQuestion): Promise<PolicyAnswer>
   trustConfig(): Promise<TrustedFile>
   setConfig(key: string, value: string): Promise<string>
   close(): Promise<void>

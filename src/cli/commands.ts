@@ -7,6 +7,7 @@ import { configTrust } from "./config-trust.ts"
 import type { CliCommand } from "./definition.ts"
 import { doctor } from "./doctor.ts"
 import { exec } from "./exec.ts"
+import { policyCheck } from "./policy-check.ts"
 import { redact } from "./redact.ts"
 import { runsList } from "./runs-list.ts"
 import { runsPrune } from "./runs-prune.ts"
@@ -22,6 +23,7 @@ export const cliCommands: readonly CliCommand[] = [
   runsPrune,
   runsStats,
   auditVerify,
+  policyCheck,
   redact,
   configShow,
   configGet,
