@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { acodeProgram, runAcode } from "../support/acode.ts"
+import { acodeProgram, repositoryRoot, runAcode } from "../support/acode.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
 let workspace: TempWorkspace
@@ -125,6 +125,12 @@ describe("what exec prints", () => {
     expect(result.exitCode).toBe(125)
     expect(JSON.parse(result.stdout).error.code).toBe("ACODE-EXE-007")
   })
+})
+
+test("a command sees nothing of how acode itself was started", async () => {
+  const { stdout } = await acode(["exec", "--", "env"])
+  expect(stdout).not.toContain("BUN_")
+  expect(stdout).not.toContain(repositoryRoot)
 })
 
 describe("secrets of the environment stay outside", () => {
