@@ -102,6 +102,20 @@ describe("ordinary development works inside", () => {
     )
   })
 
+  confinedTest("a directory whose name protects only files is an ordinary directory", async () => {
+    mkdirSync(join(workspace.root, "src/token"), { recursive: true })
+    writeFileSync(join(workspace.root, "src/token/lexer.ts"), "export {}\n")
+    const result = await acode(
+      "exec",
+      "--",
+      "sh",
+      "-c",
+      "cat src/token/lexer.ts && echo x > src/token/more.ts",
+    )
+    expect(result).toMatchObject({ exitCode: 0, stdout: "export {}\n" })
+    expect(readFileSync(join(workspace.root, "src/token/more.ts"), "utf8")).toBe("x\n")
+  })
+
   confinedTest("--writable opens one protected path for one command", async () => {
     const commit = [
       "git",
