@@ -116,6 +116,16 @@ describe("ordinary development works inside", () => {
     expect(readFileSync(join(workspace.root, "src/token/more.ts"), "utf8")).toBe("x\n")
   })
 
+  confinedTest("packages can be replaced, whatever settings they bring along", async () => {
+    mkdirSync(join(workspace.root, "node_modules/pkg/.vscode"), { recursive: true })
+    writeFileSync(join(workspace.root, "node_modules/pkg/.vscode/settings.json"), "{}\n")
+    writeFileSync(join(workspace.root, "node_modules/pkg/sample.pem"), "sample\n")
+    const replace =
+      "rm -r node_modules/pkg && mkdir -p node_modules/pkg/.idea && echo y > node_modules/pkg/.npmrc"
+    expect((await acode("exec", "--", "sh", "-c", replace)).exitCode).toBe(0)
+    expect(readFileSync(join(workspace.root, "node_modules/pkg/.npmrc"), "utf8")).toBe("y\n")
+  })
+
   confinedTest("--writable opens one protected path for one command", async () => {
     const commit = [
       "git",
