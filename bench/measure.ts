@@ -14,7 +14,8 @@ export async function interleaved(
   count: number,
   works: readonly (() => Promise<void> | void)[],
 ): Promise<Timing[]> {
-  const warmUps = Math.max(2, Math.ceil(count / 10))
+  // What runs in this process gets faster for a while; a figure is about how fast it stays.
+  const warmUps = Math.max(2, Math.ceil(count / 3))
   for (let run = 0; run < warmUps; run++) for (const work of works) await work()
   const samples = works.map((): number[] => [])
   for (let run = 0; run < count; run++) {

@@ -14,6 +14,12 @@ import { toConfinementSettings } from "./config-settings.ts"
 import type { AppEnvironment } from "./environment.ts"
 import type { StatePlaces } from "./state-directory.ts"
 
+/**
+ * What package managers fill. Packages bring editor settings and sample keys along; masking those would keep
+ * `npm ci` from replacing a package and would move parts of new ones to quarantine.
+ */
+const dependencyDirectories = ["node_modules", ".venv", "venv"]
+
 export interface SandboxWiring {
   readonly environment: AppEnvironment
   readonly config: Config
@@ -56,7 +62,7 @@ function sandboxSettings({ environment, config, root, places, clock }: SandboxWi
     readablePaths,
     clock,
     unixSockets: allowUnixSockets ? "allow" : "deny",
-    dependencyDirectories: [],
+    dependencyDirectories,
     workDirectory: join(places.agentDirectory, "sandbox"),
     quarantineDirectory: places.quarantineDirectory,
   }

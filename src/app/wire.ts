@@ -35,6 +35,7 @@ export class Wiring implements Disposable {
   private loaded: Promise<LoadedConfig> | null = null
   private opened: Store | null = null
   private plainRedactor: Redactor | null = null
+  private shared: Promise<CommandRunner> | null = null
 
   constructor(readonly request: WireRequest) {
     const { environment, workspace } = request
@@ -87,8 +88,10 @@ export class Wiring implements Disposable {
     return this.redactorFor(more, await this.config())
   }
 
-  async runner(): Promise<CommandRunner> {
-    return this.runnerWith(logRecorder(await this.store(), processIdentity()))
+  /** One for everybody: its queue is what bounds how much runs at the same time. */
+  runner(): Promise<CommandRunner> {
+    this.shared ??= this.store().then(store => this.runnerWith(logRecorder(store, processIdentity())))
+    return this.shared
   }
 
   /** For a look at the machine that must not become history. */

@@ -57,6 +57,8 @@ const loaderPatterns: readonly { readonly patterns: readonly string[]; readonly 
       "NODE_REPL_EXTERNAL_MODULE",
       "ELECTRON_RUN_AS_NODE",
       "BUN_OPTIONS",
+      // Where bun looks for code it has compiled before; acode sets it for itself.
+      "BUN_RUNTIME_TRANSPILER_CACHE_PATH",
     ],
     reason: "JavaScript runtimes preload code by them",
   },

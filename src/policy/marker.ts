@@ -43,6 +43,8 @@ export function isMarkerText(text: string): boolean {
  * behind it, and `redact(redact(x))` would differ from `redact(x)`.
  */
 export function withoutMarkerEdges(text: string): string {
+  // Every end of a marker has its closing bracket, every beginning its opening one.
+  if (!text.includes("]") && !text.includes("[")) return text
   for (const marker of markers)
     for (let length = 1; length < marker.length; length++) {
       if (text.startsWith(marker.slice(-length))) return withoutMarkerEdges(text.slice(length))

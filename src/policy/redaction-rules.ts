@@ -156,7 +156,9 @@ export const redactionRules: readonly RedactionRule[] = [
   assignment("secret-key", ["_key"], {
     value: "random",
     min: 20,
-    notAfter: /(?:public|pub|publishable|cache|primary|foreign|sort|partition|host|anon|site)$/i,
+    // The second half are the words of the rules above.
+    notAfter:
+      /(?:public|pub|publishable|cache|primary|foreign|sort|partition|host|anon|site|api|access|auth|secret|signing|encryption|master|private|account)$/i,
   }),
 ]
 

@@ -1,5 +1,6 @@
-import { createLiteralScanner } from "./literal-scanner.ts"
+import { createLiteralScanner, type LiteralScanner } from "./literal-scanner.ts"
 import { markerOf } from "./marker.ts"
+import { createPlainScanner, plainBytesMax } from "./plain-scanner.ts"
 import { concat, copyOf, editsOf, type RedactionStage } from "./redaction-stage.ts"
 
 /**
@@ -7,7 +8,15 @@ import { concat, copyOf, editsOf, type RedactionStage } from "./redaction-stage.
  * only while what arrived could be the beginning of one.
  */
 export function createValueStages(spellings: readonly string[]): () => RedactionStage {
-  const scanner = createLiteralScanner(spellings.map(text => ({ text, ignoreCase: false })))
+  const literals = spellings.map(text => ({ text, ignoreCase: false }))
+  const plainScanner = createPlainScanner(literals)
+  let tableScanner: LiteralScanner | null = null
+  // As with the rules, the tables are built for the first text that is long enough to be worth it.
+  const scannerFor = (bytes: Uint8Array): LiteralScanner => {
+    if (tableScanner === null && bytes.length <= plainBytesMax) return plainScanner
+    tableScanner ??= createLiteralScanner(literals)
+    return tableScanner
+  }
   const marker = Buffer.from(markerOf("environment"))
   return () => {
     let held: Uint8Array = new Uint8Array(0)
@@ -15,6 +24,7 @@ export function createValueStages(spellings: readonly string[]): () => Redaction
       push: (chunk, final) => {
         const bytes = concat([held, chunk])
         const end = bytes.length
+        const scanner = scannerFor(bytes)
         const edits = editsOf(bytes)
         let open = final ? end : scanner.findOpen(bytes, 0)
         let copied = 0

@@ -28,7 +28,8 @@ export interface Sandbox {
  * `noWrite` may be read and never written or deleted; `hidden` may not be read or listed either.
  */
 export interface Protection {
-  classify(relativePath: string): ProtectionLevel
+  /** Names of files (`token`, `*.key`) do not protect what is known to be a directory. */
+  classify(relativePath: string, kind?: "file" | "directory"): ProtectionLevel
   /** Names directly below the root that are protected before they exist. */
   readonly topLevelNames: readonly ProtectedName[]
 }

@@ -68,7 +68,7 @@ function inspect(search: Search, directory: string): void {
     if (isLifted(rules, path) || isExcluded(rules, path)) continue
     const now = stampOf(absolute(rules, path))
     if (now === null) continue
-    if (rules.protection.classify(path) !== "open") {
+    if (rules.protection.classify(path, now.kind === "directory" ? "directory" : "file") !== "open") {
       if (!isSame(now, before.protectedEntries.get(path)?.stamp)) search.names.push(path)
     } else if (now.kind === "directory" && !isClosedName(rules, entry.name) && !isKnown(before, path, now)) {
       const tooDeep = Buffer.byteLength(absolute(rules, path)) > pathBytesMax

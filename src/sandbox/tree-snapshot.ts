@@ -44,7 +44,7 @@ export async function takeSnapshot(rules: TreeRules, nowMs: number): Promise<Tre
     if (visit.level === "open") directories.set(visit.path, stamp)
     for (const entry of entries) {
       const path = joined(visit.path, entry.name)
-      const level = rules.protection.classify(path)
+      const level = rules.protection.classify(path, entry.isDirectory() ? "directory" : "file")
       const skipped = isLifted(rules, path) || isExcluded(rules, path)
       if (skipped) continue
       if (level !== "open" && level !== visit.level) {

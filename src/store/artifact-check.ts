@@ -1,7 +1,6 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs"
-import { errnoOf } from "../base/assert.ts"
+import { readSync } from "node:fs"
 import { isReferenced } from "./artifact-references.ts"
-import { artifactPath } from "./artifacts.ts"
+import { withArtifact } from "./artifacts.ts"
 import type { AuditProblem } from "./contract.ts"
 import type { Connection } from "./database.ts"
 
@@ -33,28 +32,16 @@ function namedArtifacts(connection: Connection): readonly NamedArtifact[] {
 }
 
 function wrongWith(directory: string, ref: string): string | null {
-  const hash = hashOfFile(artifactPath(directory, ref))
+  const hash = withArtifact(directory, ref, hashOfFile)
   if (hash === null) return `the artifact ${ref} it names is missing`
   return `sha256:${hash}` === ref ? null : `the artifact ${ref} it names was changed`
 }
 
 /** In pieces, because artifacts may be as large as the configuration allows. */
-function hashOfFile(path: string): string | null {
-  let fd: number
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP"].includes(errnoOf(error) ?? "")) return null
-    throw error
-  }
-  try {
-    if (!fstatSync(fd).isFile()) return null
-    const hasher = new Bun.CryptoHasher("sha256")
-    const piece = new Uint8Array(1024 * 1024)
-    for (let read = readSync(fd, piece); read > 0; read = readSync(fd, piece))
-      hasher.update(piece.subarray(0, read))
-    return hasher.digest("hex")
-  } finally {
-    closeSync(fd)
-  }
+function hashOfFile(fd: number): string {
+  const hasher = new Bun.CryptoHasher("sha256")
+  const piece = new Uint8Array(1024 * 1024)
+  for (let read = readSync(fd, piece); read > 0; read = readSync(fd, piece))
+    hasher.update(piece.subarray(0, read))
+  return hasher.digest("hex")
 }

@@ -119,23 +119,30 @@ function syncDirectory(directory: string): void {
 }
 
 function get(directory: string, ref: string): Uint8Array | null {
-  const content = readRegular(artifactPath(directory, ref))
+  const content = withArtifact(directory, ref, fd => readFileSync(fd))
   if (content === null) return null
   if (`sha256:${sha256Hex(content)}` !== ref) throw brokenArtifact(ref)
   return content
 }
 
 /** Null when it is missing. A pipe put in its place would block whoever opens it, hence O_NONBLOCK. */
-function readRegular(path: string): Uint8Array | null {
+export function withArtifact<Result>(
+  directory: string,
+  ref: string,
+  use: (fd: number) => Result,
+): Result | null {
   let fd: number
   try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    fd = openSync(
+      artifactPath(directory, ref),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    )
   } catch (error) {
     if (["ENOENT", "ENOTDIR", "ELOOP"].includes(errnoOf(error) ?? "")) return null
     throw error
   }
   try {
-    return fstatSync(fd).isFile() ? readFileSync(fd) : null
+    return fstatSync(fd).isFile() ? use(fd) : null
   } finally {
     closeSync(fd)
   }

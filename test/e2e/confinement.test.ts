@@ -102,6 +102,30 @@ describe("ordinary development works inside", () => {
     )
   })
 
+  confinedTest("a directory whose name protects only files is an ordinary directory", async () => {
+    mkdirSync(join(workspace.root, "src/token"), { recursive: true })
+    writeFileSync(join(workspace.root, "src/token/lexer.ts"), "export {}\n")
+    const result = await acode(
+      "exec",
+      "--",
+      "sh",
+      "-c",
+      "cat src/token/lexer.ts && echo x > src/token/more.ts",
+    )
+    expect(result).toMatchObject({ exitCode: 0, stdout: "export {}\n" })
+    expect(readFileSync(join(workspace.root, "src/token/more.ts"), "utf8")).toBe("x\n")
+  })
+
+  confinedTest("packages can be replaced, whatever settings they bring along", async () => {
+    mkdirSync(join(workspace.root, "node_modules/pkg/.vscode"), { recursive: true })
+    writeFileSync(join(workspace.root, "node_modules/pkg/.vscode/settings.json"), "{}\n")
+    writeFileSync(join(workspace.root, "node_modules/pkg/sample.pem"), "sample\n")
+    const replace =
+      "rm -r node_modules/pkg && mkdir -p node_modules/pkg/.idea && echo y > node_modules/pkg/.npmrc"
+    expect((await acode("exec", "--", "sh", "-c", replace)).exitCode).toBe(0)
+    expect(readFileSync(join(workspace.root, "node_modules/pkg/.npmrc"), "utf8")).toBe("y\n")
+  })
+
   confinedTest("--writable opens one protected path for one command", async () => {
     const commit = [
       "git",

@@ -127,6 +127,12 @@ describe("what exec prints", () => {
   })
 })
 
+test("a command sees nothing of how acode itself was started", async () => {
+  const { stdout } = await acode(["exec", "--", "env"])
+  expect(stdout).toContain("ACODE_EXECUTION_ID=")
+  expect(stdout).not.toContain("BUN_")
+})
+
 describe("secrets of the environment stay outside", () => {
   const secret = "hunter2-hunter2-hunter2"
 

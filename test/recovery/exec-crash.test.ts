@@ -17,6 +17,11 @@ function acode(
   return runAcode(args, { cwd: workspace.root, env: { ...workspace.environment, ...env } })
 }
 
+/** The sleeping programs themselves, not the shells and guards whose command line names them too. */
+function sleepers(marker: string): number {
+  return processesWith(`sleep ${marker}`).filter(live => live.commandLine.startsWith("sleep")).length
+}
+
 async function listed(workspace: TempWorkspace): Promise<{ ending: string | null; commandLine: string }[]> {
   return JSON.parse((await acode(workspace, ["runs", "list", "--json"])).stdout)
 }
@@ -59,13 +64,13 @@ describe("kill -9 of acode while a command runs", () => {
         cwd: workspace.root,
         env: workspace.environment,
       })
-      await eventually("both sleepers run", () => processesWith(`sleep ${marker}`).length >= 2)
+      await eventually("both sleepers run", () => sleepers(marker) === 2)
       running.kill("SIGKILL")
       await running.ended
       // Confined processes die with acode; unconfined ones are ended by the next acode that looks.
       if (sandbox === "bwrap") await untilNoProcessWith(`sleep ${marker}`)
       expect(await listed(workspace)).toMatchObject([{ ending: "interrupted" }])
-      expect(processesWith(`sleep ${marker}`)).toEqual([])
+      expect(sleepers(marker)).toBe(0)
       expect(await check(workspace)).toEqual([])
     })
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { eventually } from "./eventually.ts"
@@ -32,11 +32,11 @@ export function openTerminal({ argv, cwd, env, columns = 100, rows = 30 }: Termi
     if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr.toString()}`)
     return stdout.toString()
   }
+  const status = join(directory, "status")
   const size = ["-x", String(columns), "-y", String(rows)]
   const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`])
-  // The pane stays when the program ends, or its last words and its status would go with it.
-  const keep = ["set-option", "-g", "remain-on-exit", "on", ";", "set-option", "-g", "status", "off", ";"]
-  tmux(...keep, "new-session", "-d", ...size, "-c", cwd, ...variables, "--", ...argv)
+  const plain = ["set-option", "-g", "status", "off", ";"]
+  tmux(...plain, "new-session", "-d", ...size, "-c", cwd, ...variables, "--", ...noting(status), ...argv)
   const screen = () => tmux("capture-pane", "-p", "-J").replace(/[ \n]+$/, "")
   return {
     press: (...keys) => void tmux("send-keys", ...keys),
@@ -44,14 +44,24 @@ export function openTerminal({ argv, cwd, env, columns = 100, rows = 30 }: Termi
     screen,
     see: (expected, timeoutMs) => seen(screen, expected, timeoutMs),
     exitStatus: async () => {
-      const status = () => /^1:(\d+)/.exec(tmux("display-message", "-p", "#{pane_dead}:#{pane_dead_status}"))
-      return Number((await eventually("the program on the terminal ends", status))[1])
+      await eventually("the program on the terminal ends", () => existsSync(status))
+      return Number(readFileSync(status, "utf8"))
     },
     [Symbol.dispose]: () => {
       tmux("kill-server")
       rmSync(directory, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * Writes the exit status down itself: tmux loses it when the terminal closes before it has heard of the child's end.
+ * The trap keeps the shell alive through Ctrl-C, which reaches the program as it always does. Then it waits for the end
+ * of the terminal: a dead pane gets a line of tmux's own that pushes the first line off the screen.
+ */
+function noting(status: string): readonly string[] {
+  const script = `trap : INT; "$@"; echo $? > "$0.part"; mv "$0.part" "$0"; exec cat > /dev/null`
+  return ["sh", "-c", script, status]
 }
 
 async function seen(screen: () => string, expected: RegExp | string, timeoutMs = 20_000): Promise<string> {
