@@ -34,7 +34,7 @@ function hasCode(file: TidyFile): boolean {
   )
 }
 
-/** Lines of tests for each line of source. A row of a scenario table is a test like any other: it just needs no code. */
+/** Lines of tests for each line of source. A row of a scenario table is a test that needs no code. */
 export function testRatio(files: readonly TidyFile[]): number {
   const lines = (of: readonly TidyFile[]) => of.reduce((sum, file) => sum + file.lines.length, 0)
   const isScenario = (file: TidyFile) => file.path.startsWith("test/scenarios/")
