@@ -1,11 +1,13 @@
 import { chmodSync, lstatSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import type { ResourceLimits } from "../domain/command.ts"
 import { Failure } from "../domain/failure.ts"
 import { launchConfined } from "./bwrap-launch.ts"
 import type { BwrapSettings } from "./bwrap-settings.ts"
 import { type ControlGroups, findControlGroups } from "./cgroup.ts"
 import { confinedView, type FindPrivateEntries, refuseUnsafePaths } from "./confined-view.ts"
 import type { Confinement, Launch, Sandbox } from "./contract.ts"
+import { canLimitProcesses, defaultProcessesMax } from "./limits.ts"
 import { isShown, type Mount } from "./mounts.ts"
 import { isWithin } from "./paths.ts"
 import { holdPlaceholders } from "./placeholders.ts"
@@ -22,12 +24,22 @@ export function createBwrapSandbox(settings: BwrapSettings): Sandbox {
     kind: "bwrap",
     prepare: async confinement => {
       groups ??= findControlGroups()
-      return await prepare(settings, groups, privateEntries, confinement)
+      const limits = heldLimits(confinement.limits, groups)
+      return await prepare(settings, groups, privateEntries, { ...confinement, limits })
     },
   }
 }
 
 const remembrance = { blindMs: 1_000, ageMsMax: 60_000 }
+
+/**
+ * Where the kernel's own limit does not hold, as for root, the number nobody asked for is put on a control group
+ * although that costs milliseconds: a fork bomb doubles faster than anybody can count, and takes the machine with it.
+ */
+function heldLimits(limits: ResourceLimits, groups: ControlGroups): ResourceLimits {
+  const isHeld = limits.processesMax !== null || canLimitProcesses() || !groups.controls.has("processes")
+  return isHeld ? limits : { ...limits, processesMax: defaultProcessesMax }
+}
 
 async function prepare(
   settings: BwrapSettings,
