@@ -23,7 +23,7 @@ export async function sandboxFigures(): Promise<Figure[]> {
   // In a workspace of its own: what the launch holds there stays until the end.
   using other = openProduct()
   const bare = await bareBubblewrap(other)
-  const [confined, committed, executed] = await interleaved(100, [
+  const [confined, committed, executed] = await interleaved(300, [
     bare.run,
     () => {
       floor.commit()

@@ -50,8 +50,14 @@ export function needsBlock({ fileBytesMax, processesMax }: ResourceLimits, group
 export async function confinedTree(parts: TreeParts): Promise<ConfinedTree> {
   const { child, limits } = parts
   const status = watchStatus(parts.status, child)
-  const inForce = applyLimits(child.pid, limits, parts.groups, ownProcesses)
-  release(parts.gate)
+  const inForce = applyLimits(
+    child.pid,
+    limits,
+    parts.groups,
+    ownProcesses,
+    group => group.doors.length > 0 || group.add(child.pid),
+  )
+  release(parts.gate, inForce.group.doors)
   const isHeld = parts.block === null ? false : await limitInside(parts.block, status, limits)
   return treeOf(parts, status, isHeld ? { ...inForce, watchProcessesMax: null } : inForce)
 }
@@ -71,7 +77,7 @@ async function limitInside(
   if (inner === null) return false
   if (fileBytesMax !== null) limitFileSize(inner.pid, fileBytesMax)
   const isHeld = processesMax !== null && limitProcesses(inner.pid, processesMax)
-  release(block)
+  release(block, [])
   return isHeld
 }
 
@@ -163,10 +169,7 @@ function killAtOnce(child: Spawned, status: LaunchStatus): void {
   status.inner()?.signal(sigkill)
 }
 
-/**
- * The number nobody asked for is not put on a control group: moving a process into one makes the kernel wait for all
- * others, for ten milliseconds and more. The kernel's own limit costs nothing, where it holds; else somebody counts.
- */
+/** The number nobody asked for: the kernel's own limit, where it holds; else somebody counts. */
 function watchOver(
   { child, limits }: TreeParts,
   inForce: LimitsInForce,
@@ -201,9 +204,9 @@ function setupFailure(): Failure {
 }
 
 /** Opens a gate; whoever stood there may be dead by now, and then there is nothing to let go. */
-function release(fd: number): void {
+function release(fd: number, doors: readonly string[]): void {
   try {
-    writeSync(fd, "go\n")
+    writeSync(fd, `${doors.map(door => `${door}\n`).join("")}\n`)
   } catch (error) {
     if (errnoOf(error) === null) throw error
   }

@@ -5,7 +5,7 @@ import { Failure } from "../domain/failure.ts"
 import { launchConfined } from "./bwrap-launch.ts"
 import type { BwrapSettings } from "./bwrap-settings.ts"
 import { type ControlGroups, findControlGroups } from "./cgroup.ts"
-import { confinedView, type FindPrivateEntries, refuseUnsafePaths } from "./confined-view.ts"
+import { confinedView, refuseUnsafePaths, type ViewQuery } from "./confined-view.ts"
 import type { Confinement, Launch, Sandbox } from "./contract.ts"
 import { canLimitProcesses, defaultProcessesMax } from "./limits.ts"
 import { isShown, type Mount } from "./mounts.ts"
@@ -13,11 +13,15 @@ import { isWithin } from "./paths.ts"
 import { holdPlaceholders } from "./placeholders.ts"
 import { requireVisibleProgram } from "./program.ts"
 import { rememberPrivateEntries } from "./system-view.ts"
+import { rememberToolchains } from "./toolchains.ts"
 import type { TreeRules } from "./tree-rules.ts"
 import { takeSnapshot } from "./tree-snapshot.ts"
 
 export function createBwrapSandbox(settings: BwrapSettings): Sandbox {
-  const privateEntries = rememberPrivateEntries(settings.clock, remembrance)
+  const machine: Machine = {
+    privateEntries: rememberPrivateEntries(settings.clock, remembrance),
+    toolchains: rememberToolchains(settings.clock, remembrance.blindMs),
+  }
   // Found with the first command: a sandbox that is only asked for its kind must not touch the system.
   let groups: ControlGroups | null = null
   return {
@@ -25,16 +29,19 @@ export function createBwrapSandbox(settings: BwrapSettings): Sandbox {
     prepare: async confinement => {
       groups ??= findControlGroups()
       const limits = heldLimits(confinement.limits, groups)
-      return await prepare(settings, groups, privateEntries, { ...confinement, limits })
+      return await prepare(settings, groups, machine, { ...confinement, limits })
     },
   }
 }
 
+/** How the machine itself is looked at, for the part of the view that does not depend on the command. */
+type Machine = Pick<ViewQuery, "privateEntries" | "toolchains">
+
 const remembrance = { blindMs: 1_000, ageMsMax: 60_000 }
 
 /**
- * Where the kernel's own limit does not hold, as for root, the number nobody asked for is put on a control group
- * although that costs milliseconds: a fork bomb doubles faster than anybody can count, and takes the machine with it.
+ * Where the kernel's own limit does not hold, as for root, the number nobody asked for is put on a control group:
+ * a fork bomb doubles faster than anybody can count, and takes the machine with it.
  */
 function heldLimits(limits: ResourceLimits, groups: ControlGroups): ResourceLimits {
   const isHeld = limits.processesMax !== null || canLimitProcesses() || !groups.controls.has("processes")
@@ -44,7 +51,7 @@ function heldLimits(limits: ResourceLimits, groups: ControlGroups): ResourceLimi
 async function prepare(
   settings: BwrapSettings,
   groups: ControlGroups,
-  privateEntries: FindPrivateEntries,
+  machine: Machine,
   confinement: Confinement,
 ): Promise<Launch> {
   const { workspaceRoot: root } = confinement
@@ -61,7 +68,7 @@ async function prepare(
   const placeholders = await holdPlaceholders(root, masked, open)
   try {
     const snapshot = await takeSnapshot(rules, settings.clock.now())
-    const mounts = confinedView({ settings, confinement, snapshot, privateEntries })
+    const mounts = confinedView({ settings, confinement, snapshot, ...machine })
     requireVisibleDirectory(mounts, confinement.cwd)
     requireVisibleProgram(mounts, confinement.argv, confinement.cwd, confinement.environment["PATH"] ?? "")
     return launchConfined({

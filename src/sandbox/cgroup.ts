@@ -14,8 +14,13 @@ import { startTimeOf } from "./process-handle.ts"
 export interface ControlGroup {
   readonly holdsProcesses: boolean
   readonly holdsMemory: boolean
-  /** False when the kernel refuses; then the group holds nothing. */
+  /** False when the kernel refuses; then the group holds nothing. The kernel waits for all others meanwhile: slow. */
   add(pid: number): boolean
+  /**
+   * Where a process with one thread moves itself into the group by writing a 0, for which the kernel waits for nobody.
+   * Empty where there is no such way.
+   */
+  readonly doors: readonly string[]
   /** The processes in it, hidden as they may be. */
   members(): readonly number[]
   peakMemoryBytes(): number | null
@@ -138,6 +143,7 @@ function groupOf(parts: readonly Place[]): ControlGroup {
     holdsProcesses: holds("processes"),
     holdsMemory: holds("memory"),
     add: pid => parts.every(({ directory }) => tryWrite(join(directory, "cgroup.procs"), String(pid))),
+    doors: parts.filter(({ version }) => version === 1).map(({ directory }) => join(directory, "tasks")),
     members: () => [
       ...new Set(
         parts.flatMap(({ directory }) =>

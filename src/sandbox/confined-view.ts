@@ -6,7 +6,7 @@ import { linkedGitDirectories } from "./git-directory.ts"
 import { isShown, type Mount, protectWorkspace } from "./mounts.ts"
 import { byDepth, isWithin } from "./paths.ts"
 import { hiddenResolverFile, type PrivateEntry, readSystemView, type SystemView } from "./system-view.ts"
-import { findToolchains } from "./toolchains.ts"
+import type { FindToolchains } from "./toolchains.ts"
 import type { TreeSnapshot } from "./tree-snapshot.ts"
 
 export interface ViewSettings {
@@ -27,6 +27,7 @@ export interface ViewQuery {
   readonly confinement: Confinement
   readonly snapshot: TreeSnapshot
   readonly privateEntries: FindPrivateEntries
+  readonly toolchains: FindToolchains
 }
 
 /** Entries below a system directory that only its owner may read, down to a depth. */
@@ -38,6 +39,7 @@ export function confinedView({
   confinement,
   snapshot,
   privateEntries,
+  toolchains,
 }: ViewQuery): readonly Mount[] {
   const { workspaceRoot: root } = confinement
   const system = readSystemView()
@@ -45,7 +47,7 @@ export function confinedView({
     ...systemMounts(system, privateEntries, confinement),
     ...temporaryMounts(confinement.environment),
     ...homeMounts(settings, root, false),
-    ...readableMounts(system, settings, root),
+    ...readableMounts(system, settings, root, toolchains),
     { kind: "writable", path: root } as const,
     ...protectWorkspace(root, maskableEntries(snapshot, confinement), confinement.writable),
     ...homeMounts(settings, root, true),
@@ -108,19 +110,24 @@ function temporaryMounts(environment: Readonly<Record<string, string>>): readonl
     .map((path): Mount => ({ kind: "scratch", path, mode: 0o1777 }))
 }
 
-function readableMounts(system: SystemView, settings: ViewSettings, root: string): readonly Mount[] {
+function readableMounts(
+  system: SystemView,
+  settings: ViewSettings,
+  root: string,
+  toolchains: FindToolchains,
+): readonly Mount[] {
   const asked = [...settings.readablePaths, ...linkedGitDirectories(root)].filter(
     path => !isWithin(path, root) && lstatSync(path, { throwIfNoEntry: false }) !== undefined,
   )
-  const toolchains = findToolchains({
+  const bound = asked.sort(byDepth).map((path): Mount => ({ kind: "readOnly", path }))
+  const installed = toolchains({
     home: settings.home,
     environment: settings.hostEnvironment,
     protection: settings.protection,
     shown: [...system.directories, ...system.links.map(({ path }) => path), ...asked, root],
     kept: [settings.home, ...settings.stateDirectories],
   })
-  const bound = asked.sort(byDepth).map((path): Mount => ({ kind: "readOnly", path }))
-  return [...bound, ...toolchains]
+  return [...bound, ...installed]
 }
 
 /** A person may have opened a link by its own name or by what it points to. */

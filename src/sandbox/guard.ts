@@ -4,7 +4,10 @@ import { trySignal } from "./process-handle.ts"
 
 export interface GuardDescriptors {
   readonly status: number
-  /** The pipe whose other end only acode holds: first a line that opens the gate, then nothing until acode is gone. */
+  /**
+   * The pipe whose other end only acode holds: the doors of a control group, an empty line that opens the gate, then
+   * nothing until acode is gone.
+   */
   readonly lifeline: number
   /** Further ones that are for bubblewrap alone. */
   readonly others: readonly number[]
@@ -24,7 +27,9 @@ export function guarded(descriptors: GuardDescriptors, argv: readonly string[]):
 
 function guardScript({ status, lifeline, others }: GuardDescriptors): string {
   return [
-    `read -r line <&${lifeline} || exit ${gateClosed}`,
+    `while read -r door <&${lifeline} || exit ${gateClosed}; [ -n "$door" ]; do`,
+    `echo 0 >"$door" || exit ${gateClosed}`,
+    "done",
     "{",
     `read -r line <&${lifeline}`,
     `while read -r _ key pid rest; do [ "$key" = '"child-pid":' ] && first=\${pid%,}; done </proc/self/fd/${status}`,

@@ -15,20 +15,21 @@ export interface LimitsInForce {
 
 /**
  * Puts limits on a process that has not started its program yet; what it starts inherits them. `extraProcesses` is
- * how many processes of ours will be in the same tree.
+ * how many processes of ours will be in the same tree, `enter` gets the process into its group or says it cannot.
  */
 export function applyLimits(
   pid: number,
   limits: ResourceLimits,
   groups: ControlGroups,
   extraProcesses: number,
+  enter: (group: ControlGroup) => boolean = group => group.add(pid),
 ): LimitsInForce {
   const { processesMax, memoryBytesMax } = limits
   const group = groups.create({
     processesMax: processesMax === null ? null : processesMax + extraProcesses,
     memoryBytesMax,
   })
-  const grouped = group.add(pid)
+  const grouped = enter(group)
   lower(pid, "core", 0)
   lower(pid, "openFiles", openFilesMax)
   if (limits.cpuSecondsMax !== null) lower(pid, "cpu", limits.cpuSecondsMax, limits.cpuSecondsMax + 1)

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, statSync } from "node:fs"
 import { isAbsolute, normalize, relative } from "node:path"
+import type { Clock } from "../base/clock.ts"
 import type { Protection } from "./contract.ts"
 import type { Mount } from "./mounts.ts"
 import { byDepth, isWithin } from "./paths.ts"
@@ -23,6 +24,24 @@ export function findToolchains(query: ToolchainQuery): readonly Mount[] {
     .filter(root => !roots.some(other => other !== root && isWithin(root, other)))
     .map((path): Mount => ({ kind: "readOnly", path }))
   return [...shown, ...shown.flatMap(({ path }) => credentialsIn(query, path))]
+}
+
+export type FindToolchains = (query: ToolchainQuery) => readonly Mount[]
+
+/** The same, remembered for a moment: commands often follow each other, and nobody installs programs in between. */
+export function rememberToolchains(clock: Clock, momentMs: number): FindToolchains {
+  let known: {
+    readonly shown: string
+    readonly foundAtMs: number
+    readonly mounts: readonly Mount[]
+  } | null = null
+  return query => {
+    const shown = query.shown.join("\0")
+    const foundAtMs = clock.monotonicMs()
+    if (known?.shown !== shown || foundAtMs - known.foundAtMs >= momentMs)
+      known = { shown, foundAtMs, mounts: findToolchains(query) }
+    return known.mounts
+  }
 }
 
 function rootsOf(query: ToolchainQuery): readonly string[] {

@@ -34,6 +34,10 @@ describe("where control groups are made", () => {
     expect(group.add(4711)).toBe(true)
     expect(readFileSync(join(root, "pids/ours", name(1), "cgroup.procs"), "utf8")).toBe("4711")
     expect(group.members()).toEqual([4711])
+    expect(group.doors).toEqual([
+      join(root, "pids/ours", name(1), "tasks"),
+      join(root, "memory/mine", name(1), "tasks"),
+    ])
   })
 
   test("is only where there is a limit to hold", () => {
@@ -50,7 +54,7 @@ describe("where control groups are made", () => {
     put("user/cgroup.procs")
     put("user/cgroup.subtree_control", "cpu memory pids\n")
     const group = groupsFor("0::/user/app\n").create({ processesMax: 7, memoryBytesMax: 99 })
-    expect([group.holdsProcesses, group.holdsMemory]).toEqual([true, true])
+    expect([group.holdsProcesses, group.holdsMemory, group.doors]).toEqual([true, true, []])
     expect(readFileSync(join(root, "user", name(1), "memory.max"), "utf8")).toBe("99")
   })
 

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { confinedView, refuseUnsafePaths, type ViewSettings } from "../../src/sandbox/confined-view.ts"
 import type { Confinement } from "../../src/sandbox/contract.ts"
 import { isShown, type Mount, mountAt } from "../../src/sandbox/mounts.ts"
+import { findToolchains } from "../../src/sandbox/toolchains.ts"
 import { takeSnapshot } from "../../src/sandbox/tree-snapshot.ts"
 import { confinementOf, openRoom, type Room } from "./room.ts"
 
@@ -29,6 +30,7 @@ async function view(
     settings: { ...room.settings, ...settings },
     confinement,
     snapshot: await takeSnapshot(rules, 0),
+    toolchains: findToolchains,
     privateEntries: directory => (directory === "/etc" ? [{ path: "/etc/private", kind: "file" }] : []),
   })
 }

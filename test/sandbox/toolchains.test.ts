@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
-import { findToolchains } from "../../src/sandbox/toolchains.ts"
+import { findToolchains, rememberToolchains } from "../../src/sandbox/toolchains.ts"
 import { testProtection } from "./room.ts"
 
 describe("toolchains outside the system directories", () => {
@@ -94,5 +94,25 @@ describe("toolchains outside the system directories", () => {
     make("go/pkg/mod", ".m2/repository")
     writeFileSync(join(home, ".m2/settings.xml"), "password")
     expect(found({ PATH: "/usr/bin" })).toEqual(["readOnly .m2/repository", "readOnly go/pkg/mod"])
+  })
+
+  test("are remembered for a moment, and not for another workspace", () => {
+    let nowMs = 0
+    const find = rememberToolchains({ now: () => nowMs, monotonicMs: () => nowMs }, 1_000)
+    const names = (root: string) =>
+      find({
+        home,
+        environment: { PATH: `${home}/.cargo/bin` },
+        protection: testProtection,
+        shown: [root],
+        kept: [home],
+      }).map(({ path }) => relative(home, path))
+    expect(names("/one")).toEqual([])
+    make(".cargo/bin")
+    nowMs = 999
+    expect(names("/one")).toEqual([])
+    expect(names("/two")).toEqual([".cargo"])
+    nowMs = 2_000
+    expect(names("/one")).toEqual([".cargo"])
   })
 })
