@@ -8,10 +8,14 @@ import { type Figure, printTable, writeJson } from "./report.ts"
  */
 const groups: Readonly<Record<string, () => Promise<Figure[]> | Figure[]>> = {
   pure: async () => (await import("./pure.ts")).pureFigures(),
+  policy: async () => (await import("./policy.ts")).policyFigures(),
+  workspace: async () => (await import("./workspace.ts")).workspaceFigures(),
   redaction: async () => (await import("./redaction.ts")).redactionFigures(),
   runner: async () => (await import("./runner.ts")).runnerFigures(),
+  gate: async () => (await import("./gate.ts")).gateFigures(),
   sandbox: async () => (await import("./sandbox.ts")).sandboxFigures(),
   capture: async () => (await import("./capture.ts")).captureFigures(),
+  evidence: async () => (await import("./evidence.ts")).evidenceFigures(),
   kill: async () => (await import("./kill.ts")).killFigures(),
   start: async () => {
     build()

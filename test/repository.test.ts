@@ -93,7 +93,9 @@ test("every error code the program uses is explained, and every explained one is
   const sources = repositoryFiles().filter(
     file => isSource(file) && file.path !== "src/domain/error-codes.ts",
   )
-  const used = new Set(sources.flatMap(file => file.text.match(/ACODE-[A-Z]+-\d{3}/g) ?? []))
+  const used = new Set(
+    sources.flatMap(file => file.text.match(/ACODE-[A-Z]+-\d{3}|(?<=")E\d{3}(?=")/g) ?? []),
+  )
   const explained = errorCodes.map(({ code }) => code)
   expect([...used].filter(code => !explained.includes(code))).toEqual([])
   expect(explained.filter(code => !used.has(code))).toEqual([])

@@ -32,4 +32,17 @@ export const defaultConfig = {
     redaction: { enabled: true as const, patterns: [] },
     limits: { memory_mb: null, processes: null, cpu_seconds: null, file_mb: null },
   },
+  approvals: {
+    file_read: "auto" as const,
+    file_write: "prompt" as const,
+    file_delete: "prompt" as const,
+    directory_create: "auto" as const,
+    terminal_commands: "prompt" as const,
+    external_requests: "prompt" as const,
+    non_interactive: "deny" as const,
+    timeout_seconds: 300,
+  },
+  rules: [],
+  executor: { allowed_commands: [] },
+  checkpoints: { max_file_mb: 64, max_total_mb: 2048, undo_days: 7 },
 }

@@ -10,7 +10,7 @@ export type CheckedText =
   | { readonly leaves: null; readonly problems: readonly ConfigProblem[] }
 
 /** Reads and validates one file. Loads the YAML parser and the schemas, so it is imported only when a file exists. */
-export function checkConfigText(text: string, source: string): CheckedText {
+export async function checkConfigText(text: string, source: string): Promise<CheckedText> {
   const read = readYaml(text)
   if ("problems" in read) {
     const problems = read.problems.map(({ kind, message, line, column }) => {
@@ -20,7 +20,8 @@ export function checkConfigText(text: string, source: string): CheckedText {
     return { leaves: null, problems }
   }
   const { value, placeOf } = read.tree
-  const problems = validateDocument(value).map(({ path, what, message, allowed }) => {
+  const found = await validateDocument(value)
+  const problems = found.map(({ path, what, message, allowed }) => {
     const key = dotted(path)
     return { code: "ACODE-CFG-003", source, ...placeOf(path, what), key, message, allowed } as const
   })

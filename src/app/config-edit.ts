@@ -40,7 +40,7 @@ export async function setConfigValue(edit: ConfigEdit): Promise<EditedConfig> {
   const { key, source } = edit
   if (sectionKeys.includes(key)) throw isSection(key)
   if (!defaultLeaves.has(key)) throw unknownKey(key)
-  const value = parsedValue(edit)
+  const value = await parsedValue(edit)
   try {
     edit.ensureDirectory()
     return await withDirectoryLock(dirname(source.path), () => rewrite(edit, value))
@@ -53,13 +53,13 @@ export async function setConfigValue(edit: ConfigEdit): Promise<EditedConfig> {
 }
 
 /** What was typed, as the type of the key asks for it. Throws ACODE-CFG-003 with what is allowed. */
-function parsedValue({ key, valueText }: ConfigEdit): Json {
+async function parsedValue({ key, valueText }: ConfigEdit): Promise<Json> {
   const refuse = (message: string, allowed: string | null): never => {
     throw configFailure([{ ...problem("command line", key, message), code: "ACODE-CFG-003", allowed }])
   }
   const value = valueKind(key) === "text" ? valueText : yamlValue(valueText)
   if (value === undefined) return refuse("is not a YAML value", allowedAt(key.split(".")))
-  const [first] = validateLeaf(key, value)
+  const [first] = await validateLeaf(key, value)
   return first === undefined ? value : refuse(first.message, first.allowed)
 }
 
@@ -68,15 +68,15 @@ function yamlValue(text: string): Json | undefined {
   return "tree" in read ? read.tree.value : undefined
 }
 
-function rewrite(edit: ConfigEdit, value: Json): EditedConfig {
+async function rewrite(edit: ConfigEdit, value: Json): Promise<EditedConfig> {
   const { source, key } = edit
   const read = readConfigFile({ ...source, mustExist: false })
   if (read.kind === "unusable") throw configFailure([read.problem])
   const before = withVersion(read.kind === "read" ? read.text : "")
-  const expected = new Map(leavesBefore(before, source)).set(key, value)
+  const expected = new Map(await leavesBefore(before, source)).set(key, value)
   const refusals: (readonly ConfigProblem[])[] = []
   for (const text of editedYaml(before, key.split("."), value)) {
-    const { leaves, problems } = checkConfigText(text, source.shown)
+    const { leaves, problems } = await checkConfigText(text, source.shown)
     refusals.push(problems)
     if (leaves === null || !isSameLeaves(leaves, expected)) continue
     const path = read.kind === "read" ? read.realPath : source.path
@@ -95,10 +95,10 @@ function notEdited({ source, key }: ConfigEdit, refusals: readonly (readonly Con
   return configFailure([problem(source.shown, key, message)])
 }
 
-function leavesBefore(text: string, source: ConfigSource): Leaves {
+async function leavesBefore(text: string, source: ConfigSource): Promise<Leaves> {
   const read = readYaml(text)
   if ("tree" in read) return leavesOf(read.tree.value)
-  throw configFailure(checkConfigText(text, source.shown).problems)
+  throw configFailure((await checkConfigText(text, source.shown)).problems)
 }
 
 /** A file that says nothing yet gets the version every file needs; its comments stay. */

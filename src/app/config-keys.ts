@@ -81,7 +81,8 @@ function memberOf(value: Json, key: string): Json {
   return ownMember(value, key) ?? null
 }
 
-function ownMember(value: Json | undefined, key: string): Json | undefined {
+/** What a map holds under a name; nothing of other values, and nothing inherited. */
+export function ownMember(value: Json | undefined, key: string): Json | undefined {
   return value !== undefined && isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }
 

@@ -1,4 +1,6 @@
+import { unreachable } from "../base/assert.ts"
 import { canonicalJson, type Json } from "../base/canonical.ts"
+import { ownMember } from "./config-keys.ts"
 
 /** How two values of a key compare when one of them comes from a file nobody has trusted. */
 type Strictness =
@@ -6,6 +8,12 @@ type Strictness =
   | { readonly kind: "ranks"; readonly ranks: readonly (readonly Json[])[] }
   /** Every entry opens something: only those that hold anyway count. */
   | { readonly kind: "fewerEntries" }
+  /** A list of rules: those that refuse count, behind the ones that hold; the others could let something through. */
+  | { readonly kind: "refusals" }
+  /** A span of time that ends in a refusal; 0 stands for no end. */
+  | { readonly kind: "shorter" }
+
+const byPolicy: Strictness = { kind: "ranks", ranks: [["auto"], ["prompt"], ["skip"], ["deny"]] }
 
 /**
  * Keys that loosen security. From the project file they count only after `acode config trust`; until then the
@@ -19,6 +27,16 @@ const strictness: Readonly<Record<string, Strictness>> = {
   "execution.environment.mode": { kind: "ranks", ranks: [["merge"], ["inherit"], ["replace"]] },
   "execution.environment.include": { kind: "fewerEntries" },
   "execution.readable_paths": { kind: "fewerEntries" },
+  "approvals.file_read": byPolicy,
+  "approvals.file_write": byPolicy,
+  "approvals.file_delete": byPolicy,
+  "approvals.directory_create": byPolicy,
+  "approvals.terminal_commands": byPolicy,
+  "approvals.external_requests": byPolicy,
+  "approvals.non_interactive": { kind: "ranks", ranks: [["rest"], ["deny"]] },
+  "approvals.timeout_seconds": { kind: "shorter" },
+  rules: { kind: "refusals" },
+  "executor.allowed_commands": { kind: "fewerEntries" },
 }
 
 /** Lists that protect: each source adds to them, so that no file can take away what another one asked for. */
@@ -33,24 +51,58 @@ export function loosensSecurity(key: string): boolean {
 
 /** The value after a source that may say anything has spoken over what held before. */
 export function overridden(key: string, held: Json, said: Json): Json {
-  if (!accumulating.has(key)) return said
-  return [...new Set([...entries(held), ...entries(said)])]
+  // The stronger source decides first; a refusal of the weaker one holds all the same, wherever it stands.
+  if (strictness[key]?.kind === "refusals") return distinct([...entries(said), ...entries(held)])
+  return accumulating.has(key) ? distinct([...entries(held), ...entries(said)]) : said
 }
 
 /** The stricter of what held before and what an untrusted file says. */
 export function stricter(key: string, held: Json, said: Json): Json {
   const rule = strictness[key]
   if (rule === undefined) return overridden(key, held, said)
-  if (rule.kind === "fewerEntries") {
-    const known = new Set(entries(held).map(canonicalJson))
-    return entries(said).filter(entry => known.has(canonicalJson(entry)))
+  switch (rule.kind) {
+    case "fewerEntries":
+      return entries(said).filter(entry => isAmong(entries(held), entry))
+    case "refusals":
+      return distinct([...entries(held), ...entries(said).filter(refuses)])
+    case "shorter":
+      return patience(said) < patience(held) ? said : held
+    case "ranks": {
+      const rank = (value: Json) => rule.ranks.findIndex(values => values.includes(value))
+      return rank(said) > rank(held) ? said : held
+    }
+    default:
+      return unreachable(rule)
   }
-  const rank = (value: Json) => rule.ranks.findIndex(values => values.includes(value))
-  return rank(said) > rank(held) ? said : held
+}
+
+/** Whether some of what an untrusted file says for a key does not count: what trusting the file would let in. */
+export function isHeldBack(key: string, held: Json, said: Json): boolean {
+  const rule = strictness[key]
+  if (rule === undefined) return false
+  if (rule.kind !== "refusals") return !isSame(stricter(key, held, said), said)
+  return entries(said).some(entry => !refuses(entry) && !isAmong(entries(held), entry))
 }
 
 export function isSame(a: Json, b: Json): boolean {
   return canonicalJson(a) === canonicalJson(b)
+}
+
+function refuses(rule: Json): boolean {
+  const policy = ownMember(rule, "policy")
+  return policy === "deny" || policy === "skip"
+}
+
+function patience(seconds: Json): number {
+  return typeof seconds === "number" && seconds > 0 ? seconds : Number.POSITIVE_INFINITY
+}
+
+function isAmong(list: readonly Json[], entry: Json): boolean {
+  return list.some(known => isSame(known, entry))
+}
+
+function distinct(list: readonly Json[]): readonly Json[] {
+  return [...new Map(list.map(entry => [canonicalJson(entry), entry])).values()]
 }
 
 function entries(value: Json): readonly Json[] {

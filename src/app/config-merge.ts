@@ -1,6 +1,6 @@
 import type { Json } from "../base/canonical.ts"
 import { defaultLeaves, type Leaves } from "./config-keys.ts"
-import { isSame, loosensSecurity, overridden, stricter } from "./config-loosening.ts"
+import { isHeldBack, isSame, overridden, stricter } from "./config-loosening.ts"
 
 export type ConfigOrigin = "default" | "user" | "project" | "environment" | "flag"
 
@@ -35,9 +35,5 @@ export function mergeLayers(layers: readonly ConfigLayer[]): MergedConfig {
 
 /** The keys of a layer that would loosen security over what holds below it: what trusting it would let in. */
 export function looseningKeys(below: Leaves, layer: Leaves): string[] {
-  return [...layer]
-    .filter(
-      ([key, said]) => loosensSecurity(key) && !isSame(stricter(key, below.get(key) ?? null, said), said),
-    )
-    .map(([key]) => key)
+  return [...layer].filter(([key, said]) => isHeldBack(key, below.get(key) ?? null, said)).map(([key]) => key)
 }

@@ -17,6 +17,15 @@ export interface ConfigProblem {
   readonly allowed: string | null
 }
 
+/** One thing wrong with a document, by its path. */
+export interface DocumentProblem {
+  readonly path: readonly (string | number)[]
+  /** Whether the key itself is wrong or what stands behind it. */
+  readonly what: "key" | "value"
+  readonly message: string
+  readonly allowed: string | null
+}
+
 const shownMax = 100
 
 /** One Failure for everything that is wrong in all sources, so that nobody corrects a file error by error. */

@@ -1,6 +1,9 @@
 import { z } from "zod"
+import { approvalsSection } from "./config-approvals.ts"
+import { checkpointsSection } from "./config-checkpoints.ts"
 import { defaultConfig } from "./config-defaults.ts"
 import { executionSection } from "./config-execution.ts"
+import { executorSection, rulesList } from "./config-rules.ts"
 
 /**
  * The whole configuration. A new section is one file with its schema, one line here and its defaults in
@@ -11,6 +14,10 @@ export const ConfigFile = z.strictObject({
     .literal(defaultConfig.schema_version)
     .describe('Version of this format, as text in quotes: "1".'),
   execution: executionSection(),
+  approvals: approvalsSection(),
+  rules: rulesList(),
+  executor: executorSection(),
+  checkpoints: checkpointsSection(),
 })
 
 /** The configuration in force: every key has a value. */

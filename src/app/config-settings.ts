@@ -1,6 +1,8 @@
 import { join } from "node:path"
 import type { ResourceLimits } from "../domain/command.ts"
 import type { ExecutionSettings } from "../exec/settings.ts"
+import type { CategoryDefaults } from "../policy/levels.ts"
+import type { CheckpointLimits } from "../workspace/checkpoint/contract.ts"
 import type { Config } from "./config-schema.ts"
 
 const KiB = 1024
@@ -63,5 +65,44 @@ export function toAuditSettings({ execution: { audit } }: Config): AuditSettings
     retentionMs: audit.retention_days * dayMs,
     includeOutput: audit.include_output,
     inlineOutputBytesMax: audit.max_output_bytes,
+  }
+}
+
+export interface ApprovalSettings {
+  readonly defaults: CategoryDefaults
+  /** What happens to a question when nobody can answer it. */
+  readonly nonInteractive: "deny" | "rest"
+  /** How long a question waits; null waits for good. */
+  readonly timeoutMs: number | null
+}
+
+export function toApprovalSettings({ approvals }: Config): ApprovalSettings {
+  return {
+    defaults: {
+      FILE_READ: approvals.file_read,
+      FILE_WRITE: approvals.file_write,
+      FILE_DELETE: approvals.file_delete,
+      DIRECTORY_CREATE: approvals.directory_create,
+      TERMINAL_COMMAND: approvals.terminal_commands,
+      EXTERNAL_REQUEST: approvals.external_requests,
+    },
+    nonInteractive: approvals.non_interactive,
+    timeoutMs: approvals.timeout_seconds === 0 ? null : approvals.timeout_seconds * 1000,
+  }
+}
+
+export interface CheckpointSettings {
+  readonly limits: CheckpointLimits
+  /** How long a checkpoint is kept. */
+  readonly undoMs: number
+}
+
+export function toCheckpointSettings({ checkpoints }: Config): CheckpointSettings {
+  return {
+    limits: {
+      fileBytesMax: checkpoints.max_file_mb * MiB,
+      totalBytesMax: checkpoints.max_total_mb * MiB,
+    },
+    undoMs: checkpoints.undo_days * dayMs,
   }
 }

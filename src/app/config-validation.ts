@@ -1,29 +1,30 @@
 import type { z } from "zod"
 import type { Json } from "../base/canonical.ts"
 import { nearest, oneLine } from "../base/text.ts"
-import { defaultLeaves, documentOf, unknownKey, withoutEmptySections } from "./config-keys.ts"
+import { defaultLeaves, documentOf, ownMember, unknownKey, withoutEmptySections } from "./config-keys.ts"
+import type { DocumentProblem } from "./config-problem.ts"
 import { allowedAt, namesAt } from "./config-reference.ts"
 import { ConfigFile } from "./config-schema.ts"
 
-/** One thing wrong with a document, by its path. */
-export interface DocumentProblem {
-  readonly path: readonly (string | number)[]
-  /** Whether the key itself is wrong or what stands behind it. */
-  readonly what: "key" | "value"
-  readonly message: string
-  readonly allowed: string | null
-}
-
 /** Everything that is wrong with a document, at once; nothing when it is a valid configuration. */
-export function validateDocument(document: Json): DocumentProblem[] {
+export async function validateDocument(document: Json): Promise<DocumentProblem[]> {
   const parsed = ConfigFile.safeParse(withoutEmptySections(document), { error: explained })
-  return parsed.success ? [] : parsed.error.issues.flatMap(problemsOf)
+  const problems = parsed.success ? [] : parsed.error.issues.flatMap(problemsOf)
+  if (!hasRules(document)) return problems
+  // Only for a file with rules of its own: reading them takes the whole rule tables, which no command needs to start.
+  const { ruleProblems } = await import("./config-rules-check.ts")
+  return [...problems, ...ruleProblems(document, problems)]
 }
 
 /** What is wrong with one value, on its own. The key must exist. */
-export function validateLeaf(key: string, value: Json): DocumentProblem[] {
+export async function validateLeaf(key: string, value: Json): Promise<DocumentProblem[]> {
   if (!defaultLeaves.has(key)) throw unknownKey(key)
   return validateDocument(documentOf(new Map([...defaultLeaves, [key, value]])))
+}
+
+function hasRules(document: Json): boolean {
+  const lists = [ownMember(document, "rules"), ownMember(ownMember(document, "executor"), "allowed_commands")]
+  return lists.some(list => Array.isArray(list) && list.length > 0)
 }
 
 /** Texts for what the schemas do not explain themselves. */

@@ -99,18 +99,17 @@ async function readFileLayer(source: ConfigSource): Promise<CheckedPart & { read
   if (read.kind === "absent") return { leaves: nothing, problems: [], hash: null }
   if (read.kind === "unusable") return { leaves: nothing, problems: [read.problem], hash: null }
   const { checkConfigText } = await import("./config-document.ts")
-  const { leaves, problems } = checkConfigText(read.text, source.shown)
+  const { leaves, problems } = await checkConfigText(read.text, source.shown)
   return { leaves: leaves ?? nothing, problems, hash: read.hash }
 }
 
 async function checkOverrides(overrides: readonly Override[]): Promise<CheckedPart> {
   if (overrides.length === 0) return { leaves: nothing, problems: [] }
   const { validateLeaf } = await import("./config-validation.ts")
-  const problems = overrides.flatMap(({ key, value, source }) =>
-    validateLeaf(key, value).map(({ message, allowed }) => {
-      return { code: "ACODE-CFG-003", source, line: null, column: null, key, message, allowed } as const
-    }),
-  )
+  const problems: ConfigProblem[] = []
+  for (const { key, value, source } of overrides)
+    for (const { message, allowed } of await validateLeaf(key, value))
+      problems.push({ code: "ACODE-CFG-003", source, line: null, column: null, key, message, allowed })
   return { leaves: new Map(overrides.map(({ key, value }) => [key, value])), problems }
 }
 

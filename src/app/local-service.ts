@@ -6,6 +6,8 @@ import type { AuditReport } from "../store/contract.ts"
 import { openStore } from "../store/open-store.ts"
 import { toAuditSettings, toResourceLimits } from "./config-settings.ts"
 import { configSources } from "./config-sources.ts"
+import { historyVerbs } from "./history-verbs.ts"
+import type { PlanVerbs } from "./plan-verbs.ts"
 import type { PolicyQuestions } from "./policy-questions.ts"
 import type { AppService, TrustedFile } from "./service.ts"
 import { ensureAgentDirectory } from "./state-directory.ts"
@@ -29,6 +31,8 @@ export function openService(request: ServiceRequest): AppService {
     return loaded
   }
   return {
+    ...historyVerbs(wiring),
+    ...lazyPlanVerbs(wiring),
     workspaceRoot: wiring.root.path,
     config,
     commandOf: async (words, form) => {
@@ -44,12 +48,28 @@ export function openService(request: ServiceRequest): AppService {
     audit: async stream => audit(wiring, stream),
     diagnose: async () => (await import("./diagnose.ts")).diagnose(wiring),
     askPolicy: async question => {
+      await config()
       policy ??= import("./policy-questions.ts").then(({ policyQuestions }) => policyQuestions(wiring))
       return (await policy).answer(question)
     },
     trustConfig: () => trust(wiring),
     setConfig: (key, value) => setValue(wiring, key, value),
     close: async () => wiring[Symbol.dispose](),
+  }
+}
+
+/** Loaded when one is used: the plan lane brings the tools and the gate along. */
+function lazyPlanVerbs(wiring: Wiring): PlanVerbs {
+  let loaded: Promise<PlanVerbs> | null = null
+  const verbs = () => {
+    loaded ??= import("./plan-verbs.ts").then(({ planVerbs }) => planVerbs(wiring))
+    return loaded
+  }
+  return {
+    approvePlan: async (plan, forMs) => (await verbs()).approvePlan(plan, forMs),
+    runPlan: async request => (await verbs()).runPlan(request),
+    previewUndo: async id => (await verbs()).previewUndo(id),
+    undo: async id => (await verbs()).undo(id),
   }
 }
 
@@ -60,14 +80,14 @@ async function audit(wiring: Wiring, stream: string | null): Promise<AuditReport
     return nothingToAudit(othersAnchoredAt(places.anchorsDirectory, root.path, ""))
   using store = openStore({ ...(await wiring.storeOptions()), readOnly: true })
   if (stream === null) return store.verify()
-  const known = store.executions.matching(stream)
+  const known = [...store.sessions.matching(stream), ...store.executions.matching(stream)]
   const [only] = known
   if (known.length === 1 && only !== undefined) return store.verify(only)
   throw new Failure({
     kind: "usage",
     code: known.length === 0 ? "ACODE-CLI-004" : "ACODE-CLI-005",
-    message: `"${printable(stream)}" fits ${known.length} executions`,
-    hint: "`acode runs list` shows the ids",
+    message: `"${printable(stream)}" fits ${known.length} sessions and executions`,
+    hint: "`acode session list` and `acode runs list` show the ids",
   })
 }
 

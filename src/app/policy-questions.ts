@@ -1,19 +1,10 @@
 import { Failure } from "../domain/failure.ts"
-import {
-  type CheckAnswer,
-  checkCommand,
-  checkPath,
-  commandEffect,
-  needsShellParser,
-} from "../policy/command-check.ts"
+import { type CheckAnswer, checkCommand, checkPath, commandEffect } from "../policy/command-check.ts"
 import type { PathOperation } from "../policy/contract.ts"
-import type { PolicyOptions } from "../policy/decision.ts"
-import { shippedDefaults } from "../policy/levels.ts"
-import { ruleSet } from "../policy/rules.ts"
-import { noScopes } from "../policy/yes-scopes.ts"
 import { locate } from "../workspace/place.ts"
 import type { Wiring } from "./wire.ts"
-import { probeHere } from "./wire-sandbox.ts"
+import type { WiredPolicy } from "./wire-policy.ts"
+import { hasSandbox } from "./wire-sandbox.ts"
 
 /** A string for a shell, a program with its arguments, or something to be done to a path. */
 export type PolicyQuestion =
@@ -27,49 +18,40 @@ export interface PolicyQuestions {
   answer(question: PolicyQuestion): Promise<PolicyAnswer>
 }
 
-/** Answers what the shipped rules decide at the root of the workspace, outside any plan and without `--yes`. */
-export function policyQuestions({ root, request }: Wiring): PolicyQuestions {
-  const rules = ruleSet([])
-  const options: PolicyOptions = {
-    root: root.path,
-    home: request.environment.home,
-    defaults: shippedDefaults,
-    yes: noScopes,
-    parser: null,
-  }
+/** Answers what is decided at the root of the workspace, outside any plan: by the rules, the defaults and `--yes`. */
+export function policyQuestions(wiring: Wiring): PolicyQuestions {
+  let loaded: Promise<WiredPolicy> | null = null
   let probed: Promise<boolean> | null = null
-  const hasSandbox = () => {
-    probed ??= probeHere(root.path).then(({ kind }) => kind !== "none")
+  const policy = () => {
+    loaded ??= wiring.policy()
+    return loaded
+  }
+  const isConfined = () => {
+    probed ??= wiring.config().then(({ values }) => hasSandbox(values, wiring.root.path))
     return probed
-  }
-  const answerCommand = async (command: string | readonly string[]) => {
-    const isConfined = await hasSandbox()
-    const isShell = needsShellParser([commandEffect(command, isConfined)])
-    const parser = isShell ? await loadParser() : null
-    return checkCommand(command, isConfined, rules, { ...options, parser })
-  }
-  const answerPath = (path: string, operation: PathOperation) => {
-    const asTyped = checkPath(path, operation, rules, options)
-    if (asTyped.decision === "deny") return asTyped
-    const place = placeOf(() => locate(root, path).relative)
-    if ("refused" in place) return place.refused
-    // A symlink is deleted itself; everything else happens to what it points to.
-    if (place.path === null || operation === "delete") return asTyped
-    const asFound = checkPath(place.path, operation, rules, options)
-    return asFound.decision === "allow" ? asTyped : asFound
   }
   return {
     answer: async question => {
-      if ("path" in question) return answerPath(question.path, question.op)
-      return answerCommand("argv" in question ? question.argv : question.command)
+      if ("path" in question) return answerPath(wiring, await policy(), question.path, question.op)
+      const command = "argv" in question ? question.argv : question.command
+      const confined = await isConfined()
+      const { rules, optionsFor } = await policy()
+      return checkCommand(command, confined, rules, await optionsFor([commandEffect(command, confined)]))
     },
   }
 }
 
-/** Only when a string has to be read: the grammar costs more than everything else a check does. */
-async function loadParser() {
-  const { loadShellParser } = await import("../policy/shell-parser.ts")
-  return loadShellParser()
+/** On the path as it is typed and on where it leads. */
+async function answerPath({ root }: Wiring, policy: WiredPolicy, path: string, operation: PathOperation) {
+  const options = await policy.optionsFor([])
+  const asTyped = checkPath(path, operation, policy.rules, options)
+  if (asTyped.decision === "deny") return asTyped
+  const place = placeOf(() => locate(root, path).relative)
+  if ("refused" in place) return place.refused
+  // A symlink is deleted itself; everything else happens to what it points to.
+  if (place.path === null || operation === "delete") return asTyped
+  const asFound = checkPath(place.path, operation, policy.rules, options)
+  return asFound.decision === "allow" ? asTyped : asFound
 }
 
 type Place = { readonly path: string | null } | { readonly refused: PolicyAnswer }

@@ -1,4 +1,4 @@
-import type { ProcessIdentity } from "../domain/events.ts"
+import type { ProcessIdentity } from "../domain/process-identity.ts"
 import type { Recorder } from "../exec/contract.ts"
 import type { Store } from "../store/contract.ts"
 

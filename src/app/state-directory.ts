@@ -9,6 +9,8 @@ export interface StatePlaces {
   readonly databasePath: string
   readonly artifactsDirectory: string
   readonly quarantineDirectory: string
+  /** The one place with byte-exact copies of user files; masked in every sandbox like all of `.agent`. */
+  readonly checkpointsDirectory: string
   /** Keys, anchors and trust of all workspaces. */
   readonly dataDirectory: string
   readonly keysDirectory: string
@@ -24,6 +26,7 @@ export function statePlaces(workspaceRoot: string, dataHome: string): StatePlace
     databasePath: join(agentDirectory, "workspace.db"),
     artifactsDirectory: join(agentDirectory, "artifacts"),
     quarantineDirectory: join(agentDirectory, "quarantine"),
+    checkpointsDirectory: join(agentDirectory, "checkpoints"),
     dataDirectory,
     keysDirectory: join(dataDirectory, "keys"),
     anchorsDirectory: join(dataDirectory, "anchors"),

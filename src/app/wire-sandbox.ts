@@ -42,6 +42,11 @@ export function probeHere(workspaceRoot: string): Promise<SandboxProbe> {
   return probeSandbox(findBwrap(workspaceRoot))
 }
 
+/** Whether commands are confined when nobody chooses; where they are not, what rests on confinement is asked. */
+export async function hasSandbox({ execution }: Config, workspaceRoot: string): Promise<boolean> {
+  return execution.sandbox !== "none" && (await probeHere(workspaceRoot)).kind !== "none"
+}
+
 /** Closes what a dead acode left open, ends what it left running, and removes what it put into the workspace. */
 export async function endInterrupted(store: Store, workspaceRoot: string): Promise<void> {
   for (const id of store.executions.recover(owner => isProcessAlive(owner))) await endTagged(id)

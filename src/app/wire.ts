@@ -8,15 +8,19 @@ import * as environmentRules from "../policy/environment-rules.ts"
 import { createRedactor } from "../policy/redactor.ts"
 import type { Store } from "../store/contract.ts"
 import { openStore } from "../store/open-store.ts"
-import { processIdentity } from "../store/process-identity.ts"
+import { isProcessAlive, processIdentity } from "../store/process-identity.ts"
 import { readGitState } from "../workspace/git.ts"
 import { locateWorkspace } from "../workspace/locate.ts"
 import { WorkspaceRoot } from "../workspace/root.ts"
+import type { OpenWorkspace } from "../workspace/workspace.ts"
 import { type LoadedConfig, loadConfig } from "./config.ts"
 import { toAuditSettings, toExecutionSettings } from "./config-settings.ts"
 import type { AppEnvironment } from "./environment.ts"
+import { ownOutputs } from "./own-outputs.ts"
+import type { GivenYes } from "./policy-yes.ts"
 import { logRecorder } from "./recorder.ts"
 import { ensureAgentDirectory, type StatePlaces, statePlaces } from "./state-directory.ts"
+import type { WiredPolicy } from "./wire-policy.ts"
 import { endInterrupted, wireSandbox } from "./wire-sandbox.ts"
 
 export interface WireRequest {
@@ -24,6 +28,8 @@ export interface WireRequest {
   /** `-C`; without it the workspace is found from the current directory. */
   readonly workspace: string | undefined
   readonly configFile: string | undefined
+  /** `--yes`: what a person answered in advance. */
+  readonly yes?: GivenYes | undefined
 }
 
 /** The parts of one workspace, each constructed when it is first asked for. The only place that constructs them. */
@@ -31,11 +37,15 @@ export class Wiring implements Disposable {
   readonly root: WorkspaceRoot
   readonly places: StatePlaces
   readonly clock: Clock = systemClock
-  private readonly faults: Faults
+  readonly faults: Faults
+  /** Of this process, and of dead ones whose sessions are looked at. */
+  readonly ownOutputs = ownOutputs()
   private loaded: Promise<LoadedConfig> | null = null
   private opened: Store | null = null
   private plainRedactor: Redactor | null = null
   private shared: Promise<CommandRunner> | null = null
+  private files: Promise<OpenWorkspace> | null = null
+  private readonly disposables = new DisposableStack()
 
   constructor(readonly request: WireRequest) {
     const { environment, workspace } = request
@@ -61,7 +71,16 @@ export class Wiring implements Disposable {
     const store = openStore({ ...(await this.storeOptions()), readOnly: false })
     this.opened = store
     await endInterrupted(store, this.root.path)
+    await this.endInterruptedSessions(store)
     return store
+  }
+
+  /** Loaded only when there is one: most commands find none. */
+  private async endInterruptedSessions(store: Store): Promise<void> {
+    const interrupted = store.sessions.interrupted(isProcessAlive)
+    if (interrupted.length === 0) return
+    const { recoverSessions } = await import("./session-recovery.ts")
+    await recoverSessions(await this.workspace(), store, interrupted, this.ownOutputs)
   }
 
   /** The history, or null when nothing was ever recorded here. */
@@ -99,7 +118,7 @@ export class Wiring implements Disposable {
     return this.runnerWith({ started: () => undefined, finished: () => undefined })
   }
 
-  private async runnerWith(recorder: Recorder): Promise<CommandRunner> {
+  async runnerWith(recorder: Recorder): Promise<CommandRunner> {
     const config = await this.config()
     const { environment } = this.request
     return createRunner({
@@ -124,7 +143,36 @@ export class Wiring implements Disposable {
     })
   }
 
+  /** The user's files, and what is kept of them to be put back. */
+  workspace(): Promise<OpenWorkspace> {
+    this.files ??= this.openFiles()
+    return this.files
+  }
+
+  private async openFiles(): Promise<OpenWorkspace> {
+    const { wireWorkspace } = await import("./wire-workspace.ts")
+    const opened = wireWorkspace({
+      directory: this.root.path,
+      places: this.places,
+      config: (await this.config()).values,
+      environment: this.request.environment,
+      clock: this.clock,
+      faults: this.faults,
+      ownOutputs: this.ownOutputs,
+      unrecordedRunner: () => this.unrecordedRunner(),
+    })
+    this.disposables.use(opened.workspace)
+    return opened
+  }
+
+  async policy(): Promise<WiredPolicy> {
+    const { wirePolicy } = await import("./wire-policy.ts")
+    const { environment, yes } = this.request
+    return wirePolicy({ config: (await this.config()).values, environment, root: this.root.path, yes })
+  }
+
   [Symbol.dispose](): void {
+    this.disposables.dispose()
     this.opened?.[Symbol.dispose]()
     this.root[Symbol.dispose]()
   }

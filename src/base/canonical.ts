@@ -13,11 +13,15 @@ export function canonicalJson(value: unknown): string {
   }
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
   if (typeof value !== "object") throw new TypeError(`not representable in JSON: ${typeof value}`)
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`)
-  return `{${members.join(",")}}`
+  let members = ""
+  // Without a comparison the order is that of code units, which is the one that is meant.
+  for (const key of Object.keys(value).sort()) {
+    // as: an object that is no list has members of any kind, and that is all that is asked of it.
+    const member: unknown = (value as Readonly<Record<string, unknown>>)[key]
+    if (member === undefined) continue
+    members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(member)}`
+  }
+  return `{${members}}`
 }
 
 export function sha256Hex(content: string | Uint8Array): string {

@@ -1,3 +1,6 @@
+import { approvalsList } from "./approvals-list.ts"
+import { approvalsShow } from "./approvals-show.ts"
+import { approve } from "./approve.ts"
 import { auditVerify } from "./audit-verify.ts"
 import { configGet } from "./config-get.ts"
 import { configPath } from "./config-path.ts"
@@ -5,8 +8,22 @@ import { configSet } from "./config-set.ts"
 import { configShow } from "./config-show.ts"
 import { configTrust } from "./config-trust.ts"
 import type { CliCommand } from "./definition.ts"
+import { deny } from "./deny.ts"
 import { doctor } from "./doctor.ts"
+import { evidenceByCode } from "./evidence-by-code.ts"
+import { evidenceByFile } from "./evidence-by-file.ts"
+import { evidenceByTool } from "./evidence-by-tool.ts"
+import { evidenceFailures } from "./evidence-failures.ts"
+import { evidenceFixes } from "./evidence-fixes.ts"
+import { evidenceLatest } from "./evidence-latest.ts"
+import { evidenceRecurring } from "./evidence-recurring.ts"
+import { evidenceShow } from "./evidence-show.ts"
 import { exec } from "./exec.ts"
+import { planApprove } from "./plan-approve.ts"
+import { planHash } from "./plan-hash.ts"
+import { planRun } from "./plan-run.ts"
+import { planShow } from "./plan-show.ts"
+import { planValidate } from "./plan-validate.ts"
 import { policyCheck } from "./policy-check.ts"
 import { redact } from "./redact.ts"
 import { runsList } from "./runs-list.ts"
@@ -14,9 +31,34 @@ import { runsPrune } from "./runs-prune.ts"
 import { runsShow } from "./runs-show.ts"
 import { runsStats } from "./runs-stats.ts"
 import { schema } from "./schema.ts"
+import { sessionList } from "./session-list.ts"
+import { sessionLogs } from "./session-logs.ts"
+import { sessionShow } from "./session-show.ts"
+import { sessionUndo } from "./session-undo.ts"
 
 /** Every verb, in the order help shows them. */
 export const cliCommands: readonly CliCommand[] = [
+  planValidate,
+  planShow,
+  planHash,
+  planApprove,
+  planRun,
+  sessionList,
+  sessionShow,
+  sessionLogs,
+  sessionUndo,
+  approvalsList,
+  approvalsShow,
+  approve,
+  deny,
+  evidenceByTool,
+  evidenceFailures,
+  evidenceByCode,
+  evidenceByFile,
+  evidenceShow,
+  evidenceLatest,
+  evidenceRecurring,
+  evidenceFixes,
   exec,
   runsList,
   runsShow,

@@ -72,11 +72,12 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
     environment,
     terminal: terminalUse(),
     service: () => {
-      service ??= import("../app/local-service.ts").then(({ openService }) =>
+      service ??= import("../app/local-service.ts").then(async ({ openService }) =>
         openService({
           environment,
           workspace: globals.workspace,
           configFile: globals.config,
+          yes: await givenYes(globals),
           notice: text => output.notice(text),
         }),
       )
@@ -85,6 +86,11 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
     close: async () => (await service)?.close(),
   }
   return context
+}
+
+/** Loaded only when it is given: the scopes bring the globs of the policy room along. */
+async function givenYes({ yes, "ack-danger": acknowledges }: GlobalFlags) {
+  return yes === undefined ? undefined : (await import("../app/policy-yes.ts")).readYes(yes, acknowledges)
 }
 
 function styleOf(globals: GlobalFlags, environment: AppEnvironment) {

@@ -22,6 +22,16 @@ export class Output {
     writeText(1, `${JSON.stringify(value, null, 2)}\n`)
   }
 
+  /** One object of a stream of them, there at once and on one line. */
+  jsonLine(value: unknown): void {
+    writeText(1, `${JSON.stringify(value)}\n`)
+  }
+
+  /** A question to the person at the terminal. Beside the answer, so that it may be piped, and never silenced. */
+  question(text: string): void {
+    writeText(2, text)
+  }
+
   /** Something worth knowing that is not the answer. */
   notice(text: string): void {
     if (!this.style.quiet) writeText(2, `${this.dim(text)}\n`)

@@ -2,8 +2,8 @@ import { oneLine, shellQuoted } from "../base/text.ts"
 import type { CommandResult, ExecutionRecord, TruncatedStream } from "../domain/command-result.ts"
 import type { CliContext } from "./context.ts"
 import { defineCommand } from "./definition.ts"
-import { executionId } from "./execution-id.ts"
 import { bytesText, durationText } from "./format.ts"
+import { idOf, recorded } from "./recorded-id.ts"
 
 export const runsShow = defineCommand({
   name: "runs show",
@@ -24,7 +24,7 @@ export const runsShow = defineCommand({
   run: async ({ arguments: [typed = ""], flags }, context) => {
     const app = await context.service()
     const history = await app.executions()
-    const record = history?.show(executionId(history, typed)) ?? null
+    const record = history?.show(idOf(history, typed, recorded.execution)) ?? null
     if (record === null) return 1
     if (context.globals.json) {
       context.output.json(record)

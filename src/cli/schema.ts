@@ -7,6 +7,10 @@ import { defineCommand } from "./definition.ts"
 const schemas: Readonly<Record<string, () => Promise<unknown>>> = {
   config: async () => (await import("../app/config-json-schema.ts")).configJsonSchema(),
   "command-result": async () => jsonSchema((await import("../domain/command-result.ts")).ExecutionRecord()),
+  plan: async () => {
+    const { PlanFile } = await import("../domain/plan-schema.ts")
+    return { ...(await jsonSchema(PlanFile(), "input")), title: "acode plan" }
+  },
   events: async () => {
     const { manifest } = await import("../domain/events.ts")
     const definitions: Record<string, unknown> = {}
@@ -23,6 +27,7 @@ export const schema = defineCommand({
   flags: {},
   examples: [
     { line: "acode schema config > acode.schema.json", note: "for an editor" },
+    { line: "acode schema plan", note: "how a plan is written" },
     { line: "acode schema command-result", note: "what exec --json prints" },
   ],
   run: async ({ arguments: [name = ""] }, { output }) => {
@@ -33,9 +38,13 @@ export const schema = defineCommand({
   },
 })
 
-async function jsonSchema(type: ZodMiniType): Promise<Record<string, unknown>> {
+/** `input` is what somebody writes, who may leave out what has a default; `output` is what acode prints. */
+async function jsonSchema(
+  type: ZodMiniType,
+  io: "input" | "output" = "output",
+): Promise<Record<string, unknown>> {
   const { toJSONSchema } = await import("zod/mini")
-  return toJSONSchema(type, { target: "draft-2020-12" })
+  return toJSONSchema(type, { target: "draft-2020-12", io })
 }
 
 function unknownSchema(name: string): Failure {

@@ -9,6 +9,17 @@ export interface TerminalUse {
   readonly stderr: boolean
 }
 
+/** Whether somebody is there to be asked. Never so in CI, where a question would hang until the end of time. */
+export function isInteractive(context: {
+  readonly terminal: TerminalUse
+  readonly environment: { readonly ci: boolean; readonly nonInteractive: boolean }
+  readonly globals: { readonly "non-interactive": boolean }
+}): boolean {
+  const { terminal, environment, globals } = context
+  if (environment.ci || environment.nonInteractive || globals["non-interactive"]) return false
+  return terminal.stdin && terminal.stderr
+}
+
 export function terminalUse(): TerminalUse {
   return { stdin: isTerminal(0), stdout: isTerminal(1), stderr: isTerminal(2) }
 }
@@ -28,3 +39,19 @@ function isTerminal(fd: 0 | 1 | 2): boolean {
     close()
   }
 }
+
+/** Throws away what was typed at standard input and not read yet. */
+export function discardTypedAhead(): void {
+  const { symbols, close } = dlopen("libc.so.6", {
+    tcflush: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+  })
+  try {
+    // Not a terminal, or not ours any more: then there is nothing to throw away.
+    symbols.tcflush(0, inputQueue)
+  } finally {
+    close()
+  }
+}
+
+/** TCIFLUSH of termios. */
+const inputQueue = 0

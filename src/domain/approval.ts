@@ -1,4 +1,5 @@
 import { canonicalJson, equalsConstantTime, sha256Hex } from "../base/canonical.ts"
+import type { FileChange } from "./tool-call.ts"
 
 /** Everything that must still be the same when an approved action is done. */
 export interface ApprovalSubject {
@@ -11,17 +12,10 @@ export interface ApprovalSubject {
   readonly target: ApprovalTarget
 }
 
-/** The thing acted upon. Identity and content, so that neither a swapped file nor an edited one passes. */
+/** The files acted upon, with what is in them and what will be: neither a swapped file nor an edited one passes. */
 export type ApprovalTarget =
   | { readonly kind: "none" }
-  | { readonly kind: "absent"; readonly path: string }
-  | {
-      readonly kind: "file"
-      readonly path: string
-      readonly device: string
-      readonly inode: string
-      readonly sha256: string
-    }
+  | { readonly kind: "files"; readonly changes: readonly FileChange[] }
 
 /** A recorded answer. `usedAt` is set by the event that begins the action, in the same commit. */
 export interface Approval {
@@ -51,8 +45,4 @@ export function approvalUse(approval: Approval, subject: ApprovalSubject, now: n
   if (!equalsConstantTime(approval.subjectHash, approvalHash(subject)))
     return { usable: false, reason: "changed" }
   return { usable: true }
-}
-
-export function isApprovalUsable(approval: Approval, subject: ApprovalSubject, now: number): boolean {
-  return approvalUse(approval, subject, now).usable
 }

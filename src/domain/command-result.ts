@@ -1,5 +1,6 @@
 import * as z from "zod/mini"
 import { environmentModes, networkChoices } from "./command.ts"
+import { described } from "./described.ts"
 import { lazily } from "./lazily.ts"
 
 export const endings = ["exited", "timedOut", "cancelled", "signalled", "notStarted", "interrupted"] as const
@@ -115,8 +116,3 @@ export const ExecutionRecord = lazily(() =>
   }),
 )
 export type ExecutionRecord = z.infer<ReturnType<typeof ExecutionRecord>>
-
-/** For the JSON Schema that people read. */
-function described<Schema extends z.ZodMiniType>(schema: Schema, description: string): Schema {
-  return schema.check(z.describe(description))
-}

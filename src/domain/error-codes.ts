@@ -1,5 +1,8 @@
 import type { ErrorCode } from "./error-code.ts"
+import { approvalErrorCodes } from "./error-codes-approvals.ts"
 import { changeErrorCodes } from "./error-codes-changes.ts"
+import { planErrorCodes, stepErrorCodes } from "./error-codes-plan.ts"
+import { sessionErrorCodes } from "./error-codes-session.ts"
 
 /** Every code there is, in the order of the error page. */
 export const errorCodes: readonly ErrorCode[] = [
@@ -68,6 +71,7 @@ export const errorCodes: readonly ErrorCode[] = [
     meaning: "acode itself ended while the command ran; how far the command came is not known.",
     action: "Look at what it left in the workspace and run it again if that is safe.",
   },
+  ...stepErrorCodes,
   {
     code: "ACODE-DB-001",
     meaning: "The workspace database cannot be opened or created.",
@@ -139,6 +143,11 @@ export const errorCodes: readonly ErrorCode[] = [
     action: "Make it yours alone: a real directory, chmod 700, and its files chmod 600.",
   },
   {
+    code: "ACODE-SEC-007",
+    meaning: "Redacted text would be written to a file: a secret would be lost, or end in the wrong place.",
+    action: "Leave lines with [REDACTED:…] as they were shown, or leave them out of the change.",
+  },
+  {
     code: "ACODE-CFG-001",
     meaning: "A configuration file cannot be read or written.",
     action: "Check its permissions and that it is a regular file that stays inside the workspace.",
@@ -164,6 +173,8 @@ export const errorCodes: readonly ErrorCode[] = [
     action: "`acode config show` lists all keys.",
   },
   ...changeErrorCodes,
+  ...approvalErrorCodes,
+  ...sessionErrorCodes,
   {
     code: "ACODE-CLI-001",
     meaning: "There is no such command.",
@@ -199,4 +210,5 @@ export const errorCodes: readonly ErrorCode[] = [
     meaning: "acode made a mistake.",
     action: "Nothing recorded is lost; please report it with what you typed.",
   },
+  ...planErrorCodes,
 ]

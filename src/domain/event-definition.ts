@@ -64,3 +64,13 @@ export class EventManifest {
     return this.byName.get(`${type}@${version}`) ?? null
   }
 }
+
+/** The data of an event that was read back, when it is one of this kind. */
+export function dataOf<Definition extends EventDefinition>(
+  definition: Definition,
+  event: { readonly type: string; readonly version: number; readonly data: unknown },
+): z.infer<Definition["data"]> | null {
+  if (event.type !== definition.type || event.version !== definition.version) return null
+  // Written by this very definition, and the chain says that nobody has changed it since.
+  return event.data as z.infer<Definition["data"]>
+}

@@ -1,66 +1,37 @@
-import * as z from "zod/mini"
-import { CommandResult, CorrelationIds, RecordedCommand, SandboxUse } from "./command-result.ts"
-import { defineEvent, EventManifest } from "./event-definition.ts"
-import { lazily } from "./lazily.ts"
+import {
+  ApprovalAnswered,
+  ApprovalRequested,
+  ToolCallRequested,
+  ToolCallSettled,
+  ToolCallStarted,
+} from "./call-events.ts"
+import { CommandFinished, CommandStarted, HistoryPruned } from "./command-events.ts"
+import { EventManifest } from "./event-definition.ts"
+import {
+  PlanApproved,
+  SessionFinished,
+  SessionRested,
+  SessionStarted,
+  SessionUndone,
+  StepFinished,
+  StepStarted,
+} from "./session-events.ts"
 
-/** Which process does a thing, so that its death can be told from its slowness. */
-export const ProcessIdentity = lazily(() =>
-  z.strictObject({ bootId: z.string(), pid: z.int().check(z.positive()), startTicks: z.string() }),
-)
-export type ProcessIdentity = z.infer<ReturnType<typeof ProcessIdentity>>
-
-/** Text of an output stream: short text stands in the event, long text is an artifact. */
-export const RecordedText = lazily(() =>
-  z.discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("inline"), text: z.string() }),
-    z.strictObject({ kind: z.literal("artifact"), ref: z.string(), bytes: z.int() }),
-    z.strictObject({ kind: z.literal("omitted") }),
-  ]),
-)
-export type RecordedText = z.infer<ReturnType<typeof RecordedText>>
-
-export const CommandStarted = defineEvent(
-  "command.started",
-  1,
-  "A command is about to be started; written before the process exists.",
-  () =>
-    z.strictObject({
-      executionId: z.string(),
-      command: RecordedCommand(),
-      correlationIds: CorrelationIds(),
-      sandbox: z.pick(SandboxUse(), { kind: true, network: true }),
-      owner: ProcessIdentity(),
-    }),
-)
-
-export const CommandFinished = defineEvent(
-  "command.finished",
-  1,
-  "A command has ended and nothing of its process tree is left; written before anyone is told.",
-  () =>
-    z.strictObject({
-      executionId: z.string(),
-      result: z.extend(z.omit(CommandResult(), { stdout: true, stderr: true }), {
-        stdout: RecordedText(),
-        stderr: RecordedText(),
-      }),
-    }),
-)
-
-export const HistoryPruned = defineEvent(
-  "history.pruned",
-  1,
-  "Old streams were removed; their positions and hashes stay here so that the chain still verifies.",
-  () =>
-    z.strictObject({
-      reason: z.string(),
-      streams: z.array(
-        z.strictObject({
-          stream: z.string(),
-          events: z.array(z.strictObject({ position: z.int(), hash: z.string() })),
-        }),
-      ),
-    }),
-)
-
-export const manifest = new EventManifest([CommandStarted, CommandFinished, HistoryPruned])
+/** Every event type of the product. */
+export const manifest = new EventManifest([
+  CommandStarted,
+  CommandFinished,
+  HistoryPruned,
+  SessionStarted,
+  SessionRested,
+  SessionFinished,
+  SessionUndone,
+  PlanApproved,
+  StepStarted,
+  StepFinished,
+  ToolCallRequested,
+  ToolCallStarted,
+  ToolCallSettled,
+  ApprovalRequested,
+  ApprovalAnswered,
+])

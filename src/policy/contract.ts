@@ -1,10 +1,20 @@
 /** Replaces secrets by `[REDACTED:kind]`. Pure, linear in the input, and `redact(redact(x)) === redact(x)`. */
 export interface Redactor {
   redactText(text: string): string
+  /** What `redactText` would replace, in order and apart from each other: the rest of the text is kept as it is. */
+  redactSpans(text: string): readonly RedactedSpan[]
   /** For output of programs: bytes that are no secret come back as they were, valid UTF-8 or not. */
   redactBytes(bytes: Uint8Array): Uint8Array
   /** A secret that is split over two pushes is still found; what is held back comes out with `end`. */
   stream(): RedactionStream
+}
+
+/** A part of a text and what stands in its place once the text is redacted. */
+export interface RedactedSpan {
+  readonly start: number
+  readonly end: number
+  /** A marker, or text with markers in it where several replacements met. */
+  readonly replacement: string
 }
 
 export interface RedactionStream {

@@ -3,7 +3,7 @@ import { Failure } from "../domain/failure.ts"
 import { markerOf } from "./marker.ts"
 import { type Automaton, createAutomaton } from "./pattern-automaton.ts"
 import { type Pattern, PatternError, parsePattern } from "./pattern-syntax.ts"
-import { concat, copyOf, editsOf, type RedactionStage } from "./redaction-stage.ts"
+import { concat, copyOf, editsOf, type StageMaker } from "./redaction-stage.ts"
 import { createRuleStage } from "./rule-stage.ts"
 import { newline } from "./scene.ts"
 
@@ -23,14 +23,14 @@ export function validatePattern(source: string): string | null {
 }
 
 /** Replaces what a person's own patterns match, line by line. */
-export function createPatternStages(sources: readonly string[]): () => RedactionStage {
+export function createPatternStages(sources: readonly string[]): StageMaker {
   const matcher = matcherOf(sources)
-  return () => {
+  return onReplaced => {
     let held: Uint8Array = new Uint8Array(0)
     return {
       push: (chunk, final) => {
         const bytes = concat([held, chunk])
-        const edits = editsOf(bytes)
+        const edits = editsOf(bytes, onReplaced)
         let copied = 0
         let from = 0
         for (;;) {

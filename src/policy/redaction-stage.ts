@@ -7,6 +7,9 @@ export interface RedactionStage {
   push(bytes: Uint8Array, final: boolean): Uint8Array
 }
 
+/** Who is told of replacements gives the whole text in one push, so that the places are those of the text. */
+export type StageMaker = (onReplaced?: OnReplaced) => RedactionStage
+
 /** Collects what goes out: pieces of the input, and markers in the place of secrets. */
 export interface Edits {
   keep(from: number, to: number): void
@@ -14,12 +17,16 @@ export interface Edits {
   result(): Uint8Array
 }
 
-export function editsOf(source: Uint8Array): Edits {
+/** Told of every stretch of the input that is replaced, in order. */
+export type OnReplaced = (from: number, to: number, replacement: Uint8Array) => void
+
+export function editsOf(source: Uint8Array, onReplaced?: OnReplaced): Edits {
   const pieces: (Uint8Array | readonly [from: number, to: number])[] = []
   let length = 0
   return {
     keep: (from, to) => {
-      if (to <= from) return
+      // Nothing kept between two replacements still keeps them apart, for whoever wants to know each.
+      if (to < from || (to === from && (onReplaced === undefined || pieces.length === 0))) return
       pieces.push([from, to])
       length += to - from
     },
@@ -28,11 +35,30 @@ export function editsOf(source: Uint8Array): Edits {
       length += piece.length
     },
     result: () => {
+      if (onReplaced !== undefined) report(pieces, source.length, onReplaced)
       const [only] = pieces
       if (pieces.length === 1 && only !== undefined && !(only instanceof Uint8Array))
         return only[1] - only[0] === source.length ? source : source.subarray(...only)
       return joined(source, pieces, length)
     },
+  }
+}
+
+function report(
+  pieces: readonly (Uint8Array | readonly [from: number, to: number])[],
+  sourceLength: number,
+  onReplaced: OnReplaced,
+): void {
+  let at = 0
+  let added: Uint8Array[] = []
+  for (const piece of [...pieces, [sourceLength, sourceLength] as const]) {
+    if (piece instanceof Uint8Array) {
+      added.push(piece)
+      continue
+    }
+    if (added.length > 0 || piece[0] > at) onReplaced(at, piece[0], concat(added))
+    added = []
+    at = piece[1]
   }
 }
 

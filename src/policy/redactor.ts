@@ -1,6 +1,7 @@
 import type { RedactionStream, Redactor } from "./contract.ts"
 import { createPatternStages } from "./pattern-stage.ts"
-import { concat, copyOf, type RedactionStage } from "./redaction-stage.ts"
+import { redactionSpans } from "./redaction-spans.ts"
+import { concat, copyOf, type RedactionStage, type StageMaker } from "./redaction-stage.ts"
 import { createRuleStage } from "./rule-stage.ts"
 import { spellingsOf } from "./secret-values.ts"
 import { decodeText, encodeText } from "./text-bytes.ts"
@@ -19,20 +20,49 @@ export interface RedactorOptions {
  */
 export function createRedactor(options: RedactorOptions): Redactor {
   const spellings = spellingsOf(options.secretValues)
-  const stages: (() => RedactionStage)[] = [createRuleStage]
+  const stages: StageMaker[] = [createRuleStage]
   if (spellings.length > 0) stages.unshift(createValueStages(spellings))
   if (options.extraPatterns.length > 0) stages.push(createPatternStages(options.extraPatterns))
 
   const redactBytes = (bytes: Uint8Array) =>
     stages.reduce((redacted, create) => create().push(redacted, true), bytes)
+  const clean = rememberClean()
   return {
     redactBytes,
     redactText: text => {
+      if (clean.has(text)) return text
       const bytes = encodeText(text)
       const redacted = redactBytes(bytes)
-      return redacted === bytes ? text : decodeText(redacted)
+      const result = redacted === bytes ? text : decodeText(redacted)
+      clean.add(result)
+      return result
     },
+    redactSpans: text => redactionSpans(text, stages),
     stream: () => streamOf(stages.map(create => create())),
+  }
+}
+
+const rememberedMax = 512
+const rememberedCharsMax = 4 * 1024 * 1024
+
+/**
+ * Texts that came out of the redactor lately, and so come out unchanged: what a tool shows, what is returned and what
+ * is stored are the same text on its way through several funnels. No secret is remembered by this.
+ */
+function rememberClean() {
+  const texts = new Set<string>()
+  let chars = 0
+  return {
+    has: (text: string) => texts.has(text),
+    add: (text: string): void => {
+      if (texts.size >= rememberedMax || chars + text.length > rememberedCharsMax) {
+        texts.clear()
+        chars = 0
+      }
+      if (text.length > rememberedCharsMax / 4 || texts.has(text)) return
+      texts.add(text)
+      chars += text.length
+    },
   }
 }
 

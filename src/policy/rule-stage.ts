@@ -4,7 +4,14 @@ import { markerOf } from "./marker.ts"
 import { isOpenBlock } from "./match-private-key.ts"
 import { createPlainScanner, plainBytesMax } from "./plain-scanner.ts"
 import { redactionRules } from "./redaction-rules.ts"
-import { concat, copyOf, type Edits, editsOf, type RedactionStage } from "./redaction-stage.ts"
+import {
+  concat,
+  copyOf,
+  type Edits,
+  editsOf,
+  type OnReplaced,
+  type RedactionStage,
+} from "./redaction-stage.ts"
 import {
   byteBefore,
   contextBytes,
@@ -60,7 +67,7 @@ interface Progress {
  * Finds secrets by the rules. Bytes are held back while an anchor in them may still turn out to begin a secret: to
  * the end of the line, and no more than `lookaheadBytes` of it; key blocks to their END.
  */
-export function createRuleStage(): RedactionStage {
+export function createRuleStage(onReplaced?: OnReplaced): RedactionStage {
   const progress: Progress = {
     kept: new Uint8Array(0),
     out: 0,
@@ -72,7 +79,7 @@ export function createRuleStage(): RedactionStage {
     push: (chunk, final) => {
       if (chunk.length === 0 && !final) return chunk
       const bytes = concat([progress.kept, chunk])
-      const edits = editsOf(bytes)
+      const edits = editsOf(bytes, onReplaced)
       const start = swallow(progress, bytes)
       const held = start < bytes.length ? scan(progress, bytes, start, final, edits) : bytes.length
       remember(progress, bytes, held)

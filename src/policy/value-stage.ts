@@ -1,13 +1,13 @@
 import { createLiteralScanner, type LiteralScanner } from "./literal-scanner.ts"
 import { markerOf } from "./marker.ts"
 import { createPlainScanner, plainBytesMax } from "./plain-scanner.ts"
-import { concat, copyOf, editsOf, type RedactionStage } from "./redaction-stage.ts"
+import { concat, copyOf, editsOf, type StageMaker } from "./redaction-stage.ts"
 
 /**
  * Replaces the spellings of known secret values. Holds back at most one byte less than the longest spelling, and
  * only while what arrived could be the beginning of one.
  */
-export function createValueStages(spellings: readonly string[]): () => RedactionStage {
+export function createValueStages(spellings: readonly string[]): StageMaker {
   const literals = spellings.map(text => ({ text, ignoreCase: false }))
   const plainScanner = createPlainScanner(literals)
   let tableScanner: LiteralScanner | null = null
@@ -18,14 +18,14 @@ export function createValueStages(spellings: readonly string[]): () => Redaction
     return tableScanner
   }
   const marker = Buffer.from(markerOf("environment"))
-  return () => {
+  return onReplaced => {
     let held: Uint8Array = new Uint8Array(0)
     return {
       push: (chunk, final) => {
         const bytes = concat([held, chunk])
         const end = bytes.length
         const scanner = scannerFor(bytes)
-        const edits = editsOf(bytes)
+        const edits = editsOf(bytes, onReplaced)
         let open = final ? end : scanner.findOpen(bytes, 0)
         let copied = 0
         for (;;) {

@@ -1,22 +1,36 @@
+import { ApprovalRequested, ToolCallRequested, ToolCallSettled } from "../domain/call-events.ts"
+import { SessionStarted } from "../domain/session-events.ts"
 import { finishedFields } from "./command-events.ts"
 import type { StoredEvent } from "./contract.ts"
 import type { Connection } from "./database.ts"
+import { fieldsOf } from "./event-fields.ts"
 import type { Projector } from "./projector.ts"
 import { appendConflict } from "./store-failures.ts"
 
 /** The artifacts an event names, each once. Every event type that can name one has its line here. */
 export function artifactsNamedBy(event: Pick<StoredEvent, "type" | "data">): readonly string[] {
   const result = finishedFields(event)?.result
-  if (result === undefined) return []
+  const settled = fieldsOf(ToolCallSettled, event)
   const named = [
-    result.stdout.kind === "artifact" ? result.stdout.ref : null,
-    result.stderr.kind === "artifact" ? result.stderr.ref : null,
-    result.artifacts.stdout,
-    result.artifacts.stderr,
-    result.truncation?.stdout?.artifact ?? null,
-    result.truncation?.stderr?.artifact ?? null,
+    refIn(result?.stdout),
+    refIn(result?.stderr),
+    result?.artifacts.stdout,
+    result?.artifacts.stderr,
+    result?.truncation?.stdout?.artifact,
+    result?.truncation?.stderr?.artifact,
+    refIn(fieldsOf(SessionStarted, event)?.plan),
+    refIn(fieldsOf(ToolCallRequested, event)?.arguments),
+    refIn(settled?.result),
+    refIn(settled?.changes),
+    refIn(fieldsOf(ApprovalRequested, event)?.preview),
   ]
-  return [...new Set(named.filter(ref => ref !== null))].sort()
+  return [...new Set(named.filter(ref => typeof ref === "string"))].sort()
+}
+
+type Recorded = { readonly kind: "artifact"; readonly ref: string } | { readonly kind: "inline" | "omitted" }
+
+function refIn(recorded: Recorded | null | undefined): string | null {
+  return recorded?.kind === "artifact" ? recorded.ref : null
 }
 
 /**

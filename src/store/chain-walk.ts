@@ -1,4 +1,4 @@
-import { CommandFinished } from "../domain/events.ts"
+import { CommandFinished } from "../domain/command-events.ts"
 import type { Anchor } from "./anchors.ts"
 import { eventHash, firstHead, nextHead, noPrevious } from "./chain.ts"
 import type { AuditProblem } from "./contract.ts"
@@ -82,7 +82,9 @@ export class ChainWalk {
   }
 
   private rememberTail(row: EventRow): void {
-    const isClosed = row.type === CommandFinished.type && row.stream.startsWith("exe_")
+    // An answer and the approval of a plan are streams of one event.
+    const isClosed =
+      (row.type === CommandFinished.type && row.stream.startsWith("exe_")) || row.stream.startsWith("apr_")
     if (isClosed) this.tails.delete(row.stream)
     else this.tails.set(row.stream, { seq: row.seq, hash: row.hash, epoch: row.epoch })
   }

@@ -1,8 +1,12 @@
 import type { z } from "zod"
 import type { Json } from "../base/canonical.ts"
+import type { CommandFinished, CommandStarted } from "../domain/command-events.ts"
 import type { ExecutionRecord } from "../domain/command-result.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
-import type { CommandFinished, CommandStarted, ProcessIdentity } from "../domain/events.ts"
+import type { ProcessIdentity } from "../domain/process-identity.ts"
+
+import type { EvidenceHistory } from "./evidence/contract.ts"
+import type { ApprovalHistory, SessionHistory } from "./session/contract.ts"
 
 /** What the store needs of the redactor. It is called on everything that is written, and nowhere is it skipped. */
 export interface StoreRedactor {
@@ -69,6 +73,10 @@ export interface ExecutionHistory {
   finished(data: z.infer<typeof CommandFinished.data>): void
   /** `finished` from the record itself: long texts and the captured outputs become artifacts first. */
   settled(record: ExecutionRecord, outputs: RecordedOutputs): void
+  /** The same as an event that is not written yet, for whoever commits it with something else. Artifacts are stored. */
+  outcome(record: ExecutionRecord, outputs: RecordedOutputs): NewEvent<typeof CommandFinished>
+  /** The end of a command whose process is gone, for whoever owns its stream. */
+  interrupted(id: string): NewEvent<typeof CommandFinished>
   list(filter: ExecutionFilter): readonly ExecutionSummary[]
   /** Ids that start or end with `typed`. */
   matching(typed: string): readonly string[]
@@ -152,6 +160,11 @@ export interface Store extends Disposable {
   readonly leases: Leases
   readonly artifacts: ArtifactStore
   readonly executions: ExecutionHistory
+  readonly sessions: SessionHistory
+  readonly approvals: ApprovalHistory
+  readonly evidence: EvidenceHistory
+  /** A hash under the key of this workspace: equal texts have equal ones, and nobody can guess a text from it. */
+  fingerprint(text: string): string
   /** Pins the head of the log outside the workspace, so that an older copy of the file is noticed. */
   anchor(): void
   verify(stream?: string): AuditReport

@@ -61,14 +61,22 @@ function redactedData(original: Json, redactor: StoreRedactor, check: (data: Jso
 
 /** All names are asked about at once: there are many, hardly ever a secret, and each question has its price. */
 function hasSecretName(value: Json, redactor: StoreRedactor): boolean {
-  const names = [...new Set(namesIn(value))].join("\n")
+  const found = new Set<string>()
+  collectNames(value, found)
+  const names = [...found].join("\n")
   return redactor.redactText(names) !== names
 }
 
-function namesIn(value: Json): readonly string[] {
-  if (value === null || typeof value !== "object") return []
-  if (isList(value)) return value.flatMap(namesIn)
-  return Object.entries(value).flatMap(([name, member]) => [name, ...namesIn(member)])
+function collectNames(value: Json, found: Set<string>): void {
+  if (value === null || typeof value !== "object") return
+  if (isList(value)) {
+    for (const item of value) collectNames(item, found)
+    return
+  }
+  for (const [name, member] of Object.entries(value)) {
+    found.add(name)
+    collectNames(member, found)
+  }
 }
 
 function redactStrings(value: Json, redactor: StoreRedactor, withNames: boolean): Json {

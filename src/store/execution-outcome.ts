@@ -1,7 +1,8 @@
 import { type CommandResult, ExecutionRecord } from "../domain/command-result.ts"
-import type { RecordedText } from "../domain/events.ts"
+import type { RecordedText } from "../domain/recorded-text.ts"
 import type { FinishedFields, StartedFields } from "./command-events.ts"
 import type { ArtifactStore, RecordedOutputs } from "./contract.ts"
+import { textOf } from "./recorded-values.ts"
 
 type StreamName = "stdout" | "stderr"
 
@@ -120,12 +121,4 @@ function recordedText(text: string, artifacts: ArtifactStore, inlineBytesMax: nu
   if (Buffer.byteLength(text) <= inlineBytesMax || !text.isWellFormed()) return { kind: "inline", text }
   const bytes = new TextEncoder().encode(text)
   return { kind: "artifact", ref: artifacts.put(bytes), bytes: bytes.length }
-}
-
-function textOf(text: RecordedText, artifacts: ArtifactStore): string {
-  if (text.kind === "inline") return text.text
-  if (text.kind === "omitted") return ""
-  const content = artifacts.get(text.ref)
-  if (content === null) return `[the stored output ${text.ref} is missing]`
-  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(content)
 }

@@ -1,20 +1,14 @@
 import { statSync } from "node:fs"
 import { assert } from "../base/assert.ts"
-import { toIso } from "../base/clock.ts"
 import type { ExecutionRecord } from "../domain/command-result.ts"
 import { artifactTotals } from "./artifact-collection.ts"
 import { finishedFields, startedFields } from "./command-events.ts"
-import type {
-  ArtifactStore,
-  ExecutionFilter,
-  ExecutionStats,
-  ExecutionSummary,
-  StoredEvent,
-} from "./contract.ts"
+import type { ArtifactStore, ExecutionFilter, ExecutionStats, ExecutionSummary } from "./contract.ts"
 import type { Connection } from "./database.ts"
-import { type EventRow, eventColumns, toStoredEvent } from "./event-rows.ts"
+import { readEvent } from "./event-rows.ts"
 import { recordOf } from "./execution-outcome.ts"
 import { type ExecutionRow, readExecution } from "./execution-projection.ts"
+import { instant } from "./time-range.ts"
 
 /** Newest first; two that started in the same millisecond stand in the order they were recorded. */
 export function listExecutions(connection: Connection, filter: ExecutionFilter): readonly ExecutionSummary[] {
@@ -56,12 +50,6 @@ function toGlob(pattern: string): string {
   return pattern.replaceAll("[", "[[]").replace(/\*+/g, "*")
 }
 
-function instant(time: string): string {
-  const epochMs = Date.parse(time)
-  assert(Number.isFinite(epochMs), `"${time}" is a time`)
-  return toIso(epochMs)
-}
-
 function toSummary(row: ExecutionRow): ExecutionSummary {
   return {
     id: row.id,
@@ -77,19 +65,6 @@ function toSummary(row: ExecutionRow): ExecutionSummary {
   }
 }
 
-/** A whole id means itself, even if it is also the beginning of another. */
-export function matchingExecutions(connection: Connection, typed: string): readonly string[] {
-  if (typed === "") return []
-  if (readExecution(connection, typed) !== null) return [typed]
-  return connection.db
-    .query<{ id: string }, [string]>(
-      `SELECT id FROM executions
-       WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1 ORDER BY id`,
-    )
-    .all(typed)
-    .map(row => row.id)
-}
-
 export function showExecution(
   connection: Connection,
   artifacts: ArtifactStore,
@@ -101,14 +76,6 @@ export function showExecution(
   const finished = finishedFields(readEvent(connection, row.finished_position))
   assert(started !== null && finished !== null, `the row of ${id} names the two events of its execution`)
   return recordOf(started, finished, artifacts)
-}
-
-export function readEvent(connection: Connection, position: number): StoredEvent {
-  const row = connection.db
-    .query<EventRow, [number]>(`SELECT ${eventColumns} FROM events WHERE position = ?`)
-    .get(position)
-  assert(row !== null, `a projection names position ${position}, and the event is there`)
-  return toStoredEvent(row)
 }
 
 type Counted = Omit<ExecutionStats, "databaseBytes" | "artifactCount" | "artifactBytes">

@@ -1,17 +1,19 @@
 import type { Clock } from "../base/clock.ts"
+import { CommandFinished, CommandStarted } from "../domain/command-events.ts"
 import { newEvent } from "../domain/event-definition.ts"
-import { CommandFinished, CommandStarted, type ProcessIdentity } from "../domain/events.ts"
+import type { ProcessIdentity } from "../domain/process-identity.ts"
 import { artifactsNamedBy } from "./artifact-references.ts"
 import { storedBytes } from "./artifacts.ts"
 import type { ArtifactStore, ExecutionHistory } from "./contract.ts"
 import { type Connection, guarded } from "./database.ts"
 import type { LogWriter } from "./event-log.ts"
 import { type OutputRules, outcomeOf } from "./execution-outcome.ts"
-import { executionStats, listExecutions, matchingExecutions, showExecution } from "./execution-queries.ts"
+import { executionStats, listExecutions, showExecution } from "./execution-queries.ts"
 import { assertLease, dropLease, takeLease } from "./leases.ts"
 import { pruneExecutions } from "./prune.ts"
-import { recoverExecutions } from "./recovery.ts"
+import { interruptedEvent, recoverExecutions } from "./recovery.ts"
 import { appendConflict } from "./store-failures.ts"
+import { matchingIds } from "./table-projection.ts"
 
 export interface ExecutionParts extends OutputRules {
   readonly connection: Connection
@@ -27,21 +29,25 @@ export function createExecutions(parts: ExecutionParts): ExecutionHistory {
   const running = new Map<string, number>()
   const read = connection.snapshot
   const finished: ExecutionHistory["finished"] = data => finish(parts, running, data)
+  const outcome: ExecutionHistory["outcome"] = (record, outputs) =>
+    newEvent(CommandFinished, outcomeOf(record, outputs, artifacts, parts))
   return {
     started: data => start(parts, running, data),
     finished,
     settled: (record, outputs) => {
-      const data = outcomeOf(record, outputs, artifacts, parts)
+      const event = outcome(record, outputs)
       try {
-        finished(data)
+        finished(event.data)
       } catch (error) {
-        if (areStored(parts, data)) throw error
+        if (areStored(parts, event)) throw error
         // A prune removed content this outcome found stored already; storing it once more makes it ours.
-        finished(outcomeOf(record, outputs, artifacts, parts))
+        finished(outcome(record, outputs).data)
       }
     },
+    outcome,
+    interrupted: id => read(() => interruptedEvent(connection, id)),
     list: filter => read(() => listExecutions(connection, filter)),
-    matching: typed => read(() => matchingExecutions(connection, typed)),
+    matching: typed => read(() => matchingIds(connection, "executions", typed)),
     show: id => read(() => showExecution(connection, artifacts, id)),
     stats: () => read(() => executionStats(connection, parts.artifactsDirectory)),
     prune: (filter, reason) => pruneExecutions(parts, filter, reason),
@@ -83,7 +89,6 @@ function finish(
   running.delete(stream)
 }
 
-function areStored(parts: ExecutionParts, data: Parameters<ExecutionHistory["finished"]>[0]): boolean {
-  const named = artifactsNamedBy(newEvent(CommandFinished, data))
-  return named.every(ref => storedBytes(parts.artifactsDirectory, ref) !== null)
+function areStored(parts: ExecutionParts, event: ReturnType<ExecutionHistory["outcome"]>): boolean {
+  return artifactsNamedBy(event).every(ref => storedBytes(parts.artifactsDirectory, ref) !== null)
 }

@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts"
-import type { ProcessIdentity } from "../domain/events.ts"
+import type { ProcessIdentity } from "../domain/process-identity.ts"
 import type { Lease, Leases } from "./contract.ts"
 import type { Connection } from "./database.ts"
 import { appendConflict } from "./store-failures.ts"

@@ -14,7 +14,8 @@ export function migrate(connection: Connection, now: () => string, steps = migra
   assertOurs(connection.path, found)
   const newest = steps.at(-1)?.version ?? 0
   if (found.version > newest) throw writtenByNewer(connection.path, found.version, newest)
-  if (connection.readOnly && found.version < newest) throw noHistory(connection.path)
+  if (connection.readOnly && found.version < newest)
+    throw found.version === 0 ? noHistory(connection.path) : writtenByOlder(connection.path)
   for (const step of steps) if (step.version > found.version) apply(connection, step, now)
   assertUnedited(connection, steps)
 }
@@ -77,5 +78,16 @@ function writtenByNewer(path: string, version: number, newest: number): Failure 
     message: `the workspace database was written by a newer acode (schema ${version}, this one knows ${newest})`,
     where: path,
     hint: "update acode",
+  })
+}
+
+/** Who only looks may not bring it forward, and what is missing in it would look like an empty history. */
+function writtenByOlder(path: string): Failure {
+  return new Failure({
+    kind: "general",
+    code: "ACODE-DB-001",
+    message: "the workspace database was written by an older acode and has to be brought forward first",
+    where: path,
+    hint: "`acode runs list` does that; nothing recorded is changed by it",
   })
 }

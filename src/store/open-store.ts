@@ -1,18 +1,23 @@
+import { hmacHex } from "../base/canonical.ts"
 import { type Clock, toIso } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
-import type { ProcessIdentity } from "../domain/events.ts"
+import type { ProcessIdentity } from "../domain/process-identity.ts"
 import { writeAnchor } from "./anchors.ts"
 import { artifactReferences } from "./artifact-references.ts"
 import { createArtifacts, storedBytes } from "./artifacts.ts"
 import type { Store, StoreRedactor } from "./contract.ts"
 import { type Connection, guarded, openDatabase } from "./database.ts"
 import { createEventLog } from "./event-log.ts"
+import { createEvidence } from "./evidence/evidence.ts"
 import { executionsProjection } from "./execution-projection.ts"
 import { createExecutions } from "./executions.ts"
 import { createLeases } from "./leases.ts"
 import { type LogIdentity, openLogIdentity } from "./log-identity.ts"
 import { migrate } from "./migrations.ts"
 import { isProcessAlive } from "./process-identity.ts"
+import { sessionProjections } from "./projections.ts"
+import { createApprovals } from "./session/approvals.ts"
+import { createSessions } from "./session/sessions.ts"
 import { assertStateDirectory, prepareStateDirectory } from "./state-directory.ts"
 import { verifyLog } from "./verify.ts"
 
@@ -32,10 +37,19 @@ export interface StoreOptions {
   readonly readOnly?: boolean
   readonly busyTimeoutMs?: number
   readonly leaseMs?: number
+  /** How long a granted approval may wait to be used. */
+  readonly answerLastsMs?: number
   /** Output texts above this are artifacts. */
   readonly inlineBytesMax?: number
   /** False keeps the output of commands out of the history. */
   readonly includeOutput?: boolean
+}
+
+const defaults = {
+  busyTimeoutMs: 10_000,
+  leaseMs: 60_000,
+  answerLastsMs: 600_000,
+  inlineBytesMax: 10_240,
 }
 
 /** Opens the history of a workspace, and makes it on first use. Throws a Failure that says what is wrong with it. */
@@ -47,7 +61,7 @@ export function openStore(options: StoreOptions): Store {
       ? assertStateDirectory(databasePath, artifactsDirectory)
       : prepareStateDirectory(databasePath, artifactsDirectory),
   )
-  const busyTimeoutMs = options.busyTimeoutMs ?? 10_000
+  const busyTimeoutMs = options.busyTimeoutMs ?? defaults.busyTimeoutMs
   const connection = openDatabase({ path: databasePath, readOnly, busyTimeoutMs, faults })
   try {
     const identity = guarded(databasePath, () => {
@@ -65,17 +79,18 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
   const { artifactsDirectory, anchorsDirectory, workspaceRoot, redactor, clock, faults } = options
   const artifacts = createArtifacts({ directory: artifactsDirectory, redactor, clock, faults })
   const isStored = (ref: string) => storedBytes(artifactsDirectory, ref) !== null
-  const projectors = [executionsProjection(connection), artifactReferences(connection, isStored)]
+  const projectors = [
+    executionsProjection(connection),
+    artifactReferences(connection, isStored),
+    ...sessionProjections.map(projection => projection.projector(connection)),
+  ]
   const log = createEventLog({ connection, identity, redactor, clock, projectors })
   const isAlive = options.isAlive ?? (owner => isProcessAlive(owner))
+  const shared = { connection, log, artifacts, clock, self: options.self }
   const executions = createExecutions({
-    connection,
-    log,
-    artifacts,
+    ...shared,
     artifactsDirectory,
-    clock,
-    self: options.self,
-    inlineBytesMax: options.inlineBytesMax ?? 10_240,
+    inlineBytesMax: options.inlineBytesMax ?? defaults.inlineBytesMax,
     includeOutput: options.includeOutput ?? true,
   })
   const audit = {
@@ -89,9 +104,16 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
   return {
     workspaceId: identity.workspaceId,
     log: { append: log.append, read: log.read },
-    leases: createLeases({ connection, clock, isAlive, leaseMs: options.leaseMs ?? 60_000 }),
+    leases: createLeases({ connection, clock, isAlive, leaseMs: options.leaseMs ?? defaults.leaseMs }),
     artifacts,
     executions,
+    sessions: createSessions(connection),
+    approvals: createApprovals({
+      ...shared,
+      answerLastsMs: options.answerLastsMs ?? defaults.answerLastsMs,
+    }),
+    evidence: createEvidence(connection, artifacts),
+    fingerprint: text => hmacHex(identity.key, ["fingerprint", text]),
     anchor: () =>
       guarded(anchorsDirectory, () =>
         writeAnchor({ connection, identity, directory: anchorsDirectory, workspaceRoot, clock }),

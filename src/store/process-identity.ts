@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs"
 import { errnoOf } from "../base/assert.ts"
-import type { ProcessIdentity } from "../domain/events.ts"
+import type { ProcessIdentity } from "../domain/process-identity.ts"
 
 /**
  * Who this process is. A pid alone is reused; with the time the process started it is unique within one boot of one

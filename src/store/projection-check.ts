@@ -1,10 +1,12 @@
-import { CommandFinished, CommandStarted } from "../domain/events.ts"
+import { HistoryPruned } from "../domain/command-events.ts"
 import { artifactsNamedBy } from "./artifact-references.ts"
 import { type FinishedFields, finishedFields, type StartedFields, startedFields } from "./command-events.ts"
 import type { AuditProblem, StoredEvent } from "./contract.ts"
 import type { Connection } from "./database.ts"
 import { type EventRow, eventColumns, toStoredEvent } from "./event-rows.ts"
 import { type ExecutionRow, finishedRow, readExecution, startedRow } from "./execution-projection.ts"
+import { sessionProjections } from "./projections.ts"
+import { countRows, type Report, type TableCheck } from "./table-projection.ts"
 
 /**
  * Computes every projected row again from the events and compares it with the one in the table. Only worth asking
@@ -13,8 +15,9 @@ import { type ExecutionRow, finishedRow, readExecution, startedRow } from "./exe
 export function projectionProblems(connection: Connection): readonly AuditProblem[] {
   const check = new ProjectionCheck(connection)
   const rows = connection.db
-    .query<EventRow, string[]>(`SELECT ${eventColumns} FROM events WHERE type IN (?, ?) ORDER BY position`)
-    .iterate(CommandStarted.type, CommandFinished.type)
+    .query<EventRow, [string]>(`SELECT ${eventColumns} FROM events WHERE type <> ? ORDER BY position`)
+    // Tombstones are long, and no table is made of them.
+    .iterate(HistoryPruned.type)
   for (const row of rows) check.see(toStoredEvent(row))
   check.end()
   return check.problems
@@ -27,9 +30,16 @@ class ProjectionCheck {
   /** Started and not finished so far: all that has to be remembered on the way. */
   private readonly open = new Map<string, { readonly row: ExecutionRow; readonly event: StoredEvent }>()
 
-  constructor(private readonly connection: Connection) {}
+  private readonly tables: readonly TableCheck[]
+
+  constructor(private readonly connection: Connection) {
+    const report: Report = (event, what) => this.report(event, what)
+    this.tables = sessionProjections.map(projection => projection.check(connection, report))
+  }
 
   see(event: StoredEvent): void {
+    for (const table of this.tables) table.see(event)
+    for (const ref of artifactsNamedBy(event)) this.seeReference(event, ref)
     const started = startedFields(event)
     if (started !== null) this.seeStarted(event, started)
     const finished = finishedFields(event)
@@ -41,6 +51,7 @@ class ProjectionCheck {
     for (const { row, event } of this.open.values()) this.compare(row, event)
     this.compareCount("executions", this.executionCount)
     this.compareCount("artifact_references", this.referenceCount)
+    for (const table of this.tables) table.end()
   }
 
   private seeStarted(event: StoredEvent, started: StartedFields): void {
@@ -53,11 +64,12 @@ class ProjectionCheck {
     const started = this.open.get(finished.executionId)
     this.open.delete(finished.executionId)
     if (started !== undefined) this.compare(finishedRow(started.row, event, finished), event)
-    for (const ref of artifactsNamedBy(event)) {
-      this.referenceCount += 1
-      if (!this.hasReference(ref, event.position))
-        this.report(event, `the table of artifacts does not know ${ref}`)
-    }
+  }
+
+  private seeReference(event: StoredEvent, ref: string): void {
+    this.referenceCount += 1
+    if (!this.hasReference(ref, event.position))
+      this.report(event, `the table of artifacts does not know ${ref}`)
   }
 
   private compare(expected: ExecutionRow, event: StoredEvent): void {
@@ -74,15 +86,13 @@ class ProjectionCheck {
   }
 
   private compareCount(table: "executions" | "artifact_references", expected: number): void {
-    const found = this.connection.db
-      .query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`)
-      .get()?.count
-    if (found === expected) return
-    const what = `the table ${table} has ${found} rows where its events make ${expected}`
-    this.problems.push({ stream: null, seq: null, position: null, what })
+    const found = countRows(this.connection, table)
+    if (found !== expected)
+      this.report(null, `the table ${table} has ${found} rows where its events make ${expected}`)
   }
 
-  private report(event: StoredEvent, what: string): void {
-    this.problems.push({ stream: event.stream, seq: event.seq, position: event.position, what })
+  private report(event: StoredEvent | null, what: string): void {
+    const { stream = null, seq = null, position = null } = event ?? {}
+    this.problems.push({ stream, seq, position, what })
   }
 }

@@ -1,12 +1,13 @@
 import { assert } from "../base/assert.ts"
-import { newEvent } from "../domain/event-definition.ts"
-import { CommandFinished, type ProcessIdentity } from "../domain/events.ts"
+import { CommandFinished } from "../domain/command-events.ts"
+import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import type { ProcessIdentity } from "../domain/process-identity.ts"
 import { startedFields } from "./command-events.ts"
 import type { Connection } from "./database.ts"
 import type { LogWriter } from "./event-log.ts"
+import { readEvent } from "./event-rows.ts"
 import { interruptedOutcome } from "./execution-outcome.ts"
 import { type ExecutionRow, readExecution } from "./execution-projection.ts"
-import { readEvent } from "./execution-queries.ts"
 import { dropLease, leaseOwner, takeLease } from "./leases.ts"
 
 /** Closes what dead processes left open, one commit each. When nothing is open it is one look into an empty index. */
@@ -20,6 +21,14 @@ export function recoverExecutions(
     .filter(row => !isAlive(ownerOf(connection, row)))
     .filter(row => closeInterrupted(connection, log, self, row))
     .map(row => row.id)
+}
+
+/** How an execution ends whose process is gone: as interrupted, since nobody saw its end. */
+export function interruptedEvent(connection: Connection, id: string): NewEvent<typeof CommandFinished> {
+  const row = readExecution(connection, id)
+  assert(row?.finished_position === null, `${id} has started and not ended`)
+  const { fields, at } = startOf(connection, row)
+  return newEvent(CommandFinished, interruptedOutcome(fields, at))
 }
 
 function openExecutions(connection: Connection): readonly ExecutionRow[] {
@@ -51,10 +60,9 @@ function closeInterrupted(
 ): boolean {
   return connection.transaction("recovery", () => {
     if (readExecution(connection, row.id)?.finished_position !== null) return false
-    const start = startOf(connection, row)
     const { epoch } = takeLease(connection, row.stream, self)
-    const outcome = newEvent(CommandFinished, interruptedOutcome(start.fields, start.at))
-    log.write(row.stream, start.seq, epoch, log.prepare([outcome]))
+    const outcome = interruptedEvent(connection, row.id)
+    log.write(row.stream, startOf(connection, row).seq, epoch, log.prepare([outcome]))
     dropLease(connection, row.stream)
     return true
   })

@@ -1,3 +1,5 @@
+import { sessionTables } from "./schema-sessions.ts"
+
 /** One step of the schema. What was released is never edited: its checksum is in every database it made. */
 export interface Migration {
   readonly version: number
@@ -88,4 +90,5 @@ CREATE TABLE artifact_references (
 ) STRICT, WITHOUT ROWID;
 `,
   },
+  { version: 2, name: "sessions, approvals, evidence", sql: sessionTables },
 ]

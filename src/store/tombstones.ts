@@ -1,4 +1,4 @@
-import { HistoryPruned } from "../domain/events.ts"
+import { HistoryPruned } from "../domain/command-events.ts"
 import type { Connection } from "./database.ts"
 
 /** What stays of one pruned event. */

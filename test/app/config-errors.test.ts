@@ -40,7 +40,8 @@ describe("everything that is wrong", () => {
       "  .agent/config.yml:5:3 execution.use_shel: is not a known key; did you mean use_shell?; allowed: " +
         "default_timeout_seconds, max_output_kb, artifact_max_mb, output_ceiling_mb, use_shell, max_concurrent, max_queued, " +
         "kill_grace_seconds, sandbox, network, unix_sockets, readable_paths, environment, audit, redaction, limits",
-      "  .agent/config.yml:12:1 frobnicate: is not a known key; allowed: schema_version, execution",
+      "  .agent/config.yml:12:1 frobnicate: is not a known key; allowed: schema_version, execution, " +
+        "approvals, rules, executor, checkpoints",
     ])
   })
 
@@ -179,6 +180,19 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   "execution.limits.processes": ["0", "65537"],
   "execution.limits.cpu_seconds": ["0", "604801"],
   "execution.limits.file_mb": ["0", "1048577", "0.5"],
+  "approvals.file_read": ["ask", "true", "null"],
+  "approvals.file_write": ["allow", "AUTO"],
+  "approvals.file_delete": ["never", "1"],
+  "approvals.directory_create": ["[auto]"],
+  "approvals.terminal_commands": ["all", '""'],
+  "approvals.external_requests": ["none", "null"],
+  "approvals.non_interactive": ["auto", "fail", "null"],
+  "approvals.timeout_seconds": ["-1", "0.5", "604801", '"300"', "null"],
+  rules: ["x", "null", "[1]", "[{}]", "[[]]"],
+  "executor.allowed_commands": ["make", "[1]", "[[]]", '[""]', "[[1]]"],
+  "checkpoints.max_file_mb": ["0", "65537", "1.5"],
+  "checkpoints.max_total_mb": ["0", "1048577", "null"],
+  "checkpoints.undo_days": ["0", "3651", '"7"'],
 }
 
 describe("a value of the wrong type or out of range", () => {

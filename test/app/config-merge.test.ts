@@ -29,6 +29,9 @@ describe("dotted keys", () => {
       "execution.audit",
       "execution.redaction",
       "execution.limits",
+      "approvals",
+      "executor",
+      "checkpoints",
     ])
     for (const section of sectionKeys) expect(defaultLeaves.has(section)).toBe(false)
   })
@@ -95,6 +98,35 @@ describe("layers", () => {
   })
 })
 
+function named(name: string, policy: string): Json {
+  return { name, operation: "file_write", pattern: "a", policy }
+}
+
+describe("rules of two sources that may say anything", () => {
+  const [a, b, c] = [named("a", "auto"), named("b", "deny"), named("c", "prompt")]
+
+  test("all hold, those of the stronger source first", () => {
+    const { leaves } = mergeLayers([layer("user", { rules: [a, b] }), layer("project", { rules: [c] })])
+    expect(leaves.get("rules")).toEqual([c, a, b])
+  })
+
+  test("that are the same hold once", () => {
+    expect(overridden("rules", [a, b], [b, a])).toEqual([b, a])
+  })
+
+  test("need trust where they let something through that does not hold already", () => {
+    const needs = (held: Json, said: Json) =>
+      looseningKeys(new Map([["rules", held]]), new Map([["rules", said]])).length > 0
+    expect([needs([], [a]), needs([], [c]), needs([a], [b, a]), needs([a], [b]), needs([], [])]).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
+  })
+})
+
 describe("the stricter of two values", () => {
   const table: readonly (readonly [string, Json, Json, Json])[] = [
     ["execution.sandbox", "auto", "none", "auto"],
@@ -115,6 +147,24 @@ describe("the stricter of two values", () => {
     ["execution.readable_paths", ["/opt", "/srv"], ["/srv"], ["/srv"]],
     ["execution.redaction.patterns", ["a"], ["b"], ["a", "b"]],
     ["execution.environment.exclude_patterns", ["A"], [], ["A"]],
+    ["approvals.file_write", "prompt", "auto", "prompt"],
+    ["approvals.file_write", "auto", "prompt", "prompt"],
+    ["approvals.file_delete", "prompt", "skip", "skip"],
+    ["approvals.file_delete", "deny", "skip", "deny"],
+    ["approvals.terminal_commands", "skip", "deny", "deny"],
+    ["approvals.external_requests", "prompt", "prompt", "prompt"],
+    ["approvals.non_interactive", "deny", "rest", "deny"],
+    ["approvals.non_interactive", "rest", "deny", "deny"],
+    ["approvals.timeout_seconds", 300, 0, 300],
+    ["approvals.timeout_seconds", 0, 300, 300],
+    ["approvals.timeout_seconds", 300, 301, 300],
+    ["approvals.timeout_seconds", 300, 299, 299],
+    ["executor.allowed_commands", ["make", ["go", "vet"]], [["go", "vet"], "rm"], [["go", "vet"]]],
+    ["rules", [named("a", "auto")], [named("b", "deny")], [named("a", "auto"), named("b", "deny")]],
+    ["rules", [named("a", "deny")], [], [named("a", "deny")]],
+    ["rules", [], [named("a", "auto"), named("b", "prompt"), named("c", "skip")], [named("c", "skip")]],
+    ["rules", [named("a", "auto")], [named("a", "auto")], [named("a", "auto")]],
+    ["checkpoints.undo_days", 7, 1, 1],
     ["execution.max_concurrent", 4, 16, 16],
     ["execution.default_timeout_seconds", 300, 3600, 3600],
   ]
@@ -125,7 +175,7 @@ describe("the stricter of two values", () => {
 
   test("does not matter to a source that is trusted", () => {
     for (const [key, held, said] of table)
-      if (loosensSecurity(key)) expect(overridden(key, held, said)).toEqual(said)
+      if (loosensSecurity(key) && key !== "rules") expect(overridden(key, held, said)).toEqual(said)
   })
 
   test("tells which keys a file needs to be trusted for", () => {

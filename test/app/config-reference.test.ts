@@ -33,6 +33,9 @@ describe("the schema", () => {
       ".execution.audit",
       ".execution.redaction",
       ".execution.limits",
+      ".approvals",
+      ".executor",
+      ".checkpoints",
     ])
   })
 
@@ -74,6 +77,15 @@ describe("the list of keys", () => {
     )
     expect(keys.get("execution.use_shell")?.type).toBe("true or false")
     expect(keys.get("execution.audit.enabled")?.type).toBe("true")
+    expect(keys.get("approvals.file_delete")?.type).toBe("auto, prompt, deny, skip")
+    expect(keys.get("rules")?.type).toBe(
+      "a list of at most 500 entries, each a section with name, operation, policy, pattern, command, " +
+        "command_regex, prompt_message, match, not_match",
+    )
+    expect(keys.get("executor.allowed_commands")?.type).toBe(
+      "a list of at most 200 entries, each leading arguments such as npm run build or a list of at most 100 " +
+        "entries, each an argument",
+    )
   })
 
   test("marks what counts only from a trusted project file", () => {
@@ -86,6 +98,16 @@ describe("the list of keys", () => {
       "execution.readable_paths",
       "execution.environment.mode",
       "execution.environment.include",
+      "approvals.file_read",
+      "approvals.file_write",
+      "approvals.file_delete",
+      "approvals.directory_create",
+      "approvals.terminal_commands",
+      "approvals.external_requests",
+      "approvals.non_interactive",
+      "approvals.timeout_seconds",
+      "rules",
+      "executor.allowed_commands",
     ])
   })
 

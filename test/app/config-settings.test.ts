@@ -1,11 +1,14 @@
 import { expect, test } from "bun:test"
 import {
+  toApprovalSettings,
   toAuditSettings,
+  toCheckpointSettings,
   toConfinementSettings,
   toExecutionSettings,
   toResourceLimits,
 } from "../../src/app/config-settings.ts"
 import { optionProblems } from "../../src/domain/command-validation.ts"
+import { shippedDefaults } from "../../src/policy/levels.ts"
 import { configFixture, executionYaml } from "./config-fixture.ts"
 
 test("the defaults become settings in the units of the code", async () => {
@@ -81,5 +84,42 @@ test("what the configuration allows at its edges the command runner accepts", as
     const settings = toExecutionSettings((await fixture.load()).values)
     const { defaultTimeoutMs: timeoutMs, outputBytesMax } = settings
     expect(optionProblems({ timeoutMs, outputBytesMax })).toEqual([])
+  }
+})
+
+test("what is asked by default is what policy ships, and questions end in time", async () => {
+  using fixture = configFixture()
+  const { values } = await fixture.load()
+  expect(toApprovalSettings(values)).toEqual({
+    defaults: shippedDefaults,
+    nonInteractive: "deny",
+    timeoutMs: 300_000,
+  })
+  expect(toCheckpointSettings(values)).toEqual({
+    limits: { fileBytesMax: 64 * 1024 * 1024, totalBytesMax: 2048 * 1024 * 1024 },
+    undoMs: 7 * 86_400_000,
+  })
+})
+
+test("every kind of approval is the one its key names", async () => {
+  using fixture = configFixture()
+  const keys = {
+    file_read: "FILE_READ",
+    file_write: "FILE_WRITE",
+    file_delete: "FILE_DELETE",
+    directory_create: "DIRECTORY_CREATE",
+    terminal_commands: "TERMINAL_COMMAND",
+    external_requests: "EXTERNAL_REQUEST",
+  }
+  for (const [key, category] of Object.entries(keys)) {
+    fixture.user(
+      `schema_version: "1"\napprovals: { ${key}: skip, non_interactive: rest, timeout_seconds: 0 }\n`,
+    )
+    const settings = toApprovalSettings((await fixture.load()).values)
+    expect(settings).toEqual({
+      defaults: { ...shippedDefaults, [category]: "skip" },
+      nonInteractive: "rest",
+      timeoutMs: null,
+    })
   }
 })

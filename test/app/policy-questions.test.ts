@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { mkdirSync, symlinkSync } from "node:fs"
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { readEnvironment } from "../../src/app/environment.ts"
 import { type PolicyQuestion, type PolicyQuestions, policyQuestions } from "../../src/app/policy-questions.ts"
-import { Wiring } from "../../src/app/wire.ts"
+import { readYes } from "../../src/app/policy-yes.ts"
+import { type WireRequest, Wiring } from "../../src/app/wire.ts"
 import type { PathOperation } from "../../src/policy/contract.ts"
 import { missingProgram, testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
@@ -30,9 +31,9 @@ afterAll(() => {
   workspace[Symbol.dispose]()
 })
 
-function wiringOf(root: string): Wiring {
+function wiringOf(root: string, request: Partial<WireRequest> = {}): Wiring {
   const environment = readEnvironment(workspace.environment)
-  return new Wiring({ environment, workspace: root, configFile: undefined })
+  return new Wiring({ environment, workspace: root, configFile: undefined, ...request })
 }
 
 const path = (typed: string, op: PathOperation) => questions.answer({ path: typed, op })
@@ -115,5 +116,41 @@ describe("a command", () => {
   test("that cannot be read is never allowed", async () => {
     for (const command of ["", "echo 'unfinished", "if true"])
       expect((await questions.answer({ command })).decision, command).not.toBe("allow")
+  })
+})
+
+describe("what a person configured", () => {
+  const configured = async (yaml: string, question: PolicyQuestion, yes?: string) => {
+    const environment = readEnvironment({
+      ...workspace.environment,
+      XDG_CONFIG_HOME: join(workspace.outside, "own-config"),
+    })
+    mkdirSync(join(environment.xdgConfigHome, "acode"), { recursive: true })
+    writeFileSync(join(environment.xdgConfigHome, "acode/config.yml"), `schema_version: "1"\n${yaml}\n`)
+    const more = yes === undefined ? {} : { yes: readYes(yes, false) }
+    using own = wiringOf(workspace.root, { environment, ...more })
+    return await policyQuestions(own).answer(question)
+  }
+  const write = { path: "src/a.ts", op: "write" } as const
+
+  test("decides: defaults, rules and what --yes answers", async () => {
+    expect(await configured("approvals: { file_write: deny }", write)).toMatchObject({ decision: "deny" })
+    const rule = "rules: [{ name: sources, operation: file_write, pattern: 'src/**', policy: auto }]"
+    expect(await configured(rule, write)).toMatchObject({ decision: "allow", rule: "sources" })
+    expect(await configured("", write, "file_write")).toMatchObject({ decision: "allow" })
+    expect(await configured("", write, "terminal")).toMatchObject({ decision: "ask" })
+  })
+
+  test("decides on where a symlink leads, not only on what it is called", async () => {
+    const rule = "rules: [{ name: frozen, operation: file_write, pattern: 'src/**', policy: skip }]"
+    expect(await configured(rule, { path: "link-to-source", op: "write" })).toMatchObject({
+      decision: "deny",
+      rule: "frozen",
+    })
+  })
+
+  test("to run without a sandbox is asked about, since nothing confines it", async () => {
+    const answer = await configured("execution: { sandbox: none }", { argv: ["npm", "test"] })
+    expect(answer).toMatchObject({ decision: "ask", confined: false })
   })
 })

@@ -79,6 +79,11 @@ test("keys, anchors and trust lie outside the workspace", () => {
   const places = statePlaces("/ws", "/home/somebody/.local/share")
   for (const outside of [places.keysDirectory, places.anchorsDirectory, places.trustDirectory])
     expect(outside).toStartWith("/home/somebody/.local/share/acode/")
-  for (const inside of [places.databasePath, places.artifactsDirectory, places.quarantineDirectory])
+  for (const inside of [
+    places.databasePath,
+    places.artifactsDirectory,
+    places.quarantineDirectory,
+    places.checkpointsDirectory,
+  ])
     expect(inside).toStartWith("/ws/.agent/")
 })

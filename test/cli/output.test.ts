@@ -33,6 +33,16 @@ describe("output", () => {
     expect(printed(code)).toMatchObject({ stdout: "yes\n", stderr: "error C: m\n" })
   })
 
+  test("an object of a stream is one line, and a question is never silenced or mixed into the answer", () => {
+    const code = `const o = new Output({ color: false, quiet: true, json: true })
+      o.jsonLine({ a: { b: [1, 2] } }); o.question("really? "); o.jsonLine({ text: "one\\ntwo" })`
+    expect(printed(code)).toEqual({
+      stdout: '{"a":{"b":[1,2]}}\n{"text":"one\\ntwo"}\n',
+      stderr: "really? ",
+      exitCode: 0,
+    })
+  })
+
   test("colour appears only when asked for", () => {
     const code = `new Output({ color: true, quiet: false, json: false }).notice("dim")`
     expect(printed(code).stderr).toBe("\u001b[2mdim\u001b[0m\n")

@@ -1,19 +1,18 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import {
-  type Approval,
-  type ApprovalSubject,
-  approvalHash,
-  approvalUse,
-  isApprovalUsable,
-} from "../../src/domain/approval.ts"
+import { type Approval, type ApprovalSubject, approvalHash, approvalUse } from "../../src/domain/approval.ts"
+
+const files = (path: string, before: string | null, after: string | null): ApprovalSubject["target"] => ({
+  kind: "files",
+  changes: [{ path, before, after }],
+})
 
 const subject: ApprovalSubject = {
   argv: ["npm", "install"],
   cwd: "/w",
   environment: { CI: "1", HOME: "/h" },
   policyVersion: "sha256:aa",
-  target: { kind: "file", path: "package.json", device: "1", inode: "42", sha256: "ff" },
+  target: files("package.json", "ff1", "42"),
 }
 const approval: Approval = {
   id: "apr_1",
@@ -27,7 +26,7 @@ const approval: Approval = {
 describe("an approval", () => {
   test("covers exactly what was asked", () => {
     expect(approvalUse(approval, subject, 1500)).toEqual({ usable: true })
-    expect(isApprovalUsable(approval, subject, 1500)).toBe(true)
+    expect(approvalUse(approval, subject, 1500).usable).toBe(true)
   })
 
   test("is used once", () => {
@@ -38,13 +37,13 @@ describe("an approval", () => {
   })
 
   test("ends with its time, to the millisecond", () => {
-    expect(isApprovalUsable(approval, subject, 1999)).toBe(true)
+    expect(approvalUse(approval, subject, 1999).usable).toBe(true)
     expect(approvalUse(approval, subject, 2000)).toEqual({ usable: false, reason: "expired" })
   })
 
   test("is not usable before it was given, however the clock stands", () => {
     expect(approvalUse(approval, subject, 999)).toEqual({ usable: false, reason: "notYet" })
-    expect(isApprovalUsable(approval, subject, 1000)).toBe(true)
+    expect(approvalUse(approval, subject, 1000).usable).toBe(true)
   })
 
   test("that refuses covers nothing", () => {
@@ -62,23 +61,11 @@ describe("an approval", () => {
     ["one more variable", { environment: { CI: "1", HOME: "/h", LD_PRELOAD: "./x" } }],
     ["one variable less", { environment: { CI: "1" } }],
     ["another policy", { policyVersion: "sha256:bb" }],
-    [
-      "another file of the same name",
-      { target: { kind: "file", path: "package.json", device: "1", inode: "43", sha256: "ff" } },
-    ],
-    [
-      "another device",
-      { target: { kind: "file", path: "package.json", device: "2", inode: "42", sha256: "ff" } },
-    ],
-    [
-      "other contents",
-      { target: { kind: "file", path: "package.json", device: "1", inode: "42", sha256: "fe" } },
-    ],
-    [
-      "another path",
-      { target: { kind: "file", path: "package2.json", device: "1", inode: "42", sha256: "ff" } },
-    ],
-    ["a file that is gone", { target: { kind: "absent", path: "package.json" } }],
+    ["another file of the same name", { target: files("package.json", "ff1", "43") }],
+    ["another device", { target: files("package.json", "ff2", "42") }],
+    ["other contents", { target: files("package.json", "fe1", "42") }],
+    ["another path", { target: files("package2.json", "ff1", "42") }],
+    ["a file that is gone", { target: files("package.json", null, "42") }],
     ["no target", { target: { kind: "none" } }],
   ]
   test.each(changes)("does not cover %s", (_, change) => {

@@ -1,114 +1,26 @@
-import { describe, expect, test } from "bun:test"
-import { unlimited } from "../../src/domain/command.ts"
-import { newEvent } from "../../src/domain/event-definition.ts"
-import {
-  CommandFinished,
-  CommandStarted,
-  HistoryPruned,
-  manifest,
-  ProcessIdentity,
-  RecordedText,
-} from "../../src/domain/events.ts"
-
-const started = {
-  executionId: "exe_1",
-  command: {
-    executable: "ls",
-    arguments: ["-l"],
-    workingDirectory: ".",
-    timeoutMs: 300_000,
-    shell: false,
-    environmentMode: "inherit" as const,
-    environment: { A: "1", B: null },
-    resourceLimits: unlimited,
-  },
-  correlationIds: {
-    runId: "run_1",
-    sessionId: null,
-    taskId: null,
-    stepId: null,
-    toolCallId: null,
-    worktreeId: null,
-    repoSha: null,
-  },
-  sandbox: { kind: "bwrap" as const, network: "none" as const },
-  owner: { bootId: "b", pid: 4, startTicks: "12345678901234567890" },
-}
-
-const result = {
-  ending: "exited" as const,
-  exitCode: 0,
-  signal: null,
-  success: true,
-  timedOut: false,
-  startTime: "2026-01-02T03:04:05.678Z",
-  endTime: "2026-01-02T03:04:06.000Z",
-  durationMs: 322,
-  queuedMs: 0,
-  stdout: { kind: "inline" as const, text: "x" },
-  stderr: { kind: "omitted" as const },
-  truncation: null,
-  artifacts: { stdout: null, stderr: null },
-  error: null,
-  usage: { cpuMs: 1, maxRssBytes: null },
-  sandbox: { kind: "bwrap" as const, network: "none" as const, quarantined: [] },
-}
-
-describe("the events of an execution", () => {
-  test("say that it is about to start, with who does it", () => {
-    expect(newEvent(CommandStarted, started).data).toEqual(started)
-  })
-
-  test("say how it ended, the output inline, by reference or left out", () => {
-    const data = { executionId: "exe_1", result }
-    expect(newEvent(CommandFinished, data).data).toEqual(data)
-  })
-
-  test("have no room for what nobody declared", () => {
-    const withMore = { executionId: "exe_1", result: { ...result, extra: 1 } }
-    expect(CommandStarted.data.safeParse({ ...started, secret: "x" }).success).toBe(false)
-    expect(CommandFinished.data.safeParse(withMore).success).toBe(false)
-  })
-
-  test("refuse an ending, a time or a hash that is none", () => {
-    const isValid = (more: object) =>
-      CommandFinished.data.safeParse({ executionId: "exe_1", result: { ...result, ...more } }).success
-    expect(isValid({})).toBe(true)
-    expect(isValid({ ending: "vanished" })).toBe(false)
-    expect(isValid({ startTime: "yesterday" })).toBe(false)
-    expect(isValid({ durationMs: -1 })).toBe(false)
-    expect(isValid({ durationMs: 1.5 })).toBe(false)
-    expect(isValid({ artifacts: { stdout: "sha256:short", stderr: null } })).toBe(false)
-  })
-})
-
-test("a process is known by boot, number and start, and the start may be larger than a number holds", () => {
-  expect(ProcessIdentity().safeParse(started.owner).success).toBe(true)
-  expect(ProcessIdentity().safeParse({ ...started.owner, pid: 0 }).success).toBe(false)
-  expect(ProcessIdentity().safeParse({ ...started.owner, startTicks: 5 }).success).toBe(false)
-})
-
-test("recorded text is one of three kinds, each with its own fields", () => {
-  expect(RecordedText().safeParse({ kind: "inline", text: "" }).success).toBe(true)
-  expect(RecordedText().safeParse({ kind: "artifact", ref: "sha256:x", bytes: 3 }).success).toBe(true)
-  expect(RecordedText().safeParse({ kind: "omitted" }).success).toBe(true)
-  expect(RecordedText().safeParse({ kind: "omitted", text: "no" }).success).toBe(false)
-  expect(RecordedText().safeParse({ kind: "artifact", ref: "sha256:x" }).success).toBe(false)
-})
-
-test("pruning leaves positions and hashes behind", () => {
-  const data = { reason: "old", streams: [{ stream: "exe_1", events: [{ position: 4, hash: "ab" }] }] }
-  expect(newEvent(HistoryPruned, data).data).toEqual(data)
-})
+import { expect, test } from "bun:test"
+import { manifest } from "../../src/domain/events.ts"
 
 test("every event of the product is in the manifest, past tense and once", () => {
   expect(manifest.definitions.map(({ type, version }) => `${type}@${version}`)).toEqual([
     "command.started@1",
     "command.finished@1",
     "history.pruned@1",
+    "session.started@1",
+    "session.rested@1",
+    "session.finished@1",
+    "session.undone@1",
+    "plan.approved@1",
+    "step.started@1",
+    "step.finished@1",
+    "tool_call.requested@1",
+    "tool_call.started@1",
+    "tool_call.settled@1",
+    "approval.requested@1",
+    "approval.answered@1",
   ])
   for (const { type, summary } of manifest.definitions) {
-    expect(type).toMatch(/ed$/)
+    expect(type).toMatch(/(ed|undone)$/)
     expect(summary).toMatch(/^[A-Z].+\.$/)
   }
 })

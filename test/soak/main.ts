@@ -1,12 +1,13 @@
 import { parseArgs } from "node:util"
 import { missingProgram } from "../support/requirement.ts"
+import { planKills, planRecoveryKills } from "./plan-kills.ts"
 import type { Programme } from "./programme.ts"
 import { seededRandom } from "./random.ts"
 import { randomKills } from "./random-kills.ts"
 import { timedOutTrees } from "./timed-out-trees.ts"
 
 /** `npm run soak [-- --seed N --only NAME --count N]`: prints its seed first, and a seed repeats its choices. */
-const programmes: readonly Programme[] = [timedOutTrees, randomKills]
+const programmes: readonly Programme[] = [timedOutTrees, randomKills, planKills, planRecoveryKills]
 
 const { values } = parseArgs({
   options: { seed: { type: "string" }, only: { type: "string" }, count: { type: "string" } },

@@ -1,8 +1,10 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
+import type { Json } from "../../src/base/canonical.ts"
 import { noFaults } from "../../src/base/faults.ts"
 import { artifactsNamedBy, isReferenced } from "../../src/store/artifact-references.ts"
 import { openDatabase } from "../../src/store/database.ts"
+import { event } from "./support/session-events.ts"
 import { codeOf, nextId, recordOf, startOf, storeFixture } from "./support/store-fixture.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -23,6 +25,24 @@ describe("the artifacts an event names", () => {
       },
     }
     expect(artifactsNamedBy({ type: "command.finished", data })).toEqual(["a", "b", "c", "d", "e"].map(refOf))
+  })
+
+  test("are found in the events of sessions, calls and questions", () => {
+    const named = (letter: string) => ({ kind: "artifact", ref: refOf(letter), bytes: 1 }) as const
+    const events = [
+      event.sessionStarted({ plan: named("a") }),
+      event.callRequested("cal_1", { arguments: named("b") }),
+      event.callSettled("cal_1", { result: named("d"), changes: { ...named("c"), count: 2 } }),
+      event.approvalRequested("apr_1", "ses_1", { preview: named("e") }),
+    ]
+    const found = events.map(({ type, data }) => artifactsNamedBy({ type, data: data as Json }))
+    expect(found).toEqual([["a"], ["b"], ["c", "d"], ["e"]].map(letters => letters.map(refOf)))
+  })
+
+  test("are none where a value stands in the event, whatever it looks like", () => {
+    const value = { kind: "artifact", ref: refOf("a"), bytes: 1 }
+    const { type, data } = event.callRequested("cal_1", { arguments: { kind: "inline", value } })
+    expect(artifactsNamedBy({ type, data: data as Json })).toEqual([])
   })
 
   test("are none for short outputs and for events of other types", () => {

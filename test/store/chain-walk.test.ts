@@ -114,6 +114,13 @@ describe("a walk over a log", () => {
     ])
   })
 
+  test("the stream of an answer or of an approved plan has one event", () => {
+    const whole = logOf(["apr_a", "ses_a", "apr_b", "ses_a"])
+    expect(problemsOf(whole.rows, whole.tail)).toEqual([])
+    const longer = logOf(["apr_a", "apr_a"])
+    expect(problemsOf(longer.rows, longer.tail)).toEqual(["2 number 1 of its stream is expected here"])
+  })
+
   test("accepts no event in an execution that has ended", () => {
     const { rows, tail } = logOf(["exe_a", "exe_a", "exe_a"], row =>
       row.position === 2 ? { type: "command.finished" } : {},

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { HistoryPruned } from "../../src/domain/command-events.ts"
 import { newEvent } from "../../src/domain/event-definition.ts"
-import { HistoryPruned } from "../../src/domain/events.ts"
 import type { Store } from "../../src/store/contract.ts"
 import { codeOf, failureOf, hides, runOne, storeFixture } from "./support/store-fixture.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../src/base/canonical.ts"
+import { CommandFinished, CommandStarted, HistoryPruned } from "../../src/domain/command-events.ts"
 import { newEvent } from "../../src/domain/event-definition.ts"
-import { CommandFinished, CommandStarted, HistoryPruned } from "../../src/domain/events.ts"
 import { prepareEvent } from "../../src/store/event-preparation.ts"
 import { outcomeOf } from "../../src/store/execution-outcome.ts"
 import { hides, keepsEverything, recordOf, startOf } from "./support/store-fixture.ts"

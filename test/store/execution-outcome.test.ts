@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { sha256Hex } from "../../src/base/canonical.ts"
-import { CommandFinished } from "../../src/domain/events.ts"
+import { CommandFinished } from "../../src/domain/command-events.ts"
 import type { ArtifactStore } from "../../src/store/contract.ts"
 import { interruptedOutcome, outcomeOf, recordOf as readBack } from "../../src/store/execution-outcome.ts"
 import { hides, recordOf, startOf } from "./support/store-fixture.ts"

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
+import { CommandFinished, CommandStarted } from "../../src/domain/command-events.ts"
 import { newEvent } from "../../src/domain/event-definition.ts"
-import { CommandFinished, CommandStarted } from "../../src/domain/events.ts"
 import { finishedFields, startedFields } from "../../src/store/command-events.ts"
 import type { StoredEvent } from "../../src/store/contract.ts"
 import { outcomeOf } from "../../src/store/execution-outcome.ts"

@@ -1,7 +1,8 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
+import { HistoryPruned } from "../../src/domain/command-events.ts"
 import { newEvent } from "../../src/domain/event-definition.ts"
-import { HistoryPruned, type ProcessIdentity } from "../../src/domain/events.ts"
+import type { ProcessIdentity } from "../../src/domain/process-identity.ts"
 import { codeOf, storeFixture } from "./support/store-fixture.ts"
 
 const one: ProcessIdentity = { bootId: "b/1", pid: 11, startTicks: "1" }

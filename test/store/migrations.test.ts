@@ -41,7 +41,10 @@ describe("migrations", () => {
     migrate(at.open(), now)
     expect(db.query("PRAGMA application_id").get()).toEqual({ application_id: applicationId })
     expect(db.query("PRAGMA user_version").get()).toEqual({ user_version: migrations.length })
-    expect(appliedIn(db)).toEqual([{ version: 1, name: "log, leases, executions", applied_at: now() }])
+    expect(appliedIn(db)).toEqual([
+      { version: 1, name: "log, leases, executions", applied_at: now() },
+      { version: 2, name: "sessions, approvals, evidence", applied_at: now() },
+    ])
   })
 
   test("are applied once", () => {
@@ -124,5 +127,16 @@ describe("migrations", () => {
     expect(() => migrate(at.open(true), now)).not.toThrow()
     using db = new Database(at.path)
     expect(appliedIn(db)).toHaveLength(migrations.length)
+  })
+
+  test("say of an older database that somebody has to bring it forward, when they may only look", () => {
+    using at = fresh()
+    const writable = at.open()
+    migrate(writable, now, [first])
+    const { report } = failureOf(() => migrate(at.open(true), now, [first, second]))
+    expect(report).toMatchObject({ code: "ACODE-DB-001", where: at.path })
+    expect(report.message).toContain("older acode")
+    migrate(writable, now, [first, second])
+    expect(() => migrate(at.open(true), now, [first, second])).not.toThrow()
   })
 })

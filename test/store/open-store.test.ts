@@ -31,6 +31,7 @@ describe("opening a store", () => {
     const inside = (name: string) => ["begun", "written", "committed"].map(point => `${name}.${point}`)
     expect(points).toEqual([
       ...inside("migration"),
+      ...inside("migration"),
       "identity.begun",
       "key.written",
       "key.linked",
@@ -79,6 +80,16 @@ describe("a reader", () => {
     expect(failure.report.code).toBe("ACODE-DB-001")
     expect(failure.report.hint).toContain("acode exec")
     expect(existsSync(fixture.options.databasePath)).toBe(false)
+  })
+
+  test("gives equal texts equal fingerprints, and those of another workspace others", () => {
+    using one = storeFixture()
+    using other = storeFixture()
+    const [a, b] = [one.open(), other.open()]
+    expect(a.fingerprint("text")).toMatch(/^[0-9a-f]{64}$/)
+    expect(one.open().fingerprint("text")).toBe(a.fingerprint("text"))
+    expect(a.fingerprint("texT")).not.toBe(a.fingerprint("text"))
+    expect(b.fingerprint("text")).not.toBe(a.fingerprint("text"))
   })
 })
 

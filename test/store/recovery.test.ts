@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
-import type { ProcessIdentity } from "../../src/domain/events.ts"
+import type { ProcessIdentity } from "../../src/domain/process-identity.ts"
 import { openStore } from "../../src/store/open-store.ts"
 import { isProcessAlive } from "../../src/store/process-identity.ts"
 import { storeChild, storeChildren } from "./support/children.ts"

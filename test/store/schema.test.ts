@@ -29,7 +29,10 @@ describe("the schema", () => {
 
   /** What was released is never edited. A new step is added below with its own checksum. */
   test("no step was edited after its release", () => {
-    expect(migrations.map(step => sha256Hex(step.sql).slice(0, 16))).toEqual(["16293b5e0a8ab546"])
+    expect(migrations.map(step => sha256Hex(step.sql).slice(0, 16))).toEqual([
+      "16293b5e0a8ab546",
+      "0ef9e5b8c32ea47d",
+    ])
   })
 
   test("no event can be changed", () => {

@@ -5,6 +5,8 @@ import { artifactViolations } from "./checker-artifacts.ts"
 import { chainViolations, type LogRow, readLog } from "./checker-log.ts"
 import { projectionViolations } from "./checker-projection.ts"
 import { secretViolations } from "./checker-secrets.ts"
+import { approvalViolations, sessionViolations } from "./checker-sessions.ts"
+import { tableViolations } from "./checker-tables.ts"
 import { taggedProcesses } from "./processes.ts"
 import type { TempWorkspace } from "./temp-workspace.ts"
 
@@ -34,7 +36,10 @@ export async function check(workspace: TempWorkspace, options: CheckOptions = {}
     ...integrityViolations(database),
     ...chainViolations(database, log, join(workspace.dataHome, "acode", "keys")),
     ...endingViolations(log),
+    ...sessionViolations(log),
+    ...approvalViolations(log),
     ...projectionViolations(database, log),
+    ...tableViolations(database, log),
     ...artifactViolations(join(agent, "artifacts"), log),
     ...survivors(log),
   ]
@@ -62,7 +67,8 @@ function endingViolations(log: readonly LogRow[]): string[] {
 
 /** I9: nothing of an execution outlives it. */
 function survivors(log: readonly LogRow[]): string[] {
-  const ids = new Set(log.map(row => row.stream).filter(stream => stream.startsWith("exe_")))
+  const started = log.filter(row => row.type === "command.started")
+  const ids = new Set(started.map(row => String(row.parsed["executionId"])))
   return taggedProcesses()
     .filter(live => [...ids].some(id => live.environment.includes(id)))
     .map(live => `I9 process ${live.pid} is left: ${live.commandLine}`)

@@ -7,6 +7,8 @@ import { parsePatch } from "./patch-parse.ts"
 export const textChanges: TextChanges = {
   applyEdits,
   applyPatch: (patch, onlyPath, read) => applyPatch(parsePatch(patch, onlyPath), read),
+  patchedFiles: (patch, onlyPath) =>
+    parsePatch(patch, onlyPath).map(({ path, action }) => ({ path, action })),
   diffTexts,
   unifiedDiff,
 }

@@ -8,6 +8,8 @@ export interface TextChanges {
    * for a file that is not there.
    */
   applyPatch(patch: string, onlyPath: string | null, read: (path: string) => string | null): PatchedFile[]
+  /** The files a unified diff is about and what becomes of each, without looking at any. */
+  patchedFiles(patch: string, onlyPath: string | null): PatchTarget[]
   /** What changed, for a preview with line numbers. */
   diffTexts(before: string, after: string, context?: number): DiffHunk[]
   /** The same as a unified diff; null stands for a file that is not there. Empty when nothing changed. */
@@ -23,6 +25,11 @@ export interface EditedText {
   readonly text: string
   /** The line each edit starts at, in the text it was applied to. */
   readonly lines: readonly number[]
+}
+
+export interface PatchTarget {
+  readonly path: string
+  readonly action: "modify" | "create" | "delete"
 }
 
 export interface PatchedFile {

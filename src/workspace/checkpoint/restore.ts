@@ -1,9 +1,9 @@
-import { chmodSync, lstatSync, rmdirSync, unlinkSync } from "node:fs"
+import { chmodSync, lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs"
 import { basename, dirname } from "node:path"
 import { errnoOf } from "../../base/assert.ts"
 import { type Faults, noFaults } from "../../base/faults.ts"
 import { Failure } from "../../domain/failure.ts"
-import { putContent, putSymlink } from "../atomic-write.ts"
+import { isLeftover, putContent, putSymlink } from "../atomic-write.ts"
 import type { Tree, TreeEntry } from "../contract.ts"
 import { syncDirectory } from "../durable.ts"
 import { onPath } from "../failures.ts"
@@ -79,6 +79,8 @@ export function restoreCheckpoint(source: RestoreSource, faults: Faults = noFaul
   const { root, checkpoint, expected } = source
   const look = () => (checkpoint.scope === "tree" ? source.readTree() : null)
   if (checkpoint.scope === "tree" && expected === null) openDirectories(source)
+  for (const directory of new Set([...(expected?.keys() ?? [])].map(path => dirname(path))))
+    removeLeftovers(root, directory)
   let now = look()
   const first = planRestore(root, checkpoint, now, expected)
   const rules = {
@@ -116,6 +118,21 @@ function directoryAt(root: WorkspaceRoot, path: string): Pinned | null {
     // A symlink took its place, or a parent above the first known one is closed: there is nothing to open here.
     if (error instanceof Failure) return null
     throw error
+  }
+}
+
+/**
+ * What a restore that was cut short left beside the files it was putting back: it is none of the expected paths, so
+ * nobody else would remove it.
+ */
+function removeLeftovers(root: WorkspaceRoot, path: string): void {
+  using directory = directoryAt(root, path)
+  if (directory === null) return
+  try {
+    for (const name of readdirSync(directory.at).filter(isLeftover)) unlinkSync(entryPath(directory, name))
+  } catch (error) {
+    if (errnoOf(error) === null) throw error
+    // It cannot be read or written: then its files cannot be put back either, and that is told of them.
   }
 }
 

@@ -103,6 +103,9 @@ export class CheckpointStore {
           needed.add(at)
     const removed = [...all.keys()].filter(id => !needed.has(id))
     for (const id of removed) rmSync(this.pathOf(id), { force: true })
+    // Of checkpoints that were cut short: nothing refers to them, and nothing else would ever remove them.
+    for (const name of this.names())
+      if (name.endsWith(".tmp~")) rmSync(join(this.manifests, name), { force: true })
     if (removed.length > 0) syncDirectory(this.manifests)
     this.faults.reach("checkpoint.collected")
     const referenced = new Set<string>()
@@ -177,8 +180,12 @@ export class CheckpointStore {
   }
 
   private ids(): string[] {
+    return this.names().flatMap(name => /^(.+)\.json$/.exec(name)?.[1] ?? [])
+  }
+
+  private names(): string[] {
     try {
-      return readdirSync(this.manifests).flatMap(name => /^(.+)\.json$/.exec(name)?.[1] ?? [])
+      return readdirSync(this.manifests)
     } catch (error) {
       if (errnoOf(error) === "ENOENT") return []
       throw error

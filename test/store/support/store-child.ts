@@ -22,6 +22,17 @@ const tasks: Readonly<Record<string, () => unknown>> = {
   run: () =>
     withStore({}, store => Array.from({ length: Number(count) }, () => runCommand(store, 10, false))),
   recover: () => withStore({}, store => store.executions.recover(() => false)),
+  /** Answers the n-th approval request, as one of several people who do so at once. */
+  answer: () =>
+    withStore({}, store =>
+      store.approvals.answer({
+        approvalId: `apr_${count}`,
+        answer: "granted",
+        by: String(process.pid),
+        via: "command",
+        reason: null,
+      }),
+    ),
   /** Opens, and fills an execution after the other until it fails; gives the code. */
   fill: () => withStore({}, fill),
 }

@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { sha256Hex } from "../../../src/base/canonical.ts"
 import { systemClock } from "../../../src/base/clock.ts"
@@ -242,8 +251,10 @@ describe("collecting", () => {
     ws.take("one")
     const torn = join(ws.directory, "contents", stored("1").slice(0, 2), "torn.tmp~")
     writeFileSync(torn, "half")
+    writeFileSync(join(ws.directory, "manifests", "two.json.tmp~"), "{")
     ws.store.collect(0, new Set())
     expect(ws.contentNames()).toEqual([stored("1")])
+    expect(readdirSync(join(ws.directory, "manifests"))).toEqual(["one.json"])
   })
 })
 

@@ -1,0 +1,34 @@
+import { z } from "zod"
+import { defaultConfig } from "./config-defaults.ts"
+
+const defaults = defaultConfig.checkpoints
+
+/** The `checkpoints:` section: how much of the past is kept so that a session can be undone. */
+export function checkpointsSection() {
+  return z
+    .strictObject({
+      max_file_mb: z
+        .number()
+        .int()
+        .min(1)
+        .max(65_536)
+        .default(defaults.max_file_mb)
+        .describe("The largest file a checkpoint copies; with a larger one what follows cannot be undone."),
+      max_total_mb: z
+        .number()
+        .int()
+        .min(1)
+        .max(1024 * 1024)
+        .default(defaults.max_total_mb)
+        .describe("How much all checkpoints of a workspace may take together."),
+      undo_days: z
+        .number()
+        .int()
+        .min(1)
+        .max(3650)
+        .default(defaults.undo_days)
+        .describe("How long a session can be undone; older checkpoints are removed."),
+    })
+    .prefault({})
+    .describe("Copies of files from before they were changed, which `session undo` puts back.")
+}

@@ -1,0 +1,79 @@
+import { relative, resolve } from "node:path"
+import { ApprovalRequested } from "../domain/call-events.ts"
+import type { NewEvent } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
+import type { SessionEvent } from "../domain/session-view.ts"
+import type { Store, StoredEvent } from "../store/contract.ts"
+import type { EvidenceHistory } from "../store/evidence/contract.ts"
+import type {
+  AnswerToApproval,
+  ApprovalHistory,
+  ApprovalSummary,
+  SessionHistory,
+} from "../store/session/contract.ts"
+import { userName } from "./user-name.ts"
+import type { Wiring } from "./wire.ts"
+
+/** Looking at what was recorded, and answering what waits. A history is null when nothing was ever recorded here. */
+export interface HistoryVerbs {
+  sessions(): Promise<SessionHistory | null>
+  /** The events of one session and the answers to what it asked, oldest first and numbered from 1. */
+  sessionEvents(id: string): Promise<readonly SessionEvent[]>
+  approvals(): Promise<ApprovalHistory | null>
+  /** Records the answer of the person who runs acode. ACODE-APPR-001 when nothing asks, -002 when it is too late. */
+  answer(answer: Pick<AnswerToApproval, "approvalId" | "answer" | "reason">): Promise<ApprovalSummary>
+  evidence(): Promise<EvidenceHistory | null>
+  /** A path as a person types it, in the form in which evidence knows it. */
+  recordedPath(typed: string): string
+}
+
+export function historyVerbs(wiring: Wiring): HistoryVerbs {
+  return {
+    sessions: async () => (await wiring.existingStore())?.sessions ?? null,
+    sessionEvents: async id => {
+      const store = await wiring.existingStore()
+      return store === null ? [] : eventsOf(store, id)
+    },
+    approvals: async () => (await wiring.existingStore())?.approvals ?? null,
+    answer: async answer => {
+      const store = await wiring.existingStore()
+      if (store === null) throw unknownApproval(answer.approvalId)
+      const answered = store.approvals.answer({ ...answer, by: userName(), via: "command" })
+      store.anchor()
+      return answered
+    },
+    evidence: async () => (await wiring.existingStore())?.evidence ?? null,
+    recordedPath: typed => {
+      const { path: root } = wiring.root
+      const inside = relative(root, resolve(root, typed))
+      return inside === "" ? "." : inside
+    },
+  }
+}
+
+/** An answer has a stream of its own, since anybody may give it; its place in the log says when it came. */
+function eventsOf(store: Store, id: string): readonly SessionEvent[] {
+  const own = store.log.read(id)
+  const answers = own.flatMap(event => {
+    const asked = approvalIdIn(event)
+    return asked === null ? [] : store.log.read(asked)
+  })
+  return [...own, ...answers]
+    .sort((a, b) => a.position - b.position)
+    .map(({ at, type, data }, index) => ({ seq: index + 1, at, type, data }))
+}
+
+function approvalIdIn({ type, data }: StoredEvent): string | null {
+  if (type !== ApprovalRequested.type) return null
+  // The type of an event decides the shape of its data; nothing gets into the log that was not parsed with it.
+  return (data as NewEvent<typeof ApprovalRequested>["data"]).approvalId
+}
+
+function unknownApproval(id: string): Failure {
+  return new Failure({
+    kind: "usage",
+    code: "ACODE-APPR-001",
+    message: `no approval has the id "${id}"`,
+    hint: "`acode approvals list --all` shows the ids",
+  })
+}

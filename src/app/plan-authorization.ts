@@ -1,0 +1,59 @@
+import { toIso } from "../base/clock.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Plan } from "../domain/plan.ts"
+import type { ApprovalHistory, PlanApproval } from "../store/session/contract.ts"
+
+export interface AuthorizationRequest {
+  readonly plan: Plan
+  readonly where: string
+  readonly approvalId: string | null
+}
+
+/** The approval under which this very plan may run now. Throws E002 or E003 with the reason when there is none. */
+export function authorizationOf(
+  approvals: ApprovalHistory,
+  { plan, where, approvalId }: AuthorizationRequest,
+  now: number,
+): PlanApproval {
+  const refuse = (code: "E002" | "E003", message: string) =>
+    new Failure({
+      kind: "denied",
+      code,
+      message,
+      where,
+      hint: "look at it with `acode plan show FILE`, then `acode plan approve FILE`",
+    })
+  const isOver = ({ expiresAt }: PlanApproval) => Date.parse(expiresAt) <= now
+  const over = ({ expiresAt }: PlanApproval) =>
+    refuse("E002", `the approval of this plan ended at ${expiresAt}`)
+  if (approvalId !== null) {
+    const named = findNamed(approvals, approvalId)
+    if (named.planId !== plan.planId)
+      throw refuse("E003", `the approval is of the plan "${named.planId}", and this is "${plan.planId}"`)
+    if (named.planHash !== plan.hash) throw refuse("E002", changed(named))
+    if (isOver(named)) throw over(named)
+    return named
+  }
+  const fitting = approvals.plansApproved({ planHash: plan.hash })
+  const current = fitting.find(approval => !isOver(approval))
+  if (current !== undefined) return current
+  const [last] = fitting
+  if (last !== undefined) throw over(last)
+  const [other] = approvals.plansApproved({ planId: plan.planId })
+  throw refuse("E002", other === undefined ? `nobody has approved this plan (${plan.hash})` : changed(other))
+}
+
+function changed({ planHash, approvedAt }: PlanApproval): string {
+  return `the plan was changed after its approval of ${toIso(Date.parse(approvedAt))}, which is of ${planHash}`
+}
+
+function findNamed(approvals: ApprovalHistory, id: string): PlanApproval {
+  const found = approvals.findPlan(id)
+  if (found !== null) return found
+  throw new Failure({
+    kind: "usage",
+    code: "ACODE-APPR-001",
+    message: `no approval of a plan has the id "${id}"`,
+    hint: "`acode plan approve FILE` prints the id",
+  })
+}

@@ -1,0 +1,31 @@
+import { quoted } from "../domain/plan-problem.ts"
+import type { PlanTools } from "../domain/plan-rules.ts"
+import { resolveTool } from "../tools/aliases.ts"
+import { checkArguments } from "../tools/registry.ts"
+
+/** What the tools themselves say about a call of a plan, before anything is run. */
+export const planTools: PlanTools = {
+  check: (name, args) => {
+    const resolved = resolveTool(name)
+    switch (resolved.kind) {
+      case "tool":
+        return checkArguments(resolved, args).map(({ argument, message }) => ({
+          code: "E202" as const,
+          argument: argument === "" ? null : argument,
+          message,
+        }))
+      case "unavailable":
+        return [notAllowed(`${quoted(name)} cannot be called: ${resolved.reason}`)]
+      case "unknown":
+        return [notAllowed(`there is no tool ${quoted(name)}${suggestion(resolved.nearest)}`)]
+    }
+  },
+}
+
+function notAllowed(message: string) {
+  return { code: "E201" as const, argument: null, message }
+}
+
+function suggestion(nearest: string | null): string {
+  return nearest === null ? "" : `; did you mean ${nearest}?`
+}

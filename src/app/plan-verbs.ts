@@ -1,0 +1,193 @@
+import { systemIds, toIso } from "../base/clock.ts"
+import { newEvent } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Plan } from "../domain/plan.ts"
+import { concreteSteps } from "../domain/plan-order.ts"
+import { planFailure } from "../domain/plan-problem.ts"
+import { resourcesOf } from "../domain/plan-resources.ts"
+import { SessionStarted, SessionUndone } from "../domain/session-events.ts"
+import { type PlanWatcher, type RunnablePlan, runPlan } from "../engine/plan-lane.ts"
+import type { PlanResult } from "../engine/plan-result.ts"
+import { driveSession } from "../engine/session-log.ts"
+import { planUndo, type Undone, type UndoPlan, undo } from "../engine/undo.ts"
+import type { ApprovalDesk, SessionLog } from "../gate/contract.ts"
+import { recordText } from "../gate/recorded.ts"
+import type { Store } from "../store/contract.ts"
+import { processIdentity } from "../store/process-identity.ts"
+import type { PlanApproval } from "../store/session/contract.ts"
+import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
+import { readGitState } from "../workspace/git.ts"
+import { type ApprovalPrompt, approvalDesk } from "./approval-desk.ts"
+import { toCheckpointSettings } from "./config-settings.ts"
+import { authorizationOf } from "./plan-authorization.ts"
+import { userName } from "./user-name.ts"
+import type { Wiring } from "./wire.ts"
+import { wireGate } from "./wire-gate.ts"
+
+/** The plan lane: approve exactly this plan, run exactly this plan, put back what a run changed. */
+export interface PlanVerbs {
+  approvePlan(plan: Plan, forMs: number): Promise<PlanApproval>
+  runPlan(request: PlanRunRequest): Promise<PlanResult>
+  /** What undoing a session would do; changes nothing. */
+  previewUndo(sessionId: string): Promise<UndoPlan>
+  undo(sessionId: string): Promise<Undone>
+}
+
+export interface PlanRunRequest {
+  readonly plan: Plan
+  /** Where it was read from, for messages. */
+  readonly where: string
+  /** Which approval is meant; null for any that fits. */
+  readonly approvalId: string | null
+  readonly watcher: PlanWatcher
+  readonly signal: AbortSignal
+  /** Whether somebody is there to be asked, and how. */
+  readonly isInteractive: boolean
+  readonly prompt: ApprovalPrompt
+  readonly notice: (text: string) => void
+}
+
+export function planVerbs(wiring: Wiring): PlanVerbs {
+  return {
+    approvePlan: (plan, forMs) => approve(wiring, plan, forMs),
+    runPlan: request => run(wiring, request),
+    previewUndo: async id => (await undoOf(wiring, id)).plan,
+    undo: id => undoSession(wiring, id),
+  }
+}
+
+async function approve(wiring: Wiring, plan: Plan, forMs: number): Promise<PlanApproval> {
+  const { steps } = runnable(plan, plan.planId)
+  const store = await wiring.store()
+  const approval = store.approvals.approvePlan({
+    approvalId: systemIds.next("apr"),
+    planId: plan.planId,
+    planHash: plan.hash,
+    approver: userName(),
+    stepCount: steps.length,
+    expiresAt: toIso(wiring.clock.now() + forMs),
+  })
+  store.anchor()
+  return approval
+}
+
+async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanResult> {
+  const { plan, watcher, signal } = request
+  const lane = runnable(plan, request.where)
+  const store = await wiring.store()
+  const authorization = authorizationOf(store.approvals, request, wiring.clock.now())
+  const session = driveSession(
+    { log: store.log, leases: store.leases, owner: processIdentity() },
+    systemIds.next("ses"),
+  )
+  try {
+    await start(wiring, store, session, lane, authorization)
+    const { workspace } = await wiring.workspace()
+    const gate = await wireGate(wiring, session, deskOf(wiring, store, request))
+    const { clock, faults } = wiring
+    return await runPlan({ log: session, gate, workspace, clock, faults }, lane, watcher, signal)
+  } finally {
+    session.release()
+    store.anchor()
+  }
+}
+
+function deskOf(wiring: Wiring, store: Store, request: PlanRunRequest): ApprovalDesk {
+  const { isInteractive, prompt, notice } = request
+  const { approvals } = store
+  return approvalDesk({ approvals, isInteractive, prompt, notice, by: userName(), clock: wiring.clock })
+}
+
+async function start(
+  wiring: Wiring,
+  store: Store,
+  session: SessionLog,
+  { plan, steps }: RunnablePlan,
+  approval: PlanApproval,
+): Promise<void> {
+  const { workspace, checkpoints } = await wiring.workspace()
+  const { undoMs } = toCheckpointSettings((await wiring.config()).values)
+  collectOld(checkpoints, wiring.clock.now() - undoMs)
+  const redactor = await wiring.redactor([])
+  const { policyVersion } = await wiring.policy()
+  const { worktreeId, repoSha } = readGitState(wiring.root.path)
+  session.append([
+    newEvent(SessionStarted, {
+      lane: "plan",
+      goal: plan.goal,
+      planId: plan.planId,
+      planHash: plan.hash,
+      approvalId: approval.approvalId,
+      plan: recordText(redactor.redactText(JSON.stringify(plan.tasks)), store.artifacts),
+      stepCount: steps.length,
+      policyVersion,
+      treeDigest: workspace.tree().digest,
+      outputs: [...wiring.ownOutputs],
+      ...{ worktreeId, repoSha },
+      owner: processIdentity(),
+    }),
+  ])
+}
+
+function collectOld(checkpoints: Checkpoints, olderThanMs: number): void {
+  try {
+    checkpoints.collect(olderThanMs, new Set())
+  } catch (error) {
+    // A damaged one is told when somebody wants it back; keeping too much is no reason not to work.
+    if (!(error instanceof Failure)) throw error
+  }
+}
+
+function runnable(plan: Plan, where: string): RunnablePlan {
+  const ordered = concreteSteps(plan)
+  if ("problems" in ordered) throw planFailure(ordered.problems, where)
+  return { plan, steps: ordered.steps, grant: { ...resourcesOf(plan), exact: [] } }
+}
+
+async function undoOf(wiring: Wiring, sessionId: string) {
+  const store = await wiring.store()
+  const found = store.sessions.find(sessionId)
+  if (found?.undoneAt != null)
+    throw undoFailure("ACODE-UNDO-002", `it was undone at ${found.undoneAt}`, sessionId)
+  const { checkpoints } = await wiring.workspace()
+  const parts = { checkpoints, artifacts: store.artifacts }
+  const plan = planUndo(parts, store.log.read(sessionId))
+  // Also when all is back already: an undo that died before it was recorded is finished by the next one.
+  if (plan.parts.length + plan.lost.length === 0)
+    throw undoFailure("ACODE-UNDO-001", "the session changed nothing that is left", sessionId)
+  return { store, parts, plan }
+}
+
+/** Holds the workspace and the session while files are put back; what was done is in the log afterwards. */
+async function undoSession(wiring: Wiring, sessionId: string): Promise<Undone> {
+  const store = await wiring.store()
+  const session = driveSession({ log: store.log, leases: store.leases, owner: processIdentity() }, sessionId)
+  try {
+    const { parts, plan } = await undoOf(wiring, sessionId)
+    const undone = undo(parts, plan)
+    wiring.faults.reach("undo.done")
+    session.append([
+      newEvent(SessionUndone, {
+        restored: [...undone.restored],
+        removed: [...undone.removed],
+        foreign: [...undone.foreign],
+        blocked: [...undone.blocked],
+        by: userName(),
+      }),
+    ])
+    return undone
+  } finally {
+    session.release()
+    store.anchor()
+  }
+}
+
+function undoFailure(code: string, message: string, where: string): Failure {
+  return new Failure({
+    kind: "general",
+    code,
+    message,
+    where,
+    hint: "`acode session show` tells what a session changed",
+  })
+}

@@ -1,0 +1,24 @@
+import { printable } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+import { parseYes, type YesScopes } from "../policy/yes-scopes.ts"
+
+/** What a person answered in advance, as it is matched and as it was written. */
+export interface GivenYes {
+  readonly scopes: YesScopes
+  /** For the policy version: the scopes themselves are compiled. */
+  readonly text: string
+}
+
+/** Reads `--yes[=SCOPES]`; `true` is the bare flag. Throws ACODE-YES-001…005 with everything that is wrong. */
+export function readYes(flag: string | true, acknowledgesDanger: boolean): GivenYes {
+  const parsed = parseYes(flag === true ? null : flag, acknowledgesDanger)
+  if (parsed.scopes !== null) return { scopes: parsed.scopes, text: flag === true ? "default" : flag }
+  const [first] = parsed.problems
+  throw new Failure({
+    kind: "usage",
+    code: first.code,
+    message: `--yes grants nothing: ${parsed.problems.map(({ message }) => printable(message)).join("; ")}`,
+    where: "--yes",
+    hint: "write --yes=file_write,terminal for example; without scopes it answers for reads and new directories",
+  })
+}

@@ -1,0 +1,50 @@
+import { dataOf } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
+import { SessionStarted } from "../domain/session-events.ts"
+import { endInterruptedPlan, openCommands } from "../engine/interrupted-session.ts"
+import { type DrivenSession, driveSession } from "../engine/session-log.ts"
+import { endTagged } from "../sandbox/survivors.ts"
+import type { Store, StoredEvent } from "../store/contract.ts"
+import { processIdentity } from "../store/process-identity.ts"
+import type { SessionSummary } from "../store/session/contract.ts"
+import type { OpenWorkspace } from "../workspace/workspace.ts"
+
+/** Closes sessions whose process is gone, and says in the log what they were doing. */
+export async function recoverSessions(
+  { workspace, checkpoints }: OpenWorkspace,
+  store: Store,
+  interrupted: readonly SessionSummary[],
+  ownOutputs: Set<string>,
+): Promise<void> {
+  for (const { id } of interrupted) {
+    const session = tryDrive(store, id)
+    // Somebody else works in this workspace: what is open now may be what they are closing.
+    if (session === null) return
+    try {
+      // Another acode that started at the same moment may have been quicker.
+      if (store.sessions.find(id)?.exitCode != null) continue
+      const events = store.log.read(id)
+      // What the dead process printed to is not what its session did.
+      for (const output of outputsOf(events)) ownOutputs.add(output)
+      for (const executionId of openCommands(events)) await endTagged(executionId)
+      const { artifacts, executions } = store
+      endInterruptedPlan({ log: session, workspace, checkpoints, artifacts, executions }, events)
+      store.anchor()
+    } finally {
+      session.release()
+    }
+  }
+}
+
+function outputsOf([first]: readonly StoredEvent[]): readonly string[] {
+  return first === undefined ? [] : (dataOf(SessionStarted, first)?.outputs ?? [])
+}
+
+function tryDrive(store: Store, id: string): DrivenSession | null {
+  try {
+    return driveSession({ log: store.log, leases: store.leases, owner: processIdentity() }, id)
+  } catch (error) {
+    if (error instanceof Failure) return null
+    throw error
+  }
+}

@@ -1,0 +1,58 @@
+import { systemIds } from "../base/clock.ts"
+import { commandWords } from "../exec/words.ts"
+import type { ApprovalDesk, Gate, SessionLog } from "../gate/contract.ts"
+import { createGate } from "../gate/gate.ts"
+import { createSessionRecorder } from "../gate/session-recorder.ts"
+import { processIdentity } from "../store/process-identity.ts"
+import type { ToolLimits } from "../tools/contract.ts"
+import { textChanges } from "../workspace/change/changes.ts"
+import { toExecutionSettings } from "./config-settings.ts"
+import type { Wiring } from "./wire.ts"
+import { hasSandbox } from "./wire-sandbox.ts"
+
+const KiB = 1024
+const MiB = KiB * KiB
+
+/** What one result shows and one edit reads; enough for source files, too little to fill a memory or a prompt. */
+const limits: Omit<ToolLimits, "commandTimeoutMs"> = {
+  viewBytesMax: 64 * KiB,
+  editBytesMax: 64 * MiB,
+  matchesMax: 1_000,
+  entriesMax: 5_000,
+  searchTimeoutMs: 30_000,
+}
+
+/** The gate of one session, whose commands are written into its stream. */
+export async function wireGate(wiring: Wiring, log: SessionLog, approvals: ApprovalDesk): Promise<Gate> {
+  const store = await wiring.store()
+  const { values } = await wiring.config()
+  const { workspace, checkpoints } = await wiring.workspace()
+  const policy = await wiring.policy()
+  const redactor = await wiring.redactor([])
+  const recorder = createSessionRecorder(log, store.executions, processIdentity())
+  const settings = toExecutionSettings(values)
+  return createGate({
+    log,
+    room: {
+      workspace,
+      changes: textChanges,
+      redactor,
+      runner: await wiring.runnerWith(recorder),
+      splitCommand: commandWords,
+      hasSandbox: await hasSandbox(values, wiring.root.path),
+      limits: { ...limits, commandTimeoutMs: settings.defaultTimeoutMs },
+    },
+    checkpoints,
+    decide: policy.decide,
+    policyVersion: policy.policyVersion,
+    approvals,
+    approvalTimeoutMs: null,
+    artifacts: store.artifacts,
+    redactor,
+    fingerprint: store.fingerprint,
+    recorder,
+    clock: wiring.clock,
+    ids: systemIds,
+    faults: wiring.faults,
+  })
+}

@@ -1,0 +1,62 @@
+import { canonicalJson, sha256Hex } from "../base/canonical.ts"
+import type { Decision, Effect, Grant } from "../domain/effect.ts"
+import { needsShellParser } from "../policy/command-check.ts"
+import { decide } from "../policy/decide.ts"
+import type { PolicyOptions } from "../policy/decision.ts"
+import { type RuleSet, ruleSet } from "../policy/rules.ts"
+import { noScopes } from "../policy/yes-scopes.ts"
+import type { Config } from "./config-schema.ts"
+import { toApprovalSettings } from "./config-settings.ts"
+import type { AppEnvironment } from "./environment.ts"
+import type { GivenYes } from "./policy-yes.ts"
+
+export interface PolicyWiring {
+  readonly config: Config
+  readonly environment: AppEnvironment
+  /** The workspace root, absolute and without links. */
+  readonly root: string
+  readonly yes: GivenYes | undefined
+}
+
+/** The policy that is in force here. */
+export interface WiredPolicy {
+  decide(effects: readonly Effect[], grant: Grant): Promise<Decision>
+  /** Of everything a decision rests on: an approval given under another policy does not hold. */
+  readonly policyVersion: string
+  readonly rules: RuleSet
+  /** What a decision on these effects needs to know. Loads the grammar of the shell only where one may be read. */
+  optionsFor(effects: readonly Effect[]): Promise<PolicyOptions>
+}
+
+export async function wirePolicy({ config, environment, root, yes }: PolicyWiring): Promise<WiredPolicy> {
+  const { defaults } = toApprovalSettings(config)
+  const rules = await configuredRuleSet(config)
+  const options: PolicyOptions = {
+    root,
+    home: environment.home,
+    defaults,
+    yes: yes?.scopes ?? noScopes,
+    parser: null,
+  }
+  const optionsFor = async (effects: readonly Effect[]) =>
+    needsShellParser(effects) ? { ...options, parser: await loadParser() } : options
+  const judged = { rules: rules.version, defaults, yes: yes?.text ?? null }
+  return {
+    decide: async (effects, grant) => decide(effects, grant, rules, await optionsFor(effects)),
+    policyVersion: `sha256:${sha256Hex(canonicalJson(judged))}`,
+    rules,
+    optionsFor,
+  }
+}
+
+async function configuredRuleSet(config: Config): Promise<RuleSet> {
+  if (config.rules.length + config.executor.allowed_commands.length === 0) return ruleSet([])
+  const { configuredRules } = await import("./config-rules-check.ts")
+  return ruleSet(configuredRules(config))
+}
+
+/** The grammar costs more than everything else a decision does. */
+async function loadParser() {
+  const { loadShellParser } = await import("../policy/shell-parser.ts")
+  return loadShellParser()
+}

@@ -1,0 +1,86 @@
+import { lstatSync } from "node:fs"
+import { join } from "node:path"
+import { errnoOf } from "../base/assert.ts"
+import type { Clock } from "../base/clock.ts"
+import type { Faults } from "../base/faults.ts"
+import { printable } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+import type { CommandRunner } from "../exec/contract.ts"
+import { classify, decidePath } from "../policy/protected-paths.ts"
+import type { PathGuard } from "../workspace/contract.ts"
+import { type OpenWorkspace, openWorkspace } from "../workspace/workspace.ts"
+import type { Config } from "./config-schema.ts"
+import { toCheckpointSettings } from "./config-settings.ts"
+import type { AppEnvironment } from "./environment.ts"
+import type { StatePlaces } from "./state-directory.ts"
+import { findRipgrep, programRunner } from "./wire-ripgrep.ts"
+
+export interface WorkspaceWiring {
+  /** The workspace root, absolute and without links. */
+  readonly directory: string
+  readonly places: StatePlaces
+  readonly config: Config
+  readonly environment: AppEnvironment
+  readonly clock: Clock
+  readonly faults: Faults
+  /** `dev:ino` of files that are no part of the tree because acode itself writes to them. */
+  readonly ownOutputs: ReadonlySet<string>
+  /** For searches, which are recorded as what the tool did and not as commands. */
+  readonly unrecordedRunner: () => Promise<CommandRunner>
+}
+
+/** The user's files behind the protected paths of the policy room. Whoever opens it disposes of its workspace. */
+export function wireWorkspace(wiring: WorkspaceWiring): OpenWorkspace {
+  const { directory, environment, places } = wiring
+  const ripgrep = findRipgrep(directory, environment.host["PATH"])
+  const classOf = (path: string) => classOfEntry(directory, path)
+  return openWorkspace({
+    directory,
+    checkpointDirectory: places.checkpointsDirectory,
+    checkpointLimits: toCheckpointSettings(wiring.config).limits,
+    guard: protectedGuard(directory),
+    isHidden: path => classOf(path) === "hidden",
+    isProtected: path => classOf(path) !== "open",
+    ownOutputs: wiring.ownOutputs,
+    ripgrep: ripgrep === null ? null : { program: ripgrep, run: programRunner(wiring.unrecordedRunner) },
+    clock: wiring.clock,
+    faults: wiring.faults,
+  })
+}
+
+/**
+ * What is protected is protected whoever asks and whatever was approved: the last line behind policy, asked again on
+ * where a path really leads. What policy only asks about passes here.
+ */
+function protectedGuard(directory: string): PathGuard {
+  return (path, operation) => {
+    const { decision, rule, reason } = decidePath(path, operation)
+    if (decision !== "deny") return
+    // Only to list: whoever lists insists on a directory, while a name that is read could be swapped for a file.
+    if (operation === "list" && isOpenDirectory(directory, path)) return
+    throw new Failure({
+      kind: "confinement",
+      code: "ACODE-SEC-003",
+      message: `"${printable(path)}" is protected (${rule ?? "by its name"}): ${reason ?? "it is not to be touched"}`,
+      where: printable(path),
+      hint: "no approval lifts this; a person changes it with their own tools, or with `acode exec --writable PATH`",
+    })
+  }
+}
+
+function classOfEntry(directory: string, path: string): ReturnType<typeof classify> {
+  const found = classify(path)
+  return found !== "open" && isOpenDirectory(directory, path) ? "open" : found
+}
+
+/** Names of files (`token`, `*.key`) do not protect a directory: `src/token/` is source code like any other. */
+function isOpenDirectory(directory: string, path: string): boolean {
+  if (classify(path, "directory") !== "open") return false
+  try {
+    return lstatSync(join(directory, path), { throwIfNoEntry: false })?.isDirectory() === true
+  } catch (error) {
+    if (errnoOf(error) === null) throw error
+    // It cannot be looked at, so nothing says that it is a directory.
+    return false
+  }
+}

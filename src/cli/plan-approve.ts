@@ -1,0 +1,31 @@
+import { defineCommand } from "./definition.ts"
+import { durationOf } from "./instant.ts"
+import { planArgument, validPlan } from "./plan-file.ts"
+import { planLines } from "./plan-listing.ts"
+
+export const planApprove = defineCommand({
+  name: "plan approve",
+  summary: "approve exactly this plan, so that it can be run",
+  description:
+    "Shows the plan and its hash and records the approval: typing it is the answer, it never asks.\n" +
+    "The approval is of the content, not of the file name: any change but spacing and the order of keys ends it.",
+  arguments: [planArgument],
+  flags: {
+    expires: { kind: "text", value: "DURATION", summary: "how long it holds: 90s, 30m, 1h (default), 7d" },
+  },
+  examples: [
+    { line: "acode plan approve plan.json", note: "holds for an hour" },
+    { line: "acode plan approve plan.json --expires 7d", note: "for longer" },
+  ],
+  run: async ({ arguments: [file = ""], flags }, { output, globals, service }) => {
+    const forMs = durationOf(flags.expires ?? "1h")
+    const plan = await validPlan(file)
+    const approval = await (await service()).approvePlan(plan, forMs)
+    if (globals.json) output.json({ id: approval.approvalId, ...approval })
+    for (const line of planLines(plan)) output.line(line)
+    output.line()
+    output.line(`${output.green("approved")} by ${approval.approver} until ${approval.expiresAt}`)
+    output.line(output.dim(`approval ${approval.approvalId}`))
+    return 0
+  },
+})

@@ -1,0 +1,86 @@
+import { open } from "node:fs/promises"
+import { errnoOf, messageOf } from "../base/assert.ts"
+import { printable } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Plan } from "../domain/plan.ts"
+import { planBytesMax } from "../domain/plan-json.ts"
+import { planFailure } from "../domain/plan-problem.ts"
+import { type PlanReading, readPlan } from "../domain/plan-reading.ts"
+
+export const planArgument = { name: "FILE", summary: "the plan, a JSON file; - is standard input" }
+
+/** The plan in a file, or a failure that lists everything that is wrong with it. */
+export async function validPlan(file: string): Promise<Plan> {
+  const reading = await readPlanFile(file)
+  if ("plan" in reading) return reading.plan
+  throw planFailure(reading.problems, file)
+}
+
+export async function readPlanFile(file: string): Promise<PlanReading> {
+  // Loaded here: the tools bring half of the program along.
+  const { planTools } = await import("../app/plan-tools.ts")
+  return readPlan(await planText(file), planTools)
+}
+
+async function planText(file: string): Promise<string> {
+  const bytes = await bounded(file === "-" ? Bun.stdin.stream() : fileChunks(file))
+  // Cut off in the middle of a character perhaps; it is refused for its size all the same.
+  if (bytes.length > planBytesMax) return bytes.toString("utf8")
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw planFailure([{ code: "E001", path: "$", message: "the text is not UTF-8" }], file)
+  }
+}
+
+/** Up to one byte more than a plan may have, so that an endless input ends here. */
+async function bounded(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const held: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks) {
+    // A copy, since the source may fill the same memory again.
+    held.push(Uint8Array.from(chunk))
+    size += chunk.length
+    if (size > planBytesMax) break
+  }
+  return Buffer.concat(held).subarray(0, planBytesMax + 1)
+}
+
+async function* fileChunks(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    await using handle = await open(file, "r")
+    const buffer = new Uint8Array(64 * 1024)
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null)
+      if (bytesRead === 0) return
+      yield buffer.subarray(0, bytesRead)
+    }
+  } catch (error) {
+    throw unreadable(file, error)
+  }
+}
+
+const reasons: Readonly<Record<string, readonly [code: string, message: string]>> = {
+  ENOENT: ["ACODE-FS-002", "the plan file does not exist"],
+  ENOTDIR: ["ACODE-FS-002", "the plan file does not exist"],
+  EISDIR: ["ACODE-FS-003", "the plan file is a directory"],
+  EACCES: ["ACODE-FS-005", "the plan file may not be read by this user"],
+}
+
+function unreadable(file: string, error: unknown): Failure {
+  const [code, message] = reasons[errnoOf(error) ?? ""] ?? [
+    "ACODE-FS-010",
+    `the plan file cannot be read: ${printable(messageOf(error))}`,
+  ]
+  return new Failure(
+    {
+      kind: "usage",
+      code,
+      message,
+      where: printable(file),
+      hint: "name a plan file, or - for standard input",
+    },
+    { cause: error },
+  )
+}

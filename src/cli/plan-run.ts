@@ -1,0 +1,100 @@
+import type { ApprovalPrompt } from "../app/approval-desk.ts"
+import { oneLine } from "../base/text.ts"
+import type { PlannedStep, PlanWatcher } from "../engine/plan-lane.ts"
+import type { PlanResult, StepResult } from "../engine/plan-result.ts"
+import type { CliContext } from "./context.ts"
+import { defineCommand } from "./definition.ts"
+import { durationText, shortId } from "./format.ts"
+import { interruption } from "./interruption.ts"
+import type { Output } from "./output.ts"
+import { planArgument, validPlan } from "./plan-file.ts"
+import { isInteractive } from "./terminal.ts"
+
+export const planRun = defineCommand({
+  name: "plan run",
+  summary: "run an approved plan exactly as written, with evidence for every step",
+  description:
+    "Steps run one after the other, each exactly one tool call, and the first failure is the end.\n" +
+    "A run that was interrupted is reported and never taken up again by itself.",
+  arguments: [planArgument],
+  flags: {
+    approval: { kind: "text", value: "ID", summary: "run under this approval and no other" },
+  },
+  examples: [
+    { line: "acode plan approve plan.json && acode plan run plan.json", note: "the usual way" },
+    { line: "acode plan run plan.json --json", note: "the result of every step as JSON" },
+  ],
+  run: async ({ arguments: [file = ""], flags }, context) => {
+    const plan = await validPlan(file)
+    const service = await context.service()
+    using interrupted = interruption()
+    const result = await service.runPlan({
+      plan,
+      where: file,
+      approvalId: flags.approval ?? null,
+      watcher: watcherOf(context),
+      signal: interrupted.signal,
+      isInteractive: isInteractive(context),
+      prompt: lazyPrompt(context.output),
+      notice: text => context.output.notice(text),
+    })
+    if (context.globals.json) context.output.json(result)
+    else tellEnd(result, context.output)
+    return result.exit_code
+  },
+})
+
+/** The prompt is loaded when somebody is asked: most plans ask nobody. */
+function lazyPrompt(output: Output): ApprovalPrompt {
+  return async (question, dismissed) => {
+    const { approvalPrompt } = await import("./approval-prompt.ts")
+    return approvalPrompt(output)(question, dismissed)
+  }
+}
+
+function watcherOf({ output, globals }: CliContext): PlanWatcher {
+  return {
+    onStepStart: ({ step, index }, count) =>
+      output.line(
+        `${output.dim(`[${index + 1}/${count}]`)} ${oneLine(step.id, 40)}  [tool:${step.tool}] ${argumentText(step)}`,
+      ),
+    onStepComplete: (_step, result) =>
+      output.line(`${output.green("  ✓")} ${durationText(result.duration_ms)}${evidenceText(result)}`),
+    onStepFailed: (_step, result) => tellFailure(result, output),
+    ...(globals.verbose ? { onOutput: (_stream, chunk) => output.recorded(chunk, true, 2) } : {}),
+  }
+}
+
+function argumentText({ arguments: args, title }: PlannedStep["step"]): string {
+  const named = args["path"] ?? args["argv"] ?? args["command"] ?? args["pattern"] ?? args["paths"] ?? title
+  const text = Array.isArray(named) ? named.join(" ") : String(named)
+  return oneLine(text, 80)
+}
+
+function evidenceText({ execution_id: id }: StepResult): string {
+  return id === null ? "" : `  evidence ${shortId(id)}`
+}
+
+function tellFailure(result: StepResult, output: Output): void {
+  output.line(`${output.red("  ✗")} ${result.error_code ?? ""}: ${oneLine(result.error_message ?? "", 400)}`)
+  const shown = result.stderr === null || result.stderr === "" ? result.stdout : result.stderr
+  const tail = (shown ?? "").trimEnd().split("\n").slice(-tailLines).filter(Boolean)
+  for (const line of tail) output.line(output.dim(`    ${oneLine(line, 200)}`))
+  output.line(output.dim(`    ${evidenceText(result).trim()}`))
+}
+
+const tailLines = 10
+
+function tellEnd(result: PlanResult, output: Output): void {
+  const { status, step_results: steps, session_id: session } = result
+  const done = steps.filter(({ success }) => success).length
+  const head = status === "Completed" ? output.green("completed") : output.red("failed")
+  output.line(
+    `${head}: ${done} of ${steps.length} steps that ran succeeded, in ${durationText(result.wall_ms)}`,
+  )
+  output.line(
+    output.dim(
+      `session ${session}  (acode session show ${shortId(session)}, acode session undo ${shortId(session)})`,
+    ),
+  )
+}

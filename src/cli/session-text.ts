@@ -1,0 +1,100 @@
+import { oneLine } from "../base/text.ts"
+import type { CallView } from "../domain/call-view.ts"
+import type { ApprovalView, SessionView, StepView } from "../domain/session-view.ts"
+import type { FileChange } from "../domain/tool-call.ts"
+import { certaintyText } from "./certainty-text.ts"
+import { durationText, shortId } from "./format.ts"
+
+const changesMax = 20
+
+/** A session for people: first how it ended, then step by step what was done and what is known about it. */
+export function sessionLines(view: SessionView): readonly string[] {
+  const stepless = view.calls.filter(call => !view.steps.some(step => step.evidenceId === call.id))
+  return [
+    ...headLines(view),
+    ...view.steps.flatMap(step => stepLines(step, view)),
+    ...stepless.flatMap(call => callLines(call, view, false)),
+  ]
+}
+
+function headLines(view: SessionView): readonly string[] {
+  const { id, goal, state, reason, exitCode, planId, planHash, startedAt, endedAt, undoneAt } = view
+  const exit = exitCode === null ? "" : `, exit ${exitCode}`
+  return [
+    `[SESSION] ${id}${view.lane === null ? "" : ` (${view.lane})`}`,
+    `  goal     ${oneLine(goal, 200)}`,
+    `  state    ${state}${exit}${reason === null ? "" : `: ${oneLine(reason, 300)}`}`,
+    ...(view.unverified ? ["  ⚠ its result was not verified"] : []),
+    ...(planId === null ? [] : [`  plan     ${oneLine(planId, 100)} ${planHash ?? ""}`]),
+    `  started  ${startedAt ?? "-"}${endedAt === null ? "" : `, ended ${endedAt}`}`,
+    ...(undoneAt === null ? [] : [`  undone   ${undoneAt}`]),
+  ]
+}
+
+function stepLines(step: StepView, view: SessionView): readonly string[] {
+  const { index, title, id, outcome, code, message, durationMs, evidenceId } = step
+  const took = durationMs === null ? "" : ` (${durationText(durationMs)})`
+  const call = view.calls.find(candidate => candidate.id === evidenceId)
+  const name = title === "" || title === id ? id : `${id}: ${title}`
+  return [
+    `[STEP ${index + 1}/${view.stepCount}] ${marks[outcome]} ${oneLine(name, 100)} — ${outcome}${took}`,
+    ...(call === undefined ? [] : callLines(call, view, code !== null)),
+    ...(code === null ? [] : [errorLine(code, message ?? call?.error?.message ?? "")]),
+  ]
+}
+
+const marks: Readonly<Record<StepView["outcome"], string>> = {
+  open: "…",
+  succeeded: "✓",
+  failed: "✗",
+  interrupted: "⚠",
+}
+
+/** The error of a call is left to its step, which has the code of the plan for it. */
+function callLines(call: CallView, view: SessionView, isToldByStep: boolean): readonly string[] {
+  const { tool, id, outcome, certainty, error, exitCode, executionId } = call
+  const exit = exitCode === null ? "" : `, exit ${exitCode}`
+  const execution = executionId === null ? "" : `, execution ${shortId(executionId)}`
+  return [
+    `  [tool:${oneLine(tool, 40)}] evidence ${id}${execution}`,
+    ...view.approvals.filter(({ callId }) => callId === id).map(approvalLine),
+    `  [result] ${outcome}${exit}${certaintyNote(call)}`,
+    ...changeLines(call),
+    ...(error === null || isToldByStep ? [] : [errorLine(error.code, error.message)]),
+    ...(outcome === "interrupted" && certainty !== "notDone"
+      ? ["  ⚠ look at what it touched before you go on"]
+      : []),
+  ]
+}
+
+/** Said wherever it does not go without saying. */
+function certaintyNote({ outcome, certainty }: CallView): string {
+  if (certainty === null || (outcome === "succeeded" && certainty === "done")) return ""
+  return `; its effect ${certaintyText[certainty]}`
+}
+
+function approvalLine({ id, level, answer, answeredBy, reason }: ApprovalView): string {
+  const said = reason === null ? "" : `: ${oneLine(reason, 200)}`
+  const answered = answer === null ? "not answered" : `${answer} by ${oneLine(answeredBy ?? "-", 60)}${said}`
+  return `  [approval] ${shortId(id)} level ${level}, ${answered}`
+}
+
+function changeLines({ changes, changeCount, changesArtifact }: CallView): readonly string[] {
+  const shown = changes.slice(0, changesMax).map(change => `    ${changeText(change)}`)
+  const others = changeCount - shown.length
+  if (others === 0) return shown
+  return [...shown, `    ${others} ${shown.length === 0 ? "changes" : "more"}${noteOf(changesArtifact)}`]
+}
+
+function noteOf(artifact: string | null): string {
+  return artifact === null ? "; --json shows all" : ` in ${artifact}`
+}
+
+function changeText({ path, before, after }: FileChange): string {
+  const verb = before === null ? "created" : after === null ? "deleted" : "changed"
+  return `${verb} ${oneLine(path, 200)}`
+}
+
+function errorLine(code: string, message: string): string {
+  return `  ✗ ${code}: ${oneLine(message, 400)}`
+}

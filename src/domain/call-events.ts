@@ -1,0 +1,125 @@
+import * as z from "zod/mini"
+import { described } from "./described.ts"
+import { decisions, effectCategories } from "./effect.ts"
+import { defineEvent } from "./event-definition.ts"
+import { lazily } from "./lazily.ts"
+import { RecordedText } from "./recorded-text.ts"
+import {
+  CallConfinement,
+  CallError,
+  CallOrigin,
+  certainties,
+  Diagnostic,
+  effectClasses,
+  FileChange,
+  RecordedJson,
+  toolOutcomes,
+} from "./tool-call.ts"
+
+export const ToolCallRequested = defineEvent(
+  "tool_call.requested",
+  1,
+  "Somebody asks for a tool; nothing has been decided.",
+  () =>
+    z.strictObject({
+      callId: z.string(),
+      tool: described(z.string(), "the name as it was written"),
+      canonicalTool: described(z.nullable(z.string()), "the tool it names, null when there is none"),
+      arguments: RecordedJson(),
+      argsDigest: described(z.string(), "keyed hash of the arguments before redaction"),
+      origin: CallOrigin(),
+    }),
+)
+
+export const ToolCallStarted = defineEvent(
+  "tool_call.started",
+  1,
+  "The intent: what is about to be done, with everything needed to tell after a crash whether it was.",
+  () =>
+    z.strictObject({
+      callId: z.string(),
+      effectClass: z.enum(effectClasses),
+      targets: z.array(FileChange()),
+      checkpointId: described(z.nullable(z.string()), "the pre-image, where one was taken"),
+      approvalId: z.nullable(z.string()),
+      decision: z.strictObject({
+        decision: z.enum(decisions),
+        rule: z.string(),
+        reason: z.string(),
+        level: z.int(),
+      }),
+      confinement: z.nullable(CallConfinement()),
+    }),
+)
+
+export const ToolCallSettled = defineEvent(
+  "tool_call.settled",
+  1,
+  "The outcome of a call; written before anyone is told.",
+  () =>
+    z.strictObject({
+      callId: z.string(),
+      outcome: z.enum(toolOutcomes),
+      certainty: z.enum(certainties),
+      error: z.nullable(CallError()),
+      result: z.nullable(RecordedJson()),
+      resultDigest: described(z.nullable(z.string()), "what two runs of one plan share"),
+      exitCode: z.nullable(z.int()),
+      executionId: described(z.nullable(z.string()), "the command it ran"),
+      paths: z.array(z.string()),
+      changes: RecordedChanges(),
+      diagnostics: z.array(Diagnostic()),
+      durationMs: z.int().check(z.nonnegative()),
+      waitMs: z.int().check(z.nonnegative()),
+    }),
+)
+
+/** What a call changed in the workspace; many changes are an artifact. */
+export const RecordedChanges = lazily(() =>
+  z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("inline"), value: z.array(FileChange()) }),
+    z.strictObject({ kind: z.literal("artifact"), ref: z.string(), bytes: z.int(), count: z.int() }),
+  ]),
+)
+
+export const approvalAnswers = ["granted", "refused", "skipped", "stopped"] as const
+export type ApprovalAnswer = (typeof approvalAnswers)[number]
+
+export const ApprovalRequested = defineEvent(
+  "approval.requested",
+  1,
+  "A person is asked; what they will see is what will be done.",
+  () =>
+    z.strictObject({
+      approvalId: z.string(),
+      sessionId: z.string(),
+      callId: z.string(),
+      stepId: z.nullable(z.string()),
+      kind: described(z.enum(["confirmation", "action"]), "the plan asks for it, or policy does"),
+      category: z.enum(effectCategories),
+      level: z.int(),
+      operation: described(z.string(), "one line: what would be done"),
+      files: z.array(z.string()),
+      reason: z.string(),
+      rule: z.string(),
+      preview: RecordedText(),
+      subjectHash: z.string(),
+      expiresAt: z.nullable(z.iso.datetime()),
+      options: z.array(z.string()),
+    }),
+)
+
+export const ApprovalAnswered = defineEvent(
+  "approval.answered",
+  1,
+  "The answer to an approval request; the first one counts.",
+  () =>
+    z.strictObject({
+      approvalId: z.string(),
+      answer: z.enum(approvalAnswers),
+      by: z.string(),
+      via: z.enum(["prompt", "command", "nobody"]),
+      reason: z.nullable(z.string()),
+      expiresAt: z.iso.datetime(),
+    }),
+)

@@ -1,0 +1,49 @@
+import * as z from "zod/mini"
+import { CommandResult, CorrelationIds, RecordedCommand, SandboxUse } from "./command-result.ts"
+import { defineEvent } from "./event-definition.ts"
+import { ProcessIdentity } from "./process-identity.ts"
+import { RecordedText } from "./recorded-text.ts"
+
+export const CommandStarted = defineEvent(
+  "command.started",
+  1,
+  "A command is about to be started; written before the process exists.",
+  () =>
+    z.strictObject({
+      executionId: z.string(),
+      command: RecordedCommand(),
+      correlationIds: CorrelationIds(),
+      sandbox: z.pick(SandboxUse(), { kind: true, network: true }),
+      owner: ProcessIdentity(),
+    }),
+)
+
+export const CommandFinished = defineEvent(
+  "command.finished",
+  1,
+  "A command has ended and nothing of its process tree is left; written before anyone is told.",
+  () =>
+    z.strictObject({
+      executionId: z.string(),
+      result: z.extend(z.omit(CommandResult(), { stdout: true, stderr: true }), {
+        stdout: RecordedText(),
+        stderr: RecordedText(),
+      }),
+    }),
+)
+
+export const HistoryPruned = defineEvent(
+  "history.pruned",
+  1,
+  "Old streams were removed; their positions and hashes stay here so that the chain still verifies.",
+  () =>
+    z.strictObject({
+      reason: z.string(),
+      streams: z.array(
+        z.strictObject({
+          stream: z.string(),
+          events: z.array(z.strictObject({ position: z.int(), hash: z.string() })),
+        }),
+      ),
+    }),
+)

@@ -1,0 +1,130 @@
+import * as z from "zod/mini"
+import { defineEvent } from "./event-definition.ts"
+import { lazily } from "./lazily.ts"
+import { ProcessIdentity } from "./process-identity.ts"
+import { RecordedText } from "./recorded-text.ts"
+import { Diagnostic } from "./tool-call.ts"
+
+/** Of 3.1: the last three are final. */
+export const sessionStates = [
+  "CREATED",
+  "PLANNING",
+  "AWAITING_APPROVAL",
+  "EXECUTING",
+  "PAUSED",
+  "COMPLETED",
+  "FAILED",
+  "CANCELLED",
+] as const
+export type SessionState = (typeof sessionStates)[number]
+
+export const lanes = ["plan", "agent", "skill"] as const
+export type Lane = (typeof lanes)[number]
+
+const Milliseconds = lazily(() => z.int().check(z.nonnegative()))
+
+export const SessionStarted = defineEvent(
+  "session.started",
+  1,
+  "Work on the workspace begins; written before anything is touched.",
+  () =>
+    z.strictObject({
+      lane: z.enum(lanes),
+      goal: z.string(),
+      planId: z.nullable(z.string()),
+      planHash: z.nullable(z.string()),
+      approvalId: z.nullable(z.string()),
+      plan: z.nullable(RecordedText()),
+      stepCount: z.int(),
+      policyVersion: z.string(),
+      treeDigest: z.nullable(z.string()),
+      /** `dev:ino` of the files its process printed to, which are no part of the tree. */
+      outputs: z.array(z.string()),
+      worktreeId: z.nullable(z.string()),
+      repoSha: z.nullable(z.string()),
+      owner: ProcessIdentity(),
+    }),
+)
+
+const ending = () => ({
+  state: z.enum(sessionStates),
+  reason: z.string(),
+  exitCode: z.int(),
+  unverified: z.boolean(),
+})
+
+export const SessionRested = defineEvent(
+  "session.rested",
+  1,
+  "There is nothing to do until somebody answers or resumes.",
+  () => z.strictObject(ending()),
+)
+
+export const SessionFinished = defineEvent(
+  "session.finished",
+  1,
+  "The session has ended for good; nothing of it runs any more.",
+  () =>
+    z.strictObject({
+      ...ending(),
+      treeDigest: z.nullable(z.string()),
+      wallMs: Milliseconds(),
+      toolMs: Milliseconds(),
+      waitMs: Milliseconds(),
+    }),
+)
+
+export const SessionUndone = defineEvent(
+  "session.undone",
+  1,
+  "What the session changed was put back, but for what others have changed since.",
+  () =>
+    z.strictObject({
+      restored: z.array(z.string()),
+      removed: z.array(z.string()),
+      foreign: z.array(z.string()),
+      blocked: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
+      by: z.string(),
+    }),
+)
+
+export const PlanApproved = defineEvent(
+  "plan.approved",
+  1,
+  "A person approved exactly this plan, until a moment.",
+  () =>
+    z.strictObject({
+      approvalId: z.string(),
+      planId: z.string(),
+      planHash: z.string(),
+      approver: z.string(),
+      stepCount: z.int(),
+      expiresAt: z.iso.datetime(),
+    }),
+)
+
+export const StepStarted = defineEvent("step.started", 1, "A step of the plan is taken up.", () =>
+  z.strictObject({
+    taskId: z.string(),
+    stepId: z.string(),
+    index: z.int(),
+    title: z.string(),
+    tool: z.string(),
+    stepKey: z.string(),
+  }),
+)
+
+export const StepFinished = defineEvent("step.finished", 1, "A step of the plan has ended.", () =>
+  z.strictObject({
+    taskId: z.string(),
+    stepId: z.string(),
+    index: z.int(),
+    success: z.boolean(),
+    callId: z.nullable(z.string()),
+    code: z.nullable(z.string()),
+    message: z.nullable(z.string()),
+    diagnostics: z.array(Diagnostic()),
+    durationMs: Milliseconds(),
+    waitMs: Milliseconds(),
+  }),
+)

@@ -1,0 +1,210 @@
+import type * as z from "zod/mini"
+import {
+  type ApprovalAnswer,
+  ApprovalAnswered,
+  ApprovalRequested,
+  ToolCallRequested,
+  ToolCallSettled,
+  ToolCallStarted,
+} from "./call-events.ts"
+import { type CallView, requestedCall, settledCall } from "./call-view.ts"
+import type { EventDefinition } from "./event-definition.ts"
+import {
+  type Lane,
+  SessionFinished,
+  SessionRested,
+  SessionStarted,
+  type SessionState,
+  SessionUndone,
+  StepFinished,
+  StepStarted,
+} from "./session-events.ts"
+
+/** What the log says about one session: a fact, when it was written down, and its place in the stream. */
+export interface SessionEvent {
+  readonly seq: number
+  readonly at: string
+  readonly type: string
+  readonly data: unknown
+}
+
+/** A session as it is told to people: everything here was read from its events and from nowhere else. */
+export interface SessionView {
+  readonly id: string
+  readonly lane: Lane | null
+  readonly goal: string
+  readonly state: SessionState
+  /** Null while it runs. */
+  readonly reason: string | null
+  readonly exitCode: number | null
+  readonly unverified: boolean
+  readonly planId: string | null
+  readonly planHash: string | null
+  /** The approval of the plan. */
+  readonly approvalId: string | null
+  readonly stepCount: number
+  readonly steps: readonly StepView[]
+  readonly calls: readonly CallView[]
+  readonly approvals: readonly ApprovalView[]
+  readonly startedAt: string | null
+  readonly endedAt: string | null
+  readonly undoneAt: string | null
+}
+
+export interface StepView {
+  readonly id: string
+  readonly taskId: string
+  readonly index: number
+  readonly title: string
+  readonly tool: string
+  readonly stepKey: string
+  /** `open` until the step has ended: it runs, or was left when the process died. */
+  readonly outcome: "open" | "succeeded" | "failed" | "interrupted"
+  /** The evidence of its call; null when it never came to one. */
+  readonly evidenceId: string | null
+  readonly code: string | null
+  readonly message: string | null
+  readonly startedAt: string
+  readonly endedAt: string | null
+  readonly durationMs: number | null
+  readonly waitMs: number | null
+}
+
+export interface ApprovalView {
+  readonly id: string
+  readonly callId: string
+  readonly stepId: string | null
+  readonly operation: string
+  readonly level: number
+  readonly requestedAt: string
+  readonly answer: ApprovalAnswer | null
+  readonly answeredBy: string | null
+  readonly answeredAt: string | null
+  readonly reason: string | null
+}
+
+/** Folds the events of a session into what it did. Later events add; what is missing has not happened. */
+export function sessionView(id: string, events: readonly SessionEvent[]): SessionView {
+  const draft: Draft = { head: nothingYet(id), steps: new Map(), calls: new Map(), approvals: new Map() }
+  for (const event of events) folds.get(event.type)?.(draft, event)
+  const { head } = draft
+  const steps = [...draft.steps.values()]
+  return {
+    ...head,
+    // Nothing of an ended session runs any more: what is open in it was left in the middle.
+    steps: head.endedAt === null ? steps : steps.map(interruptedIfOpen),
+    calls: [...draft.calls.values()],
+    approvals: [...draft.approvals.values()],
+  }
+}
+
+type Head = Omit<SessionView, "steps" | "calls" | "approvals">
+
+interface Draft {
+  head: Head
+  readonly steps: Map<number, StepView>
+  readonly calls: Map<string, CallView>
+  readonly approvals: Map<string, ApprovalView>
+}
+
+type Fold = (draft: Draft, event: SessionEvent) => void
+
+function nothingYet(id: string): Head {
+  return {
+    id,
+    lane: null,
+    goal: "",
+    state: "CREATED",
+    reason: null,
+    exitCode: null,
+    unverified: false,
+    planId: null,
+    planHash: null,
+    approvalId: null,
+    stepCount: 0,
+    startedAt: null,
+    endedAt: null,
+    undoneAt: null,
+  }
+}
+
+const folds: ReadonlyMap<string, Fold> = new Map([
+  on(SessionStarted, (draft, { lane, goal, planId, planHash, approvalId, stepCount }, at) => {
+    const started = { lane, goal, planId, planHash, approvalId, stepCount, startedAt: at }
+    draft.head = { ...draft.head, ...started }
+  }),
+  on(SessionRested, (draft, { state, reason, exitCode, unverified }) => {
+    draft.head = { ...draft.head, state, reason, exitCode, unverified }
+  }),
+  on(SessionFinished, (draft, { state, reason, exitCode, unverified }, at) => {
+    draft.head = { ...draft.head, state, reason, exitCode, unverified, endedAt: at }
+  }),
+  on(SessionUndone, (draft, _data, at) => {
+    draft.head = { ...draft.head, undoneAt: at }
+  }),
+  on(StepStarted, (draft, { stepId, ...step }, at) => {
+    draft.head = { ...draft.head, state: "EXECUTING" }
+    const pending = {
+      evidenceId: null,
+      code: null,
+      message: null,
+      endedAt: null,
+      durationMs: null,
+      waitMs: null,
+    }
+    draft.steps.set(step.index, { id: stepId, ...step, outcome: "open", startedAt: at, ...pending })
+  }),
+  on(StepFinished, (draft, { index, success, callId, code, message, durationMs, waitMs }, at) => {
+    const step = draft.steps.get(index)
+    if (step === undefined) return
+    const wasLeft = draft.calls.get(callId ?? "")?.outcome === "interrupted"
+    const outcome = success ? "succeeded" : wasLeft ? "interrupted" : "failed"
+    const evidenceId = callId ?? step.evidenceId
+    draft.steps.set(index, { ...step, outcome, evidenceId, code, message, endedAt: at, durationMs, waitMs })
+  }),
+  on(ToolCallRequested, (draft, { callId, tool, canonicalTool, origin }, at) => {
+    const { taskId, stepId } = origin
+    draft.calls.set(
+      callId,
+      requestedCall({ id: callId, tool, canonicalTool, taskId, stepId, requestedAt: at }),
+    )
+    for (const step of draft.steps.values())
+      if (step.outcome === "open" && step.id === stepId && step.taskId === taskId)
+        draft.steps.set(step.index, { ...step, evidenceId: callId })
+  }),
+  on(ToolCallStarted, (draft, { callId, effectClass, approvalId }, at) => {
+    const call = draft.calls.get(callId)
+    if (call !== undefined) draft.calls.set(callId, { ...call, effectClass, approvalId, startedAt: at })
+  }),
+  on(ToolCallSettled, (draft, settled, at) => {
+    const call = draft.calls.get(settled.callId)
+    if (call !== undefined) draft.calls.set(call.id, settledCall(call, settled, at))
+  }),
+  on(ApprovalRequested, (draft, { approvalId, callId, stepId, operation, level }, at) => {
+    const unanswered = { answer: null, answeredBy: null, answeredAt: null, reason: null }
+    const asked = { id: approvalId, callId, stepId, operation, level, requestedAt: at }
+    draft.approvals.set(approvalId, { ...asked, ...unanswered })
+  }),
+  on(ApprovalAnswered, (draft, { approvalId, answer, by, reason }, at) => {
+    const asked = draft.approvals.get(approvalId)
+    if (asked === undefined || asked.answer !== null) return
+    draft.approvals.set(approvalId, { ...asked, answer, answeredBy: by, answeredAt: at, reason })
+  }),
+])
+
+function on<Definition extends EventDefinition>(
+  definition: Definition,
+  fold: (draft: Draft, data: z.infer<Definition["data"]>, at: string) => void,
+): readonly [string, Fold] {
+  return [
+    definition.type,
+    (draft, { data, at }) => {
+      // The type of an event decides the shape of its data; nothing gets into the log that was not parsed with it.
+      fold(draft, data as z.infer<Definition["data"]>, at)
+    },
+  ]
+}
+
+function interruptedIfOpen(step: StepView): StepView {
+  return step.outcome === "open" ? { ...step, outcome: "interrupted" } : step
+}

@@ -1,0 +1,81 @@
+import * as z from "zod/mini"
+import { networkChoices } from "./command.ts"
+import { lazily } from "./lazily.ts"
+
+/**
+ * What a crash between intent and outcome means for a call. A `read` changed nothing; a `replace` is known by the
+ * hashes it wrote down; a `run` can only have touched the workspace, of which there is a pre-image; a `once` reached
+ * something that cannot be looked at, so nobody can know.
+ */
+export const effectClasses = ["read", "replace", "run", "once"] as const
+export type EffectClass = (typeof effectClasses)[number]
+
+/** How a call ended: `refused` by a person, `denied` by policy, `interrupted` by the death of the process. */
+export const toolOutcomes = ["succeeded", "failed", "refused", "denied", "interrupted"] as const
+export type ToolOutcome = (typeof toolOutcomes)[number]
+
+/**
+ * Whether the effect of a call took place, as far as can be known. Never a guess: `partly` means that the changes that
+ * were made are named, `unknown` that they cannot be.
+ */
+export const certainties = ["done", "notDone", "partly", "unknown"] as const
+export type Certainty = (typeof certainties)[number]
+
+/** A JSON value as it is recorded: a small one stands in the event, a large one is an artifact. */
+export const RecordedJson = lazily(() =>
+  z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("inline"), value: z.json() }),
+    z.strictObject({ kind: z.literal("artifact"), ref: z.string(), bytes: z.int() }),
+  ]),
+)
+export type RecordedJson = z.infer<ReturnType<typeof RecordedJson>>
+
+/**
+ * The content of one path before and after: the SHA-256 of a file, `link:` and the target of a symlink, null where
+ * there was or is nothing.
+ */
+export const FileChange = lazily(() =>
+  z.strictObject({ path: z.string(), before: z.nullable(z.string()), after: z.nullable(z.string()) }),
+)
+export type FileChange = z.infer<ReturnType<typeof FileChange>>
+
+/** Why a call did not do what it was for. Expected, typed and durable. */
+export const CallError = lazily(() =>
+  z.strictObject({
+    code: z.string(),
+    message: z.string(),
+    where: z.nullable(z.string()),
+    hint: z.nullable(z.string()),
+  }),
+)
+export type CallError = z.infer<ReturnType<typeof CallError>>
+
+/** One remark about one place, as compilers make them; a failure of a tool is one as well. */
+export const Diagnostic = lazily(() =>
+  z.strictObject({
+    level: z.enum(["error", "warning", "note"]),
+    message: z.string(),
+    file_name: z.string(),
+    line_start: z.int(),
+    code: z.nullable(z.string()),
+  }),
+)
+export type Diagnostic = z.infer<ReturnType<typeof Diagnostic>>
+
+/** What a call belongs to; null where there is no such thing. */
+export const CallOrigin = lazily(() =>
+  z.strictObject({
+    planId: z.nullable(z.string()),
+    planHash: z.nullable(z.string()),
+    taskId: z.nullable(z.string()),
+    stepId: z.nullable(z.string()),
+    stepKey: z.nullable(z.string()),
+  }),
+)
+export type CallOrigin = z.infer<ReturnType<typeof CallOrigin>>
+
+/** What a command of a call may reach, as it was decided. */
+export const CallConfinement = lazily(() =>
+  z.strictObject({ sandboxed: z.boolean(), network: z.enum(networkChoices) }),
+)
+export type CallConfinement = z.infer<ReturnType<typeof CallConfinement>>

@@ -1,0 +1,71 @@
+import { dataOf, type NewEvent, newEvent } from "../domain/event-definition.ts"
+import { SessionFinished, StepFinished, StepStarted } from "../domain/session-events.ts"
+import type { SessionLog } from "../gate/contract.ts"
+import { openCalls, type Recovered, type RecoveryParts, settleInterrupted } from "../gate/recovery.ts"
+import type { StoredEvent } from "../store/contract.ts"
+
+/** The executions of a dead process that still have to be ended before anybody looks at what they did. */
+export function openCommands(events: readonly StoredEvent[]): readonly string[] {
+  return openCalls(events).flatMap(({ executionId }) => executionId ?? [])
+}
+
+/**
+ * Closes a plan run whose process is gone: what it was doing is looked up and told, and nothing is done again. All of
+ * it is one commit, so that a second crash finds either the open session or the closed one.
+ */
+export function endInterruptedPlan(
+  parts: RecoveryParts & { readonly log: SessionLog },
+  events: readonly StoredEvent[],
+): void {
+  const recovered = openCalls(events).map(call => settleInterrupted(parts, call))
+  const steps = openSteps(events).map(step => stepEnd(step, recovered))
+  const isUnknown = recovered.some(({ settled }) => settled.certainty === "unknown")
+  const [told] = recovered.flatMap(({ settled }) => settled.error?.message ?? [])
+  parts.log.append([
+    ...recovered.flatMap(call => call.events),
+    ...steps,
+    newEvent(SessionFinished, {
+      state: "FAILED",
+      reason: told ?? "acode ended between two steps: every step that began is finished",
+      exitCode: isUnknown ? 60 : 30,
+      unverified: false,
+      treeDigest: parts.workspace.tree().digest,
+      wallMs: Math.max(0, spanMs(events)),
+      toolMs: 0,
+      waitMs: 0,
+    }),
+  ])
+}
+
+type Started = NewEvent<typeof StepStarted>["data"]
+
+function openSteps(events: readonly StoredEvent[]): readonly Started[] {
+  const open = new Map<number, Started>()
+  for (const event of events) {
+    const started = dataOf(StepStarted, event)
+    if (started !== null) open.set(started.index, started)
+    const finished = dataOf(StepFinished, event)
+    if (finished !== null) open.delete(finished.index)
+  }
+  return [...open.values()]
+}
+
+/** Calls are made one after the other, so an open step has at most one open call. */
+function stepEnd({ taskId, stepId, index }: Started, [recovered]: readonly Recovered[]): NewEvent {
+  const settled = recovered?.settled ?? null
+  return newEvent(StepFinished, {
+    ...{ taskId, stepId, index },
+    success: false,
+    callId: settled?.callId ?? null,
+    code: settled?.error?.code ?? "ACODE-EXE-013",
+    message: settled?.error?.message ?? "acode ended before the step called its tool",
+    diagnostics: [...(settled?.diagnostics ?? [])],
+    durationMs: 0,
+    waitMs: 0,
+  })
+}
+
+function spanMs(events: readonly StoredEvent[]): number {
+  const [first, last] = [events.at(0), events.at(-1)]
+  return first === undefined || last === undefined ? 0 : Date.parse(last.at) - Date.parse(first.at)
+}

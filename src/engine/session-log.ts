@@ -1,0 +1,68 @@
+import type { NewEvent } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
+import type { ProcessIdentity } from "../domain/process-identity.ts"
+import type { SessionLog } from "../gate/contract.ts"
+import type { EventLog, Lease, Leases } from "../store/contract.ts"
+
+/** The lease that stands for the workspace itself: whoever holds it may change files. */
+const workspaceLease = "workspace"
+
+/** How often leases are renewed: often enough that two lost beats do not lose them. */
+const heartbeatMs = 15_000
+
+export interface SessionLogParts {
+  readonly log: EventLog
+  readonly leases: Leases
+  readonly owner: ProcessIdentity
+}
+
+/** A session this process drives. */
+export interface DrivenSession extends SessionLog {
+  /** Gives stream and workspace back. */
+  release(): void
+}
+
+/**
+ * Takes the workspace and the session's stream. Two processes never drive one session, nor two sessions one workspace;
+ * what a dead process held is taken over at once.
+ */
+export function driveSession(parts: SessionLogParts, sessionId: string): DrivenSession {
+  const workspace = acquire(parts, workspaceLease)
+  const stream = acquire(parts, sessionId, workspace)
+  let seq = parts.log.read(sessionId).at(-1)?.seq ?? 0
+  const beat = setInterval(() => renew(parts.leases, [workspace, stream]), heartbeatMs)
+  beat.unref()
+  return {
+    sessionId,
+    append: (events: readonly NewEvent[]) => {
+      parts.log.append(sessionId, seq, stream.epoch, events)
+      seq += events.length
+    },
+    release: () => {
+      clearInterval(beat)
+      for (const lease of [stream, workspace]) parts.leases.release(lease)
+    },
+  }
+}
+
+function renew(leases: Leases, held: readonly Lease[]): void {
+  try {
+    for (const lease of held) leases.renew(lease)
+  } catch (error) {
+    // A database that is busy for once: the next beat comes in time, and a lost lease stops the next append.
+    if (!(error instanceof Failure)) throw error
+  }
+}
+
+function acquire({ leases, owner }: SessionLogParts, stream: string, held?: Lease): Lease {
+  const lease = leases.acquire(stream, owner)
+  if (lease !== null) return lease
+  if (held !== undefined) leases.release(held)
+  throw new Failure({
+    kind: "general",
+    code: "ACODE-ORCH-008",
+    message: "another acode works in this workspace",
+    where: stream,
+    hint: "wait until it is done; `acode session list` shows what runs",
+  })
+}

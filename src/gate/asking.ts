@@ -1,0 +1,136 @@
+import { toIso } from "../base/clock.ts"
+import { type ApprovalSubject, approvalHash, approvalUse } from "../domain/approval.ts"
+import { ApprovalAnswered, ApprovalRequested } from "../domain/call-events.ts"
+import type { Decision } from "../domain/effect.ts"
+import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import type { CallError } from "../domain/tool-call.ts"
+import type { DeclaredCall, PreparedCall } from "../tools/contract.ts"
+import type { ApprovalReply, CallRequest, GateParts } from "./contract.ts"
+import { type Ending, failedBy, notDone } from "./ending.ts"
+import { recordText } from "./recorded.ts"
+
+export interface Question {
+  readonly callId: string
+  readonly request: CallRequest
+  readonly declared: DeclaredCall
+  readonly prepared: PreparedCall
+  readonly decision: Decision
+}
+
+export type Answer =
+  | { readonly kind: "granted"; readonly approvalId: string; readonly prepared: PreparedCall }
+  /** `events` are to be committed with the outcome. */
+  | { readonly kind: "ended"; readonly ending: Ending; readonly events: readonly NewEvent[] }
+
+/**
+ * Puts the question to a person. What they saw is what is done: after the answer the change is computed again, and
+ * the approval covers it only if nothing is different.
+ */
+export async function ask(
+  parts: GateParts,
+  question: Question,
+  opening: readonly NewEvent[],
+): Promise<Answer> {
+  const { callId, request, declared } = question
+  const data = requestOf(parts, question)
+  const asked = newEvent(ApprovalRequested, data)
+  if (!parts.approvals.isStaffed) {
+    const ending = notDone("refused", "refused", nobodyThere(declared.operation))
+    return { kind: "ended", ending, events: [...opening, asked, unanswered(parts, data.approvalId)] }
+  }
+  parts.log.append([...opening, asked])
+  parts.faults.reach("gate.asked")
+  try {
+    const reply = await parts.approvals.ask(data, request.signal)
+    if (reply.answer !== "granted") return ended(refusal(reply, declared.operation))
+    const again = await declared.prepare()
+    const use = approvalUse(reply.approval, subjectOf(parts, again, callId), parts.clock.now())
+    if (use.usable) return { kind: "granted", approvalId: data.approvalId, prepared: again }
+    return ended(notDone("refused", "refused", stale(use.reason, declared)))
+  } catch (error) {
+    // The question is in the log by now: whoever ends the call must not write it there a second time.
+    return ended(failedBy(error, "notDone"))
+  }
+}
+
+function ended(ending: Ending): Answer {
+  return { kind: "ended", ending, events: [] }
+}
+
+function requestOf(parts: GateParts, { callId, request, declared, prepared, decision }: Question) {
+  const { redactor, clock, approvalTimeoutMs: timeoutMs } = parts
+  const isConfirmation = decision.decision !== "ask"
+  return {
+    approvalId: parts.ids.next("apr"),
+    sessionId: parts.log.sessionId,
+    callId,
+    stepId: request.origin.stepId,
+    kind: isConfirmation ? ("confirmation" as const) : ("action" as const),
+    category: decision.category,
+    level: decision.level,
+    operation: redactor.redactText(declared.operation),
+    files: prepared.targets.map(({ path }) => path),
+    reason: isConfirmation ? "the plan asks for confirmation of this step" : decision.reason,
+    rule: isConfirmation ? "plan.requires_confirmation" : decision.rule,
+    preview: recordText(redactor.redactText(prepared.preview), parts.artifacts),
+    subjectHash: approvalHash(subjectOf(parts, prepared, callId)),
+    expiresAt: timeoutMs === null ? null : toIso(clock.now() + timeoutMs),
+    options: request.isGrantedAsWritten
+      ? ["approve", "deny", "stop"]
+      : ["approve", "deny", "skip", "modify", "stop"],
+  }
+}
+
+/** The call itself is part of it: an approval of one call is none of the next, however alike. */
+function subjectOf(parts: GateParts, { subject, targets }: PreparedCall, callId: string): ApprovalSubject {
+  return {
+    argv: [callId, ...subject.argv],
+    cwd: subject.cwd,
+    environment: subject.environment,
+    policyVersion: parts.policyVersion,
+    target: targets.length === 0 ? { kind: "none" } : { kind: "files", changes: targets },
+  }
+}
+
+function unanswered(parts: GateParts, approvalId: string): NewEvent {
+  return newEvent(ApprovalAnswered, {
+    approvalId,
+    answer: "refused",
+    by: "nobody",
+    via: "nobody",
+    reason: "nobody is there to answer",
+    expiresAt: toIso(parts.clock.now()),
+  })
+}
+
+function nobodyThere(operation: string): CallError {
+  return {
+    code: "ACODE-EXEC-005",
+    message: `nobody is there to approve: ${operation}`,
+    where: null,
+    hint: "run it at a terminal, or grant it beforehand",
+  }
+}
+
+function refusal({ answer, by, reason }: ApprovalReply, operation: string): Ending {
+  const said = reason === null ? "" : `: ${reason}`
+  const error = {
+    code: "ACODE-EXEC-005",
+    message: `${by} refused: ${operation}${said}`,
+    where: null,
+    hint: null,
+  }
+  return notDone("refused", answer === "stopped" ? "stopped" : "refused", error)
+}
+
+function stale(reason: "refused" | "used" | "expired" | "notYet" | "changed", declared: DeclaredCall) {
+  const isChanged = reason === "changed"
+  return {
+    code: isChanged ? "ACODE-APPR-003" : "ACODE-APPR-004",
+    message: isChanged
+      ? `what was approved is not what would be done now: ${declared.operation}`
+      : `the approval cannot be used any more (${reason}): ${declared.operation}`,
+    where: null,
+    hint: "ask again and look at the change once more",
+  }
+}

@@ -1,0 +1,126 @@
+import type { Json } from "../base/canonical.ts"
+import type { Clock, Ids } from "../base/clock.ts"
+import type { Faults } from "../base/faults.ts"
+import type { Approval } from "../domain/approval.ts"
+import type { ApprovalAnswer, ApprovalRequested } from "../domain/call-events.ts"
+import type { Decision, Effect, Grant } from "../domain/effect.ts"
+import type { NewEvent } from "../domain/event-definition.ts"
+import type {
+  CallError,
+  CallOrigin,
+  Certainty,
+  Diagnostic,
+  FileChange,
+  ToolOutcome,
+} from "../domain/tool-call.ts"
+import type { Redactor } from "../policy/contract.ts"
+import type { ArtifactStore } from "../store/contract.ts"
+import type { ToolRoom } from "../tools/contract.ts"
+import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
+
+/** The only caller of tools. Every lane goes through it, so that no tool can forget it. */
+export interface Gate {
+  /**
+   * Validates, declares, decides, asks, writes the intent, does it, writes the outcome. Everything that goes wrong is
+   * told in the result; it throws only when something cannot be recorded.
+   */
+  call(request: CallRequest): Promise<SettledCall>
+}
+
+export interface CallRequest {
+  /** As it was written; aliases are resolved here. */
+  readonly tool: string
+  /** As they were written. They live in memory only; the log gets them redacted, with a keyed hash. */
+  readonly arguments: Json
+  readonly origin: CallOrigin
+  readonly grant: Grant
+  /** A person approved exactly this call, as a step of a plan: what it declares is granted, and nothing else is. */
+  readonly isGrantedAsWritten: boolean
+  /** Asked whatever policy says, also with `--yes`. */
+  readonly requiresConfirmation: boolean
+  readonly signal: AbortSignal | null
+  readonly onOutput: ((stream: "stdout" | "stderr", chunk: Uint8Array) => void) | null
+  /** Committed together with the request. */
+  readonly before: readonly NewEvent[]
+  /** Committed together with the outcome. */
+  readonly after: (settled: SettledCall) => readonly NewEvent[]
+}
+
+/** How a call ended, as it was recorded: redacted, and durable before anybody sees it. */
+export interface SettledCall {
+  readonly callId: string
+  readonly outcome: ToolOutcome
+  readonly certainty: Certainty
+  readonly error: CallError | null
+  /** Which kind of end an error is, for the exit code. */
+  readonly cause: CallCause | null
+  readonly value: Json
+  readonly text: string
+  readonly resultDigest: string | null
+  readonly exitCode: number | null
+  readonly executionId: string | null
+  readonly paths: readonly string[]
+  readonly changes: readonly FileChange[]
+  readonly diagnostics: readonly Diagnostic[]
+  readonly durationMs: number
+  /** Time in which a person was asked. */
+  readonly waitMs: number
+}
+
+export const callCauses = ["failed", "violation", "refused", "timeout", "stopped", "unknown"] as const
+/** `violation` of a path or the sandbox, `refused` by policy or a person, `stopped` by a person for good. */
+export type CallCause = (typeof callCauses)[number]
+
+export interface GateParts {
+  readonly log: SessionLog
+  readonly room: ToolRoom
+  readonly checkpoints: Checkpoints
+  readonly decide: (effects: readonly Effect[], grant: Grant) => Promise<Decision>
+  readonly policyVersion: string
+  readonly approvals: ApprovalDesk
+  /** How long a question stays open; null for as long as somebody is there. */
+  readonly approvalTimeoutMs: number | null
+  readonly artifacts: ArtifactStore
+  readonly redactor: Redactor
+  /** A keyed hash, so that what is hashed cannot be guessed from it. */
+  readonly fingerprint: (text: string) => string
+  readonly recorder: CommandEvents
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly faults: Faults
+}
+
+/** The stream of one session, whose lease this process holds. Durable when it returns. */
+export interface SessionLog {
+  readonly sessionId: string
+  append(events: readonly NewEvent[]): void
+}
+
+/**
+ * Where a command of a call is written down: its start is committed with the intent of the call, its end with the
+ * outcome. The runner is given the other side of it.
+ */
+export interface CommandEvents {
+  /** What is to be committed before the command of this call starts. */
+  announce(callId: string, events: readonly NewEvent[]): void
+  /** Whether that has happened. */
+  hasStarted(callId: string): boolean
+  /** The end of the command, to be committed with the outcome; null when none was started. */
+  takeOutcome(callId: string): NewEvent | null
+}
+
+/** Where people answer. */
+export interface ApprovalDesk {
+  /** False when nobody can answer: then nobody is asked, and it is refused. */
+  readonly isStaffed: boolean
+  /** Resolves with the first answer, wherever it was given. The request is in the log already. */
+  ask(request: NewEvent<typeof ApprovalRequested>["data"], signal: AbortSignal | null): Promise<ApprovalReply>
+}
+
+export interface ApprovalReply {
+  readonly answer: ApprovalAnswer
+  readonly by: string
+  readonly reason: string | null
+  /** As it is in the log, to be checked against what is about to be done. */
+  readonly approval: Approval
+}

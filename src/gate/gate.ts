@@ -1,0 +1,214 @@
+import { canonicalJson, type Json } from "../base/canonical.ts"
+import { ToolCallRequested } from "../domain/call-events.ts"
+import type { Decision } from "../domain/effect.ts"
+import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import type { Certainty, FileChange } from "../domain/tool-call.ts"
+import type { CallContext, DeclaredCall, PreparedCall, ToolResult } from "../tools/contract.ts"
+import type { Checkpoint } from "../workspace/checkpoint/contract.ts"
+import { ask } from "./asking.ts"
+import type { CallRequest, Gate, GateParts, SettledCall } from "./contract.ts"
+import { type Ending, failedBy, notDone } from "./ending.ts"
+import { contentsChanged, type Intent, intend } from "./intent.ts"
+import { type Outcome, outcomeOf, outcomeWithout, redacted, settledEvent } from "./outcome.ts"
+import { recordJson, redactJson } from "./recorded.ts"
+import { type Resolution, resolveCall } from "./resolution.ts"
+import { certaintyOf, changedTargets } from "./targets.ts"
+
+export function createGate(parts: GateParts): Gate {
+  return { call: request => new GatedCall(parts, request).run() }
+}
+
+/** A call that may be made: what it would touch, and what policy says to that. */
+interface Judged {
+  readonly declared: DeclaredCall
+  readonly decision: Decision
+}
+
+interface Permitted extends Judged {
+  readonly prepared: PreparedCall
+  readonly approvalId: string | null
+}
+
+/** One call on its way through the gate. Events that are not committed yet travel with it to the next commit. */
+class GatedCall {
+  private readonly callId: string
+  private readonly beganMs: number
+  private pending: readonly NewEvent[]
+  private waitMs = 0
+
+  constructor(
+    private readonly parts: GateParts,
+    private readonly request: CallRequest,
+  ) {
+    this.callId = parts.ids.next("cal")
+    this.beganMs = parts.clock.monotonicMs()
+    this.pending = request.before
+  }
+
+  async run(): Promise<SettledCall> {
+    const resolved = resolveCall(this.request.tool, this.request.arguments)
+    this.pending = [...this.pending, this.requested(resolved)]
+    if (resolved.kind === "problem") return this.end(notDone("failed", "failed", resolved.error))
+    const permitted = await this.permit(resolved)
+    return "outcome" in permitted ? this.end(permitted) : this.perform(permitted)
+  }
+
+  /** Nothing has happened yet, so whatever goes wrong here leaves the world as it was. */
+  private async permit(resolved: Extract<Resolution, { kind: "tool" }>): Promise<Ending | Permitted> {
+    try {
+      const judged = await this.judge(resolved.tool.declare(resolved.arguments, this.parts.room))
+      if (judged.decision.decision === "deny") return denial(judged)
+      const prepared = await judged.declared.prepare()
+      const mustAsk = this.request.requiresConfirmation || judged.decision.decision === "ask"
+      return mustAsk ? await this.ask(judged, prepared) : { ...judged, prepared, approvalId: null }
+    } catch (error) {
+      return failedBy(error, "notDone")
+    }
+  }
+
+  private async judge(declared: DeclaredCall): Promise<Judged> {
+    const { grant, isGrantedAsWritten } = this.request
+    const exact = isGrantedAsWritten ? [...grant.exact, ...declared.effects] : grant.exact
+    return { declared, decision: await this.parts.decide(declared.effects, { ...grant, exact }) }
+  }
+
+  private async ask(judged: Judged, prepared: PreparedCall): Promise<Ending | Permitted> {
+    const { parts, request, callId } = this
+    const askedMs = parts.clock.monotonicMs()
+    const answer = await ask(parts, { callId, request, ...judged, prepared }, this.pending)
+    this.waitMs = Math.round(parts.clock.monotonicMs() - askedMs)
+    this.pending = answer.kind === "ended" ? answer.events : []
+    return answer.kind === "ended" ? answer.ending : { ...judged, ...answer }
+  }
+
+  private async perform(call: Permitted): Promise<SettledCall> {
+    const { parts, callId } = this
+    const intent = this.intend(call)
+    if ("outcome" in intent) return this.end(intent)
+    parts.faults.reach("gate.prepared")
+    const isCommand = call.declared.effectClass === "run"
+    const announced = [...this.pending, intent.event]
+    // The intent of a command is committed by the runner together with the command's own, just before it starts.
+    if (isCommand) parts.recorder.announce(callId, announced)
+    else parts.log.append(announced)
+    this.pending = []
+    parts.faults.reach("gate.intended")
+    const outcome = await this.execute(call, intent, isCommand)
+    // A command that never came to start has committed nothing: its intent goes with the outcome.
+    if (isCommand && !parts.recorder.hasStarted(callId)) this.pending = announced
+    return this.settle(outcome)
+  }
+
+  private intend(call: Permitted): Ending | Intent {
+    try {
+      return intend(this.parts, { callId: this.callId, ...call })
+    } catch (error) {
+      // Without its pre-image nothing is done.
+      return failedBy(error, "notDone")
+    }
+  }
+
+  private async execute(call: Permitted, intent: Intent, isCommand: boolean): Promise<Outcome> {
+    const { parts, request, callId } = this
+    try {
+      const result = await call.prepared.execute(contextOf(request, callId, parts.log.sessionId))
+      parts.faults.reach("gate.done")
+      const changes = this.changesOf(intent, result)
+      return outcomeOf(result, changes, certaintyOfResult(result, isCommand))
+    } catch (error) {
+      const { certainty, changes } = this.lookAfter(intent, call.prepared)
+      return outcomeWithout(failedBy(error, certainty), changes)
+    }
+  }
+
+  private changesOf(intent: Intent, result: ToolResult): readonly FileChange[] {
+    const { checkpoint } = intent
+    return checkpoint?.scope === "tree" ? this.treeChanges(checkpoint) : result.changes
+  }
+
+  private treeChanges(checkpoint: Checkpoint): readonly FileChange[] {
+    return contentsChanged(this.parts.checkpoints, this.parts.room.workspace, checkpoint)
+  }
+
+  /** After something was thrown in the middle: what is true now, found by looking. */
+  private lookAfter({ effectClass, checkpoint }: Intent, { targets }: PreparedCall) {
+    const { room, recorder } = this.parts
+    if (effectClass === "read") return { certainty: "notDone" as const, changes: [] }
+    if (effectClass === "replace")
+      return {
+        certainty: certaintyOf(room.workspace, targets),
+        changes: changedTargets(room.workspace, targets),
+      }
+    const changes = checkpoint === null ? [] : this.treeChanges(checkpoint)
+    if (!recorder.hasStarted(this.callId)) return { certainty: "notDone" as const, changes }
+    return { certainty: effectClass === "run" ? ("partly" as const) : ("unknown" as const), changes }
+  }
+
+  private end(ending: Ending): SettledCall {
+    return this.settle(outcomeWithout(ending, []))
+  }
+
+  /** Durable before anybody is told, in one commit with the end of its command and whatever the lane adds. */
+  private settle(outcome: Outcome): SettledCall {
+    const { parts, request, callId, waitMs } = this
+    const tookMs = Math.round(parts.clock.monotonicMs() - this.beganMs)
+    const settled: SettledCall = {
+      ...redacted(outcome, parts.redactor),
+      callId,
+      durationMs: Math.max(0, tookMs - waitMs),
+      waitMs,
+    }
+    const command = parts.recorder.takeOutcome(callId)
+    parts.log.append([
+      ...this.pending,
+      ...(command === null ? [] : [command]),
+      settledEvent(settled, parts.artifacts),
+      ...request.after(settled),
+    ])
+    parts.faults.reach("gate.settled")
+    return settled
+  }
+
+  private requested(resolved: Resolution): NewEvent {
+    const { parts, request, callId } = this
+    return newEvent(ToolCallRequested, {
+      callId,
+      tool: request.tool,
+      canonicalTool: resolved.kind === "tool" ? resolved.tool.name : resolved.canonical,
+      arguments: recordJson(redactJson(request.arguments, parts.redactor), parts.artifacts),
+      argsDigest: parts.fingerprint(canonicalJson(request.arguments)),
+      origin: request.origin,
+    })
+  }
+}
+
+function denial({ decision, declared }: Judged): Ending {
+  return notDone("denied", "violation", {
+    code: decision.rule.startsWith("protected:") ? "ACODE-SEC-003" : "ACODE-EXEC-004",
+    message: `not allowed: ${declared.operation}: ${decision.reason} (${decision.rule})`,
+    where: null,
+    hint: "`acode policy check` says what is allowed and which rule decides",
+  })
+}
+
+/** A command that ran did what it did, whatever it exited with; a file tool that gives an error changed nothing. */
+function certaintyOfResult({ error, executionId, value }: ToolResult, isCommand: boolean): Certainty {
+  if (error === null) return "done"
+  if (!isCommand || executionId === null) return "notDone"
+  const ending = typeof value === "object" && value !== null && "ending" in value ? value["ending"] : null
+  return endings.get(ending) ?? "done"
+}
+
+const endings: ReadonlyMap<Json, Certainty> = new Map([
+  ["notStarted", "notDone"],
+  ["interrupted", "unknown"],
+])
+
+function contextOf(request: CallRequest, callId: string, sessionId: string): CallContext {
+  const { taskId, stepId } = request.origin
+  return {
+    signal: request.signal,
+    correlationIds: { sessionId, taskId, stepId, toolCallId: callId },
+    onOutput: request.onOutput,
+  }
+}

@@ -1,0 +1,87 @@
+import { ToolCallStarted } from "../domain/call-events.ts"
+import type { Decision } from "../domain/effect.ts"
+import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import type { EffectClass, FileChange } from "../domain/tool-call.ts"
+import type { DeclaredCall, PreparedCall } from "../tools/contract.ts"
+import type { Checkpoint, Checkpoints } from "../workspace/checkpoint/contract.ts"
+import type { Workspace } from "../workspace/contract.ts"
+import type { GateParts } from "./contract.ts"
+
+export interface Intent {
+  readonly effectClass: EffectClass
+  readonly checkpoint: Checkpoint | null
+  readonly event: NewEvent
+}
+
+/** Takes the pre-image, and says what is about to be done in a way that can be looked up after a crash. */
+export function intend(
+  parts: GateParts,
+  call: {
+    readonly callId: string
+    readonly declared: DeclaredCall
+    readonly prepared: PreparedCall
+    readonly decision: Decision
+    readonly approvalId: string | null
+  },
+): Intent {
+  const { callId, declared, prepared, decision } = call
+  const checkpoint = preImage(parts, callId, declared, prepared)
+  const effectClass = classOf(parts, declared, checkpoint)
+  const { network } = declared
+  const event = newEvent(ToolCallStarted, {
+    callId,
+    effectClass,
+    targets: [...prepared.targets],
+    checkpointId: checkpoint?.id ?? null,
+    approvalId: call.approvalId,
+    decision: {
+      decision: decision.decision,
+      rule: decision.rule,
+      reason: decision.reason,
+      level: decision.level,
+    },
+    confinement: network === null ? null : { sandboxed: parts.room.hasSandbox, network },
+  })
+  return { effectClass, checkpoint, event }
+}
+
+/** What is different in the tree since a pre-image was taken. */
+export function contentsChanged(
+  checkpoints: Checkpoints,
+  workspace: Workspace,
+  checkpoint: Checkpoint,
+): readonly FileChange[] {
+  const contents = checkpoints.contentsSince(checkpoint, workspace.tree())
+  return [...contents].map(([path, after]) => ({ path, before: contentOf(checkpoint, path), after }))
+}
+
+/** Null where it is too large or cannot be read: then the call cannot be undone, and a command not be repeated. */
+function preImage(
+  { checkpoints, room }: GateParts,
+  callId: string,
+  { effectClass }: DeclaredCall,
+  { targets }: PreparedCall,
+): Checkpoint | null {
+  if (effectClass === "read") return null
+  const taken =
+    effectClass === "run"
+      ? checkpoints.takeTree(callId, room.workspace.tree())
+      : checkpoints.takeFiles(
+          callId,
+          targets.map(({ path }) => path),
+        )
+  return taken.kind === "taken" ? taken.checkpoint : null
+}
+
+/** A command is repeatable only if it can have touched nothing but the workspace, and that can be put back. */
+function classOf({ room }: GateParts, declared: DeclaredCall, checkpoint: Checkpoint | null): EffectClass {
+  if (declared.effectClass !== "run") return declared.effectClass
+  const isContained = room.hasSandbox && declared.network === "none" && checkpoint !== null
+  return isContained ? "run" : "once"
+}
+
+function contentOf({ entries }: Checkpoint, path: string): string | null {
+  const entry = entries.get(path)
+  if (entry === undefined) return null
+  return entry.kind === "file" ? entry.sha256 : `link:${entry.target}`
+}

@@ -1,0 +1,79 @@
+import { canonicalJson, type Json, sha256Hex } from "../base/canonical.ts"
+import { ToolCallSettled } from "../domain/call-events.ts"
+import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import type { CallError, FileChange } from "../domain/tool-call.ts"
+import type { Redactor } from "../policy/contract.ts"
+import type { ArtifactStore } from "../store/contract.ts"
+import type { ToolResult } from "../tools/contract.ts"
+import type { SettledCall } from "./contract.ts"
+import { causeOf, diagnosticOf, type Ending } from "./ending.ts"
+import { recordChanges, recordJson, redactJson } from "./recorded.ts"
+
+/** What is known of a call when it ends, before anybody has looked for secrets in it. */
+export type Outcome = Omit<SettledCall, "callId" | "durationMs" | "waitMs">
+
+/** A tool that ran gave a result; whether it did what it was for is in the result. */
+export function outcomeOf(
+  result: ToolResult,
+  changes: readonly FileChange[],
+  certainty: Outcome["certainty"],
+): Outcome {
+  const { error, value, text, exitCode, executionId, paths, diagnostics } = result
+  return {
+    ...{ error, value, text, exitCode, executionId, paths, diagnostics, changes, certainty },
+    outcome: error === null ? "succeeded" : "failed",
+    cause: error === null ? null : causeOf({ kind: "general", code: error.code }),
+    resultDigest: digestOf({ code: error?.code ?? null, value }),
+  }
+}
+
+export function outcomeWithout(ending: Ending, changes: readonly FileChange[]): Outcome {
+  const { code, message } = ending.error
+  return {
+    ...ending,
+    value: null,
+    text: `${message} (${code})`,
+    resultDigest: digestOf({ code }),
+    exitCode: null,
+    executionId: null,
+    paths: [],
+    changes,
+    diagnostics: [diagnosticOf(ending.error)],
+  }
+}
+
+/** Redacted once, here, so that what the caller gets and what is stored cannot differ. */
+export function redacted<Given extends Outcome>(outcome: Given, redactor: Redactor): Given {
+  const redactText = redactor.redactText.bind(redactor)
+  const redactError = (error: CallError) => ({
+    code: error.code,
+    message: redactText(error.message),
+    where: error.where === null ? null : redactText(error.where),
+    hint: error.hint === null ? null : redactText(error.hint),
+  })
+  return {
+    ...outcome,
+    error: outcome.error === null ? null : redactError(outcome.error),
+    value: redactJson(outcome.value, redactor),
+    text: redactText(outcome.text),
+    diagnostics: outcome.diagnostics.map(each => ({ ...each, message: redactText(each.message) })),
+  }
+}
+
+export function settledEvent(settled: SettledCall, artifacts: ArtifactStore): NewEvent {
+  const { callId, outcome, certainty, error, resultDigest, exitCode, executionId } = settled
+  return newEvent(ToolCallSettled, {
+    ...{ callId, outcome, certainty, error, resultDigest, exitCode, executionId },
+    result: settled.value === null ? null : recordJson(settled.value, artifacts),
+    paths: [...settled.paths],
+    changes: recordChanges(settled.changes, artifacts),
+    diagnostics: [...settled.diagnostics],
+    durationMs: settled.durationMs,
+    waitMs: settled.waitMs,
+  })
+}
+
+/** Taken before redaction and without anything that differs from run to run. */
+function digestOf(value: Json): string {
+  return `sha256:${sha256Hex(canonicalJson(value))}`
+}

@@ -1,0 +1,52 @@
+import { canonicalJson, type Json } from "../base/canonical.ts"
+import type { RecordedText } from "../domain/recorded-text.ts"
+import type { FileChange, RecordedJson } from "../domain/tool-call.ts"
+import type { Redactor } from "../policy/contract.ts"
+import type { ArtifactStore } from "../store/contract.ts"
+
+/** Larger values would make every reader of the log carry them. */
+const inlineBytesMax = 16 * 1024
+const inlineChangesMax = 100
+
+/** The same value with every text in it redacted: what callers see is what the log holds. */
+export function redactJson(value: Json, redactor: Redactor): Json {
+  if (typeof value === "string") return redactor.redactText(value)
+  if (typeof value !== "object" || value === null) return value
+  if (isList(value)) return value.map(item => redactJson(item, redactor))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [redactor.redactText(key), redactJson(member, redactor)]),
+  )
+}
+
+/** Takes what is redacted already: text that is cut up by JSON escapes would hide a secret from the redactor. */
+export function recordJson(value: Json, artifacts: ArtifactStore): RecordedJson {
+  const bytes = Buffer.from(canonicalJson(value))
+  if (bytes.length <= inlineBytesMax) return { kind: "inline", value: mutable(value) }
+  return { kind: "artifact", ref: artifacts.put(bytes), bytes: bytes.length }
+}
+
+export function recordText(text: string, artifacts: ArtifactStore): RecordedText {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= inlineBytesMax) return { kind: "inline", text }
+  return { kind: "artifact", ref: artifacts.put(bytes), bytes: bytes.length }
+}
+
+export function recordChanges(changes: readonly FileChange[], artifacts: ArtifactStore) {
+  if (changes.length <= inlineChangesMax) return { kind: "inline" as const, value: [...changes] }
+  const bytes = Buffer.from(canonicalJson(changes))
+  return {
+    kind: "artifact" as const,
+    ref: artifacts.put(bytes),
+    bytes: bytes.length,
+    count: changes.length,
+  }
+}
+
+function isList(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}
+
+/** The schema's type knows no readonly; nothing changes the value afterwards. */
+function mutable(value: Json) {
+  return value as Extract<RecordedJson, { kind: "inline" }>["value"]
+}

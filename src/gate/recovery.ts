@@ -1,0 +1,172 @@
+import { posix } from "node:path"
+import { ToolCallRequested, ToolCallSettled, ToolCallStarted } from "../domain/call-events.ts"
+import { CommandFinished, CommandStarted } from "../domain/command-events.ts"
+import { dataOf, type NewEvent } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
+import type { CallError, Certainty, FileChange } from "../domain/tool-call.ts"
+import type { ArtifactStore, ExecutionHistory, StoredEvent } from "../store/contract.ts"
+import type { Checkpoint, Checkpoints } from "../workspace/checkpoint/contract.ts"
+import type { Workspace } from "../workspace/contract.ts"
+import type { SettledCall } from "./contract.ts"
+import { contentsChanged } from "./intent.ts"
+import { outcomeWithout, settledEvent } from "./outcome.ts"
+import { certaintyOf, changedTargets } from "./targets.ts"
+
+type Requested = NewEvent<typeof ToolCallRequested>["data"]
+type Started = NewEvent<typeof ToolCallStarted>["data"]
+
+/** A call that has no outcome, because the process that made it is gone. */
+export interface OpenCall {
+  readonly requested: Requested
+  readonly started: Started | null
+  /** Its command, where that has no end either. */
+  readonly executionId: string | null
+}
+
+export interface RecoveryParts {
+  readonly workspace: Workspace
+  readonly checkpoints: Checkpoints
+  readonly artifacts: ArtifactStore
+  readonly executions: Pick<ExecutionHistory, "interrupted">
+}
+
+export interface Recovered {
+  readonly settled: SettledCall
+  /** The end of its command first, then its own. */
+  readonly events: readonly NewEvent[]
+}
+
+export function openCalls(events: readonly StoredEvent[]): readonly OpenCall[] {
+  const calls = new Map<string, OpenCall>()
+  const commands = new Map<string, string>()
+  for (const event of events) {
+    const requested = dataOf(ToolCallRequested, event)
+    if (requested !== null) calls.set(requested.callId, { requested, started: null, executionId: null })
+    const started = dataOf(ToolCallStarted, event)
+    const known = started === null ? undefined : calls.get(started.callId)
+    if (started !== null && known !== undefined) calls.set(started.callId, { ...known, started })
+    const command = dataOf(CommandStarted, event)
+    if (command !== null) commands.set(command.executionId, command.correlationIds.toolCallId ?? "")
+    commands.delete(dataOf(CommandFinished, event)?.executionId ?? "")
+    calls.delete(dataOf(ToolCallSettled, event)?.callId ?? "")
+  }
+  const commandOf = new Map([...commands].map(([executionId, callId]) => [callId, executionId]))
+  return [...calls.values()].map(call => ({
+    ...call,
+    executionId: commandOf.get(call.requested.callId) ?? null,
+  }))
+}
+
+/**
+ * Settles a call by looking at what is there. Nothing is done again and nothing is put back: whoever reads it learns
+ * what took place. Its processes must be gone before this is asked.
+ */
+export function settleInterrupted(parts: RecoveryParts, call: OpenCall): Recovered {
+  const { certainty, changes, what } = lookAt(parts, call)
+  const settled: SettledCall = {
+    ...outcomeWithout(
+      { outcome: "interrupted", certainty, cause: causeOf(certainty), error: told(what) },
+      changes,
+    ),
+    callId: call.requested.callId,
+    executionId: call.executionId,
+    paths: changes.map(({ path }) => path),
+    durationMs: 0,
+    waitMs: 0,
+  }
+  const command = call.executionId === null ? [] : [parts.executions.interrupted(call.executionId)]
+  return { settled, events: [...command, settledEvent(settled, parts.artifacts)] }
+}
+
+interface Found {
+  readonly certainty: Certainty
+  readonly changes: readonly FileChange[]
+  readonly what: string
+}
+
+function lookAt(parts: RecoveryParts, { started, requested }: OpenCall): Found {
+  if (started === null) return found("notDone", [], `${requested.tool} had not begun`)
+  switch (started.effectClass) {
+    case "read":
+      return found("notDone", [], `${requested.tool} was reading, which changes nothing`)
+    case "replace":
+      return lookAtTargets(parts, started, requested.tool)
+    case "run":
+      return lookAtTree(parts, started, requested.tool)
+    case "once":
+      return outOfSight(parts, started, requested.tool)
+  }
+}
+
+function lookAtTargets({ workspace }: RecoveryParts, { targets }: Started, tool: string): Found {
+  for (const directory of new Set(targets.map(({ path }) => posix.dirname(path)))) {
+    removeLeftovers(workspace, directory)
+  }
+  const certainty = certaintyOf(workspace, targets)
+  const changes = changedTargets(workspace, targets)
+  const names = (some: readonly FileChange[]) => some.map(({ path }) => path).join(", ")
+  if (certainty === "done") return found(certainty, changes, `${tool} was done: ${names(changes)}`)
+  if (certainty === "notDone")
+    return found(certainty, [], `${tool} was not done: ${names(targets)} as before`)
+  if (certainty === "partly") return found(certainty, changes, `${tool} was done in part: ${names(changes)}`)
+  return found(certainty, changes, `somebody has changed ${names(targets)} since; ${tool} cannot be told`)
+}
+
+function removeLeftovers(workspace: Workspace, directory: string): void {
+  try {
+    if (workspace.locate(directory).kind === "directory") workspace.removeLeftovers(directory)
+  } catch (error) {
+    // Somebody put something else in the place of the directory: what is in there is not ours to remove.
+    if (!(error instanceof Failure)) throw error
+  }
+}
+
+function lookAtTree(parts: RecoveryParts, { checkpointId }: Started, tool: string): Found {
+  const changes = changesOf(parts, checkpointId)
+  if (changes === null) return found("unknown", [], `${tool} was running and its pre-image is gone`)
+  if (changes.length === 0)
+    return found("notDone", [], `${tool} was running and nothing in the workspace had changed`)
+  const names = changes.map(({ path }) => path).slice(0, namesMax)
+  const more = changes.length > names.length ? ` and ${changes.length - names.length} more` : ""
+  return found("partly", changes, `${tool} was running; changed since it began: ${names.join(", ")}${more}`)
+}
+
+/** It could reach more than the workspace, so what is seen there is not all there is. */
+function outOfSight(parts: RecoveryParts, { checkpointId }: Started, tool: string): Found {
+  const what = `${tool} was running and could reach more than the workspace; whether it took effect is not known`
+  return found("unknown", changesOf(parts, checkpointId) ?? [], what)
+}
+
+function changesOf(parts: RecoveryParts, checkpointId: string | null): readonly FileChange[] | null {
+  const checkpoint = checkpointId === null ? null : loaded(parts.checkpoints, checkpointId)
+  return checkpoint === null ? null : contentsChanged(parts.checkpoints, parts.workspace, checkpoint)
+}
+
+function loaded(checkpoints: Checkpoints, id: string): Checkpoint | null {
+  try {
+    return checkpoints.load(id)
+  } catch (error) {
+    // Damaged is as good as gone: a session that cannot be closed would be found open by everybody who comes.
+    if (error instanceof Failure) return null
+    throw error
+  }
+}
+
+function found(certainty: Certainty, changes: readonly FileChange[], what: string): Found {
+  return { certainty, changes, what }
+}
+
+function told(what: string): CallError {
+  return {
+    code: "ACODE-EXE-013",
+    message: `acode ended in the middle: ${what}`,
+    where: null,
+    hint: "`acode session show` tells what took place, `acode session undo` puts it back",
+  }
+}
+
+function causeOf(certainty: Certainty) {
+  return certainty === "unknown" ? "unknown" : "failed"
+}
+
+const namesMax = 20

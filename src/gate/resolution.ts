@@ -1,0 +1,32 @@
+import type { Json } from "../base/canonical.ts"
+import { printable } from "../base/text.ts"
+import type { CallError } from "../domain/tool-call.ts"
+import { resolveTool } from "../tools/aliases.ts"
+import type { Tool } from "../tools/contract.ts"
+import { checkArguments } from "../tools/registry.ts"
+
+export type Resolution =
+  /** The arguments under the names the tool knows, their values untouched. */
+  | { readonly kind: "tool"; readonly tool: Tool; readonly arguments: Json }
+  | { readonly kind: "problem"; readonly canonical: string | null; readonly error: CallError }
+
+/** From a name and arguments that somebody wrote to a call that can be made, or to everything that is wrong with it. */
+export function resolveCall(name: string, args: Json): Resolution {
+  const found = resolveTool(name)
+  if (found.kind === "unavailable") return problem(null, "E201", `${printable(name)}: ${found.reason}`, null)
+  if (found.kind === "unknown") {
+    const hint = found.nearest === null ? null : `did you mean ${found.nearest}?`
+    return problem(null, "E201", `there is no tool ${printable(name)}`, hint)
+  }
+  const problems = checkArguments(found, args)
+  if (problems.length === 0) return { kind: "tool", tool: found.tool, arguments: found.rename(args) }
+  const code = problems.some(({ missing }) => missing) ? "E202" : "ACODE-EXEC-007"
+  const told = problems.map(
+    ({ argument, message }) => `${argument === "" ? "arguments" : argument} ${message}`,
+  )
+  return problem(found.tool.name, code, `${printable(name)}: ${told.join("; ")}`, null)
+}
+
+function problem(canonical: string | null, code: string, message: string, hint: string | null): Resolution {
+  return { kind: "problem", canonical, error: { code, message, where: null, hint } }
+}

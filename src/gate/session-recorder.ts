@@ -1,0 +1,44 @@
+import { assert } from "../base/assert.ts"
+import { CommandStarted } from "../domain/command-events.ts"
+import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import type { ProcessIdentity } from "../domain/process-identity.ts"
+import type { Recorder } from "../exec/contract.ts"
+import type { ExecutionHistory } from "../store/contract.ts"
+import type { CommandEvents, SessionLog } from "./contract.ts"
+
+/**
+ * Writes the commands of a session: the start of a command goes into the commit of its call's intent, its end waits
+ * for the commit of the outcome. Two commits a command, and no moment at which only one half is known.
+ */
+export function createSessionRecorder(
+  log: SessionLog,
+  executions: Pick<ExecutionHistory, "outcome" | "interrupted">,
+  owner: ProcessIdentity,
+): Recorder & CommandEvents {
+  const announced = new Map<string, readonly NewEvent[]>()
+  const started = new Map<string, string>()
+  const outcomes = new Map<string, NewEvent>()
+  return {
+    announce: (callId, events) => void announced.set(callId, events),
+    hasStarted: callId => started.has(callId),
+    takeOutcome: callId => {
+      const executionId = started.get(callId)
+      const outcome = outcomes.get(callId) ?? null
+      for (const kept of [announced, started, outcomes]) kept.delete(callId)
+      if (outcome !== null || executionId === undefined) return outcome
+      // It ran and its end could not be stored: without any end it would count as running for ever.
+      return executions.interrupted(executionId)
+    },
+    started: ({ id, command, correlationIds, sandbox }) => {
+      const callId = correlationIds.toolCallId ?? ""
+      const intent = announced.get(callId)
+      assert(intent !== undefined, "a command in a session belongs to a call that was announced")
+      const data = { executionId: id, command, correlationIds, sandbox, owner }
+      log.append([...intent, newEvent(CommandStarted, data)])
+      started.set(callId, id)
+    },
+    finished: (record, outputs) => {
+      outcomes.set(record.correlationIds.toolCallId ?? "", executions.outcome(record, outputs))
+    },
+  }
+}

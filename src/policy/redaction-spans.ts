@@ -1,0 +1,86 @@
+import type { RedactedSpan } from "./contract.ts"
+import type { StageMaker } from "./redaction-stage.ts"
+import { decodeText, encodeText } from "./text-bytes.ts"
+
+/** What the stages, one after the other, replace in a text. */
+export function redactionSpans(text: string, stages: readonly StageMaker[]): readonly RedactedSpan[] {
+  const source = encodeText(text)
+  let bytes = source
+  let spans: readonly ByteSpan[] = []
+  for (const create of stages) {
+    const replaced: ByteSpan[] = []
+    const stage = create((from, to, replacement) => replaced.push({ from, to, length: replacement.length }))
+    bytes = stage.push(bytes, true)
+    spans = replaced.length === 0 ? spans : composed(spans, replaced)
+  }
+  return spans.length === 0 ? [] : textSpans(text, source, bytes, spans)
+}
+
+/** Bytes of the input, and how many stand in their place in the output. */
+interface ByteSpan {
+  readonly from: number
+  readonly to: number
+  readonly length: number
+}
+
+/**
+ * What two stages do together. In the text between them, what the first one wrote and what the second one replaced are
+ * stretches; those that overlap become one, and their ends are known in the input and in the output.
+ */
+function composed(first: readonly ByteSpan[], second: readonly ByteSpan[]): ByteSpan[] {
+  const writes = outputsOf(first)
+  const stretches = [...writes, ...second].toSorted((a, b) => a.from - b.from || a.to - b.to)
+  const merged: { from: number; to: number }[] = []
+  for (const { from, to } of stretches) {
+    const last = merged.at(-1)
+    if (last !== undefined && from < last.to) last.to = Math.max(last.to, to)
+    else merged.push({ from, to })
+  }
+  const toInput = carryOf(writes, first)
+  const toOutput = carryOf(second, outputsOf(second))
+  return merged.map(({ from, to }) => {
+    const outputStart = toOutput(from)
+    return { from: toInput(from), to: toInput(to), length: toOutput(to) - outputStart }
+  })
+}
+
+/** Where the replacements stand in the output. */
+function outputsOf(spans: readonly ByteSpan[]): ByteSpan[] {
+  let shift = 0
+  return spans.map(({ from, to, length }) => {
+    const start = from + shift
+    shift += length - (to - from)
+    return { from: start, to: start + length, length }
+  })
+}
+
+/** Carries an edge of a stretch from one text to another; asked in order, so each list is walked once. */
+function carryOf(here: readonly ByteSpan[], there: readonly ByteSpan[]): (edge: number) => number {
+  let passed = 0
+  return edge => {
+    while (passed < here.length && (here[passed]?.to ?? 0) <= edge) passed += 1
+    return edge + (there[passed - 1]?.to ?? 0) - (here[passed - 1]?.to ?? 0)
+  }
+}
+
+function textSpans(
+  text: string,
+  source: Uint8Array,
+  redacted: Uint8Array,
+  spans: readonly ByteSpan[],
+): readonly RedactedSpan[] {
+  const isTorn = (edge: number) => ((source[edge] ?? 0) & 0xc0) === 0x80
+  // A pattern of bytes can match half a character, which has no place in a text: then all of it is one span.
+  if (spans.some(({ from, to }) => isTorn(from) || isTorn(to)))
+    return [{ start: 0, end: text.length, replacement: decodeText(redacted) }]
+  let [at, end, written] = [0, 0, 0]
+  return spans.map(({ from, to, length }) => {
+    const start = end + decodeText(source.subarray(at, from)).length
+    written += from - at
+    end = start + decodeText(source.subarray(from, to)).length
+    const replacement = decodeText(redacted.subarray(written, written + length))
+    written += length
+    at = to
+    return { start, end, replacement }
+  })
+}

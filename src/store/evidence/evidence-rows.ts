@@ -1,0 +1,135 @@
+import type { z } from "zod"
+import { assert } from "../../base/assert.ts"
+import { ToolCallRequested, ToolCallSettled } from "../../domain/call-events.ts"
+import type { Certainty, ToolOutcome } from "../../domain/tool-call.ts"
+import type { StoredEvent } from "../contract.ts"
+import { fieldsOf } from "../event-fields.ts"
+import { type DetailRow, type TableRow, tableProjection } from "../table-projection.ts"
+import type { EvidenceRow } from "./contract.ts"
+
+/** A row of the table `evidence`, computed from the request of a call and its outcome. */
+export interface CallRow extends TableRow {
+  readonly position: number
+  readonly id: string
+  readonly settled_position: number | null
+  readonly session_id: string
+  readonly tool: string
+  readonly canonical_tool: string | null
+  readonly plan_id: string | null
+  readonly plan_hash: string | null
+  readonly task_id: string | null
+  readonly step_id: string | null
+  readonly step_key: string | null
+  readonly status: EvidenceRow["status"]
+  readonly certainty: Certainty | null
+  readonly exit_code: number | null
+  readonly duration_ms: number | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly result_digest: string | null
+  readonly at: string
+}
+
+export type SettledFields = z.infer<typeof ToolCallSettled.data>
+
+export const evidenceTable = "evidence"
+
+export const evidenceRows = tableProjection<CallRow>({
+  table: evidenceTable,
+  idOf: event =>
+    fieldsOf(ToolCallRequested, event)?.callId ?? fieldsOf(ToolCallSettled, event)?.callId ?? null,
+  next: (row, event) => {
+    const settled = fieldsOf(ToolCallSettled, event)
+    if (settled === null) return requestedRow(row, event)
+    assert(row?.settled_position === null, "a call is settled once, after it was requested")
+    return settledRow(row, event, settled)
+  },
+  isFinal: row => row.settled_position !== null,
+  detailTables: ["evidence_files", "evidence_diagnostics"],
+  detailsOf: (row, event) => {
+    const settled = fieldsOf(ToolCallSettled, event)
+    return settled === null ? [] : [...fileRows(row, settled), ...diagnosticRows(row, settled)]
+  },
+})
+
+/** Every path a call looked at or changed, each once, in order. */
+export function pathsOf(settled: SettledFields): readonly string[] {
+  return [...new Set([...settled.paths, ...changedPaths(settled)])].sort()
+}
+
+function requestedRow(row: CallRow | null, event: StoredEvent): CallRow | null {
+  const requested = fieldsOf(ToolCallRequested, event)
+  if (requested === null) return row
+  assert(row === null, "a call is requested once")
+  const { origin } = requested
+  return {
+    position: event.position,
+    id: requested.callId,
+    settled_position: null,
+    session_id: event.stream,
+    tool: requested.tool,
+    canonical_tool: requested.canonicalTool,
+    plan_id: origin.planId,
+    plan_hash: origin.planHash,
+    task_id: origin.taskId,
+    step_id: origin.stepId,
+    step_key: origin.stepKey,
+    status: "started",
+    certainty: null,
+    exit_code: null,
+    duration_ms: null,
+    error_code: null,
+    error_message: null,
+    result_digest: null,
+    at: event.at,
+  }
+}
+
+function settledRow(row: CallRow, event: StoredEvent, settled: SettledFields): CallRow {
+  return {
+    ...row,
+    settled_position: event.position,
+    status: statuses[settled.outcome],
+    certainty: settled.certainty,
+    exit_code: settled.exitCode,
+    duration_ms: settled.durationMs,
+    error_code: settled.error?.code ?? null,
+    error_message: settled.error?.message ?? null,
+    result_digest: settled.resultDigest,
+  }
+}
+
+const statuses: Readonly<Record<ToolOutcome, EvidenceRow["status"]>> = {
+  succeeded: "succeeded",
+  failed: "failed",
+  refused: "failed",
+  denied: "failed",
+  interrupted: "interrupted",
+}
+
+function fileRows(row: CallRow, settled: SettledFields): readonly DetailRow[] {
+  const changed = new Set(changedPaths(settled))
+  return pathsOf(settled).map(path => ({
+    table: "evidence_files",
+    cells: { path, at: row.at, position: row.position, changed: changed.has(path) ? 1 : 0 },
+  }))
+}
+
+/** Changes too many to stand in the event are read from their artifact by whoever needs them, not here. */
+function changedPaths({ changes }: SettledFields): readonly string[] {
+  return changes.kind === "inline" ? changes.value.map(change => change.path) : []
+}
+
+/** Each code once for each file, however often a compiler repeats itself. */
+function diagnosticRows(row: CallRow, settled: SettledFields): readonly DetailRow[] {
+  const found = new Map<string, TableRow>()
+  const codes = new Set<string>()
+  for (const { code, file_name } of settled.diagnostics) {
+    const place = `${code}\0${file_name}`
+    if (code === null || found.has(place)) continue
+    const is_first = codes.has(code) ? 0 : 1
+    codes.add(code)
+    found.set(place, { code, at: row.at, position: row.position, file_name, call_id: row.id, is_first })
+  }
+  return [...found.values()].map(cells => ({ table: "evidence_diagnostics", cells }))
+}

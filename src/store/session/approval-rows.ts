@@ -1,0 +1,77 @@
+import {
+  type ApprovalAnswer,
+  ApprovalAnswered,
+  ApprovalRequested,
+  ToolCallStarted,
+} from "../../domain/call-events.ts"
+import type { StoredEvent } from "../contract.ts"
+import { fieldsOf } from "../event-fields.ts"
+import { appendConflict } from "../store-failures.ts"
+import { type TableRow, tableProjection } from "../table-projection.ts"
+import { instant } from "../time-range.ts"
+
+/** A row of the table `approvals`: whether a question is answered, and whether the answer was used. */
+export interface ApprovalRow extends TableRow {
+  readonly id: string
+  readonly requested_position: number
+  readonly session_id: string
+  readonly requested_at: string
+  readonly expires_at: string | null
+  readonly answer: ApprovalAnswer | null
+  readonly answered_at: string | null
+  readonly answered_by: string | null
+  readonly answer_reason: string | null
+  readonly answer_expires_at: string | null
+  readonly used_at: string | null
+}
+
+export const approvalsTable = "approvals"
+
+export const approvalRows = tableProjection<ApprovalRow>({
+  table: approvalsTable,
+  idOf: event =>
+    fieldsOf(ApprovalRequested, event)?.approvalId ??
+    fieldsOf(ApprovalAnswered, event)?.approvalId ??
+    fieldsOf(ToolCallStarted, event)?.approvalId ??
+    null,
+  next: (row, event) => (row === null ? requestedRow(event) : changedRow(row, event)),
+  // A second use must be seen to be refused, so no row is ever forgotten; people are not asked that often.
+  isFinal: () => false,
+  detailTables: [],
+  detailsOf: () => [],
+})
+
+function requestedRow(event: StoredEvent): ApprovalRow | null {
+  const requested = fieldsOf(ApprovalRequested, event)
+  if (requested === null) return null
+  return {
+    id: requested.approvalId,
+    requested_position: event.position,
+    session_id: requested.sessionId,
+    requested_at: event.at,
+    expires_at: requested.expiresAt === null ? null : instant(requested.expiresAt),
+    answer: null,
+    answered_at: null,
+    answered_by: null,
+    answer_reason: null,
+    answer_expires_at: null,
+    used_at: null,
+  }
+}
+
+function changedRow(row: ApprovalRow, event: StoredEvent): ApprovalRow {
+  const answered = fieldsOf(ApprovalAnswered, event)
+  // The first answer counts.
+  if (answered !== null && row.answer === null)
+    return {
+      ...row,
+      answer: answered.answer,
+      answered_at: event.at,
+      answered_by: answered.by,
+      answer_reason: answered.reason,
+      answer_expires_at: instant(answered.expiresAt),
+    }
+  if (fieldsOf(ToolCallStarted, event) === null) return row
+  if (row.used_at !== null) throw appendConflict(event.stream, `the approval ${row.id} was used already`)
+  return { ...row, used_at: event.at }
+}

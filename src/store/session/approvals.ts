@@ -1,0 +1,89 @@
+import { assert } from "../../base/assert.ts"
+import { type Clock, toIso } from "../../base/clock.ts"
+import { ApprovalAnswered } from "../../domain/call-events.ts"
+import { newEvent } from "../../domain/event-definition.ts"
+import type { ProcessIdentity } from "../../domain/process-identity.ts"
+import { PlanApproved } from "../../domain/session-events.ts"
+import type { ArtifactStore } from "../contract.ts"
+import type { Connection } from "../database.ts"
+import type { LogWriter } from "../event-log.ts"
+import type { PreparedEvent } from "../event-preparation.ts"
+import { dropLease, takeLease } from "../leases.ts"
+import { matchingIds } from "../table-projection.ts"
+import { closedApproval, unknownApproval } from "./approval-failures.ts"
+import { findApproval, findPlanApproval, listApprovals, planApprovals } from "./approval-queries.ts"
+import { approvalsTable } from "./approval-rows.ts"
+import type {
+  AnswerToApproval,
+  ApprovalHistory,
+  ApprovalSummary,
+  NewPlanApproval,
+  PlanApproval,
+} from "./contract.ts"
+
+export interface ApprovalParts {
+  readonly connection: Connection
+  readonly log: LogWriter
+  readonly artifacts: ArtifactStore
+  readonly clock: Clock
+  readonly self: ProcessIdentity
+  /** How long a granted answer may wait to be used. */
+  readonly answerLastsMs: number
+}
+
+export function createApprovals(parts: ApprovalParts): ApprovalHistory {
+  const { connection, artifacts, clock } = parts
+  const read = connection.snapshot
+  return {
+    list: filter => read(() => listApprovals(connection, artifacts, clock.now(), filter)),
+    matching: typed => read(() => matchingIds(connection, approvalsTable, typed)),
+    find: id => read(() => findApproval(connection, artifacts, clock.now(), id)),
+    answer: given => recordAnswer(parts, given),
+    approvePlan: approval => recordPlanApproval(parts, approval),
+    plansApproved: filter => read(() => planApprovals(connection, filter)),
+    findPlan: id => read(() => findPlanApproval(connection, id)),
+  }
+}
+
+/** Looking and writing are one transaction: of two people who answer at once, one is told that it was too late. */
+function recordAnswer(parts: ApprovalParts, given: AnswerToApproval): ApprovalSummary {
+  const { connection, log, artifacts, clock } = parts
+  const { approvalId } = given
+  const expiresAt = toIso(clock.now() + parts.answerLastsMs)
+  const prepared = log.prepare([newEvent(ApprovalAnswered, { ...given, expiresAt })])
+  return connection.transaction("answer", () => {
+    const asked = findApproval(connection, artifacts, clock.now(), approvalId)
+    if (asked === null) throw unknownApproval(approvalId)
+    if (asked.state !== "open") throw closedApproval(approvalId, whyClosed(asked))
+    writeAlone(parts, approvalId, prepared)
+    const answered = findApproval(connection, artifacts, clock.now(), approvalId)
+    assert(answered !== null, "an approval that was answered is there")
+    return answered
+  })
+}
+
+function recordPlanApproval(parts: ApprovalParts, approval: NewPlanApproval): PlanApproval {
+  const { connection, log } = parts
+  const { approvalId, planId, planHash, approver, stepCount, expiresAt } = approval
+  const data = { approvalId, planId, planHash, approver, stepCount, expiresAt }
+  const prepared = log.prepare([newEvent(PlanApproved, data)])
+  return connection.transaction("plan-approval", () => {
+    writeAlone(parts, approvalId, prepared)
+    const recorded = findPlanApproval(connection, approvalId)
+    assert(recorded !== null, "a plan that was approved is there")
+    return recorded
+  })
+}
+
+/** A stream of one event, opened and closed at once. */
+function writeAlone(parts: ApprovalParts, stream: string, prepared: readonly PreparedEvent[]): void {
+  const { epoch } = takeLease(parts.connection, stream, parts.self)
+  parts.log.write(stream, 0, epoch, prepared)
+  dropLease(parts.connection, stream)
+}
+
+function whyClosed(asked: ApprovalSummary): string {
+  if (asked.state === "expired") return `has expired at ${asked.expiresAt}`
+  if (asked.state === "abandoned") return "belongs to a session that has ended"
+  return `was answered already: ${asked.state} by ${asked.answeredBy} at ${asked.answeredAt}`
+}

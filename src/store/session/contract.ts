@@ -1,0 +1,95 @@
+import type { ApprovalAnswer } from "../../domain/call-events.ts"
+import type { ProcessIdentity } from "../../domain/process-identity.ts"
+import type { Lane, SessionState } from "../../domain/session-events.ts"
+
+/** The sessions of this workspace, read through a projection of the log. */
+export interface SessionHistory {
+  /** Newest first. */
+  list(filter: { readonly lane?: Lane; readonly limit?: number }): readonly SessionSummary[]
+  matching(typed: string): readonly string[]
+  find(id: string): SessionSummary | null
+  /** Sessions that have neither ended nor rested, and whose process is gone. Oldest first. */
+  interrupted(isAlive: (owner: ProcessIdentity) => boolean): readonly SessionSummary[]
+}
+
+export interface SessionSummary {
+  readonly id: string
+  readonly lane: Lane
+  readonly goal: string
+  readonly planId: string | null
+  readonly planHash: string | null
+  readonly state: SessionState
+  /** Null while it runs. */
+  readonly reason: string | null
+  readonly exitCode: number | null
+  readonly stepCount: number
+  /** Steps that succeeded. */
+  readonly stepsDone: number
+  readonly startedAt: string
+  readonly endedAt: string | null
+  readonly owner: ProcessIdentity
+  /** When its changes were put back. */
+  readonly undoneAt: string | null
+}
+
+/** Questions to people and their answers, and approvals of whole plans. */
+export interface ApprovalHistory {
+  /** Newest first; `open` alone leaves out what is answered, expired or belongs to a session that has ended. */
+  list(filter: { readonly open?: boolean; readonly limit?: number }): readonly ApprovalSummary[]
+  /** Ids of questions, not of approved plans. */
+  matching(typed: string): readonly string[]
+  find(id: string): ApprovalSummary | null
+  /** Appends the answer to a stream of its own; ACODE-APPR-002 when there is one, or can be none any more. */
+  answer(answer: AnswerToApproval): ApprovalSummary
+  /** Records that a person approved exactly this plan. */
+  approvePlan(approval: NewPlanApproval): PlanApproval
+  /** Newest first. */
+  plansApproved(filter: { readonly planHash?: string; readonly planId?: string }): readonly PlanApproval[]
+  findPlan(id: string): PlanApproval | null
+}
+
+export interface ApprovalSummary {
+  readonly id: string
+  readonly sessionId: string
+  readonly callId: string
+  readonly stepId: string | null
+  readonly kind: "confirmation" | "action"
+  readonly level: number
+  readonly category: string
+  readonly operation: string
+  readonly files: readonly string[]
+  readonly reason: string
+  readonly rule: string
+  readonly preview: string
+  readonly subjectHash: string
+  readonly requestedAt: string
+  readonly expiresAt: string | null
+  readonly state: "open" | "expired" | "abandoned" | ApprovalAnswer
+  readonly answeredAt: string | null
+  readonly answeredBy: string | null
+  readonly answerReason: string | null
+  readonly answerExpiresAt: string | null
+  /** When the action it allows was begun. It allows no second one. */
+  readonly usedAt: string | null
+}
+
+export interface AnswerToApproval {
+  readonly approvalId: string
+  readonly answer: ApprovalAnswer
+  readonly by: string
+  readonly via: "prompt" | "command"
+  readonly reason: string | null
+}
+
+export interface NewPlanApproval {
+  readonly approvalId: string
+  readonly planId: string
+  readonly planHash: string
+  readonly approver: string
+  readonly stepCount: number
+  readonly expiresAt: string
+}
+
+export interface PlanApproval extends NewPlanApproval {
+  readonly approvedAt: string
+}

@@ -1,0 +1,40 @@
+import { PlanApproved } from "../../domain/session-events.ts"
+import { fieldsOf } from "../event-fields.ts"
+import { type TableRow, tableProjection } from "../table-projection.ts"
+import { instant } from "../time-range.ts"
+
+/** A row of the table `plan_approvals`: that somebody approved exactly this plan. */
+export interface PlanApprovalRow extends TableRow {
+  readonly id: string
+  readonly position: number
+  readonly plan_id: string
+  readonly plan_hash: string
+  readonly approver: string
+  readonly step_count: number
+  readonly approved_at: string
+  readonly expires_at: string
+}
+
+export const planApprovalsTable = "plan_approvals"
+
+export const planApprovalRows = tableProjection<PlanApprovalRow>({
+  table: planApprovalsTable,
+  idOf: event => fieldsOf(PlanApproved, event)?.approvalId ?? null,
+  next: (row, event) => {
+    const approved = fieldsOf(PlanApproved, event)
+    if (approved === null || row !== null) return row
+    return {
+      id: approved.approvalId,
+      position: event.position,
+      plan_id: approved.planId,
+      plan_hash: approved.planHash,
+      approver: approved.approver,
+      step_count: approved.stepCount,
+      approved_at: event.at,
+      expires_at: instant(approved.expiresAt),
+    }
+  },
+  isFinal: () => false,
+  detailTables: [],
+  detailsOf: () => [],
+})

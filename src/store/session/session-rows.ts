@@ -1,0 +1,92 @@
+import {
+  type Lane,
+  SessionFinished,
+  SessionRested,
+  SessionStarted,
+  type SessionState,
+  SessionUndone,
+  StepFinished,
+  StepStarted,
+} from "../../domain/session-events.ts"
+import type { StoredEvent } from "../contract.ts"
+import { fieldsOf } from "../event-fields.ts"
+import { type TableRow, tableProjection } from "../table-projection.ts"
+
+/** A row of the table `sessions`, computed from the events of the session's own stream. */
+export interface SessionRow extends TableRow {
+  readonly id: string
+  readonly started_position: number
+  readonly lane: Lane
+  readonly goal: string
+  readonly plan_id: string | null
+  readonly plan_hash: string | null
+  readonly state: SessionState
+  readonly reason: string | null
+  readonly exit_code: number | null
+  readonly step_count: number
+  readonly steps_done: number
+  readonly started_at: string
+  readonly ended_at: string | null
+  readonly boot_id: string
+  readonly pid: number
+  readonly start_ticks: string
+  readonly undone_at: string | null
+}
+
+export const sessionsTable = "sessions"
+
+export const sessionRows = tableProjection<SessionRow>({
+  table: sessionsTable,
+  idOf: event => (sessionEventTypes.has(event.type) ? event.stream : null),
+  next: (row, event) => (row === null ? startedRow(event) : changedRow(row, event)),
+  // Undoing comes any time after the end.
+  isFinal: row => row.undone_at !== null,
+  detailTables: [],
+  detailsOf: () => [],
+})
+
+const sessionEventTypes: ReadonlySet<string> = new Set(
+  [SessionStarted, SessionRested, SessionFinished, SessionUndone, StepStarted, StepFinished].map(
+    definition => definition.type,
+  ),
+)
+
+function startedRow(event: StoredEvent): SessionRow | null {
+  const started = fieldsOf(SessionStarted, event)
+  if (started === null) return null
+  return {
+    id: event.stream,
+    started_position: event.position,
+    lane: started.lane,
+    goal: started.goal,
+    plan_id: started.planId,
+    plan_hash: started.planHash,
+    state: "CREATED",
+    reason: null,
+    exit_code: null,
+    step_count: started.stepCount,
+    steps_done: 0,
+    started_at: event.at,
+    ended_at: null,
+    boot_id: started.owner.bootId,
+    pid: started.owner.pid,
+    start_ticks: started.owner.startTicks,
+    undone_at: null,
+  }
+}
+
+function changedRow(row: SessionRow, event: StoredEvent): SessionRow {
+  if (fieldsOf(StepStarted, event) !== null) return { ...row, state: "EXECUTING" }
+  const step = fieldsOf(StepFinished, event)
+  if (step !== null) return step.success ? { ...row, steps_done: row.steps_done + 1 } : row
+  const rested = fieldsOf(SessionRested, event)
+  if (rested !== null) return { ...row, ...endOf(rested) }
+  const finished = fieldsOf(SessionFinished, event)
+  if (finished !== null) return { ...row, ...endOf(finished), ended_at: event.at }
+  if (fieldsOf(SessionUndone, event) !== null) return { ...row, undone_at: event.at }
+  return row
+}
+
+function endOf(end: { readonly state: SessionState; readonly reason: string; readonly exitCode: number }) {
+  return { state: end.state, reason: end.reason, exit_code: end.exitCode }
+}

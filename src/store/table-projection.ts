@@ -1,0 +1,166 @@
+import type { StoredEvent } from "./contract.ts"
+import type { Connection } from "./database.ts"
+import type { Projector } from "./projector.ts"
+
+export type Cell = string | number | null
+export type TableRow = { readonly [column: string]: Cell }
+
+/** How the rows of one table come from events, and from nothing else. */
+export interface TableDefinition<Row extends TableRow> {
+  readonly table: string
+  /** Whose row the event concerns; null when it concerns none. The key is the column `id`. */
+  idOf(event: StoredEvent): string | null
+  /** The row after the event. Null when there is none and the event makes none; the same row when it says nothing. */
+  next(row: Row | null, event: StoredEvent): Row | null
+  /** No event will change it any more. */
+  isFinal(row: Row): boolean
+  /** Tables that hold what does not fit into a row. */
+  readonly detailTables: readonly string[]
+  /** Rows of those that this event makes. They are never changed. */
+  detailsOf(row: Row, event: StoredEvent): readonly DetailRow[]
+}
+
+export interface DetailRow {
+  readonly table: string
+  readonly cells: TableRow
+}
+
+/** A table that is kept in step with the log, and can be compared with it. */
+export interface TableProjection {
+  projector(connection: Connection): Projector
+  check(connection: Connection, report: Report): TableCheck
+}
+
+/** Told of each difference; the event is null when no event explains it. */
+export type Report = (event: StoredEvent | null, what: string) => void
+
+/** Computes the rows a second time and compares them with the table. */
+export interface TableCheck {
+  see(event: StoredEvent): void
+  /** After the last event. */
+  end(): void
+}
+
+export function tableProjection<Row extends TableRow>(definition: TableDefinition<Row>): TableProjection {
+  return {
+    projector: connection => ({ apply: event => applyEvent(connection, definition, event) }),
+    check: (connection, report) => new RowCheck(connection, definition, report),
+  }
+}
+
+export function readRow<Row extends TableRow>(connection: Connection, table: string, id: string): Row | null {
+  return connection.db.query<Row, [string]>(`SELECT * FROM ${table} WHERE id = ?`).get(id)
+}
+
+/** Ids of a table that start or end with what was typed. A whole id means itself, even if it begins another. */
+export function matchingIds(connection: Connection, table: string, typed: string): readonly string[] {
+  if (typed === "") return []
+  if (readRow(connection, table, typed) !== null) return [typed]
+  return connection.db
+    .query<{ id: string }, [string]>(
+      `SELECT id FROM ${table} WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 AND id < ?1 || '~'
+       UNION
+       SELECT id FROM ${table} WHERE ${typed.length < 4 ? "" : "substr(id, -4) = substr(?1, -4) AND"}
+         substr(id, -length(?1)) = ?1
+       ORDER BY id`,
+    )
+    .all(typed)
+    .map(row => row.id)
+}
+
+function applyEvent<Row extends TableRow>(
+  connection: Connection,
+  definition: TableDefinition<Row>,
+  event: StoredEvent,
+): void {
+  const id = definition.idOf(event)
+  if (id === null) return
+  const before = readRow<Row>(connection, definition.table, id)
+  const after = definition.next(before, event)
+  if (after === null) return
+  if (before === null) insertRow(connection, definition.table, after)
+  else updateRow(connection, definition.table, id, changedCells(before, after))
+  for (const { table, cells } of definition.detailsOf(after, event)) insertRow(connection, table, cells)
+}
+
+function insertRow(connection: Connection, table: string, row: TableRow): void {
+  const columns = Object.keys(row)
+  const marks = columns.map(() => "?").join(", ")
+  connection.db
+    .query(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks})`)
+    .run(...Object.values(row))
+}
+
+/** Only what changed, so that no index is touched that need not be. */
+function changedCells(before: TableRow, after: TableRow): TableRow {
+  return Object.fromEntries(Object.entries(after).filter(([column, cell]) => before[column] !== cell))
+}
+
+function updateRow(connection: Connection, table: string, id: string, cells: TableRow): void {
+  const columns = Object.keys(cells)
+  if (columns.length === 0) return
+  const assignments = columns.map(column => `${column} = ?`).join(", ")
+  connection.db.query(`UPDATE ${table} SET ${assignments} WHERE id = ?`).run(...Object.values(cells), id)
+}
+
+class RowCheck<Row extends TableRow> implements TableCheck {
+  /** Rows that may still change: all that has to be remembered on the way. */
+  private readonly open = new Map<string, { readonly row: Row; readonly event: StoredEvent }>()
+  private readonly counts: Map<string, number>
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly definition: TableDefinition<Row>,
+    private readonly report: Report,
+  ) {
+    this.counts = new Map([definition.table, ...definition.detailTables].map(table => [table, 0]))
+  }
+
+  see(event: StoredEvent): void {
+    const { definition } = this
+    const id = definition.idOf(event)
+    if (id === null) return
+    const before = this.open.get(id)
+    const row = definition.next(before?.row ?? null, event)
+    if (row === null) return
+    if (before === undefined) this.count(definition.table)
+    for (const detail of definition.detailsOf(row, event)) this.compareDetail(detail, event)
+    this.open.set(id, { row, event })
+    if (definition.isFinal(row)) this.compare(id, row, event)
+  }
+
+  end(): void {
+    for (const [id, { row, event }] of this.open) this.compare(id, row, event)
+    for (const [table, expected] of this.counts) {
+      const found = countRows(this.connection, table)
+      if (found !== expected)
+        this.report(null, `the table ${table} has ${found} rows where its events make ${expected}`)
+    }
+  }
+
+  private compare(id: string, expected: Row, event: StoredEvent): void {
+    const { table } = this.definition
+    this.open.delete(id)
+    if (!Bun.deepEquals(readRow<Row>(this.connection, table, id), expected))
+      this.report(event, `the table ${table} does not say what this event says`)
+  }
+
+  private compareDetail({ table, cells }: DetailRow, event: StoredEvent): void {
+    this.count(table)
+    const terms = Object.keys(cells).map(column => `${column} IS ?`)
+    const found = this.connection.db
+      .query(`SELECT 1 FROM ${table} WHERE ${terms.join(" AND ")}`)
+      .get(...Object.values(cells))
+    if (found === null) this.report(event, `the table ${table} does not say what this event says`)
+  }
+
+  private count(table: string): void {
+    this.counts.set(table, (this.counts.get(table) ?? 0) + 1)
+  }
+}
+
+export function countRows(connection: Connection, table: string): number {
+  return (
+    connection.db.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0
+  )
+}

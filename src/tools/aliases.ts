@@ -1,0 +1,94 @@
+import * as z from "zod/mini"
+import type { Json } from "../base/canonical.ts"
+import { nearest } from "../base/text.ts"
+import { lazily } from "../domain/lazily.ts"
+import type { Tool } from "./contract.ts"
+import { type ArgumentRules, toolTable } from "./registry.ts"
+
+export type ResolvedTool =
+  | KnownTool
+  | { readonly kind: "unavailable"; readonly reason: string }
+  | {
+      readonly kind: "unknown" /** What was probably meant, or null. */
+      readonly nearest: string | null
+    }
+
+/** A tool as it was named. The schema is that of the name: a plan name has arguments of its own. */
+export interface KnownTool extends ArgumentRules {
+  readonly kind: "tool"
+  readonly tool: Tool
+  /** Arguments that fit the schema of the name, under the names the tool knows. The values are passed on untouched. */
+  rename(args: Json): Json
+}
+
+/** The one way from a name that somebody wrote to a tool. */
+export function resolveTool(name: string): ResolvedTool {
+  const tool = toolTable.get(name)
+  if (tool !== undefined) return { ...rulesOf(tool), kind: "tool", tool, rename: args => args }
+  const alias = aliases.get(name)
+  if (alias !== undefined) return resolveAlias(alias)
+  const reason = unavailable.get(name)
+  if (reason !== undefined) return { kind: "unavailable", reason }
+  return { kind: "unknown", nearest: nearest(name, knownNames()) }
+}
+
+function rulesOf({ schema, required }: Tool): ArgumentRules {
+  return { schema, required }
+}
+
+interface Alias {
+  readonly canonical: string
+  /** Its arguments, all of them text and required, with the names the tool has for them. */
+  readonly arguments: Readonly<Record<string, string>>
+  readonly schema: () => z.ZodMiniType
+}
+
+/** The names of the plan format. Each says exactly which arguments it takes. */
+const aliases: ReadonlyMap<string, Alias> = new Map(
+  Object.entries({
+    file_read: alias("read_file", { path: "path" }),
+    file_write: alias("write_file", { path: "path", contents: "content" }),
+    file_create: alias("create_file", { path: "path", contents: "content" }),
+    file_search: alias("search_code", { pattern: "pattern", root: "path" }),
+    file_glob: alias("glob", { pattern: "pattern", root: "path" }),
+  }),
+)
+
+function alias(canonical: string, names: Readonly<Record<string, string>>): Alias {
+  const schema = lazily(() =>
+    z.strictObject(Object.fromEntries(Object.keys(names).map(name => [name, z.string()]))),
+  )
+  return { canonical, arguments: names, schema }
+}
+
+function resolveAlias({ canonical, arguments: names, schema }: Alias): ResolvedTool {
+  const tool = toolTable.get(canonical)
+  if (tool === undefined) return { kind: "unknown", nearest: null }
+  return {
+    kind: "tool",
+    tool,
+    schema,
+    required: Object.keys(names),
+    rename: args => {
+      if (typeof args !== "object" || args === null) return args
+      return Object.fromEntries(Object.entries(args).map(([name, value]) => [names[name] ?? name, value]))
+    },
+  }
+}
+
+const notYet = "not available yet: code tools come with the code index"
+
+/** Names that are known and cannot be called. */
+const unavailable: ReadonlyMap<string, string> = new Map([
+  ["splice_patch", notYet],
+  ["splice_plan", notYet],
+  ["symbols_in_file", notYet],
+  ["references_to_symbol_name", notYet],
+  ["references_from_file_to_symbol_name", notYet],
+  ["lsp_check", notYet],
+  ["finish_step", "it ends a step of an agent and means nothing elsewhere"],
+])
+
+function knownNames(): string[] {
+  return [...toolTable.keys(), ...aliases.keys()]
+}

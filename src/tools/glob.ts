@@ -1,0 +1,43 @@
+import * as z from "zod/mini"
+import { lazily } from "../domain/lazily.ts"
+import type { Tool } from "./contract.ts"
+import { callPath, pathEffects } from "./path-effects.ts"
+import { preparedRead, toolResult } from "./tool-result.ts"
+
+const Arguments = lazily(() =>
+  z.strictObject({
+    pattern: z.string().check(z.minLength(1)),
+    path: z.optional(z.string().check(z.minLength(1))),
+  }),
+)
+
+export const globTool: Tool = {
+  name: "glob",
+  description:
+    "Finds files by name: *, ?, [a-z], ** and {a,b}. The pattern is relative to path (`.` when left out). " +
+    "Files that git ignores are not looked at.",
+  schema: Arguments,
+  required: ["pattern"],
+  declare: (json, room) => {
+    const { pattern, path: typed = "." } = Arguments().parse(json)
+    const path = callPath(room.workspace, typed)
+    const operation = `find ${pattern} in ${path.relative}`
+    return {
+      effects: pathEffects(room.workspace, path, "list", "read"),
+      effectClass: "read",
+      network: null,
+      operation,
+      prepare: async () =>
+        preparedRead(operation, async () => {
+          const { matchesMax } = room.limits
+          const { paths, truncated } = room.workspace.glob({ pattern, path: typed, matchesMax })
+          const more = truncated ? `\n[there are more than ${matchesMax} files]` : ""
+          return toolResult(room, {
+            value: { paths, truncated },
+            text: (paths.join("\n") || "(no file has such a name)") + more,
+            paths: [path.relative],
+          })
+        }),
+    }
+  },
+}

@@ -1,0 +1,59 @@
+import * as z from "zod/mini"
+import { lazily } from "../domain/lazily.ts"
+import type { ListedEntry } from "../workspace/contract.ts"
+import type { Tool } from "./contract.ts"
+import { callPath, pathEffects } from "./path-effects.ts"
+import { preparedRead, toolResult } from "./tool-result.ts"
+
+const depthMax = 20
+
+const Arguments = lazily(() =>
+  z.strictObject({
+    path: z.string().check(z.minLength(1)),
+    depth: z.optional(z.int().check(z.minimum(1), z.maximum(depthMax))),
+  }),
+)
+
+export const listDirectoryTool: Tool = {
+  name: "list_directory",
+  description:
+    "Lists what is in a directory; depth 2 and more lists the directories in it too. `.` is the root.",
+  schema: Arguments,
+  required: ["path"],
+  declare: (json, room) => {
+    const args = Arguments().parse(json)
+    const path = callPath(room.workspace, args.path)
+    const operation = `list ${path.relative}`
+    return {
+      effects: pathEffects(room.workspace, path, "list"),
+      effectClass: "read",
+      network: null,
+      operation,
+      prepare: async () =>
+        preparedRead(operation, async () => {
+          const { entriesMax } = room.limits
+          const listing = room.workspace.list({ path: args.path, depth: args.depth ?? 1, entriesMax })
+          const more = listing.truncated ? `\n[there are more than ${entriesMax} entries]` : ""
+          return toolResult(room, {
+            value: {
+              path: listing.path,
+              entries: listing.entries.map(entryValue),
+              truncated: listing.truncated,
+            },
+            text: (listing.entries.map(entryText).join("\n") || "(nothing is in it)") + more,
+            paths: [listing.path],
+          })
+        }),
+    }
+  },
+}
+
+function entryValue({ path, kind, sizeBytes, target }: ListedEntry) {
+  return { path, kind, size_bytes: sizeBytes, target: target?.text ?? null }
+}
+
+function entryText({ path, kind, sizeBytes, target }: ListedEntry): string {
+  if (kind === "directory") return `${path}/`
+  if (target !== null) return `${path} -> ${target.text}${target.inside ? "" : " (outside workspace)"}`
+  return kind === "file" ? `${path} (${sizeBytes} bytes)` : `${path} (${kind})`
+}

@@ -1,0 +1,147 @@
+import { isAbsolute, posix } from "node:path"
+import * as z from "zod/mini"
+import type { Effect } from "../domain/effect.ts"
+import { lazily } from "../domain/lazily.ts"
+import type { PlacedHunk } from "../workspace/change/contract.ts"
+import type { DeclaredCall, Tool, ToolRoom } from "./contract.ts"
+import { isNoChange, type PlannedChange, preparedChanges } from "./file-changes.ts"
+import { editedFile, type ModifiedFile, patchedFiles } from "./modified-files.ts"
+import { type CallPath, callPath, pathEffects, writeEffects } from "./path-effects.ts"
+import { changePreview } from "./preview.ts"
+import { toolResult } from "./tool-result.ts"
+
+const Arguments = lazily(() =>
+  z
+    .strictObject({
+      path: z.string().check(z.minLength(1)),
+      edits: z.optional(
+        z
+          .array(z.strictObject({ search: z.string().check(z.minLength(1)), replace: z.string() }))
+          .check(z.minLength(1)),
+      ),
+      patch: z.optional(z.string().check(z.minLength(1))),
+    })
+    .check(
+      z.refine(isOneOfBoth, {
+        error: "and patch: exactly one of them has to be given",
+        path: ["edits"],
+        when: () => true,
+      }),
+    ),
+)
+
+function isOneOfBoth(args: unknown): boolean {
+  if (typeof args !== "object" || args === null) return true
+  return Object.hasOwn(args, "edits") !== Object.hasOwn(args, "patch")
+}
+
+export const modifyFileTool: Tool = {
+  name: "modify_file",
+  description:
+    "Changes part of a text file. edits: each search text must be in the file exactly once and is replaced. Or patch: " +
+    "a unified diff of this file; with a directory as path, of any files below it, all of them or none.",
+  schema: Arguments,
+  required: ["path"],
+  declare: (json, room) => {
+    const { path: typed, edits, patch } = Arguments().parse(json)
+    const path = callPath(room.workspace, typed)
+    if (edits !== undefined)
+      return declared(room, [{ path, action: "modify" }], () => [editedFile(room, path, edits)])
+    const onlyPath = path.kind === "directory" ? null : plainPath(path)
+    const targets = room.changes.patchedFiles(patch ?? "", onlyPath).map(({ path: named, action }) => ({
+      path: onlyPath === null ? callPath(room.workspace, below(path.relative, named)) : path,
+      named,
+      action,
+    }))
+    return declared(room, targets, () => patchedFiles(room, patch ?? "", onlyPath, targets))
+  },
+}
+
+/** An absolute name is left to the workspace, which refuses it; joined, it would quietly mean another file. */
+function below(directory: string, named: string): string {
+  return isAbsolute(named) ? named : posix.join(directory, named)
+}
+
+/** As the headers of a patch would name it. */
+function plainPath({ typed, relative }: CallPath): string {
+  return isAbsolute(typed) ? relative : posix.normalize(typed)
+}
+
+interface Target {
+  readonly path: CallPath
+  readonly action: "modify" | "create" | "delete"
+}
+
+function declared(
+  room: ToolRoom,
+  targets: readonly Target[],
+  modify: () => readonly ModifiedFile[],
+): DeclaredCall {
+  const effects = targets.flatMap(target => effectsOf(room, target))
+  const names = [...new Set(targets.map(({ path }) => path.relative))]
+  return {
+    effects,
+    effectClass: "replace",
+    network: null,
+    operation: `modify ${names.join(", ")}`,
+    prepare: async () => {
+      const files = modify()
+      const planned = files.map(file => plannedChange(room, file))
+      return preparedChanges(room.workspace, planned, changes =>
+        toolResult(room, {
+          value: { files: files.map(fileValue) },
+          text: files.map((file, index) => fileText(file, planned[index])).join("\n"),
+          paths: files.map(({ path }) => path),
+          changes,
+        }),
+      )
+    },
+  }
+}
+
+function effectsOf({ workspace }: ToolRoom, { path, action }: Target): Effect[] {
+  switch (action) {
+    case "create":
+      return writeEffects(workspace, path)
+    case "delete":
+      return [...pathEffects(workspace, path, "read"), ...pathEffects(workspace, path, "delete")]
+    case "modify":
+      return [...pathEffects(workspace, path, "read"), ...writeEffects(workspace, path)]
+  }
+}
+
+function plannedChange(room: ToolRoom, file: ModifiedFile): PlannedChange {
+  const { path, before, after } = file
+  const format = before?.format ?? { encoding: "utf-8" as const, bom: false }
+  const change = {
+    path,
+    before: before?.sha256 ?? null,
+    after: after === null ? null : room.workspace.encode(after, format, path),
+    undo: before?.bytes ?? null,
+  }
+  const remark = before === null ? "new file" : after === null ? "deleted" : null
+  const told = isNoChange(change) ? "unchanged" : remark
+  const preview = () => changePreview(room, { path, before: before?.text ?? null, after, remark: told })
+  return { ...change, preview }
+}
+
+function fileValue({ path, before, after, hunks }: ModifiedFile) {
+  return {
+    path,
+    created: before === null,
+    deleted: after === null,
+    hunks: hunks.map(({ line, offset, fuzz }) => ({ line, offset, fuzz })),
+  }
+}
+
+function fileText({ path, before, after, hunks }: ModifiedFile, planned: PlannedChange | undefined): string {
+  if (before === null) return `${path}: created`
+  if (after === null) return `${path}: deleted`
+  if (planned !== undefined && isNoChange(planned)) return `${path}: unchanged, it is like this already`
+  return `${path}: changed at ${hunks.map(hunkText).join(", ")}`
+}
+
+function hunkText({ line, offset, fuzz }: PlacedHunk): string {
+  const moved = offset === 0 ? "" : ` (${offset > 0 ? "+" : ""}${offset} from where the patch says)`
+  return `line ${line}${moved}${fuzz === 0 ? "" : ` (${fuzz} lines of context given up)`}`
+}

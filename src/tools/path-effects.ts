@@ -1,0 +1,34 @@
+import { dirname, posix } from "node:path"
+import type { Effect, PathEffectKind } from "../domain/effect.ts"
+import type { Location, Workspace } from "../workspace/contract.ts"
+
+/** A path of a call: as it was typed, and where it leads. */
+export interface CallPath extends Location {
+  readonly typed: string
+}
+
+export function callPath(workspace: Workspace, typed: string): CallPath {
+  return { typed, ...workspace.locate(typed) }
+}
+
+/** Policy sees both spellings, so that neither the name of a link nor what it points to can hide the other. */
+export function pathEffects(
+  workspace: Workspace,
+  { typed, relative }: CallPath,
+  ...kinds: readonly PathEffectKind[]
+): Effect[] {
+  const asTyped = posix.relative(workspace.path, posix.resolve(workspace.path, typed)) || "."
+  const paths = [...new Set([asTyped, relative])]
+  return kinds.flatMap(kind => paths.map(path => ({ kind, path })))
+}
+
+/** What writing a file takes: the file, and the directories that have to be made for it. */
+export function writeEffects(workspace: Workspace, path: CallPath): Effect[] {
+  const parents: Effect[] = []
+  if (path.kind === "missing")
+    for (let parent = dirname(path.relative); parent !== "."; parent = dirname(parent)) {
+      if (workspace.locate(parent).kind !== "missing") break
+      parents.unshift({ kind: "createDirectory", path: parent })
+    }
+  return [...parents, ...pathEffects(workspace, path, "write")]
+}

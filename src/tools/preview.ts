@@ -1,0 +1,35 @@
+import type { DiffRow } from "../workspace/change/contract.ts"
+import type { ToolRoom } from "./contract.ts"
+
+/** One file of a change, as a person is asked about it. */
+export interface PreviewedChange {
+  readonly path: string
+  /** Null for what is not there, or is no text. */
+  readonly before: string | null
+  readonly after: string | null
+  /** Said above the lines: `new file`, `binary, 120 bytes, is replaced`. */
+  readonly remark: string | null
+}
+
+/** A change with the numbers of its lines. Both texts are redacted whole, or half a key could be shown. */
+export function changePreview(room: ToolRoom, change: PreviewedChange): string {
+  const before = room.redactor.redactText(change.before ?? "")
+  const after = room.redactor.redactText(change.after ?? "")
+  const head = change.remark === null ? change.path : `${change.path} (${change.remark})`
+  const hunks = room.changes.diffTexts(before, after)
+  return [
+    head,
+    ...hunks.flatMap(({ oldStart, oldCount, newStart, newCount, rows }) => [
+      `@@ -${oldStart},${oldCount} +${newStart},${newCount} @@`,
+      ...rows.map(rowText),
+    ]),
+    "",
+  ].join("\n")
+}
+
+const signs = { keep: " ", remove: "-", add: "+" } as const
+
+function rowText({ kind, text, oldLine, newLine, isUnended }: DiffRow): string {
+  const numbers = `${String(oldLine ?? "").padStart(5)} ${String(newLine ?? "").padStart(5)}`
+  return `${numbers} ${signs[kind]}${text}${isUnended ? " (no newline at the end)" : ""}`
+}

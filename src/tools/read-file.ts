@@ -1,0 +1,89 @@
+import * as z from "zod/mini"
+import { lazily } from "../domain/lazily.ts"
+import type { FileLines } from "../workspace/contract.ts"
+import type { Tool, ToolRoom } from "./contract.ts"
+import { callPath, pathEffects } from "./path-effects.ts"
+import { preparedRead, toolResult } from "./tool-result.ts"
+
+const Arguments = lazily(() =>
+  z.strictObject({
+    path: z.string().check(z.minLength(1)),
+    from_line: z.optional(z.int().check(z.minimum(1))),
+    line_count: z.optional(z.int().check(z.minimum(1))),
+  }),
+)
+
+export const readFileTool: Tool = {
+  name: "read_file",
+  description:
+    "Reads a text file, all of it or line_count lines from from_line on (counted from 1). Secrets are shown as " +
+    "[REDACTED:kind]; leave such lines exactly as they are when you write the file.",
+  schema: Arguments,
+  required: ["path"],
+  declare: (json, room) => {
+    const args = Arguments().parse(json)
+    const path = callPath(room.workspace, args.path)
+    return {
+      effects: pathEffects(room.workspace, path, "read"),
+      effectClass: "read",
+      network: null,
+      operation: `read ${path.relative}`,
+      prepare: async () =>
+        preparedRead(`read ${path.relative}`, async () =>
+          read(room, args.path, args.from_line ?? 1, args.line_count ?? Number.MAX_SAFE_INTEGER),
+        ),
+    }
+  },
+}
+
+function read(room: ToolRoom, path: string, fromLine: number, lineCount: number) {
+  const bytesMax = room.limits.editBytesMax
+  const lines = room.workspace.readLines(path, { fromLine, lineCount, bytesMax })
+  const content = redactedLines(room, path, lines)
+  const last = fromLine + Math.max(0, lines.lineCount - 1)
+  const range =
+    lines.lineCount === lines.totalLines && !lines.truncated
+      ? `${lines.totalLines} lines`
+      : `lines ${fromLine}-${last} of ${lines.totalLines}${lines.truncated ? ", cut off" : ""}`
+  const result = {
+    value: {
+      path: lines.path,
+      content,
+      from_line: fromLine,
+      line_count: lines.lineCount,
+      total_lines: lines.totalLines,
+      truncated: lines.truncated,
+      encoding: lines.encoding,
+      sha256: lines.sha256,
+    },
+    text: `${lines.path} (${range}):\n${content}`,
+    paths: [lines.path],
+  }
+  return toolResult(room, result, true)
+}
+
+/** No key block has more lines. */
+const contextLines = 256
+const contextBytes = 64 * 1024
+
+/**
+ * The lines as they may be shown. What stands before them is looked at as well: the lines of a key are known by the
+ * line it begins with, and a range may start in the middle of it.
+ */
+function redactedLines(room: ToolRoom, path: string, lines: FileLines): string {
+  const before = Math.min(contextLines, lines.fromLine - 1)
+  if (before === 0) return room.redactor.redactText(lines.text)
+  const fromLine = lines.fromLine - before
+  const context = room.workspace.readLines(path, { fromLine, lineCount: before, bytesMax: contextBytes })
+  // Lines that long belong to no key.
+  if (context.truncated || context.sha256 !== lines.sha256) return room.redactor.redactText(lines.text)
+  const whole = context.text + lines.text
+  let at = context.text.length
+  let shown = ""
+  for (const { start, end, replacement } of room.redactor.redactSpans(whole)) {
+    if (end <= at) continue
+    shown += whole.slice(at, Math.max(at, start)) + replacement
+    at = end
+  }
+  return shown + whole.slice(at)
+}

@@ -1,0 +1,88 @@
+import * as z from "zod/mini"
+import { lazily } from "../domain/lazily.ts"
+import type { SearchRow } from "../workspace/contract.ts"
+import type { Tool, ToolRoom } from "./contract.ts"
+import { isFailure } from "./file-state.ts"
+import { callPath, pathEffects } from "./path-effects.ts"
+import { shownText } from "./shown-text.ts"
+import { preparedRead, toolResult } from "./tool-result.ts"
+
+const Arguments = lazily(() =>
+  z.strictObject({
+    pattern: z.string().check(z.minLength(1)),
+    path: z.optional(z.string().check(z.minLength(1))),
+    glob: z.optional(z.string().check(z.minLength(1))),
+  }),
+)
+
+export const searchCodeTool: Tool = {
+  name: "search_code",
+  description:
+    "Finds lines by a regular expression in the files below path (`.` when left out), or in one file. " +
+    "glob restricts it to files with such names. Files that git ignores are not looked at.",
+  schema: Arguments,
+  required: ["pattern"],
+  declare: (json, room) => {
+    const args = Arguments().parse(json)
+    const path = callPath(room.workspace, args.path ?? ".")
+    const operation = `search ${path.relative} for ${args.pattern}`
+    return {
+      effects: pathEffects(room.workspace, path, "list", "read"),
+      effectClass: "read",
+      network: null,
+      operation,
+      prepare: async () => preparedRead(operation, () => search(room, path.relative, args)),
+    }
+  },
+}
+
+async function search(room: ToolRoom, where: string, args: z.infer<ReturnType<typeof Arguments>>) {
+  const { matchesMax, searchTimeoutMs } = room.limits
+  const found = await room.workspace.search({
+    pattern: args.pattern,
+    path: args.path ?? ".",
+    ...(args.glob === undefined ? {} : { glob: args.glob }),
+    matchesMax,
+    timeoutMs: searchTimeoutMs,
+  })
+  const matches = redactedRows(room, found.rows)
+  const listed = matches.map(({ file_path, line_number, line }) => `${file_path}:${line_number}: ${line}`)
+  const more = found.truncated ? "\n[there is more: make the pattern or the path narrower]" : ""
+  return toolResult(room, {
+    value: { matches: matches.map(row => ({ ...row })), truncated: found.truncated },
+    text: (listed.join("\n") || "(no line matches)") + more,
+    paths: [...new Set([where, ...matches.map(row => row.file_path)])],
+  })
+}
+
+/** A line out of the middle of a key is not known to be one: it takes the lines around it to tell. */
+function redactedRows(room: ToolRoom, rows: readonly SearchRow[]): SearchRow[] {
+  const hidden = new Map<string, ReadonlyMap<number, string>>()
+  return rows.map(row => {
+    const lines = hidden.get(row.file_path) ?? keyLines(room, row.file_path)
+    hidden.set(row.file_path, lines)
+    const line = lines.get(row.line_number) ?? room.redactor.redactText(row.line)
+    return { file_path: row.file_path, line_number: row.line_number, line }
+  })
+}
+
+/** The lines of a file that are parts of secrets of several lines, with what is shown instead. */
+function keyLines(room: ToolRoom, path: string): ReadonlyMap<number, string> {
+  const found = new Map<number, string>()
+  for (const { line, shown, original } of textLines(room, path)) {
+    const count = original?.split("\n").length ?? 1
+    if (count > 1) for (let at = line; at < line + count; at++) found.set(at, shown)
+  }
+  return found
+}
+
+function textLines({ workspace, redactor, limits }: ToolRoom, path: string) {
+  try {
+    const { text } = workspace.readText(path, limits.editBytesMax)
+    return text.includes("-----BEGIN") ? shownText(text, redactor).lines : []
+  } catch (error) {
+    // A file that is gone, too large or no text after all: its lines are judged one by one.
+    if (isFailure(error, "ACODE-FS-002", "ACODE-FS-006", "ACODE-FS-009")) return []
+    throw error
+  }
+}

@@ -1,0 +1,119 @@
+import * as z from "zod/mini"
+import { sha256Hex } from "../base/canonical.ts"
+import { Failure } from "../domain/failure.ts"
+import { lazily } from "../domain/lazily.ts"
+import type { TextFormat } from "../workspace/contract.ts"
+import type { DeclaredCall, Tool, ToolRoom } from "./contract.ts"
+import { isNoChange, type PlannedChange, preparedChanges } from "./file-changes.ts"
+import { type FileState, fileState } from "./file-state.ts"
+import { type CallPath, callPath, writeEffects } from "./path-effects.ts"
+import { changePreview } from "./preview.ts"
+import { reinserted } from "./reinsertion.ts"
+import { toolResult } from "./tool-result.ts"
+
+export const FileContent = lazily(() =>
+  z.strictObject({ path: z.string().check(z.minLength(1)), content: z.string() }),
+)
+
+export const writeFileTool: Tool = {
+  name: "write_file",
+  description:
+    "Writes a whole text file: creates it, or replaces all of it. Missing directories are made. " +
+    "To change part of a file use modify_file.",
+  schema: FileContent,
+  required: ["path", "content"],
+  declare: (args, room) => {
+    const { path, content } = FileContent().parse(args)
+    return declareWrite(room, callPath(room.workspace, path), content, "write")
+  },
+}
+
+/** The two tools differ in what may be there before. */
+export function declareWrite(
+  room: ToolRoom,
+  path: CallPath,
+  content: string,
+  verb: "write" | "create",
+): DeclaredCall {
+  return {
+    effects: writeEffects(room.workspace, path),
+    effectClass: "replace",
+    network: null,
+    operation: `${verb} ${path.relative}`,
+    prepare: async () => {
+      const { relative, kind } = room.workspace.locate(path.typed)
+      if (verb === "create" && kind !== "missing") throw exists(relative)
+      const before = kind === "missing" ? null : fileState(room, path.typed)
+      const text = reinserted(relative, before?.text?.shown ?? null, content)
+      const after = room.workspace.encode(text, formatOf(room, before, text), relative)
+      return preparedWrite(room, relative, before, { text, bytes: after })
+    },
+  }
+}
+
+function preparedWrite(
+  room: ToolRoom,
+  path: string,
+  before: FileState | null,
+  after: { readonly text: string; readonly bytes: Uint8Array },
+) {
+  const remark =
+    before === null
+      ? "new file"
+      : before.text === null
+        ? `binary or large, ${before.sizeBytes} bytes, is replaced as a whole`
+        : null
+  const change: PlannedChange = {
+    path,
+    before: before?.sha256 ?? null,
+    after: after.bytes,
+    undo: null,
+    preview: () =>
+      changePreview(room, { path, before: before?.text?.raw ?? null, after: after.text, remark }),
+  }
+  const isSame = isNoChange(change)
+  const value = {
+    path,
+    created: before === null,
+    bytes: after.bytes.length,
+    sha256: sha256Hex(after.bytes),
+  }
+  const did = isSame ? "unchanged" : before === null ? "created" : "replaced"
+  const planned = isSame
+    ? { ...change, preview: () => `${path} (unchanged: it holds this already)\n` }
+    : change
+  return preparedChanges(room.workspace, [planned], changes =>
+    toolResult(room, {
+      value,
+      text: `${path}: ${did}, ${value.bytes} bytes`,
+      paths: [path],
+      changes,
+    }),
+  )
+}
+
+const plain: TextFormat = { encoding: "utf-8", bom: false }
+
+/** A file keeps its encoding and its byte order mark, which nobody who reads it is shown, as long as the text fits. */
+function formatOf({ workspace }: ToolRoom, before: FileState | null, text: string): TextFormat {
+  const format = before?.text?.format ?? plain
+  if (format.bom && text.startsWith("\ufeff")) return { ...format, bom: false }
+  if (format.encoding !== "latin1") return format
+  try {
+    workspace.encode(text, format, "")
+    return format
+  } catch {
+    // The new text has characters the old encoding lacks; all of it is new, so it may be UTF-8.
+    return plain
+  }
+}
+
+function exists(path: string): Failure {
+  return new Failure({
+    kind: "general",
+    code: "ACODE-FS-008",
+    message: `"${path}" exists already`,
+    where: path,
+    hint: "choose another name, or modify the file that is there",
+  })
+}

@@ -1,0 +1,195 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
+import { readEnvironment } from "../../src/app/environment.ts"
+import { ownOutputs } from "../../src/app/own-outputs.ts"
+import { Wiring } from "../../src/app/wire.ts"
+import { wireWorkspace } from "../../src/app/wire-workspace.ts"
+import { noFaults } from "../../src/base/faults.ts"
+import { Failure } from "../../src/domain/failure.ts"
+import type { OpenWorkspace } from "../../src/workspace/workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+
+let temp: TempWorkspace
+let wiring: Wiring
+let open: OpenWorkspace
+
+beforeEach(async () => {
+  temp = tempWorkspace({ git: true, files: { "src/a.ts": "a\n" } })
+  wiring = new Wiring({
+    environment: readEnvironment(temp.environment),
+    workspace: temp.root,
+    configFile: undefined,
+  })
+  open = await openHere()
+})
+afterEach(() => {
+  open.workspace[Symbol.dispose]()
+  wiring[Symbol.dispose]()
+  temp[Symbol.dispose]()
+})
+
+async function openHere(): Promise<OpenWorkspace> {
+  const { values } = await wiring.config()
+  return wireWorkspace({
+    directory: wiring.root.path,
+    places: wiring.places,
+    config: values,
+    environment: wiring.request.environment,
+    clock: wiring.clock,
+    faults: noFaults,
+    ownOutputs: ownOutputs(),
+    unrecordedRunner: () => wiring.unrecordedRunner(),
+  })
+}
+
+function reportOf(step: () => unknown) {
+  try {
+    step()
+    return null
+  } catch (error) {
+    if (error instanceof Failure) return error.report
+    throw error
+  }
+}
+
+const content = Buffer.from("new\n")
+const paths = () => open.workspace.tree().entries.map(entry => entry.path)
+
+describe("a protected path", () => {
+  test("is refused for everything a tool could do with it", () => {
+    temp.write(".env", "KEY=1\n")
+    temp.write("secrets/a", "x\n")
+    const { workspace } = open
+    const steps: readonly (() => unknown)[] = [
+      () => workspace.readLines(".env", { bytesMax: 10 }),
+      () => workspace.readText("deep/../.ENV", 10),
+      () => workspace.readBytes("secrets/a", 10),
+      () => workspace.write({ path: ".env", content }),
+      () => workspace.write({ path: "x/.ssh/authorized_keys", content }),
+      () => workspace.write({ path: ".git/hooks/pre-commit", content }),
+      () => workspace.write({ path: ".vscode/tasks.json", content }),
+      () => workspace.write({ path: ".agent/config.yml", content }),
+      () => workspace.delete([".env"]),
+      () => workspace.list({ path: "secrets", depth: 1, entriesMax: 9 }),
+      () => workspace.glob({ pattern: "*", path: "secrets", matchesMax: 9 }),
+    ]
+    for (const [index, step] of steps.entries())
+      expect(reportOf(step), `step ${index}`).toMatchObject({ kind: "confinement", code: "ACODE-SEC-003" })
+    expect(readFileSync(join(temp.root, ".env"), "utf8")).toBe("KEY=1\n")
+    expect([existsSync(join(temp.root, "x")), existsSync(join(temp.root, ".vscode"))]).toEqual([false, false])
+  })
+
+  test("is refused behind a symlink, and said by its name with what to do", () => {
+    temp.write(".env", "KEY=1\n")
+    symlinkSync(".env", join(temp.root, "harmless"))
+    const report = reportOf(() => open.workspace.readLines("harmless", { bytesMax: 10 }))
+    expect(report).toMatchObject({ code: "ACODE-SEC-003", where: ".env" })
+    expect(report?.message).toContain('".env" is protected (.env')
+    expect(report?.hint).toContain("--writable")
+  })
+
+  test("that may be read but not written is read", () => {
+    temp.write(".npmrc", "fund=false\n")
+    expect(open.workspace.readLines(".npmrc", { bytesMax: 99 }).text).toBe("fund=false\n")
+    expect(reportOf(() => open.workspace.delete([".npmrc"]))?.code).toBe("ACODE-SEC-003")
+  })
+
+  test("that is only asked about passes here: asking is for policy", () => {
+    open.workspace.write({ path: ".github/workflows/ci.yml", content })
+    open.workspace.write({ path: "AGENTS.md", content })
+    expect(paths()).toEqual(["AGENTS.md", ".github/workflows/ci.yml", "src/a.ts"])
+  })
+
+  test("is not listed, found, searched, hashed or kept", async () => {
+    const { workspace, checkpoints } = open
+    for (const path of [".env", "secrets/a", "server.key", "src/token", ".npmrc", ".vscode/settings.json"])
+      temp.write(path, "needle\n")
+    temp.write("plain.txt", "needle\n")
+    const listed = workspace.list({ path: ".", depth: 3, entriesMax: 99 }).entries.map(entry => entry.path)
+    const readable = [".npmrc", ".vscode/settings.json", "plain.txt", "src/a.ts"]
+    expect(listed).toEqual([
+      ".git",
+      ".npmrc",
+      ".vscode",
+      ".vscode/settings.json",
+      "plain.txt",
+      "src",
+      "src/a.ts",
+    ])
+    expect(workspace.glob({ pattern: "**", path: ".", matchesMax: 99 }).paths.toSorted()).toEqual(readable)
+    const found = await workspace.search({ pattern: "needle", path: ".", matchesMax: 9, timeoutMs: 5000 })
+    expect(found.rows.map(row => row.file_path)).toEqual([".npmrc", ".vscode/settings.json", "plain.txt"])
+    expect(paths()).toEqual(["plain.txt", "src/a.ts"])
+    checkpoints.takeTree("c1", workspace.tree())
+    expect([...(checkpoints.load("c1")?.entries.keys() ?? [])]).toEqual(["plain.txt", "src/a.ts"])
+  })
+})
+
+describe("a directory that is called like a protected file", () => {
+  test("is a directory like any other", async () => {
+    temp.write("src/token/lexer.ts", "needle\n")
+    temp.write("fixtures/site.key/readme.md", "needle\n")
+    const { workspace } = open
+    expect(paths()).toEqual(["fixtures/site.key/readme.md", "src/a.ts", "src/token/lexer.ts"])
+    const listed = workspace.list({ path: "src/token", depth: 1, entriesMax: 9 })
+    expect(listed.entries.map(entry => entry.path)).toEqual(["src/token/lexer.ts"])
+    expect(workspace.glob({ pattern: "**/*.ts", path: ".", matchesMax: 9 }).paths).toContain(
+      "src/token/lexer.ts",
+    )
+    const found = await workspace.search({ pattern: "needle", path: "src", matchesMax: 9, timeoutMs: 5000 })
+    expect(found.rows.map(row => row.file_path)).toEqual(["src/token/lexer.ts"])
+  })
+
+  test("does not open the file of that name", () => {
+    temp.write("src/token", "secret\n")
+    symlinkSync("..", join(temp.root, "src/up"))
+    mkdirSync(join(temp.root, "private"))
+    const { workspace } = open
+    expect(reportOf(() => workspace.readLines("src/token", { bytesMax: 9 }))?.code).toBe("ACODE-SEC-003")
+    expect(reportOf(() => workspace.list({ path: "private", depth: 1, entriesMax: 9 }))?.code).toBe(
+      "ACODE-SEC-003",
+    )
+    expect(paths()).not.toContain("src/token")
+  })
+})
+
+describe("checkpoints", () => {
+  test("are kept in .agent/checkpoints, for their owner alone", () => {
+    open.checkpoints.takeFiles("c1", ["src/a.ts"])
+    const directory = join(temp.root, ".agent/checkpoints")
+    expect(wiring.places.checkpointsDirectory).toBe(directory)
+    expect(statSync(directory).mode & 0o777).toBe(0o700)
+  })
+
+  test("take no more than the configuration allows", async () => {
+    temp.write(".agent/config.yml", 'schema_version: "1"\ncheckpoints: { max_file_mb: 1 }\n')
+    open.workspace[Symbol.dispose]()
+    wiring[Symbol.dispose]()
+    const environment = readEnvironment(temp.environment)
+    wiring = new Wiring({ environment, workspace: temp.root, configFile: undefined })
+    open = await openHere()
+    temp.write("large", new Uint8Array(1024 * 1024 + 1))
+    expect(open.checkpoints.takeFiles("c1", ["large"])).toMatchObject({
+      kind: "tooLarge",
+      path: "large",
+      limitBytes: 1024 * 1024,
+    })
+    expect(open.checkpoints.takeFiles("c2", ["src/a.ts"]).kind).toBe("taken")
+  })
+})
+
+test("the files standard output and error go to are not part of the tree", () => {
+  const script = `
+    import { readEnvironment } from ${JSON.stringify(join(import.meta.dir, "../../src/app/environment.ts"))}
+    import { Wiring } from ${JSON.stringify(join(import.meta.dir, "../../src/app/wire.ts"))}
+    const wiring = new Wiring({ environment: readEnvironment(), workspace: ".", configFile: undefined })
+    const { workspace } = await wiring.workspace()
+    console.log(JSON.stringify(workspace.tree().entries.map(entry => entry.path)))`
+  const shell = ["sh", "-c", `exec "$0" -e "$1" >out.log 2>err.log`, process.execPath, script]
+  Bun.spawnSync(shell, { cwd: temp.root, env: { ...temp.environment } })
+  expect([
+    readFileSync(join(temp.root, "out.log"), "utf8"),
+    readFileSync(join(temp.root, "err.log"), "utf8"),
+  ]).toEqual(['["src/a.ts"]\n', ""])
+})

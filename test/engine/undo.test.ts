@@ -1,0 +1,193 @@
+import { afterEach, describe, expect, test } from "bun:test"
+import { chmodSync, existsSync, readlinkSync, rmSync, statSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
+import { planUndo, undo } from "../../src/engine/undo.ts"
+import { type PlanRoom, planRoom } from "../support/plan-room.ts"
+
+let room: PlanRoom
+afterEach(() => room[Symbol.dispose]())
+
+const parts = () => ({ checkpoints: room.checkpoints, artifacts: room.store.artifacts })
+const planned = () => planUndo(parts(), room.events())
+const undone = () => undo(parts(), planned())
+const path = (name: string) => join(room.root, name)
+const sh = (script: string) => ["run_command", { argv: ["sh", "-c", script] }] as const
+
+describe("undoing a session", () => {
+  test("gives files back that were created, changed and deleted, and leaves the rest", async () => {
+    room = planRoom({ files: { "a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n" } })
+    const before = room.workspace.tree().digest
+    await room.run([
+      ["file_write", { path: "a.txt", contents: "A\n" }],
+      ["delete_file", { paths: ["b.txt"] }],
+      ["file_create", { path: "deep/new.txt", contents: "n\n" }],
+      ["modify_file", { path: "c.txt", edits: [{ search: "c", replace: "C" }] }],
+    ])
+    expect(planned()).toMatchObject({
+      remove: ["deep/new.txt"],
+      write: ["a.txt", "b.txt", "c.txt"],
+      foreign: [],
+      lost: [],
+    })
+    expect(undone()).toEqual({
+      removed: ["deep/new.txt"],
+      restored: ["a.txt", "b.txt", "c.txt"],
+      foreign: [],
+      blocked: [],
+    })
+    expect(room.workspace.tree().digest).toBe(before)
+  })
+
+  test("looks before it does: the preview changes nothing", async () => {
+    room = planRoom({ files: { "a.txt": "a\n" } })
+    await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])
+    planned()
+    expect(room.read("a.txt")).toBe("A\n")
+  })
+
+  test("gives modes and symlinks back that a command changed", async () => {
+    room = planRoom({ files: { "run.sh": "#!/bin/sh\n", "a.txt": "a\n", "b.txt": "b\n" } })
+    chmodSync(path("run.sh"), 0o755)
+    symlinkSync("a.txt", path("link"))
+    symlinkSync("b.txt", path("gone"))
+    await room.run([sh("chmod 600 run.sh; ln -sfn b.txt link; rm gone; ln -s a.txt made")])
+    expect(undone()).toMatchObject({ removed: ["made"], restored: ["gone", "link", "run.sh"], foreign: [] })
+    expect(statSync(path("run.sh")).mode & 0o777).toBe(0o755)
+    expect([readlinkSync(path("link")), readlinkSync(path("gone"))]).toEqual(["a.txt", "b.txt"])
+    expect(existsSync(path("made"))).toBe(false)
+  })
+
+  test("gives a symlink back that a tool deleted", async () => {
+    room = planRoom({ files: { "a.txt": "a\n" } })
+    symlinkSync("a.txt", path("link"))
+    await room.run([["delete_file", { paths: ["link"] }]])
+    undone()
+    expect([readlinkSync(path("link")), room.read("a.txt")]).toEqual(["a.txt", "a\n"])
+  })
+
+  test("takes a path that several steps changed back to before the first", async () => {
+    room = planRoom({ files: { "a.txt": "0\n" } })
+    await room.run([
+      ["file_write", { path: "a.txt", contents: "1\n" }],
+      sh("echo 2 > a.txt"),
+      ["modify_file", { path: "a.txt", edits: [{ search: "2", replace: "3" }] }],
+    ])
+    expect(undone().restored).toEqual(["a.txt"])
+    expect(room.read("a.txt")).toBe("0\n")
+  })
+
+  test("has nothing to do for a file that came and went, or is as it was", async () => {
+    room = planRoom({ files: { "a.txt": "0\n" } })
+    await room.run([
+      ["file_write", { path: "a.txt", contents: "1\n" }],
+      ["file_write", { path: "a.txt", contents: "0\n" }],
+      ["file_create", { path: "t.txt", contents: "t" }],
+      ["delete_file", { paths: ["t.txt"] }],
+    ])
+    expect(planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [] })
+  })
+
+  test("has nothing to do for a session that only read", async () => {
+    room = planRoom({ files: { "a.txt": "0\n" } })
+    await room.run([["file_read", { path: "a.txt" }], sh("true")])
+    expect(planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [], parts: [] })
+  })
+
+  test("puts back what a step did that failed later", async () => {
+    room = planRoom({ files: { "a.txt": "0\n" } })
+    expect((await room.run([sh("echo 1 > a.txt; exit 9")])).exit_code).toBe(30)
+    undone()
+    expect(room.read("a.txt")).toBe("0\n")
+  })
+
+  test("of more changes than an event holds finds all of them", async () => {
+    room = planRoom()
+    await room.run([sh("for i in $(seq 150); do echo $i > f$i.txt; done")])
+    expect(undone().removed).toHaveLength(150)
+    expect(room.workspace.tree().entries).toEqual([])
+  })
+})
+
+describe("what somebody else did", () => {
+  test("afterwards is never touched, and is named", async () => {
+    room = planRoom({ files: { "a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n" } })
+    await room.run([
+      ["file_write", { path: "a.txt", contents: "A\n" }],
+      ["file_create", { path: "new.txt", contents: "n\n" }],
+      ["delete_file", { paths: ["b.txt"] }],
+      ["file_write", { path: "c.txt", contents: "C\n" }],
+    ])
+    room.put("a.txt", "hers\n")
+    room.put("new.txt", "hers\n")
+    room.put("b.txt", "hers\n")
+    expect(planned().foreign).toEqual(["a.txt", "b.txt", "new.txt"])
+    expect(undone()).toMatchObject({
+      foreign: ["a.txt", "b.txt", "new.txt"],
+      restored: ["c.txt"],
+      removed: [],
+    })
+    expect(["a.txt", "b.txt", "new.txt", "c.txt"].map(room.read)).toEqual([
+      "hers\n",
+      "hers\n",
+      "hers\n",
+      "c\n",
+    ])
+  })
+
+  test("in between two steps is where the path goes back to, and not beyond", async () => {
+    room = planRoom({ files: { "a.txt": "0\n" } })
+    await room.run(
+      [
+        ["file_write", { path: "a.txt", contents: "1\n" }],
+        ["file_write", { path: "a.txt", contents: "2\n" }],
+      ],
+      { onStepComplete: ({ index }) => (index === 0 ? room.put("a.txt", "hers\n") : undefined) },
+    )
+    expect(undone().restored).toEqual(["a.txt"])
+    expect(room.read("a.txt")).toBe("hers\n")
+  })
+
+  test("by putting something else in the place of a file is theirs", async () => {
+    room = planRoom({ files: { "a.txt": "a\n" } })
+    await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])
+    rmSync(path("a.txt"))
+    room.put("a.txt/inside.txt", "hers\n")
+    expect(undone()).toMatchObject({ foreign: ["a.txt"], restored: [] })
+    expect(room.read("a.txt/inside.txt")).toBe("hers\n")
+  })
+})
+
+describe("a pre-image that is not there", () => {
+  test("because it was collected makes the path lost, and named; the others go back", async () => {
+    room = planRoom({ files: { "a.txt": "a\n", "b.txt": "b\n" } })
+    const { step_results } = await room.run([
+      ["file_write", { path: "a.txt", contents: "A\n" }],
+      ["file_write", { path: "b.txt", contents: "B\n" }],
+    ])
+    room.checkpoints.collect(Number.MAX_SAFE_INTEGER, new Set([step_results[1]?.execution_id ?? ""]))
+    expect(planned()).toMatchObject({ lost: ["a.txt"], write: ["b.txt"] })
+    expect(undone()).toMatchObject({
+      restored: ["b.txt"],
+      blocked: [{ path: "a.txt", reason: "there is no copy of what it was" }],
+    })
+    expect([room.read("a.txt"), room.read("b.txt")]).toEqual(["A\n", "b\n"])
+  })
+
+  test("because the file was too large makes the path lost as well", async () => {
+    room = planRoom({ files: { "a.txt": "x".repeat(3_000) }, checkpointLimits: { fileBytesMax: 1_000 } })
+    await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])
+    expect(planned()).toMatchObject({ lost: ["a.txt"], write: [] })
+  })
+})
+
+test("undoing twice does what is left to do, so that a crash in the middle of it costs nothing", async () => {
+  room = planRoom({ files: { "a.txt": "a\n", "b.txt": "b\n" } })
+  await room.run([
+    ["file_write", { path: "a.txt", contents: "A\n" }],
+    ["file_write", { path: "b.txt", contents: "B\n" }],
+  ])
+  room.put("a.txt", "a\n")
+  expect(undone()).toMatchObject({ restored: ["b.txt"], foreign: [] })
+  expect(undone()).toMatchObject({ restored: [], removed: [], foreign: [], blocked: [] })
+  expect([room.read("a.txt"), room.read("b.txt")]).toEqual(["a\n", "b\n"])
+})

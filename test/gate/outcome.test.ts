@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test"
+import { canonicalJson, type Json, sha256Hex } from "../../src/base/canonical.ts"
+import { ToolCallSettled } from "../../src/domain/call-events.ts"
+import { outcomeOf, outcomeWithout, redacted, settledEvent } from "../../src/gate/outcome.ts"
+import { createRedactor } from "../../src/policy/redactor.ts"
+import type { ArtifactStore } from "../../src/store/contract.ts"
+import type { ToolResult } from "../../src/tools/contract.ts"
+
+const error = { code: "ACODE-EXE-003", message: "it failed", where: null, hint: null }
+
+function result(change: Partial<ToolResult> = {}): ToolResult {
+  return {
+    value: { said: "hello" },
+    text: "hello",
+    error: null,
+    exitCode: null,
+    executionId: null,
+    paths: ["a.txt"],
+    changes: [],
+    diagnostics: [],
+    ...change,
+  }
+}
+
+const digest = (value: Json) => `sha256:${sha256Hex(canonicalJson(value))}`
+
+describe("the outcome of a tool that ran", () => {
+  test("is a success when it did what it was for", () => {
+    expect(outcomeOf(result(), [], "done")).toMatchObject({
+      outcome: "succeeded",
+      cause: null,
+      certainty: "done",
+      resultDigest: digest({ code: null, value: { said: "hello" } }),
+    })
+  })
+
+  test("is a failure with a cause when the result carries an error", () => {
+    expect(outcomeOf(result({ error }), [], "done")).toMatchObject({
+      outcome: "failed",
+      cause: "failed",
+      error,
+    })
+    const late = { ...error, code: "ACODE-EXE-002" }
+    expect(outcomeOf(result({ error: late }), [], "done").cause).toBe("timeout")
+  })
+
+  test("has a digest of what it gave and not of when, where it ran or what it is called", () => {
+    const one = outcomeOf(result({ executionId: "exe_1" }), [], "done")
+    const other = outcomeOf(result({ executionId: "exe_2", text: "other words" }), [], "done")
+    expect(one.resultDigest).toBe(other.resultDigest ?? "")
+    for (const change of [{ value: { said: "else" } }, { error }])
+      expect(outcomeOf(result(change), [], "done").resultDigest).not.toBe(one.resultDigest)
+  })
+
+  test("names the changes it is given, which may be more than the tool knows of", () => {
+    const changes = [{ path: "b.txt", before: null, after: "1" }]
+    expect(outcomeOf(result(), changes, "done").changes).toEqual(changes)
+  })
+})
+
+describe("the outcome of a call without a result", () => {
+  const ending = { outcome: "refused", certainty: "notDone", cause: "refused", error } as const
+
+  test("says what went wrong in every place somebody looks", () => {
+    expect(outcomeWithout(ending, [])).toMatchObject({
+      outcome: "refused",
+      value: null,
+      text: "it failed (ACODE-EXE-003)",
+      diagnostics: [{ code: "ACODE-EXE-003", message: "it failed" }],
+      resultDigest: digest({ code: "ACODE-EXE-003" }),
+    })
+  })
+})
+
+describe("redaction of an outcome", () => {
+  test("reaches every text in it", () => {
+    const secret = "hunter2-hunter2"
+    const redactor = createRedactor({ secretValues: [secret], extraPatterns: [] })
+    const given = outcomeOf(
+      result({
+        value: { [secret]: [secret, { deep: `x ${secret}` }], count: 3, nothing: null },
+        text: secret,
+        error: { code: "E1", message: secret, where: secret, hint: secret },
+        diagnostics: [{ level: "error", message: secret, file_name: "a", line_start: 1, code: null }],
+      }),
+      [],
+      "done",
+    )
+    const hidden = redacted(given, redactor)
+    expect(JSON.stringify(hidden)).not.toContain(secret)
+    expect(hidden.value).toMatchObject({ count: 3, nothing: null })
+    expect(hidden.resultDigest).toBe(given.resultDigest ?? "")
+  })
+
+  test("leaves an outcome without an error without one", () => {
+    const redactor = createRedactor({ secretValues: [], extraPatterns: [] })
+    expect(redacted(outcomeOf(result(), [], "done"), redactor)).toEqual(outcomeOf(result(), [], "done"))
+  })
+})
+
+test("the event of an outcome fits its definition, with and without a value", () => {
+  const artifacts: ArtifactStore = { put: () => "sha256:1", get: () => null }
+  for (const value of [null, { a: 1 }]) {
+    const outcome = { ...outcomeOf(result({ value }), [], "done"), callId: "cal_1", durationMs: 3, waitMs: 0 }
+    const { data } = settledEvent(outcome, artifacts)
+    expect(ToolCallSettled.data.parse(data)).toMatchObject({
+      callId: "cal_1",
+      result: value === null ? null : { kind: "inline", value },
+    })
+  }
+})

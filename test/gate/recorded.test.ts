@@ -1,0 +1,67 @@
+import { describe, expect, test } from "bun:test"
+import { canonicalJson } from "../../src/base/canonical.ts"
+import { recordChanges, recordJson, recordText, redactJson } from "../../src/gate/recorded.ts"
+import { createRedactor } from "../../src/policy/redactor.ts"
+import type { ArtifactStore } from "../../src/store/contract.ts"
+
+function keeping(): ArtifactStore & { readonly kept: string[] } {
+  const kept: string[] = []
+  return {
+    kept,
+    put: content => `sha256:${kept.push(new TextDecoder().decode(content))}`,
+    get: () => null,
+  }
+}
+
+const redactor = createRedactor({ secretValues: ["correct-horse"], extraPatterns: [] })
+
+describe("redaction of a value", () => {
+  test("leaves its shape alone", () => {
+    const value = { a: [1, true, null, "x", { b: "correct-horse" }], c: -0.5 }
+    expect(redactJson(value, redactor)).toEqual({
+      a: [1, true, null, "x", { b: "[REDACTED:environment]" }],
+      c: -0.5,
+    })
+  })
+
+  test("looks into names and at texts of their own", () => {
+    expect(JSON.stringify(redactJson({ "correct-horse": 1 }, redactor))).not.toContain("correct-horse")
+    expect(redactJson("correct-horse", redactor)).not.toBe("correct-horse")
+    expect(redactJson(7, redactor)).toBe(7)
+  })
+})
+
+describe("what is recorded", () => {
+  test("stands in the event while it is small, to the byte", () => {
+    const artifacts = keeping()
+    const fits = "x".repeat(16 * 1024 - 2)
+    expect(recordJson(fits, artifacts)).toEqual({ kind: "inline", value: fits })
+    expect(recordText(`${fits}xx`, artifacts)).toEqual({ kind: "inline", text: `${fits}xx` })
+    expect(artifacts.kept).toEqual([])
+  })
+
+  test("is an artifact when it is larger, in the one spelling of the value", () => {
+    const artifacts = keeping()
+    const value = { b: "x".repeat(16 * 1024), a: 1 }
+    const bytes = canonicalJson(value).length
+    expect(recordJson(value, artifacts)).toEqual({ kind: "artifact", ref: "sha256:1", bytes })
+    expect(artifacts.kept[0]?.startsWith('{"a":1,"b":"')).toBe(true)
+    expect(recordText("é".repeat(9_000), artifacts)).toEqual({
+      kind: "artifact",
+      ref: "sha256:2",
+      bytes: 18_000,
+    })
+  })
+
+  test("counts changes, which are an artifact from a hundred on", () => {
+    const artifacts = keeping()
+    const changes = Array.from({ length: 101 }, (_, index) => ({
+      path: `${index}`,
+      before: null,
+      after: "1",
+    }))
+    expect(recordChanges(changes.slice(1), artifacts)).toEqual({ kind: "inline", value: changes.slice(1) })
+    expect(recordChanges(changes, artifacts)).toMatchObject({ kind: "artifact", count: 101 })
+    expect(JSON.parse(artifacts.kept[0] ?? "")).toEqual(changes)
+  })
+})

@@ -1,0 +1,101 @@
+import { describe, expect, test } from "bun:test"
+import { processIdentity } from "../../../src/store/process-identity.ts"
+import { event, startSession } from "../support/session-events.ts"
+import { hides, storeFixture } from "../support/store-fixture.ts"
+
+const dead = () => false
+const alive = () => true
+
+describe("the sessions of a workspace", () => {
+  test("are listed newest first, those of one millisecond in the order they were recorded", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const [a, b] = [startSession(store), startSession(store)]
+    fixture.clock.advance(5)
+    const c = startSession(store)
+    expect(store.sessions.list({}).map(session => session.id)).toEqual([c.id, b.id, a.id])
+    expect(store.sessions.list({ limit: 2 }).map(session => session.id)).toEqual([c.id, b.id])
+  })
+
+  test("are listed by lane", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    startSession(store)
+    const agent = startSession(store, { lane: "agent", planId: null, planHash: null })
+    expect(store.sessions.list({ lane: "agent" }).map(session => session.id)).toEqual([agent.id])
+    expect(store.sessions.list({ lane: "skill" })).toEqual([])
+  })
+
+  test("are found whole", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const session = startSession(store, { goal: "tidy", stepCount: 2 })
+    session.append(event.stepStarted(), event.stepFinished(), event.sessionFinished())
+    const at = new Date(fixture.clock.now()).toISOString()
+    expect(store.sessions.find(session.id)).toEqual({
+      id: session.id,
+      lane: "plan",
+      goal: "tidy",
+      planId: "plan-1",
+      planHash: `sha256:${"1".repeat(64)}`,
+      state: "COMPLETED",
+      reason: "all steps done",
+      exitCode: 0,
+      stepCount: 2,
+      stepsDone: 1,
+      startedAt: at,
+      endedAt: at,
+      owner: processIdentity(),
+      undoneAt: null,
+    })
+    expect(store.sessions.find("ses_other")).toBeNull()
+  })
+
+  test("are matched by the beginning and by the end of their ids", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const [a, b] = [startSession(store), startSession(store)]
+    expect(store.sessions.matching("ses_")).toEqual([a.id, b.id])
+    expect(store.sessions.matching(a.id.slice(-6))).toEqual([a.id])
+    expect(store.sessions.matching("%")).toEqual([])
+    expect(store.sessions.matching("")).toEqual([])
+  })
+})
+
+describe("an interrupted session", () => {
+  test("is one that runs and whose process is gone", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const [first, second] = [startSession(store), startSession(store)]
+    expect(store.sessions.interrupted(dead).map(session => session.id)).toEqual([first.id, second.id])
+    expect(store.sessions.interrupted(alive)).toEqual([])
+  })
+
+  test("is none that rests or has ended", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    startSession(store).append(event.sessionRested())
+    startSession(store).append(event.sessionFinished())
+    expect(store.sessions.interrupted(dead)).toEqual([])
+  })
+
+  test("is judged by whoever holds its lease, whatever the redactor made of the event", () => {
+    using fixture = storeFixture()
+    const self = processIdentity()
+    const store = fixture.open({ redactor: hides(self.bootId) })
+    const session = startSession(store)
+    expect(store.sessions.find(session.id)?.owner.bootId).not.toBe(self.bootId)
+    expect(store.sessions.interrupted(owner => Bun.deepEquals(owner, self))).toEqual([])
+  })
+
+  test("is judged by its first event when the lease was given back", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const owner = { bootId: "boot", pid: 77, startTicks: "5" }
+    const session = startSession(store, { owner })
+    store.leases.release({ stream: session.id, epoch: 1 })
+    const asked: unknown[] = []
+    store.sessions.interrupted(who => asked.push(who) === 0)
+    expect(asked).toEqual([owner])
+  })
+})

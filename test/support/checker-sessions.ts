@@ -1,0 +1,83 @@
+import type { LogRow } from "./checker-log.ts"
+
+/** I1 for sessions: what was begun has exactly one end, once the session itself has one. */
+export function sessionViolations(log: readonly LogRow[]): string[] {
+  const streams = Map.groupBy(
+    log.filter(row => row.stream.startsWith("ses_")),
+    row => row.stream,
+  )
+  return [...streams].flatMap(([id, rows]) => [
+    ...endViolations(id, rows),
+    ...callViolations(rows),
+    ...stepViolations(id, rows),
+  ])
+}
+
+/** Its first event says that it begins, and nothing but an undoing comes after its end. */
+function endViolations(id: string, rows: readonly LogRow[]): string[] {
+  const types = rows.map(row => row.type)
+  const last = types.filter(type => type !== "session.undone").at(-1) ?? "nothing"
+  const found: string[] = []
+  if (types[0] !== "session.started") found.push(`I1 ${id} begins with ${types[0]}`)
+  if (count(types, "session.started") > 1) found.push(`I1 ${id} begins more than once`)
+  if (last !== "session.finished" && last !== "session.rested") found.push(`I1 ${id} ends with ${last}`)
+  if (count(types, "session.finished") > 1) found.push(`I1 ${id} ends more than once`)
+  return found
+}
+
+function callViolations(rows: readonly LogRow[]): string[] {
+  const hasEnded = rows.some(row => row.type === "session.finished")
+  const ids = (type: string) => rows.filter(row => row.type === type).map(row => String(row.parsed["callId"]))
+  const requested = ids("tool_call.requested")
+  const started = ids("tool_call.started")
+  const settled = ids("tool_call.settled")
+  return [...new Set([...requested, ...started, ...settled])].flatMap(id => {
+    const [asked, begun, ended] = [count(requested, id), count(started, id), count(settled, id)]
+    const isWhole = asked === 1 && begun <= 1 && (ended === 1 || (ended === 0 && !hasEnded))
+    return isWhole ? [] : [`I1 ${id} was requested ${asked}, started ${begun} and settled ${ended} times`]
+  })
+}
+
+function stepViolations(id: string, rows: readonly LogRow[]): string[] {
+  const hasEnded = rows.some(row => row.type === "session.finished")
+  const indexes = (type: string) =>
+    rows.filter(row => row.type === type).map(row => String(row.parsed["index"]))
+  const [started, finished] = [indexes("step.started"), indexes("step.finished")]
+  return [...new Set([...started, ...finished])].flatMap(index => {
+    const [begun, ended] = [count(started, index), count(finished, index)]
+    const isWhole = begun === 1 && (ended === 1 || (ended === 0 && !hasEnded))
+    return isWhole ? [] : [`I1 step ${index} of ${id} started ${begun} and finished ${ended} times`]
+  })
+}
+
+function count(all: readonly string[], one: string): number {
+  return all.filter(other => other === one).length
+}
+
+interface Started {
+  readonly callId: string
+  readonly approvalId: string | null
+  readonly decision: { readonly decision: string }
+}
+
+/** I10: whatever policy asked about was granted before it was begun, and no answer was used twice. */
+export function approvalViolations(log: readonly LogRow[]): string[] {
+  const answers = new Map<string, string>()
+  const used = new Set<string>()
+  return log.flatMap(row => {
+    if (row.type === "approval.answered") {
+      const id = String(row.parsed["approvalId"])
+      if (!answers.has(id)) answers.set(id, String(row.parsed["answer"]))
+    }
+    if (row.type !== "tool_call.started") return []
+    const { callId, approvalId, decision } = row.parsed as unknown as Started
+    if (approvalId === null)
+      return decision.decision === "ask" ? [`I10 ${callId} was begun and nobody was asked`] : []
+    const found: string[] = []
+    if (answers.get(approvalId) !== "granted")
+      found.push(`I10 ${callId} was begun on ${approvalId}, which says ${answers.get(approvalId)}`)
+    if (used.has(approvalId)) found.push(`I10 ${approvalId} was used again by ${callId}`)
+    used.add(approvalId)
+    return found
+  })
+}

@@ -1,0 +1,110 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { check } from "./checker.ts"
+import { eventually } from "./eventually.ts"
+import { everyToolPlan, writeFirstTree } from "./every-tool-plan.ts"
+import { type FileTree, readFileTree, treeChanges } from "./file-tree.ts"
+import { differences, reportViolations, sessionRows } from "./plan-report.ts"
+import { taggedProcesses } from "./processes.ts"
+import type { SavedWorkspace } from "./saved-workspace.ts"
+import type { TempWorkspace } from "./temp-workspace.ts"
+
+/** Where the plan lies: beside the workspace, so that it is no part of the tree. */
+export function planFile(workspace: TempWorkspace): string {
+  return join(workspace.outside, "plan.json")
+}
+
+/** A workspace in which the plan with every tool is approved and has not run; saved as `approved`. */
+export async function approveEveryTool(saved: SavedWorkspace): Promise<void> {
+  writeFirstTree(saved.workspace)
+  writeFileSync(planFile(saved.workspace), JSON.stringify(everyToolPlan.plan))
+  const { exitCode, stderr } = await saved.acode(["plan", "approve", planFile(saved.workspace)])
+  if (exitCode !== 0) throw new Error(`plan approve: ${stderr}`)
+  saved.save("approved")
+}
+
+/** Confined commands die with acode, but not in the same instant. */
+async function untilCommandsAreGone(workspace: TempWorkspace): Promise<void> {
+  const ids = sessionRows(workspace)
+    .filter(row => row.type === "command.started")
+    .map(row => String(row.parsed["executionId"]))
+  const isGone = () => ids.every(id => taggedProcesses(id).length === 0)
+  await eventually("the commands are gone", isGone)
+}
+
+/** One plain start, then everything is looked at; a second start changes nothing. */
+export async function recoveryViolations(saved: SavedWorkspace): Promise<string[]> {
+  const { workspace } = saved
+  const listing = await saved.acode(["session", "list", "--json"])
+  const rows = told(workspace)
+  const tree = readFileTree(workspace.root)
+  const found = [
+    ...(listing.exitCode === 0 ? [] : [`session list exits ${listing.exitCode}: ${listing.stderr}`]),
+    ...(await check(workspace)),
+    ...reportViolations(workspace),
+  ]
+  const audit = await saved.acode(["audit", "verify"])
+  if (audit.exitCode !== 0) found.push(`audit verify exits ${audit.exitCode}: ${audit.stderr}`)
+  if (told(workspace) !== rows) found.push("a second start adds to the session")
+  return [...found, ...differences("a second start is to change nothing", tree, readFileTree(workspace.root))]
+}
+
+/** After a recovery: everything the run did can be put back, byte for byte and with its modes. */
+export async function undoViolations(saved: SavedWorkspace): Promise<string[]> {
+  const first = firstTree()
+  if (sessionRows(saved.workspace).length === 0) return []
+  const hasChanged = treeChanges(first, readFileTree(saved.workspace.root)).length > 0
+  const { exitCode, stdout, stderr } = await saved.acode(["session", "undo"])
+  return [
+    ...(exitCode === (hasChanged ? 0 : 1) ? [] : [`session undo exits ${exitCode}: ${stdout}${stderr}`]),
+    ...differences("all is put back", first, readFileTree(saved.workspace.root)),
+    ...(await check(saved.workspace)),
+  ]
+}
+
+export function firstTree(): FileTree {
+  const [first] = everyToolPlan.trees
+  if (first === undefined) throw new Error("the plan has a tree before its first step")
+  return first
+}
+
+/** Runs the approved plan and dies at a point; false when there is no such point. */
+export async function crashAt(saved: SavedWorkspace, point: number): Promise<boolean> {
+  saved.restore("approved")
+  const { signal } = await saved.acode(["plan", "run", planFile(saved.workspace)], {
+    ACODE_FAILPOINT: String(point),
+  })
+  await untilCommandsAreGone(saved.workspace)
+  return signal === "SIGKILL"
+}
+
+/** Dies at each point of the recovery of what is there; a further start has to end as if the first had lived. */
+export async function doubleCrashViolations(
+  saved: SavedWorkspace,
+  pointsMax = 100,
+): Promise<{ readonly runs: number; readonly found: readonly string[] }> {
+  const { workspace } = saved
+  saved.save("crashed")
+  await saved.acode(["session", "list"])
+  const expected = { rows: told(workspace), tree: readFileTree(workspace.root) }
+  const found: string[] = []
+  for (let runs = 0; runs < pointsMax; runs++) {
+    saved.restore("crashed")
+    const again = await saved.acode(["session", "list"], { ACODE_FAILPOINT: String(runs + 1) })
+    if (again.signal !== "SIGKILL") return { runs, found }
+    await saved.acode(["session", "list"])
+    const problems = [
+      ...(told(workspace) === expected.rows ? [] : [`the log says otherwise: ${told(workspace)}`]),
+      ...differences("files differ", expected.tree, readFileTree(workspace.root)),
+      ...(await check(workspace)),
+      ...reportViolations(workspace),
+    ]
+    found.push(...problems.map(problem => `recovery point ${runs + 1}: ${problem}`))
+  }
+  throw new Error(`the recovery still crashes at point ${pointsMax}`)
+}
+
+/** What the sessions say, without when it was written. */
+function told(workspace: TempWorkspace): string {
+  return JSON.stringify(sessionRows(workspace).map(({ seq, type, data }) => [seq, type, data]))
+}
