@@ -45,6 +45,8 @@ async function openGate() {
 
 const nobody: ApprovalDesk = {
   isStaffed: false,
+  whenNobody: "deny",
+  answeredBefore: () => null,
   ask: async () => {
     throw new Error("nobody is asked here")
   },
@@ -104,9 +106,11 @@ function callOf(tool: string, args: CallRequest["arguments"]): CallRequest {
   return {
     tool,
     arguments: args,
-    origin: { planId: null, planHash: null, taskId: null, stepId: null, stepKey: null },
+    origin: { planId: null, planHash: null, taskId: null, stepId: null, stepKey: null, modelCallId: null },
     grant: emptyGrant,
     isGrantedAsWritten: true,
+    offered: null,
+    isForModel: false,
     requiresConfirmation: false,
     signal: null,
     onOutput: null,

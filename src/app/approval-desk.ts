@@ -32,6 +32,8 @@ export interface DeskParts {
   /** Whether a person sits at this terminal. */
   readonly isInteractive: boolean
   readonly prompt: ApprovalPrompt
+  /** What becomes of a question that nobody here can answer. */
+  readonly whenNobody: "deny" | "rest"
   /** For what the person at the prompt is told when it is taken from them. */
   readonly notice: (text: string) => void
   /** Who sits at this terminal. */
@@ -46,6 +48,8 @@ const lookEveryMs = 100
 export function approvalDesk(parts: DeskParts): ApprovalDesk {
   return {
     isStaffed: parts.isInteractive,
+    whenNobody: parts.whenNobody,
+    answeredBefore: subjectHash => answeredBefore(parts, subjectHash),
     ask: async ({ approvalId, options }, signal) => {
       const question = { approval: recorded(parts, approvalId), options }
       if (signal?.aborted) return stopped(question.approval, parts.clock).reply
@@ -81,6 +85,20 @@ export function approvalDesk(parts: DeskParts): ApprovalDesk {
       }
     },
   }
+}
+
+/** Questions that were left open and answered since, newest first. */
+function answeredBefore({ approvals }: DeskParts, subjectHash: string): ApprovalReply | null {
+  const found = approvals
+    .list({ limit: lookedAtMax })
+    .find(each => each.subjectHash === subjectHash && each.usedAt === null && isAnswered(each.state))
+  return found === undefined || !isAnswered(found.state) ? null : answeredReply(found, found.state)
+}
+
+const lookedAtMax = 1_000
+
+function isAnswered(state: ApprovalSummary["state"]): state is ApprovalAnswer {
+  return state !== "open" && state !== "expired" && state !== "abandoned"
 }
 
 /** How it was settled, and what the person at the prompt is told when it was not by them. */

@@ -43,6 +43,16 @@ export const defaultConfig = {
     timeout_seconds: 300,
   },
   rules: [],
-  executor: { allowed_commands: [] },
+  executor: { allowed_commands: [], max_turns_per_step: 10, step_timeout_seconds: 120 },
+  orchestration: {
+    planner_timeout_seconds: 120,
+    executor_timeout_seconds: null,
+    verifier_timeout_seconds: 180,
+    reviewer_timeout_seconds: 120,
+    cycle_limit: 3,
+    step_retry_limit: 3,
+    stage_retry_limit: 2,
+  },
+  commands: { setup: null, build: null, test: null, lint: null, format: null, start: null },
   checkpoints: { max_file_mb: 64, max_total_mb: 2048, undo_days: 7 },
 }

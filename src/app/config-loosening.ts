@@ -12,6 +12,8 @@ type Strictness =
   | { readonly kind: "refusals" }
   /** A span of time that ends in a refusal; 0 stands for no end. */
   | { readonly kind: "shorter" }
+  /** Every value is as loose as any other: what held before holds. */
+  | { readonly kind: "trustedOnly" }
 
 const byPolicy: Strictness = { kind: "ranks", ranks: [["auto"], ["prompt"], ["skip"], ["deny"]] }
 
@@ -37,6 +39,12 @@ const strictness: Readonly<Record<string, Strictness>> = {
   "approvals.timeout_seconds": { kind: "shorter" },
   rules: { kind: "refusals" },
   "executor.allowed_commands": { kind: "fewerEntries" },
+  "commands.setup": { kind: "trustedOnly" },
+  "commands.build": { kind: "trustedOnly" },
+  "commands.test": { kind: "trustedOnly" },
+  "commands.lint": { kind: "trustedOnly" },
+  "commands.format": { kind: "trustedOnly" },
+  "commands.start": { kind: "trustedOnly" },
 }
 
 /** Lists that protect: each source adds to them, so that no file can take away what another one asked for. */
@@ -65,6 +73,8 @@ export function stricter(key: string, held: Json, said: Json): Json {
       return entries(said).filter(entry => isAmong(entries(held), entry))
     case "refusals":
       return distinct([...entries(held), ...entries(said).filter(refuses)])
+    case "trustedOnly":
+      return held
     case "shorter":
       return patience(said) < patience(held) ? said : held
     case "ranks": {

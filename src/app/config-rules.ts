@@ -2,6 +2,7 @@ import { z } from "zod"
 import { effectCategories } from "../domain/effect.ts"
 import { policyChoices } from "./config-approvals.ts"
 import { defaultConfig } from "./config-defaults.ts"
+import { executorLimits } from "./config-orchestration.ts"
 
 const wordsMax = 100
 
@@ -26,9 +27,10 @@ export function executorSection() {
         .max(200)
         .default(defaultConfig.executor.allowed_commands)
         .describe("Commands that run without being asked, in a sandbox: short for rules with policy `auto`."),
+      ...executorLimits(),
     })
     .prefault({})
-    .describe("Commands that need no approval.")
+    .describe("Commands that need no approval, and how much one step of a session may take.")
 }
 
 function rule() {

@@ -3,7 +3,9 @@ import { approvalsSection } from "./config-approvals.ts"
 import { checkpointsSection } from "./config-checkpoints.ts"
 import { defaultConfig } from "./config-defaults.ts"
 import { executionSection } from "./config-execution.ts"
+import { orchestrationSection } from "./config-orchestration.ts"
 import { executorSection, rulesList } from "./config-rules.ts"
+import { commandsSection } from "./config-verification.ts"
 
 /**
  * The whole configuration. A new section is one file with its schema, one line here and its defaults in
@@ -17,6 +19,8 @@ export const ConfigFile = z.strictObject({
   approvals: approvalsSection(),
   rules: rulesList(),
   executor: executorSection(),
+  orchestration: orchestrationSection(),
+  commands: commandsSection(),
   checkpoints: checkpointsSection(),
 })
 

@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import type { ResourceLimits } from "../domain/command.ts"
+import type { PipelineLimits } from "../domain/pipeline/settings.ts"
 import type { ExecutionSettings } from "../exec/settings.ts"
 import type { CategoryDefaults } from "../policy/levels.ts"
 import type { CheckpointLimits } from "../workspace/checkpoint/contract.ts"
@@ -105,4 +106,33 @@ export function toCheckpointSettings({ checkpoints }: Config): CheckpointSetting
     },
     undoMs: checkpoints.undo_days * dayMs,
   }
+}
+
+/** A reviewer that was asked twice for an answer of the right shape gives none the third time. */
+const reviewerRetriesMax = 1
+
+/** What bounds a session that names no limits of its own. */
+export function toPipelineLimits({ orchestration, executor }: Config): PipelineLimits {
+  const retries = orchestration.stage_retry_limit
+  return {
+    cyclesMax: orchestration.cycle_limit,
+    turnsMax: executor.max_turns_per_step,
+    stepRetriesMax: orchestration.step_retry_limit,
+    stageRetriesMax: {
+      ...{ planner: retries, executor: retries, verifier: retries },
+      reviewer: Math.min(retries, reviewerRetriesMax),
+    },
+    stageTimeoutMs: {
+      planner: millisecondsOf(orchestration.planner_timeout_seconds),
+      executor: millisecondsOf(orchestration.executor_timeout_seconds),
+      verifier: millisecondsOf(orchestration.verifier_timeout_seconds),
+      reviewer: millisecondsOf(orchestration.reviewer_timeout_seconds),
+    },
+    stepTimeoutMs: Math.round(executor.step_timeout_seconds * 1000),
+    contextTokensMax: null,
+  }
+}
+
+function millisecondsOf(seconds: number | null): number | null {
+  return seconds === null ? null : Math.round(seconds * 1000)
 }

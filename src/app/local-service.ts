@@ -4,6 +4,7 @@ import { Failure } from "../domain/failure.ts"
 import { othersAnchoredAt } from "../store/anchors.ts"
 import type { AuditReport } from "../store/contract.ts"
 import { openStore } from "../store/open-store.ts"
+import type { AgentVerbs } from "./agent-verbs.ts"
 import { toAuditSettings, toResourceLimits } from "./config-settings.ts"
 import { configSources } from "./config-sources.ts"
 import { historyVerbs } from "./history-verbs.ts"
@@ -33,6 +34,7 @@ export function openService(request: ServiceRequest): AppService {
   return {
     ...historyVerbs(wiring),
     ...lazyPlanVerbs(wiring),
+    ...lazyAgentVerbs(wiring),
     workspaceRoot: wiring.root.path,
     config,
     commandOf: async (words, form) => {
@@ -70,6 +72,22 @@ function lazyPlanVerbs(wiring: Wiring): PlanVerbs {
     runPlan: async request => (await verbs()).runPlan(request),
     previewUndo: async id => (await verbs()).previewUndo(id),
     undo: async id => (await verbs()).undo(id),
+  }
+}
+
+function lazyAgentVerbs(wiring: Wiring): AgentVerbs {
+  let loaded: Promise<AgentVerbs> | null = null
+  const verbs = () => {
+    loaded ??= import("./agent-verbs.ts").then(({ agentVerbs }) => agentVerbs(wiring))
+    return loaded
+  }
+  return {
+    run: async (goal, settings, surface) => (await verbs()).run(goal, settings, surface),
+    resume: async (id, request, surface) => (await verbs()).resume(id, request, surface),
+    agentState: async id => (await verbs()).agentState(id),
+    isDriven: async id => (await verbs()).isDriven(id),
+    sessionProblems: async id => (await verbs()).sessionProblems(id),
+    control: async (id, control, reason) => (await verbs()).control(id, control, reason),
   }
 }
 

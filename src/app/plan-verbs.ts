@@ -95,7 +95,11 @@ async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanResult>
 function deskOf(wiring: Wiring, store: Store, request: PlanRunRequest): ApprovalDesk {
   const { isInteractive, prompt, notice } = request
   const { approvals } = store
-  return approvalDesk({ approvals, isInteractive, prompt, notice, by: userName(), clock: wiring.clock })
+  return approvalDesk({
+    ...{ approvals, isInteractive, prompt, notice, by: userName(), clock: wiring.clock },
+    // A plan run is never taken up again, so a question that stays open would never be of use.
+    whenNobody: "deny",
+  })
 }
 
 async function start(
@@ -121,6 +125,7 @@ async function start(
       plan: recordText(redactor.redactText(JSON.stringify(plan.tasks)), store.artifacts),
       stepCount: steps.length,
       policyVersion,
+      agent: null,
       treeDigest: workspace.tree().digest,
       outputs: [...wiring.ownOutputs],
       ...{ worktreeId, repoSha },

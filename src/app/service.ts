@@ -2,6 +2,7 @@ import type { Command, ExecutionOptions } from "../domain/command.ts"
 import type { ExecutionRecord } from "../domain/command-result.ts"
 import type { ExecutionContext } from "../exec/contract.ts"
 import type { AuditReport, ExecutionHistory } from "../store/contract.ts"
+import type { AgentVerbs } from "./agent-verbs.ts"
 import type { LoadedConfig } from "./config.ts"
 import type { Finding } from "./diagnosis.ts"
 import type { HistoryVerbs } from "./history-verbs.ts"
@@ -9,7 +10,7 @@ import type { PlanVerbs } from "./plan-verbs.ts"
 import type { PolicyAnswer, PolicyQuestion } from "./policy-questions.ts"
 
 /** The verbs a surface may call. It never touches the terminal, so another surface can call the same ones. */
-export interface AppService extends HistoryVerbs, PlanVerbs {
+export interface AppService extends HistoryVerbs, PlanVerbs, AgentVerbs {
   readonly workspaceRoot: string
   config(): Promise<LoadedConfig>
   /** Turns what a person typed into a command: one string is split without a shell, words are taken as they are. */

@@ -38,6 +38,8 @@ export class Wiring implements Disposable {
   readonly places: StatePlaces
   readonly clock: Clock = systemClock
   readonly faults: Faults
+  /** What a person answered in advance; a session that goes on brings along what was said when it was started. */
+  yes: GivenYes | undefined
   /** Of this process, and of dead ones whose sessions are looked at. */
   readonly ownOutputs = ownOutputs()
   private loaded: Promise<LoadedConfig> | null = null
@@ -49,6 +51,7 @@ export class Wiring implements Disposable {
 
   constructor(readonly request: WireRequest) {
     const { environment, workspace } = request
+    this.yes = request.yes
     this.root = new WorkspaceRoot(workspace ?? locateWorkspace(process.cwd()))
     this.places = statePlaces(this.root.path, environment.xdgDataHome)
     this.faults = environment.failpoint === null ? noFaults : killAt(environment.failpoint)
@@ -77,7 +80,8 @@ export class Wiring implements Disposable {
 
   /** Loaded only when there is one: most commands find none. */
   private async endInterruptedSessions(store: Store): Promise<void> {
-    const interrupted = store.sessions.interrupted(isProcessAlive)
+    // A plan run is never taken up again; the others wait for somebody to resume them.
+    const interrupted = store.sessions.interrupted(isProcessAlive).filter(({ lane }) => lane === "plan")
     if (interrupted.length === 0) return
     const { recoverSessions } = await import("./session-recovery.ts")
     await recoverSessions(await this.workspace(), store, interrupted, this.ownOutputs)
@@ -167,8 +171,9 @@ export class Wiring implements Disposable {
 
   async policy(): Promise<WiredPolicy> {
     const { wirePolicy } = await import("./wire-policy.ts")
-    const { environment, yes } = this.request
-    return wirePolicy({ config: (await this.config()).values, environment, root: this.root.path, yes })
+    const { environment } = this.request
+    const config = (await this.config()).values
+    return wirePolicy({ config, environment, root: this.root.path, yes: this.yes })
   }
 
   [Symbol.dispose](): void {

@@ -2,12 +2,14 @@ import { approvalsList } from "./approvals-list.ts"
 import { approvalsShow } from "./approvals-show.ts"
 import { approve } from "./approve.ts"
 import { auditVerify } from "./audit-verify.ts"
+import { cancel } from "./cancel.ts"
 import { configGet } from "./config-get.ts"
 import { configPath } from "./config-path.ts"
 import { configSet } from "./config-set.ts"
 import { configShow } from "./config-show.ts"
 import { configTrust } from "./config-trust.ts"
 import type { CliCommand } from "./definition.ts"
+import { demo } from "./demo.ts"
 import { deny } from "./deny.ts"
 import { doctor } from "./doctor.ts"
 import { evidenceByCode } from "./evidence-by-code.ts"
@@ -19,6 +21,7 @@ import { evidenceLatest } from "./evidence-latest.ts"
 import { evidenceRecurring } from "./evidence-recurring.ts"
 import { evidenceShow } from "./evidence-show.ts"
 import { exec } from "./exec.ts"
+import { pause } from "./pause.ts"
 import { planApprove } from "./plan-approve.ts"
 import { planHash } from "./plan-hash.ts"
 import { planRun } from "./plan-run.ts"
@@ -26,6 +29,8 @@ import { planShow } from "./plan-show.ts"
 import { planValidate } from "./plan-validate.ts"
 import { policyCheck } from "./policy-check.ts"
 import { redact } from "./redact.ts"
+import { resume } from "./resume.ts"
+import { run, task } from "./run.ts"
 import { runsList } from "./runs-list.ts"
 import { runsPrune } from "./runs-prune.ts"
 import { runsShow } from "./runs-show.ts"
@@ -35,9 +40,17 @@ import { sessionList } from "./session-list.ts"
 import { sessionLogs } from "./session-logs.ts"
 import { sessionShow } from "./session-show.ts"
 import { sessionUndo } from "./session-undo.ts"
+import { sessionValidate } from "./session-validate.ts"
+import { status } from "./status.ts"
 
 /** Every verb, in the order help shows them. */
 export const cliCommands: readonly CliCommand[] = [
+  run,
+  task,
+  resume,
+  status,
+  pause,
+  cancel,
   planValidate,
   planShow,
   planHash,
@@ -47,6 +60,7 @@ export const cliCommands: readonly CliCommand[] = [
   sessionShow,
   sessionLogs,
   sessionUndo,
+  sessionValidate,
   approvalsList,
   approvalsShow,
   approve,
@@ -74,4 +88,5 @@ export const cliCommands: readonly CliCommand[] = [
   configTrust,
   schema,
   doctor,
+  demo,
 ]

@@ -73,8 +73,24 @@ function takeValue(flag: string, inline: string | null, reader: WordReader): str
   return reader.take()
 }
 
+/** Flags that other tools of this kind have, and why there is no such thing here. */
+const refusedFlags: Readonly<Record<string, readonly [message: string, hint: string]>> = {
+  "--disable-path-validation": [
+    "--disable-path-validation does not exist: paths are always checked, whoever asks",
+    "work in the directory that is meant: -C DIR",
+  ],
+  ...Object.fromEntries(
+    ["--max-tokens", "--max-history-messages", "--token-allocation"].map(name => [
+      name,
+      [`${name} has no effect yet: it comes with token budgets`, "leave it out"],
+    ]),
+  ),
+}
+
 function unknownFlag(written: string, specs: FlagSpecs): Failure {
   const name = written.split("=")[0] ?? written
+  const refused = refusedFlags[name]
+  if (refused !== undefined) return usageFailure("ACODE-CLI-002", ...refused)
   const meant = nearest(
     name,
     Object.keys(specs).map(candidate => `--${candidate}`),

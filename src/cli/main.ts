@@ -3,7 +3,6 @@ import type { AppService } from "../app/service.ts"
 import { messageOf } from "../base/assert.ts"
 import { exitCodeOf, Failure, type FailureReport } from "../domain/failure.ts"
 import { version } from "../version.ts"
-import { cliCommands } from "./commands.ts"
 import type { CliContext } from "./context.ts"
 import type { CliCommand } from "./definition.ts"
 import type { GlobalFlags } from "./flags.ts"
@@ -19,7 +18,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   let environment: AppEnvironment
   try {
     environment = readEnvironment()
-    parsed = parseLine(environment.json ? ["--json", ...argv] : argv, cliCommands)
+    parsed = parseLine(environment.json ? ["--json", ...argv] : argv, await commandsFor(argv))
   } catch (error) {
     return fail(error, new Output(rough), argv[0] === "exec" ? 125 : null)
   }
@@ -31,6 +30,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
+/** `exec` is started in loops and by other programs; it does not wait for what only the other verbs need. */
+async function commandsFor([first]: readonly string[]): Promise<readonly CliCommand[]> {
+  return first === "exec" ? [(await import("./exec.ts")).exec] : (await import("./commands.ts")).cliCommands
+}
+
 async function dispatch(parsed: ParsedLine, output: Output, environment: AppEnvironment): Promise<number> {
   const { command, globals, group } = parsed
   if (globals.version) {
@@ -38,7 +42,7 @@ async function dispatch(parsed: ParsedLine, output: Output, environment: AppEnvi
     if (globals.json) output.json({ version })
     return 0
   }
-  if (command === null) return overview(output, group, globals)
+  if (command === null) return await overview(output, group, globals)
   if (globals.help) {
     if (globals.json) output.json(describe(command))
     output.line(renderHelp(command).trimEnd())
@@ -52,7 +56,8 @@ async function dispatch(parsed: ParsedLine, output: Output, environment: AppEnvi
   }
 }
 
-function overview(output: Output, group: string | null, globals: GlobalFlags): number {
+async function overview(output: Output, group: string | null, globals: GlobalFlags): Promise<number> {
+  const { cliCommands } = await import("./commands.ts")
   if (globals.json) output.json(cliCommands.map(describe))
   output.line(renderOverview(cliCommands, group).trimEnd())
   // Asking for help is not a mistake; naming only half a command is.

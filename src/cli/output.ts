@@ -9,8 +9,15 @@ export interface OutputStyle {
   readonly json: boolean
 }
 
+/** Colours where a terminal shows them, and nothing elsewhere. */
+export interface Paint {
+  dim(text: string): string
+  red(text: string): string
+  green(text: string): string
+}
+
 /** The only way text leaves the program. With `--json` stdout carries JSON and nothing else. */
-export class Output {
+export class Output implements Paint {
   constructor(private readonly style: OutputStyle) {}
 
   /** A line of the answer. */

@@ -1,7 +1,7 @@
+import { planLines } from "../domain/plan-listing.ts"
 import { defineCommand } from "./definition.ts"
 import { durationOf } from "./instant.ts"
 import { planArgument, validPlan } from "./plan-file.ts"
-import { planLines } from "./plan-listing.ts"
 
 export const planApprove = defineCommand({
   name: "plan approve",

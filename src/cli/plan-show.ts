@@ -1,8 +1,8 @@
 import type { Plan } from "../domain/plan.ts"
+import { planLines } from "../domain/plan-listing.ts"
 import { concreteSteps, type OrderedStep, orderedSteps } from "../domain/plan-order.ts"
 import { defineCommand } from "./definition.ts"
 import { planArgument, validPlan } from "./plan-file.ts"
-import { planLines } from "./plan-listing.ts"
 
 export const planShow = defineCommand({
   name: "plan show",

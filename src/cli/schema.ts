@@ -11,6 +11,7 @@ const schemas: Readonly<Record<string, () => Promise<unknown>>> = {
     const { PlanFile } = await import("../domain/plan-schema.ts")
     return { ...(await jsonSchema(PlanFile(), "input")), title: "acode plan" }
   },
+  script: async () => (await import("../app/script-json-schema.ts")).scriptJsonSchema(),
   events: async () => {
     const { manifest } = await import("../domain/events.ts")
     const definitions: Record<string, unknown> = {}
@@ -28,6 +29,7 @@ export const schema = defineCommand({
   examples: [
     { line: "acode schema config > acode.schema.json", note: "for an editor" },
     { line: "acode schema plan", note: "how a plan is written" },
+    { line: "acode schema script", note: "how a scripted model is written" },
     { line: "acode schema command-result", note: "what exec --json prints" },
   ],
   run: async ({ arguments: [name = ""] }, { output }) => {

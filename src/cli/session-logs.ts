@@ -1,6 +1,6 @@
 import { oneLine } from "../base/text.ts"
-import type { SessionEvent } from "../domain/session-view.ts"
 import { defineCommand } from "./definition.ts"
+import { eventLine } from "./event-line.ts"
 import { countOf } from "./evidence-range.ts"
 import { sessionArguments, sessionIdOf } from "./session-id.ts"
 
@@ -14,7 +14,7 @@ export const sessionLogs = defineCommand({
     filter: {
       kind: "text",
       value: "TYPES",
-      summary: "only these, such as 'step.finished|approval.answered'",
+      summary: "only these, such as 'step.finished|stage_transition'",
     },
     tail: { kind: "number", value: "N", summary: "only the last N of them" },
   },
@@ -31,7 +31,7 @@ export const sessionLogs = defineCommand({
     const app = await service()
     const id = await sessionIdOf(app, input)
     // The last 0 are all: slice(-0) takes the whole.
-    const events = (await app.sessionEvents(id)).filter(({ type }) => isWanted(type)).slice(-tail)
+    const events = (await app.sessionEvents(id)).filter(isWanted).slice(-tail)
     for (const event of events) {
       if (globals.json) output.jsonLine(eventLine(id, event))
       output.line(`${event.at}  ${event.type.padEnd(20)}  ${oneLine(JSON.stringify(event.data), 160)}`)
@@ -40,13 +40,3 @@ export const sessionLogs = defineCommand({
     return 0
   },
 })
-
-/** An event as programs read it. The trace is that of the session: everything it did belongs together. */
-function eventLine(session: string, { seq, at, type, data }: SessionEvent) {
-  return { schema: 1, seq, at, session, type, trace: traceOf(session), data }
-}
-
-/** 32 hexadecimal digits, as tracing tools want them: those of the session's own id. */
-function traceOf(session: string): string {
-  return session.replace(/^ses_/, "").replaceAll("-", "")
-}

@@ -4,14 +4,16 @@ import type { ApprovalView, SessionView, StepView } from "../domain/session-view
 import type { FileChange } from "../domain/tool-call.ts"
 import { certaintyText } from "./certainty-text.ts"
 import { durationText, shortId } from "./format.ts"
+import { pipelineLines } from "./pipeline-text.ts"
 
 const changesMax = 20
 
 /** A session for people: first how it ended, then step by step what was done and what is known about it. */
 export function sessionLines(view: SessionView): readonly string[] {
-  const stepless = view.calls.filter(call => !view.steps.some(step => step.evidenceId === call.id))
+  const stepless = view.calls.filter(call => !view.steps.some(step => isCallOf(step, call)))
   return [
     ...headLines(view),
+    ...(view.pipeline === null ? [] : pipelineLines(view.pipeline)),
     ...view.steps.flatMap(step => stepLines(step, view)),
     ...stepless.flatMap(call => callLines(call, view, false)),
   ]
@@ -34,13 +36,19 @@ function headLines(view: SessionView): readonly string[] {
 function stepLines(step: StepView, view: SessionView): readonly string[] {
   const { index, title, id, outcome, code, message, durationMs, evidenceId } = step
   const took = durationMs === null ? "" : ` (${durationText(durationMs)})`
-  const call = view.calls.find(candidate => candidate.id === evidenceId)
+  const calls = view.calls.filter(call => isCallOf(step, call))
+  const evidence = calls.find(call => call.id === evidenceId)
   const name = title === "" || title === id ? id : `${id}: ${title}`
   return [
     `[STEP ${index + 1}/${view.stepCount}] ${marks[outcome]} ${oneLine(name, 100)} — ${outcome}${took}`,
-    ...(call === undefined ? [] : callLines(call, view, code !== null)),
-    ...(code === null ? [] : [errorLine(code, message ?? call?.error?.message ?? "")]),
+    ...calls.flatMap(call => callLines(call, view, call === evidence && code !== null)),
+    ...(code === null ? [] : [errorLine(code, message ?? evidence?.error?.message ?? "")]),
   ]
+}
+
+/** The last call of a step is its evidence; a step of a model has others before it. */
+function isCallOf(step: StepView, call: CallView): boolean {
+  return call.id === step.evidenceId || (call.stepId === step.id && call.taskId === step.taskId)
 }
 
 const marks: Readonly<Record<StepView["outcome"], string>> = {

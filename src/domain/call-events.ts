@@ -63,6 +63,7 @@ export const ToolCallSettled = defineEvent(
       certainty: z.enum(certainties),
       error: z.nullable(CallError()),
       result: z.nullable(RecordedJson()),
+      text: described(z.nullable(RecordedText()), "what a model is shown of it, where there is one"),
       resultDigest: described(z.nullable(z.string()), "what two runs of one plan share"),
       exitCode: z.nullable(z.int()),
       executionId: described(z.nullable(z.string()), "the command it ran"),
@@ -82,6 +83,9 @@ export const RecordedChanges = lazily(() =>
   ]),
 )
 
+export const approvalKinds = ["confirmation", "action", "plan", "review"] as const
+export type ApprovalKind = (typeof approvalKinds)[number]
+
 export const approvalAnswers = ["granted", "refused", "skipped", "stopped"] as const
 export type ApprovalAnswer = (typeof approvalAnswers)[number]
 
@@ -93,9 +97,12 @@ export const ApprovalRequested = defineEvent(
     z.strictObject({
       approvalId: z.string(),
       sessionId: z.string(),
-      callId: z.string(),
+      callId: described(z.nullable(z.string()), "the call it is about, null for plans and reviews"),
       stepId: z.nullable(z.string()),
-      kind: described(z.enum(["confirmation", "action"]), "the plan asks for it, or policy does"),
+      kind: described(
+        z.enum(approvalKinds),
+        "the plan asks for it, policy does, or it is about a whole plan or review",
+      ),
       category: z.enum(effectCategories),
       level: z.int(),
       operation: described(z.string(), "one line: what would be done"),
@@ -118,7 +125,7 @@ export const ApprovalAnswered = defineEvent(
       approvalId: z.string(),
       answer: z.enum(approvalAnswers),
       by: z.string(),
-      via: z.enum(["prompt", "command", "nobody"]),
+      via: z.enum(["prompt", "command", "flag", "nobody"]),
       reason: z.nullable(z.string()),
       expiresAt: z.iso.datetime(),
     }),

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "./error-code.ts"
 import { approvalErrorCodes } from "./error-codes-approvals.ts"
 import { changeErrorCodes } from "./error-codes-changes.ts"
+import { modelErrorCodes } from "./error-codes-model.ts"
 import { planErrorCodes, stepErrorCodes } from "./error-codes-plan.ts"
 import { sessionErrorCodes } from "./error-codes-session.ts"
 
@@ -175,6 +176,7 @@ export const errorCodes: readonly ErrorCode[] = [
   ...changeErrorCodes,
   ...approvalErrorCodes,
   ...sessionErrorCodes,
+  ...modelErrorCodes,
   {
     code: "ACODE-CLI-001",
     meaning: "There is no such command.",

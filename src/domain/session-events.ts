@@ -1,6 +1,7 @@
 import * as z from "zod/mini"
 import { defineEvent } from "./event-definition.ts"
 import { lazily } from "./lazily.ts"
+import { PipelineSettings } from "./pipeline/settings.ts"
 import { ProcessIdentity } from "./process-identity.ts"
 import { RecordedText } from "./recorded-text.ts"
 import { Diagnostic } from "./tool-call.ts"
@@ -37,6 +38,7 @@ export const SessionStarted = defineEvent(
       plan: z.nullable(RecordedText()),
       stepCount: z.int(),
       policyVersion: z.string(),
+      agent: z.nullable(PipelineSettings()),
       treeDigest: z.nullable(z.string()),
       /** `dev:ino` of the files its process printed to, which are no part of the tree. */
       outputs: z.array(z.string()),

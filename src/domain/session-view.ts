@@ -9,8 +9,11 @@ import {
 } from "./call-events.ts"
 import { type CallView, requestedCall, settledCall } from "./call-view.ts"
 import type { EventDefinition } from "./event-definition.ts"
+import { CycleStarted, SessionResumed, StageEntered } from "./pipeline/pipeline-events.ts"
+import { emptyPipeline, type PipelineView, withPipelineEvent } from "./pipeline/pipeline-view.ts"
 import {
   type Lane,
+  PlanApproved,
   SessionFinished,
   SessionRested,
   SessionStarted,
@@ -46,6 +49,8 @@ export interface SessionView {
   readonly steps: readonly StepView[]
   readonly calls: readonly CallView[]
   readonly approvals: readonly ApprovalView[]
+  /** Of an agent session; null for other lanes. */
+  readonly pipeline: PipelineView | null
   readonly startedAt: string | null
   readonly endedAt: string | null
   readonly undoneAt: string | null
@@ -72,7 +77,7 @@ export interface StepView {
 
 export interface ApprovalView {
   readonly id: string
-  readonly callId: string
+  readonly callId: string | null
   readonly stepId: string | null
   readonly operation: string
   readonly level: number
@@ -88,6 +93,7 @@ export function sessionView(id: string, events: readonly SessionEvent[]): Sessio
   const draft: Draft = { head: nothingYet(id), steps: new Map(), calls: new Map(), approvals: new Map() }
   for (const event of events) folds.get(event.type)?.(draft, event)
   const { head } = draft
+  const pipeline = head.lane === "agent" ? events.reduce(withPipelineEvent, emptyPipeline) : null
   const steps = [...draft.steps.values()]
   return {
     ...head,
@@ -95,10 +101,11 @@ export function sessionView(id: string, events: readonly SessionEvent[]): Sessio
     steps: head.endedAt === null ? steps : steps.map(interruptedIfOpen),
     calls: [...draft.calls.values()],
     approvals: [...draft.approvals.values()],
+    pipeline,
   }
 }
 
-type Head = Omit<SessionView, "steps" | "calls" | "approvals">
+type Head = Omit<SessionView, "steps" | "calls" | "approvals" | "pipeline">
 
 interface Draft {
   head: Head
@@ -132,6 +139,18 @@ const folds: ReadonlyMap<string, Fold> = new Map([
   on(SessionStarted, (draft, { lane, goal, planId, planHash, approvalId, stepCount }, at) => {
     const started = { lane, goal, planId, planHash, approvalId, stepCount, startedAt: at }
     draft.head = { ...draft.head, ...started }
+  }),
+  on(SessionResumed, draft => {
+    draft.head = { ...draft.head, state: "EXECUTING", reason: null, exitCode: null }
+  }),
+  on(StageEntered, (draft, { stage }) => {
+    draft.head = { ...draft.head, state: stage === "planner" ? "PLANNING" : "EXECUTING" }
+  }),
+  on(PlanApproved, (draft, { planId, planHash, approvalId, stepCount }) => {
+    draft.head = { ...draft.head, planId, planHash, approvalId, stepCount }
+  }),
+  on(CycleStarted, (draft, { fixes }) => {
+    draft.head = { ...draft.head, stepCount: draft.head.stepCount + fixes.length }
   }),
   on(SessionRested, (draft, { state, reason, exitCode, unverified }) => {
     draft.head = { ...draft.head, state, reason, exitCode, unverified }

@@ -70,6 +70,8 @@ export const CallOrigin = lazily(() =>
     taskId: z.nullable(z.string()),
     stepId: z.nullable(z.string()),
     stepKey: z.nullable(z.string()),
+    /** The id by which a model asked for it. */
+    modelCallId: z.nullable(z.string()),
   }),
 )
 export type CallOrigin = z.infer<ReturnType<typeof CallOrigin>>

@@ -145,9 +145,11 @@ class PlanRun {
     const settled = await this.parts.gate.call({
       tool: step.tool,
       arguments: step.arguments,
-      origin: { planId: plan.planId, planHash: plan.hash, stepKey: key, ...where },
+      origin: { planId: plan.planId, planHash: plan.hash, stepKey: key, modelCallId: null, ...where },
       grant,
       isGrantedAsWritten: true,
+      offered: null,
+      isForModel: false,
       requiresConfirmation: step.requiresConfirmation,
       signal: this.signal,
       onOutput: this.watcher.onOutput ?? null,

@@ -107,6 +107,7 @@ export const exitCodes: Readonly<Record<CallCause, number>> = {
   timeout: 34,
   stopped: 23,
   unknown: 60,
+  awaiting: 10,
 }
 
 function textOf(value: Json, key: string): string | null {

@@ -29,14 +29,17 @@ export interface DrivenSession extends SessionLog {
 export function driveSession(parts: SessionLogParts, sessionId: string): DrivenSession {
   const workspace = acquire(parts, workspaceLease)
   const stream = acquire(parts, sessionId, workspace)
-  let seq = parts.log.read(sessionId).at(-1)?.seq ?? 0
+  let seq = parts.log.lastSeq(sessionId)
   const beat = setInterval(() => renew(parts.leases, [workspace, stream]), heartbeatMs)
   beat.unref()
   return {
     sessionId,
     append: (events: readonly NewEvent[]) => {
-      parts.log.append(sessionId, seq, stream.epoch, events)
+      // Somebody who took this process for dead may drive another session in the workspace by now.
+      if (!parts.leases.holds(workspace)) throw taken(sessionId)
+      const stored = parts.log.append(sessionId, seq, stream.epoch, events)
       seq += events.length
+      return stored
     },
     release: () => {
       clearInterval(beat)
@@ -58,11 +61,22 @@ function acquire({ leases, owner }: SessionLogParts, stream: string, held?: Leas
   const lease = leases.acquire(stream, owner)
   if (lease !== null) return lease
   if (held !== undefined) leases.release(held)
+  const pid = leases.owner(stream)?.pid
   throw new Failure({
     kind: "general",
     code: "ACODE-ORCH-008",
-    message: "another acode works in this workspace",
+    message: `another acode works in this workspace${pid === undefined ? "" : ` (process ${pid})`}`,
     where: stream,
     hint: "wait until it is done; `acode session list` shows what runs",
+  })
+}
+
+function taken(sessionId: string): Failure {
+  return new Failure({
+    kind: "general",
+    code: "ACODE-DB-007",
+    message: "another acode has taken the workspace over, because this one did not answer for too long",
+    where: sessionId,
+    hint: "`acode session list` shows what runs; `acode resume` goes on when it is done",
   })
 }

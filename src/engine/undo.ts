@@ -1,9 +1,6 @@
-import type * as z from "zod/mini"
-import { type RecordedChanges, ToolCallSettled, ToolCallStarted } from "../domain/call-events.ts"
-import { dataOf } from "../domain/event-definition.ts"
-import { FileChange } from "../domain/tool-call.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 import type { Checkpoint, Checkpoints, Restored } from "../workspace/checkpoint/contract.ts"
+import { type PathHistory, sessionChanges } from "./session-changes.ts"
 
 export interface UndoParts {
   readonly checkpoints: Checkpoints
@@ -31,7 +28,7 @@ export interface UndoPart {
 
 /** Looks, and changes nothing. */
 export function planUndo(parts: UndoParts, events: readonly StoredEvent[]): UndoPlan {
-  const { goals, lost } = goalsOf(changesOf(parts.artifacts, events))
+  const { goals, lost } = goalsOf(sessionChanges(parts.artifacts, events))
   const undoParts: UndoPart[] = []
   const missing: string[] = []
   for (const [checkpointId, expected] of goals) {
@@ -70,56 +67,13 @@ export function undo(parts: UndoParts, plan: UndoPlan): Undone {
   }
 }
 
-interface RecordedChange extends FileChange {
-  readonly checkpointId: string | null
-}
-
-function changesOf(artifacts: ArtifactStore, events: readonly StoredEvent[]): readonly RecordedChange[] {
-  const checkpointOf = new Map<string, string | null>()
-  const changes: RecordedChange[] = []
-  for (const event of events) {
-    const started = dataOf(ToolCallStarted, event)
-    if (started !== null) checkpointOf.set(started.callId, started.checkpointId)
-    const settled = dataOf(ToolCallSettled, event)
-    if (settled === null) continue
-    const checkpointId = checkpointOf.get(settled.callId) ?? null
-    for (const change of listed(settled.changes, artifacts)) changes.push({ ...change, checkpointId })
-  }
-  return changes
-}
-
-/**
- * Where each path goes back to. A path that was changed several times goes back to before the first of them, but not
- * beyond a change that somebody else made in between: that one was seen as what was there before ours.
- */
-function goalsOf(changes: readonly RecordedChange[]) {
+/** Paths by the checkpoint they go back to. */
+function goalsOf(changes: readonly PathHistory[]) {
   const goals = new Map<string, Map<string, string | null>>()
   const lost: string[] = []
-  for (const [path, history] of Map.groupBy(changes, change => change.path)) {
-    const newestFirst = history.toReversed()
-    const [newest] = newestFirst
-    if (newest === undefined) continue
-    let goal = newest
-    for (const earlier of newestFirst.slice(1)) {
-      if (earlier.after !== goal.before) break
-      goal = earlier
-    }
-    // A change that leaves the content alone is one of the mode, which only the checkpoint knows.
-    const isModeChanged = history.some(({ before, after }) => before === after)
-    if (goal.before === newest.after && !isModeChanged) continue
-    if (goal.checkpointId === null) lost.push(path)
-    else goals.set(goal.checkpointId, (goals.get(goal.checkpointId) ?? new Map()).set(path, newest.after))
+  for (const { path, checkpointId, after } of changes) {
+    if (checkpointId === null) lost.push(path)
+    else goals.set(checkpointId, (goals.get(checkpointId) ?? new Map()).set(path, after))
   }
   return { goals, lost }
-}
-
-function listed(
-  recorded: z.infer<ReturnType<typeof RecordedChanges>>,
-  artifacts: ArtifactStore,
-): readonly FileChange[] {
-  if (recorded.kind === "inline") return recorded.value
-  const bytes = artifacts.get(recorded.ref)
-  if (bytes === null) return []
-  const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes))
-  return Array.isArray(parsed) ? parsed.map(item => FileChange().parse(item)) : []
 }

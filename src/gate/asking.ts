@@ -18,7 +18,13 @@ export interface Question {
 }
 
 export type Answer =
-  | { readonly kind: "granted"; readonly approvalId: string; readonly prepared: PreparedCall }
+  | {
+      readonly kind: "granted"
+      readonly approvalId: string
+      readonly prepared: PreparedCall
+      /** To be committed with the intent. */
+      readonly events: readonly NewEvent[]
+    }
   /** `events` are to be committed with the outcome. */
   | { readonly kind: "ended"; readonly ending: Ending; readonly events: readonly NewEvent[] }
 
@@ -31,33 +37,54 @@ export async function ask(
   question: Question,
   opening: readonly NewEvent[],
 ): Promise<Answer> {
-  const { callId, request, declared } = question
+  const { request, declared, prepared } = question
+  const before = parts.approvals.answeredBefore(approvalHash(subjectOf(parts, prepared, question)))
+  if (before !== null) return await useAnswer(parts, question, before, opening)
   const data = requestOf(parts, question)
   const asked = newEvent(ApprovalRequested, data)
   if (!parts.approvals.isStaffed) {
+    if (parts.approvals.whenNobody === "rest") return left(declared.operation, [...opening, asked])
     const ending = notDone("refused", "refused", nobodyThere(declared.operation))
     return { kind: "ended", ending, events: [...opening, asked, unanswered(parts, data.approvalId)] }
   }
   parts.log.append([...opening, asked])
   parts.faults.reach("gate.asked")
   try {
-    const reply = await parts.approvals.ask(data, request.signal)
-    if (reply.answer !== "granted") return ended(refusal(reply, declared.operation))
-    const again = await declared.prepare()
-    const use = approvalUse(reply.approval, subjectOf(parts, again, callId), parts.clock.now())
-    if (use.usable) return { kind: "granted", approvalId: data.approvalId, prepared: again }
-    return ended(notDone("refused", "refused", stale(use.reason, declared)))
+    return await useAnswer(parts, question, await parts.approvals.ask(data, request.signal), [])
   } catch (error) {
     // The question is in the log by now: whoever ends the call must not write it there a second time.
-    return ended(failedBy(error, "notDone"))
+    return { kind: "ended", ending: failedBy(error, "notDone"), events: [] }
   }
 }
 
-function ended(ending: Ending): Answer {
-  return { kind: "ended", ending, events: [] }
+/** What is covered by the answer is done, and nothing else: the change is computed once more. */
+async function useAnswer(
+  parts: GateParts,
+  question: Question,
+  reply: ApprovalReply,
+  events: readonly NewEvent[],
+): Promise<Answer> {
+  const { declared } = question
+  if (reply.answer !== "granted") return { kind: "ended", ending: refusal(reply, declared.operation), events }
+  const again = await declared.prepare()
+  const use = approvalUse(reply.approval, subjectOf(parts, again, question), parts.clock.now())
+  if (use.usable) return { kind: "granted", approvalId: reply.approval.id, prepared: again, events }
+  return { kind: "ended", ending: notDone("refused", "refused", stale(use.reason, declared)), events }
 }
 
-function requestOf(parts: GateParts, { callId, request, declared, prepared, decision }: Question) {
+/** The question stays open; the call has not taken place and is made again once there is an answer. */
+function left(operation: string, events: readonly NewEvent[]): Answer {
+  const error = {
+    code: "ACODE-EXEC-005",
+    message: `waiting for somebody to approve: ${operation}`,
+    where: null,
+    hint: "`acode approvals list` shows what waits; answer it and resume",
+  }
+  return { kind: "ended", ending: notDone("interrupted", "awaiting", error), events }
+}
+
+function requestOf(parts: GateParts, question: Question) {
+  const { callId, request, declared, prepared, decision } = question
   const { redactor, clock, approvalTimeoutMs: timeoutMs } = parts
   const isConfirmation = decision.decision !== "ask"
   return {
@@ -73,7 +100,7 @@ function requestOf(parts: GateParts, { callId, request, declared, prepared, deci
     reason: isConfirmation ? "the plan asks for confirmation of this step" : decision.reason,
     rule: isConfirmation ? "plan.requires_confirmation" : decision.rule,
     preview: recordText(redactor.redactText(prepared.preview), parts.artifacts),
-    subjectHash: approvalHash(subjectOf(parts, prepared, callId)),
+    subjectHash: approvalHash(subjectOf(parts, prepared, question)),
     expiresAt: timeoutMs === null ? null : toIso(clock.now() + timeoutMs),
     options: request.isGrantedAsWritten
       ? ["approve", "deny", "stop"]
@@ -81,10 +108,18 @@ function requestOf(parts: GateParts, { callId, request, declared, prepared, deci
   }
 }
 
-/** The call itself is part of it: an approval of one call is none of the next, however alike. */
-function subjectOf(parts: GateParts, { subject, targets }: PreparedCall, callId: string): ApprovalSubject {
+/**
+ * The call itself is part of it: an approval of one call is none of the next, however alike. What a model asks for is
+ * known by the id the model gave it, because it may be done only after a rest.
+ */
+function subjectOf(
+  parts: GateParts,
+  { subject, targets }: PreparedCall,
+  { callId, request: { origin } }: Question,
+): ApprovalSubject {
+  const asked = origin.modelCallId === null ? callId : `${origin.stepId ?? ""}/${origin.modelCallId}`
   return {
-    argv: [callId, ...subject.argv],
+    argv: [parts.log.sessionId, asked, ...subject.argv],
     cwd: subject.cwd,
     environment: subject.environment,
     policyVersion: parts.policyVersion,

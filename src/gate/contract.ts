@@ -14,7 +14,7 @@ import type {
   ToolOutcome,
 } from "../domain/tool-call.ts"
 import type { Redactor } from "../policy/contract.ts"
-import type { ArtifactStore } from "../store/contract.ts"
+import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 import type { ToolRoom } from "../tools/contract.ts"
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 
@@ -36,6 +36,10 @@ export interface CallRequest {
   readonly grant: Grant
   /** A person approved exactly this call, as a step of a plan: what it declares is granted, and nothing else is. */
   readonly isGrantedAsWritten: boolean
+  /** The tools that may be used here, by their own names; null for all. */
+  readonly offered: readonly string[] | null
+  /** Whether a model is shown the result, and so its text is kept. */
+  readonly isForModel: boolean
   /** Asked whatever policy says, also with `--yes`. */
   readonly requiresConfirmation: boolean
   readonly signal: AbortSignal | null
@@ -67,8 +71,19 @@ export interface SettledCall {
   readonly waitMs: number
 }
 
-export const callCauses = ["failed", "violation", "refused", "timeout", "stopped", "unknown"] as const
-/** `violation` of a path or the sandbox, `refused` by policy or a person, `stopped` by a person for good. */
+export const callCauses = [
+  "failed",
+  "violation",
+  "refused",
+  "timeout",
+  "stopped",
+  "unknown",
+  "awaiting",
+] as const
+/**
+ * `violation` of a path or the sandbox, `refused` by policy or a person, `stopped` by a person for good, `awaiting` an
+ * answer that nobody who is there can give.
+ */
 export type CallCause = (typeof callCauses)[number]
 
 export interface GateParts {
@@ -93,7 +108,7 @@ export interface GateParts {
 /** The stream of one session, whose lease this process holds. Durable when it returns. */
 export interface SessionLog {
   readonly sessionId: string
-  append(events: readonly NewEvent[]): void
+  append(events: readonly NewEvent[]): readonly StoredEvent[]
 }
 
 /**
@@ -111,8 +126,12 @@ export interface CommandEvents {
 
 /** Where people answer. */
 export interface ApprovalDesk {
-  /** False when nobody can answer: then nobody is asked, and it is refused. */
+  /** False when nobody can answer here. */
   readonly isStaffed: boolean
+  /** What happens then: it is refused, or the question stays open and the session rests. */
+  readonly whenNobody: "deny" | "rest"
+  /** An answer to exactly this that was given earlier and not used yet; null when there is none. */
+  answeredBefore(subjectHash: string): ApprovalReply | null
   /** Resolves with the first answer, wherever it was given. The request is in the log already. */
   ask(request: NewEvent<typeof ApprovalRequested>["data"], signal: AbortSignal | null): Promise<ApprovalReply>
 }

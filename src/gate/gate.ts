@@ -46,7 +46,7 @@ class GatedCall {
   }
 
   async run(): Promise<SettledCall> {
-    const resolved = resolveCall(this.request.tool, this.request.arguments)
+    const resolved = resolveCall(this.request.tool, this.request.arguments, this.request.offered)
     this.pending = [...this.pending, this.requested(resolved)]
     if (resolved.kind === "problem") return this.end(notDone("failed", "failed", resolved.error))
     const permitted = await this.permit(resolved)
@@ -77,7 +77,7 @@ class GatedCall {
     const askedMs = parts.clock.monotonicMs()
     const answer = await ask(parts, { callId, request, ...judged, prepared }, this.pending)
     this.waitMs = Math.round(parts.clock.monotonicMs() - askedMs)
-    this.pending = answer.kind === "ended" ? answer.events : []
+    this.pending = answer.events
     return answer.kind === "ended" ? answer.ending : { ...judged, ...answer }
   }
 
@@ -111,6 +111,8 @@ class GatedCall {
   private async execute(call: Permitted, intent: Intent, isCommand: boolean): Promise<Outcome> {
     const { parts, request, callId } = this
     try {
+      // Stopped for so long that another process went on with the session: then this is not ours to do any more.
+      if (intent.effectClass !== "read") parts.log.append([])
       const result = await call.prepared.execute(contextOf(request, callId, parts.log.sessionId))
       parts.faults.reach("gate.done")
       const changes = this.changesOf(intent, result)
@@ -162,7 +164,7 @@ class GatedCall {
     parts.log.append([
       ...this.pending,
       ...(command === null ? [] : [command]),
-      settledEvent(settled, parts.artifacts),
+      settledEvent(settled, parts.artifacts, request.isForModel),
       ...request.after(settled),
     ])
     parts.faults.reach("gate.settled")

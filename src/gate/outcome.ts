@@ -7,7 +7,7 @@ import type { ArtifactStore } from "../store/contract.ts"
 import type { ToolResult } from "../tools/contract.ts"
 import type { SettledCall } from "./contract.ts"
 import { causeOf, diagnosticOf, type Ending } from "./ending.ts"
-import { recordChanges, recordJson, redactJson } from "./recorded.ts"
+import { recordChanges, recordJson, recordText, redactJson } from "./recorded.ts"
 
 /** What is known of a call when it ends, before anybody has looked for secrets in it. */
 export type Outcome = Omit<SettledCall, "callId" | "durationMs" | "waitMs">
@@ -60,11 +60,12 @@ export function redacted<Given extends Outcome>(outcome: Given, redactor: Redact
   }
 }
 
-export function settledEvent(settled: SettledCall, artifacts: ArtifactStore): NewEvent {
+export function settledEvent(settled: SettledCall, artifacts: ArtifactStore, keepsText: boolean): NewEvent {
   const { callId, outcome, certainty, error, resultDigest, exitCode, executionId } = settled
   return newEvent(ToolCallSettled, {
     ...{ callId, outcome, certainty, error, resultDigest, exitCode, executionId },
     result: settled.value === null ? null : recordJson(settled.value, artifacts),
+    text: keepsText ? recordText(settled.text, artifacts) : null,
     paths: [...settled.paths],
     changes: recordChanges(settled.changes, artifacts),
     diagnostics: [...settled.diagnostics],

@@ -75,7 +75,7 @@ export function settleInterrupted(parts: RecoveryParts, call: OpenCall): Recover
     waitMs: 0,
   }
   const command = call.executionId === null ? [] : [parts.executions.interrupted(call.executionId)]
-  return { settled, events: [...command, settledEvent(settled, parts.artifacts)] }
+  return { settled, events: [...command, settledEvent(settled, parts.artifacts, true)] }
 }
 
 interface Found {

@@ -11,13 +11,20 @@ export type Resolution =
   | { readonly kind: "problem"; readonly canonical: string | null; readonly error: CallError }
 
 /** From a name and arguments that somebody wrote to a call that can be made, or to everything that is wrong with it. */
-export function resolveCall(name: string, args: Json): Resolution {
+export function resolveCall(name: string, args: Json, offered: readonly string[] | null = null): Resolution {
   const found = resolveTool(name)
   if (found.kind === "unavailable") return problem(null, "E201", `${printable(name)}: ${found.reason}`, null)
   if (found.kind === "unknown") {
     const hint = found.nearest === null ? null : `did you mean ${found.nearest}?`
     return problem(null, "E201", `there is no tool ${printable(name)}`, hint)
   }
+  if (offered?.includes(found.tool.name) === false)
+    return problem(
+      found.tool.name,
+      "E201",
+      `${printable(name)} is not offered here`,
+      `use ${offered.join(", ")}`,
+    )
   const problems = checkArguments(found, args)
   if (problems.length === 0) return { kind: "tool", tool: found.tool, arguments: found.rename(args) }
   const code = problems.some(({ missing }) => missing) ? "E202" : "ACODE-EXEC-007"

@@ -42,6 +42,10 @@ export interface EventLog {
     events: readonly NewEvent[],
   ): readonly StoredEvent[]
   read(stream: string, afterSeq?: number): readonly StoredEvent[]
+  /** The same one by one, for who needs none of them for long. */
+  each(stream: string): Iterable<StoredEvent>
+  /** The number of its last event; 0 before its first. */
+  lastSeq(stream: string): number
 }
 
 /** The exclusive right to append to one stream. A new owner gets a higher epoch, which shuts the old one out. */
@@ -49,6 +53,10 @@ export interface Leases {
   /** Taken when free, expired, or held by a process of this machine that is dead; null when held. */
   acquire(stream: string, owner: ProcessIdentity): Lease | null
   renew(lease: Lease): boolean
+  /** Whether nobody has taken it since. */
+  holds(lease: Lease): boolean
+  /** Who has it now; null when nobody does. */
+  owner(stream: string): ProcessIdentity | null
   release(lease: Lease): void
 }
 

@@ -51,6 +51,8 @@ export function createEventLog(parts: LogParts): LogWriter {
         return write(stream, expectedSeq, epoch, prepared)
       })
     },
+    lastSeq: stream => guarded(connection.path, () => lastOf(connection, stream)?.seq ?? 0),
+    each: stream => eachOf(connection, stream),
     read: (stream, afterSeq = 0) => guarded(connection.path, () => readStream(connection, stream, afterSeq)),
   }
 }
@@ -67,6 +69,8 @@ function writeEvents(
   const lastSeq = last?.seq ?? 0
   if (lastSeq !== expectedSeq)
     throw appendConflict(stream, `its last event is number ${lastSeq}, not ${expectedSeq}`)
+  // Only whether this owner may append was asked: nothing has to become durable.
+  if (events.length === 0) return []
   const at = toIso(parts.clock.now())
   let { position, head } = readTail(connection)
   let prevHash = last?.hash ?? noPrevious
@@ -131,4 +135,11 @@ function readStream(connection: Connection, stream: string, afterSeq: number): r
     )
     .all(stream, afterSeq)
     .map(toStoredEvent)
+}
+
+function* eachOf(connection: Connection, stream: string): Generator<StoredEvent> {
+  const rows = connection.db
+    .query<EventRow, [string]>(`SELECT ${eventColumns} FROM events WHERE stream = ? ORDER BY seq`)
+    .iterate(stream)
+  for (const row of rows) yield toStoredEvent(row)
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 import type { Lease, Leases } from "./contract.ts"
-import type { Connection } from "./database.ts"
+import { type Connection, guarded } from "./database.ts"
 import { appendConflict } from "./store-failures.ts"
 
 export interface LeaseParts {
@@ -23,6 +23,12 @@ export function createLeases(parts: LeaseParts): Leases {
           .run(clock.now() + leaseMs, lease.stream, lease.epoch)
         return changes === 1
       }),
+    holds: lease =>
+      guarded(connection.path, () => {
+        const row = readRow(connection, lease.stream)
+        return row !== null && row.bootId !== null && row.epoch === lease.epoch
+      }),
+    owner: stream => guarded(connection.path, () => leaseOwner(connection, stream)),
     release: lease => connection.transaction("lease", () => giveBack(connection, lease)),
   }
 }

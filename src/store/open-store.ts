@@ -103,7 +103,7 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
   }
   return {
     workspaceId: identity.workspaceId,
-    log: { append: log.append, read: log.read },
+    log: { append: log.append, read: log.read, each: log.each, lastSeq: log.lastSeq },
     leases: createLeases({ connection, clock, isAlive, leaseMs: options.leaseMs ?? defaults.leaseMs }),
     artifacts,
     executions,

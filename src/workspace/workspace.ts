@@ -93,6 +93,7 @@ function checkpointsOf(
     },
     takeFiles: (id, paths) => store.takeFiles(id, root, paths),
     load: id => store.load(id),
+    contentOf: sha256 => store.contents.read(sha256),
     list: () => store.list(),
     changesSince: (checkpoint, tree) => changesSince(checkpoint.entries, tree.entries),
     contentsSince: (checkpoint, tree) => contentsSince(checkpoint.entries, tree.entries),

@@ -56,7 +56,8 @@ function hand() {
 function deskParts(store: Store, parts: Partial<DeskParts> & Pick<DeskParts, "prompt" | "clock">) {
   const notices: string[] = []
   const notice = (text: string) => void notices.push(text)
-  return { parts: { approvals: store.approvals, isInteractive: true, notice, by: "ada", ...parts }, notices }
+  const usual = { isInteractive: true, whenNobody: "deny" as const, by: "ada" }
+  return { parts: { approvals: store.approvals, ...usual, notice, ...parts }, notices }
 }
 
 function answerOf(answer: AnswerToApproval["answer"], by = "bob"): AnswerToApproval {

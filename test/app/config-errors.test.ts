@@ -41,7 +41,7 @@ describe("everything that is wrong", () => {
         "default_timeout_seconds, max_output_kb, artifact_max_mb, output_ceiling_mb, use_shell, max_concurrent, max_queued, " +
         "kill_grace_seconds, sandbox, network, unix_sockets, readable_paths, environment, audit, redaction, limits",
       "  .agent/config.yml:12:1 frobnicate: is not a known key; allowed: schema_version, execution, " +
-        "approvals, rules, executor, checkpoints",
+        "approvals, rules, executor, orchestration, commands, checkpoints",
     ])
   })
 
@@ -190,6 +190,21 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   "approvals.timeout_seconds": ["-1", "0.5", "604801", '"300"', "null"],
   rules: ["x", "null", "[1]", "[{}]", "[[]]"],
   "executor.allowed_commands": ["make", "[1]", "[[]]", '[""]', "[[1]]"],
+  "executor.max_turns_per_step": ["0", "1001", "1.5", "null"],
+  "executor.step_timeout_seconds": ["0", "604801", "null", '"1"'],
+  "orchestration.planner_timeout_seconds": ["0", "-1", "604801", '"1"'],
+  "orchestration.executor_timeout_seconds": ["0", "true"],
+  "orchestration.verifier_timeout_seconds": ["0", "[]"],
+  "orchestration.reviewer_timeout_seconds": ["0.001", '""'],
+  "orchestration.cycle_limit": ["-1", "11", "1.5", "null"],
+  "orchestration.step_retry_limit": ["-1", "21", "null"],
+  "orchestration.stage_retry_limit": ["-1", "21", "0.5"],
+  "commands.setup": ["1", "[]", "[1]", '""'],
+  "commands.build": ["1", "[]", "[1]", '""'],
+  "commands.test": ["1", "[]", "[1]", '""'],
+  "commands.lint": ["1", "[]", "[1]", '""'],
+  "commands.format": ["1", "[]", "[1]", '""'],
+  "commands.start": ["1", "[]", "[1]", '""'],
   "checkpoints.max_file_mb": ["0", "65537", "1.5"],
   "checkpoints.max_total_mb": ["0", "1048577", "null"],
   "checkpoints.undo_days": ["0", "3651", '"7"'],

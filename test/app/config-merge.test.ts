@@ -31,6 +31,8 @@ describe("dotted keys", () => {
       "execution.limits",
       "approvals",
       "executor",
+      "orchestration",
+      "commands",
       "checkpoints",
     ])
     for (const section of sectionKeys) expect(defaultLeaves.has(section)).toBe(false)

@@ -35,6 +35,8 @@ describe("the schema", () => {
       ".execution.limits",
       ".approvals",
       ".executor",
+      ".orchestration",
+      ".commands",
       ".checkpoints",
     ])
   })
@@ -108,6 +110,12 @@ describe("the list of keys", () => {
       "approvals.timeout_seconds",
       "rules",
       "executor.allowed_commands",
+      "commands.setup",
+      "commands.build",
+      "commands.test",
+      "commands.lint",
+      "commands.format",
+      "commands.start",
     ])
   })
 

@@ -5,9 +5,11 @@ import {
   toCheckpointSettings,
   toConfinementSettings,
   toExecutionSettings,
+  toPipelineLimits,
   toResourceLimits,
 } from "../../src/app/config-settings.ts"
 import { optionProblems } from "../../src/domain/command-validation.ts"
+import { defaultLimits } from "../../src/domain/pipeline/settings.ts"
 import { shippedDefaults } from "../../src/policy/levels.ts"
 import { configFixture, executionYaml } from "./config-fixture.ts"
 
@@ -122,4 +124,44 @@ test("every kind of approval is the one its key names", async () => {
       timeoutMs: null,
     })
   }
+})
+
+test("a session that nobody configured is bounded as the pipeline itself says", async () => {
+  using fixture = configFixture()
+  expect(toPipelineLimits((await fixture.load()).values)).toEqual(defaultLimits)
+})
+
+test("the limits of a session are configured in seconds, null lifting them", async () => {
+  using fixture = configFixture()
+  fixture.user(
+    [
+      'schema_version: "1"',
+      "executor: { max_turns_per_step: 4, step_timeout_seconds: 0.25 }",
+      "orchestration:",
+      "  planner_timeout_seconds: null",
+      "  executor_timeout_seconds: 1.5",
+      "  verifier_timeout_seconds: 2",
+      "  reviewer_timeout_seconds: 3",
+      "  cycle_limit: 0",
+      "  step_retry_limit: 7",
+      "  stage_retry_limit: 5",
+      "",
+    ].join("\n"),
+  )
+  expect(toPipelineLimits((await fixture.load()).values)).toEqual({
+    cyclesMax: 0,
+    turnsMax: 4,
+    stepRetriesMax: 7,
+    stageRetriesMax: { planner: 5, executor: 5, verifier: 5, reviewer: 1 },
+    stageTimeoutMs: { planner: null, executor: 1500, verifier: 2000, reviewer: 3000 },
+    stepTimeoutMs: 250,
+    contextTokensMax: null,
+  })
+})
+
+test("a stage that is never tried again is not reviewed again either", async () => {
+  using fixture = configFixture()
+  fixture.user('schema_version: "1"\norchestration: { stage_retry_limit: 0 }\n')
+  const { stageRetriesMax } = toPipelineLimits((await fixture.load()).values)
+  expect(stageRetriesMax).toEqual({ planner: 0, executor: 0, verifier: 0, reviewer: 0 })
 })

@@ -3,6 +3,8 @@ import { sessionLines } from "../../src/cli/session-text.ts"
 import type { NewEvent } from "../../src/domain/event-definition.ts"
 import { sessionView } from "../../src/domain/session-view.ts"
 import { changing, event } from "../store/support/session-events.ts"
+import * as made from "../support/pipeline-events.ts"
+import { atVerifier } from "../support/pipeline-sessions.ts"
 
 function linesOf(...events: readonly NewEvent[]): string {
   const at = "2026-01-02T03:04:05.000Z"
@@ -117,5 +119,44 @@ describe("a session as people read it", () => {
     )
     expect(text).not.toContain("\u001b")
     expect(text).not.toContain("\u202e")
+  })
+})
+
+describe("an agent session as people read it", () => {
+  const session = atVerifier().add(
+    made.checked("a1", "failed", { reason: "exit 1" }),
+    made.ended("verifier", "cycle"),
+    made.cycle("verifier", "executor", [{ taskId: "t1", stepId: "t1.fix1", description: "mend" }]),
+    made.moved("verifier", "executor"),
+    made.entered("executor", { attempt: 1 }),
+  )
+  const text = sessionLines(sessionView("ses_1", session.events)).join("\n")
+
+  test("shows its plans, stages, checks and ways back", () => {
+    expect(text).toContain("[PLAN 1] sha256:")
+    expect(text).toContain(", approved by ann")
+    expect(text).toContain("[PLANNER] ✓ success (0 ms)")
+    expect(text).toContain("[VERIFIER] ⚠ cycle (0 ms)")
+    expect(text).toContain("[EXECUTOR] … open, Retry 1")
+    expect(text).toContain("[CHECK 1] ✗ a1 (command) failed — exit 1")
+    expect(text).toContain("⚠ Cycle 1/3: verifier → executor")
+  })
+
+  test("counts the steps that mend something", () => {
+    expect(text).toMatch(/\[STEP 1\/2\] ✓ s1/)
+  })
+
+  test("that goes on has no end any more", () => {
+    const resting = [...session.events, { ...made.rested(22), seq: 99, at: "2026-01-02T03:04:05.000Z" }]
+    expect(sessionView("ses_1", resting)).toMatchObject({ state: "PAUSED", exitCode: 22 })
+    const resumed = [
+      ...resting,
+      { ...made.resumed(made.settingsOf()), seq: 100, at: "2026-01-02T03:04:05.000Z" },
+    ]
+    expect(sessionView("ses_1", resumed)).toMatchObject({ state: "EXECUTING", exitCode: null, reason: null })
+  })
+
+  test("of another lane has no stages", () => {
+    expect(sessionView("ses_1", []).pipeline).toBeNull()
   })
 })

@@ -15,7 +15,7 @@ const requested = {
   canonicalTool: "read_file",
   arguments: { kind: "inline" as const, value: { path: "a" } },
   argsDigest: "d",
-  origin: { planId: null, planHash: null, taskId: null, stepId: null, stepKey: null },
+  origin: { planId: null, planHash: null, taskId: null, stepId: null, stepKey: null, modelCallId: null },
 }
 const started = {
   callId: "cal_1",
@@ -32,6 +32,7 @@ const settled = {
   certainty: "done" as const,
   error: null,
   result: null,
+  text: null,
   resultDigest: null,
   exitCode: null,
   executionId: null,

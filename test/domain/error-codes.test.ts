@@ -24,6 +24,7 @@ describe("the table of error codes", () => {
       "APPR",
       "ORCH",
       "UNDO",
+      "MODEL",
       "CLI",
       "INT",
     ])

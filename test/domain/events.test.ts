@@ -18,6 +18,23 @@ test("every event of the product is in the manifest, past tense and once", () =>
     "tool_call.settled@1",
     "approval.requested@1",
     "approval.answered@1",
+    "session.resumed@1",
+    "session.paused@1",
+    "session.cancelled@1",
+    "control.requested@1",
+    "stage.entered@1",
+    "stage.progressed@1",
+    "stage.finished@1",
+    "stage.transitioned@1",
+    "transition.refused@1",
+    "cycle.started@1",
+    "plan.proposed@1",
+    "model.requested@1",
+    "context.trimmed@1",
+    "turn.finished@1",
+    "step.refused@1",
+    "check.finished@1",
+    "escalation.raised@1",
   ])
   for (const { type, summary } of manifest.definitions) {
     expect(type).toMatch(/(ed|undone)$/)

@@ -22,6 +22,7 @@ const events = {
     plan: null,
     stepCount: 1,
     policyVersion: "v",
+    agent: null,
     treeDigest: null,
     outputs: [],
     worktreeId: null,

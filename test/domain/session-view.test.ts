@@ -3,7 +3,14 @@ import type { NewEvent } from "../../src/domain/event-definition.ts"
 import { type SessionEvent, sessionView } from "../../src/domain/session-view.ts"
 import { event } from "../store/support/session-events.ts"
 
-const origin = { planId: "plan-1", planHash: "sha256:1", taskId: "t1", stepId: "s1", stepKey: "k1" }
+const origin = {
+  planId: "plan-1",
+  planHash: "sha256:1",
+  taskId: "t1",
+  stepId: "s1",
+  stepKey: "k1",
+  modelCallId: null,
+}
 
 /** The events as the log would give them back, a second apart. */
 function viewOf(...events: readonly NewEvent[]) {

@@ -40,7 +40,14 @@ describe("what is recorded of a call", () => {
   })
 
   test("its origin and its confinement have no room for more", () => {
-    const origin = { planId: null, planHash: null, taskId: null, stepId: "s", stepKey: null }
+    const origin = {
+      planId: null,
+      planHash: null,
+      taskId: null,
+      stepId: "s",
+      stepKey: null,
+      modelCallId: null,
+    }
     expect(CallOrigin().safeParse(origin).success).toBe(true)
     expect(CallOrigin().safeParse({ ...origin, more: 1 }).success).toBe(false)
     expect(CallConfinement().safeParse({ sandboxed: true, network: "none" }).success).toBe(true)

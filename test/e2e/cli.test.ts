@@ -51,9 +51,9 @@ test("half a command lists its verbs and exits 2", async () => {
 })
 
 test("an unknown command suggests the nearest and exits 2", async () => {
-  const { exitCode, stderr } = await acode(["rusn", "list"])
+  const { exitCode, stderr } = await acode(["polciy", "check"])
   expect(exitCode).toBe(2)
-  expect(stderr).toContain("did you mean `acode runs`?")
+  expect(stderr).toContain("did you mean `acode policy`?")
 })
 
 test("it starts from any directory and through a symlink", async () => {

@@ -177,10 +177,13 @@ test("an interruption while a person is asked is 130, with nothing done", async 
     files,
     desk: made => ({
       isStaffed: true,
+      whenNobody: "deny" as const,
+      answeredBefore: () => null,
       ask: (request, signal) =>
         approvalDesk({
           approvals: made.store.approvals,
           isInteractive: true,
+          whenNobody: "deny",
           prompt: (_, dismissed) => {
             const answer = Promise.withResolvers<null>()
             dismissed.addEventListener("abort", () => answer.resolve(null))

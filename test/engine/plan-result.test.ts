@@ -123,5 +123,6 @@ test("every cause has an exit code of the contract", () => {
     ["timeout", 34],
     ["stopped", 23],
     ["unknown", 60],
+    ["awaiting", 10],
   ])
 })

@@ -170,6 +170,8 @@ describe("an approval covers what was seen and nothing else", () => {
   test("a desk that breaks ends the call, with the question in the log once", async () => {
     staffed(() => ({
       isStaffed: true,
+      whenNobody: "deny" as const,
+      answeredBefore: () => null,
       ask: async () => {
         throw new Failure({ kind: "general", code: "ACODE-DB-002", message: "the database is locked" })
       },
@@ -219,6 +221,8 @@ describe("an approval covers what was seen and nothing else", () => {
       const real = answering("granted")(made)
       return {
         isStaffed: true,
+        whenNobody: "deny" as const,
+        answeredBefore: () => null,
         ask: async (request, signal) => {
           replies.push(await real.ask(request, signal))
           const [first] = replies
@@ -242,7 +246,14 @@ describe("an approval covers what was seen and nothing else", () => {
   })
 })
 
-const noOrigin = { planId: null, planHash: null, taskId: null, stepId: null, stepKey: null }
+const noOrigin = {
+  planId: null,
+  planHash: null,
+  taskId: null,
+  stepId: null,
+  stepKey: null,
+  modelCallId: null,
+}
 
 function changed(desk: ApprovalDesk, change: (reply: ApprovalReply) => ApprovalReply): ApprovalDesk {
   return { ...desk, ask: async (request, signal) => change(await desk.ask(request, signal)) }

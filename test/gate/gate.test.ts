@@ -167,7 +167,14 @@ describe("a call that is made", () => {
   })
 
   test("records the name as written, the tool it names and where it comes from", async () => {
-    const origin = { planId: "p", planHash: "sha256:1", taskId: "t", stepId: "s", stepKey: "k" }
+    const origin = {
+      planId: "p",
+      planHash: "sha256:1",
+      taskId: "t",
+      stepId: "s",
+      stepKey: "k",
+      modelCallId: null,
+    }
     await room.call("file_read", { path: "a.txt" }, { origin })
     expect(room.data(ToolCallRequested)).toMatchObject([
       { tool: "file_read", canonicalTool: "read_file", origin },

@@ -102,9 +102,10 @@ test("the event of an outcome fits its definition, with and without a value", ()
   const artifacts: ArtifactStore = { put: () => "sha256:1", get: () => null }
   for (const value of [null, { a: 1 }]) {
     const outcome = { ...outcomeOf(result({ value }), [], "done"), callId: "cal_1", durationMs: 3, waitMs: 0 }
-    const { data } = settledEvent(outcome, artifacts)
+    const { data } = settledEvent(outcome, artifacts, value !== null)
     expect(ToolCallSettled.data.parse(data)).toMatchObject({
       callId: "cal_1",
+      text: value === null ? null : { kind: "inline", text: outcome.text },
       result: value === null ? null : { kind: "inline", value },
     })
   }

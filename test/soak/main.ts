@@ -1,5 +1,8 @@
 import { parseArgs } from "node:util"
 import { missingProgram } from "../support/requirement.ts"
+import { agentKills, agentPoints } from "./agent-kills.ts"
+import { agentOwners } from "./agent-owners.ts"
+import { pipelineSteps } from "./pipeline-steps.ts"
 import { planKills, planRecoveryKills } from "./plan-kills.ts"
 import type { Programme } from "./programme.ts"
 import { seededRandom } from "./random.ts"
@@ -7,7 +10,16 @@ import { randomKills } from "./random-kills.ts"
 import { timedOutTrees } from "./timed-out-trees.ts"
 
 /** `npm run soak [-- --seed N --only NAME --count N]`: prints its seed first, and a seed repeats its choices. */
-const programmes: readonly Programme[] = [timedOutTrees, randomKills, planKills, planRecoveryKills]
+const programmes: readonly Programme[] = [
+  timedOutTrees,
+  randomKills,
+  planKills,
+  planRecoveryKills,
+  pipelineSteps,
+  agentPoints,
+  agentKills,
+  agentOwners,
+]
 
 const { values } = parseArgs({
   options: { seed: { type: "string" }, only: { type: "string" }, count: { type: "string" } },

@@ -30,6 +30,18 @@ describe("an append", () => {
       ["ses_b", 1, 3],
     ])
     expect(fourth).toEqual(store.log.read("ses_a", 2)[0])
+    expect([...store.log.each("ses_a")]).toEqual([...store.log.read("ses_a")])
+    expect(["ses_a", "ses_b", "ses_c"].map(stream => store.log.lastSeq(stream))).toEqual([3, 1, 0])
+  })
+
+  test("of nothing writes nothing, and is refused to whoever may not append", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const epoch = owned(store, "ses_a")
+    expect(store.log.append("ses_a", 0, epoch, [])).toEqual([])
+    expect(store.log.read("ses_a")).toEqual([])
+    expect(codeOf(() => store.log.append("ses_a", 0, epoch + 1, []))).toBe("ACODE-DB-007")
+    expect(codeOf(() => store.log.append("ses_a", 5, epoch, []))).toBe("ACODE-DB-007")
   })
 
   test("links each event to the one before it in its stream", () => {

@@ -39,6 +39,8 @@ function callViolations(rows: readonly LogRow[]): string[] {
 }
 
 function stepViolations(id: string, rows: readonly LogRow[]): string[] {
+  if (rows.some(row => row.type === "session.started" && row.parsed["lane"] === "agent"))
+    return agentStepViolations(id, rows)
   const hasEnded = rows.some(row => row.type === "session.finished")
   const indexes = (type: string) =>
     rows.filter(row => row.type === type).map(row => String(row.parsed["index"]))
@@ -47,6 +49,21 @@ function stepViolations(id: string, rows: readonly LogRow[]): string[] {
     const [begun, ended] = [count(started, index), count(finished, index)]
     const isWhole = begun === 1 && (ended === 1 || (ended === 0 && !hasEnded))
     return isWhole ? [] : [`I1 step ${index} of ${id} started ${begun} and finished ${ended} times`]
+  })
+}
+
+/** A step that failed may be begun again, and another plan counts its steps anew: but never two ends in a row. */
+function agentStepViolations(id: string, rows: readonly LogRow[]): string[] {
+  const active = new Set<string>()
+  return rows.flatMap(({ type, parsed }) => {
+    const index = String(parsed["index"])
+    if (type === "step.started") {
+      if (active.has(index)) return [`I1 step ${index} of ${id} was begun while it was under way`]
+      active.add(index)
+    }
+    if (type === "step.finished" && !active.delete(index))
+      return [`I1 step ${index} of ${id} ended and was not under way`]
+    return []
   })
 }
 

@@ -57,6 +57,7 @@ interface Said {
   readonly owner: { readonly bootId: string; readonly pid: number; readonly startTicks: string }
   readonly success: boolean
   readonly state: string
+  readonly stage: string
   readonly reason: string | null
   readonly exitCode: number | null
   readonly approvalId: string | null
@@ -106,6 +107,15 @@ const steps: Record<string, (tables: Tables, event: LogRow, said: Said) => void>
     const done = Number(tables["sessions"]?.get(event.stream)?.["steps_done"])
     if (said.success) change(tables, "sessions", event.stream, { steps_done: done + 1 })
   },
+  "stage.entered": (tables, event, said) =>
+    change(tables, "sessions", event.stream, { state: said.stage === "planner" ? "PLANNING" : "EXECUTING" }),
+  "plan.proposed": (tables, event, said) =>
+    change(tables, "sessions", event.stream, { plan_hash: said.planHash }),
+  "session.resumed": (tables, event, { owner: { bootId, pid, startTicks } }) =>
+    change(tables, "sessions", event.stream, {
+      ...{ boot_id: bootId, pid, start_ticks: startTicks },
+      ...{ state: "EXECUTING", reason: null, exit_code: null },
+    }),
   "session.rested": (tables, event, said) => change(tables, "sessions", event.stream, endOf(said)),
   "session.finished": (tables, event, said) =>
     change(tables, "sessions", event.stream, { ...endOf(said), ended_at: event.at }),
@@ -136,6 +146,10 @@ const steps: Record<string, (tables: Tables, event: LogRow, said: Said) => void>
     })
   },
   "plan.approved": (tables, event, said) => {
+    if (!event.stream.startsWith("apr_")) {
+      change(tables, "sessions", event.stream, { plan_id: said.planId, step_count: said.stepCount })
+      return
+    }
     add(tables, "plan_approvals", {
       id: said.approvalId,
       position: event.position,

@@ -3,6 +3,7 @@ import { existsSync, lstatSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { artifactViolations } from "./checker-artifacts.ts"
 import { chainViolations, type LogRow, readLog } from "./checker-log.ts"
+import { pipelineViolations } from "./checker-pipeline.ts"
 import { projectionViolations } from "./checker-projection.ts"
 import { secretViolations } from "./checker-secrets.ts"
 import { approvalViolations, sessionViolations } from "./checker-sessions.ts"
@@ -38,6 +39,7 @@ export async function check(workspace: TempWorkspace, options: CheckOptions = {}
     ...endingViolations(log),
     ...sessionViolations(log),
     ...approvalViolations(log),
+    ...pipelineViolations(log),
     ...projectionViolations(database, log),
     ...tableViolations(database, log),
     ...artifactViolations(join(agent, "artifacts"), log),

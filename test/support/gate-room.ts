@@ -107,7 +107,12 @@ export function gateRoom(options: GateRoomOptions = {}): GateRoom {
     checkpoints,
     decide: shippedPolicy(temp),
     policyVersion: "sha256:test",
-    approvals: { isStaffed: false, ask: () => Promise.reject(new Error("nobody is to be asked")) },
+    approvals: {
+      isStaffed: false,
+      whenNobody: "deny" as const,
+      answeredBefore: () => null,
+      ask: () => Promise.reject(new Error("nobody is to be asked")),
+    },
     approvalTimeoutMs: options.approvalTimeoutMs ?? null,
     artifacts: store.artifacts,
     redactor,
@@ -182,9 +187,11 @@ function assembled(made: Made, parts: GateParts, options: GateRoomOptions): Gate
 }
 
 const plainRequest: Omit<CallRequest, "tool" | "arguments"> = {
-  origin: { planId: null, planHash: null, taskId: null, stepId: null, stepKey: null },
+  origin: { planId: null, planHash: null, taskId: null, stepId: null, stepKey: null, modelCallId: null },
   grant: emptyGrant,
   isGrantedAsWritten: false,
+  offered: null,
+  isForModel: false,
   requiresConfirmation: false,
   signal: null,
   onOutput: null,
@@ -196,8 +203,9 @@ function countingCommits(session: DrivenSession, commits: string[][]): DrivenSes
   return {
     ...session,
     append: (events: readonly NewEvent[]) => {
-      session.append(events)
-      commits.push(events.map(({ type }) => type))
+      const stored = session.append(events)
+      if (events.length > 0) commits.push(events.map(({ type }) => type))
+      return stored
     },
   }
 }
@@ -227,10 +235,13 @@ export function answering(
 ): (room: GateRoom) => ApprovalDesk {
   return room => ({
     isStaffed: true,
+    whenNobody: "deny" as const,
+    answeredBefore: () => null,
     ask: (request, signal) =>
       approvalDesk({
         approvals: room.store.approvals,
         isInteractive: true,
+        whenNobody: "deny",
         prompt: async () => {
           meanwhile(room)
           return { answer, reason: answer === "refused" ? "not today" : null }

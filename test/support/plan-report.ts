@@ -8,10 +8,17 @@ import type { TempWorkspace } from "./temp-workspace.ts"
 
 /** The events of every session, oldest first. */
 export function sessionRows(workspace: TempWorkspace): LogRow[] {
+  return allRows(workspace).filter(row => row.stream.startsWith("ses_"))
+}
+
+/** Every event of the workspace, oldest first. */
+export function allRows(workspace: TempWorkspace): LogRow[] {
   const path = join(workspace.root, ".agent", "workspace.db")
   if (!existsSync(path)) return []
   using database = new Database(path)
-  return readLog(database).filter(row => row.stream.startsWith("ses_"))
+  // The very first acode may have died before it made the tables.
+  if (database.query("SELECT 1 FROM sqlite_master WHERE name = 'events'").get() === null) return []
+  return readLog(database)
 }
 
 /**

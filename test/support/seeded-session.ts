@@ -57,7 +57,14 @@ const canonicalNames = new Map([
 ])
 
 function begun(stepId: string, index: number, title: string, tool: string, callId: string) {
-  const origin = { planId: "plan-1", planHash: "sha256:1", taskId: "t1", stepId, stepKey: stepId }
+  const origin = {
+    planId: "plan-1",
+    planHash: "sha256:1",
+    taskId: "t1",
+    stepId,
+    stepKey: stepId,
+    modelCallId: null,
+  }
   return [
     event.stepStarted({ stepId, index, title, tool }),
     event.callRequested(callId, { tool, canonicalTool: canonicalNames.get(tool) ?? tool, origin }),

@@ -1,4 +1,4 @@
-import type { ApprovalAnswer } from "../../domain/call-events.ts"
+import type { ApprovalAnswer, ApprovalKind } from "../../domain/call-events.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import type { Lane, SessionState } from "../../domain/session-events.ts"
 
@@ -51,9 +51,10 @@ export interface ApprovalHistory {
 export interface ApprovalSummary {
   readonly id: string
   readonly sessionId: string
-  readonly callId: string
+  /** The call it is about; null for plans and reviews. */
+  readonly callId: string | null
   readonly stepId: string | null
-  readonly kind: "confirmation" | "action"
+  readonly kind: ApprovalKind
   readonly level: number
   readonly category: string
   readonly operation: string

@@ -19,7 +19,9 @@ export const planApprovalsTable = "plan_approvals"
 
 export const planApprovalRows = tableProjection<PlanApprovalRow>({
   table: planApprovalsTable,
-  idOf: event => fieldsOf(PlanApproved, event)?.approvalId ?? null,
+  // In a session's own stream a plan is approved for that session only.
+  idOf: event =>
+    event.stream.startsWith("apr_") ? (fieldsOf(PlanApproved, event)?.approvalId ?? null) : null,
   next: (row, event) => {
     const approved = fieldsOf(PlanApproved, event)
     if (approved === null || row !== null) return row

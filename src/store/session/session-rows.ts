@@ -1,5 +1,8 @@
+import { PlanProposed, SessionResumed, StageEntered } from "../../domain/pipeline/pipeline-events.ts"
+import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import {
   type Lane,
+  PlanApproved,
   SessionFinished,
   SessionRested,
   SessionStarted,
@@ -46,9 +49,18 @@ export const sessionRows = tableProjection<SessionRow>({
 })
 
 const sessionEventTypes: ReadonlySet<string> = new Set(
-  [SessionStarted, SessionRested, SessionFinished, SessionUndone, StepStarted, StepFinished].map(
-    definition => definition.type,
-  ),
+  [
+    SessionStarted,
+    SessionResumed,
+    SessionRested,
+    SessionFinished,
+    SessionUndone,
+    StageEntered,
+    PlanProposed,
+    PlanApproved,
+    StepStarted,
+    StepFinished,
+  ].map(definition => definition.type),
 )
 
 function startedRow(event: StoredEvent): SessionRow | null {
@@ -68,15 +80,22 @@ function startedRow(event: StoredEvent): SessionRow | null {
     steps_done: 0,
     started_at: event.at,
     ended_at: null,
-    boot_id: started.owner.bootId,
-    pid: started.owner.pid,
-    start_ticks: started.owner.startTicks,
+    ...ownerOf(started.owner),
     undone_at: null,
   }
 }
 
 function changedRow(row: SessionRow, event: StoredEvent): SessionRow {
   if (fieldsOf(StepStarted, event) !== null) return { ...row, state: "EXECUTING" }
+  const entered = fieldsOf(StageEntered, event)
+  if (entered !== null) return { ...row, state: entered.stage === "planner" ? "PLANNING" : "EXECUTING" }
+  const proposed = fieldsOf(PlanProposed, event)
+  if (proposed !== null) return { ...row, plan_hash: proposed.planHash }
+  const approved = fieldsOf(PlanApproved, event)
+  if (approved !== null) return { ...row, plan_id: approved.planId, step_count: approved.stepCount }
+  const resumed = fieldsOf(SessionResumed, event)
+  if (resumed !== null)
+    return { ...row, ...ownerOf(resumed.owner), state: "EXECUTING", reason: null, exit_code: null }
   const step = fieldsOf(StepFinished, event)
   if (step !== null) return step.success ? { ...row, steps_done: row.steps_done + 1 } : row
   const rested = fieldsOf(SessionRested, event)
@@ -85,6 +104,10 @@ function changedRow(row: SessionRow, event: StoredEvent): SessionRow {
   if (finished !== null) return { ...row, ...endOf(finished), ended_at: event.at }
   if (fieldsOf(SessionUndone, event) !== null) return { ...row, undone_at: event.at }
   return row
+}
+
+function ownerOf({ bootId, pid, startTicks }: ProcessIdentity) {
+  return { boot_id: bootId, pid, start_ticks: startTicks }
 }
 
 function endOf(end: { readonly state: SessionState; readonly reason: string; readonly exitCode: number }) {

@@ -10,6 +10,8 @@ export interface Checkpoints {
   takeFiles(id: string, paths: readonly string[]): TakeResult
   /** Null when there is none; ACODE-SEC-004 when it is damaged. */
   load(id: string): Checkpoint | null
+  /** The bytes of a file that a checkpoint names; ACODE-SEC-004 when they are gone or damaged. */
+  contentOf(sha256: string): Uint8Array
   /** Oldest first. */
   list(): readonly { readonly id: string; readonly at: string }[]
   /** What happened since, for a preview or a record. */

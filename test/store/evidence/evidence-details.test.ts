@@ -95,7 +95,14 @@ describe("the details of a call", () => {
   test("hold the diagnostics, and no step where there is none", () => {
     using fixture = storeFixture()
     const store = fixture.open()
-    const origin = { planId: null, planHash: null, taskId: null, stepId: null, stepKey: null }
+    const origin = {
+      planId: null,
+      planHash: null,
+      taskId: null,
+      stepId: null,
+      stepKey: null,
+      modelCallId: null,
+    }
     const noted = remarks("a.ts", "TS1")
     startSession(store).append(
       event.callRequested("cal_1", { origin }),

@@ -1,5 +1,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
+import { newEvent } from "../../../src/domain/event-definition.ts"
+import { PlanApproved } from "../../../src/domain/session-events.ts"
 import { processIdentity } from "../../../src/store/process-identity.ts"
 import type { SessionRow } from "../../../src/store/session/session-rows.ts"
 import { event, sessionWriter, startSession } from "../support/session-events.ts"
@@ -34,6 +36,17 @@ describe("the row of a session", () => {
       start_ticks: startTicks,
       undone_at: null,
     })
+  })
+
+  test("learns from an approved plan what is to be done, and no plan run is approved by that", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const session = startSession(store, { lane: "agent", planId: null, stepCount: 0 })
+    const expiresAt = "2099-05-06T07:08:09Z"
+    const approved = { approvalId: "apr_9", planId: "p", planHash: "sha256:9", approver: "ada", stepCount: 4 }
+    session.append(newEvent(PlanApproved, { ...approved, expiresAt }))
+    expect(rowOf(fixture, session.id)).toMatchObject({ plan_id: "p", step_count: 4 })
+    expect(store.approvals.plansApproved({ planHash: "sha256:9" })).toEqual([])
   })
 
   test("counts the steps that succeeded, and no others", () => {

@@ -1,0 +1,18 @@
+import type { Stopping } from "../engine/agent-runner.ts"
+import type { StoredEvent } from "../store/contract.ts"
+import type { ApprovalPrompt } from "./approval-desk.ts"
+import type { ModelChoice } from "./wire-provider.ts"
+
+/** Who is there while it works: which model, who answers, who watches, who may stop it. */
+export interface AgentSurface {
+  readonly model: ModelChoice
+  readonly isInteractive: boolean
+  readonly acceptsPlans: boolean
+  readonly prompt: ApprovalPrompt
+  readonly notice: (text: string) => void
+  readonly onEvent: (event: StoredEvent) => void
+  readonly onText: (text: string) => void
+  readonly stopping: Stopping
+  /** Waits for the workspace instead of refusing. */
+  readonly waits: boolean
+}

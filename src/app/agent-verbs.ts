@@ -1,0 +1,200 @@
+import { systemIds } from "../base/clock.ts"
+import { newEvent } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
+import { fold } from "../domain/pipeline/fold.ts"
+import { SessionResumed } from "../domain/pipeline/pipeline-events.ts"
+import type { PipelineSettings } from "../domain/pipeline/settings.ts"
+import type { PipelineState, Rest } from "../domain/pipeline/state.ts"
+import { sessionProblems, type ValidationProblem } from "../domain/pipeline/validation.ts"
+import { SessionStarted } from "../domain/session-events.ts"
+import { driveAgent, type Stopping } from "../engine/agent-runner.ts"
+import { type DrivenSession, driveSession } from "../engine/session-log.ts"
+import type { Store } from "../store/contract.ts"
+import { isProcessAlive, processIdentity } from "../store/process-identity.ts"
+import type { SessionSummary } from "../store/session/contract.ts"
+import { readGitState } from "../workspace/git.ts"
+import type { AgentSurface } from "./agent-surface.ts"
+import { readYes } from "./policy-yes.ts"
+import { contentsOf } from "./recorded-contents.ts"
+import { requestControl } from "./session-control.ts"
+import { userName } from "./user-name.ts"
+import type { Wiring } from "./wire.ts"
+import { wireAgent } from "./wire-agent.ts"
+
+/** The agent lane: a goal, and a session that works on it until it is done or needs somebody. */
+export interface AgentVerbs {
+  run(goal: string, settings: PipelineSettings, surface: AgentSurface): Promise<AgentEnd>
+  resume(sessionId: string, request: ResumeRequest, surface: AgentSurface): Promise<AgentEnd>
+  /** What the events of a session say; null for other lanes. */
+  agentState(sessionId: string): Promise<PipelineState | null>
+  /** Whether a process of this machine works on it now. */
+  isDriven(sessionId: string): Promise<boolean>
+  /** Which rules the events of a session break. */
+  sessionProblems(sessionId: string): Promise<readonly ValidationProblem[]>
+  /** Tells the process that drives it, or does it itself when nobody drives it. */
+  control(sessionId: string, control: "pause" | "cancel", reason: string): Promise<"told" | "done">
+}
+
+export interface ResumeRequest {
+  /** What changes; everything else stays as it was recorded. */
+  readonly change: (settings: PipelineSettings) => PipelineSettings
+  readonly skipsFailed: boolean
+}
+
+export interface AgentEnd extends Rest {
+  readonly sessionId: string
+}
+
+export function agentVerbs(wiring: Wiring): AgentVerbs {
+  return {
+    run: (goal, settings, surface) => start(wiring, goal, settings, surface),
+    resume: (id, request, surface) => resume(wiring, id, request, surface),
+    agentState: async id => {
+      const store = await wiring.existingStore()
+      return store === null ? null : fold(store.log.each(id), contentsOf(store.artifacts))
+    },
+    isDriven: async id => {
+      const found = (await wiring.existingStore())?.sessions.find(id) ?? null
+      return found !== null && isDriven(found)
+    },
+    sessionProblems: async id => {
+      const store = await wiring.existingStore()
+      return store === null ? [] : sessionProblems(store.log.read(id), contentsOf(store.artifacts))
+    },
+    control: (id, control, reason) => controlSession(wiring, id, control, reason),
+  }
+}
+
+async function start(
+  wiring: Wiring,
+  goal: string,
+  settings: PipelineSettings,
+  surface: AgentSurface,
+): Promise<AgentEnd> {
+  if (goal.trim() === "")
+    throw refused("usage", "ACODE-CLI-003", "the goal is empty", "say what is to be done")
+  const store = await wiring.store()
+  const session = await take(store, systemIds.next("ses"), surface)
+  try {
+    const { workspace } = await wiring.workspace()
+    const { policyVersion } = await wiring.policy()
+    await using agent = await wireAgent(wiring, session, surface, false)
+    agent.begin([
+      newEvent(SessionStarted, {
+        lane: "agent",
+        goal: (await wiring.redactor([])).redactText(goal),
+        ...{ planId: null, planHash: null, approvalId: null, plan: null, stepCount: 0, policyVersion },
+        agent: settings,
+        treeDigest: workspace.tree().digest,
+        outputs: [...wiring.ownOutputs],
+        ...readGitState(wiring.root.path),
+        owner: processIdentity(),
+      }),
+    ])
+    return { sessionId: session.sessionId, ...(await driveAgent(agent.parts, surface.stopping)) }
+  } finally {
+    session.release()
+    store.anchor()
+  }
+}
+
+async function resume(
+  wiring: Wiring,
+  sessionId: string,
+  { change, skipsFailed }: ResumeRequest,
+  surface: AgentSurface,
+): Promise<AgentEnd> {
+  const store = await wiring.store()
+  const session = await take(store, sessionId, surface)
+  try {
+    const state = fold(store.log.each(sessionId), contentsOf(store.artifacts))
+    if (state === null)
+      throw refused(
+        "usage",
+        "ACODE-CLI-004",
+        "it is not a session of the agent lane",
+        "a plan run is never resumed",
+      )
+    if (state.finished !== null)
+      throw refused(
+        "usage",
+        "ACODE-ORCH-006",
+        `the session has ended: ${state.finished.reason}`,
+        "start another one",
+      )
+    const settings = change(state.settings)
+    // Dangerous scopes were acknowledged when they were recorded.
+    if (settings.yes !== null) wiring.yes ??= readYes(settings.yes, true)
+    await using agent = await wireAgent(wiring, session, surface, true, state)
+    const owner = processIdentity()
+    agent.begin([newEvent(SessionResumed, { settings, skipsFailed, by: userName(), owner })])
+    return { sessionId, ...(await driveAgent(agent.parts, surface.stopping)) }
+  } finally {
+    session.release()
+    store.anchor()
+  }
+}
+
+/** Two processes never drive one session, nor two sessions one workspace. */
+async function take(
+  store: Store,
+  sessionId: string,
+  { waits, stopping }: Pick<AgentSurface, "waits"> & { readonly stopping: Stopping | null },
+): Promise<DrivenSession> {
+  const parts = { log: store.log, leases: store.leases, owner: processIdentity() }
+  for (;;) {
+    try {
+      return driveSession(parts, sessionId)
+    } catch (error) {
+      if (!(error instanceof Failure) || error.report.code !== "ACODE-ORCH-008") throw error
+      if (!waits) throw held(store, error)
+      if (stopping?.drain.aborted) throw new Failure({ ...error.report, kind: "interrupted" })
+      await Bun.sleep(waitMs)
+    }
+  }
+}
+
+const waitMs = 200
+
+function held(store: Store, error: Failure): Failure {
+  const running = store.sessions.list({ limit: 20 }).find(isDriven)
+  if (running === undefined) return error
+  const message = `session ${running.id} works in this workspace (process ${running.owner.pid})`
+  return new Failure({ ...error.report, message, hint: "wait for it, or start with --wait" })
+}
+
+async function controlSession(
+  wiring: Wiring,
+  sessionId: string,
+  control: "pause" | "cancel",
+  reason: string,
+): Promise<"told" | "done"> {
+  const store = await wiring.store()
+  const found = store.sessions.find(sessionId)
+  if (found?.endedAt != null)
+    throw refused("usage", "ACODE-ORCH-006", `the session has ended: ${found.reason ?? found.state}`, "")
+  const told = { by: userName(), reason }
+  if (found !== null && isDriven(found)) {
+    requestControl(store, sessionId, control, told)
+    return "told"
+  }
+  if (control === "pause")
+    throw refused("usage", "ACODE-ORCH-006", "nobody works on the session", "`acode resume` goes on with it")
+  const session = await take(store, sessionId, { waits: false, stopping: null })
+  try {
+    const { endCancelled } = await import("./cancelled-session.ts")
+    await endCancelled(wiring, store, session, told)
+    return "done"
+  } finally {
+    session.release()
+    store.anchor()
+  }
+}
+
+function isDriven({ exitCode, owner }: SessionSummary): boolean {
+  return exitCode === null && isProcessAlive(owner)
+}
+
+function refused(kind: "usage", code: string, message: string, hint: string): Failure {
+  return new Failure({ kind, code, message, hint })
+}

@@ -1,0 +1,34 @@
+import { newEvent } from "../domain/event-definition.ts"
+import { SessionCancelled } from "../domain/pipeline/pipeline-events.ts"
+import { SessionFinished } from "../domain/session-events.ts"
+import { openCommands } from "../engine/interrupted-session.ts"
+import type { DrivenSession } from "../engine/session-log.ts"
+import { openCalls, settleInterrupted } from "../gate/recovery.ts"
+import { endTagged } from "../sandbox/survivors.ts"
+import type { Store } from "../store/contract.ts"
+import type { Wiring } from "./wire.ts"
+
+/** Ends a session that nobody drives: what its process left open is settled, and nothing more is done. */
+export async function endCancelled(
+  wiring: Wiring,
+  { log, artifacts, executions }: Store,
+  session: DrivenSession,
+  told: { readonly by: string; readonly reason: string },
+): Promise<void> {
+  const { workspace, checkpoints } = await wiring.workspace()
+  const events = log.read(session.sessionId)
+  for (const id of openCommands(events)) await endTagged(id)
+  const parts = { workspace, checkpoints, artifacts, executions }
+  session.append([
+    ...openCalls(events).flatMap(call => settleInterrupted(parts, call).events),
+    newEvent(SessionCancelled, told),
+    newEvent(SessionFinished, {
+      state: "CANCELLED",
+      reason: `cancelled by ${told.by}: ${told.reason}`,
+      exitCode: 23,
+      unverified: false,
+      treeDigest: workspace.tree().digest,
+      ...{ wallMs: 0, toolMs: 0, waitMs: 0 },
+    }),
+  ])
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { dataOf } from "../../domain/event-definition.ts"
+import { CheckFinished, CycleStarted } from "../../domain/pipeline/pipeline-events.ts"
+import type { AuditReport, StoredEvent } from "../../store/contract.ts"
+import type { AgentEnd } from "../agent-verbs.ts"
+
+export interface DemoOutcome {
+  readonly root: string
+  readonly end: AgentEnd
+  readonly events: readonly StoredEvent[]
+  readonly audit: AuditReport
+}
+
+/** What is not as it should be, each with the exit code it is worth; empty when everything is. */
+export function demoProblems({ root, end, events, audit }: DemoOutcome): readonly DemoProblem[] {
+  const cycles = events.flatMap(event => dataOf(CycleStarted, event) ?? [])
+  const verdicts = events.flatMap(event => dataOf(CheckFinished, event)?.verdict ?? [])
+  const found: DemoProblem[] = []
+  if (end.exitCode !== 0 || end.state !== "COMPLETED")
+    found.push({ what: `the session ended ${end.state}: ${end.reason}`, exitCode: end.exitCode || 1 })
+  if (!audit.ok) found.push({ what: audit.problems[0]?.what ?? "the history does not hold", exitCode: 65 })
+  if (end.unverified) found.push({ what: "the result was not verified", exitCode: 1 })
+  if (cycles.length !== 1 || !verdicts.includes("failed"))
+    found.push({ what: `${cycles.length} cycles instead of one`, exitCode: 1 })
+  for (const [path, text] of Object.entries(expected))
+    if (!readFileSync(join(root, path), "utf8").includes(text))
+      found.push({ what: `${path} does not say ${text}`, exitCode: 1 })
+  return found
+}
+
+export interface DemoProblem {
+  readonly what: string
+  readonly exitCode: number
+}
+
+const expected = {
+  "src/slug.js": '.replace(/\\p{Diacritic}/gu, "")',
+  "test/slug.test.js": "Crème brûlée",
+  "README.md": '"creme-brulee"',
+}

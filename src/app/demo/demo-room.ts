@@ -1,0 +1,105 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, dirname, join } from "node:path"
+import type { PipelineSettings } from "../../domain/pipeline/settings.ts"
+import { toPipelineLimits } from "../config-settings.ts"
+import type { AppEnvironment } from "../environment.ts"
+import { openService } from "../local-service.ts"
+import { readYes } from "../policy-yes.ts"
+import type { AppService } from "../service.ts"
+import { hasSandbox, probeHere } from "../wire-sandbox.ts"
+import { sampleProject } from "./sample-project.ts"
+import { sampleGoal, sampleScript } from "./sample-script.ts"
+
+/** A copy of the sample project, and the service of the product on it. */
+export interface DemoRoom extends AsyncDisposable {
+  /** The workspace. */
+  readonly root: string
+  readonly goal: string
+  readonly scriptFile: string
+  readonly settings: PipelineSettings
+  /** What runs the tests of the sample. */
+  readonly testCommand: readonly string[]
+  readonly sandbox: { readonly isThere: boolean; readonly hint: string | null }
+  readonly service: AppService
+}
+
+/**
+ * Makes the room. Settings of the person who tries acode are left out of it: what they have forbidden or configured
+ * elsewhere says nothing about the sample. Its history is their own only when it is kept, for then they look at it.
+ */
+export async function openDemo(
+  environment: AppEnvironment,
+  isKept: boolean,
+  notice: (text: string) => void,
+): Promise<DemoRoom> {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "acode-demo-")))
+  try {
+    const root = join(directory, "project")
+    const testCommand = findTestCommand(environment)
+    const scriptFile = join(directory, "script.json")
+    for (const [path, text] of Object.entries(sampleProject)) write(join(root, path), text)
+    write(join(directory, "config", "acode", "config.yml"), configFor(environment))
+    write(scriptFile, `${JSON.stringify(sampleScript(testCommand), null, 2)}\n`)
+    const probe = await probeHere(root)
+    const isConfined = probe.kind !== "none"
+    const service = openService({
+      environment: { ...environment, ...ownPlaces(environment, directory, isKept) },
+      workspace: root,
+      configFile: undefined,
+      // Without a sandbox even ordinary commands are asked about. These are the sample's own tests.
+      yes: readYes(isConfined ? "plan" : "plan,terminal", false),
+      notice,
+    })
+    const { values } = await service.config()
+    return {
+      ...{ root, goal: sampleGoal, scriptFile, testCommand, service },
+      settings: { ...nothingSpecial, limits: toPipelineLimits(values) },
+      sandbox: { isThere: await hasSandbox(values, root), hint: probe.hint },
+      [Symbol.asyncDispose]: async () => {
+        await service.close()
+        if (!isKept) rmSync(directory, { recursive: true, force: true })
+      },
+    }
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true })
+    throw error
+  }
+}
+
+const nothingSpecial = {
+  ...{ model: null, yes: "plan", contextFiles: [] },
+  ...{ planOnly: false, approvePlan: false, skipVerify: false, requireReviewApproval: false },
+}
+
+function ownPlaces(environment: AppEnvironment, directory: string, isKept: boolean) {
+  return {
+    configFile: null,
+    trustProject: null,
+    xdgConfigHome: join(directory, "config"),
+    xdgDataHome: isKept ? environment.xdgDataHome : join(directory, "data"),
+  }
+}
+
+/** Node where there is one; else the program that runs acode itself, which can run tests as well. */
+function findTestCommand(environment: AppEnvironment): readonly string[] {
+  if (hasNode(environment)) return ["node", "--test"]
+  const { execPath } = process
+  return basename(execPath).startsWith("bun") ? [execPath, "test"] : ["env", "BUN_BE_BUN=1", execPath, "test"]
+}
+
+/** A confined command sees the system and toolchains, and not the place where acode happens to be installed. */
+function configFor(environment: AppEnvironment): string {
+  const readable = hasNode(environment) ? [] : [dirname(process.execPath)]
+  return `schema_version: "1"\nexecution:\n  readable_paths: ${JSON.stringify(readable)}\n`
+}
+
+function hasNode({ host }: AppEnvironment): boolean {
+  const path = host["PATH"]
+  return path !== undefined && Bun.which("node", { PATH: path }) !== null
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, text)
+}

@@ -1,0 +1,77 @@
+import { closeSync, constants, fstatSync, ftruncateSync, writeSync } from "node:fs"
+import { printable } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+import { type Recording, readRecording } from "../provider/recording-file.ts"
+import { type GivenFile, givenText, openGivenFile, readGivenFile } from "./given-file.ts"
+
+const recordingBytesMax = 256_000_000
+
+export function readRecordingFile(file: GivenFile): Recording {
+  return recordingIn(file, wholeLines(file))
+}
+
+export interface OpenRecording {
+  /** `dev:ino` of the file. */
+  readonly id: string
+  append(line: string): void
+  close(): void
+}
+
+/**
+ * Opens a file to record to. A new session begins a new file, for nothing of the user's is written over; a resumed one
+ * goes on in its own, behind the last whole line. A symlink is not followed: it may lead to what was never meant.
+ */
+export function openRecording(file: GivenFile, isResumed: boolean): OpenRecording {
+  const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW
+  const descriptor = openGivenFile(file, flags)
+  try {
+    if (fstatSync(descriptor).size > 0) continueIn(file, descriptor, isResumed)
+  } catch (error) {
+    closeSync(descriptor)
+    throw error
+  }
+  const { dev, ino } = fstatSync(descriptor)
+  return {
+    id: `${dev}:${ino}`,
+    append: line => writeWhole(descriptor, Buffer.from(`${line}\n`)),
+    close: () => closeSync(descriptor),
+  }
+}
+
+function continueIn(file: GivenFile, descriptor: number, isResumed: boolean): void {
+  if (!isResumed)
+    throw new Failure({
+      kind: "usage",
+      code: "ACODE-FS-008",
+      message: "the file given to --record exists and is not empty",
+      where: printable(file.path),
+      hint: "name a new file; only `acode resume` goes on in an old one",
+    })
+  const lines = wholeLines(file)
+  recordingIn(file, lines)
+  ftruncateSync(descriptor, lines.length)
+}
+
+/** Without the line that was being written when acode died, which may end in the middle of a character. */
+function wholeLines(file: GivenFile): Uint8Array {
+  const bytes = readGivenFile(file, recordingBytesMax)
+  return bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1)
+}
+
+function recordingIn(file: GivenFile, lines: Uint8Array): Recording {
+  const reading = readRecording(givenText(file, lines))
+  if ("recording" in reading) return reading.recording
+  const [first] = reading.problems
+  const more = reading.problems.length > 1 ? `, and ${reading.problems.length - 1} more lines` : ""
+  throw new Failure({
+    kind: "usage",
+    code: "ACODE-MODEL-003",
+    message: `the file given to ${file.flag} is no recording: line ${first?.line} ${first?.message}${more}`,
+    where: printable(file.path),
+    hint: "name a file that --record has written",
+  })
+}
+
+function writeWhole(descriptor: number, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
+}

@@ -1,0 +1,50 @@
+import { newEvent } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
+import { type Control, ControlRequested } from "../domain/pipeline/pipeline-events.ts"
+import type { ControlRequest } from "../engine/agent-parts.ts"
+import type { Store } from "../store/contract.ts"
+import { processIdentity } from "../store/process-identity.ts"
+
+/** A stream of its own: the session's may be appended to only by the process that drives it. */
+function streamOf(sessionId: string): string {
+  return sessionId.replace(/^ses_/, "ctl_")
+}
+
+/** Leaves word for the process that drives a session. */
+export function requestControl(
+  { log, leases }: Store,
+  sessionId: string,
+  control: Control,
+  told: { readonly by: string; readonly reason: string },
+): void {
+  const stream = streamOf(sessionId)
+  const lease = leases.acquire(stream, processIdentity())
+  if (lease === null) throw busy(sessionId)
+  try {
+    const seq = log.read(stream).at(-1)?.seq ?? 0
+    log.append(stream, seq, lease.epoch, [newEvent(ControlRequested, { sessionId, control, ...told })])
+  } finally {
+    leases.release(lease)
+  }
+}
+
+/** What was asked for since this was made; nothing that was meant for an earlier driver. */
+export function controlsFrom({ log }: Store, sessionId: string): () => ControlRequest | null {
+  const stream = streamOf(sessionId)
+  const seen = log.read(stream).at(-1)?.seq ?? 0
+  return () => {
+    const last = log.read(stream, seen).at(-1)
+    // as: written by this very definition.
+    return last === undefined ? null : (last.data as unknown as ControlRequest)
+  }
+}
+
+function busy(sessionId: string): Failure {
+  return new Failure({
+    kind: "general",
+    code: "ACODE-ORCH-008",
+    message: "somebody else is just leaving word for this session",
+    where: sessionId,
+    hint: "try again",
+  })
+}

@@ -1,0 +1,102 @@
+import { type Clock, systemIds } from "../base/clock.ts"
+import type { NewEvent } from "../domain/event-definition.ts"
+import type { PipelineState } from "../domain/pipeline/state.ts"
+import type { AgentParts, RecordedAnswer } from "../engine/agent-parts.ts"
+import { projectOf } from "../engine/checks/project.ts"
+import { openLiveSession } from "../engine/live-session.ts"
+import type { DrivenSession } from "../engine/session-log.ts"
+import { createStages } from "../engine/stages/stages.ts"
+import { toolDescriptions } from "../engine/stages/tool-descriptions.ts"
+import type { ApprovalDesk } from "../gate/contract.ts"
+import { collect } from "../provider/reply.ts"
+import { timerWait } from "../provider/wait.ts"
+import { endTagged } from "../sandbox/survivors.ts"
+import type { Store } from "../store/contract.ts"
+import { textChanges } from "../workspace/change/changes.ts"
+import type { AgentSurface } from "./agent-surface.ts"
+import { approvalDesk } from "./approval-desk.ts"
+import { toApprovalSettings } from "./config-settings.ts"
+import { toProjectCommands } from "./config-verification.ts"
+import { planTools } from "./plan-tools.ts"
+import { contentsOf } from "./recorded-contents.ts"
+import { controlsFrom } from "./session-control.ts"
+import { userName } from "./user-name.ts"
+import type { Wiring } from "./wire.ts"
+import { wireGate } from "./wire-gate.ts"
+import { wireProvider } from "./wire-provider.ts"
+
+export interface WiredAgent extends AsyncDisposable {
+  readonly parts: AgentParts
+  /** The first events of this process: the session starts, or goes on. */
+  begin(events: readonly NewEvent[]): void
+}
+
+/** Puts one driven session together. */
+export async function wireAgent(
+  wiring: Wiring,
+  driven: DrivenSession,
+  surface: AgentSurface,
+  isResumed: boolean,
+  known?: PipelineState,
+): Promise<WiredAgent> {
+  const store = await wiring.store()
+  const { values } = await wiring.config()
+  const { workspace, checkpoints } = await wiring.workspace()
+  const redactor = await wiring.redactor([])
+  const { policyVersion } = await wiring.policy()
+  const { clock, faults } = wiring
+  const { artifacts, executions } = store
+  const session = openLiveSession(driven, store.log, contentsOf(artifacts), surface.onEvent, known)
+  const desk = deskFor(store, surface, clock, toApprovalSettings(values).nonInteractive)
+  const model = await wireProvider({
+    choice: surface.model,
+    isResumed,
+    root: wiring.root.path,
+    redactText: text => redactor.redactText(text),
+  })
+  // It grows while the session works: as a part of the tree it would make every verification stale.
+  if (model.recordingFile !== null) wiring.ownOutputs.add(model.recordingFile)
+  const parts: AgentParts = {
+    ...{ session, workspace, checkpoints, artifacts, executions },
+    ...{ desk, policyVersion, redactor, clock, faults },
+    gate: await wireGate(wiring, session, desk),
+    ask: (request, signal) => collect(model.provider.ask(request, signal), signal, surface.onText),
+    stages: createStages({ planTools, toolDescriptions }),
+    answerTo: id => answerIn(store, id),
+    acceptsPlans: surface.acceptsPlans,
+    fingerprint: store.fingerprint,
+    changes: textChanges,
+    project: projectOf(toProjectCommands(values), workspace),
+    control: controlsFrom(store, driven.sessionId),
+    endExecution: async id => void (await endTagged(id)),
+    jitter: Math.random,
+    wait: timerWait,
+    ids: systemIds,
+  }
+  return {
+    parts,
+    begin: events => void session.append(events),
+    [Symbol.asyncDispose]: async () => model[Symbol.dispose](),
+  }
+}
+
+function deskFor(
+  { approvals }: Store,
+  { isInteractive, prompt, notice }: AgentSurface,
+  clock: Clock,
+  whenNobody: "deny" | "rest",
+): ApprovalDesk {
+  return approvalDesk({ approvals, isInteractive, prompt, notice, by: userName(), clock, whenNobody })
+}
+
+function answerIn({ approvals }: Store, approvalId: string): RecordedAnswer | null {
+  const found = approvals.find(approvalId)
+  if (found === null || !isAnswer(found.state)) return null
+  return { answer: found.state, by: found.answeredBy ?? "somebody", reason: found.answerReason }
+}
+
+const answers = ["granted", "refused", "skipped", "stopped"] as const
+
+function isAnswer(state: string): state is (typeof answers)[number] {
+  return answers.some(answer => answer === state)
+}

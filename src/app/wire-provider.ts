@@ -1,0 +1,112 @@
+import type { Json } from "../base/canonical.ts"
+import { printable } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Provider } from "../provider/contract.ts"
+import { recordTo, replayFrom } from "../provider/recording.ts"
+import { readScript, scriptProblemText } from "../provider/script-file.ts"
+import { createScripted } from "../provider/scripted.ts"
+import { settledText } from "../provider/settled-text.ts"
+import { type GivenFile, givenText, readGivenFile } from "./given-file.ts"
+import { openRecording, readRecordingFile } from "./recording-store.ts"
+
+/** Which model is talked to; files as a person named them. */
+export interface ModelChoice {
+  readonly script?: string | undefined
+  readonly record?: string | undefined
+  readonly replay?: string | undefined
+}
+
+export interface ProviderWiring {
+  readonly choice: ModelChoice
+  /** Whether a session goes on, which then may also go on in its recording. */
+  readonly isResumed: boolean
+  /** Of the workspace, which may lie elsewhere when a recording is replayed. */
+  readonly root: string
+  readonly redactText: (text: string) => string
+}
+
+export interface WiredProvider extends Disposable {
+  readonly provider: Provider
+  /** `dev:ino` of the file that is recorded to. It grows while the session works, so it is no part of the tree. */
+  readonly recordingFile: string | null
+}
+
+const scriptBytesMax = 16_000_000
+
+export async function wireProvider(wiring: ProviderWiring): Promise<WiredProvider> {
+  const { choice, isResumed, root, redactText } = wiring
+  refuseContradictions(choice)
+  const settled = { redactText, settledText: (text: string) => settledText(text, root) }
+  const provider =
+    choice.replay === undefined
+      ? await scripted(choice)
+      : replayFrom(readRecordingFile({ path: choice.replay, flag: "--replay" }), settled)
+  if (choice.record === undefined) return { provider, recordingFile: null, [Symbol.dispose]: () => undefined }
+  const file = openRecording({ path: choice.record, flag: "--record" }, isResumed)
+  return {
+    provider: recordTo(provider, { append: file.append, ...settled }),
+    recordingFile: file.id,
+    [Symbol.dispose]: () => file.close(),
+  }
+}
+
+function refuseContradictions({ script, record, replay }: ModelChoice): void {
+  const other = script !== undefined ? "--script" : record !== undefined ? "--record" : null
+  if (replay === undefined || other === null) return
+  throw new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-002",
+    message: `--replay and ${other} cannot be given together`,
+    where: `--replay ${printable(replay)}`,
+    hint: "--replay takes every reply of the model from the recording, and adds none",
+  })
+}
+
+async function scripted({ script }: ModelChoice): Promise<Provider> {
+  if (script === undefined)
+    throw new Failure({
+      kind: "unavailable",
+      code: "ACODE-MODEL-001",
+      message:
+        "no model is configured; run with --script FILE (real model servers come with a later version)",
+      where: "model",
+      hint: "`acode schema script` describes such a file, and `acode demo` shows one at work",
+    })
+  const file = { path: script, flag: "--script" }
+  const reading = readScript(await parsed(file, givenText(file, readGivenFile(file, scriptBytesMax))))
+  if ("script" in reading) return createScripted(reading.script)
+  throw invalidScript(file, reading.problems.map(scriptProblemText))
+}
+
+/** JSON is YAML too; read as what it is, it may be much larger than what people write by hand. */
+async function parsed(file: GivenFile, text: string): Promise<Json> {
+  if (/^\ufeff?\s*\{/.test(text)) {
+    try {
+      return JSON.parse(text.replace(/^\ufeff/, ""))
+    } catch {
+      // The YAML reader below knows line and column of what is wrong, and braces are YAML as well.
+    }
+  }
+  const { readYaml } = await import("./yaml.ts")
+  const read = readYaml(text)
+  if ("tree" in read) return read.tree.value
+  const lines = read.problems.map(({ line, column, kind, message }) => {
+    const advice = kind === "tooLarge" ? "; write a script of this size as JSON" : ""
+    return `line ${line}, column ${column}: ${message}${advice}`
+  })
+  throw invalidScript(file, lines)
+}
+
+const problemsShownMax = 50
+
+function invalidScript({ path }: GivenFile, problems: readonly string[]): Failure {
+  const shown = problems.slice(0, problemsShownMax)
+  if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`)
+  return new Failure({
+    kind: "usage",
+    code: "ACODE-MODEL-002",
+    message: `the script is not valid:\n${shown.map(line => `  ${line}`).join("\n")}`,
+    where: printable(path),
+    hint: "correct what is named; `acode schema script` describes the format",
+  })
+}

@@ -1,0 +1,61 @@
+import type { AppService } from "../app/service.ts"
+import { Failure } from "../domain/failure.ts"
+import { agentStateOf } from "./agent-session.ts"
+import type { CliInput } from "./definition.ts"
+import { defineCommand } from "./definition.ts"
+import { sessionFlags, settingsChange } from "./run-flags.ts"
+import { sessionArguments, sessionIdOf } from "./session-id.ts"
+
+export const resume = defineCommand({
+  name: "resume",
+  summary: "go on with a session that rests or was interrupted",
+  description:
+    "Limits, model and approvals that are not given stay as they were recorded. Without an id it is the latest\n" +
+    "session that has not ended.",
+  arguments: sessionArguments.arguments,
+  flags: {
+    ...sessionArguments.flags,
+    ...sessionFlags,
+    "skip-failed-step": { kind: "boolean", summary: "go on without the steps that failed" },
+  },
+  examples: [
+    { line: "acode resume", note: "the latest session that has not ended" },
+    { line: "acode resume 3f2a91bc --executor-timeout 900", note: "with more time" },
+    { line: "acode resume --skip-failed-step --json", note: "the first line is session.resumed" },
+  ],
+  run: async (input, context) => {
+    const { flags } = input
+    const change = settingsChange(flags, context.globals.yes)
+    // Loaded when it is asked for: it brings the events and everything that tells them along.
+    const { checkSkipVerify, driveHere } = await import("./run-driving.ts")
+    checkSkipVerify(context, flags)
+    const service = await context.service()
+    const id = await resumableId(service, input)
+    const { settings } = await agentStateOf(service, id)
+    // Only who tells it to people has to know what was before.
+    const seen = context.globals.json ? [] : await service.sessionEvents(id)
+    const request = { change, skipsFailed: flags["skip-failed-step"] }
+    return driveHere(context, {
+      ...{ flags, seen, yes: change(settings).yes },
+      begin: surface => service.resume(id, request, surface),
+    })
+  },
+})
+
+async function resumableId(
+  service: AppService,
+  input: CliInput<typeof sessionArguments.flags>,
+): Promise<string> {
+  if (input.arguments.length > 0 || input.flags["session-id"] !== undefined)
+    return sessionIdOf(service, input)
+  const found = (await service.sessions())
+    ?.list({ lane: "agent", limit: 1000 })
+    .find(({ endedAt }) => endedAt === null)
+  if (found !== undefined) return found.id
+  throw new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-004",
+    message: "no session of this workspace waits to go on",
+    hint: '`acode run "GOAL"` starts one; `acode session list` shows all',
+  })
+}

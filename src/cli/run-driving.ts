@@ -1,0 +1,119 @@
+import type { AgentSurface } from "../app/agent-surface.ts"
+import type { AgentEnd } from "../app/agent-verbs.ts"
+import type { ApprovalPrompt } from "../app/approval-desk.ts"
+import { readYes } from "../app/policy-yes.ts"
+import { printable } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+import type { SessionEvent } from "../domain/session-view.ts"
+import type { CliContext } from "./context.ts"
+import { eventLine } from "./event-line.ts"
+import { twoStepInterruption } from "./interruption.ts"
+import { type Output, OutputClosed } from "./output.ts"
+import type { SessionFlags } from "./run-flags.ts"
+import { runTeller } from "./run-render.ts"
+import { isInteractive } from "./terminal.ts"
+
+export interface Drive {
+  readonly flags: SessionFlags
+  /** What `--yes` says, now or when the session was started. */
+  readonly yes: string | null
+  /** What happened before this process. */
+  readonly seen: readonly SessionEvent[]
+  readonly begin: (surface: AgentSurface) => Promise<AgentEnd>
+}
+
+/** Drives a session from this terminal: shows what happens as it happens, asks, and lets itself be stopped. */
+export async function driveHere(context: CliContext, { flags, yes, seen, begin }: Drive): Promise<number> {
+  const { output, globals } = context
+  using interrupted = twoStepInterruption(() =>
+    output.notice("what is being done comes to its end; once more stops it at once"),
+  )
+  const { verbose, quiet, json } = globals
+  const teller = runTeller({ paint: output, verbose, quiet }, seen)
+  const streamed = streamedText(output, flags["show-model-progress"])
+  const show = whileRead(interrupted.leave)
+  const { script, record, replay } = flags
+  const end = await begin({
+    model: { script, record, replay },
+    isInteractive: isInteractive(context),
+    acceptsPlans: yes !== null && readYes(yes, true).scopes.plan,
+    prompt: promptHere(output, interrupted),
+    notice: text => output.notice(text),
+    onEvent: event =>
+      show(() => {
+        streamed.endLine()
+        if (json) output.jsonLine(eventLine(event.stream, event))
+        else for (const line of teller.tell(event.stream, event)) output.line(line)
+      }),
+    onText: text => show(() => streamed.add(text)),
+    stopping: interrupted,
+    waits: flags.wait,
+  })
+  return end.exitCode
+}
+
+/** Leaving out every check is a person's word: somebody says so here, or has said so with both flags. */
+export function checkSkipVerify(context: CliContext, flags: SessionFlags): void {
+  if (!flags["skip-verify"]) return
+  const { globals, output } = context
+  const isAcknowledged =
+    typeof globals.yes === "string" && readYes(globals.yes, globals["ack-danger"]).scopes.everything
+  if (!isInteractive(context) && !isAcknowledged)
+    throw new Failure({
+      kind: "denied",
+      code: "ACODE-EXEC-005",
+      message: "--skip-verify leaves out every check, which nobody here can approve",
+      where: "--skip-verify",
+      hint: "leave it out, or say so with --yes=all --ack-danger",
+    })
+  output.notice("⚠ --skip-verify: nothing is checked, and the result is marked as unverified")
+}
+
+/** The prompt is loaded when somebody is asked. A question that waits is nothing that could come to its end. */
+function promptHere(
+  output: Output,
+  { drain, hurry }: { readonly drain: AbortSignal; readonly hurry: () => void },
+): ApprovalPrompt {
+  return async (question, dismissed) => {
+    const { approvalPrompt } = await import("./approval-prompt.ts")
+    drain.addEventListener("abort", hurry)
+    try {
+      if (drain.aborted) hurry()
+      return await approvalPrompt(output)(question, dismissed)
+    } finally {
+      drain.removeEventListener("abort", hurry)
+    }
+  }
+}
+
+/** Nobody reads any more (`| head`): the session comes to rest like after Ctrl-C instead of dying in the middle. */
+function whileRead(leave: () => void): (write: () => void) => void {
+  let isRead = true
+  return write => {
+    if (!isRead) return
+    try {
+      write()
+    } catch (error) {
+      if (!(error instanceof OutputClosed)) throw error
+      isRead = false
+      leave()
+    }
+  }
+}
+
+/** What the model writes while it writes it, beside the answer. */
+function streamedText(output: Output, isShown: boolean) {
+  let isOpen = false
+  return {
+    add: (text: string) => {
+      if (!isShown || text === "") return
+      output.question(printable(text))
+      isOpen = !text.endsWith("\n")
+    },
+    /** What comes next has a line of its own. */
+    endLine: () => {
+      if (isOpen) output.question("\n")
+      isOpen = false
+    },
+  }
+}

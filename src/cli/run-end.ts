@@ -1,0 +1,36 @@
+import { oneLine } from "../base/text.ts"
+import type { Rest } from "../domain/pipeline/state.ts"
+import { nextCommands } from "./next-commands.ts"
+import type { Paint } from "./output.ts"
+import type { RunProgress } from "./run-progress.ts"
+
+const refusedMax = 20
+
+/** How it ended, with which exit code, what was not allowed, and what to type next. */
+export function endLines(
+  sessionId: string,
+  data: unknown,
+  { refused, openApprovals }: RunProgress,
+  paint: Paint,
+): readonly string[] {
+  // as: both events of an end carry these fields, and nothing is in the log that was not parsed.
+  const { state, reason, exitCode, unverified } = data as Rest
+  const mark =
+    exitCode === 0
+      ? paint.green("✓")
+      : state === "PAUSED" || state === "AWAITING_APPROVAL"
+        ? "⚠"
+        : paint.red("✗")
+  const next = nextCommands(sessionId, state, {
+    openApproval: [...openApprovals.keys()].at(-1) ?? null,
+    isDriven: false,
+  })
+  return [
+    `${mark} ${state} (exit ${exitCode}): ${oneLine(reason, 1000)}`,
+    ...(unverified ? ["⚠ the result is not verified"] : []),
+    ...refused.slice(0, refusedMax).map(each => `⚠ refused: ${oneLine(each, 300)}`),
+    ...(refused.length > refusedMax ? [`⚠ and ${refused.length - refusedMax} more were refused`] : []),
+    paint.dim(`session ${sessionId}`),
+    paint.dim(`next: ${next.join("  ·  ")}`),
+  ]
+}

@@ -1,0 +1,185 @@
+import type * as z from "zod/mini"
+import { oneLine } from "../base/text.ts"
+import {
+  ApprovalAnswered,
+  ApprovalRequested,
+  ToolCallRequested,
+  ToolCallSettled,
+} from "../domain/call-events.ts"
+import type { EventDefinition } from "../domain/event-definition.ts"
+import {
+  CheckFinished,
+  CycleStarted,
+  EscalationRaised,
+  PlanProposed,
+  SessionResumed,
+  StageEntered,
+  StageFinished,
+  StageProgressed,
+  StepRefused,
+  TransitionRefused,
+  TurnFinished,
+} from "../domain/pipeline/pipeline-events.ts"
+import type { Stage } from "../domain/pipeline/stage.ts"
+import { planLines } from "../domain/plan-listing.ts"
+import { readPlan } from "../domain/plan-reading.ts"
+import {
+  PlanApproved,
+  SessionFinished,
+  SessionRested,
+  SessionStarted,
+  StepFinished,
+  StepStarted,
+} from "../domain/session-events.ts"
+import type { SessionEvent } from "../domain/session-view.ts"
+import type { RecordedJson } from "../domain/tool-call.ts"
+import { durationText, shortId } from "./format.ts"
+import type { Paint } from "./output.ts"
+import { resultLines, subjectText, textLines } from "./run-call-lines.ts"
+import { endLines } from "./run-end.ts"
+import { afterEvent, nothingSeen, type RunProgress } from "./run-progress.ts"
+import { turnLines } from "./run-turn-lines.ts"
+
+export interface RunStyle {
+  readonly paint: Paint
+  readonly verbose: boolean
+  /** Only how it ended. */
+  readonly quiet: boolean
+}
+
+/** Tells a session while it happens: gives the lines for one event after the other. */
+export interface RunTeller {
+  tell(sessionId: string, event: SessionEvent): readonly string[]
+}
+
+/** `seen` is what happened before this process: nothing of it is told, but steps and cycles go on from there. */
+export function runTeller(style: RunStyle, seen: readonly SessionEvent[]): RunTeller {
+  let progress = seen.reduce(afterEvent, nothingSeen)
+  return {
+    tell: (sessionId, event) => {
+      progress = afterEvent(progress, event)
+      if (event.type === SessionFinished.type || event.type === SessionRested.type)
+        return endLines(sessionId, event.data, progress, style.paint)
+      return style.quiet ? [] : (tellers.get(event.type)?.({ event, progress, ...style }) ?? [])
+    },
+  }
+}
+
+interface Told extends RunStyle {
+  readonly event: SessionEvent
+  /** With the event itself. */
+  readonly progress: RunProgress
+}
+
+type Teller = (told: Told) => readonly string[]
+
+const tellers: ReadonlyMap<string, Teller> = new Map([
+  on(SessionStarted, ({ goal }) => [`[SESSION] ${oneLine(goal, 200)}`]),
+  on(SessionResumed, ({ by }, { progress }) => [
+    `[SESSION] goes on, resumed by ${oneLine(by, 60)}: ${oneLine(progress.goal, 200)}`,
+  ]),
+  on(StageEntered, ({ stage, attempt, planVersion, checks, feedback }, { progress, paint, verbose }) => {
+    const retry = attempt === 0 ? "" : ` — Retry ${attempt}/${progress.limits?.stageRetriesMax[stage] ?? "?"}`
+    const told = verbose ? feedback.map(each => paint.dim(`    ${oneLine(each, 300)}`)) : []
+    return [`${tag(stage)} ${beginning(stage, planVersion, checks.length, progress)}${retry}`, ...told]
+  }),
+  on(StageProgressed, ({ stage, message, fraction }) => {
+    const share = fraction === null ? "" : ` (${Math.round(fraction * 100)} %)`
+    return [`${tag(stage)} ${oneLine(message, 300)}${share}`]
+  }),
+  on(PlanProposed, ({ version, explanation, plan }, { paint }) => {
+    const change = explanation === "" ? "" : `: ${oneLine(explanation, 300)}`
+    return [`${tag("planner")} plan version ${version}${change}`, ...proposedLines(plan, paint)]
+  }),
+  on(PlanApproved, ({ approver }, { paint }) => [
+    `${tag("planner")} ${paint.green("✓")} plan approved by ${oneLine(approver, 60)}`,
+  ]),
+  on(TurnFinished, (turn, { progress, paint, verbose }) => [
+    ...(verbose ? textLines(turn.text, paint) : []),
+    ...turnLines(turn, progress, tag(turn.stage)),
+  ]),
+  on(StepStarted, ({ stepId, title, index }, { progress }) => {
+    const name = title === "" || title === stepId ? stepId : `${stepId}: ${title}`
+    return [`${tag("executor")} step ${index + 1}/${progress.stepCount} ${oneLine(name, 120)}`]
+  }),
+  on(StepFinished, ({ stepId, index, success, code, message, durationMs }, { progress, paint }) => {
+    const mark = success ? paint.green("✓") : paint.red("✗")
+    const why = success ? "" : ` — ${code ?? ""}: ${oneLine(message ?? "", 300)}`
+    const place = `step ${index + 1}/${progress.stepCount} ${oneLine(stepId, 60)}`
+    return [`${tag("executor")} ${mark} ${place} (${durationText(durationMs)})${why}`]
+  }),
+  on(StepRefused, ({ reason }) => [`  ⚠ not finished: ${oneLine(reason, 300)}`]),
+  on(ToolCallRequested, ({ tool, arguments: args }) => [
+    `  [tool:${oneLine(tool, 40)}] ${subjectText(args)}`.trimEnd(),
+  ]),
+  on(ToolCallSettled, (settled, { paint, verbose }) => resultLines(settled, paint, verbose)),
+  on(ApprovalRequested, ({ approvalId, operation, level }) => [
+    `  ⚠ approval ${shortId(approvalId)}, level ${level}: ${oneLine(operation, 200)}`,
+  ]),
+  on(ApprovalAnswered, ({ approvalId, answer, by, reason }) => {
+    const why = reason === null ? "" : `: ${oneLine(reason, 200)}`
+    return [`  approval ${shortId(approvalId)} ${answer} by ${oneLine(by, 60)}${why}`]
+  }),
+  on(CheckFinished, ({ criterionId, kind, verdict, reason }, { paint }) => {
+    const mark = { passed: paint.green("✓"), failed: paint.red("✗"), inconclusive: "⚠" }[verdict]
+    const why = verdict === "passed" ? "" : ` — ${verdict}: ${oneLine(reason, 300)}`
+    return [`${tag("verifier")} ${mark} ${oneLine(criterionId, 60)} (${oneLine(kind, 30)})${why}`]
+  }),
+  on(CycleStarted, ({ from, to, count, limit, reason }) => [
+    `⚠ Cycle ${count}/${limit}: ${from} → ${to} — ${oneLine(reason, 300)}`,
+  ]),
+  on(StageFinished, ({ stage, status, message, durationMs }, { paint }) => {
+    const mark = status === "success" ? paint.green("✓") : isEnd(status) ? paint.red("✗") : "⚠"
+    return [`${tag(stage)} ${mark} ${oneLine(message, 300)} (${durationText(durationMs)})`]
+  }),
+  on(TransitionRefused, ({ from, to, reason }, { paint }) => [
+    `${tag(from)} ${paint.red("✗")} does not move to ${to}: ${oneLine(reason, 300)}`,
+  ]),
+  on(EscalationRaised, ({ stage, level, exitCode }) =>
+    exitCode === 0 ? [] : [`${tag(stage)} ⚠ needs a person: ${level}`],
+  ),
+])
+
+function on<Definition extends EventDefinition>(
+  definition: Definition,
+  tell: (data: z.infer<Definition["data"]>, told: Told) => readonly string[],
+): readonly [string, Teller] {
+  // as: the type of an event decides the shape of its data; nothing is in the log that was not parsed with it.
+  return [definition.type, told => tell(told.event.data as z.infer<Definition["data"]>, told)]
+}
+
+/** What a person is asked about, in the order it would be done. A plan of many pages is not put on a screen. */
+function proposedLines(recorded: RecordedJson, paint: Paint): readonly string[] {
+  if (recorded.kind === "artifact")
+    return [paint.dim("    a long plan: the question about it shows all of it")]
+  const reading = readPlan(JSON.stringify(recorded.value), { check: () => [] })
+  if (!("plan" in reading)) return []
+  return planLines(reading.plan)
+    .filter(line => line !== "")
+    .map(line => paint.dim(`    ${line}`))
+}
+
+function tag(stage: Stage): string {
+  return `[${stage.toUpperCase()}]`
+}
+
+function beginning(stage: Stage, planVersion: number, checks: number, { stepCount }: RunProgress): string {
+  switch (stage) {
+    case "planner":
+      return planVersion === 0 ? "makes a plan" : "makes another plan"
+    case "executor":
+      return `works on plan version ${planVersion}, ${counted(stepCount, "step", "steps")}`
+    case "verifier":
+      return checks === 0 ? "has nothing to check" : `checks ${counted(checks, "criterion", "criteria")}`
+    case "reviewer":
+      return "reviews the work"
+  }
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`
+}
+
+function isEnd(status: "failed" | "retry" | "cycle" | "timeout"): boolean {
+  return status === "failed" || status === "timeout"
+}

@@ -1,0 +1,54 @@
+import { dataOf } from "../event-definition.ts"
+import { StepRefused, TurnFinished } from "./pipeline-events.ts"
+import type { Contents, PipelineEvent } from "./recorded-event.ts"
+import type { PipelineState, Turn, TurnCall } from "./state.ts"
+
+export function applyTurn(state: PipelineState, event: PipelineEvent, contents: Contents): PipelineState {
+  const refused = dataOf(StepRefused, event)
+  if (refused !== null)
+    return withCall(state, refused.modelCallId, call => ({
+      ...call,
+      result: { outcome: "refused", certainty: "notDone", text: refused.reason, digest: refused.reason },
+    }))
+  const finished = dataOf(TurnFinished, event)
+  if (finished === null) return state
+  const turn: Turn = {
+    turn: finished.turn,
+    seq: event.seq,
+    text: contents.text(finished.text),
+    calls: finished.calls.map(({ id, tool, arguments: args, argsDigest }) => ({
+      ...{ id, tool, argsDigest },
+      arguments: contents.json(args),
+      result: null,
+    })),
+    output: finished.output === null ? null : contents.json(finished.output),
+    problems: finished.problems,
+    failure: finished.failure,
+  }
+  const { input, output } = finished.usage
+  return {
+    ...state,
+    turns: [...state.turns, turn],
+    replyCount: state.replyCount + (finished.replyIndex === null ? 0 : 1),
+    tokens: state.tokens + input + output,
+  }
+}
+
+/**
+ * Calls are found by the id the model gave them, newest turn first: some models count from 1 in every turn, and some
+ * give two calls of one turn the same id, of which the first without a result is meant.
+ */
+export function withCall(
+  state: PipelineState,
+  modelCallId: string,
+  change: (call: TurnCall) => TurnCall,
+): PipelineState {
+  const isMeant = ({ id, result }: TurnCall) => id === modelCallId && result === null
+  const turnAt = state.turns.findLastIndex(({ calls }) => calls.some(isMeant))
+  const turn = state.turns[turnAt]
+  const callAt = turn?.calls.findIndex(isMeant) ?? -1
+  const call = turn?.calls[callAt]
+  if (turn === undefined || call === undefined) return state
+  const changed = { ...turn, calls: turn.calls.with(callAt, change(call)) }
+  return { ...state, turns: state.turns.with(turnAt, changed) }
+}

@@ -1,0 +1,110 @@
+import { dataOf } from "../event-definition.ts"
+import { SessionFinished, SessionRested, SessionStarted } from "../session-events.ts"
+import { activeState } from "./active-state.ts"
+import { applyCall } from "./fold-calls.ts"
+import { applyPlan } from "./fold-plans.ts"
+import { applyStage } from "./fold-stages.ts"
+import { applyStep } from "./fold-steps.ts"
+import { applyTurn } from "./fold-turns.ts"
+import { SessionCancelled, SessionPaused, SessionResumed } from "./pipeline-events.ts"
+import type { PipelineEvent, Contents as RecordedContents } from "./recorded-event.ts"
+import type { PipelineSettings } from "./settings.ts"
+import type { PipelineState, Rest, StepState } from "./state.ts"
+
+/** What a fold needs beside the events; its parts know it from the file of the event, so that none imports this one. */
+export type Contents = RecordedContents
+
+/** The state of a session after all of its events. Null before it has started, and for other lanes. */
+export function fold(events: Iterable<PipelineEvent>, contents: Contents): PipelineState | null {
+  let state: PipelineState | null = null
+  for (const event of events) state = applyEvent(state, event, contents)
+  return state
+}
+
+/** The state after one more event. Events that say nothing about the pipeline leave it as it is. */
+export function applyEvent(
+  state: PipelineState | null,
+  event: PipelineEvent,
+  contents: Contents,
+): PipelineState | null {
+  const started = dataOf(SessionStarted, event)
+  if (started !== null) return started.agent === null ? null : initial(event, started.goal, started.agent)
+  if (state === null) return null
+  return parts.reduce((before, apply) => apply(before, event, contents), state)
+}
+
+const parts = [applySession, applyStage, applyPlan, applyStep, applyTurn, applyCall]
+
+function initial(event: PipelineEvent, request: string, settings: PipelineSettings): PipelineState {
+  return {
+    sessionId: event.stream,
+    request,
+    settings,
+    state: "CREATED",
+    rest: null,
+    finished: null,
+    stage: null,
+    moved: null,
+    history: [],
+    cycles: { "verifier→executor": 0, "reviewer→executor": 0, "reviewer→planner": 0 },
+    plans: [],
+    steps: [],
+    turns: [],
+    unknownCall: null,
+    openCalls: [],
+    verification: null,
+    lastVerification: null,
+    replyCount: 0,
+    lastChangeSeq: 0,
+    tokens: 0,
+    drivenSinceMs: Date.parse(event.at),
+  }
+}
+
+function applySession(state: PipelineState, event: PipelineEvent): PipelineState {
+  const rested = dataOf(SessionRested, event)
+  if (rested !== null) return { ...state, state: rested.state, rest: endOf(rested) }
+  const finished = dataOf(SessionFinished, event)
+  if (finished !== null) return { ...state, state: finished.state, rest: null, finished: endOf(finished) }
+  const paused = dataOf(SessionPaused, event)
+  if (paused !== null) return { ...state, state: "PAUSED", rest: ended("PAUSED", paused.reason, 22) }
+  const cancelled = dataOf(SessionCancelled, event)
+  if (cancelled !== null) {
+    const end = ended("CANCELLED", cancelled.reason, 23)
+    return { ...state, state: "CANCELLED", rest: null, finished: end }
+  }
+  const resumed = dataOf(SessionResumed, event)
+  return resumed === null ? state : resume(state, event, resumed)
+}
+
+function endOf({ state, reason, exitCode, unverified }: Rest): Rest {
+  return { state, reason, exitCode, unverified }
+}
+
+/** What somebody has decided holds at once, also when acode ends before it can say how the session rests. */
+function ended(state: Rest["state"], reason: string, exitCode: number): Rest {
+  return { state, reason, exitCode, unverified: false }
+}
+
+/** Only who lets a resting session go on has seen why it rests; whoever takes over a dead process's has not. */
+function resume(
+  state: PipelineState,
+  event: PipelineEvent,
+  { settings, skipsFailed }: { readonly settings: PipelineSettings; readonly skipsFailed: boolean },
+): PipelineState {
+  const isSeen = state.rest !== null
+  const again = (step: StepState): StepState => {
+    if (step.status !== "failed") return step
+    if (skipsFailed) return { ...step, status: "skipped" }
+    return isSeen ? { ...step, status: "pending" } : step
+  }
+  return {
+    ...state,
+    settings,
+    state: activeState(state),
+    rest: null,
+    unknownCall: isSeen ? null : state.unknownCall,
+    steps: state.steps.map(again),
+    drivenSinceMs: Date.parse(event.at),
+  }
+}

@@ -1,0 +1,84 @@
+import { unreachable } from "../../base/assert.ts"
+import type { Action } from "./action.ts"
+import { isUnverified } from "./completion.ts"
+import { escalate } from "./escalation.ts"
+import { nextForExecutor } from "./next-for-executor.ts"
+import { nextForPlanner } from "./next-for-planner.ts"
+import { nextForReviewer } from "./next-for-reviewer.ts"
+import { nextForVerifier } from "./next-for-verifier.ts"
+import type { PipelineState, StageRun } from "./state.ts"
+import { stageDeadlineMs, stepDeadlineMs } from "./time.ts"
+
+/** The one decision of the pipeline: total, and the same for the same state and time. */
+export function nextAction(state: PipelineState, nowMs: number): Action {
+  if (state.finished !== null) return { kind: "rest" }
+  const [open] = state.openCalls
+  if (open !== undefined) return { kind: "settleCall", call: open }
+  if (state.rest !== null) return { kind: "rest" }
+  if (state.unknownCall !== null) return unknown(state, state.unknownCall)
+  if (state.stage === null) return enter(state)
+  const action = nextInStage(state, state.stage)
+  return timed.has(action.kind) ? (late(state, state.stage, nowMs) ?? action) : action
+}
+
+function nextInStage(state: PipelineState, run: StageRun): Action {
+  switch (run.stage) {
+    case "planner":
+      return nextForPlanner(state, run)
+    case "executor":
+      return nextForExecutor(state)
+    case "verifier":
+      return nextForVerifier(state, run)
+    case "reviewer":
+      return nextForReviewer(state, run)
+    default:
+      return unreachable(run.stage)
+  }
+}
+
+/** The first stage, the one the last move leads to, or the one that ended without a move and is tried again. */
+function enter(state: PipelineState): Action {
+  const { moved, history } = state
+  if (moved === null) return { kind: "enterStage", stage: "planner", attempt: 0, feedback: [] }
+  if (moved.to === "complete") return { kind: "complete", unverified: isUnverified(state) }
+  const attempt = moved.isRetry ? (history.at(-1)?.attempt ?? -1) + 1 : 0
+  return { kind: "enterStage", stage: moved.to, attempt, feedback: moved.feedback }
+}
+
+/** Work that a deadline stops. What is done already is still recorded, and a person who is asked has no deadline. */
+const timed: ReadonlySet<Action["kind"]> = new Set([
+  "askModel",
+  "startStep",
+  "callTools",
+  "callStep",
+  "runChecks",
+])
+
+function late(state: PipelineState, { stage }: StageRun, nowMs: number): Action | null {
+  const { limits } = state.settings
+  if (isOver(stageDeadlineMs(state), nowMs))
+    return escalate(stage, "TimeoutLimit", 20, {
+      reason: `the ${stage} did not end within ${(limits.stageTimeoutMs[stage] ?? 0) / 1000} s`,
+      advice: `give it more time: acode resume --${stage}-timeout SECONDS`,
+      status: "timeout",
+    })
+  if (!isOver(stepDeadlineMs(state), nowMs)) return null
+  const active = state.steps.find(({ status }) => status === "active")
+  return escalate(stage, "TimeoutLimit", 34, {
+    reason: `step ${active?.step.id} did not end within ${limits.stepTimeoutMs / 1000} s`,
+    advice: "give it more time: acode resume --executor-step-timeout SECONDS",
+    status: "timeout",
+  })
+}
+
+function isOver(deadlineMs: number | null, nowMs: number): boolean {
+  return deadlineMs !== null && nowMs >= deadlineMs
+}
+
+function unknown({ stage }: PipelineState, callId: string): Action {
+  return escalate(stage?.stage ?? "executor", "Unrecoverable", 60, {
+    reason: `nobody can know whether the call ${callId} took effect: acode ended while it ran`,
+    advice: "look at what it reaches; `acode resume` goes on as if it had, `acode cancel` ends the session",
+    status: null,
+  })
+}

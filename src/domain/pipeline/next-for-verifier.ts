@@ -1,0 +1,105 @@
+import type { Action, Fix } from "./action.ts"
+import { escalate } from "./escalation.ts"
+import { failed, isSameFailure } from "./progress.ts"
+import { nextReply } from "./retry.ts"
+import { cyclesAllowed, cyclesCeiling } from "./settings.ts"
+import type { CheckResult, PipelineState, PlannedCheck, StageRun } from "./state.ts"
+
+export function nextForVerifier(state: PipelineState, run: StageRun): Action {
+  const done = new Set(
+    state.verification?.checks.map(({ criterionId, taskId }) => keyOf(criterionId, taskId)),
+  )
+  const open = run.checks.filter(({ id, taskId }) => !done.has(keyOf(id, taskId)))
+  const byAcode = open.filter(({ kind }) => kind !== "judgement")
+  if (byAcode.length > 0) return { kind: "runChecks", checks: byAcode }
+  if (open.length > 0) return nextForJudgement(state, open)
+  return decided(state)
+}
+
+/** Criteria that only judgement can decide stay undecided when the model gives no verdicts. */
+function nextForJudgement(state: PipelineState, checks: readonly PlannedCheck[]): Action {
+  const last = state.turns.at(-1)
+  if (last !== undefined && last.output !== null) return { kind: "judge", turn: last, checks }
+  return nextReply(state, "verifier") ?? { kind: "judge", turn: null, checks }
+}
+
+function decided(state: PipelineState): Action {
+  const failures = failed(state.verification)
+  if (failures.length > 0) return afterFailure(state, failures)
+  const open = state.verification?.checks.filter(({ verdict }) => verdict === "inconclusive") ?? []
+  if (open.length > 0)
+    return escalate("verifier", "StageFailed", 22, {
+      reason: `nobody can say whether it holds: ${open.map(told).join("; ")}`,
+      advice: "configure a check for it or look yourself, then `acode resume`",
+    })
+  const count = state.verification?.checks.length ?? 0
+  return {
+    kind: "move",
+    from: "verifier",
+    to: "reviewer",
+    status: "success",
+    reason: count === 0 ? "there is nothing to check" : `all ${count} checks passed`,
+    feedback: [],
+    fixes: [],
+  }
+}
+
+function afterFailure(state: PipelineState, failures: readonly CheckResult[]): Action {
+  const allowed = cyclesAllowed(state.settings.limits)
+  const taken = state.cycles["verifier→executor"]
+  const reason = `verification failed: ${failures.map(told).join("; ")}`
+  if (allowed === 0)
+    return escalate("verifier", "StageFailed", 40, { reason, advice: "mend it by hand, then `acode resume`" })
+  if (taken >= allowed)
+    return escalate("verifier", "CycleLimit", 21, {
+      reason: `${reason} (after ${taken} cycles)`,
+      advice: moreCycles(allowed),
+    })
+  if (isSameFailure(state.verification, state.lastVerification))
+    return escalate("verifier", "NoProgress", 22, {
+      reason: `${reason}, on exactly the same tree as before`,
+      advice: "mend it by hand, then `acode resume`",
+    })
+  return {
+    kind: "move",
+    from: "verifier",
+    to: "executor",
+    status: "cycle",
+    reason,
+    feedback: failures.map(told),
+    fixes: fixesFor(state, failures),
+  }
+}
+
+/** One new open step for each task that failed; what belongs to no task is mended with the last one. */
+function fixesFor(state: PipelineState, failures: readonly CheckResult[]): readonly Fix[] {
+  const lastTask = state.steps.at(-1)?.task.id ?? "plan"
+  const byTask = Map.groupBy(failures, ({ taskId }) => taskId ?? lastTask)
+  return [...byTask].map(([taskId, checks]) => ({
+    taskId,
+    stepId: fixId(state, taskId),
+    description: `Make these checks pass: ${checks.map(told).join("; ")}`,
+  }))
+}
+
+/** `<task>.fix<n>`, the first that no step is called yet. */
+export function fixId({ steps }: PipelineState, taskId: string): string {
+  const taken = new Set(steps.filter(({ task }) => task.id === taskId).map(({ step }) => step.id))
+  let count = 1
+  while (taken.has(`${taskId}.fix${count}`)) count += 1
+  return `${taskId}.fix${count}`
+}
+
+export function moreCycles(allowed: number): string {
+  const byHand = "mend it by hand, then `acode resume`"
+  if (allowed >= cyclesCeiling) return byHand
+  return `${byHand}, or allow more: acode resume --max-cycles ${Math.min(cyclesCeiling, allowed + 3)}`
+}
+
+function told({ criterionId, reason }: CheckResult): string {
+  return `${criterionId}: ${reason}`
+}
+
+function keyOf(id: string, taskId: string | null): string {
+  return `${taskId ?? ""}\u0000${id}`
+}

@@ -1,0 +1,131 @@
+import type * as z from "zod/mini"
+import type { EventDefinition } from "../event-definition.ts"
+import { PlanApproved } from "../session-events.ts"
+import {
+  CheckFinished,
+  CycleStarted,
+  EscalationRaised,
+  PlanProposed,
+  StageEntered,
+  StageFinished,
+  type StageStatus,
+  type Verdict,
+} from "./pipeline-events.ts"
+import type { Stage } from "./stage.ts"
+
+/** What an agent session went through, as it is told to people. */
+export interface PipelineView {
+  readonly stages: readonly StageView[]
+  readonly plans: readonly PlanView[]
+  readonly cycles: readonly CycleView[]
+  readonly checks: readonly CheckView[]
+  readonly escalations: readonly EscalationView[]
+}
+
+export interface StageView {
+  readonly stage: Stage
+  readonly attempt: number
+  readonly planVersion: number
+  readonly enteredAt: string
+  /** Null while it works, or was left when the process died. */
+  readonly status: StageStatus | null
+  readonly message: string | null
+  readonly durationMs: number | null
+}
+
+export interface PlanView {
+  readonly version: number
+  readonly planHash: string
+  readonly explanation: string
+  readonly proposedAt: string
+  readonly approver: string | null
+}
+
+export interface CycleView {
+  readonly from: Stage
+  readonly to: Stage
+  readonly count: number
+  readonly limit: number
+  readonly reason: string
+}
+
+export interface CheckView {
+  /** Of which verification: they are counted from 1. */
+  readonly round: number
+  readonly criterionId: string
+  readonly taskId: string | null
+  readonly kind: string
+  readonly verdict: Verdict
+  readonly reason: string
+}
+
+export interface EscalationView {
+  readonly stage: Stage
+  readonly level: string
+  readonly reason: string
+  readonly advice: string
+  readonly at: string
+}
+
+export const emptyPipeline: PipelineView = { stages: [], plans: [], cycles: [], checks: [], escalations: [] }
+
+/** The view after one more event; what says nothing about the pipeline leaves it as it is. */
+export function withPipelineEvent(
+  view: PipelineView,
+  { type, data, at }: { readonly type: string; readonly data: unknown; readonly at: string },
+): PipelineView {
+  return parts.get(type)?.(view, data, at) ?? view
+}
+
+type Part = (view: PipelineView, data: unknown, at: string) => PipelineView
+
+const parts: ReadonlyMap<string, Part> = new Map([
+  on(StageEntered, (view, { stage, attempt, planVersion }, at) => {
+    const entered = {
+      stage,
+      attempt,
+      planVersion,
+      enteredAt: at,
+      status: null,
+      message: null,
+      durationMs: null,
+    }
+    return { ...view, stages: [...view.stages, entered] }
+  }),
+  on(StageFinished, (view, { stage, status, message, durationMs }) => {
+    const last = view.stages.findLastIndex(each => each.stage === stage)
+    const entered = view.stages[last]
+    if (entered === undefined) return view
+    return { ...view, stages: view.stages.with(last, { ...entered, status, message, durationMs }) }
+  }),
+  on(PlanProposed, (view, { version, planHash, explanation }, at) => {
+    const proposed = { version, planHash, explanation, proposedAt: at, approver: null }
+    return { ...view, plans: [...view.plans, proposed] }
+  }),
+  on(PlanApproved, (view, { planHash, approver }) => ({
+    ...view,
+    plans: view.plans.map((plan, index) =>
+      index === view.plans.length - 1 && plan.planHash === planHash ? { ...plan, approver } : plan,
+    ),
+  })),
+  on(CycleStarted, (view, { from, to, count, limit, reason }) => ({
+    ...view,
+    cycles: [...view.cycles, { from, to, count, limit, reason }],
+  })),
+  on(CheckFinished, (view, { criterionId, taskId, kind, verdict, reason }) => {
+    const round = view.stages.filter(({ stage }) => stage === "verifier").length
+    return { ...view, checks: [...view.checks, { round, criterionId, taskId, kind, verdict, reason }] }
+  }),
+  on(EscalationRaised, (view, { stage, level, reason, advice }, at) => ({
+    ...view,
+    escalations: [...view.escalations, { stage, level, reason, advice, at }],
+  })),
+])
+
+function on<Definition extends EventDefinition>(
+  definition: Definition,
+  part: (view: PipelineView, data: z.infer<Definition["data"]>, at: string) => PipelineView,
+): readonly [string, Part] {
+  // as: the type of an event decides the shape of its data; nothing is in the log that was not parsed with it.
+  return [definition.type, (view, data, at) => part(view, data as z.infer<Definition["data"]>, at)]
+}

@@ -1,0 +1,35 @@
+import { canonicalJson } from "../../base/canonical.ts"
+import type { CheckResult, Turn, Verification } from "./state.ts"
+
+/** How often the same thing has to come back before it counts as going round in circles. */
+const repeatsMax = 3
+
+/** Whether the last turns repeat: the same calls with the same results, one after the other or two by turns. */
+export function isGoingInCircles(turns: readonly Turn[]): boolean {
+  const prints = turns.map(printOf)
+  return [1, 2].some(period => {
+    const last = prints.slice(-period * repeatsMax)
+    return last.length === period * repeatsMax && last.every((print, index) => print === last[index % period])
+  })
+}
+
+/** Whether a verification failed exactly like the one before, on exactly the same tree. */
+export function isSameFailure(now: Verification | null, before: Verification | null): boolean {
+  if (now === null || before === null || now.treeDigest !== before.treeDigest) return false
+  return canonicalJson(failuresOf(now)) === canonicalJson(failuresOf(before))
+}
+
+export function failed(verification: Verification | null): readonly CheckResult[] {
+  return verification?.checks.filter(({ verdict }) => verdict === "failed") ?? []
+}
+
+function failuresOf(verification: Verification): readonly string[] {
+  return failed(verification)
+    .map(({ criterionId }) => criterionId)
+    .sort()
+}
+
+function printOf({ text, calls }: Turn): string {
+  const what = calls.map(({ tool, argsDigest, result }) => [tool, argsDigest, result?.digest ?? null])
+  return canonicalJson(calls.length === 0 ? [text] : what)
+}

@@ -1,0 +1,19 @@
+import type { Json } from "../../base/canonical.ts"
+import type { RecordedText } from "../recorded-text.ts"
+import type { RecordedJson } from "../tool-call.ts"
+
+/** An event as it was read from the log. */
+export interface PipelineEvent {
+  readonly stream: string
+  readonly seq: number
+  readonly at: string
+  readonly type: string
+  readonly version: number
+  readonly data: unknown
+}
+
+/** What is kept outside an event because it is large. Pure as well: content is named by its hash. */
+export interface Contents {
+  text(recorded: RecordedText): string
+  json(recorded: RecordedJson): Json
+}

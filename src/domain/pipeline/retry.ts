@@ -1,0 +1,50 @@
+import type { Action } from "./action.ts"
+import { escalate } from "./escalation.ts"
+import type { Stage } from "./stage.ts"
+import type { PipelineState, StepState, Turn } from "./state.ts"
+import { backoffMs } from "./time.ts"
+
+/** The turns since the stage was entered: what was before a person let the session go on is not counted again. */
+export function turnsOfRun({ turns, stage }: PipelineState): readonly Turn[] {
+  return turns.filter(({ seq }) => seq > (stage?.enteredSeq ?? 0))
+}
+
+/** Asks a stage that answers with JSON, as often as the stage may be tried; null when that was in vain. */
+export function nextReply(state: PipelineState, stage: Stage): Action | null {
+  const last = state.turns.at(-1)
+  if (last === undefined) return { kind: "askModel", stage, step: null, turn: 1, waitMs: 0 }
+  if (last.failure !== null) return retryAfterFailure(state, last, last.failure, stage, null)
+  const replies = state.turns.filter(({ failure }) => failure === null).length
+  if (replies > state.settings.limits.stageRetriesMax[stage]) return null
+  return { kind: "askModel", stage, step: null, turn: last.turn + 1, waitMs: 0 }
+}
+
+/** After a model could not answer: asked again if that is declared to help, and not more often than allowed. */
+export function retryAfterFailure(
+  state: PipelineState,
+  last: Turn,
+  failure: NonNullable<Turn["failure"]>,
+  stage: Stage,
+  step: StepState | null,
+): Action {
+  const turns = turnsOfRun(state)
+  const failures = turns.length - 1 - turns.findLastIndex(turn => turn.failure === null)
+  const again = { kind: "askModel", stage, step, turn: last.turn } as const
+  if (failures === 0) return { ...again, waitMs: 0 }
+  if (failure.retryable && failures <= state.settings.limits.stepRetriesMax)
+    return { ...again, waitMs: backoffMs(failures) }
+  const advice = adviceFor[failure.kind]
+  if (advice !== undefined)
+    return escalate(stage, "Unrecoverable", advice.exitCode, { reason: failure.message, advice: advice.text })
+  const told = `the model could not answer: ${failure.message} (${failure.kind})`
+  return escalate(stage, failure.retryable ? "StepRetryLimit" : "Unrecoverable", 4, {
+    reason: failures > 1 ? `${told}, ${failures} times` : told,
+    advice: "see that the model server is there and answers (`acode doctor`), then `acode resume`",
+  })
+}
+
+/** What no model server can mend. */
+const adviceFor: Readonly<Record<string, { readonly exitCode: number; readonly text: string }>> = {
+  contextTooLong: { exitCode: 22, text: "allow more: acode resume --max-context-tokens N" },
+  script: { exitCode: 4, text: "mend the script or the recording, then `acode resume`" },
+}

@@ -1,0 +1,29 @@
+export const stages = ["planner", "executor", "verifier", "reviewer"] as const
+export type Stage = (typeof stages)[number]
+
+export type Target = Stage | "complete"
+
+/** The only moves there are. Everything else is refused, and the refusal is recorded. */
+export const transitions: Readonly<Record<Stage, readonly Target[]>> = {
+  planner: ["executor", "planner"],
+  executor: ["verifier", "executor"],
+  verifier: ["reviewer", "executor"],
+  reviewer: ["planner", "executor", "complete"],
+}
+
+export function isAllowed(from: Stage, to: Target): boolean {
+  return transitions[from].includes(to)
+}
+
+/** A move back to an earlier stage, counted on its own. Repeating a stage is a retry and none of these. */
+export const backwardEdges = ["verifier→executor", "reviewer→executor", "reviewer→planner"] as const
+export type BackwardEdge = (typeof backwardEdges)[number]
+
+export function backwardEdge(from: Stage, to: Target): BackwardEdge | null {
+  return backwardEdges.find(edge => edge === `${from}→${to}`) ?? null
+}
+
+/** In any case and as the seeds spell it. */
+export function readStage(typed: string): Stage | null {
+  return stages.find(stage => stage === typed.toLowerCase()) ?? null
+}

@@ -1,0 +1,175 @@
+import type { Json } from "../../base/canonical.ts"
+import type { Plan, PlanStep, PlanTask } from "../plan.ts"
+import type { SessionState } from "../session-events.ts"
+import type { Certainty, EffectClass, ToolOutcome } from "../tool-call.ts"
+import type { StageStatus, Verdict } from "./pipeline-events.ts"
+import type { PipelineSettings } from "./settings.ts"
+import type { BackwardEdge, Stage, Target } from "./stage.ts"
+
+/** What the events of a session say, and nothing else. Two folds of the same events are equal. */
+export interface PipelineState {
+  readonly sessionId: string
+  readonly request: string
+  readonly settings: PipelineSettings
+  readonly state: SessionState
+  /** Set while nobody drives the session and it has not ended. */
+  readonly rest: Rest | null
+  readonly finished: Rest | null
+  /** The stage that is entered, until it is finished. */
+  readonly stage: StageRun | null
+  /** A move that is recorded and whose target is not entered yet. */
+  readonly moved: {
+    readonly to: Target
+    readonly feedback: readonly string[]
+    readonly isRetry: boolean
+  } | null
+  readonly history: readonly FinishedStage[]
+  readonly cycles: Readonly<Record<BackwardEdge, number>>
+  readonly plans: readonly PlanVersion[]
+  /** Of the newest plan that was approved, in the order they run, mended ones behind. */
+  readonly steps: readonly StepState[]
+  /** Of the present stage run, and for the executor of the present step. */
+  readonly turns: readonly Turn[]
+  /** A call of which nobody knows whether it took effect; a person has not let the session go on since. */
+  readonly unknownCall: string | null
+  /** Calls without an outcome, oldest first. */
+  readonly openCalls: readonly OpenCall[]
+  /** Of the present or the last verifier stage. */
+  readonly verification: Verification | null
+  /** The one before, to notice that nothing has changed. */
+  readonly lastVerification: Verification | null
+  /** How many model replies are recorded: the place of the next one in a script. */
+  readonly replyCount: number
+  /** The last event that changed a file. */
+  readonly lastChangeSeq: number
+  readonly tokens: number
+  /** Since when the present process works, for what time it may take; moved on by every wait for a person. */
+  readonly drivenSinceMs: number
+}
+
+export interface Rest {
+  readonly state: SessionState
+  readonly reason: string
+  readonly exitCode: number
+  readonly unverified: boolean
+}
+
+export interface StageRun {
+  readonly stage: Stage
+  readonly attempt: number
+  readonly enteredAtMs: number
+  readonly enteredSeq: number
+  readonly feedback: readonly string[]
+  readonly checks: readonly PlannedCheck[]
+  /** The question about the review that was put to a person, where one is needed. */
+  readonly question: PutQuestion | null
+}
+
+export interface PlannedCheck {
+  readonly id: string
+  readonly kind: string
+  readonly taskId: string | null
+}
+
+export interface PutQuestion {
+  readonly approvalId: string
+  readonly answer: PersonsAnswer | null
+}
+
+export interface FinishedStage {
+  readonly stage: Stage
+  readonly attempt: number
+  readonly status: StageStatus
+  readonly seq: number
+}
+
+export interface PlanVersion {
+  readonly version: number
+  /** Where it was proposed. */
+  readonly seq: number
+  readonly plan: Plan
+  readonly isApproved: boolean
+  /** The question that was put about it, and how it was answered. */
+  readonly question: PutQuestion | null
+}
+
+export interface PersonsAnswer {
+  readonly answer: "granted" | "refused" | "skipped" | "stopped"
+  readonly by: string
+  readonly reason: string | null
+}
+
+export type StepStatus = "pending" | "active" | "done" | "failed" | "skipped"
+
+export interface StepState {
+  readonly task: PlanTask
+  readonly step: PlanStep
+  readonly index: number
+  readonly status: StepStatus
+  /** How often it was started. */
+  readonly attempts: number
+  readonly startedAtMs: number | null
+  /** What its calls did since it was started. */
+  readonly callCount: number
+  readonly changedPaths: readonly string[]
+  readonly commandCount: number
+  /** Null before its first call has ended, and after one that is made again because it did not take place. */
+  readonly lastCall: StepCall | null
+  /** The code of the last call that a person or a rule did not let happen. */
+  readonly refusalCode: string | null
+}
+
+export interface StepCall {
+  readonly callId: string
+  /** Null when it did what it was for. */
+  readonly failure: { readonly code: string; readonly message: string } | null
+}
+
+/** One reply of a model with what came of it. */
+export interface Turn {
+  readonly turn: number
+  readonly seq: number
+  readonly text: string
+  readonly calls: readonly TurnCall[]
+  /** Null when it was not of the right shape, or not asked for. */
+  readonly output: Json
+  readonly problems: readonly string[]
+  readonly failure: { readonly kind: string; readonly message: string; readonly retryable: boolean } | null
+}
+
+export interface TurnCall {
+  readonly id: string
+  readonly tool: string
+  /** As it is recorded; equal to what was asked for only if the digest says so. */
+  readonly arguments: Json
+  readonly argsDigest: string
+  readonly result: TurnResult | null
+}
+
+export interface TurnResult {
+  readonly outcome: ToolOutcome
+  readonly certainty: Certainty
+  readonly text: string
+  readonly digest: string
+}
+
+export interface OpenCall {
+  readonly callId: string
+  readonly modelCallId: string | null
+  readonly stepId: string | null
+  readonly effectClass: EffectClass | null
+}
+
+export interface Verification {
+  readonly seq: number
+  readonly treeDigest: string
+  readonly checks: readonly CheckResult[]
+}
+
+export interface CheckResult {
+  readonly criterionId: string
+  readonly taskId: string | null
+  readonly verdict: Verdict
+  readonly reason: string
+  readonly treeDigest: string
+}

@@ -1,0 +1,112 @@
+import { dataOf } from "../event-definition.ts"
+import { SessionFinished, SessionRested, SessionStarted, SessionUndone } from "../session-events.ts"
+import { staleness } from "./completion.ts"
+import { applyEvent } from "./fold.ts"
+import { CycleStarted, SessionResumed, StageEntered, StageTransitioned } from "./pipeline-events.ts"
+import type { Contents, PipelineEvent } from "./recorded-event.ts"
+import { cyclesAllowed } from "./settings.ts"
+import { isAllowed, transitions } from "./stage.ts"
+import type { PipelineState } from "./state.ts"
+
+export interface ValidationProblem {
+  /** The event that breaks a rule. */
+  readonly seq: number
+  readonly what: string
+}
+
+/**
+ * Whether the events of a session could have come from an acode that keeps its own rules: numbered without a gap, only
+ * moves that exist, and done only after every stage. Empty when they could; other lanes have only numbers to check.
+ */
+export function sessionProblems(
+  events: readonly PipelineEvent[],
+  contents: Contents,
+): readonly ValidationProblem[] {
+  const problems: ValidationProblem[] = []
+  let state: PipelineState | null = null
+  let isEnded = false
+  for (const [index, event] of events.entries()) {
+    const wrong = [
+      ...orderProblems(event, index, events[0]?.stream ?? ""),
+      ...(isEnded && !mayFollowTheEnd.has(event.type) ? [`${event.type} after the session has ended`] : []),
+      ...(state === null ? [] : [...moveProblems(state, event), ...endProblems(state, event)]),
+    ]
+    problems.push(...wrong.map(what => ({ seq: event.seq, what })))
+    isEnded ||= event.type === SessionFinished.type
+    state = applyEvent(state, event, contents)
+  }
+  return problems
+}
+
+/** What it changed may be put back afterwards. */
+const mayFollowTheEnd: ReadonlySet<string> = new Set([SessionUndone.type])
+
+function orderProblems(event: PipelineEvent, index: number, stream: string): readonly string[] {
+  const isFirst = index === 0
+  return [
+    ...(event.seq === index + 1 ? [] : [`it is number ${event.seq} where ${index + 1} comes`]),
+    ...(event.stream === stream ? [] : [`it belongs to ${event.stream}`]),
+    ...(isFirst === (event.type === SessionStarted.type)
+      ? []
+      : [isFirst ? "a session begins with session.started" : "the session starts a second time"]),
+  ]
+}
+
+function moveProblems(state: PipelineState, event: PipelineEvent): readonly string[] {
+  const { stage, moved, settings, cycles, rest, history } = state
+  const transition = dataOf(StageTransitioned, event)
+  if (transition !== null) {
+    const { from, to } = transition
+    if (!isAllowed(from, to))
+      return [`${from} moves to ${to}; it may move to ${transitions[from].join(", ")}`]
+    return history.at(-1)?.stage === from ? [] : [`${from} moves to ${to} and is not the stage that ended`]
+  }
+  const entered = dataOf(StageEntered, event)
+  if (entered !== null) {
+    const expected = moved?.to ?? "planner"
+    if (stage !== null) return [`the ${entered.stage} is entered before the ${stage.stage} has ended`]
+    return entered.stage === expected ? [] : [`the ${entered.stage} is entered where the ${expected} comes`]
+  }
+  const cycle = dataOf(CycleStarted, event)
+  if (cycle !== null) {
+    const before = Object.entries(cycles).find(([edge]) => edge === `${cycle.from}→${cycle.to}`)?.[1]
+    if (before === undefined) return [`there is no way back from ${cycle.from} to ${cycle.to}`]
+    const allowed = cyclesAllowed(settings.limits)
+    return before < allowed ? [] : [`cycle ${before + 1} from ${cycle.from} to ${cycle.to} of ${allowed}`]
+  }
+  return rest === null || quiet.has(event.type) ? [] : [`${event.type} while the session rests`]
+}
+
+/** What wakes a session that rests, or may be written down about it without waking it. */
+const quiet: ReadonlySet<string> = new Set([
+  SessionResumed.type,
+  SessionRested.type,
+  SessionFinished.type,
+  SessionUndone.type,
+  "session.paused",
+  "session.cancelled",
+  "approval.answered",
+  "plan.approved",
+  // What a dead process left open is settled before anything else happens.
+  "tool_call.settled",
+  "command.finished",
+])
+
+/** Done is said only after every stage, of what was verified, and with nothing left open. */
+function endProblems(state: PipelineState, event: PipelineEvent): readonly string[] {
+  const finished = dataOf(SessionFinished, event)
+  if (finished === null) return []
+  const open = state.openCalls.map(({ callId }) => `the session ends while the call ${callId} is open`)
+  if (finished.state !== "COMPLETED")
+    return finished.exitCode === 0 ? [...open, "it exits 0 and is not done"] : open
+  const stale = staleness(state)
+  const isReviewed = state.history.at(-1)?.stage === "reviewer" && state.history.at(-1)?.status === "success"
+  const verified = state.verification?.treeDigest ?? null
+  const isOther = !finished.unverified && finished.treeDigest !== verified
+  return [
+    ...open,
+    ...(stale === null ? [] : [`it is said to be done, but ${stale}`]),
+    ...(isReviewed ? [] : ["it is said to be done without a review that approves"]),
+    ...(isOther ? ["it is said to be done with another tree than the one that was verified"] : []),
+  ]
+}

@@ -1,0 +1,155 @@
+import { unreachable } from "../base/assert.ts"
+import { ApprovalRequested } from "../domain/call-events.ts"
+import { newEvent } from "../domain/event-definition.ts"
+import type { Action } from "../domain/pipeline/action.ts"
+import { nextAction } from "../domain/pipeline/next-action.ts"
+import { SessionPaused } from "../domain/pipeline/pipeline-events.ts"
+import type { Rest } from "../domain/pipeline/state.ts"
+import { deadlineMs } from "../domain/pipeline/time.ts"
+import { SessionRested } from "../domain/session-events.ts"
+import type { AgentParts, ControlRequest } from "./agent-parts.ts"
+import { settleForResume } from "./agent-recovery.ts"
+import { judge, runChecks } from "./perform-checks.ts"
+import { askAboutPlan, askAboutReview, awaitAnswer, proposePlan } from "./perform-plan.ts"
+import { cancelSession, complete, enterStage, escalateNow, move } from "./perform-stages.ts"
+import { callStep, callTools, finishStep, refuseStep, startStep } from "./perform-steps.ts"
+import { askModel, type RawArguments } from "./perform-turns.ts"
+
+/** How the person at the terminal stops it: once to finish what is being done, twice to stop that as well. */
+export interface Stopping {
+  /** Nothing new is begun. */
+  readonly drain: AbortSignal
+  /** What is being done is ended. */
+  readonly stop: AbortSignal
+}
+
+/**
+ * Drives a session until it rests or has ended: fold, ask what is next, do it, append what happened. Recovery is the
+ * same loop: a process that died left events, and what is next after them is decided like everything else.
+ */
+export async function driveAgent(parts: AgentParts, stopping: Stopping): Promise<Rest> {
+  const raw: RawArguments = new Map()
+  for (let actions = 0; actions < actionsMax; actions++) {
+    const { state } = parts.session
+    const action = nextAction(state, parts.clock.now())
+    if (action.kind === "rest") return restOf(parts)
+    if (action.kind === "settleCall") {
+      await settleForResume(parts, action.call)
+      continue
+    }
+    const asked = stopping.drain.aborted ? interruption : parts.control()
+    if (asked !== null) {
+      obey(parts, asked)
+      continue
+    }
+    using limits = limitsOf(parts, action, stopping.stop)
+    await perform(parts, action, limits.signal, raw)
+    parts.faults.reach("agent.performed")
+  }
+  throw new Error(`the session did not come to rest within ${actionsMax} actions`)
+}
+
+/** Far beyond what the limits of any session allow: if it is reached the limits are wrong. */
+const actionsMax = 1_000_000
+
+const interruption: ControlRequest = {
+  control: "pause",
+  by: "the person at the terminal",
+  reason: "interrupted",
+}
+
+async function perform(
+  parts: AgentParts,
+  action: Exclude<Action, { kind: "rest" | "settleCall" }>,
+  signal: AbortSignal,
+  raw: RawArguments,
+): Promise<void> {
+  switch (action.kind) {
+    case "enterStage":
+      return enterStage(parts, action)
+    case "askModel":
+      return askModel(parts, action, signal, raw)
+    case "proposePlan":
+      return proposePlan(parts, action)
+    case "askAboutPlan":
+      return askAboutPlan(parts, action.plan, signal)
+    case "askAboutReview":
+      return askAboutReview(parts, action.summary, signal)
+    case "awaitAnswer":
+      return awaitAnswer(parts, action.approvalId, signal)
+    case "startStep":
+      return startStep(parts, action.step)
+    case "callTools":
+      return callTools(parts, action, signal, raw)
+    case "callStep":
+      return callStep(parts, action.step, signal)
+    case "refuseStep":
+      return refuseStep(parts, action)
+    case "finishStep":
+      return finishStep(parts, action)
+    case "runChecks":
+      return runChecks(parts, action.checks, signal)
+    case "judge":
+      return judge(parts, action)
+    case "move":
+      return move(parts, action)
+    case "escalate":
+      return escalateNow(parts, action)
+    case "complete":
+      return complete(parts, action.unverified)
+    case "cancel":
+      return cancelSession(parts, action.answer.by, action.answer.reason ?? "stopped at a question")
+    default:
+      return unreachable(action)
+  }
+}
+
+function obey(parts: AgentParts, { control, by, reason }: ControlRequest): void {
+  if (control === "cancel") {
+    cancelSession(parts, by, reason)
+    return
+  }
+  const rest = {
+    state: "PAUSED" as const,
+    reason: `paused by ${by}: ${reason}`,
+    exitCode: by === interruption.by ? 130 : 22,
+    unverified: false,
+  }
+  parts.session.append([newEvent(SessionPaused, { by, reason }), newEvent(SessionRested, rest)])
+}
+
+/**
+ * What is being done is ended when its time is over, when the person insists, or when somebody cancels the session. The
+ * time in which a person is asked is not counted, and a pause does not have to wait for their answer.
+ */
+function limitsOf({ session, clock, control }: AgentParts, { kind }: Action, stop: AbortSignal) {
+  const deadline = deadlineMs(session.state)
+  const early = new AbortController()
+  let leftMs = deadline === null ? Number.POSITIVE_INFINITY : deadline - clock.now()
+  let lastMs = clock.monotonicMs()
+  const look = () => {
+    const nowMs = clock.monotonicMs()
+    if (session.lastType !== ApprovalRequested.type) leftMs -= nowMs - lastMs
+    lastMs = nowMs
+    const asked = control()
+    const isStopped = asked?.control === "cancel" || (asked !== null && questions.has(kind))
+    if (leftMs > 0 && !isStopped) timer = setTimeout(look, soon())
+    else early.abort(isStopped ? "control" : "deadline")
+  }
+  const soon = () => Math.max(0, Math.min(leftMs, lookEveryMs))
+  let timer = setTimeout(look, soon())
+  return {
+    signal: AbortSignal.any([stop, early.signal]),
+    [Symbol.dispose]: () => clearTimeout(timer),
+  }
+}
+
+const lookEveryMs = 200
+
+const questions: ReadonlySet<Action["kind"]> = new Set(["askAboutPlan", "askAboutReview", "awaitAnswer"])
+
+function restOf({ session: { state } }: AgentParts): Rest {
+  const rest = state.finished ?? state.rest
+  if (rest === null) throw new Error("a session that has nothing to do rests or has ended")
+  return rest
+}

@@ -1,0 +1,148 @@
+import type { NewEvent } from "../../domain/event-definition.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { CheckFinished } from "../../domain/pipeline/pipeline-events.ts"
+import type { PipelineState, PlannedCheck } from "../../domain/pipeline/state.ts"
+import type { Criterion } from "../../domain/plan.ts"
+import type { SettledCall } from "../../gate/contract.ts"
+import type { Workspace } from "../../workspace/contract.ts"
+import { commandOutcome } from "./command-outcome.ts"
+import { projectTestsId } from "./planned-checks.ts"
+import type { Project } from "./project.ts"
+
+export interface CheckParts {
+  readonly state: PipelineState
+  readonly workspace: Workspace
+  readonly project: Project
+  /** Through the gate, so that it is decided, confined and recorded like every other call. */
+  readonly runCommand: (argv: readonly string[], check: PlannedCheck) => Promise<SettledCall>
+}
+
+/** Everything `check.finished` says. */
+export type FinishedCheck = NewEvent<typeof CheckFinished>["data"]
+
+/**
+ * Checks one criterion, on exactly the tree that is there. A verdict that cannot be had is inconclusive and never
+ * passed. `judgement` is a model's to decide and is not for here.
+ */
+export async function runCheck(parts: CheckParts, check: PlannedCheck): Promise<FinishedCheck> {
+  const treeBefore = parts.workspace.tree().digest
+  const finding = await findingOf(parts, criterionOf(parts.state, check), check)
+  const treeDigest = finding.argv === null ? treeBefore : parts.workspace.tree().digest
+  const isSameTree = treeDigest === treeBefore
+  return {
+    criterionId: check.id,
+    taskId: check.taskId,
+    kind: check.kind,
+    ...finding,
+    reason: isSameTree
+      ? finding.reason
+      : `${finding.reason}\n(the check itself changed files of the workspace)`,
+    treeDigest,
+  }
+}
+
+/** Null for the project's own tests, which no plan has. */
+function criterionOf({ plans }: PipelineState, { id, taskId }: PlannedCheck): Criterion | null {
+  const task = plans.at(-1)?.plan.tasks.find(each => each.id === taskId)
+  return task?.acceptance.find(criterion => criterion.id === id) ?? null
+}
+
+type Finding = Omit<FinishedCheck, "criterionId" | "taskId" | "kind" | "treeDigest">
+
+async function findingOf(
+  parts: CheckParts,
+  criterion: Criterion | null,
+  check: PlannedCheck,
+): Promise<Finding> {
+  if (criterion === null) {
+    const { test } = parts.project
+    if (check.id === projectTestsId && check.taskId === null && test !== null)
+      return commandFinding(parts, check, test, 0)
+    return looked("inconclusive", "there is no such criterion any more")
+  }
+  switch (criterion.kind) {
+    case "command":
+      return commandFinding(parts, check, criterion.command, criterion.expect_exit)
+    case "file_exists":
+      return lookedAt(criterion.path, async () => exists(parts.workspace, criterion.path))
+    case "file_contains":
+      return lookedAt(criterion.path, () => contains(parts.workspace, criterion))
+    case "diagnostics":
+      return diagnostics(parts, check, criterion.max_errors)
+    case "judgement":
+      return looked("inconclusive", "only a model can judge this")
+  }
+}
+
+async function commandFinding(
+  { runCommand }: CheckParts,
+  check: PlannedCheck,
+  argv: readonly string[],
+  expectExit: number,
+): Promise<Finding> {
+  const { ended, exitCode, outputHash, executionId, told } = commandOutcome(await runCommand(argv, check))
+  const run = { argv: [...argv], exitCode, outputHash, executionId }
+  if (ended === "notRun") return { ...run, verdict: "inconclusive", reason: `it was not run: ${told}` }
+  if (ended === "timedOut") return { ...run, verdict: "failed", reason: `it did not end in time\n${told}` }
+  if (exitCode === expectExit) return { ...run, verdict: "passed", reason: `exit code ${exitCode}` }
+  const wanted = expectExit === 0 ? "" : `, expected ${expectExit}`
+  const how = exitCode === null ? "it was ended before it exited" : `exit code ${exitCode}${wanted}`
+  return { ...run, verdict: "failed", reason: `${how}\n${told}` }
+}
+
+/** Until there are code tools: the project's own check. It says whether there are problems, not how many. */
+async function diagnostics(parts: CheckParts, check: PlannedCheck, errorsMax: number): Promise<Finding> {
+  const argv = parts.project.check
+  if (argv === null)
+    return looked(
+      "inconclusive",
+      "nothing looks for mistakes here: configure commands.lint or commands.build",
+    )
+  const finding = await commandFinding(parts, check, argv, 0)
+  if (finding.verdict !== "failed" || errorsMax === 0) return finding
+  const reason = `there are problems, and whether more than ${errorsMax} is not known\n${finding.reason}`
+  return { ...finding, verdict: "inconclusive", reason }
+}
+
+function exists(workspace: Workspace, path: string): Finding {
+  const { kind } = workspace.locate(path)
+  return kind === "missing" ? looked("failed", `${path} does not exist`) : looked("passed", `${path} exists`)
+}
+
+const searchTimeoutMs = 10_000
+const patternLengthMax = 1000
+
+/** By the search of the workspace, whose patterns cannot run for ever. */
+async function contains(
+  workspace: Workspace,
+  { path, pattern }: { readonly path: string; readonly pattern: string },
+): Promise<Finding> {
+  if (pattern.length > patternLengthMax)
+    return looked("inconclusive", `the pattern is longer than ${patternLengthMax} characters`)
+  const { kind } = workspace.locate(path)
+  if (kind === "missing") return looked("failed", `${path} does not exist`)
+  const { rows, truncated } = await workspace.search({
+    ...{ pattern, path },
+    matchesMax: 1,
+    timeoutMs: searchTimeoutMs,
+  })
+  const [row] = rows
+  if (row !== undefined) return looked("passed", `line ${row.line_number} of ${row.file_path} matches`)
+  return truncated
+    ? looked("inconclusive", `${path} could not be searched to its end`)
+    : looked("failed", `no line of ${path} matches ${pattern}`)
+}
+
+/** A path outside, a file that may not be read, a pattern that is none: then nobody can say. */
+async function lookedAt(path: string, look: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await look()
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return looked("inconclusive", `${path} cannot be checked: ${error.report.message}`)
+  }
+}
+
+function looked(verdict: Finding["verdict"], reason: string): Finding {
+  return { verdict, reason, argv: null, exitCode: null, outputHash: null, executionId: null }
+}

@@ -1,0 +1,184 @@
+import { canonicalJson, type Json } from "../base/canonical.ts"
+import { toIso } from "../base/clock.ts"
+import { ApprovalAnswered, ApprovalRequested } from "../domain/call-events.ts"
+import { dataOf, type NewEvent, newEvent } from "../domain/event-definition.ts"
+import type { Action } from "../domain/pipeline/action.ts"
+import { PlanProposed } from "../domain/pipeline/pipeline-events.ts"
+import type { PlanVersion } from "../domain/pipeline/state.ts"
+import type { Plan } from "../domain/plan.ts"
+import { planHash } from "../domain/plan-hash.ts"
+import { planLines } from "../domain/plan-listing.ts"
+import { readPlan } from "../domain/plan-reading.ts"
+import { resourcesOf } from "../domain/plan-resources.ts"
+import { PlanApproved, SessionRested } from "../domain/session-events.ts"
+import { recordJson, recordText } from "../gate/recorded.ts"
+import type { AgentParts, RecordedAnswer } from "./agent-parts.ts"
+import { planChange } from "./stages/plan-change.ts"
+
+/** How long an answer about a plan or a review holds: as long as the session it was given in. */
+const answerLastsMs = 365 * 24 * 3600 * 1000
+
+export function proposePlan(
+  parts: AgentParts,
+  { turn, version }: Extract<Action, { kind: "proposePlan" }>,
+): void {
+  const { session, artifacts } = parts
+  const { plans } = session.state
+  const granted = plans.findLast(({ isApproved }) => isApproved) ?? null
+  const plan = planIn(turn.output)
+  const proposed = newEvent(PlanProposed, {
+    version,
+    explanation: plan === null ? "" : planChange(plans.at(-1)?.plan ?? null, plan),
+    planHash: planHash(turn.output),
+    plan: recordJson(turn.output, artifacts),
+  })
+  if (plan === null || granted === null || !asksForNoMore(plan, granted.plan)) {
+    session.append([proposed])
+    return
+  }
+  // What was granted once is granted still, as long as no more is asked for; in one commit, so that nobody is asked.
+  const kept = `version ${granted.version}, which asked for as much`
+  session.append([proposed, approved(parts, plan, kept, parts.ids.next("apr"))])
+}
+
+export async function askAboutPlan(
+  parts: AgentParts,
+  version: PlanVersion,
+  signal: AbortSignal,
+): Promise<void> {
+  const { plan } = version
+  const request = questionOf(parts, "plan", {
+    operation: `run plan version ${version.version}: ${plan.goal}`,
+    files: [...resourcesOf(plan).write],
+    reason: "a plan is approved by a person before anything of it is done",
+    preview: planLines(plan).join("\n"),
+    subjectHash: plan.hash,
+  })
+  const asked = newEvent(ApprovalRequested, request)
+  if (parts.acceptsPlans && !parts.session.state.settings.approvePlan) {
+    const answer = { answer: "granted", by: "--yes=plan", reason: null } as const
+    const flag = answered(parts, request.approvalId, answer, "flag")
+    parts.session.append([asked, flag, approved(parts, plan, answer.by, request.approvalId)])
+    return
+  }
+  parts.session.append([asked])
+  await put(parts, request, signal)
+}
+
+export async function askAboutReview(parts: AgentParts, summary: string, signal: AbortSignal): Promise<void> {
+  const digest = parts.workspace.tree().digest
+  const request = questionOf(parts, "review", {
+    operation: "accept the work",
+    files: [],
+    reason: "a person accepts the review",
+    preview: summary,
+    subjectHash: digest,
+  })
+  parts.session.append([newEvent(ApprovalRequested, request)])
+  await put(parts, request, signal)
+}
+
+/** A question that is in the log already, from before a rest or a crash. */
+export async function awaitAnswer(parts: AgentParts, approvalId: string, signal: AbortSignal): Promise<void> {
+  const given = parts.answerTo(approvalId)
+  if (given !== null) return take(parts, approvalId, given)
+  const request = parts.session.events
+    .flatMap(event => dataOf(ApprovalRequested, event) ?? [])
+    .find(question => question.approvalId === approvalId)
+  if (request === undefined)
+    throw new Error(`the question ${approvalId} is open in the state and not in the log`)
+  await put(parts, request, signal)
+}
+
+type Question = NewEvent<typeof ApprovalRequested>["data"]
+
+async function put(parts: AgentParts, request: Question, signal: AbortSignal): Promise<void> {
+  if (!parts.desk.isStaffed) {
+    const reason = `waiting for an answer: acode approve ${request.approvalId}, then acode resume`
+    const rest = { state: "AWAITING_APPROVAL" as const, reason, exitCode: 10, unverified: false }
+    parts.session.append([newEvent(SessionRested, rest)])
+    return
+  }
+  const reply = await parts.desk.ask(request, signal)
+  // Interrupted while nobody had answered: the question stays open.
+  if (signal.aborted && reply.by === "nobody") return
+  take(parts, request.approvalId, reply)
+}
+
+/** The answer stands in a stream of its own; the session takes it over, so that its fold knows it. */
+function take(parts: AgentParts, approvalId: string, given: RecordedAnswer): void {
+  const plan = parts.session.state.plans.at(-1)
+  const isPlan = plan?.question?.approvalId === approvalId && given.answer === "granted"
+  parts.session.append([
+    answered(parts, approvalId, given, "command"),
+    ...(isPlan ? [approved(parts, plan.plan, given.by, approvalId)] : []),
+  ])
+}
+
+function questionOf(
+  parts: AgentParts,
+  kind: "plan" | "review",
+  told: Pick<Question, "operation" | "files" | "reason" | "subjectHash"> & { readonly preview: string },
+): Question {
+  const { redactor, artifacts, ids, session } = parts
+  return {
+    approvalId: ids.next("apr"),
+    sessionId: session.sessionId,
+    callId: null,
+    stepId: null,
+    kind,
+    category: "TERMINAL_COMMAND",
+    level: 3,
+    operation: redactor.redactText(told.operation),
+    files: told.files,
+    reason: told.reason,
+    rule: kind === "plan" ? "plan.gate" : "review.gate",
+    preview: recordText(redactor.redactText(told.preview), artifacts),
+    subjectHash: told.subjectHash,
+    expiresAt: null,
+    options: ["approve", "deny", "stop"],
+  }
+}
+
+function answered(
+  { clock }: AgentParts,
+  approvalId: string,
+  { answer, by, reason }: RecordedAnswer,
+  via: "command" | "flag",
+): NewEvent {
+  const expiresAt = toIso(clock.now() + answerLastsMs)
+  return newEvent(ApprovalAnswered, { approvalId, answer, by, via, reason, expiresAt })
+}
+
+function approved({ clock }: AgentParts, plan: Plan, approver: string, approvalId: string): NewEvent {
+  return newEvent(PlanApproved, {
+    ...{ approvalId, approver, planId: plan.planId, planHash: plan.hash },
+    stepCount: plan.tasks.reduce((sum, { steps }) => sum + steps.length, 0),
+    expiresAt: toIso(clock.now() + answerLastsMs),
+  })
+}
+
+/** It was read and found valid when the turn was recorded; redaction may have changed it since. */
+function planIn(output: Json): Plan | null {
+  const reading = readPlan(JSON.stringify(output), { check: () => [] })
+  return "plan" in reading ? reading.plan : null
+}
+
+/** Every resource of the new plan, and every concrete step of it, was in the old one. */
+function asksForNoMore(now: Plan, before: Plan): boolean {
+  const [asked, granted] = [resourcesOf(now), resourcesOf(before)]
+  const within = (some: readonly Json[], all: readonly Json[]) => {
+    const known = new Set(all.map(canonicalJson))
+    return some.every(each => known.has(canonicalJson(each)))
+  }
+  const concrete = (plan: Plan): Json[] =>
+    plan.tasks.flatMap(({ steps }) =>
+      steps.flatMap(step => (step.kind === "concrete" ? [[step.tool, step.arguments]] : [])),
+    )
+  return (
+    within(asked.write, granted.write) &&
+    within(asked.commands, granted.commands) &&
+    within(asked.hosts, granted.hosts) &&
+    within(concrete(now), concrete(before))
+  )
+}

@@ -1,0 +1,177 @@
+import { ToolCallSettled } from "../domain/call-events.ts"
+import { dataOf, type NewEvent, newEvent } from "../domain/event-definition.ts"
+import type { Action, Escalation, Move } from "../domain/pipeline/action.ts"
+import {
+  CycleStarted,
+  EscalationRaised,
+  SessionCancelled,
+  StageEntered,
+  StageFinished,
+  StageTransitioned,
+  TransitionRefused,
+} from "../domain/pipeline/pipeline-events.ts"
+import { cyclesAllowed, cyclesCeiling } from "../domain/pipeline/settings.ts"
+import { backwardEdge, isAllowed, type Stage, transitions } from "../domain/pipeline/stage.ts"
+import { SessionFinished, SessionRested } from "../domain/session-events.ts"
+import type { AgentParts } from "./agent-parts.ts"
+import { checksFor } from "./checks/planned-checks.ts"
+
+export function enterStage(parts: AgentParts, action: Extract<Action, { kind: "enterStage" }>): void {
+  const { state } = parts.session
+  const { stage, attempt, feedback } = action
+  const isChecked = stage === "verifier" && !state.settings.skipVerify
+  parts.session.append([
+    newEvent(StageEntered, {
+      stage,
+      attempt,
+      cycle: Object.values(state.cycles).reduce((sum, count) => sum + count, 0),
+      planVersion: state.plans.at(-1)?.version ?? 0,
+      feedback: [...feedback],
+      checks: isChecked ? [...checksFor(state, parts.project)] : [],
+    }),
+  ])
+}
+
+/** The end of the stage and the move are one commit: either both happened or neither. */
+export function move({ session, clock }: AgentParts, action: Move): void {
+  const { from, to, status, reason, feedback, fixes } = action
+  if (!isAllowed(from, to)) {
+    const refused = { from, to, allowed: [...transitions[from]], reason }
+    session.append([newEvent(TransitionRefused, refused)])
+    throw new Error(`${from} never moves to ${to}`)
+  }
+  const { state } = session
+  const run = state.stage
+  const durationMs = run === null ? 0 : Math.max(0, clock.now() - run.enteredAtMs)
+  const edge = backwardEdge(from, to)
+  const count = edge === null ? 0 : state.cycles[edge] + 1
+  const cycle: NewEvent[] =
+    edge === null || to === "complete"
+      ? []
+      : [
+          newEvent(CycleStarted, {
+            ...{ from, to, count, reason },
+            limit: cyclesAllowed(state.settings.limits),
+            fixes: [...fixes],
+          }),
+        ]
+  session.append([
+    newEvent(StageFinished, {
+      stage: from,
+      attempt: run?.attempt ?? 0,
+      status,
+      message: reason,
+      durationMs,
+      tokens: state.tokens,
+    }),
+    ...cycle,
+    newEvent(StageTransitioned, {
+      ...{ from, to, reason, durationMs },
+      feedback: [...feedback],
+      tokensUsed: state.tokens,
+      cycleCount: count,
+      retryCount: run?.attempt ?? 0,
+    }),
+  ])
+}
+
+export function escalateNow({ session, clock }: AgentParts, action: Escalation): void {
+  const { level, stage, reason, advice, exitCode, status } = action
+  const run = session.state.stage
+  const ended =
+    status === null || run === null
+      ? []
+      : [
+          newEvent(StageFinished, {
+            ...{ stage: run.stage, attempt: run.attempt, status, message: reason },
+            durationMs: Math.max(0, clock.now() - run.enteredAtMs),
+            tokens: session.state.tokens,
+          }),
+        ]
+  session.append([
+    newEvent(EscalationRaised, { level, stage, reason, advice, exitCode }),
+    ...ended,
+    newEvent(SessionRested, { state: "PAUSED", reason: `${reason}; ${advice}`, exitCode, unverified: false }),
+  ])
+}
+
+/** The last look: what was verified must be what is there. Otherwise the work goes back, and is verified again. */
+export function complete(parts: AgentParts, unverified: boolean): void {
+  const { session, workspace } = parts
+  const { digest } = workspace.tree()
+  if (!unverified && session.state.verification?.treeDigest !== digest) {
+    goBack(parts)
+    return
+  }
+  session.append([
+    newEvent(SessionFinished, {
+      state: "COMPLETED",
+      reason: unverified ? "done, and nothing was verified" : "done and verified",
+      exitCode: 0,
+      unverified,
+      treeDigest: digest,
+      ...timesOf(parts),
+    }),
+  ])
+}
+
+function goBack({ session }: AgentParts): void {
+  const { cycles, settings, tokens } = session.state
+  const from: Stage = "reviewer"
+  const reason = "the tree is not the one that was verified: it was changed since"
+  const refused = newEvent(TransitionRefused, { from, to: "complete", allowed: ["executor"], reason })
+  const allowed = cyclesAllowed(settings.limits)
+  const count = cycles["reviewer→executor"] + 1
+  if (count > allowed) {
+    const told = { reason, advice: toVerifyAgain(allowed), exitCode: allowed === 0 ? 40 : 21 }
+    session.append([
+      refused,
+      newEvent(EscalationRaised, { level: "CycleLimit", stage: from, ...told }),
+      newEvent(SessionRested, {
+        ...{ state: "PAUSED", exitCode: told.exitCode, unverified: false },
+        reason: `${reason}; ${told.advice}`,
+      }),
+    ])
+    return
+  }
+  session.append([
+    refused,
+    newEvent(CycleStarted, { from, to: "executor", count, limit: allowed, reason, fixes: [] }),
+    newEvent(StageTransitioned, {
+      ...{ from, to: "executor" as const, reason, durationMs: 0, feedback: [reason] },
+      ...{ tokensUsed: tokens, cycleCount: count, retryCount: 0 },
+    }),
+  ])
+}
+
+function toVerifyAgain(allowed: number): string {
+  const putBack = "put back what was changed, then `acode resume`"
+  if (allowed >= cyclesCeiling) return putBack
+  return `have it verified again: acode resume --max-cycles ${allowed + 1}; or ${putBack}`
+}
+
+/** By a person, at a question or from another terminal. */
+export function cancelSession(parts: AgentParts, by: string, reason: string): void {
+  parts.session.append([
+    newEvent(SessionCancelled, { by, reason }),
+    newEvent(SessionFinished, {
+      state: "CANCELLED",
+      reason: `cancelled by ${by}: ${reason}`,
+      exitCode: 23,
+      unverified: false,
+      treeDigest: parts.workspace.tree().digest,
+      ...timesOf(parts),
+    }),
+  ])
+}
+
+/** How long it all took, how much of it was spent in tools and how much waiting for people. */
+function timesOf({ session: { events }, clock }: AgentParts) {
+  const began = Date.parse(events.at(0)?.at ?? "")
+  const calls = events.flatMap(event => dataOf(ToolCallSettled, event) ?? [])
+  return {
+    wallMs: Math.max(0, clock.now() - began),
+    toolMs: calls.reduce((sum, { durationMs }) => sum + durationMs, 0),
+    waitMs: calls.reduce((sum, { waitMs }) => sum + waitMs, 0),
+  }
+}

@@ -1,0 +1,187 @@
+import { canonicalJson, type Json } from "../base/canonical.ts"
+import type { Grant } from "../domain/effect.ts"
+import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import type { Action, StepFailure } from "../domain/pipeline/action.ts"
+import { StepRefused } from "../domain/pipeline/pipeline-events.ts"
+import type { PipelineState, StepState, TurnCall } from "../domain/pipeline/state.ts"
+import type { PlanStep } from "../domain/plan.ts"
+import { stepKey } from "../domain/plan-hash.ts"
+import { resourcesOf } from "../domain/plan-resources.ts"
+import { SessionRested, StepFinished, StepStarted } from "../domain/session-events.ts"
+import type { CallCause, CallRequest, SettledCall } from "../gate/contract.ts"
+import type { AgentParts } from "./agent-parts.ts"
+import { cancelSession } from "./perform-stages.ts"
+import type { RawArguments } from "./perform-turns.ts"
+import { toolsForAction } from "./stages/step-tools.ts"
+
+export function startStep({ session }: AgentParts, { task, step, index }: StepState): void {
+  const hash = session.state.plans.at(-1)?.plan.hash ?? ""
+  const args: Json = step.kind === "concrete" ? step.arguments : {}
+  session.append([
+    newEvent(StepStarted, {
+      taskId: task.id,
+      stepId: step.id,
+      index,
+      title: step.title,
+      tool: step.kind === "concrete" ? step.tool : step.action,
+      stepKey: stepKey(hash, index, step.id, args),
+    }),
+  ])
+}
+
+export function finishStep(
+  { session, clock }: AgentParts,
+  { step, failure }: Extract<Action, { kind: "finishStep" }>,
+): void {
+  const durationMs = Math.max(0, clock.now() - (step.startedAtMs ?? clock.now()))
+  session.append([finished(step, failure, null, durationMs)])
+}
+
+export function refuseStep(
+  { session }: AgentParts,
+  { step: { task, step }, modelCallId, reason }: Extract<Action, { kind: "refuseStep" }>,
+): void {
+  session.append([newEvent(StepRefused, { taskId: task.id, stepId: step.id, modelCallId, reason })])
+}
+
+/** A concrete step of the plan: one call, exactly as written; its end is the end of the step. */
+export async function callStep(parts: AgentParts, state: StepState, signal: AbortSignal): Promise<void> {
+  const { step } = state
+  if (step.kind !== "concrete") return
+  await parts.gate.call({
+    ...requestFor(parts, state, signal),
+    tool: step.tool,
+    arguments: step.arguments,
+    isGrantedAsWritten: true,
+    requiresConfirmation: step.requiresConfirmation,
+    after: settled => [finished(state, failureOf(step, settled), settled.callId, settled.durationMs)],
+  })
+}
+
+const readers: ReadonlySet<string> = new Set(["read_file", "list_directory", "search_code", "glob"])
+
+/** What reads may run at the same time; everything else waits its turn. Results go by the call, not by the clock. */
+export async function callTools(
+  parts: AgentParts,
+  { step, calls }: Extract<Action, { kind: "callTools" }>,
+  signal: AbortSignal,
+  raw: RawArguments,
+): Promise<void> {
+  let reading: Promise<unknown>[] = []
+  for (const call of calls) {
+    if (readers.has(call.tool)) {
+      reading.push(callTool(parts, step, call, signal, raw))
+      continue
+    }
+    await Promise.all(reading)
+    reading = []
+    await callTool(parts, step, call, signal, raw)
+    // A person may have answered with a stop, or time may be over: then the rest waits for what is decided about it.
+    const { rest, finished: end } = parts.session.state
+    if (signal.aborted || rest !== null || end !== null || parts.control() !== null) return
+  }
+  await Promise.all(reading)
+}
+
+async function callTool(
+  parts: AgentParts,
+  step: StepState,
+  call: TurnCall,
+  signal: AbortSignal,
+  raw: RawArguments,
+): Promise<CallCause | null> {
+  const args = argumentsOf(parts, call, raw)
+  const request = requestFor(parts, step, signal)
+  const { cause } = await parts.gate.call({
+    ...request,
+    tool: args === null ? lostTool : call.tool,
+    arguments: args ?? {},
+    origin: { ...request.origin, modelCallId: call.id },
+  })
+  if (cause === "awaiting") restForAnswer(parts)
+  if (cause === "stopped" && !signal.aborted) cancelSession(parts, "the person who was asked", "stopped")
+  return cause
+}
+
+/** Nobody here can answer, and the session was told to wait for somebody who can. */
+function restForAnswer({ session }: AgentParts): void {
+  const reason =
+    "an answer is needed: `acode approvals list` shows the question; answer it, then `acode resume`"
+  session.append([
+    newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified: false }),
+  ])
+}
+
+/** No tool has this name: the call ends with an error that the model can read, and it asks again. */
+const lostTool = "arguments that held a secret are gone with the process they were given to"
+
+/** As the model gave them; after a crash as they are recorded, if those are the very same. */
+function argumentsOf({ fingerprint }: AgentParts, call: TurnCall, raw: RawArguments): Json {
+  const given = raw.get(call.argsDigest)
+  if (given !== undefined) return given
+  return fingerprint(canonicalJson(call.arguments)) === call.argsDigest ? call.arguments : null
+}
+
+function requestFor({ session }: AgentParts, { task, step }: StepState, signal: AbortSignal): CallRequest {
+  const plan = session.state.plans.at(-1)?.plan ?? null
+  return {
+    tool: "",
+    arguments: {},
+    origin: {
+      planId: plan?.planId ?? null,
+      planHash: plan?.hash ?? null,
+      taskId: task.id,
+      stepId: step.id,
+      stepKey: null,
+      modelCallId: null,
+    },
+    grant: grantOf(session.state),
+    isGrantedAsWritten: false,
+    offered: step.kind === "open" ? toolsForAction(step.action) : null,
+    isForModel: true,
+    requiresConfirmation: false,
+    signal,
+    onOutput: null,
+    before: [],
+    after: () => [],
+  }
+}
+
+/** An approved plan grants its resources and nothing else. */
+export function grantOf({ plans }: PipelineState): Grant {
+  const approved = plans.findLast(({ isApproved }) => isApproved)?.plan
+  if (approved === undefined) return { write: [], commands: [], hosts: [], exact: [] }
+  return { ...resourcesOf(approved), exact: [] }
+}
+
+function failureOf(
+  { requiresConfirmation }: Pick<ConcreteStep, "requiresConfirmation">,
+  { outcome, error }: SettledCall,
+): StepFailure | null {
+  if (outcome === "succeeded") return null
+  const { code, message } = error ?? { code: "ACODE-EXEC-001", message: "the call failed" }
+  const isUnconfirmed = requiresConfirmation && code === "ACODE-EXEC-005"
+  return { code: isUnconfirmed ? "E105" : code, message }
+}
+
+type ConcreteStep = Extract<PlanStep, { kind: "concrete" }>
+
+function finished(
+  { task, step, index }: StepState,
+  failure: StepFailure | null,
+  callId: string | null,
+  durationMs: number,
+): NewEvent {
+  return newEvent(StepFinished, {
+    taskId: task.id,
+    stepId: step.id,
+    index,
+    success: failure === null,
+    callId,
+    code: failure?.code ?? null,
+    message: failure?.message ?? null,
+    diagnostics: [],
+    durationMs,
+    waitMs: 0,
+  })
+}

@@ -1,0 +1,86 @@
+import { Failure } from "../../domain/failure.ts"
+import type { Redactor } from "../../policy/contract.ts"
+import type { ArtifactStore, StoredEvent } from "../../store/contract.ts"
+import type { TextChanges } from "../../workspace/change/contract.ts"
+import type { Checkpoints } from "../../workspace/checkpoint/contract.ts"
+import type { Workspace } from "../../workspace/contract.ts"
+import { type PathHistory, sessionChanges } from "../session-changes.ts"
+import { boundedDiffs } from "./bounded-diffs.ts"
+
+export interface ChangesParts {
+  readonly workspace: Workspace
+  readonly checkpoints: Checkpoints
+  readonly artifacts: ArtifactStore
+  readonly changes: TextChanges
+  readonly redactor: Redactor
+}
+
+const fileBytesMax = 1024 * 1024
+
+/**
+ * What the session changed, as unified diffs from before its first change of each file to what is there now. Bounded,
+ * and redacted before it is compared: a hunk may show the middle of a key whose first line it leaves out.
+ */
+export function sessionDiff(parts: ChangesParts, events: readonly StoredEvent[]): string {
+  const histories = sessionChanges(parts.artifacts, events).toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  return boundedDiffs(histories.map(history => ({ path: history.path, diff: diffOf(parts, history) })))
+}
+
+function diffOf(parts: ChangesParts, history: PathHistory): string {
+  const { path } = history
+  const before = contentBefore(parts, history)
+  const after = contentNow(parts.workspace, path)
+  if (before.kind === "named" || after.kind === "named") {
+    const [was, is] = [before, after].map(content => (content.kind === "named" ? content.what : "text"))
+    return `${path}: not shown as text (before: ${was}; now: ${is})\n`
+  }
+  const [old, present] = [before, after].map(({ text }) =>
+    text === null ? null : parts.redactor.redactText(text),
+  )
+  const diff = parts.changes.unifiedDiff(path, old ?? null, present ?? null)
+  if (diff !== "") return diff
+  return before.text === after.text
+    ? `${path}: only its mode changed, or nothing\n`
+    : `${path}: only a secret changed\n`
+}
+
+/** Text, with null for nothing there; or what it is instead. */
+type Content =
+  | { readonly kind: "text"; readonly text: string | null }
+  | { readonly kind: "named"; readonly what: string }
+
+function contentBefore({ checkpoints }: ChangesParts, history: PathHistory): Content {
+  if (history.before === null) return { kind: "text", text: null }
+  const checkpoint = history.checkpointId === null ? null : checkpoints.load(history.checkpointId)
+  const entry = checkpoint?.entries.get(history.path)
+  if (entry === undefined) return { kind: "named", what: "no copy was kept" }
+  if (entry.kind === "symlink") return { kind: "named", what: `a link to ${entry.target}` }
+  if (entry.sha256 === null) return { kind: "named", what: "not readable" }
+  if (entry.sizeBytes > fileBytesMax) return { kind: "named", what: `${entry.sizeBytes} bytes` }
+  const text = decoded(checkpoints.contentOf(entry.sha256))
+  return text === null ? { kind: "named", what: "binary" } : { kind: "text", text }
+}
+
+function contentNow(workspace: Workspace, path: string): Content {
+  try {
+    const { kind } = workspace.locate(path)
+    if (kind === "missing") return { kind: "text", text: null }
+    const text = decoded(workspace.readBytes(path, fileBytesMax).bytes)
+    return text === null ? { kind: "named", what: "binary" } : { kind: "text", text }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    // Too large, no file any more, or a link that leads outside: the reviewer is told that, and the rest is shown.
+    return { kind: "named", what: error.report.message }
+  }
+}
+
+function decoded(bytes: Uint8Array): string | null {
+  if (bytes.includes(0)) return null
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    // No UTF-8: shown as text it would be something else.
+    return null
+  }
+}

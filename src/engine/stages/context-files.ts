@@ -1,0 +1,48 @@
+import { Failure } from "../../domain/failure.ts"
+import type { Redactor } from "../../policy/contract.ts"
+import type { Workspace } from "../../workspace/contract.ts"
+import type { StageView } from "./contract.ts"
+
+const filesMax = 20
+const fileBytesMax = 16 * 1024
+const totalBytesMax = 64 * 1024
+
+/** Files that a person wants a model to see from the beginning, by their globs. Bounded, redacted, in a fixed order. */
+export function readContextFiles(
+  workspace: Workspace,
+  redactor: Redactor,
+  globs: readonly string[],
+): StageView["files"] {
+  const paths = new Set(globs.flatMap(pattern => matching(workspace, pattern)))
+  const files: StageView["files"][number][] = []
+  let left = totalBytesMax
+  for (const path of [...paths].sort().slice(0, filesMax)) {
+    const text = textOf(workspace, path, Math.min(left, fileBytesMax))
+    if (text === null) continue
+    files.push({ path, text: redactor.redactText(text) })
+    left -= Buffer.byteLength(text)
+    if (left <= 0) break
+  }
+  return files
+}
+
+function matching(workspace: Workspace, pattern: string): readonly string[] {
+  try {
+    return workspace.glob({ pattern, path: ".", matchesMax: filesMax }).paths
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    // Not a glob, or one that leads outside: it names no file that could be shown.
+    return []
+  }
+}
+
+function textOf(workspace: Workspace, path: string, bytesMax: number): string | null {
+  try {
+    const { text, truncated, totalLines } = workspace.readLines(path, { bytesMax })
+    return truncated ? `${text}\n[cut off; the file has ${totalLines} lines]` : text
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    // Binary, protected or gone meanwhile: a model can still ask for it, and is told why not.
+    return null
+  }
+}

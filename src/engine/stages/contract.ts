@@ -1,0 +1,53 @@
+import type { Json } from "../../base/canonical.ts"
+import type { Review } from "../../domain/pipeline/review.ts"
+import type { Stage } from "../../domain/pipeline/stage.ts"
+import type { PipelineState, StepState } from "../../domain/pipeline/state.ts"
+import type { PlanTools } from "../../domain/plan-rules.ts"
+import type { ModelMessage, ToolDescription } from "../../provider/contract.ts"
+
+/** A stage as data: what a model is told, what it may use, and what its answer has to be. */
+export interface StageDefinition {
+  readonly stage: Stage
+  /** Names of the tools it may use, `finish_step` among them; empty for stages that answer with JSON. */
+  readonly tools: readonly string[]
+  /** Those of them that a model is offered for the present step, as it is told about them. */
+  offered(view: StageView): readonly ToolDescription[]
+  readonly format: { readonly name: string; readonly schema: () => Json } | null
+  /** The whole transcript for the next turn, built from the state and from what was looked up for it. */
+  messages(view: StageView): readonly ModelMessage[]
+  /** What the answer says, or everything that is wrong with it. Null for stages that answer by calling tools. */
+  readonly read: ((text: string, view: StageView) => StageAnswer) | null
+}
+
+export type StageAnswer =
+  | { readonly output: Json; readonly problems?: undefined }
+  | { readonly problems: readonly string[]; readonly output?: undefined }
+
+/** What stages are made of. */
+export interface StageParts {
+  /** What is known about tools, to check the concrete steps of a plan. */
+  readonly planTools: PlanTools
+  readonly toolDescriptions: () => readonly ToolDescription[]
+}
+
+/** What a stage sees: the state of the session, and what was looked up in the workspace on entering it. */
+export interface StageView {
+  readonly state: PipelineState
+  readonly step: StepState | null
+  /** A short outline of the repository: directories and files, bounded. */
+  readonly outline: string
+  /** AGENTS.md, CLAUDE.md: data about the project, marked as such. */
+  readonly instructions: readonly { readonly path: string; readonly text: string }[]
+  /** What a person wants a model to see from the beginning (`--context-files`). */
+  readonly files: readonly { readonly path: string; readonly text: string }[]
+  /** For the verifier and the reviewer: what the session changed, as unified diffs, bounded and redacted. */
+  readonly diff: string
+  /** For the reviewer: what acode itself found, such as refused actions. */
+  readonly findings: readonly AcodeFinding[]
+}
+
+/** A fact that acode established by itself. No model can approve over a critical one. */
+export interface AcodeFinding {
+  readonly severity: Review["findings"][number]["severity"]
+  readonly text: string
+}

@@ -1,0 +1,118 @@
+import type { PipelineState, PlanVersion } from "../../domain/pipeline/state.ts"
+import { problemText } from "../../domain/plan-problem.ts"
+import { readPlan } from "../../domain/plan-reading.ts"
+import { FullPlan } from "../../domain/plan-schema.ts"
+import type { ToolDescription } from "../../provider/contract.ts"
+import type { StageAnswer, StageDefinition, StageParts, StageView } from "./contract.ts"
+import { dataBlock, dataRule } from "./data-block.ts"
+import { jsonAnswer, parsedJson } from "./json-answer.ts"
+import { planPathProblems } from "./plan-paths.ts"
+import { stepLine } from "./step-line.ts"
+import { jsonSchema } from "./tool-descriptions.ts"
+import { failedTries } from "./tries.ts"
+
+export function plannerStage(parts: StageParts): StageDefinition {
+  return {
+    stage: "planner",
+    tools: [],
+    offered: () => [],
+    format: { name: "plan", schema: () => jsonSchema(FullPlan()) },
+    messages: view => [
+      { role: "system", text: systemPrompt(parts.toolDescriptions()) },
+      { role: "user", text: userPrompt(view) },
+      ...failedTries(view.state.turns),
+    ],
+    read: text => read(text, parts),
+  }
+}
+
+function systemPrompt(tools: readonly ToolDescription[]): string {
+  const names = tools.map(({ name }) => name).filter(name => name !== "finish_step")
+  return `You plan changes to a software project. Another stage carries the plan out, a third one checks it.
+Answer with one JSON object and nothing else:
+{ "goal": "…", "intent": "READ" | "MUTATE" | "QUERY" | "EXPLAIN",
+  "tasks": [ { "id": "t1", "title": "…", "description": "…", "complexity": 1|2|3|5|8|13|21|34, "depends_on": [],
+    "resources": { "read": ["src/**"], "write": ["src/a.ts"], "commands": [["npm","test"]], "hosts": [] },
+    "acceptance": [ criteria ], "steps": [ steps ] } ] }
+A step is open, { "id": "s1", "description": "what to do", "action": ACTION, "depends_on": [] }, and a model chooses the
+calls; ACTION is READ_FILE, WRITE_FILE, MODIFY_FILE, CREATE_FILE, DELETE_FILE, CREATE_DIRECTORY, RUN_COMMAND,
+ANALYZE_CODE or GENERATE_CODE. Or it is concrete, { "id": "s2", "tool": TOOL, "arguments": { … }, "depends_on": [] }: one
+call, run exactly as written. TOOL is ${names.join(", ")}.
+Criteria: { "id": "a1", "kind": "command", "command": ["npm","test"], "expect_exit": 0 },
+{ "id": "a2", "kind": "file_exists", "path": "src/a.ts" },
+{ "id": "a3", "kind": "file_contains", "path": "src/a.ts", "pattern": "regular expression of one line" },
+{ "id": "a4", "kind": "diagnostics", "path": ".", "max_errors": 0 }, { "id": "a5", "kind": "judgement", "text": "…" }.
+Rules:
+- Few tasks, few steps; prefer open steps unless every byte of a call is known now.
+- Paths are relative to the workspace, with /, never absolute and never with "..".
+- resources are all that open steps will be allowed: write as globs or names, commands as leading arguments, one by
+  one. A person approves them; what is missing there has to be asked for again.
+- Every task that changes something has a criterion that a program can decide; judgement only where none can.
+- Nothing waits for itself; ids are unique where they stand.
+${dataRule("request")}`
+}
+
+function userPrompt({ state, outline, instructions, files }: StageView): string {
+  const parts = [
+    dataBlock({ type: "request" }, state.request),
+    dataBlock({ type: "outline of the repository" }, outline),
+    ...instructions.map(({ path, text }) => dataBlock({ type: "project instructions", name: path }, text)),
+    ...files.map(({ path, text }) => dataBlock({ type: "file", name: path }, text)),
+    ...earlier(state),
+    ...feedback(state),
+  ]
+  return `Plan what the request asks for. Keep to the project instructions where they are about how to work here.\n\n${parts.join("\n\n")}`
+}
+
+/** Only when a plan is made again. */
+function earlier(state: PipelineState): readonly string[] {
+  if (state.plans.length === 0) return []
+  const done = state.steps.map(stepLine).join("\n")
+  return [
+    ...state.plans.map(planBlock),
+    dataBlock({ type: "steps so far" }, done),
+    `This is version ${state.plans.length + 1} of the plan. Give the whole plan again: keep finished tasks and their ` +
+      "steps exactly as they are, they are not done again; change or add what the feedback is about.",
+  ]
+}
+
+function planBlock({ version, plan }: PlanVersion): string {
+  const { goal, intent, tasks } = plan
+  return dataBlock(
+    { type: "earlier plan", name: `version ${version}` },
+    JSON.stringify({ goal, intent, tasks: tasks.map(written) }),
+  )
+}
+
+/** As a planner writes it. */
+function written(task: PlanVersion["plan"]["tasks"][number]) {
+  const { id, title, description, complexity, dependsOn, resources, acceptance, steps } = task
+  return {
+    ...{ id, title, description, complexity, depends_on: dependsOn, resources, acceptance },
+    steps: steps.map(step => {
+      const texts = { id: step.id, title: step.title, description: step.description }
+      if (step.kind === "open") return { ...texts, action: step.action, depends_on: step.dependsOn }
+      const { tool, arguments: args, precondition, requiresConfirmation } = step
+      return {
+        ...{ ...texts, tool, arguments: args, precondition },
+        ...{ requires_confirmation: requiresConfirmation, depends_on: step.dependsOn },
+      }
+    }),
+  }
+}
+
+function feedback({ stage }: PipelineState): readonly string[] {
+  if (stage === null || stage.feedback.length === 0) return []
+  return [dataBlock({ type: "feedback" }, stage.feedback.join("\n"))]
+}
+
+function read(text: string, { planTools }: StageParts): StageAnswer {
+  const answer = jsonAnswer(text)
+  if (answer.problem !== undefined) return { problems: [answer.problem] }
+  const reading = readPlan(answer.json, planTools)
+  if ("problems" in reading) return { problems: reading.problems.map(problemText) }
+  const outside = planPathProblems(reading.plan)
+  if (outside.length > 0) return { problems: outside }
+  const output = parsedJson(answer.json)
+  return output === undefined ? { problems: ["the answer is no JSON"] } : { output }
+}

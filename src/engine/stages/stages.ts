@@ -1,0 +1,16 @@
+import type { Stage } from "../../domain/pipeline/stage.ts"
+import type { StageDefinition, StageParts } from "./contract.ts"
+import { executorStage } from "./executor.ts"
+import { plannerStage } from "./planner.ts"
+import { reviewerStage } from "./reviewer.ts"
+import { verifierStage } from "./verifier.ts"
+
+/** The four stages. Pure: all they know of the world is the view they are given. */
+export function createStages(parts: StageParts): Readonly<Record<Stage, StageDefinition>> {
+  return {
+    planner: plannerStage(parts),
+    executor: executorStage(parts),
+    verifier: verifierStage,
+    reviewer: reviewerStage,
+  }
+}

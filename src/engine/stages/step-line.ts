@@ -1,0 +1,16 @@
+import { oneLine } from "../../base/text.ts"
+import type { StepState } from "../../domain/pipeline/state.ts"
+
+const pathsMax = 10
+
+/** One step and what came of it, from what was recorded and not from what a model said about it. */
+export function stepLine({ task, step, status, changedPaths, commandCount }: StepState): string {
+  const paths = changedPaths.slice(0, pathsMax).map(path => oneLine(path, 200))
+  const more = changedPaths.length - paths.length
+  const facts = [
+    status,
+    ...(paths.length === 0 ? [] : [`changed ${paths.join(", ")}${more > 0 ? ` and ${more} more` : ""}`]),
+    ...(commandCount === 0 ? [] : [`${commandCount} ${commandCount === 1 ? "command" : "commands"} run`]),
+  ]
+  return `${task.id}/${step.id} ${oneLine(step.title || step.description, 120)}: ${facts.join("; ")}`
+}

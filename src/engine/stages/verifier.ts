@@ -1,0 +1,89 @@
+import type { Json } from "../../base/canonical.ts"
+import type { Verdict } from "../../domain/pipeline/pipeline-events.ts"
+import { Judgement } from "../../domain/pipeline/review.ts"
+import type { PipelineState, PlannedCheck } from "../../domain/pipeline/state.ts"
+import { shapedAnswer } from "./answer-shape.ts"
+import type { StageAnswer, StageDefinition, StageView } from "./contract.ts"
+import { dataBlock, dataRule } from "./data-block.ts"
+import { jsonSchema } from "./tool-descriptions.ts"
+import { failedTries } from "./tries.ts"
+
+/** For criteria that only judgement can decide; everything else is decided by what acode ran. */
+export const verifierStage: StageDefinition = {
+  stage: "verifier",
+  tools: [],
+  offered: () => [],
+  format: { name: "verdicts", schema: () => jsonSchema(Judgement()) },
+  messages: view => [
+    { role: "system", text: systemPrompt },
+    { role: "user", text: userPrompt(view) },
+    ...failedTries(view.state.turns),
+  ],
+  read,
+}
+
+const systemPrompt = `You judge whether criteria hold for a change to a software project.
+Judge by the change and by the results of the checks that were run, not by what anybody says about them. If they do not
+show whether a criterion holds, it is inconclusive.
+Answer with one JSON object and nothing else, with each criterion you are asked about exactly once:
+{ "criteria": [ { "id": "a5", "verdict": "passed" | "failed" | "inconclusive", "reason": "one or two sentences" } ] }
+${dataRule()}`
+
+function userPrompt({ state, diff }: StageView): string {
+  const asked = judged(state).map(({ key, text }) => `${key}: ${text}`)
+  const results = state.verification?.checks.map(
+    ({ criterionId, verdict, reason }) => `${criterionId}: ${verdict}, ${reason}`,
+  )
+  return [
+    "Judge these criteria.",
+    dataBlock({ type: "criteria" }, asked.join("\n")),
+    dataBlock({ type: "change" }, diff === "" ? "nothing was changed" : diff),
+    dataBlock({ type: "results of checks" }, results?.join("\n") || "no check was run"),
+  ].join("\n\n")
+}
+
+function read(text: string, { state }: StageView): StageAnswer {
+  const { value, problems } = shapedAnswer(text, Judgement())
+  if (problems !== undefined) return { problems }
+  const asked = judged(state).map(({ key }) => key)
+  const given = value.criteria.map(({ id }) => id)
+  const wrong = [
+    ...asked.filter(id => !given.includes(id)).map(id => `there is no verdict for ${id}`),
+    ...given.filter(id => !asked.includes(id)).map(id => `${JSON.stringify(id)} was not asked about`),
+    ...given.filter((id, index) => given.indexOf(id) !== index).map(id => `${id} has more than one verdict`),
+  ]
+  return wrong.length > 0 ? { problems: wrong } : { output: value }
+}
+
+export interface JudgedCheck {
+  readonly check: PlannedCheck
+  readonly verdict: Verdict
+  readonly reason: string
+}
+
+/** What an accepted answer says about each check; what it does not speak of, or null for all, is inconclusive. */
+export function judgedChecks(output: Json, checks: readonly PlannedCheck[]): readonly JudgedCheck[] {
+  const given = Judgement().safeParse(output).data?.criteria ?? []
+  return checks.map(check => {
+    const found = given.find(({ id }) => id === keyOf(check, checks))
+    const { verdict, reason } = found ?? { verdict: "inconclusive", reason: "the model gave no verdict" }
+    return { check, verdict, reason }
+  })
+}
+
+/** The criteria a model is asked about, under the names it is to use. */
+function judged(state: PipelineState): readonly { readonly key: string; readonly text: string }[] {
+  const checks = state.stage?.checks.filter(({ kind }) => kind === "judgement") ?? []
+  return checks.map(check => ({ key: keyOf(check, checks), text: textOf(state, check) }))
+}
+
+/** Ids are unique in their task only. */
+function keyOf({ id, taskId }: PlannedCheck, checks: readonly PlannedCheck[]): string {
+  return checks.filter(check => check.id === id).length > 1 ? `${taskId}/${id}` : id
+}
+
+function textOf({ plans }: PipelineState, { id, taskId }: PlannedCheck): string {
+  const task = plans.at(-1)?.plan.tasks.find(each => each.id === taskId)
+  const criterion = task?.acceptance.find(each => each.id === id)
+  return criterion?.kind === "judgement" ? `${criterion.text} (task: ${task?.title ?? ""})` : ""
+}

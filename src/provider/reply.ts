@@ -1,0 +1,94 @@
+import type { ModelCall, ModelFailure, ModelItem, ModelReply } from "./contract.ts"
+import { abortedFailure, modelFailure } from "./failures.ts"
+import { findUnusable } from "./json-limits.ts"
+
+const textBytesMax = 1_000_000
+const argumentBytesMax = 1_000_000
+const callsMax = 200
+
+/**
+ * Reads a reply to its end, within bounds: a model that never stops must not fill the memory. It returns as soon as the
+ * signal fires, also when the provider does not. Calls of a reply that failed are dropped, for they may be half of what
+ * was meant.
+ */
+export async function collect(
+  items: AsyncIterable<ModelItem>,
+  signal: AbortSignal,
+  onText?: (text: string) => void,
+): Promise<ModelReply> {
+  const iterator = items[Symbol.asyncIterator]()
+  const reading: Reading = { parts: [], textBytes: 0, calls: [], usage: { input: 0, output: 0 } }
+  using aborted = abortion(signal)
+  for (;;) {
+    const step = signal.aborted ? "aborted" : await Promise.race([iterator.next(), aborted.promise])
+    if (step === "aborted") {
+      // Nobody waits for a provider that was told to stop, nor for how it takes it.
+      iterator.return?.().catch(() => undefined)
+      return replyOf(reading, abortedFailure)
+    }
+    if (step.done === true)
+      return replyOf(reading, modelFailure("truncated", "the reply broke off without an end"))
+    const { value: item } = step
+    if (item.kind === "end") {
+      await iterator.return?.()
+      return { ...replyOf(reading, null), end: item.reason }
+    }
+    const failure = item.kind === "failure" ? item.failure : take(reading, item)
+    if (failure !== null) {
+      await iterator.return?.()
+      return replyOf(reading, failure)
+    }
+    if (item.kind === "text") onText?.(item.text)
+  }
+}
+
+interface Reading {
+  readonly parts: string[]
+  textBytes: number
+  readonly calls: ModelCall[]
+  usage: ModelReply["usage"]
+}
+
+function replyOf({ parts, calls, usage }: Reading, failure: ModelFailure | null): ModelReply {
+  return { text: parts.join(""), calls: failure === null ? calls : [], usage, failure, end: null }
+}
+
+/** Null when there was room for it. */
+function take(reading: Reading, item: Exclude<ModelItem, { kind: "end" | "failure" }>): ModelFailure | null {
+  switch (item.kind) {
+    case "text":
+      reading.textBytes += Buffer.byteLength(item.text)
+      if (reading.textBytes > textBytesMax)
+        return modelFailure("malformed", `the reply is longer than ${textBytesMax} bytes`)
+      reading.parts.push(item.text)
+      return null
+    case "call":
+      return takeCall(reading.calls, item.call)
+    case "usage":
+      // Some servers tell it several times, growing: the last word counts.
+      reading.usage = { input: item.input, output: item.output }
+      return null
+  }
+}
+
+function takeCall(calls: ModelCall[], call: ModelCall): ModelFailure | null {
+  if (calls.length >= callsMax)
+    return modelFailure("malformed", `the reply calls more than ${callsMax} tools at once`)
+  // Results are matched to calls by it.
+  if (calls.some(({ id }) => id === call.id))
+    return modelFailure("malformed", `two calls of the reply have the id ${JSON.stringify(call.id)}`)
+  const unusable = findUnusable(call.arguments)
+  if (unusable !== null)
+    return modelFailure("malformed", `a call has arguments that cannot be used: one ${unusable.message}`)
+  if (Buffer.byteLength(JSON.stringify(call.arguments)) > argumentBytesMax)
+    return modelFailure("malformed", `a call has arguments longer than ${argumentBytesMax} bytes`)
+  calls.push(call)
+  return null
+}
+
+function abortion(signal: AbortSignal): { readonly promise: Promise<"aborted"> } & Disposable {
+  const { promise, resolve } = Promise.withResolvers<"aborted">()
+  const fire = () => resolve("aborted")
+  signal.addEventListener("abort", fire)
+  return { promise, [Symbol.dispose]: () => signal.removeEventListener("abort", fire) }
+}

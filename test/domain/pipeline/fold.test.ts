@@ -1,0 +1,126 @@
+import { describe, expect, test } from "bun:test"
+import { newEvent } from "../../../src/domain/event-definition.ts"
+import { applyEvent, fold } from "../../../src/domain/pipeline/fold.ts"
+import {
+  SessionCancelled,
+  SessionPaused,
+  StageProgressed,
+} from "../../../src/domain/pipeline/pipeline-events.ts"
+import { SessionFinished } from "../../../src/domain/session-events.ts"
+import {
+  contents,
+  RecordedSession,
+  rested,
+  resumed,
+  settingsOf,
+  started,
+  startMs,
+  stepEnded,
+} from "../../support/pipeline-events.ts"
+import { atExecutor, atReviewer, atStep, stepAt } from "../../support/pipeline-sessions.ts"
+
+const settings = settingsOf()
+
+describe("the state of a session", () => {
+  test("is this when it has just started", () => {
+    expect(new RecordedSession(settings).state).toEqual({
+      sessionId: "ses_1",
+      request: "get it done",
+      settings,
+      state: "CREATED",
+      rest: null,
+      finished: null,
+      stage: null,
+      moved: null,
+      history: [],
+      cycles: { "verifier→executor": 0, "reviewer→executor": 0, "reviewer→planner": 0 },
+      plans: [],
+      steps: [],
+      turns: [],
+      unknownCall: null,
+      openCalls: [],
+      verification: null,
+      lastVerification: null,
+      replyCount: 0,
+      lastChangeSeq: 0,
+      tokens: 0,
+      drivenSinceMs: startMs,
+    })
+  })
+
+  test("is none before it has started, and for a run of a plan", () => {
+    const at = new Date(startMs).toISOString()
+    const event = { stream: "ses_1", seq: 1, at, ...started(null) }
+    expect(fold([], contents)).toBeNull()
+    expect(fold([event], contents)).toBeNull()
+    expect(applyEvent(null, { ...event, ...rested(0) }, contents)).toBeNull()
+  })
+
+  test("is the same however often it is made from the events", () => {
+    const session = atReviewer()
+    expect(session.refold()).toEqual(session.state)
+    expect(session.refold()).toEqual(session.refold())
+  })
+
+  test("does not change by what says nothing about the pipeline", () => {
+    const session = atStep()
+    const before = session.state
+    session.add(newEvent(StageProgressed, { stage: "executor", message: "half", fraction: 0.5 }))
+    expect(session.state).toEqual(before)
+  })
+})
+
+describe("a session", () => {
+  test("rests with what it was told", () => {
+    const rest = { state: "PAUSED", reason: "it rests", exitCode: 31, unverified: false } as const
+    expect(atStep().add(rested(31)).state).toMatchObject({ state: "PAUSED", rest, finished: null })
+  })
+
+  test("has ended with what it was told, and nothing else", () => {
+    const end = { state: "COMPLETED", reason: "done", exitCode: 0, unverified: true } as const
+    const times = { treeDigest: null, wallMs: 1, toolMs: 2, waitMs: 3 }
+    const { state } = atReviewer().add(rested(22), newEvent(SessionFinished, { ...end, ...times }))
+    expect([state.state, state.rest, state.finished]).toEqual(["COMPLETED", null, end])
+  })
+
+  test("rests from the moment it is paused, and has ended from the moment it is cancelled", () => {
+    const by = { by: "ann", reason: "lunch" }
+    expect(atStep().add(newEvent(SessionPaused, by)).state.rest).toEqual({
+      state: "PAUSED",
+      reason: "lunch",
+      exitCode: 22,
+      unverified: false,
+    })
+    expect(atStep().add(newEvent(SessionCancelled, by)).state.finished).toEqual({
+      state: "CANCELLED",
+      reason: "lunch",
+      exitCode: 23,
+      unverified: false,
+    })
+  })
+})
+
+describe("a session that goes on", () => {
+  test("has new settings and a new clock, and is where it was", () => {
+    const session = atExecutor().add(rested(22))
+    session.nowMs += 1_000
+    const changed = settingsOf({ cyclesMax: 7 })
+    const { state } = session.add(resumed(changed))
+    expect([state.state, state.rest, state.settings]).toEqual(["EXECUTING", null, changed])
+    expect(state.drivenSinceMs).toBe(startMs + 1_000)
+    expect(state.stage?.stage).toBe("executor")
+  })
+
+  test("takes failed steps up again only when a person has seen that they failed", () => {
+    const failing = () => {
+      const session = atStep()
+      return session.add(stepEnded(stepAt(session, 0), false))
+    }
+    const statuses = [
+      failing().add(rested(30), resumed(settings)),
+      failing().add(rested(30), resumed(settings, true)),
+      failing().add(resumed(settings)),
+    ].map(session => stepAt(session, 0).status)
+    expect(statuses).toEqual(["pending", "skipped", "failed"])
+  })
+})

@@ -1,0 +1,186 @@
+import { describe, expect, test } from "bun:test"
+import { newEvent } from "../../../src/domain/event-definition.ts"
+import { nextAction } from "../../../src/domain/pipeline/next-action.ts"
+import { SessionCancelled, SessionPaused } from "../../../src/domain/pipeline/pipeline-events.ts"
+import {
+  callAsked,
+  callBegan,
+  callSettled,
+  checked,
+  ended,
+  entered,
+  escalated,
+  moved,
+  RecordedSession,
+  replied,
+  rested,
+  resumed,
+  settingsOf,
+  wanted,
+} from "../../support/pipeline-events.ts"
+import { smallPlan } from "../../support/pipeline-plans.ts"
+import { atPlanner, atReviewer, atStep, atVerifier, toReviewer } from "../../support/pipeline-sessions.ts"
+
+const open = { callId: "call_1", modelCallId: null, stepId: null, effectClass: "once" } as const
+
+describe("a session", () => {
+  test("begins with the planner", () => {
+    expect(new RecordedSession().next()).toEqual({
+      kind: "enterStage",
+      stage: "planner",
+      attempt: 0,
+      feedback: [],
+    })
+  })
+
+  test("enters the stage it moved to, with what that one has to know", () => {
+    const session = atReviewer().add(ended("reviewer", "cycle"), moved("reviewer", "planner", ["too big"]))
+    expect(session.next()).toEqual({
+      kind: "enterStage",
+      stage: "planner",
+      attempt: 0,
+      feedback: ["too big"],
+    })
+  })
+
+  test("repeats a stage as the next attempt at it", () => {
+    const session = atPlanner().add(ended("planner", "retry"), moved("planner", "planner", ["no"]))
+    expect(session.next()).toEqual({ kind: "enterStage", stage: "planner", attempt: 1, feedback: ["no"] })
+    session.add(entered("planner", { attempt: 1 }), ended("planner", "retry", 1), moved("planner", "planner"))
+    expect(session.next()).toMatchObject({ attempt: 2 })
+  })
+
+  test("is completed after the review, verified or not", () => {
+    const done = [ended("reviewer"), moved("reviewer", "complete")]
+    expect(
+      atReviewer()
+        .add(...done)
+        .next(),
+    ).toEqual({ kind: "complete", unverified: false })
+    expect(
+      toReviewer(atVerifier([]))
+        .add(...done)
+        .next(),
+    ).toEqual({ kind: "complete", unverified: true })
+  })
+})
+
+describe("a session that rests", () => {
+  test("does nothing", () => {
+    expect(atStep().add(rested(22)).next()).toEqual({ kind: "rest" })
+  })
+
+  test("does nothing from the moment somebody paused or ended it", () => {
+    const by = { by: "ann", reason: "lunch" }
+    expect(atStep().add(newEvent(SessionPaused, by)).next()).toEqual({ kind: "rest" })
+    expect(atStep().add(newEvent(SessionCancelled, by)).next()).toEqual({ kind: "rest" })
+  })
+
+  test("still has the calls settled that a dead process left open", () => {
+    const session = atStep().add(callAsked("call_1"), callBegan("call_1", "once"), rested(22))
+    expect(session.next()).toEqual({ kind: "settleCall", call: open })
+  })
+})
+
+describe("a call of which nobody knows whether it took effect", () => {
+  const lost = () =>
+    atStep().add(
+      callAsked("call_1"),
+      callBegan("call_1", "once"),
+      callSettled("call_1", { outcome: "interrupted", certainty: "unknown" }),
+    )
+
+  test("stops the session for a person, in the middle of its stage", () => {
+    expect(lost().next()).toEqual({
+      kind: "escalate",
+      level: "Unrecoverable",
+      stage: "executor",
+      exitCode: 60,
+      reason: "nobody can know whether the call call_1 took effect: acode ended while it ran",
+      advice: "look at what it reaches; `acode resume` goes on as if it had, `acode cancel` ends the session",
+      status: null,
+    })
+  })
+
+  test("is told also when another process takes over before anybody was told", () => {
+    expect(lost().add(resumed(settingsOf())).next()).toMatchObject({ kind: "escalate", exitCode: 60 })
+  })
+
+  test("no longer stops it once a person let it go on", () => {
+    const session = lost()
+    session.add(...escalated(session.next(), session.state), resumed(settingsOf()))
+    expect(session.next()).toMatchObject({ kind: "askModel", stage: "executor", turn: 1 })
+  })
+})
+
+describe("a stage that takes too long", () => {
+  test("is stopped before it does more", () => {
+    const session = atPlanner()
+    session.nowMs += 120_000
+    expect(nextAction(session.state, session.nowMs - 1)).toMatchObject({ kind: "askModel" })
+    expect(session.next()).toEqual({
+      kind: "escalate",
+      level: "TimeoutLimit",
+      stage: "planner",
+      exitCode: 20,
+      reason: "the planner did not end within 120 s",
+      advice: "give it more time: acode resume --planner-timeout SECONDS",
+      status: "timeout",
+    })
+  })
+
+  test("still moves on when all it had to do is done", () => {
+    const session = atVerifier().add(checked("a1", "passed"))
+    session.nowMs += 10_000_000
+    expect(session.next()).toMatchObject({ kind: "move", to: "reviewer" })
+  })
+
+  test("is entered again with a new clock when a person lets it go on", () => {
+    const session = atPlanner()
+    session.nowMs += 120_000
+    session.add(...escalated(session.next(), session.state))
+    session.nowMs += 120_000
+    session.add(resumed(settingsOf()))
+    expect(session.next()).toEqual({ kind: "enterStage", stage: "planner", attempt: 1, feedback: [] })
+    session.add(entered("planner", { attempt: 1 }))
+    expect(session.next()).toMatchObject({ kind: "askModel" })
+  })
+})
+
+describe("a step that takes too long", () => {
+  const late = () => {
+    const session = atStep(smallPlan(), settingsOf({ stepTimeoutMs: 3_000 }))
+    session.nowMs += 3_000
+    return session
+  }
+
+  test("is stopped", () => {
+    expect(late().next()).toEqual({
+      kind: "escalate",
+      level: "TimeoutLimit",
+      stage: "executor",
+      exitCode: 34,
+      reason: "step s1 did not end within 3 s",
+      advice: "give it more time: acode resume --executor-step-timeout SECONDS",
+      status: "timeout",
+    })
+  })
+
+  test("goes on where it was, with a new clock, when a person lets it", () => {
+    const session = late()
+    session.add(replied({ calls: [wanted("c1", "write_file")] }))
+    session.add(...escalated(session.next(), session.state), resumed(session.state.settings))
+    session.add(entered("executor", { attempt: 1 }))
+    expect(session.next()).toMatchObject({ kind: "callTools", calls: [{ id: "c1" }] })
+  })
+
+  test("is finished when the model said so in time", () => {
+    const session = atStep().add(
+      replied({ calls: [wanted("c1", "write_file"), wanted("c2", "finish_step", { summary: "so" })] }),
+      callAsked("call_1", "c1"),
+      callSettled("call_1", { changed: ["a"] }),
+    )
+    session.nowMs += 10_000_000
+    expect(session.next()).toMatchObject({ kind: "finishStep", failure: null })
+  })
+})

@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test"
+import { nextReply, turnsOfRun } from "../../../src/domain/pipeline/retry.ts"
+import { entered, escalated, replied, resumed, settingsOf, wanted } from "../../support/pipeline-events.ts"
+import { atPlanner, atReviewer, atStep } from "../../support/pipeline-sessions.ts"
+
+const busy = { kind: "overloaded", message: "try later", retryable: true }
+const wrong = { kind: "unauthorized", message: "who are you", retryable: false }
+const failing = (failure: typeof busy, turn = 1) => replied({ failure, turn, replyIndex: null })
+
+describe("a model that could not answer", () => {
+  test("is asked the same again three times, each time later", () => {
+    const session = atStep()
+    const waits = [1_000, 2_000, 4_000].map(() => {
+      const action = session.add(failing(busy)).next()
+      return action.kind === "askModel" ? [action.turn, action.waitMs] : action
+    })
+    expect(waits).toEqual([
+      [1, 1_000],
+      [1, 2_000],
+      [1, 4_000],
+    ])
+    expect(session.add(failing(busy)).next()).toEqual({
+      kind: "escalate",
+      level: "StepRetryLimit",
+      stage: "executor",
+      exitCode: 4,
+      reason: "the model could not answer: try later (overloaded), 4 times",
+      advice: "see that the model server is there and answers (`acode doctor`), then `acode resume`",
+      status: "failed",
+    })
+  })
+
+  test("is not asked again when that is declared not to help", () => {
+    expect(atPlanner().add(failing(wrong)).next()).toMatchObject({
+      kind: "escalate",
+      level: "Unrecoverable",
+      stage: "planner",
+      exitCode: 4,
+      reason: "the model could not answer: who are you (unauthorized)",
+    })
+  })
+
+  test("has all its attempts again after an answer", () => {
+    const session = atStep().add(failing(busy), failing(busy), failing(busy))
+    session.add(replied({ calls: [wanted("c", "glob")] }))
+    session.add(failing(busy, 2))
+    expect(session.next()).toMatchObject({ kind: "askModel", turn: 2, waitMs: 1_000 })
+  })
+
+  test("is asked at once when a person lets the session go on", () => {
+    const session = atStep().add(failing(wrong))
+    session.add(...escalated(session.next(), session.state), resumed(settingsOf()))
+    session.add(entered("executor", { attempt: 1 }))
+    expect(session.next()).toMatchObject({ kind: "askModel", stage: "executor", turn: 1, waitMs: 0 })
+    expect(session.add(failing(busy)).next()).toMatchObject({ kind: "askModel", waitMs: 1_000 })
+  })
+
+  test("keeps its count of failures when another process takes over", () => {
+    const session = atStep().add(failing(busy), failing(busy), failing(busy), failing(busy))
+    expect(session.add(resumed(settingsOf())).next()).toMatchObject({ kind: "escalate", exitCode: 4 })
+  })
+})
+
+describe("answers of the wrong shape", () => {
+  test("are asked for anew as often as the stage may be repeated", () => {
+    const planner = atPlanner()
+    const turns = [1, 2, 3].map(turn => {
+      const action = nextReply(planner.state, "planner")
+      planner.add(replied({ stage: "planner", turn, problems: ["no JSON"] }))
+      return action?.kind === "askModel" ? action.turn : action
+    })
+    expect(turns).toEqual([1, 2, 3])
+    expect(nextReply(planner.state, "planner")).toBeNull()
+  })
+
+  test("count also when nobody said what is wrong with them", () => {
+    const reviewer = atReviewer().add(replied(), replied({ turn: 2 }))
+    expect(nextReply(reviewer.state, "reviewer")).toBeNull()
+  })
+
+  test("are not the failures to answer between them", () => {
+    const reviewer = atReviewer().add(failing(busy), failing(busy), replied({ problems: ["no JSON"] }))
+    expect(nextReply(reviewer.state, "reviewer")).toMatchObject({ kind: "askModel", turn: 2 })
+  })
+})
+
+test("turns from before the stage was entered are not counted", () => {
+  const session = atStep().add(
+    replied({ turn: 1 }),
+    entered("executor", { attempt: 1 }),
+    replied({ turn: 2 }),
+  )
+  expect(session.state.turns.map(({ turn }) => turn)).toEqual([1, 2])
+  expect(turnsOfRun(session.state).map(({ turn }) => turn)).toEqual([2])
+})

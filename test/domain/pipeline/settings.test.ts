@@ -1,0 +1,37 @@
+import { describe, expect, test } from "bun:test"
+import { cyclesAllowed, defaultLimits, PipelineSettings } from "../../../src/domain/pipeline/settings.ts"
+import { settingsOf } from "../../support/pipeline-events.ts"
+
+describe("the limits of a session", () => {
+  test("are these when nobody says otherwise", () => {
+    expect(defaultLimits).toEqual({
+      cyclesMax: 3,
+      turnsMax: 10,
+      stepRetriesMax: 3,
+      stageRetriesMax: { planner: 2, executor: 2, verifier: 2, reviewer: 1 },
+      stageTimeoutMs: { planner: 120_000, executor: null, verifier: 180_000, reviewer: 120_000 },
+      stepTimeoutMs: 120_000,
+      contextTokensMax: null,
+    })
+  })
+
+  test("allow no more than ten cycles, whatever is asked for", () => {
+    const allowed = [0, 1, 3, 10, 11, 1_000].map(cyclesMax => cyclesAllowed({ ...defaultLimits, cyclesMax }))
+    expect(allowed).toEqual([0, 1, 3, 10, 10, 10])
+  })
+})
+
+describe("recorded settings", () => {
+  test("are read back as they were", () => {
+    const settings = settingsOf({ turnsMax: 4 }, { yes: "plan", contextFiles: ["src/**"] })
+    expect(PipelineSettings().parse(JSON.parse(JSON.stringify(settings)))).toEqual(settings)
+  })
+
+  test.each([
+    ["a negative limit", { ...settingsOf({ cyclesMax: -1 }) }],
+    ["half a turn", { ...settingsOf({ turnsMax: 1.5 }) }],
+    ["a key nobody knows", { ...settingsOf(), hurry: true }],
+  ])("with %s are refused", (_, settings) => {
+    expect(PipelineSettings().safeParse(settings).success).toBe(false)
+  })
+})

@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { readContextFiles } from "../../../src/engine/stages/context-files.ts"
+import { createRedactor } from "../../../src/policy/redactor.ts"
+import { type GateRoom, gateRoom } from "../../support/gate-room.ts"
+
+const redactor = createRedactor({ secretValues: ["swordfish-value"], extraPatterns: [] })
+
+let room: GateRoom
+beforeEach(() => {
+  room = gateRoom({
+    files: {
+      "src/b.ts": "b\n",
+      "src/a.ts": "const key = 'swordfish-value'\n",
+      "docs/large.md": "line\n".repeat(10_000),
+      "docs/binary": "\u0000\u0001\u0002",
+    },
+  })
+})
+afterEach(() => room[Symbol.dispose]())
+
+const read = (...globs: readonly string[]) => readContextFiles(room.parts.room.workspace, redactor, globs)
+
+describe("files a person wants a model to see", () => {
+  test("come once each, by name, with their secrets redacted", () => {
+    const files = read("src/*.ts", "src/b.ts")
+    expect(files.map(({ path }) => path)).toEqual(["src/a.ts", "src/b.ts"])
+    expect(files[0]?.text).not.toContain("swordfish-value")
+    expect(files[1]?.text).toBe("b\n")
+  })
+
+  test("are cut off where they are long, and say so", () => {
+    const [large] = read("docs/large.md")
+    expect(large?.text.length).toBeLessThan(20_000)
+    expect(large?.text).toContain("[cut off; the file has 10000 lines]")
+  })
+
+  test("that no model can read, or that are not there, are left out", () => {
+    expect(read("docs/binary", "nothing/*", "../*", "[")).toEqual([])
+  })
+})

@@ -1,0 +1,214 @@
+import { describe, expect, test } from "bun:test"
+import type { StepState } from "../../../src/domain/pipeline/state.ts"
+import type { ModelMessage } from "../../../src/provider/contract.ts"
+import {
+  callOf,
+  planVersion,
+  smallPlan,
+  smallTask,
+  stageRun,
+  stages,
+  stateOf,
+  stepsOf,
+  turnOf,
+  unmarked,
+  viewOf,
+} from "./support.ts"
+
+const { executor } = stages
+const plan = planVersion(smallPlan)
+const [present] = stepsOf(plan.plan)
+
+function stepWith(action: string): StepState {
+  if (present === undefined) throw new Error("the plan has no step")
+  return { ...present, step: { ...present.step, kind: "open", action } }
+}
+
+function offered(action: string): readonly string[] {
+  return executor.offered(viewOf(stateOf(), { step: stepWith(action) })).map(({ name }) => name)
+}
+
+describe("what an executor is told", () => {
+  test("is its step, the task around it, what is finished and the feedback, as data", () => {
+    const task = {
+      ...smallTask,
+      steps: [{ id: "s0", title: "look", description: "Look.", action: "READ_FILE" }, ...smallTask.steps],
+    }
+    const { plan: two } = planVersion({ ...smallPlan, tasks: [task] })
+    const steps = stepsOf(two).map((step, index) => ({
+      ...step,
+      status: index === 0 ? ("done" as const) : ("active" as const),
+    }))
+    const stage = stageRun({ stage: "executor", feedback: ["a1: exit code 1"] })
+    const messages = executor.messages(
+      viewOf(stateOf({ stage, steps }), {
+        step: steps[1] ?? null,
+        instructions: [{ path: "AGENTS.md", text: "Use tabs." }],
+      }),
+    )
+    expect(messages.map(({ role }) => role)).toEqual(["system", "user"])
+    expect(unmarked(messages[1]?.text ?? "")).toMatchInlineSnapshot(`
+      "Do step s1.
+
+      <<<request MARK
+      Validate e-mail addresses.
+      MARK>>>
+
+      <<<project instructions "AGENTS.md" MARK
+      Use tabs.
+      MARK>>>
+
+      <<<step "s1" MARK
+      action: WRITE_FILE
+      title: write it
+      Write src/email.ts.
+      MARK>>>
+
+      <<<task "t1" MARK
+      title: validator
+      Add a validator.
+      resources: {"commands":[["npm","test"]],"hosts":[],"read":["src/**"],"write":["src/email.ts"]}
+      must hold in the end:
+      - {"command":["npm","test"],"expect_exit":0,"id":"a1","kind":"command"}
+      - {"id":"a2","kind":"judgement","text":"errors are clear"}
+      MARK>>>
+
+      <<<finished steps MARK
+      t1/s0 look: done
+      MARK>>>
+
+      <<<feedback MARK
+      a1: exit code 1
+      MARK>>>"
+    `)
+  })
+
+  test("is after each turn its calls, and their results in the order of the calls", () => {
+    const turns = [
+      turnOf({
+        turn: 1,
+        text: "Let me look.",
+        calls: [callOf("c1", "read_file", "one", { path: "a" }), callOf("c2", "glob", "two")],
+      }),
+      turnOf({ turn: 2, failure: { kind: "overloaded", message: "busy", retryable: true } }),
+      turnOf({ turn: 2, text: "I think I am done." }),
+      turnOf({ turn: 3, calls: [callOf("c1", "write_file", "")] }),
+    ]
+    const messages = executor.messages(viewOf(stateOf({ turns }), { step: present ?? null })).slice(2)
+    expect(messages).toEqual([
+      {
+        role: "assistant",
+        text: "Let me look.",
+        calls: [
+          { id: "c1", tool: "read_file", arguments: { path: "a" } },
+          { id: "c2", tool: "glob", arguments: {} },
+        ],
+      },
+      { role: "tool", callId: "c1", text: "one" },
+      { role: "tool", callId: "c2", text: "two" },
+      { role: "assistant", text: "I think I am done.", calls: [] },
+      {
+        role: "user",
+        text: "Nothing was called. Call a tool to go on, or finish_step when the step is done.",
+      },
+      { role: "assistant", text: "", calls: [{ id: "c1", tool: "write_file", arguments: {} }] },
+      { role: "tool", callId: "c1", text: "succeeded" },
+    ])
+  })
+
+  test("shows the last ten results whole and older ones as one line", () => {
+    const turns = Array.from({ length: 6 }, (_, index) =>
+      turnOf({
+        turn: index + 1,
+        calls: [callOf(`a${index}`, "read_file", "A".repeat(50)), callOf(`b${index}`, "glob", "B".repeat(7))],
+      }),
+    )
+    const results = executor
+      .messages(viewOf(stateOf({ turns }), { step: present ?? null }))
+      .flatMap(message => (message.role === "tool" ? [message.text] : []))
+    expect(results).toHaveLength(12)
+    expect(results.slice(0, 2)).toEqual([
+      "[succeeded; 50 characters are not shown any more, kept as evidence sha256:a0: call read_file again to see them]",
+      "[succeeded; 7 characters are not shown any more, kept as evidence sha256:b0: call glob again to see them]",
+    ])
+    expect(results.slice(2).every(text => /^(A{50}|B{7})$/.test(text))).toBe(true)
+  })
+
+  test("is a valid transcript whatever the turns were", () => {
+    const kinds = [
+      turnOf({ text: "x" }),
+      turnOf({ calls: [callOf("1", "glob", "r"), callOf("2", "glob", "r"), callOf("3", "glob", null)] }),
+      turnOf({ failure: { kind: "timeout", message: "", retryable: true } }),
+    ]
+    for (let seed = 0; seed < 81; seed++) {
+      const turns = [0, 1, 2, 3].flatMap(place => kinds[Math.floor(seed / 3 ** place) % 3] ?? [])
+      expectValid(executor.messages(viewOf(stateOf({ turns }), { step: present ?? null })))
+    }
+  })
+})
+
+/** After an assistant come exactly the results of its calls, and never two assistants in a row. */
+function expectValid(messages: readonly ModelMessage[]): void {
+  for (const [at, message] of messages.entries()) {
+    if (message.role !== "assistant") continue
+    const following = messages.slice(at + 1, at + 1 + message.calls.length)
+    expect(following.map(each => (each.role === "tool" ? each.callId : each.role))).toEqual(
+      message.calls.map(({ id }) => id),
+    )
+    expect(messages[at + 1 + message.calls.length]?.role).not.toBe("tool")
+    expect(messages[at + 1]?.role).not.toBe("assistant")
+  }
+}
+
+describe("the tools of a step", () => {
+  const reading = ["read_file", "list_directory", "search_code", "glob"]
+
+  test("are those for reading when it only reads", () => {
+    for (const action of ["READ_FILE", "ANALYZE_CODE"])
+      expect(offered(action).toSorted()).toEqual([...reading, "finish_step"].toSorted())
+  })
+
+  test("are also commands when it runs one", () => {
+    expect(offered("RUN_COMMAND").toSorted()).toEqual([...reading, "run_command", "finish_step"].toSorted())
+  })
+
+  test("do not delete unless the step is about that", () => {
+    for (const action of ["WRITE_FILE", "MODIFY_FILE", "CREATE_FILE", "CREATE_DIRECTORY"]) {
+      expect(offered(action)).toContain("write_file")
+      expect(offered(action)).not.toContain("delete_file")
+    }
+    expect(offered("DELETE_FILE")).toContain("delete_file")
+    expect(offered("DELETE_FILE")).not.toContain("write_file")
+  })
+
+  test("are all of them when code is generated or mended", () => {
+    for (const action of ["GENERATE_CODE", "FIX"])
+      expect(offered(action).toSorted()).toEqual([...executor.tools].toSorted())
+  })
+
+  test("always let it finish, and are described with all of their arguments", () => {
+    const all = executor.offered(viewOf(stateOf(), { step: stepWith("FIX") }))
+    expect(all.find(({ name }) => name === "finish_step")).toEqual({
+      name: "finish_step",
+      description:
+        "Says that the step is finished, after everything it asks for has been done; status failed when it cannot be " +
+        "done. Call it alone.",
+      parameters: {
+        type: "object",
+        properties: { summary: { type: "string" }, status: { type: "string", enum: ["done", "failed"] } },
+        required: ["summary"],
+        additionalProperties: false,
+      },
+    })
+    expect(all.find(({ name }) => name === "read_file")?.parameters).toEqual({
+      type: "object",
+      properties: {
+        path: { type: "string", minLength: 1 },
+        from_line: { type: "integer", minimum: 1 },
+        line_count: { type: "integer", minimum: 1 },
+      },
+      required: ["path"],
+      additionalProperties: false,
+    })
+  })
+})

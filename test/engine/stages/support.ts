@@ -1,0 +1,143 @@
+import { planTools } from "../../../src/app/plan-tools.ts"
+import type { Json } from "../../../src/base/canonical.ts"
+import { defaultLimits } from "../../../src/domain/pipeline/settings.ts"
+import type {
+  PipelineState,
+  PlanVersion,
+  StageRun,
+  StepState,
+  Turn,
+  TurnCall,
+} from "../../../src/domain/pipeline/state.ts"
+import type { Plan } from "../../../src/domain/plan.ts"
+import { orderedSteps } from "../../../src/domain/plan-order.ts"
+import { readPlan } from "../../../src/domain/plan-reading.ts"
+import type { StageView } from "../../../src/engine/stages/contract.ts"
+import { createStages } from "../../../src/engine/stages/stages.ts"
+import { toolDescriptions } from "../../../src/engine/stages/tool-descriptions.ts"
+
+export const stages = createStages({ planTools, toolDescriptions })
+
+export function planOf(json: Json): Plan {
+  const reading = readPlan(JSON.stringify(json), planTools)
+  if ("problems" in reading) throw new Error(JSON.stringify(reading.problems))
+  return reading.plan
+}
+
+/** One task with one open step and a criterion of each of two kinds. */
+const onlyStep = {
+  id: "s1",
+  title: "write it",
+  description: "Write src/email.ts.",
+  action: "WRITE_FILE",
+  depends_on: [],
+}
+
+export const smallTask = {
+  id: "t1",
+  title: "validator",
+  description: "Add a validator.",
+  complexity: 2,
+  depends_on: [],
+  resources: { read: ["src/**"], write: ["src/email.ts"], commands: [["npm", "test"]], hosts: [] },
+  acceptance: [
+    { id: "a1", kind: "command", command: ["npm", "test"], expect_exit: 0 },
+    { id: "a2", kind: "judgement", text: "errors are clear" },
+  ],
+  steps: [onlyStep],
+} satisfies Json
+
+export const smallPlan = {
+  plan_id: "p1",
+  goal: "validate addresses",
+  intent: "MUTATE",
+  tasks: [smallTask],
+  evidence_referenced: [],
+} satisfies Json
+
+export function planVersion(json: Json, more: Partial<PlanVersion> = {}): PlanVersion {
+  return { version: 1, seq: 5, plan: planOf(json), isApproved: true, question: null, ...more }
+}
+
+export function stepsOf(plan: Plan): readonly StepState[] {
+  return orderedSteps(plan).map(({ task, step, index }) => ({
+    ...{ task, step, index },
+    status: "pending",
+    attempts: 0,
+    startedAtMs: null,
+    callCount: 0,
+    changedPaths: [],
+    commandCount: 0,
+    lastCall: null,
+    refusalCode: null,
+  }))
+}
+
+export function stateOf(more: Partial<PipelineState> = {}): PipelineState {
+  return {
+    sessionId: "ses_1",
+    request: "Validate e-mail addresses.",
+    settings: {
+      model: null,
+      limits: defaultLimits,
+      planOnly: false,
+      approvePlan: false,
+      skipVerify: false,
+      requireReviewApproval: false,
+      yes: null,
+      contextFiles: [],
+    },
+    state: "EXECUTING",
+    rest: null,
+    finished: null,
+    stage: null,
+    moved: null,
+    history: [],
+    cycles: { "verifier→executor": 0, "reviewer→executor": 0, "reviewer→planner": 0 },
+    plans: [],
+    steps: [],
+    turns: [],
+    unknownCall: null,
+    openCalls: [],
+    verification: null,
+    lastVerification: null,
+    replyCount: 0,
+    lastChangeSeq: 0,
+    tokens: 0,
+    drivenSinceMs: 0,
+    ...more,
+  }
+}
+
+export function viewOf(state: PipelineState, more: Partial<StageView> = {}): StageView {
+  return { state, step: null, outline: "", instructions: [], files: [], diff: "", findings: [], ...more }
+}
+
+export function stageRun(more: Partial<StageRun>): StageRun {
+  return {
+    stage: "planner",
+    attempt: 0,
+    enteredAtMs: 0,
+    enteredSeq: 1,
+    feedback: [],
+    checks: [],
+    question: null,
+    ...more,
+  }
+}
+
+export function turnOf(more: Partial<Turn>): Turn {
+  return { turn: 1, seq: 9, text: "", calls: [], output: null, problems: [], failure: null, ...more }
+}
+
+export function callOf(id: string, tool: string, text: string | null, args: Json = {}): TurnCall {
+  return {
+    ...{ id, tool, arguments: args, argsDigest: `digest of ${id}` },
+    result: text === null ? null : { outcome: "succeeded", certainty: "done", text, digest: `sha256:${id}` },
+  }
+}
+
+/** The messages without the marks, which are hashes. */
+export function unmarked(text: string): string {
+  return text.replace(/ [0-9a-f]{24}\n/g, " MARK\n").replace(/\n[0-9a-f]{24}>>>/g, "\nMARK>>>")
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
+import { check } from "../support/checker.ts"
+import { eventually } from "../support/eventually.ts"
+import { readFileTree } from "../support/file-tree.ts"
+import { sessionRows } from "../support/plan-report.ts"
+import { greeting } from "../support/script-replies.ts"
+
+/** Before a reply is recorded, before a call is, and before its file is begun. */
+const points = ["agent.asked", "gate.prepared", "gate.intended"]
+
+describe("an owner that is stopped for longer than its lease", () => {
+  for (const point of points)
+    test(`adds no event and writes no file when it goes on after a takeover (stopped at ${point})`, async () => {
+      using room = await planned()
+      await using owner = await stoppedOwner(room, point)
+      const finished = await room.resume()
+      expect(finished.exitCode).toBe(0)
+      await expectNothingMore(room, owner)
+    }, 60_000)
+
+  test("does nothing more when another session has taken the workspace", async () => {
+    using room = await planned()
+    await using owner = await stoppedOwner(room, "gate.intended")
+    const other = await room.run("--yes=plan,file_write")
+    expect(other.exitCode).toBe(0)
+    await expectNothingMore(room, owner)
+  }, 60_000)
+})
+
+/** A session that has its plan and rests. */
+async function planned(): Promise<AgentWorkspace> {
+  const room = agentWorkspace()
+  room.script(...greeting())
+  const { exitCode, stderr } = await room.run("--yes=plan", "--plan-only")
+  if (exitCode !== 0) throw new Error(`run --plan-only: ${stderr}`)
+  return room
+}
+
+interface StoppedOwner extends AsyncDisposable {
+  goOn(): Promise<{ readonly exitCode: number; readonly stderr: string }>
+}
+
+async function stoppedOwner({ workspace, scriptFile }: AgentWorkspace, point: string): Promise<StoppedOwner> {
+  const program = Bun.fileURLToPath(import.meta.resolve("../support/stopped-owner.ts"))
+  const session = sessionRows(workspace)[0]?.stream ?? ""
+  const child = Bun.spawn([process.execPath, program, workspace.root, session, scriptFile, point], {
+    cwd: workspace.root,
+    env: { ...workspace.environment },
+    stdout: "ignore",
+    stderr: "pipe",
+  })
+  await eventually("the owner is stopped", () => processState(child.pid) === "T")
+  return {
+    goOn: async () => {
+      child.kill("SIGCONT")
+      return { exitCode: await child.exited, stderr: await child.stderr.text() }
+    },
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL")
+      await child.exited
+    },
+  }
+}
+
+function processState(pid: number): string {
+  // The name in brackets may contain anything, so the state is looked for behind the last one.
+  return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.[0] ?? ""
+}
+
+async function expectNothingMore({ workspace }: AgentWorkspace, owner: StoppedOwner): Promise<void> {
+  const before = { rows: sessionRows(workspace), tree: readFileTree(workspace.root) }
+  const { exitCode, stderr } = await owner.goOn()
+  expect([exitCode, stderr]).toEqual([expect.any(Number), expect.stringContaining("ACODE-DB-007")])
+  expect(exitCode).not.toBe(0)
+  expect(sessionRows(workspace)).toEqual(before.rows)
+  expect(readFileTree(workspace.root)).toEqual(before.tree)
+  expect((await check(workspace)).filter(problem => !problem.startsWith("I1"))).toEqual([])
+}

@@ -1,0 +1,149 @@
+import type { AgentSurface } from "../../src/app/agent-surface.ts"
+import { readEnvironment } from "../../src/app/environment.ts"
+import { Wiring } from "../../src/app/wire.ts"
+import { wireAgent } from "../../src/app/wire-agent.ts"
+import { systemIds } from "../../src/base/clock.ts"
+import { newEvent } from "../../src/domain/event-definition.ts"
+import { SessionResumed } from "../../src/domain/pipeline/pipeline-events.ts"
+import {
+  defaultLimits,
+  type PipelineLimits,
+  type PipelineSettings,
+} from "../../src/domain/pipeline/settings.ts"
+import type { Rest } from "../../src/domain/pipeline/state.ts"
+import { SessionStarted } from "../../src/domain/session-events.ts"
+import type { AgentParts } from "../../src/engine/agent-parts.ts"
+import { driveAgent, type Stopping } from "../../src/engine/agent-runner.ts"
+import { driveSession } from "../../src/engine/session-log.ts"
+import type { ModelRequest } from "../../src/provider/contract.ts"
+import type { Store, StoredEvent } from "../../src/store/contract.ts"
+import { processIdentity } from "../../src/store/process-identity.ts"
+import { type AgentWorkspace, agentWorkspace, type ReplyText } from "./agent-workspace.ts"
+
+export interface AgentRoomOptions {
+  readonly files?: Readonly<Record<string, string>>
+  readonly settings?: Partial<PipelineSettings>
+  readonly limits?: Partial<PipelineLimits>
+  readonly surface?: Partial<AgentSurface>
+  /** Variables of the process, such as one that holds a secret. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** A session of real parts in this very process; a test may put its own in the place of some. */
+export interface AgentRoom extends AgentWorkspace {
+  readonly store: Store
+  readonly sessionId: string
+  /** What the model was asked, in order. */
+  readonly requests: ModelRequest[]
+  /** How long was waited before asking again. */
+  readonly waits: number[]
+  /** Starts the session, or resumes it when there is one, and drives it to its rest. */
+  drive(more?: Partial<AgentParts>, stopping?: Partial<Stopping>): Promise<Rest>
+  events(): readonly StoredEvent[]
+  data(type: string): readonly Readonly<Record<string, unknown>>[]
+}
+
+export async function agentRoom(
+  replies: readonly ReplyText[],
+  options: AgentRoomOptions = {},
+): Promise<AgentRoom> {
+  const room = agentWorkspace({ files: options.files ?? {} })
+  room.script(...replies)
+  const environment = readEnvironment({ ...room.environment, ...options.environment })
+  const wiring = new Wiring({ environment, workspace: room.workspace.root, configFile: undefined })
+  const store = await wiring.store()
+  const sessionId = systemIds.next("ses")
+  const requests: ModelRequest[] = []
+  const waits: number[] = []
+  const events = () => store.log.read(sessionId)
+  const drive = async (more: Partial<AgentParts> = {}, stopping: Partial<Stopping> = {}) => {
+    const session = driveSession(
+      { log: store.log, leases: store.leases, owner: processIdentity() },
+      sessionId,
+    )
+    try {
+      const isResumed = events().length > 0
+      const surface = surfaceOf(room.scriptFile, options)
+      await using agent = await wireAgent(wiring, session, surface, isResumed)
+      agent.begin([isResumed ? resumed(options) : started(options)])
+      const { ask } = agent.parts
+      const parts: AgentParts = {
+        ...agent.parts,
+        ask: (request, signal) => {
+          requests.push(request)
+          return ask(request, signal)
+        },
+        wait: async ms => void waits.push(ms),
+        jitter: () => 1,
+        ...more,
+      }
+      // Awaited here: a bare return would close the model before it is asked.
+      return await driveAgent(parts, { drain: never(), stop: never(), ...stopping })
+    } finally {
+      session.release()
+    }
+  }
+  return {
+    ...room,
+    ...{ store, sessionId, requests, waits, drive, events },
+    data: type => events().flatMap(event => (event.type === type ? [fieldsOf(event)] : [])),
+    [Symbol.dispose]: () => {
+      wiring[Symbol.dispose]()
+      room[Symbol.dispose]()
+    },
+  }
+}
+
+function never(): AbortSignal {
+  return new AbortController().signal
+}
+
+export function settingsOf({ settings = {}, limits = {} }: AgentRoomOptions): PipelineSettings {
+  return {
+    ...{ model: null, yes: null, contextFiles: [] },
+    ...{ planOnly: false, approvePlan: false, skipVerify: false, requireReviewApproval: false },
+    limits: { ...defaultLimits, ...limits },
+    ...settings,
+  }
+}
+
+export function surfaceOf(script: string, { surface = {} }: AgentRoomOptions): AgentSurface {
+  return {
+    model: { script },
+    isInteractive: false,
+    acceptsPlans: true,
+    prompt: () => Promise.reject(new Error("nobody is to be asked")),
+    notice: () => undefined,
+    onEvent: () => undefined,
+    onText: () => undefined,
+    stopping: { drain: never(), stop: never() },
+    waits: false,
+    ...surface,
+  }
+}
+
+function fieldsOf({ data }: StoredEvent): Readonly<Record<string, unknown>> {
+  return data as Readonly<Record<string, unknown>> // as: the data of every event is an object
+}
+
+function started(options: AgentRoomOptions) {
+  return newEvent(SessionStarted, {
+    ...{
+      lane: "agent",
+      goal: "do what is asked",
+      planId: null,
+      planHash: null,
+      approvalId: null,
+      plan: null,
+    },
+    ...{ stepCount: 0, policyVersion: "sha256:test", treeDigest: null, worktreeId: null, repoSha: null },
+    outputs: [],
+    agent: settingsOf(options),
+    owner: processIdentity(),
+  })
+}
+
+function resumed(options: AgentRoomOptions) {
+  const settings = settingsOf(options)
+  return newEvent(SessionResumed, { settings, skipsFailed: false, by: "ada", owner: processIdentity() })
+}
