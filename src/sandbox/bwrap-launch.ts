@@ -27,6 +27,7 @@ export interface PreparedLaunch {
   readonly rules: TreeRules
   readonly snapshot: TreeSnapshot
   readonly placeholders: Placeholders
+  readonly filter: () => Uint8Array<ArrayBuffer>
 }
 
 /** The numbers under which the child finds what is handed over, after its three standard ones. */
@@ -77,11 +78,9 @@ const firstExtra = 3
 
 function openFiles(prepared: PreparedLaunch, blocks: boolean) {
   const { settings, confinement } = prepared
-  const architecture = filterArchitecture(process.arch)
-  if (architecture === null) throw noFilter()
+  const filter = prepared.filter()
   // Orphans of the sandbox become our children, so that their exit can be collected and their usage is known.
   becomeSubreaper()
-  const filter = buildSeccompFilter({ architecture, unixSockets: settings.unixSockets })
   const profile = profileArguments({
     mounts: prepared.mounts,
     environment: confinement.environment,
@@ -106,6 +105,13 @@ function openFiles(prepared: PreparedLaunch, blocks: boolean) {
       open.clear()
     },
   }
+}
+
+/** The system calls a confined program may make; the same for every command of a sandbox. */
+export function callFilter({ unixSockets }: BwrapSettings): Uint8Array<ArrayBuffer> {
+  const architecture = filterArchitecture(process.arch)
+  if (architecture === null) throw noFilter()
+  return buildSeccompFilter({ architecture, unixSockets })
 }
 
 async function cleanUp(prepared: PreparedLaunch, tree: ConfinedTree | null): Promise<CleanUpReport> {

@@ -2,7 +2,8 @@ import { chmodSync, lstatSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ResourceLimits } from "../domain/command.ts"
 import { Failure } from "../domain/failure.ts"
-import { launchConfined } from "./bwrap-launch.ts"
+import { lazily } from "../domain/lazily.ts"
+import { callFilter, launchConfined, type PreparedLaunch } from "./bwrap-launch.ts"
 import type { BwrapSettings } from "./bwrap-settings.ts"
 import { type ControlGroups, findControlGroups } from "./cgroup.ts"
 import { confinedView, refuseUnsafePaths, type ViewQuery } from "./confined-view.ts"
@@ -12,7 +13,7 @@ import { isShown, type Mount } from "./mounts.ts"
 import { isWithin } from "./paths.ts"
 import { holdPlaceholders } from "./placeholders.ts"
 import { requireVisibleProgram } from "./program.ts"
-import { rememberPrivateEntries } from "./system-view.ts"
+import { rememberPrivateEntries, rememberSystemView } from "./system-view.ts"
 import { rememberToolchains } from "./toolchains.ts"
 import type { TreeRules } from "./tree-rules.ts"
 import { takeSnapshot } from "./tree-snapshot.ts"
@@ -21,6 +22,8 @@ export function createBwrapSandbox(settings: BwrapSettings): Sandbox {
   const machine: Machine = {
     privateEntries: rememberPrivateEntries(settings.clock, remembrance),
     toolchains: rememberToolchains(settings.clock, remembrance.blindMs),
+    systemView: rememberSystemView(settings.clock, remembrance.blindMs),
+    filter: lazily(() => callFilter(settings)),
   }
   // Found with the first command: a sandbox that is only asked for its kind must not touch the system.
   let groups: ControlGroups | null = null
@@ -35,7 +38,8 @@ export function createBwrapSandbox(settings: BwrapSettings): Sandbox {
 }
 
 /** How the machine itself is looked at, for the part of the view that does not depend on the command. */
-type Machine = Pick<ViewQuery, "privateEntries" | "toolchains">
+type Machine = Pick<ViewQuery, "privateEntries" | "toolchains" | "systemView"> &
+  Pick<PreparedLaunch, "filter">
 
 const remembrance = { blindMs: 1_000, ageMsMax: 60_000 }
 
@@ -80,6 +84,7 @@ async function prepare(
       rules,
       snapshot,
       placeholders,
+      filter: machine.filter,
     })
   } catch (error) {
     placeholders.release()

@@ -5,7 +5,7 @@ import type { Confinement, Protection } from "./contract.ts"
 import { linkedGitDirectories } from "./git-directory.ts"
 import { isShown, type Mount, protectWorkspace } from "./mounts.ts"
 import { byDepth, isWithin } from "./paths.ts"
-import { hiddenResolverFile, type PrivateEntry, readSystemView, type SystemView } from "./system-view.ts"
+import { hiddenResolverFile, type PrivateEntry, type SystemView } from "./system-view.ts"
 import type { FindToolchains } from "./toolchains.ts"
 import type { TreeSnapshot } from "./tree-snapshot.ts"
 
@@ -28,6 +28,7 @@ export interface ViewQuery {
   readonly snapshot: TreeSnapshot
   readonly privateEntries: FindPrivateEntries
   readonly toolchains: FindToolchains
+  readonly systemView: () => SystemView
 }
 
 /** Entries below a system directory that only its owner may read, down to a depth. */
@@ -40,9 +41,10 @@ export function confinedView({
   snapshot,
   privateEntries,
   toolchains,
+  systemView,
 }: ViewQuery): readonly Mount[] {
   const { workspaceRoot: root } = confinement
-  const system = readSystemView()
+  const system = systemView()
   const shown = [
     ...systemMounts(system, privateEntries, confinement),
     ...temporaryMounts(confinement.environment),

@@ -43,6 +43,16 @@ export function readSystemView(paths: readonly string[] = candidates): SystemVie
   return { directories, links }
 }
 
+/** The same, remembered for a moment: system directories do not come and go between two commands. */
+export function rememberSystemView(clock: Clock, momentMs: number): () => SystemView {
+  let known: { readonly view: SystemView; readonly readAtMs: number } | null = null
+  return () => {
+    const readAtMs = clock.monotonicMs()
+    if (known === null || readAtMs - known.readAtMs >= momentMs) known = { view: readSystemView(), readAtMs }
+    return known.view
+  }
+}
+
 /**
  * What root owns and others may not read. Root inside has no capabilities but is still the owner, so without a mask
  * it would read `/etc/shadow`. A person's own account is refused by the kernel and needs no masks.

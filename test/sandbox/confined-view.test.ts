@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { confinedView, refuseUnsafePaths, type ViewSettings } from "../../src/sandbox/confined-view.ts"
 import type { Confinement } from "../../src/sandbox/contract.ts"
 import { isShown, type Mount, mountAt } from "../../src/sandbox/mounts.ts"
+import { readSystemView } from "../../src/sandbox/system-view.ts"
 import { findToolchains } from "../../src/sandbox/toolchains.ts"
 import { takeSnapshot } from "../../src/sandbox/tree-snapshot.ts"
 import { confinementOf, openRoom, type Room } from "./room.ts"
@@ -31,6 +32,7 @@ async function view(
     confinement,
     snapshot: await takeSnapshot(rules, 0),
     toolchains: findToolchains,
+    systemView: readSystemView,
     privateEntries: directory => (directory === "/etc" ? [{ path: "/etc/private", kind: "file" }] : []),
   })
 }

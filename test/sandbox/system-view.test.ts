@@ -3,7 +3,12 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
 import type { Clock } from "../../src/base/clock.ts"
-import { findPrivateEntries, readSystemView, rememberPrivateEntries } from "../../src/sandbox/system-view.ts"
+import {
+  findPrivateEntries,
+  readSystemView,
+  rememberPrivateEntries,
+  rememberSystemView,
+} from "../../src/sandbox/system-view.ts"
 
 let base: string
 beforeEach(() => {
@@ -80,6 +85,17 @@ describe("what is remembered of it", () => {
     expect(names(find)).toEqual(["a/one"])
     nowMs = 10
     expect(names(find)).toEqual(["a/one", "a/two"])
+  })
+
+  test("of the system directories is their view, for a moment", () => {
+    nowMs = 0
+    const view = rememberSystemView(clock, 1_000)
+    const first = view()
+    expect(first).toEqual(readSystemView())
+    nowMs = 999
+    expect(view()).toBe(first)
+    nowMs = 1_000
+    expect(view()).not.toBe(first)
   })
 
   test("is believed only for a while, because a mode can change without its directory", () => {
