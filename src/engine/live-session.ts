@@ -11,15 +11,15 @@ import type { DrivenSession } from "./session-log.ts"
  */
 export interface LiveSession extends SessionLog {
   readonly state: PipelineState
-  /** All events so far, oldest first. Read each time: a long session is not held in memory a second time. */
-  readonly events: readonly StoredEvent[]
+  /** All events so far, oldest first. Read one by one each time: a long session is not held in memory as well. */
+  readonly events: Iterable<StoredEvent>
   /** What happened last. */
   readonly lastType: string | null
 }
 
 export function openLiveSession(
   driven: DrivenSession,
-  log: Pick<EventLog, "read" | "each">,
+  log: Pick<EventLog, "each">,
   contents: Contents,
   onEvent: (event: StoredEvent) => void,
   /** What the log says already, for who has looked since the session is theirs. */
@@ -34,7 +34,7 @@ export function openLiveSession(
       return state
     },
     get events() {
-      return log.read(driven.sessionId)
+      return log.each(driven.sessionId)
     },
     get lastType() {
       return lastType

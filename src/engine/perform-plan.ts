@@ -82,12 +82,15 @@ export async function askAboutReview(parts: AgentParts, summary: string, signal:
 export async function awaitAnswer(parts: AgentParts, approvalId: string, signal: AbortSignal): Promise<void> {
   const given = parts.answerTo(approvalId)
   if (given !== null) return take(parts, approvalId, given)
-  const request = parts.session.events
-    .flatMap(event => dataOf(ApprovalRequested, event) ?? [])
-    .find(question => question.approvalId === approvalId)
-  if (request === undefined)
-    throw new Error(`the question ${approvalId} is open in the state and not in the log`)
-  await put(parts, request, signal)
+  await put(parts, questionIn(parts, approvalId), signal)
+}
+
+function questionIn({ session }: AgentParts, approvalId: string): Question {
+  for (const event of session.events) {
+    const question = dataOf(ApprovalRequested, event)
+    if (question?.approvalId === approvalId) return question
+  }
+  throw new Error(`the question ${approvalId} is open in the state and not in the log`)
 }
 
 type Question = NewEvent<typeof ApprovalRequested>["data"]

@@ -167,11 +167,12 @@ export function cancelSession(parts: AgentParts, by: string, reason: string): vo
 
 /** How long it all took, how much of it was spent in tools and how much waiting for people. */
 function timesOf({ session: { events }, clock }: AgentParts) {
-  const began = Date.parse(events.at(0)?.at ?? "")
-  const calls = events.flatMap(event => dataOf(ToolCallSettled, event) ?? [])
-  return {
-    wallMs: Math.max(0, clock.now() - began),
-    toolMs: calls.reduce((sum, { durationMs }) => sum + durationMs, 0),
-    waitMs: calls.reduce((sum, { waitMs }) => sum + waitMs, 0),
+  let [began, toolMs, waitMs] = [clock.now(), 0, 0]
+  for (const event of events) {
+    if (event.seq === 1) began = Date.parse(event.at)
+    const settled = dataOf(ToolCallSettled, event)
+    toolMs += settled?.durationMs ?? 0
+    waitMs += settled?.waitMs ?? 0
   }
+  return { wallMs: Math.max(0, clock.now() - began), toolMs, waitMs }
 }

@@ -20,7 +20,7 @@ export interface PathHistory {
  */
 export function sessionChanges(
   artifacts: ArtifactStore,
-  events: readonly StoredEvent[],
+  events: Iterable<StoredEvent>,
 ): readonly PathHistory[] {
   const changes = changesOf(artifacts, events)
   return [...Map.groupBy(changes, change => change.path)].flatMap(([path, history]) => {
@@ -44,7 +44,7 @@ interface RecordedChange extends FileChange {
   readonly checkpointId: string | null
 }
 
-function changesOf(artifacts: ArtifactStore, events: readonly StoredEvent[]): readonly RecordedChange[] {
+function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>): readonly RecordedChange[] {
   const checkpointOf = new Map<string, string | null>()
   const changes: RecordedChange[] = []
   for (const event of events) {

@@ -32,7 +32,7 @@ function contextFiles({ session, workspace, redactor }: AgentParts): StageView["
 }
 
 /** What acode itself saw and a reviewer must know: what was refused, and what nobody can be sure of. */
-function findingsOf(events: readonly StoredEvent[]): readonly AcodeFinding[] {
+function findingsOf(events: Iterable<StoredEvent>): readonly AcodeFinding[] {
   const tools = new Map<string, string>()
   const findings: AcodeFinding[] = []
   for (const event of events) {

@@ -36,7 +36,7 @@ export interface Recovered {
   readonly events: readonly NewEvent[]
 }
 
-export function openCalls(events: readonly StoredEvent[]): readonly OpenCall[] {
+export function openCalls(events: Iterable<StoredEvent>): readonly OpenCall[] {
   const calls = new Map<string, OpenCall>()
   const commands = new Map<string, string>()
   for (const event of events) {

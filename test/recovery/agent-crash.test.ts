@@ -70,9 +70,9 @@ function single({ name, leg, point }: CrashPoint & { readonly name: string }): C
 /** In the middle of a command, of a file and of a check: what is put back, and what is only written down. */
 function twice(points: readonly (CrashPoint & { readonly name: string })[]): readonly Crash[] {
   const wanted: readonly (readonly [string, readonly number[]])[] = [
-    ["command.output", [8, 11, 14, 17, 20]],
-    ["file.renamed", [7, 9]],
-    ["command.exited", [7, 12]],
+    ["command.output", [8, 14, 20]],
+    ["file.renamed", [9]],
+    ["command.exited", [12]],
   ]
   return wanted.flatMap(([name, seconds]) => {
     const point = points.findLast(each => each.name === name)

@@ -21,7 +21,7 @@ const fileBytesMax = 1024 * 1024
  * What the session changed, as unified diffs from before its first change of each file to what is there now. Bounded,
  * and redacted before it is compared: a hunk may show the middle of a key whose first line it leaves out.
  */
-export function sessionDiff(parts: ChangesParts, events: readonly StoredEvent[]): string {
+export function sessionDiff(parts: ChangesParts, events: Iterable<StoredEvent>): string {
   const histories = sessionChanges(parts.artifacts, events).toSorted((a, b) => (a.path < b.path ? -1 : 1))
   return boundedDiffs(histories.map(history => ({ path: history.path, diff: diffOf(parts, history) })))
 }
