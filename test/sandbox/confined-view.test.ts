@@ -7,6 +7,7 @@ import { isShown, type Mount, mountAt } from "../../src/sandbox/mounts.ts"
 import { readSystemView } from "../../src/sandbox/system-view.ts"
 import { findToolchains } from "../../src/sandbox/toolchains.ts"
 import { takeSnapshot } from "../../src/sandbox/tree-snapshot.ts"
+import { testWhere } from "../support/requirement.ts"
 import { confinementOf, openRoom, type Room } from "./room.ts"
 
 let room: Room
@@ -56,9 +57,12 @@ describe("what a confined command sees", () => {
     expect(isShown(mounts, join(room.home, ".ssh/id_rsa"))).toBe(false)
   })
 
-  test.skipIf(process.geteuid?.() !== 0)("is not what only root may read, when it is root", async () => {
-    expect(kindAt(await view(), "/etc/private")).toBe("hiddenFile")
-  })
+  testWhere(process.geteuid?.() === 0 ? null : "the user is not root")(
+    "is not what only root may read, when it is root",
+    async () => {
+      expect(kindAt(await view(), "/etc/private")).toBe("hiddenFile")
+    },
+  )
 
   test("is nothing of the state of acode, wherever it lies and whoever opened it", async () => {
     const mounts = await view({ writable: [room.home] })

@@ -17,6 +17,7 @@ import { findAppeared } from "../../src/sandbox/scan.ts"
 import type { TreeRules } from "../../src/sandbox/tree-rules.ts"
 import { takeSnapshot } from "../../src/sandbox/tree-snapshot.ts"
 import { eventually } from "../support/eventually.ts"
+import { testWhere } from "../support/requirement.ts"
 import { openRoom, type Room, testProtection } from "./room.ts"
 
 if (process.geteuid?.() === 0) process.stderr.write("skipped: root can look into every directory\n")
@@ -155,7 +156,7 @@ describe("a scan after a command", () => {
     expect(found).toEqual(["x/.vscode", "x/secrets"])
   })
 
-  test.skipIf(process.geteuid?.() === 0)(
+  testWhere(process.geteuid?.() === 0 ? "root may look everywhere" : null)(
     "opens new directories that were closed, and closes them again",
     async () => {
       const before = await takeSnapshot(rules(), Date.now())
