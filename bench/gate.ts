@@ -110,6 +110,7 @@ function callOf(tool: string, args: CallRequest["arguments"]): CallRequest {
     grant: emptyGrant,
     isGrantedAsWritten: true,
     offered: null,
+    obstacle: null,
     isForModel: false,
     requiresConfirmation: false,
     signal: null,

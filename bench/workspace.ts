@@ -1,11 +1,7 @@
 import { closeSync, ftruncateSync, lstatSync, openSync, readdirSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import { readEnvironment } from "../src/app/environment.ts"
-import { ownOutputs } from "../src/app/own-outputs.ts"
 import { Wiring } from "../src/app/wire.ts"
-import { wireWorkspace } from "../src/app/wire-workspace.ts"
-import { noFaults } from "../src/base/faults.ts"
-import type { Workspace } from "../src/workspace/contract.ts"
 import { repositoryRoot } from "../test/support/acode.ts"
 import { tempWorkspace } from "../test/support/temp-workspace.ts"
 import { interleaved } from "./measure.ts"
@@ -27,7 +23,7 @@ async function treeFigure(): Promise<Figure> {
   using temp = tempWorkspace({ git: true, files: Object.fromEntries(files) })
   const environment = readEnvironment(temp.environment)
   using wiring = new Wiring({ environment, workspace: temp.root, configFile: undefined })
-  using workspace = await opened(wiring)
+  const { workspace } = await wiring.workspace()
   const { digest, entries } = workspace.tree()
   if (entries.length !== fileCount) throw new Error(`the tree has ${entries.length} files`)
   const [walked, digested] = await interleaved(40, [
@@ -40,20 +36,6 @@ async function treeFigure(): Promise<Figure> {
   ])
   if (walked === undefined || digested === undefined) throw new Error("nothing measured")
   return timesFloor("tree of 10,000 files, unchanged", digested.p50, walked.p50, 1.5)
-}
-
-async function opened(wiring: Wiring): Promise<Workspace> {
-  const { values } = await wiring.config()
-  return wireWorkspace({
-    directory: wiring.root.path,
-    places: wiring.places,
-    config: values,
-    environment: wiring.request.environment,
-    clock: wiring.clock,
-    faults: noFaults,
-    ownOutputs: ownOutputs(),
-    unrecordedRunner: () => wiring.unrecordedRunner(),
-  }).workspace
 }
 
 /** Lists every directory and looks at every file: what anybody pays who wants to know whether something changed. */

@@ -50,6 +50,13 @@ export const CallError = lazily(() =>
 )
 export type CallError = z.infer<ReturnType<typeof CallError>>
 
+/** What says that a call would have left what it may touch, whoever found it. */
+export const violationCodes: ReadonlySet<string> = new Set([
+  "ACODE-SEC-003",
+  "ACODE-SEC-005",
+  "ACODE-EXEC-004",
+])
+
 /** One remark about one place, as compilers make them; a failure of a tool is one as well. */
 export const Diagnostic = lazily(() =>
   z.strictObject({

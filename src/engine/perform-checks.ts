@@ -41,6 +41,7 @@ async function runCommand(
   const settled = await gate.call({
     tool: "run_command",
     arguments: { argv: [...argv] },
+    obstacle: null,
     origin: {
       planId: plan?.planId ?? null,
       planHash: plan?.hash ?? null,

@@ -8,6 +8,7 @@ import type { PlanStep } from "../domain/plan.ts"
 import { stepKey } from "../domain/plan-hash.ts"
 import { resourcesOf } from "../domain/plan-resources.ts"
 import { SessionRested, StepFinished, StepStarted } from "../domain/session-events.ts"
+import type { CallError } from "../domain/tool-call.ts"
 import type { CallCause, CallRequest, SettledCall } from "../gate/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { cancelSession } from "./perform-stages.ts"
@@ -94,8 +95,9 @@ async function callTool(
   const request = requestFor(parts, step, signal)
   const { cause } = await parts.gate.call({
     ...request,
-    tool: args === null ? lostTool : call.tool,
-    arguments: args ?? {},
+    tool: call.tool,
+    arguments: args === undefined ? call.arguments : args,
+    obstacle: args === undefined ? lostArguments : null,
     origin: { ...request.origin, modelCallId: call.id },
   })
   if (cause === "awaiting") restForAnswer(parts)
@@ -112,14 +114,19 @@ function restForAnswer({ session }: AgentParts): void {
   ])
 }
 
-/** No tool has this name: the call ends with an error that the model can read, and it asks again. */
-const lostTool = "arguments that held a secret are gone with the process they were given to"
+/** The model can read it, and asks again. */
+const lostArguments: CallError = {
+  code: "ACODE-EXEC-007",
+  message: "the arguments held a secret and are gone with the process they were given to",
+  where: null,
+  hint: "ask for it again",
+}
 
-/** As the model gave them; after a crash as they are recorded, if those are the very same. */
-function argumentsOf({ fingerprint }: AgentParts, call: TurnCall, raw: RawArguments): Json {
+/** As the model gave them; after a crash as they are recorded, if those are the very same; else undefined. */
+function argumentsOf({ fingerprint }: AgentParts, call: TurnCall, raw: RawArguments): Json | undefined {
   const given = raw.get(call.argsDigest)
   if (given !== undefined) return given
-  return fingerprint(canonicalJson(call.arguments)) === call.argsDigest ? call.arguments : null
+  return fingerprint(canonicalJson(call.arguments)) === call.argsDigest ? call.arguments : undefined
 }
 
 function requestFor({ session }: AgentParts, { task, step }: StepState, signal: AbortSignal): CallRequest {
@@ -127,6 +134,7 @@ function requestFor({ session }: AgentParts, { task, step }: StepState, signal: 
   return {
     tool: "",
     arguments: {},
+    obstacle: null,
     origin: {
       planId: plan?.planId ?? null,
       planHash: plan?.hash ?? null,

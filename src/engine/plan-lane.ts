@@ -145,6 +145,7 @@ class PlanRun {
     const settled = await this.parts.gate.call({
       tool: step.tool,
       arguments: step.arguments,
+      obstacle: null,
       origin: { planId: plan.planId, planHash: plan.hash, stepKey: key, modelCallId: null, ...where },
       grant,
       isGrantedAsWritten: true,

@@ -32,6 +32,8 @@ export interface CallRequest {
   readonly tool: string
   /** As they were written. They live in memory only; the log gets them redacted, with a keyed hash. */
   readonly arguments: Json
+  /** Why the call cannot be made although it was asked for; null when it can. It is recorded either way. */
+  readonly obstacle: CallError | null
   readonly origin: CallOrigin
   readonly grant: Grant
   /** A person approved exactly this call, as a step of a plan: what it declares is granted, and nothing else is. */

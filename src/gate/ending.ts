@@ -1,6 +1,12 @@
 import { messageOf } from "../base/assert.ts"
 import { Failure, type FailureReport } from "../domain/failure.ts"
-import type { CallError, Certainty, Diagnostic, ToolOutcome } from "../domain/tool-call.ts"
+import {
+  type CallError,
+  type Certainty,
+  type Diagnostic,
+  type ToolOutcome,
+  violationCodes,
+} from "../domain/tool-call.ts"
 import type { CallCause } from "./contract.ts"
 
 /** How a call ends that does not come to give a result. */
@@ -32,12 +38,9 @@ export function diagnosticOf({ code, message, where }: CallError): Diagnostic {
 
 export function causeOf({ kind, code }: Pick<FailureReport, "kind" | "code">): CallCause {
   if (code === "ACODE-EXE-002") return "timeout"
-  if (kind === "confinement" || violations.has(code)) return "violation"
+  if (kind === "confinement" || violationCodes.has(code)) return "violation"
   return kind === "denied" ? "refused" : "failed"
 }
-
-/** Where the tool itself found that it would leave what it may touch. */
-const violations: ReadonlySet<string> = new Set(["ACODE-SEC-003", "ACODE-SEC-005", "ACODE-EXEC-004"])
 
 function internal(thrown: unknown): FailureReport {
   return { kind: "internal", code: "ACODE-INT-001", message: messageOf(thrown) }

@@ -48,6 +48,8 @@ class GatedCall {
   async run(): Promise<SettledCall> {
     const resolved = resolveCall(this.request.tool, this.request.arguments, this.request.offered)
     this.pending = [...this.pending, this.requested(resolved)]
+    const { obstacle } = this.request
+    if (obstacle !== null) return this.end(notDone("failed", "failed", obstacle))
     if (resolved.kind === "problem") return this.end(notDone("failed", "failed", resolved.error))
     const permitted = await this.permit(resolved)
     return "outcome" in permitted ? this.end(permitted) : this.perform(permitted)

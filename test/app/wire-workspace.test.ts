@@ -2,10 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { readEnvironment } from "../../src/app/environment.ts"
-import { ownOutputs } from "../../src/app/own-outputs.ts"
 import { Wiring } from "../../src/app/wire.ts"
-import { wireWorkspace } from "../../src/app/wire-workspace.ts"
-import { noFaults } from "../../src/base/faults.ts"
 import { Failure } from "../../src/domain/failure.ts"
 import type { OpenWorkspace } from "../../src/workspace/workspace.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
@@ -21,27 +18,12 @@ beforeEach(async () => {
     workspace: temp.root,
     configFile: undefined,
   })
-  open = await openHere()
+  open = await wiring.workspace()
 })
 afterEach(() => {
-  open.workspace[Symbol.dispose]()
   wiring[Symbol.dispose]()
   temp[Symbol.dispose]()
 })
-
-async function openHere(): Promise<OpenWorkspace> {
-  const { values } = await wiring.config()
-  return wireWorkspace({
-    directory: wiring.root.path,
-    places: wiring.places,
-    config: values,
-    environment: wiring.request.environment,
-    clock: wiring.clock,
-    faults: noFaults,
-    ownOutputs: ownOutputs(),
-    unrecordedRunner: () => wiring.unrecordedRunner(),
-  })
-}
 
 function reportOf(step: () => unknown) {
   try {
@@ -164,11 +146,10 @@ describe("checkpoints", () => {
 
   test("take no more than the configuration allows", async () => {
     temp.write(".agent/config.yml", 'schema_version: "1"\ncheckpoints: { max_file_mb: 1 }\n')
-    open.workspace[Symbol.dispose]()
     wiring[Symbol.dispose]()
     const environment = readEnvironment(temp.environment)
     wiring = new Wiring({ environment, workspace: temp.root, configFile: undefined })
-    open = await openHere()
+    open = await wiring.workspace()
     temp.write("large", new Uint8Array(1024 * 1024 + 1))
     expect(open.checkpoints.takeFiles("c1", ["large"])).toMatchObject({
       kind: "tooLarge",

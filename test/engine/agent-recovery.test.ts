@@ -50,6 +50,22 @@ describe("a session whose process died", () => {
     expect(await check(room.workspace)).toEqual([])
   })
 
+  test("cannot make a call whose arguments held a secret; the model is told and asks again", async () => {
+    const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789"
+    const write = reply.write("keys.txt", `token: ${secret}\n`)
+    const plan = reply.plan({ write: ["keys.txt"], acceptance: [contains("keys.txt", "token")] })
+    room = await agentRoom([plan, write, write, reply.finish(), reply.review("approve")])
+    const dies = { call: () => Promise.reject(new Died()) }
+    await expect(room.drive({ gate: dies })).rejects.toThrow(Died)
+    expect(await room.drive()).toMatchObject({ state: "COMPLETED", exitCode: 0 })
+    const errors = room.data("tool_call.settled").map(({ error }) => error)
+    expect(errors).toMatchObject([{ code: "ACODE-EXEC-007" }, null])
+    expect(room.data("tool_call.requested").map(({ tool }) => tool)).toEqual(["write_file", "write_file"])
+    expect(room.file("keys.txt")).toBe(`token: ${secret}\n`)
+    const found = await check(room.workspace, { secrets: [secret] })
+    expect(found.filter(line => !line.includes("/checkpoints/"))).toEqual([])
+  })
+
   test("asks for the reply again that was not recorded, and for no other", async () => {
     room = await agentRoom(replies)
     await expect(room.drive({ faults: dyingAt(["agent.asked"], 2) })).rejects.toThrow(Died)

@@ -37,6 +37,15 @@ describe("a call that cannot be made", () => {
     expect(error).toMatchObject({ code: "E201", message: expect.stringContaining("not available yet") })
   })
 
+  test("because something stands in its way is on record under its own name, and nothing is touched", async () => {
+    const obstacle = { code: "ACODE-EXEC-007", message: "the arguments are gone", where: null, hint: null }
+    const settled = await room.call("write_file", { path: "b.txt", content: "x" }, { ...granted, obstacle })
+    expect(settled).toMatchObject({ outcome: "failed", certainty: "notDone", error: obstacle })
+    expect(room.commits).toEqual([["tool_call.requested", "tool_call.settled"]])
+    expect(room.data(ToolCallRequested)).toMatchObject([{ tool: "write_file" }])
+    expect(existsSync(join(room.root, "b.txt"))).toBe(false)
+  })
+
   test("with wrong arguments names all of them at once, and nothing is touched", async () => {
     const settled = await room.call("file_write", { path: 7, text: "x" }, granted)
     expect(settled.error?.code).toBe("E202")

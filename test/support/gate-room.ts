@@ -191,6 +191,7 @@ const plainRequest: Omit<CallRequest, "tool" | "arguments"> = {
   grant: emptyGrant,
   isGrantedAsWritten: false,
   offered: null,
+  obstacle: null,
   isForModel: false,
   requiresConfirmation: false,
   signal: null,

@@ -1,5 +1,6 @@
 import { ToolCallRequested, ToolCallSettled, ToolCallStarted } from "../call-events.ts"
 import { dataOf, type NewEvent } from "../event-definition.ts"
+import { violationCodes } from "../tool-call.ts"
 import type { StepFailure } from "./action.ts"
 import { withStep } from "./fold-steps.ts"
 import { withCall } from "./fold-turns.ts"
@@ -92,7 +93,7 @@ function countIn(state: PipelineState, settled: Settled): PipelineState {
 
 /** A path that leads out of the workspace is no mistake like any other: whatever the tool called it, it was not let. */
 function isViolation(code: string): boolean {
-  return code === "ACODE-SEC-003" || code === "ACODE-SEC-005"
+  return violationCodes.has(code)
 }
 
 /** What a person was told nobody can know, and what turned out to be done, goes on as done. */

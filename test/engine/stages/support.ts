@@ -1,6 +1,6 @@
 import { planTools } from "../../../src/app/plan-tools.ts"
 import type { Json } from "../../../src/base/canonical.ts"
-import { defaultLimits } from "../../../src/domain/pipeline/settings.ts"
+
 import type {
   PipelineState,
   PlanVersion,
@@ -15,6 +15,7 @@ import { readPlan } from "../../../src/domain/plan-reading.ts"
 import type { StageView } from "../../../src/engine/stages/contract.ts"
 import { createStages } from "../../../src/engine/stages/stages.ts"
 import { toolDescriptions } from "../../../src/engine/stages/tool-descriptions.ts"
+import { RecordedSession, settingsOf } from "../../support/pipeline-events.ts"
 
 export const stages = createStages({ planTools, toolDescriptions })
 
@@ -74,39 +75,8 @@ export function stepsOf(plan: Plan): readonly StepState[] {
 }
 
 export function stateOf(more: Partial<PipelineState> = {}): PipelineState {
-  return {
-    sessionId: "ses_1",
-    request: "Validate e-mail addresses.",
-    settings: {
-      model: null,
-      limits: defaultLimits,
-      planOnly: false,
-      approvePlan: false,
-      skipVerify: false,
-      requireReviewApproval: false,
-      yes: null,
-      contextFiles: [],
-    },
-    state: "EXECUTING",
-    rest: null,
-    finished: null,
-    stage: null,
-    moved: null,
-    history: [],
-    cycles: { "verifier→executor": 0, "reviewer→executor": 0, "reviewer→planner": 0 },
-    plans: [],
-    steps: [],
-    turns: [],
-    unknownCall: null,
-    openCalls: [],
-    verification: null,
-    lastVerification: null,
-    replyCount: 0,
-    lastChangeSeq: 0,
-    tokens: 0,
-    drivenSinceMs: 0,
-    ...more,
-  }
+  const { state } = new RecordedSession(settingsOf())
+  return { ...state, request: "Validate e-mail addresses.", state: "EXECUTING", drivenSinceMs: 0, ...more }
 }
 
 export function viewOf(state: PipelineState, more: Partial<StageView> = {}): StageView {
