@@ -2,13 +2,22 @@ const bytesMax = 64 * 1024
 /** One file alone may not take all of it. */
 const fileBytesMax = bytesMax / 2
 
-/** Diffs one after the other, as many as fit; what is cut or left out is named. */
-export function boundedDiffs(diffs: readonly { readonly path: string; readonly diff: string }[]): string {
+/** With less room than this hardly any diff fits; the others are not even made. */
+const roomBytesMin = 256
+
+/** Diffs one after the other, as many as fit, each made when it is wanted; what is cut or left out is named. */
+export function boundedDiffs(
+  diffs: readonly { readonly path: string; readonly diff: () => string }[],
+): string {
   const shown: string[] = []
   const leftOut: string[] = []
   let bytesLeft = bytesMax
   for (const { path, diff } of diffs) {
-    const part = cut(diff, fileBytesMax)
+    const part = bytesLeft < roomBytesMin ? null : cut(diff(), fileBytesMax)
+    if (part === null) {
+      leftOut.push(path)
+      continue
+    }
     const bytes = Buffer.byteLength(part)
     if (bytes <= bytesLeft) {
       shown.push(part)

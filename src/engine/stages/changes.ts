@@ -23,7 +23,7 @@ const fileBytesMax = 1024 * 1024
  */
 export function sessionDiff(parts: ChangesParts, events: Iterable<StoredEvent>): string {
   const histories = sessionChanges(parts.artifacts, events).toSorted((a, b) => (a.path < b.path ? -1 : 1))
-  return boundedDiffs(histories.map(history => ({ path: history.path, diff: diffOf(parts, history) })))
+  return boundedDiffs(histories.map(history => ({ path: history.path, diff: () => diffOf(parts, history) })))
 }
 
 function diffOf(parts: ChangesParts, history: PathHistory): string {

@@ -106,20 +106,33 @@ describe("diffs that are too long", () => {
   const diff = (lines: number) => "+0123456789abcdef\n".repeat(lines)
 
   test("are cut at a line, and how much is missing is said", () => {
-    const shown = boundedDiffs([{ path: "a", diff: diff(4_000) }])
+    const shown = boundedDiffs([{ path: "a", diff: () => diff(4_000) }])
     expect(Buffer.byteLength(shown)).toBeLessThan(33 * 1024)
     expect(shown.slice(-80)).toEndWith("\n[2180 more lines of this file are not shown]\n")
   })
 
   test("leave later files out by name, and small ones still fit", () => {
-    const files = ["a", "b", "c"].map(path => ({ path, diff: diff(1_700) }))
-    const shown = boundedDiffs([...files, { path: "d", diff: "+d\n" }])
+    const files = ["a", "b", "c"].map(path => ({ path, diff: () => diff(1_700) }))
+    const shown = boundedDiffs([...files, { path: "d", diff: () => "+d\n" }])
     expect(Buffer.byteLength(shown)).toBeLessThan(65 * 1024)
     expect(shown.slice(-80)).toEndWith("+d\n[also changed, and not shown here: c]\n")
   })
 
+  test("are not made when there is no room for them any more", () => {
+    const made: string[] = []
+    const files = ["a", "b", "c", "d"].map(path => ({
+      path,
+      diff: () => {
+        made.push(path)
+        return diff(1_820)
+      },
+    }))
+    expect(boundedDiffs(files)).toEndWith("[also changed, and not shown here: c, d]\n")
+    expect(made).toEqual(["a", "b"])
+  })
+
   test("name at most a hundred files", () => {
-    const files = Array.from({ length: 150 }, (_, index) => ({ path: `f${index}`, diff: diff(1_800) }))
+    const files = Array.from({ length: 150 }, (_, index) => ({ path: `f${index}`, diff: () => diff(1_800) }))
     expect(boundedDiffs(files).slice(-80)).toEndWith(", f101 and 48 more]\n")
   })
 })

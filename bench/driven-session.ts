@@ -1,0 +1,58 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { type AgentEnd, agentVerbs } from "../src/app/agent-verbs.ts"
+import { defaultLimits } from "../src/domain/pipeline/settings.ts"
+import type { StoredEvent } from "../src/store/contract.ts"
+import type { ReplyText } from "../test/support/agent-workspace.ts"
+import { quietSurface } from "../test/support/golden-points.ts"
+import type { Product } from "./product.ts"
+
+export interface Timed {
+  readonly event: StoredEvent
+  readonly atMs: number
+  /** After what was measured in between, which is not the session's. */
+  readonly goesOnMs: number
+}
+
+/** Floors are measured between the calls of the very session they stand for: a disk is not the same a second later. */
+export async function driven(
+  product: Product,
+  replies: readonly ReplyText[],
+  between: () => void = () => undefined,
+) {
+  const script = join(product.workspace.outside, "script.json")
+  writeFileSync(script, JSON.stringify({ replies }))
+  const seen: Timed[] = []
+  const surface = quietSurface(script, event => {
+    const atMs = performance.now()
+    if (event.type === "tool_call.settled") between()
+    seen.push({ event, atMs, goesOnMs: performance.now() })
+  })
+  const limits = { ...defaultLimits, cyclesMax: 10, turnsMax: 1_000 }
+  const began = performance.now()
+  const end: AgentEnd = await agentVerbs(product.wiring).run(
+    "measure",
+    { ...settings, limits },
+    { ...surface, acceptsPlans: true },
+  )
+  return { end, seen, tookMs: performance.now() - began, script }
+}
+
+const settings = {
+  ...{ model: null, yes: null, contextFiles: [] },
+  ...{ planOnly: false, approvePlan: false, skipVerify: false, requireReviewApproval: false },
+}
+
+/** Times from one event to another right after it, in sessions without anything else in between. */
+export function spans(seen: readonly Timed[], from: string, to: string): number[] {
+  let beganMs: number | null = null
+  return seen.flatMap(({ event: { type }, atMs, goesOnMs }) => {
+    const span = type === to && beganMs !== null ? [atMs - beganMs] : []
+    if (type === from) beganMs = goesOnMs
+    else if (type === to || ends.has(type)) beganMs = null
+    return span
+  })
+}
+
+/** What ends a span that is not about it. */
+const ends: ReadonlySet<string> = new Set(["step.finished", "step.started"])
