@@ -11,7 +11,6 @@ export function sampleScript(testCommand: readonly string[]): Json {
       { stage: "planner", plan: planOf(test), usage: { input: 1210, output: 402 } },
       ...reading,
       ...firstTry(test),
-      judgement,
       ...mending,
       judgement,
       {

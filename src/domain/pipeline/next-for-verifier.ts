@@ -12,7 +12,8 @@ export function nextForVerifier(state: PipelineState, run: StageRun): Action {
   const open = run.checks.filter(({ id, taskId }) => !done.has(keyOf(id, taskId)))
   const byAcode = open.filter(({ kind }) => kind !== "judgement")
   if (byAcode.length > 0) return { kind: "runChecks", checks: byAcode }
-  if (open.length > 0) return nextForJudgement(state, open)
+  // What a program has found wrong has to be mended anyway: nobody is asked for an opinion about it.
+  if (open.length > 0 && failed(state.verification).length === 0) return nextForJudgement(state, open)
   return decided(state)
 }
 

@@ -45,6 +45,11 @@ describe("the verifier", () => {
     })
   })
 
+  test("asks nobody's judgement about what a program has found wrong", () => {
+    const session = atVerifier([a1, judged]).add(checked("a1", "failed"))
+    expect(session.next()).toMatchObject({ kind: "move", to: "executor", status: "cycle" })
+  })
+
   test("after a crash runs only the checks that have no verdict, criteria of two tasks apart", () => {
     const session = atVerifier([a1, a2], settingsOf(), twoTasks).add(checked("a1", "passed"))
     expect(session.next()).toEqual({ kind: "runChecks", checks: [a2] })
