@@ -6,6 +6,8 @@ const testScripts = ["scripts/test", "scripts/test-summary.ts", "scripts/with-bu
 
 function checkoutWithTests(files: Readonly<Record<string, string>>): FakeCheckout {
   const checkout = fakeCheckout(testScripts)
+  // Stands in for the build, which is not what is tested here.
+  checkout.write("scripts/build", '#!/bin/sh\necho built >"$1"\n', 0o755)
   const header = 'import { expect, test } from "bun:test"\n'
   for (const [name, text] of Object.entries(files)) checkout.write(`test/${name}.test.ts`, header + text)
   return checkout
@@ -72,6 +74,25 @@ test("a", () => {
   const env = { TMPDIR: `${checkout.root}/tmp`, ACODE_SOMETHING: "1" }
   expect(lastLine(checkout.run(["bash", "scripts/test"], { env }).stdout)).toBe("1 passed, 0 failed")
   expect(readdirSync(`${checkout.root}/tmp`)).toEqual(["keep"])
+})
+
+describe("scripts/test runs", () => {
+  const program =
+    'test("a", () => expect(process.env["ACODE_TEST_BINARY"] ?? "the sources").toMatch(/PATTERN/))\n'
+
+  test("everything on the compiled program, and named files on the sources", () => {
+    using whole = checkoutWithTests({ which: program.replace("PATTERN", "acode-test\\.\\w+\\/acode$") })
+    expect(lastLine(whole.run(["bash", "scripts/test"]).stdout)).toBe("1 passed, 0 failed")
+    using some = checkoutWithTests({ which: program.replace("PATTERN", "^the sources$") })
+    expect(lastLine(some.run(["bash", "scripts/test", "which"]).stdout)).toBe("1 passed, 0 failed")
+  })
+
+  test("nothing when the program cannot be built", () => {
+    using checkout = checkoutWithTests({ which: program })
+    checkout.write("scripts/build", "#!/bin/sh\nexit 1\n", 0o755)
+    const { stdout, exitCode } = checkout.run(["bash", "scripts/test"])
+    expect([lastLine(stdout), exitCode]).toEqual(["0 passed, 1 failed", 1])
+  })
 })
 
 describe(".ci/run", () => {
