@@ -1,10 +1,11 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type AgentEnd, agentVerbs } from "../src/app/agent-verbs.ts"
-import { defaultLimits } from "../src/domain/pipeline/settings.ts"
+import { defaultLimits, plainSettings } from "../src/domain/pipeline/settings.ts"
 import type { StoredEvent } from "../src/store/contract.ts"
 import type { ReplyText } from "../test/support/agent-workspace.ts"
 import { quietSurface } from "../test/support/golden-points.ts"
+import { open, reply } from "../test/support/script-replies.ts"
 import type { Product } from "./product.ts"
 
 export interface Timed {
@@ -17,7 +18,8 @@ export interface Timed {
 /** Floors are measured between the calls of the very session they stand for: a disk is not the same a second later. */
 export async function driven(
   product: Product,
-  replies: readonly ReplyText[],
+  /** What a scripted model says; null asks the server that is configured. */
+  replies: readonly ReplyText[] | null,
   between: () => void = () => undefined,
 ) {
   const script = join(product.workspace.outside, "script.json")
@@ -32,15 +34,10 @@ export async function driven(
   const began = performance.now()
   const end: AgentEnd = await agentVerbs(product.wiring).run(
     "measure",
-    { ...settings, limits },
-    { ...surface, acceptsPlans: true },
+    { ...plainSettings, limits },
+    { ...surface, acceptsPlans: true, ...(replies === null ? { model: {} } : {}) },
   )
   return { end, seen, tookMs: performance.now() - began, script }
-}
-
-const settings = {
-  ...{ model: null, yes: null, contextFiles: [] },
-  ...{ planOnly: false, approvePlan: false, skipVerify: false, requireReviewApproval: false },
 }
 
 /** Times from one event to another right after it, in sessions without anything else in between. */
@@ -56,3 +53,23 @@ export function spans(seen: readonly Timed[], from: string, to: string): number[
 
 /** What ends a span that is not about it. */
 const ends: ReadonlySet<string> = new Set(["step.finished", "step.started"])
+
+const turnSteps = 40
+export const turnsPerStep = 8
+
+/** A session of so many steps, each of which makes a call in each of its turns. */
+export function turning(
+  call: (index: number) => Parameters<typeof reply.calls>[number],
+  steps = turnSteps,
+): readonly ReplyText[] {
+  const ids = Array.from({ length: steps }, (_, index) => `s${index}`)
+  return [
+    reply.plan({ write: ["out/**"], steps: ids.map(id => open(id, "GENERATE_CODE")) }),
+    ...ids.flatMap((_, step) => [
+      ...Array.from({ length: turnsPerStep }, (__, turn) => reply.calls(call(step * turnsPerStep + turn))),
+      reply.write("out/last.txt", `${step}\n`),
+      reply.finish(),
+    ]),
+    reply.review("approve"),
+  ]
+}

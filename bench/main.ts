@@ -13,11 +13,18 @@ const groups: Readonly<Record<string, () => Promise<Figure[]> | Figure[]>> = {
   redaction: async () => (await import("./redaction.ts")).redactionFigures(),
   runner: async () => (await import("./runner.ts")).runnerFigures(),
   gate: async () => (await import("./gate.ts")).gateFigures(),
-  pipeline: async () => (await import("./pipeline.ts")).pipelineFigures(),
+  pipeline: async () => {
+    build()
+    return (await import("./pipeline.ts")).pipelineFigures()
+  },
   sandbox: async () => (await import("./sandbox.ts")).sandboxFigures(),
   capture: async () => (await import("./capture.ts")).captureFigures(),
   evidence: async () => (await import("./evidence.ts")).evidenceFigures(),
   kill: async () => (await import("./kill.ts")).killFigures(),
+  models: async () => {
+    build()
+    return (await import("./models.ts")).modelFigures()
+  },
   start: async () => {
     build()
     return (await import("./start.ts")).startFigures()

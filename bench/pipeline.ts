@@ -1,36 +1,17 @@
 import { systemIds } from "../src/base/clock.ts"
 import { command } from "../src/domain/command-builder.ts"
-import type { ReplyText } from "../test/support/agent-workspace.ts"
-import { contains, open, reply } from "../test/support/script-replies.ts"
-import { driven, spans, type Timed } from "./driven-session.ts"
+import { contains, reply } from "../test/support/script-replies.ts"
+import { driven, spans, type Timed, turning, turnsPerStep } from "./driven-session.ts"
 import { durableCommits } from "./floors.ts"
 import { longSessionFigures } from "./long-session.ts"
 import { timingOf } from "./measure.ts"
 import { openProduct } from "./product.ts"
 import { atMost, type Figure, timesFloor } from "./report.ts"
+import { sampled } from "./sampled.ts"
 
 /** What the agent lane adds when the model answers at once: to a turn, to a stage, to a session, to going on. */
 export async function pipelineFigures(): Promise<Figure[]> {
   return [...(await turns()), ...(await whole()), ...(await commands()), ...(await longSessionFigures())]
-}
-
-const turnSteps = 40
-const turnsPerStep = 8
-
-function turning(
-  call: (index: number) => Parameters<typeof reply.calls>[number],
-  steps = turnSteps,
-): readonly ReplyText[] {
-  const ids = Array.from({ length: steps }, (_, index) => `s${index}`)
-  return [
-    reply.plan({ write: ["out/**"], steps: ids.map(id => open(id, "GENERATE_CODE")) }),
-    ...ids.flatMap((_, step) => [
-      ...Array.from({ length: turnsPerStep }, (__, turn) => reply.calls(call(step * turnsPerStep + turn))),
-      reply.write("out/last.txt", `${step}\n`),
-      reply.finish(),
-    ]),
-    reply.review("approve"),
-  ]
 }
 
 /** A turn is four commits: the request, the reply, the intent and the outcome. */
@@ -56,16 +37,14 @@ async function turns(): Promise<Figure[]> {
     commits.take,
   )
   const readMs = turnMs(read.seen) - commitsOfTurn * commits.p50()
+  commits.forget()
   const write = await driven(
     product,
     turning(index => ["write_file", { path: `out/${index % 50}.txt`, content: `content ${index}\n` }]),
     () => [commits, writes].forEach(({ take }) => void take()),
   )
   const writeMs = turnMs(write.seen) - commitsOfTurn * commits.p50() - writes.p50()
-  const moves = [...read.seen, ...write.seen].flatMap(({ event, atMs }, index, all) => {
-    const before = all.slice(0, index).findLast(({ event: { type } }) => !moving.has(type))
-    return event.type === "stage.entered" && before !== undefined ? [atMs - before.goesOnMs] : []
-  })
+  const moves = [...movesIn(read.seen), ...movesIn(write.seen)]
   const moveMs = timingOf(moves).p50 - commitsOfMove * commits.p50()
   return [
     atMost("turn that reads, over its four commits", readMs, 1.5),
@@ -74,29 +53,19 @@ async function turns(): Promise<Figure[]> {
   ]
 }
 
+/** From what came before the end of a stage to the beginning of the next one. */
+function movesIn(seen: readonly Timed[]): number[] {
+  return seen.flatMap(({ event, atMs }, index) => {
+    if (event.type !== "stage.entered") return []
+    const before =
+      seen[seen.slice(0, index).findLastIndex(({ event: { type } }) => type === "stage.finished") - 1]
+    return before === undefined ? [] : [atMs - before.goesOnMs]
+  })
+}
+
 function turnMs(seen: readonly Timed[]): number {
   return timingOf(spans(seen, "tool_call.settled", "tool_call.settled")).p50
 }
-
-/** Times of something that is done again and again; the first ones are left out, for they are slower. */
-function sampled(work: () => void): { take(): void; p50(): number } {
-  const samples: number[] = []
-  return {
-    take: () => {
-      const began = performance.now()
-      work()
-      samples.push(performance.now() - began)
-    },
-    p50: () => timingOf(samples.splice(0).slice(20)).p50,
-  }
-}
-
-const moving: ReadonlySet<string> = new Set([
-  "stage.finished",
-  "stage.transitioned",
-  "stage.entered",
-  "cycle.started",
-])
 
 async function whole(): Promise<Figure[]> {
   using product = openProduct()

@@ -1,10 +1,14 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { docPages } from "./doc-pages.ts"
+import { modelSchemas } from "./model-schemas.ts"
 
-/** Writes `docs/`; with `--check` says what in it is not what the code says, and fails. */
-const directory = join(import.meta.dirname, "..", "docs")
-const pages = docPages()
+/** Writes what is generated; with `--check` says what of it is not what the code says, and fails. */
+const root = join(import.meta.dirname, "..")
+const files = new Map([
+  ...[...docPages()].map(([name, text]) => [`docs/${name}`, text] as const),
+  ["src/engine/stages/model-schemas.json", modelSchemas()] as const,
+])
 
 if (process.argv.includes("--check")) {
   const drifted = drift()
@@ -12,21 +16,21 @@ if (process.argv.includes("--check")) {
   if (drifted.length > 0) process.stdout.write("run npm run docs\n")
   process.exitCode = drifted.length > 0 ? 1 : 0
 } else {
-  mkdirSync(directory, { recursive: true })
-  for (const [name, text] of pages) writeFileSync(join(directory, name), text)
+  mkdirSync(join(root, "docs"), { recursive: true })
+  for (const [path, text] of files) writeFileSync(join(root, path), text)
 }
 
 function drift(): string[] {
-  const unknown = readdirSync(directory).filter(name => !pages.has(name))
-  const changed = [...pages].flatMap(([name, text]) => firstDifference(name, text) ?? [])
+  const unknown = readdirSync(join(root, "docs")).filter(name => !files.has(`docs/${name}`))
+  const changed = [...files].flatMap(([path, text]) => firstDifference(path, text) ?? [])
   return [...unknown.map(name => `docs/${name}: no page of this name is generated`), ...changed]
 }
 
-function firstDifference(name: string, expected: string): string | null {
-  const stored = readdirSync(directory).includes(name) ? readFileSync(join(directory, name), "utf8") : ""
+function firstDifference(path: string, expected: string): string | null {
+  const stored = existsSync(join(root, path)) ? readFileSync(join(root, path), "utf8") : ""
   if (stored === expected) return null
   const [is, wanted] = [stored.split("\n"), expected.split("\n")]
   const at = wanted.findIndex((line, index) => line !== is[index])
   const index = at === -1 ? wanted.length : at
-  return `docs/${name}:${index + 1}\n  is      ${is[index] ?? "(end)"}\n  wanted  ${wanted[index] ?? "(end)"}`
+  return `${path}:${index + 1}\n  is      ${is[index] ?? "(end)"}\n  wanted  ${wanted[index] ?? "(end)"}`
 }

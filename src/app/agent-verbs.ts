@@ -14,6 +14,7 @@ import { isProcessAlive, processIdentity } from "../store/process-identity.ts"
 import type { SessionSummary } from "../store/session/contract.ts"
 import { readGitState } from "../workspace/git.ts"
 import type { AgentSurface } from "./agent-surface.ts"
+import type { SaidOfModels } from "./model/session-models.ts"
 import { readYes } from "./policy-yes.ts"
 import { contentsOf } from "./recorded-contents.ts"
 import { requestControl } from "./session-control.ts"
@@ -39,7 +40,11 @@ export interface ResumeRequest {
   /** What changes; everything else stays as it was recorded. */
   readonly change: (settings: PipelineSettings) => PipelineSettings
   readonly skipsFailed: boolean
+  /** Which of the model and the mode was said now; without it both are as they were recorded. */
+  readonly said?: SaidOfModels
 }
+
+const nothingSaid: SaidOfModels = { model: false, mode: false }
 
 export interface AgentEnd extends Rest {
   readonly sessionId: string
@@ -74,17 +79,25 @@ async function start(
   if (goal.trim() === "")
     throw refused("usage", "ACODE-CLI-003", "the goal is empty", "say what is to be done")
   const store = await wiring.store()
+  lookAhead(wiring)
   const session = await take(store, systemIds.next("ses"), surface)
   try {
     const { workspace } = await wiring.workspace()
     const { policyVersion } = await wiring.policy()
-    await using agent = await wireAgent(wiring, session, surface, false)
+    const { withModels } = await import("./model/session-models.ts")
+    const said = { model: true, mode: true }
+    const chosen = await withModels(wiring, { settings, before: null, said }, surface)
+    await using agent = await wireAgent(
+      wiring,
+      { driven: session, settings: chosen, isResumed: false },
+      surface,
+    )
     agent.begin([
       newEvent(SessionStarted, {
         lane: "agent",
         goal: (await wiring.redactor([])).redactText(goal),
         ...{ planId: null, planHash: null, approvalId: null, plan: null, stepCount: 0, policyVersion },
-        agent: settings,
+        agent: chosen,
         treeDigest: workspace.tree().digest,
         outputs: [...wiring.ownOutputs],
         ...readGitState(wiring.root.path),
@@ -101,10 +114,11 @@ async function start(
 async function resume(
   wiring: Wiring,
   sessionId: string,
-  { change, skipsFailed }: ResumeRequest,
+  { change, skipsFailed, said = nothingSaid }: ResumeRequest,
   surface: AgentSurface,
 ): Promise<AgentEnd> {
   const store = await wiring.store()
+  lookAhead(wiring)
   const session = await take(store, sessionId, surface)
   try {
     const state = fold(store.log.each(sessionId), contentsOf(store.artifacts))
@@ -122,10 +136,16 @@ async function resume(
         `the session has ended: ${state.finished.reason}`,
         "start another one",
       )
-    const settings = change(state.settings)
+    const { withModels } = await import("./model/session-models.ts")
+    const changed = { settings: change(state.settings), before: state.settings, said }
+    const settings = await withModels(wiring, changed, surface)
     // Dangerous scopes were acknowledged when they were recorded.
     if (settings.yes !== null) wiring.yes ??= readYes(settings.yes, true)
-    await using agent = await wireAgent(wiring, session, surface, true, state)
+    await using agent = await wireAgent(
+      wiring,
+      { driven: session, settings, isResumed: true, known: state },
+      surface,
+    )
     const owner = processIdentity()
     agent.begin([newEvent(SessionResumed, { settings, skipsFailed, by: userName(), owner })])
     return { sessionId, ...(await driveAgent(agent.parts, surface.stopping)) }
@@ -133,6 +153,12 @@ async function resume(
     session.release()
     store.anchor()
   }
+}
+
+/** A look at the sandbox starts programs, which may as well run while models are looked for. */
+function lookAhead(wiring: Wiring): void {
+  // What goes wrong is told when it is needed.
+  wiring.hasSandbox().catch(() => undefined)
 }
 
 /** Two processes never drive one session, nor two sessions one workspace. */

@@ -25,6 +25,10 @@ export const configVariables: readonly {
     isNumber: true,
   },
   { variable: "ACODE_EXECUTION_MAX_CONCURRENT", key: "execution.max_concurrent", isNumber: true },
+  { variable: "ACODE_MODE_DEFAULT", key: "mode.default", isNumber: false },
+  { variable: "ACODE_MODEL_PROVIDER", key: "model.provider", isNumber: false },
+  { variable: "ACODE_MODEL_ENDPOINT", key: "model.endpoint", isNumber: false },
+  { variable: "ACODE_MODEL_NAME", key: "model.name", isNumber: false },
 ]
 
 export function environmentOverrides(host: Readonly<Record<string, string>>): Override[] {

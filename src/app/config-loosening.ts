@@ -45,6 +45,17 @@ const strictness: Readonly<Record<string, Strictness>> = {
   "commands.lint": { kind: "trustedOnly" },
   "commands.format": { kind: "trustedOnly" },
   "commands.start": { kind: "trustedOnly" },
+  "mode.default": { kind: "ranks", ranks: [["local-only"], ["airgapped"]] },
+  "mode.allow_burst": { kind: "ranks", ranks: [[true], [false]] },
+  "mode.airgapped_lock": { kind: "ranks", ranks: [[false], [true]] },
+  "model.provider": { kind: "trustedOnly" },
+  "model.endpoint": { kind: "trustedOnly" },
+  // A server of this machine may have models that run elsewhere, and the name is what chooses them.
+  "model.name": { kind: "trustedOnly" },
+  "models.planner": { kind: "trustedOnly" },
+  "models.executor": { kind: "trustedOnly" },
+  "models.verifier": { kind: "trustedOnly" },
+  "models.reviewer": { kind: "trustedOnly" },
 }
 
 /** Lists that protect: each source adds to them, so that no file can take away what another one asked for. */

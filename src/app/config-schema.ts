@@ -3,6 +3,8 @@ import { approvalsSection } from "./config-approvals.ts"
 import { checkpointsSection } from "./config-checkpoints.ts"
 import { defaultConfig } from "./config-defaults.ts"
 import { executionSection } from "./config-execution.ts"
+import { modeSection } from "./config-mode.ts"
+import { modelSection, modelsSection } from "./config-model.ts"
 import { orchestrationSection } from "./config-orchestration.ts"
 import { executorSection, rulesList } from "./config-rules.ts"
 import { commandsSection } from "./config-verification.ts"
@@ -21,6 +23,9 @@ export const ConfigFile = z.strictObject({
   executor: executorSection(),
   orchestration: orchestrationSection(),
   commands: commandsSection(),
+  mode: modeSection(),
+  model: modelSection(),
+  models: modelsSection(),
   checkpoints: checkpointsSection(),
 })
 

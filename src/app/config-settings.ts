@@ -130,6 +130,7 @@ export function toPipelineLimits({ orchestration, executor }: Config): PipelineL
     },
     stepTimeoutMs: Math.round(executor.step_timeout_seconds * 1000),
     contextTokensMax: null,
+    tokensMax: null,
   }
 }
 

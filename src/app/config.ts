@@ -1,4 +1,5 @@
 import type { Json } from "../base/canonical.ts"
+import { type ConfigCache, configCache } from "./config-cache.ts"
 import { environmentOverrides, type Override } from "./config-environment.ts"
 import { type ConfigSource, readConfigFile } from "./config-file.ts"
 import { documentOf, type Leaves } from "./config-keys.ts"
@@ -54,8 +55,9 @@ export interface ProjectFileState extends ConfigFileState {
 export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
   const { workspaceRoot, environment, flags } = request
   const sources = configSources(workspaceRoot, environment, flags.configFile)
-  const user = await readFileLayer(sources.user)
-  const project = await readFileLayer(sources.project)
+  const cache = configCache(environment.xdgCacheHome)
+  const user = await readFileLayer(sources.user, cache)
+  const project = await readFileLayer(sources.project, cache)
   const variables = await checkOverrides(environmentOverrides(environment.host))
   const line = await checkOverrides(flagOverrides(flags))
   const problems = [user, project, variables, line].flatMap(part => part.problems)
@@ -94,12 +96,18 @@ interface CheckedPart {
 
 const nothing: Leaves = new Map()
 
-async function readFileLayer(source: ConfigSource): Promise<CheckedPart & { readonly hash: string | null }> {
+async function readFileLayer(
+  source: ConfigSource,
+  cache: ConfigCache,
+): Promise<CheckedPart & { readonly hash: string | null }> {
   const read = readConfigFile(source)
   if (read.kind === "absent") return { leaves: nothing, problems: [], hash: null }
   if (read.kind === "unusable") return { leaves: nothing, problems: [read.problem], hash: null }
+  const known = cache.read(read.hash)
+  if (known !== null) return { leaves: known, problems: [], hash: read.hash }
   const { checkConfigText } = await import("./config-document.ts")
   const { leaves, problems } = await checkConfigText(read.text, source.shown)
+  if (leaves !== null) cache.write(read.hash, leaves)
   return { leaves: leaves ?? nothing, problems, hash: read.hash }
 }
 

@@ -18,6 +18,9 @@ export async function diagnose(wiring: Wiring): Promise<readonly Finding[]> {
     await guardedFinding("git", async () => git(wiring)),
     await guardedFinding("database", () => database(wiring)),
     await guardedFinding("keys", async () => keys(wiring)),
+    await guardedFinding("model", async () =>
+      (await import("./model/model-finding.ts")).modelFinding(wiring),
+    ),
   ]
 }
 

@@ -10,6 +10,7 @@ export interface AppEnvironment {
   readonly home: string
   readonly xdgConfigHome: string
   readonly xdgDataHome: string
+  readonly xdgCacheHome: string
   readonly noColor: boolean
   readonly ci: boolean
   readonly nonInteractive: boolean
@@ -21,6 +22,10 @@ export interface AppEnvironment {
   /** Stands in for the project file, as `--config` does. */
   readonly configFile: string | null
   readonly editor: string | null
+  readonly anthropicApiKey: string | null
+  readonly openaiApiKey: string | null
+  /** Where Ollama is, as its own programs read it. */
+  readonly ollamaHost: string | null
 }
 
 /** The only reader of process.env. Throws one Failure that names every malformed variable. */
@@ -36,6 +41,7 @@ export function readEnvironment(
     // A relative XDG directory is to be ignored: it would mean another place in every working directory.
     xdgConfigHome: absolute(variables["XDG_CONFIG_HOME"]) ?? join(home, ".config"),
     xdgDataHome: absolute(variables["XDG_DATA_HOME"]) ?? join(home, ".local", "share"),
+    xdgCacheHome: absolute(variables["XDG_CACHE_HOME"]) ?? join(home, ".cache"),
     noColor: text(variables["NO_COLOR"]) !== null,
     ci: !["", "0", "false"].includes((variables["CI"] ?? "").toLowerCase()),
     nonInteractive: readSwitch(read, "ACODE_NON_INTERACTIVE"),
@@ -44,6 +50,9 @@ export function readEnvironment(
     trustProject: readHash(read, "ACODE_TRUST_PROJECT"),
     configFile: text(variables["ACODE_CONFIG_FILE"]),
     editor: text(variables["EDITOR"]),
+    anthropicApiKey: text(variables["ANTHROPIC_API_KEY"]?.trim()),
+    openaiApiKey: text(variables["OPENAI_API_KEY"]?.trim()),
+    ollamaHost: text(variables["OLLAMA_HOST"]?.trim()),
   }
   if (problems.length > 0) throw malformed(problems)
   return environment

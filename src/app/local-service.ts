@@ -8,6 +8,7 @@ import type { AgentVerbs } from "./agent-verbs.ts"
 import { toAuditSettings, toResourceLimits } from "./config-settings.ts"
 import { configSources } from "./config-sources.ts"
 import { historyVerbs } from "./history-verbs.ts"
+import type { ModelVerbs } from "./model/model-verbs.ts"
 import type { PlanVerbs } from "./plan-verbs.ts"
 import type { PolicyQuestions } from "./policy-questions.ts"
 import type { AppService, TrustedFile } from "./service.ts"
@@ -35,6 +36,8 @@ export function openService(request: ServiceRequest): AppService {
     ...historyVerbs(wiring),
     ...lazyPlanVerbs(wiring),
     ...lazyAgentVerbs(wiring),
+    listModels: async look => (await lookAtModels(wiring)).listModels(look),
+    probeModel: async look => (await lookAtModels(wiring)).probeModel(look),
     workspaceRoot: wiring.root.path,
     config,
     commandOf: async (words, form) => {
@@ -58,6 +61,11 @@ export function openService(request: ServiceRequest): AppService {
     setConfig: (key, value) => setValue(wiring, key, value),
     close: async () => wiring[Symbol.dispose](),
   }
+}
+
+/** Loaded when one is used: they bring the transport and the ladder along. */
+async function lookAtModels(wiring: Wiring): Promise<ModelVerbs> {
+  return (await import("./model/model-verbs.ts")).modelVerbs(wiring)
 }
 
 /** Loaded when one is used: the plan lane brings the tools and the gate along. */

@@ -4,7 +4,6 @@ import type { PathOperation } from "../policy/contract.ts"
 import { locate } from "../workspace/place.ts"
 import type { Wiring } from "./wire.ts"
 import type { WiredPolicy } from "./wire-policy.ts"
-import { hasSandbox } from "./wire-sandbox.ts"
 
 /** A string for a shell, a program with its arguments, or something to be done to a path. */
 export type PolicyQuestion =
@@ -21,15 +20,11 @@ export interface PolicyQuestions {
 /** Answers what is decided at the root of the workspace, outside any plan: by the rules, the defaults and `--yes`. */
 export function policyQuestions(wiring: Wiring): PolicyQuestions {
   let loaded: Promise<WiredPolicy> | null = null
-  let probed: Promise<boolean> | null = null
   const policy = () => {
     loaded ??= wiring.policy()
     return loaded
   }
-  const isConfined = () => {
-    probed ??= wiring.config().then(({ values }) => hasSandbox(values, wiring.root.path))
-    return probed
-  }
+  const isConfined = () => wiring.hasSandbox()
   return {
     answer: async question => {
       if ("path" in question) return answerPath(wiring, await policy(), question.path, question.op)

@@ -1,18 +1,27 @@
 import { closeSync, constants, fstatSync, ftruncateSync, writeSync } from "node:fs"
 import { printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
+import type { ModelSelection } from "../domain/pipeline/settings.ts"
 import { type Recording, readRecording } from "../provider/recording-file.ts"
 import { type GivenFile, givenText, openGivenFile, readGivenFile } from "./given-file.ts"
+import { modelsIn } from "./model/recorded-models.ts"
 
 const recordingBytesMax = 256_000_000
 
-export function readRecordingFile(file: GivenFile): Recording {
+export interface ReadRecording {
+  readonly recording: Recording
+  /** How the models were asked; null for a recording of a script. */
+  readonly models: ModelSelection | null
+}
+
+export function readRecordingFile(file: GivenFile): ReadRecording {
   return recordingIn(file, wholeLines(file))
 }
 
 export interface OpenRecording {
   /** `dev:ino` of the file. */
   readonly id: string
+  readonly isNew: boolean
   append(line: string): void
   close(): void
 }
@@ -24,8 +33,9 @@ export interface OpenRecording {
 export function openRecording(file: GivenFile, isResumed: boolean): OpenRecording {
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW
   const descriptor = openGivenFile(file, flags)
+  const isNew = fstatSync(descriptor).size === 0
   try {
-    if (fstatSync(descriptor).size > 0) continueIn(file, descriptor, isResumed)
+    if (!isNew) continueIn(file, descriptor, isResumed)
   } catch (error) {
     closeSync(descriptor)
     throw error
@@ -33,6 +43,7 @@ export function openRecording(file: GivenFile, isResumed: boolean): OpenRecordin
   const { dev, ino } = fstatSync(descriptor)
   return {
     id: `${dev}:${ino}`,
+    isNew,
     append: line => writeWhole(descriptor, Buffer.from(`${line}\n`)),
     close: () => closeSync(descriptor),
   }
@@ -58,9 +69,12 @@ function wholeLines(file: GivenFile): Uint8Array {
   return bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1)
 }
 
-function recordingIn(file: GivenFile, lines: Uint8Array): Recording {
-  const reading = readRecording(givenText(file, lines))
-  if ("recording" in reading) return reading.recording
+function recordingIn(file: GivenFile, lines: Uint8Array): ReadRecording {
+  const text = givenText(file, lines)
+  const headLength = text.indexOf("\n") + 1
+  const models = modelsIn(text.slice(0, headLength))
+  const reading = readRecording(models === null ? text : text.slice(headLength))
+  if ("recording" in reading) return { recording: reading.recording, models }
   const [first] = reading.problems
   const more = reading.problems.length > 1 ? `, and ${reading.problems.length - 1} more lines` : ""
   throw new Failure({

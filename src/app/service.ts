@@ -6,11 +6,12 @@ import type { AgentVerbs } from "./agent-verbs.ts"
 import type { LoadedConfig } from "./config.ts"
 import type { Finding } from "./diagnosis.ts"
 import type { HistoryVerbs } from "./history-verbs.ts"
+import type { ModelVerbs } from "./model/model-verbs.ts"
 import type { PlanVerbs } from "./plan-verbs.ts"
 import type { PolicyAnswer, PolicyQuestion } from "./policy-questions.ts"
 
 /** The verbs a surface may call. It never touches the terminal, so another surface can call the same ones. */
-export interface AppService extends HistoryVerbs, PlanVerbs, AgentVerbs {
+export interface AppService extends HistoryVerbs, PlanVerbs, AgentVerbs, ModelVerbs {
   readonly workspaceRoot: string
   config(): Promise<LoadedConfig>
   /** Turns what a person typed into a command: one string is split without a shell, words are taken as they are. */

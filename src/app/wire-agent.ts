@@ -1,12 +1,13 @@
 import { type Clock, systemIds } from "../base/clock.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
+import type { PipelineSettings } from "../domain/pipeline/settings.ts"
 import type { PipelineState } from "../domain/pipeline/state.ts"
 import type { AgentParts, RecordedAnswer } from "../engine/agent-parts.ts"
 import { projectOf } from "../engine/checks/project.ts"
 import { openLiveSession } from "../engine/live-session.ts"
 import type { DrivenSession } from "../engine/session-log.ts"
+import { toolDescriptions } from "../engine/stages/model-schemas.ts"
 import { createStages } from "../engine/stages/stages.ts"
-import { toolDescriptions } from "../engine/stages/tool-descriptions.ts"
 import type { ApprovalDesk } from "../gate/contract.ts"
 import { collect } from "../provider/reply.ts"
 import { timerWait } from "../provider/wait.ts"
@@ -15,8 +16,10 @@ import type { Store } from "../store/contract.ts"
 import { textChanges } from "../workspace/change/changes.ts"
 import type { AgentSurface } from "./agent-surface.ts"
 import { approvalDesk } from "./approval-desk.ts"
+import type { Config } from "./config-schema.ts"
 import { toApprovalSettings } from "./config-settings.ts"
 import { toProjectCommands } from "./config-verification.ts"
+import type { SelectedModels } from "./model/session-provider.ts"
 import { planTools } from "./plan-tools.ts"
 import { contentsOf } from "./recorded-contents.ts"
 import { controlsFrom } from "./session-control.ts"
@@ -31,13 +34,19 @@ export interface WiredAgent extends AsyncDisposable {
   begin(events: readonly NewEvent[]): void
 }
 
+export interface AgentSession {
+  readonly driven: DrivenSession
+  readonly settings: PipelineSettings
+  readonly isResumed: boolean
+  /** What its events say, where that was looked at already. */
+  readonly known?: PipelineState
+}
+
 /** Puts one driven session together. */
 export async function wireAgent(
   wiring: Wiring,
-  driven: DrivenSession,
+  { driven, settings, isResumed, known }: AgentSession,
   surface: AgentSurface,
-  isResumed: boolean,
-  known?: PipelineState,
 ): Promise<WiredAgent> {
   const store = await wiring.store()
   const { values } = await wiring.config()
@@ -50,6 +59,7 @@ export async function wireAgent(
   const desk = deskFor(store, surface, clock, toApprovalSettings(values).nonInteractive)
   const model = await wireProvider({
     choice: surface.model,
+    selected: selectedModels(wiring, settings, values),
     isResumed,
     root: wiring.root.path,
     redactText: text => redactor.redactText(text),
@@ -78,6 +88,14 @@ export async function wireAgent(
     begin: events => void session.append(events),
     [Symbol.asyncDispose]: async () => model[Symbol.dispose](),
   }
+}
+
+function selectedModels(
+  { request }: Wiring,
+  { selection, mode }: PipelineSettings,
+  config: Config,
+): SelectedModels | null {
+  return selection === null ? null : { selection, mode, config, environment: request.environment }
 }
 
 function deskFor(

@@ -8,7 +8,6 @@ import type { ToolLimits } from "../tools/contract.ts"
 import { textChanges } from "../workspace/change/changes.ts"
 import { toExecutionSettings } from "./config-settings.ts"
 import type { Wiring } from "./wire.ts"
-import { hasSandbox } from "./wire-sandbox.ts"
 
 const KiB = 1024
 const MiB = KiB * KiB
@@ -39,7 +38,7 @@ export async function wireGate(wiring: Wiring, log: SessionLog, approvals: Appro
       redactor,
       runner: await wiring.runnerWith(recorder),
       splitCommand: commandWords,
-      hasSandbox: await hasSandbox(values, wiring.root.path),
+      hasSandbox: await wiring.hasSandbox(),
       limits: { ...limits, commandTimeoutMs: settings.defaultTimeoutMs },
     },
     checkpoints,

@@ -1,3 +1,4 @@
+import { assert } from "../base/assert.ts"
 import type { Json } from "../base/canonical.ts"
 import { printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
@@ -7,6 +8,8 @@ import { readScript, scriptProblemText } from "../provider/script-file.ts"
 import { createScripted } from "../provider/scripted.ts"
 import { settledText } from "../provider/settled-text.ts"
 import { type GivenFile, givenText, readGivenFile } from "./given-file.ts"
+import { modelsLine } from "./model/recorded-models.ts"
+import type { SelectedModels } from "./model/session-provider.ts"
 import { openRecording, readRecordingFile } from "./recording-store.ts"
 
 /** Which model is talked to; files as a person named them. */
@@ -18,6 +21,8 @@ export interface ModelChoice {
 
 export interface ProviderWiring {
   readonly choice: ModelChoice
+  /** The models of a server; null with a script or a recording. */
+  readonly selected: SelectedModels | null
   /** Whether a session goes on, which then may also go on in its recording. */
   readonly isResumed: boolean
   /** Of the workspace, which may lie elsewhere when a recording is replayed. */
@@ -34,15 +39,17 @@ export interface WiredProvider extends Disposable {
 const scriptBytesMax = 16_000_000
 
 export async function wireProvider(wiring: ProviderWiring): Promise<WiredProvider> {
-  const { choice, isResumed, root, redactText } = wiring
+  const { choice, selected, isResumed, root, redactText } = wiring
   refuseContradictions(choice)
   const settled = { redactText, settledText: (text: string) => settledText(text, root) }
   const provider =
     choice.replay === undefined
-      ? await scripted(choice)
-      : replayFrom(readRecordingFile({ path: choice.replay, flag: "--replay" }), settled)
+      ? await provided(choice, selected)
+      : replayFrom(readRecordingFile({ path: choice.replay, flag: "--replay" }).recording, settled)
   if (choice.record === undefined) return { provider, recordingFile: null, [Symbol.dispose]: () => undefined }
   const file = openRecording({ path: choice.record, flag: "--record" }, isResumed)
+  if (file.isNew && selected !== null && choice.script === undefined)
+    file.append(modelsLine(selected.selection))
   return {
     provider: recordTo(provider, { append: file.append, ...settled }),
     recordingFile: file.id,
@@ -62,16 +69,15 @@ function refuseContradictions({ script, record, replay }: ModelChoice): void {
   })
 }
 
-async function scripted({ script }: ModelChoice): Promise<Provider> {
-  if (script === undefined)
-    throw new Failure({
-      kind: "unavailable",
-      code: "ACODE-MODEL-001",
-      message:
-        "no model is configured; run with --script FILE (real model servers come with a later version)",
-      where: "model",
-      hint: "`acode schema script` describes such a file, and `acode demo` shows one at work",
-    })
+async function provided({ script }: ModelChoice, selected: SelectedModels | null): Promise<Provider> {
+  if (script !== undefined) return scripted(script)
+  assert(selected !== null, "a session without a script has models of a server")
+  // Loaded when it is asked for: it brings the transport and the ladder along.
+  const { sessionProvider } = await import("./model/session-provider.ts")
+  return sessionProvider(selected)
+}
+
+async function scripted(script: string): Promise<Provider> {
   const file = { path: script, flag: "--script" }
   const reading = readScript(await parsed(file, givenText(file, readGivenFile(file, scriptBytesMax))))
   if ("script" in reading) return createScripted(reading.script)

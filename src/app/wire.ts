@@ -16,12 +16,13 @@ import type { OpenWorkspace } from "../workspace/workspace.ts"
 import { type LoadedConfig, loadConfig } from "./config.ts"
 import { toAuditSettings, toExecutionSettings } from "./config-settings.ts"
 import type { AppEnvironment } from "./environment.ts"
+import type { UsualServer } from "./model/usual-servers.ts"
 import { ownOutputs } from "./own-outputs.ts"
 import type { GivenYes } from "./policy-yes.ts"
 import { logRecorder } from "./recorder.ts"
 import { ensureAgentDirectory, type StatePlaces, statePlaces } from "./state-directory.ts"
 import type { WiredPolicy } from "./wire-policy.ts"
-import { endInterrupted, wireSandbox } from "./wire-sandbox.ts"
+import { endInterrupted, hasSandbox, wireSandbox } from "./wire-sandbox.ts"
 
 export interface WireRequest {
   readonly environment: AppEnvironment
@@ -30,6 +31,8 @@ export interface WireRequest {
   readonly configFile: string | undefined
   /** `--yes`: what a person answered in advance. */
   readonly yes?: GivenYes | undefined
+  /** Where model servers are looked for; tests have theirs elsewhere. */
+  readonly usualServers?: readonly UsualServer[] | undefined
 }
 
 /** The parts of one workspace, each constructed when it is first asked for. The only place that constructs them. */
@@ -47,6 +50,7 @@ export class Wiring implements Disposable {
   private plainRedactor: Redactor | null = null
   private shared: Promise<CommandRunner> | null = null
   private files: Promise<OpenWorkspace> | null = null
+  private probed: Promise<boolean> | null = null
   private readonly disposables = new DisposableStack()
 
   constructor(readonly request: WireRequest) {
@@ -145,6 +149,12 @@ export class Wiring implements Disposable {
       faults: this.faults,
       correlation: { runId: systemIds.next("run"), ...readGitState(this.root.path) },
     })
+  }
+
+  /** Whether commands are confined when nobody chooses. Looked at once. */
+  hasSandbox(): Promise<boolean> {
+    this.probed ??= this.config().then(({ values }) => hasSandbox(values, this.root.path))
+    return this.probed
   }
 
   /** The user's files, and what is kept of them to be put back. */

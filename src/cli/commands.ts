@@ -21,6 +21,8 @@ import { evidenceLatest } from "./evidence-latest.ts"
 import { evidenceRecurring } from "./evidence-recurring.ts"
 import { evidenceShow } from "./evidence-show.ts"
 import { exec } from "./exec.ts"
+import { modelsList } from "./models-list.ts"
+import { modelsProbe } from "./models-probe.ts"
 import { pause } from "./pause.ts"
 import { planApprove } from "./plan-approve.ts"
 import { planHash } from "./plan-hash.ts"
@@ -79,6 +81,8 @@ export const cliCommands: readonly CliCommand[] = [
   runsPrune,
   runsStats,
   auditVerify,
+  modelsList,
+  modelsProbe,
   policyCheck,
   redact,
   configShow,

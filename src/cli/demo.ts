@@ -8,6 +8,7 @@ import { eventLine } from "./event-line.ts"
 import { durationText } from "./format.ts"
 import { twoStepInterruption } from "./interruption.ts"
 import type { Output } from "./output.ts"
+import { unknownPrices } from "./usage-text.ts"
 
 export const demo = defineCommand({
   name: "demo",
@@ -49,7 +50,7 @@ function introduce({ root, testCommand, sandbox }: DemoRoom, output: Output): vo
 async function drive(room: DemoRoom, { output, globals }: CliContext) {
   const { runTeller } = await import("./run-render.ts")
   const { verbose, quiet, json } = globals
-  const teller = runTeller({ paint: output, verbose, quiet }, [])
+  const teller = runTeller({ paint: output, verbose, quiet, prices: unknownPrices }, [])
   const events: StoredEvent[] = []
   using interrupted = twoStepInterruption(() => output.notice("what is being done comes to its end"))
   const end: AgentEnd = await room.service.run(room.goal, room.settings, {

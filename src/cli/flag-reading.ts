@@ -80,7 +80,7 @@ const refusedFlags: Readonly<Record<string, readonly [message: string, hint: str
     "work in the directory that is meant: -C DIR",
   ],
   ...Object.fromEntries(
-    ["--max-tokens", "--max-history-messages", "--token-allocation"].map(name => [
+    ["--max-history-messages", "--token-allocation"].map(name => [
       name,
       [`${name} has no effect yet: it comes with token budgets`, "leave it out"],
     ]),

@@ -18,37 +18,46 @@ export interface Paint {
 
 /** The only way text leaves the program. With `--json` stdout carries JSON and nothing else. */
 export class Output implements Paint {
+  private hasLiveLine = false
+
   constructor(private readonly style: OutputStyle) {}
 
   /** A line of the answer. */
   line(text = ""): void {
-    if (!this.style.json) writeText(1, `${text}\n`)
+    if (!this.style.json) this.put(1, `${text}\n`)
   }
 
   json(value: unknown): void {
-    writeText(1, `${JSON.stringify(value, null, 2)}\n`)
+    this.put(1, `${JSON.stringify(value, null, 2)}\n`)
   }
 
   /** One object of a stream of them, there at once and on one line. */
   jsonLine(value: unknown): void {
-    writeText(1, `${JSON.stringify(value)}\n`)
+    this.put(1, `${JSON.stringify(value)}\n`)
   }
 
   /** A question to the person at the terminal. Beside the answer, so that it may be piped, and never silenced. */
   question(text: string): void {
-    writeText(2, text)
+    this.put(2, text)
   }
 
   /** Something worth knowing that is not the answer. */
   notice(text: string): void {
-    if (!this.style.quiet) writeText(2, `${this.dim(text)}\n`)
+    if (!this.style.quiet) this.put(2, `${this.dim(text)}\n`)
+  }
+
+  /** The last line of a terminal, gone before anything else is written; null takes it away. */
+  live(text: string | null): void {
+    if (text === null && !this.hasLiveLine) return
+    this.put(2, text === null ? "" : this.dim(text))
+    this.hasLiveLine = text !== null
   }
 
   failure(report: FailureReport): void {
     if (this.style.json) this.json({ error: report })
     const where = report.where === undefined ? "" : `  at ${report.where}\n`
     const hint = report.hint === undefined ? "" : `  → ${report.hint}\n`
-    writeText(2, `${this.red("error")} ${report.code}: ${report.message}\n${where}${hint}`)
+    this.put(2, `${this.red("error")} ${report.code}: ${report.message}\n${where}${hint}`)
   }
 
   dim(text: string): string {
@@ -66,10 +75,23 @@ export class Output implements Paint {
   /** Recorded bytes: exact when piped, harmless when a terminal would act on them. */
   recorded(content: Uint8Array | string, isTerminal: boolean, fd: 1 | 2 = 1): void {
     const bytes = typeof content === "string" ? Buffer.from(content) : content
-    if (isTerminal) writeText(fd, printable(new TextDecoder().decode(bytes)))
-    else writeWhole(fd, bytes)
+    if (isTerminal) this.put(fd, printable(new TextDecoder().decode(bytes)))
+    else this.putBytes(fd, bytes)
+  }
+
+  private put(fd: 1 | 2, text: string): void {
+    this.putBytes(fd, Buffer.from(text))
+  }
+
+  private putBytes(fd: 1 | 2, bytes: Uint8Array): void {
+    if (this.hasLiveLine) writeWhole(2, eraseLine)
+    this.hasLiveLine = false
+    writeWhole(fd, bytes)
   }
 }
+
+/** To its beginning, and away with all of it. */
+const eraseLine = Buffer.from("\r\u001b[2K")
 
 /** Raised when the reader of our output went away, which is no error: `acode runs list | head -1`. */
 export class OutputClosed extends Error {}
@@ -85,10 +107,6 @@ export async function writeChunk(fd: 1 | 2, chunk: Uint8Array): Promise<void> {
     })
     offset += await promise
   }
-}
-
-function writeText(fd: 1 | 2, text: string): void {
-  writeWhole(fd, Buffer.from(text))
 }
 
 function writeWhole(fd: 1 | 2, bytes: Uint8Array): void {

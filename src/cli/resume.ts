@@ -10,8 +10,8 @@ export const resume = defineCommand({
   name: "resume",
   summary: "go on with a session that rests or was interrupted",
   description:
-    "Limits, model and approvals that are not given stay as they were recorded. Without an id it is the latest\n" +
-    "session that has not ended.",
+    "Limits, model, mode and approvals that are not given stay as they were recorded; --mode local-only takes back the\n" +
+    "consent of a burst session. Without an id it is the latest session that has not ended.",
   arguments: sessionArguments.arguments,
   flags: {
     ...sessionArguments.flags,
@@ -34,9 +34,11 @@ export const resume = defineCommand({
     const { settings } = await agentStateOf(service, id)
     // Only who tells it to people has to know what was before.
     const seen = context.globals.json ? [] : await service.sessionEvents(id)
-    const request = { change, skipsFailed: flags["skip-failed-step"] }
+    const said = { model: flags.model !== undefined, mode: flags.mode !== undefined }
+    const request = { change, skipsFailed: flags["skip-failed-step"], said }
+    const { values } = await service.config()
     return driveHere(context, {
-      ...{ flags, seen, yes: change(settings).yes },
+      ...{ flags, seen, yes: change(settings).yes, prices: values.model.prices },
       begin: surface => service.resume(id, request, surface),
     })
   },

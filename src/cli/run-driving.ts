@@ -2,16 +2,19 @@ import type { AgentSurface } from "../app/agent-surface.ts"
 import type { AgentEnd } from "../app/agent-verbs.ts"
 import type { ApprovalPrompt } from "../app/approval-desk.ts"
 import { readYes } from "../app/policy-yes.ts"
+import { systemClock } from "../base/clock.ts"
 import { printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SessionEvent } from "../domain/session-view.ts"
 import type { CliContext } from "./context.ts"
 import { eventLine } from "./event-line.ts"
 import { twoStepInterruption } from "./interruption.ts"
+import { liveLine } from "./live-line.ts"
 import { type Output, OutputClosed } from "./output.ts"
 import type { SessionFlags } from "./run-flags.ts"
 import { runTeller } from "./run-render.ts"
 import { isInteractive } from "./terminal.ts"
+import type { Prices } from "./usage-text.ts"
 
 export interface Drive {
   readonly flags: SessionFlags
@@ -19,19 +22,28 @@ export interface Drive {
   readonly yes: string | null
   /** What happened before this process. */
   readonly seen: readonly SessionEvent[]
+  readonly prices: Prices
   readonly begin: (surface: AgentSurface) => Promise<AgentEnd>
 }
 
 /** Drives a session from this terminal: shows what happens as it happens, asks, and lets itself be stopped. */
-export async function driveHere(context: CliContext, { flags, yes, seen, begin }: Drive): Promise<number> {
+export async function driveHere(context: CliContext, drive: Drive): Promise<number> {
+  const { flags, yes, seen, prices, begin } = drive
   const { output, globals } = context
-  using interrupted = twoStepInterruption(() =>
-    output.notice("what is being done comes to its end; once more stops it at once"),
-  )
+  using interrupted = twoStepInterruption(() => {
+    streamed.endLine()
+    output.notice("what is being done comes to its end; once more stops it at once")
+  })
   const { verbose, quiet, json } = globals
-  const teller = runTeller({ paint: output, verbose, quiet }, seen)
+  const teller = runTeller({ paint: output, verbose, quiet, prices }, seen)
   const streamed = streamedText(output, flags["show-model-progress"])
   const show = whileRead(interrupted.leave)
+  using live = liveLine({
+    draw: text => show(() => output.live(hasLiveLine(context) && !streamed.isOpen() ? text : null)),
+    clock: systemClock,
+    columns: () => process.stderr.columns ?? 80,
+    every,
+  })
   const { script, record, replay } = flags
   const end = await begin({
     model: { script, record, replay },
@@ -42,14 +54,29 @@ export async function driveHere(context: CliContext, { flags, yes, seen, begin }
     onEvent: event =>
       show(() => {
         streamed.endLine()
+        live.after(event)
         if (json) output.jsonLine(eventLine(event.stream, event))
         else for (const line of teller.tell(event.stream, event)) output.line(line)
       }),
-    onText: text => show(() => streamed.add(text)),
+    onText: text => {
+      live.heard(text)
+      show(() => streamed.add(text))
+    },
     stopping: interrupted,
     waits: flags.wait,
   })
   return end.exitCode
+}
+
+/** Only where a person watches a terminal, and not where they watch the model write. */
+function hasLiveLine({ terminal, globals }: CliContext): boolean {
+  return terminal.stderr && terminal.stdout && !globals.quiet && !globals.json
+}
+
+function every(ms: number, work: () => void): () => void {
+  const timer = setInterval(work, ms)
+  timer.unref()
+  return () => clearInterval(timer)
 }
 
 /** Leaving out every check is a person's word: somebody says so here, or has said so with both flags. */
@@ -110,6 +137,7 @@ function streamedText(output: Output, isShown: boolean) {
       output.question(printable(text))
       isOpen = !text.endsWith("\n")
     },
+    isOpen: () => isOpen,
     /** What comes next has a line of its own. */
     endLine: () => {
       if (isOpen) output.question("\n")

@@ -3,6 +3,7 @@ import type { Rest } from "../domain/pipeline/state.ts"
 import { nextCommands } from "./next-commands.ts"
 import type { Paint } from "./output.ts"
 import type { RunProgress } from "./run-progress.ts"
+import { type Prices, usageLines } from "./usage-text.ts"
 
 const refusedMax = 20
 
@@ -10,8 +11,8 @@ const refusedMax = 20
 export function endLines(
   sessionId: string,
   data: unknown,
-  { refused, openApprovals }: RunProgress,
-  paint: Paint,
+  { refused, openApprovals, usage }: RunProgress,
+  { paint, prices }: { readonly paint: Paint; readonly prices: Prices },
 ): readonly string[] {
   // as: both events of an end carry these fields, and nothing is in the log that was not parsed.
   const { state, reason, exitCode, unverified } = data as Rest
@@ -30,6 +31,7 @@ export function endLines(
     ...(unverified ? ["⚠ the result is not verified"] : []),
     ...refused.slice(0, refusedMax).map(each => `⚠ refused: ${oneLine(each, 300)}`),
     ...(refused.length > refusedMax ? [`⚠ and ${refused.length - refusedMax} more were refused`] : []),
+    ...usageLines(usage, prices).map(line => paint.dim(line)),
     paint.dim(`session ${sessionId}`),
     paint.dim(`next: ${next.join("  ·  ")}`),
   ]

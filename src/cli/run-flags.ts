@@ -1,10 +1,11 @@
+import { modes } from "../domain/model-choice.ts"
 import type { PipelineLimits, PipelineSettings } from "../domain/pipeline/settings.ts"
 import { usageFailure } from "./flag-reading.ts"
 import type { FlagSpecs, FlagValues } from "./flags.ts"
 
 /** What `run` and `resume` both take: the model, the limits, and who is asked. */
 export const sessionFlags = {
-  model: { kind: "text", value: "NAME", summary: "the model that is asked" },
+  model: { kind: "text", value: "NAME", summary: "the model that is asked: NAME or PROVIDER/NAME" },
   "plan-only": { kind: "boolean", summary: "stop when there is a plan; `acode resume` goes on" },
   "approve-plan": { kind: "boolean", summary: "let a person approve the plan, whatever --yes says" },
   "max-cycles": { kind: "number", value: "N", summary: "how often each way back may be taken, 0 to 10 (3)" },
@@ -13,6 +14,11 @@ export const sessionFlags = {
     kind: "number",
     value: "N",
     summary: "how long a request to the model may be; older results are left out (no limit)",
+  },
+  "max-tokens": {
+    kind: "number",
+    value: "N",
+    summary: "how many tokens all requests and replies of the session may take (no limit)",
   },
   "planner-timeout": seconds("the planner", "120"),
   "executor-timeout": seconds("the executor", "no limit"),
@@ -27,8 +33,8 @@ export const sessionFlags = {
   wait: { kind: "boolean", summary: "wait while another session works in this workspace" },
   mode: {
     kind: "choice",
-    choices: ["local-only", "burst", "airgapped"],
-    summary: "where models may be; so far only local-only",
+    choices: modes,
+    summary: "where models may be: on this machine, elsewhere too (burst), only at the configured endpoint",
   },
   script: { kind: "text", value: "FILE", summary: "take the model's replies from this file" },
   record: { kind: "text", value: "FILE", summary: "write the model's replies to this file" },
@@ -49,15 +55,11 @@ export function settingsChange(
   flags: SessionFlags,
   yes: string | true | undefined,
 ): (settings: PipelineSettings) => PipelineSettings {
-  if (flags.mode !== undefined && flags.mode !== "local-only")
-    throw usageFailure(
-      "ACODE-CLI-002",
-      `--mode ${flags.mode} comes with model servers; only local-only works so far`,
-      "leave it out, or write --mode local-only",
-    )
   const limitsChange = changeOfLimits(flags)
   return settings => ({
     model: flags.model ?? settings.model,
+    mode: flags.mode ?? settings.mode,
+    selection: settings.selection,
     limits: limitsChange(settings.limits),
     // Whoever resumes a session that had only to plan has seen the plan and wants it done.
     planOnly: flags["plan-only"],
@@ -73,6 +75,7 @@ function changeOfLimits(flags: SessionFlags): (limits: PipelineLimits) => Pipeli
   const cyclesMax = countIn(flags, "max-cycles", 0, 10)
   const turnsMax = countIn(flags, "max-turns", 1, 1000)
   const contextTokensMax = countIn(flags, "max-context-tokens", 256, 10_000_000)
+  const tokensMax = countIn(flags, "max-tokens", 1, 1_000_000_000_000)
   const timeouts = {
     planner: millisecondsIn(flags, "planner-timeout"),
     executor: millisecondsIn(flags, "executor-timeout"),
@@ -85,6 +88,7 @@ function changeOfLimits(flags: SessionFlags): (limits: PipelineLimits) => Pipeli
     cyclesMax: cyclesMax ?? limits.cyclesMax,
     turnsMax: turnsMax ?? limits.turnsMax,
     contextTokensMax: contextTokensMax ?? limits.contextTokensMax,
+    tokensMax: tokensMax ?? limits.tokensMax,
     stageTimeoutMs: {
       planner: timeouts.planner ?? limits.stageTimeoutMs.planner,
       executor: timeouts.executor ?? limits.stageTimeoutMs.executor,

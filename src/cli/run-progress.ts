@@ -6,13 +6,10 @@ import {
   ToolCallSettled,
 } from "../domain/call-events.ts"
 import type { EventDefinition } from "../domain/event-definition.ts"
-import {
-  CycleStarted,
-  SessionResumed,
-  StageEntered,
-  TurnFinished,
-} from "../domain/pipeline/pipeline-events.ts"
+import { CycleStarted, SessionResumed, StageEntered } from "../domain/pipeline/pipeline-events.ts"
 import type { PipelineLimits } from "../domain/pipeline/settings.ts"
+import { noUsage, type StageUsage, usedMore } from "../domain/pipeline/token-usage.ts"
+import { TurnFinished } from "../domain/pipeline/turn-events.ts"
 import { PlanApproved, SessionStarted } from "../domain/session-events.ts"
 import type { SessionEvent } from "../domain/session-view.ts"
 import { subjectText } from "./run-call-lines.ts"
@@ -31,6 +28,7 @@ export interface RunProgress {
   readonly refused: readonly string[]
   /** Questions without an answer, and the calls they are about. */
   readonly openApprovals: ReadonlyMap<string, string | null>
+  readonly usage: StageUsage
 }
 
 export const nothingSeen: RunProgress = {
@@ -41,6 +39,7 @@ export const nothingSeen: RunProgress = {
   openCalls: new Map(),
   refused: [],
   openApprovals: new Map(),
+  usage: noUsage,
 }
 
 export function afterEvent(progress: RunProgress, event: SessionEvent): RunProgress {
@@ -55,9 +54,10 @@ const steps: ReadonlyMap<string, Step> = new Map([
   on(StageEntered, progress => ({ ...progress, vainTurns: 0 })),
   on(PlanApproved, (progress, { stepCount }) => ({ ...progress, stepCount })),
   on(CycleStarted, (progress, { fixes }) => ({ ...progress, stepCount: progress.stepCount + fixes.length })),
-  on(TurnFinished, (progress, { failure, problems }) => {
+  on(TurnFinished, (progress, { failure, problems, stage, usage }) => {
     const isVain = failure !== null || problems.length > 0
-    return { ...progress, vainTurns: isVain ? progress.vainTurns + 1 : 0 }
+    const vainTurns = isVain ? progress.vainTurns + 1 : 0
+    return { ...progress, vainTurns, usage: usedMore(progress.usage, stage, usage) }
   }),
   on(ToolCallRequested, (progress, { callId, tool, arguments: args }) => {
     const told = `[tool:${tool}] ${subjectText(args)}`.trimEnd()

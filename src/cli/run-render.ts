@@ -18,9 +18,9 @@ import {
   StageProgressed,
   StepRefused,
   TransitionRefused,
-  TurnFinished,
 } from "../domain/pipeline/pipeline-events.ts"
 import type { Stage } from "../domain/pipeline/stage.ts"
+import { TurnFinished } from "../domain/pipeline/turn-events.ts"
 import { planLines } from "../domain/plan-listing.ts"
 import { readPlan } from "../domain/plan-reading.ts"
 import {
@@ -39,12 +39,14 @@ import { resultLines, subjectText, textLines } from "./run-call-lines.ts"
 import { endLines } from "./run-end.ts"
 import { afterEvent, nothingSeen, type RunProgress } from "./run-progress.ts"
 import { turnLines } from "./run-turn-lines.ts"
+import { modelLines, type Prices } from "./usage-text.ts"
 
 export interface RunStyle {
   readonly paint: Paint
   readonly verbose: boolean
   /** Only how it ended. */
   readonly quiet: boolean
+  readonly prices: Prices
 }
 
 /** Tells a session while it happens: gives the lines for one event after the other. */
@@ -59,7 +61,7 @@ export function runTeller(style: RunStyle, seen: readonly SessionEvent[]): RunTe
     tell: (sessionId, event) => {
       progress = afterEvent(progress, event)
       if (event.type === SessionFinished.type || event.type === SessionRested.type)
-        return endLines(sessionId, event.data, progress, style.paint)
+        return endLines(sessionId, event.data, progress, style)
       return style.quiet ? [] : (tellers.get(event.type)?.({ event, progress, ...style }) ?? [])
     },
   }
@@ -74,9 +76,13 @@ interface Told extends RunStyle {
 type Teller = (told: Told) => readonly string[]
 
 const tellers: ReadonlyMap<string, Teller> = new Map([
-  on(SessionStarted, ({ goal }) => [`[SESSION] ${oneLine(goal, 200)}`]),
-  on(SessionResumed, ({ by }, { progress }) => [
+  on(SessionStarted, ({ goal, agent }, { paint }) => [
+    `[SESSION] ${oneLine(goal, 200)}`,
+    ...modelLines(agent?.selection ?? null).map(line => paint.dim(`  ${line}`)),
+  ]),
+  on(SessionResumed, ({ by, settings }, { progress, paint }) => [
     `[SESSION] goes on, resumed by ${oneLine(by, 60)}: ${oneLine(progress.goal, 200)}`,
+    ...modelLines(settings.selection).map(line => paint.dim(`  ${line}`)),
   ]),
   on(StageEntered, ({ stage, attempt, planVersion, checks, feedback }, { progress, paint, verbose }) => {
     const retry = attempt === 0 ? "" : ` — Retry ${attempt}/${progress.limits?.stageRetriesMax[stage] ?? "?"}`

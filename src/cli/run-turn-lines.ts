@@ -1,7 +1,7 @@
 import { oneLine } from "../base/text.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
-import type { TurnFinished } from "../domain/pipeline/pipeline-events.ts"
 import { readReview } from "../domain/pipeline/review.ts"
+import type { TurnFinished } from "../domain/pipeline/turn-events.ts"
 import type { RunProgress } from "./run-progress.ts"
 
 type FinishedTurn = NewEvent<typeof TurnFinished>["data"]

@@ -1,3 +1,4 @@
+import { plainSettings } from "../domain/pipeline/settings.ts"
 import { defineCommand } from "./definition.ts"
 import type { FlagSpecs } from "./flags.ts"
 import { sessionFlags, settingsChange } from "./run-flags.ts"
@@ -37,16 +38,13 @@ function pipelineCommand(name: "run" | "task", summary: string, more: FlagSpecs)
       const { toPipelineLimits } = await import("../app/config-settings.ts")
       const service = await context.service()
       const { values } = await service.config()
-      const settings = change({ ...nothingSaid, limits: toPipelineLimits(values) })
+      const { usualMode } = await import("../app/model/mode.ts")
+      const mode = usualMode(values.mode)
+      const settings = change({ ...plainSettings, mode, limits: toPipelineLimits(values) })
       return driveHere(context, {
-        ...{ flags, yes: settings.yes, seen: [] },
+        ...{ flags, yes: settings.yes, seen: [], prices: values.model.prices },
         begin: surface => service.run(goal, settings, surface),
       })
     },
   })
-}
-
-const nothingSaid = {
-  ...{ model: null, yes: null, contextFiles: [] },
-  ...{ planOnly: false, approvePlan: false, skipVerify: false, requireReviewApproval: false },
 }

@@ -1,6 +1,8 @@
+import { wholeUsage } from "../domain/pipeline/token-usage.ts"
 import { defineCommand } from "./definition.ts"
 import { sessionArguments, sessionIdOf } from "./session-id.ts"
 import { sessionLines } from "./session-text.ts"
+import { costOf } from "./usage-text.ts"
 
 export const sessionShow = defineCommand({
   name: "session show",
@@ -16,8 +18,11 @@ export const sessionShow = defineCommand({
     const app = await service()
     const id = await sessionIdOf(app, input)
     const view = sessionView(id, await app.sessionEvents(id))
-    if (globals.json) output.json(view)
-    for (const line of sessionLines(view)) output.line(line)
+    const { prices } = (await app.config()).values.model
+    const usage = view.pipeline === null ? null : wholeUsage(view.pipeline.usage)
+    const tokens = usage === null ? null : { ...usage, cost: costOf(usage, prices) }
+    if (globals.json) output.json({ ...view, tokens })
+    for (const line of sessionLines(view, prices)) output.line(line)
     return 0
   },
 })

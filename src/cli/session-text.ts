@@ -1,22 +1,29 @@
 import { oneLine } from "../base/text.ts"
 import type { CallView } from "../domain/call-view.ts"
+import type { PipelineView } from "../domain/pipeline/pipeline-view.ts"
 import type { ApprovalView, SessionView, StepView } from "../domain/session-view.ts"
 import type { FileChange } from "../domain/tool-call.ts"
 import { certaintyText } from "./certainty-text.ts"
 import { durationText, shortId } from "./format.ts"
 import { pipelineLines } from "./pipeline-text.ts"
+import { modelLines, type Prices, usageLines } from "./usage-text.ts"
 
 const changesMax = 20
 
 /** A session for people: first how it ended, then step by step what was done and what is known about it. */
-export function sessionLines(view: SessionView): readonly string[] {
+export function sessionLines(view: SessionView, prices: Prices): readonly string[] {
   const stepless = view.calls.filter(call => !view.steps.some(step => isCallOf(step, call)))
   return [
     ...headLines(view),
+    ...(view.pipeline === null ? [] : modelTexts(view.pipeline, prices)),
     ...(view.pipeline === null ? [] : pipelineLines(view.pipeline)),
     ...view.steps.flatMap(step => stepLines(step, view)),
     ...stepless.flatMap(call => callLines(call, view, false)),
   ]
+}
+
+function modelTexts({ models, usage }: PipelineView, prices: Prices): readonly string[] {
+  return [...modelLines(models), ...usageLines(usage, prices)].map(line => `  ${line}`)
 }
 
 function headLines(view: SessionView): readonly string[] {

@@ -9,11 +9,9 @@ import { CommandFinished, CommandStarted, HistoryPruned } from "./command-events
 import { EventManifest } from "./event-definition.ts"
 import {
   CheckFinished,
-  ContextTrimmed,
   ControlRequested,
   CycleStarted,
   EscalationRaised,
-  ModelRequested,
   PlanProposed,
   SessionCancelled,
   SessionPaused,
@@ -24,8 +22,8 @@ import {
   StageTransitioned,
   StepRefused,
   TransitionRefused,
-  TurnFinished,
 } from "./pipeline/pipeline-events.ts"
+import { ContextTrimmed, ModelRequested, TurnFinished } from "./pipeline/turn-events.ts"
 import {
   PlanApproved,
   SessionFinished,

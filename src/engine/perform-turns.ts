@@ -1,13 +1,15 @@
 import { canonicalJson, type Json, sha256Hex } from "../base/canonical.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import type { Action } from "../domain/pipeline/action.ts"
-import { ContextTrimmed, ModelRequested, TurnFinished } from "../domain/pipeline/pipeline-events.ts"
+import { tokenScaleMax } from "../domain/pipeline/fold-turns.ts"
+import { requestTokensMax } from "../domain/pipeline/settings.ts"
+import { ContextTrimmed, ModelRequested, TurnFinished } from "../domain/pipeline/turn-events.ts"
 import { recordJson, recordText, redactJson } from "../gate/recorded.ts"
-import type { ModelMessage, ModelReply, ModelRequest } from "../provider/contract.ts"
+import type { ModelReply } from "../provider/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
+import { type FittedRequest, modelRequest } from "./model-request.ts"
 import { stageView } from "./stage-view.ts"
 import type { StageView } from "./stages/contract.ts"
-import { type Trimmed, trimMessages } from "./stages/trimmed-messages.ts"
 
 /** The arguments of calls as the model gave them, by their digest. They are nowhere else, and die with us. */
 export type RawArguments = Map<string, Json>
@@ -21,29 +23,18 @@ export async function askModel(
   signal: AbortSignal,
   raw: RawArguments,
 ): Promise<void> {
-  if (action.waitMs > 0) await parts.wait(action.waitMs * (0.5 + parts.jitter() / 2), signal)
+  const waitMs = Math.max(action.waitAtLeastMs, action.waitMs * parts.jitter())
+  if (waitMs > 0) await parts.wait(waitMs, signal)
   if (signal.aborted) return
   const view = stageView(parts, action.stage, action.step)
-  const whole = requestOf(parts, action, view)
-  const { contextTokensMax: tokensMax } = parts.session.state.settings.limits
-  const trimmed = tokensMax === null ? null : trimMessages(whole.messages, tokensMax)
-  const request = trimmed === null ? whole : { ...whole, messages: trimmed.messages }
+  const fitted = modelRequest(parts, action.stage, view)
   const { session, clock } = parts
-  const { stage, turn } = action
-  const stepId = action.step?.step.id ?? null
-  if (trimmed !== null && tokensMax !== null && trimmed.tokensAfter > tokensMax) {
-    session.append([tooLong(action, trimmed.tokensAfter, tokensMax)])
+  if (fitted.problem !== null) {
+    session.append([tooLong(action, fitted.problem)])
     return
   }
-  session.append([
-    ...(trimmed === null || tokensMax === null || trimmed.shortenedCount === 0
-      ? []
-      : [trimmedEvent(action, trimmed, tokensMax)]),
-    newEvent(ModelRequested, {
-      ...{ stage, stepId, turn, replyIndex: request.replyIndex, messageCount: request.messages.length },
-      requestDigest: `sha256:${sha256Hex(canonicalJson(request.messages))}`,
-    }),
-  ])
+  const { request } = fitted
+  session.append([...trimmedEvents(action, fitted), requestedEvent(parts, action, fitted)])
   parts.faults.reach("agent.asked")
   const beganMs = clock.monotonicMs()
   const reply = await parts.ask(request, signal)
@@ -55,23 +46,36 @@ export async function askModel(
   session.append([turnEvent(parts, action, view, reply, Math.round(clock.monotonicMs() - beganMs))])
 }
 
-function trimmedEvent({ stage, step, turn }: AskModel, trimmed: Trimmed, tokensMax: number) {
-  const { tokensBefore, tokensAfter, shortenedCount } = trimmed
-  const stepId = step?.step.id ?? null
-  return newEvent(ContextTrimmed, {
-    stage,
-    stepId,
-    turn,
-    tokensBefore,
-    tokensAfter,
-    tokensMax,
-    shortenedCount,
+function requestedEvent(
+  { session }: AgentParts,
+  { stage, step, turn }: AskModel,
+  { request, estimatedTokens }: FittedRequest,
+) {
+  const { selection } = session.state.settings
+  return newEvent(ModelRequested, {
+    ...{ stage, stepId: step?.step.id ?? null, turn },
+    ...{ replyIndex: request.replyIndex, messageCount: request.messages.length },
+    requestDigest: `sha256:${sha256Hex(canonicalJson(request.messages))}`,
+    estimatedTokens,
+    model: selection?.[stage].name ?? null,
+    endpoint: selection?.endpoint ?? null,
   })
 }
 
+function trimmedEvents({ stage, step, turn }: AskModel, fitted: FittedRequest) {
+  const { tokensBefore, tokensAfter, tokensMax, shortened, shortenedCount } = fitted
+  if (tokensMax === null || shortenedCount === 0) return []
+  const stepId = step?.step.id ?? null
+  return [
+    newEvent(ContextTrimmed, {
+      ...{ stage, stepId, turn, tokensBefore, tokensAfter, tokensMax },
+      ...{ shortenedCount, shortened: [...shortened] },
+    }),
+  ]
+}
+
 /** Nobody was asked, so no reply of a script is used up. */
-function tooLong({ stage, step, turn }: AskModel, tokens: number, tokensMax: number) {
-  const message = `the request needs about ${tokens} tokens and ${tokensMax} are allowed`
+function tooLong({ stage, step, turn }: AskModel, message: string) {
   return newEvent(TurnFinished, {
     ...{
       stage,
@@ -83,7 +87,7 @@ function tooLong({ stage, step, turn }: AskModel, tokens: number, tokensMax: num
       problems: [],
     },
     text: { kind: "inline", text: "" },
-    failure: { kind: "contextTooLong", message, retryable: false },
+    failure: { kind: "contextTooLong", message, retryable: false, retryAfterMs: null },
     usage: { input: 0, output: 0 },
     durationMs: 0,
   })
@@ -118,35 +122,20 @@ function turnEvent(
         : {
             kind: reply.failure.kind,
             message: redactor.redactText(reply.failure.message),
-            retryable: reply.failure.retryable,
+            retryable: reply.failure.retryable || canBeShorter(parts, stage, reply.failure.kind),
+            retryAfterMs: reply.failure.retryAfterMs,
           },
     usage: reply.usage,
   })
 }
 
-function shapeProblems({ failure, end }: ModelReply): readonly string[] {
-  if (failure !== null) return []
-  return end === "length" ? ["the answer was cut off: answer more briefly"] : []
+/** A server that counts more tokens than acode does is asked again, with less. */
+function canBeShorter({ session: { state } }: AgentParts, stage: AskModel["stage"], kind: string): boolean {
+  if (kind !== "contextTooLong" || state.tokenScale >= tokenScaleMax) return false
+  return requestTokensMax(state.settings, stage) !== null
 }
 
-/** No secret leaves for a model, whoever put it into the request. */
-function requestOf(parts: AgentParts, { stage }: AskModel, view: StageView): ModelRequest {
-  const definition = parts.stages[stage]
-  const { state } = parts.session
-  const { redactor } = parts
-  const redact = (message: ModelMessage): ModelMessage => ({
-    ...message,
-    text: redactor.redactText(message.text),
-  })
-  return {
-    stage,
-    replyIndex: state.replyCount,
-    model: state.settings.model,
-    messages: definition.messages(view).map(redact),
-    tools: definition.offered(view),
-    format:
-      definition.format === null
-        ? null
-        : { name: definition.format.name, schema: definition.format.schema() },
-  }
+function shapeProblems({ failure, end, problems }: ModelReply): readonly string[] {
+  if (failure !== null) return []
+  return end === "length" ? [...problems, "the answer was cut off: answer more briefly"] : problems
 }

@@ -19,7 +19,7 @@ export function stageView(parts: AgentParts, stage: Stage, step: StepState | nul
     state: session.state,
     step,
     outline: isPlanning ? outlineOf(workspace.tree().entries) : "",
-    instructions: isPlanning || stage === "executor" ? readInstructions(workspace, redactor) : [],
+    instructions: readInstructions(workspace, redactor),
     files: isPlanning || stage === "executor" ? contextFiles(parts) : [],
     diff: isJudging ? sessionDiff(parts, session.events) : "",
     findings: stage === "reviewer" ? findingsOf(session.events) : [],

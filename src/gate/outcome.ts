@@ -28,11 +28,12 @@ export function outcomeOf(
 }
 
 export function outcomeWithout(ending: Ending, changes: readonly FileChange[]): Outcome {
-  const { code, message } = ending.error
+  const { code, message, hint } = ending.error
   return {
     ...ending,
     value: null,
-    text: `${message} (${code})`,
+    // A model that reads what to do instead need not guess.
+    text: hint === null ? `${message} (${code})` : `${message} (${code}); ${hint}`,
     resultDigest: digestOf({ code }),
     exitCode: null,
     executionId: null,

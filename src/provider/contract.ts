@@ -43,6 +43,8 @@ export type ModelItem =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "call"; readonly call: ModelCall }
   | { readonly kind: "usage"; readonly input: number; readonly output: number }
+  /** Something in the reply cannot be used; the model is told so when it is asked again. */
+  | { readonly kind: "problem"; readonly text: string }
   | { readonly kind: "end"; readonly reason: "stop" | "calls" | "length" | "refused" }
   | { readonly kind: "failure"; readonly failure: ModelFailure }
 
@@ -50,6 +52,7 @@ export type ModelItem =
 export interface ModelReply {
   readonly text: string
   readonly calls: readonly ModelCall[]
+  readonly problems: readonly string[]
   readonly usage: { readonly input: number; readonly output: number }
   readonly failure: ModelFailure | null
   /** Null when it failed. */

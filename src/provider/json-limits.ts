@@ -1,6 +1,8 @@
 import type { Json } from "../base/canonical.ts"
 
 const depthMax = 64
+/** Of a way in that is longer, its beginning says enough. */
+const pathMax = 16
 
 export interface UnusableJson {
   readonly path: readonly (string | number)[]
@@ -8,20 +10,26 @@ export interface UnusableJson {
 }
 
 /**
- * The first thing in a foreign value that must not go further: nesting on which a recursive reader overflows the stack,
- * and the name that changes what an object is instead of what it holds. Null when there is none.
+ * Something in a foreign value that must not go further: nesting on which a recursive reader overflows the stack, the
+ * name that changes what an object is instead of what it holds, and numbers that are too large to be one. Null when
+ * there is none.
  */
 export function findUnusable(value: Json): UnusableJson | null {
-  const open: { readonly value: Json; readonly path: readonly (string | number)[] }[] = [{ value, path: [] }]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value: here, path } = next
-    if (typeof here !== "object" || here === null) continue
-    if (path.length >= depthMax)
-      return { path: path.slice(0, 4), message: `is nested more than ${depthMax} levels deep` }
-    if (!isList(here) && Object.hasOwn(here, "__proto__"))
-      return { path: [...path, "__proto__"], message: "is no name that can be used" }
-    const members = isList(here) ? here.entries() : Object.entries(here)
-    for (const [key, member] of members) open.push({ value: member, path: [...path, key] })
+  const found = unusableAt(value, 0)
+  return found === null || found.path.length <= pathMax ? found : { ...found, path: found.path.slice(0, 4) }
+}
+
+/** Each piece of a streamed reply comes by here, so paths are made only when there is something to tell. */
+function unusableAt(value: Json, depth: number): UnusableJson | null {
+  if (typeof value === "number" && !Number.isFinite(value))
+    return { path: [], message: "is a number too large to be used" }
+  if (typeof value !== "object" || value === null) return null
+  if (depth >= depthMax) return { path: [], message: `is nested more than ${depthMax} levels deep` }
+  if (!isList(value) && Object.hasOwn(value, "__proto__"))
+    return { path: ["__proto__"], message: "is no name that can be used" }
+  for (const [key, member] of isList(value) ? value.entries() : Object.entries(value)) {
+    const found = unusableAt(member, depth + 1)
+    if (found !== null) return { ...found, path: [key, ...found.path] }
   }
   return null
 }

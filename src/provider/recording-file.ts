@@ -14,6 +14,7 @@ const Item = lazily(() =>
       kind: z.literal("call"),
       call: z.strictObject({ id: z.string(), tool: z.string(), arguments: z.json() }),
     }),
+    z.strictObject({ kind: z.literal("problem"), text: z.string() }),
     z.strictObject({ kind: z.literal("usage"), input: Count(), output: Count() }),
     z.strictObject({ kind: z.literal("end"), reason: z.enum(["stop", "calls", "length", "refused"]) }),
     z.strictObject({

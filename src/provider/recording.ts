@@ -87,6 +87,8 @@ function redactedItem(item: ModelItem, { redactText }: RecordingSink): RecordedR
       const redacted = mapTexts(args, redactText) as RecordedCall["arguments"]
       return { kind: "call", call: { id, tool, arguments: redacted } }
     }
+    case "problem":
+      return { kind: "problem", text: redactText(item.text) }
     case "failure":
       return { kind: "failure", failure: { ...item.failure, message: redactText(item.failure.message) } }
     default:

@@ -5,6 +5,7 @@ import { findUnusable } from "./json-limits.ts"
 const textBytesMax = 1_000_000
 const argumentBytesMax = 1_000_000
 const callsMax = 200
+const problemsMax = 50
 
 /**
  * Reads a reply to its end, within bounds: a model that never stops must not fill the memory. It returns as soon as the
@@ -17,7 +18,13 @@ export async function collect(
   onText?: (text: string) => void,
 ): Promise<ModelReply> {
   const iterator = items[Symbol.asyncIterator]()
-  const reading: Reading = { parts: [], textBytes: 0, calls: [], usage: { input: 0, output: 0 } }
+  const reading: Reading = {
+    parts: [],
+    textBytes: 0,
+    calls: [],
+    problems: [],
+    usage: { input: 0, output: 0 },
+  }
   using aborted = abortion(signal)
   for (;;) {
     const step = signal.aborted ? "aborted" : await Promise.race([iterator.next(), aborted.promise])
@@ -46,11 +53,13 @@ interface Reading {
   readonly parts: string[]
   textBytes: number
   readonly calls: ModelCall[]
+  readonly problems: string[]
   usage: ModelReply["usage"]
 }
 
-function replyOf({ parts, calls, usage }: Reading, failure: ModelFailure | null): ModelReply {
-  return { text: parts.join(""), calls: failure === null ? calls : [], usage, failure, end: null }
+function replyOf({ parts, calls, problems, usage }: Reading, failure: ModelFailure | null): ModelReply {
+  const text = parts.join("")
+  return { text, calls: failure === null ? calls : [], problems, usage, failure, end: null }
 }
 
 /** Null when there was room for it. */
@@ -64,6 +73,9 @@ function take(reading: Reading, item: Exclude<ModelItem, { kind: "end" | "failur
       return null
     case "call":
       return takeCall(reading.calls, item.call)
+    case "problem":
+      if (reading.problems.length < problemsMax) reading.problems.push(item.text)
+      return null
     case "usage":
       // Some servers tell it several times, growing: the last word counts.
       reading.usage = { input: item.input, output: item.output }

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto"
 import {
   closeSync,
   constants,
@@ -15,7 +14,7 @@ import {
 } from "node:fs"
 import { errnoOf } from "../base/assert.ts"
 import type { Faults } from "../base/faults.ts"
-import { syncDirectory, writeAll } from "./durable.ts"
+import { syncDirectory, unlikelyName, writeAll } from "./durable.ts"
 import { fileFailure, systemFailure } from "./failures.ts"
 import { pathBytes } from "./path-bytes.ts"
 import { entryPath } from "./pin.ts"
@@ -59,7 +58,7 @@ export function putSymlink(place: Place, target: string, faults: Faults): void {
 const createExclusively = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
 function putEntry(place: Place, faults: Faults, make: (temporary: string | Buffer) => void): void {
-  const temporary = entryPath(place.directory, `.acode-${randomBytes(16).toString("hex")}.tmp~`)
+  const temporary = entryPath(place.directory, `.acode-${unlikelyName()}.tmp~`)
   try {
     make(temporary)
     if (place.stat === null) nameNew(temporary, place)

@@ -10,6 +10,11 @@ export function syncDirectory(path: string): void {
   }
 }
 
+/** A name that nobody else comes upon. Not by the crypto module, which brings half of the runtime along. */
+export function unlikelyName(): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("hex")
+}
+
 /** Writes all of it: a short write is no error to the system and a torn file to everybody else. */
 export function writeAll(fd: number, content: Uint8Array): void {
   for (let written = 0; written < content.length; )

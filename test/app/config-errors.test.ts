@@ -41,7 +41,7 @@ describe("everything that is wrong", () => {
         "default_timeout_seconds, max_output_kb, artifact_max_mb, output_ceiling_mb, use_shell, max_concurrent, max_queued, " +
         "kill_grace_seconds, sandbox, network, unix_sockets, readable_paths, environment, audit, redaction, limits",
       "  .agent/config.yml:12:1 frobnicate: is not a known key; allowed: schema_version, execution, " +
-        "approvals, rules, executor, orchestration, commands, checkpoints",
+        "approvals, rules, executor, orchestration, commands, mode, model, models, checkpoints",
     ])
   })
 
@@ -205,6 +205,28 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   "commands.lint": ["1", "[]", "[1]", '""'],
   "commands.format": ["1", "[]", "[1]", '""'],
   "commands.start": ["1", "[]", "[1]", '""'],
+  "mode.default": ["burst", "LocalOnly", "null"],
+  "mode.allow_burst": ['"true"', "1"],
+  "mode.airgapped_lock": ["null", "on"],
+  "model.provider": ["azure", "Ollama", "null"],
+  "model.name": ["1", '""', '"two words"', `"${"x".repeat(201)}"`],
+  "model.endpoint": ["1", "localhost:11434", '"ftp://host"', '"unix:relative"', '"http://a b"'],
+  "model.timeout_seconds": ["0", "86401", "null"],
+  "model.connect_timeout_seconds": ["0", '"5"'],
+  "model.first_token_timeout_seconds": ["0.001", "null"],
+  "model.token_timeout_seconds": ["-1", "true"],
+  "model.keep_alive": ["30", '"half an hour"', "null"],
+  "model.streaming": ['"yes"', "0"],
+  "model.parameters.temperature": ["-0.1", "2.1", '"1"'],
+  "model.parameters.top_p": ["-1", "1.5"],
+  "model.parameters.max_tokens": ["15", "1.5", "null"],
+  "model.parameters.context_window": ["1023", "10000001", '"8192"'],
+  "model.prices.input": ["-1", '"3"'],
+  "model.prices.output": ["-0.5", "true"],
+  "models.planner": ["1", "[]"],
+  "models.executor": ['""'],
+  "models.verifier": ["true"],
+  "models.reviewer": ['"a b"'],
   "checkpoints.max_file_mb": ["0", "65537", "1.5"],
   "checkpoints.max_total_mb": ["0", "1048577", "null"],
   "checkpoints.undo_days": ["0", "3651", '"7"'],

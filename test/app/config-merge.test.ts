@@ -33,6 +33,11 @@ describe("dotted keys", () => {
       "executor",
       "orchestration",
       "commands",
+      "mode",
+      "model",
+      "model.parameters",
+      "model.prices",
+      "models",
       "checkpoints",
     ])
     for (const section of sectionKeys) expect(defaultLeaves.has(section)).toBe(false)

@@ -37,6 +37,11 @@ describe("the schema", () => {
       ".executor",
       ".orchestration",
       ".commands",
+      ".mode",
+      ".model",
+      ".model.parameters",
+      ".model.prices",
+      ".models",
       ".checkpoints",
     ])
   })
@@ -116,6 +121,16 @@ describe("the list of keys", () => {
       "commands.lint",
       "commands.format",
       "commands.start",
+      "mode.default",
+      "mode.allow_burst",
+      "mode.airgapped_lock",
+      "model.provider",
+      "model.name",
+      "model.endpoint",
+      "models.planner",
+      "models.executor",
+      "models.verifier",
+      "models.reviewer",
     ])
   })
 

@@ -156,6 +156,7 @@ test("the limits of a session are configured in seconds, null lifting them", asy
     stageTimeoutMs: { planner: null, executor: 1500, verifier: 2000, reviewer: 3000 },
     stepTimeoutMs: 250,
     contextTokensMax: null,
+    tokensMax: null,
   })
 })
 

@@ -12,6 +12,7 @@ describe("the environment", () => {
       home: homedir(),
       xdgConfigHome: `${homedir()}/.config`,
       xdgDataHome: `${homedir()}/.local/share`,
+      xdgCacheHome: `${homedir()}/.cache`,
       noColor: false,
       ci: false,
       nonInteractive: false,
@@ -20,6 +21,9 @@ describe("the environment", () => {
       trustProject: null,
       configFile: null,
       editor: null,
+      anthropicApiKey: null,
+      openaiApiKey: null,
+      ollamaHost: null,
     })
   })
 
@@ -28,6 +32,7 @@ describe("the environment", () => {
       HOME: "/home/somebody",
       XDG_CONFIG_HOME: "/cfg",
       XDG_DATA_HOME: "/data",
+      XDG_CACHE_HOME: "/cache",
       NO_COLOR: "1",
       CI: "true",
       ACODE_NON_INTERACTIVE: "1",
@@ -36,12 +41,16 @@ describe("the environment", () => {
       ACODE_TRUST_PROJECT: hash,
       ACODE_CONFIG_FILE: "ci.yml",
       EDITOR: "vi",
+      ANTHROPIC_API_KEY: " sk-ant-1\n",
+      OPENAI_API_KEY: "sk-2",
+      OLLAMA_HOST: "0.0.0.0",
     }
     expect(readEnvironment(variables)).toEqual({
       host: variables,
       home: "/home/somebody",
       xdgConfigHome: "/cfg",
       xdgDataHome: "/data",
+      xdgCacheHome: "/cache",
       noColor: true,
       ci: true,
       nonInteractive: true,
@@ -50,6 +59,9 @@ describe("the environment", () => {
       trustProject: hash,
       configFile: "ci.yml",
       editor: "vi",
+      anthropicApiKey: "sk-ant-1",
+      openaiApiKey: "sk-2",
+      ollamaHost: "0.0.0.0",
     })
   })
 

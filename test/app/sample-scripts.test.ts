@@ -45,7 +45,7 @@ function jsonIn(text: string): { readonly value: Json } | null {
 }
 
 test.each(samples)("%s is a script of valid plans and verdicts, from a plan to an approval", async name => {
-  const wiring = { isResumed: false, root: "/", redactText: (text: string) => text }
+  const wiring = { selected: null, isResumed: false, root: "/", redactText: (text: string) => text }
   using wired = await wireProvider({ choice: { script: join(directory, name) }, ...wiring })
   const seen: string[] = []
   for (let index = 0; ; index++) {

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { defaultConfig } from "../../src/app/config-defaults.ts"
+import { readEnvironment } from "../../src/app/environment.ts"
+import type { SelectedModels } from "../../src/app/model/session-provider.ts"
 import { scriptJsonSchema } from "../../src/app/script-json-schema.ts"
 import { type ModelChoice, wireProvider } from "../../src/app/wire-provider.ts"
 import { exitCodeOf, Failure, type FailureReport } from "../../src/domain/failure.ts"
@@ -8,6 +11,7 @@ import type { ModelRequest, Provider } from "../../src/provider/contract.ts"
 import { collect } from "../../src/provider/reply.ts"
 import { testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+import { fakeModel } from "./model/model-room.ts"
 
 const never = new AbortController().signal
 const oneReply = "replies:\n  - stage: planner\n    text: hello\n"
@@ -18,9 +22,20 @@ beforeEach(() => {
 })
 afterEach(() => temp[Symbol.dispose]())
 
+const unusable: SelectedModels = {
+  selection: {
+    ...{ protocol: "ollama", endpoint: "nowhere", consentBy: null },
+    ...{ planner: fakeModel, executor: fakeModel, verifier: fakeModel, reviewer: fakeModel },
+  },
+  mode: "local-only",
+  // as: every key has its default there; the schema only narrows the types.
+  config: defaultConfig as unknown as SelectedModels["config"],
+  environment: readEnvironment({}),
+}
+
 function wire(choice: ModelChoice, isResumed = false) {
   const redactText = (text: string) => text.replaceAll("hunter2", "[REDACTED:password]")
-  return wireProvider({ choice, isResumed, root: temp.root, redactText })
+  return wireProvider({ choice, selected: unusable, isResumed, root: temp.root, redactText })
 }
 
 async function refusal(choice: ModelChoice, isResumed = false): Promise<FailureReport> {
@@ -125,11 +140,11 @@ describe("a script", () => {
   })
 })
 
-describe("without a model", () => {
+describe("without a server that can be used", () => {
   test("it is said what to do", async () => {
     const report = await refusal({})
     expect(report).toMatchObject({ kind: "unavailable", code: "ACODE-MODEL-001" })
-    expect(report.message).toStartWith("no model is configured; run with --script FILE")
+    expect(report.message).toStartWith("the address that the session has recorded cannot be used: nowhere")
     expect(exitCodeOf(report.kind)).toBe(4)
   })
 
@@ -172,7 +187,12 @@ describe("a recording", () => {
     const at = (root: string) => ({ messages: [{ role: "user" as const, text: `see ${root}/a.ts` }] })
     using wired = await wire({ script: temp.write("a.yml", oneReply), record })
     await ask(wired.provider, at(temp.root))
-    const elsewhere = { isResumed: false, root: "/elsewhere", redactText: (text: string) => text }
+    const elsewhere = {
+      selected: null,
+      isResumed: false,
+      root: "/elsewhere",
+      redactText: (text: string) => text,
+    }
     using again = await wireProvider({ choice: { replay: record }, ...elsewhere })
     expect((await ask(again.provider, at("/elsewhere"))).text).toBe("hello")
     expect((await ask(again.provider, at("/nowhere"))).failure?.kind).toBe("script")

@@ -41,6 +41,16 @@ describe("the flags of run and resume", () => {
     expect(rest).toEqual(others)
   })
 
+  test("say where models may be and what all of them may take", () => {
+    const before = settingsOf({ tokensMax: 7 }, { mode: "airgapped" })
+    expect(changed([], before)).toMatchObject({ mode: "airgapped", limits: { tokensMax: 7 } })
+    const line = ["--mode", "burst", "--max-tokens", "5000", "--model", "anthropic/some-model"]
+    expect(changed(line, before)).toMatchObject({
+      ...{ mode: "burst", model: "anthropic/some-model", selection: null },
+      limits: { tokensMax: 5000 },
+    })
+  })
+
   test("give every stage and the step a time of its own", () => {
     const stages = ["planner", "executor", "verifier", "reviewer"]
     const line = stages.flatMap((stage, index) => [`--${stage}-timeout`, String(index + 1)])
@@ -74,11 +84,8 @@ describe("the flags of run and resume", () => {
     [["--max-turns", "0"], "--max-turns is a whole number from 1 to 1000, not 0"],
     [["--planner-timeout", "0"], "--planner-timeout is a number of seconds from 0.01 to 604800, not 0"],
     [["--executor-step-timeout", "1e9"], "--executor-step-timeout is a number of seconds from 0.01"],
-    [["--mode", "burst"], "--mode burst comes with model servers; only local-only works so far"],
-    [["--mode", "airgapped"], "--mode airgapped comes with model servers"],
     [["--mode", "cloud"], '--mode "cloud" is not one of local-only, burst, airgapped'],
-    [["--max-tokens", "5"], "--max-tokens has no effect yet: it comes with token budgets"],
-    [["--max-tokens=5"], "--max-tokens has no effect yet"],
+    [["--max-tokens", "0"], "--max-tokens is a whole number from 1 to 1000000000000, not 0"],
     [["--max-history-messages", "5"], "--max-history-messages has no effect yet"],
     [["--token-allocation", "planner=50"], "--token-allocation has no effect yet"],
     [["--disable-path-validation"], "--disable-path-validation does not exist: paths are always checked"],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { Paint } from "../../src/cli/output.ts"
 import { runTeller } from "../../src/cli/run-render.ts"
+import { type Prices, unknownPrices } from "../../src/cli/usage-text.ts"
 import { type NewEvent, newEvent } from "../../src/domain/event-definition.ts"
 import {
   EscalationRaised,
@@ -21,13 +22,14 @@ interface Told {
   readonly quiet?: boolean
   readonly paint?: Paint
   readonly seen?: readonly NewEvent[]
+  readonly prices?: Prices
 }
 
 function told(events: readonly NewEvent[], options: Told = {}): string {
-  const { verbose = false, quiet = false, paint = plain, seen = [] } = options
+  const { verbose = false, quiet = false, paint = plain, seen = [], prices = unknownPrices } = options
   const numbered = (all: readonly NewEvent[]) =>
     all.map(({ type, data }, index) => ({ seq: index + 1, at: "2026-01-02T03:04:05.000Z", type, data }))
-  const teller = runTeller({ paint, verbose, quiet }, numbered(seen))
+  const teller = runTeller({ paint, verbose, quiet, prices }, numbered(seen))
   return numbered(events)
     .flatMap(event => teller.tell("ses_00000000-12345678", event))
     .join("\n")
@@ -75,6 +77,8 @@ describe("a session as it is told while it happens", () => {
       "  · minor: a nit",
       "[REVIEWER] ✓  (0 ms)",
       "✓ COMPLETED (exit 0): done and verified",
+      "tokens 20 in, 10 out in 2 requests",
+      "  planner 10 in, 5 out · reviewer 10 in, 5 out",
       "session ses_00000000-12345678",
       "next: acode session show 12345678  ·  acode session undo 12345678",
     ])
@@ -108,7 +112,7 @@ describe("a session as it is told while it happens", () => {
   })
 
   test("counts tries as long as there is another one", () => {
-    const failure = { kind: "rate_limit", message: "slow down", retryable: true }
+    const failure = { kind: "rate_limit", message: "slow down", retryable: true, retryAfterMs: null }
     const vain = made.replied({ failure, stage: "planner" })
     const text = told([made.started(made.settingsOf({ stepRetriesMax: 2 })), vain, vain, vain])
     expect(text.match(/Retry \d\/\d/g)).toEqual(["Retry 1/2", "Retry 2/2"])
@@ -157,7 +161,7 @@ describe("a session as it is told while it happens", () => {
 
   test("in silence is only its end", () => {
     const events = [...eventsOf(atReviewer()), made.rested(22)]
-    expect(told(events, { quiet: true }).split("\n")).toHaveLength(3)
+    expect(told(events, { quiet: true }).split("\n")).toHaveLength(4)
     expect(told(events, { quiet: true })).toStartWith("⚠ PAUSED (exit 22): it rests")
   })
 

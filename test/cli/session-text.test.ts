@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { sessionLines } from "../../src/cli/session-text.ts"
+import { unknownPrices } from "../../src/cli/usage-text.ts"
 import type { NewEvent } from "../../src/domain/event-definition.ts"
 import { sessionView } from "../../src/domain/session-view.ts"
 import { changing, event } from "../store/support/session-events.ts"
@@ -9,7 +10,7 @@ import { atVerifier } from "../support/pipeline-sessions.ts"
 function linesOf(...events: readonly NewEvent[]): string {
   const at = "2026-01-02T03:04:05.000Z"
   const recorded = events.map(({ type, data }, index) => ({ seq: index + 1, at, type, data }))
-  return sessionLines(sessionView("ses_1", recorded)).join("\n")
+  return sessionLines(sessionView("ses_1", recorded), unknownPrices).join("\n")
 }
 
 const begun = [
@@ -130,7 +131,7 @@ describe("an agent session as people read it", () => {
     made.moved("verifier", "executor"),
     made.entered("executor", { attempt: 1 }),
   )
-  const text = sessionLines(sessionView("ses_1", session.events)).join("\n")
+  const text = sessionLines(sessionView("ses_1", session.events), unknownPrices).join("\n")
 
   test("shows its plans, stages, checks and ways back", () => {
     expect(text).toContain("[PLAN 1] sha256:")

@@ -2,12 +2,9 @@ import { expect, test } from "bun:test"
 import { errorCodes } from "../../src/domain/error-codes.ts"
 import { modelErrorCodes } from "../../src/domain/error-codes-model.ts"
 
-test("a missing model, a bad script and a bad recording have a code each", () => {
-  expect(modelErrorCodes.map(({ code }) => code)).toEqual([
-    "ACODE-MODEL-001",
-    "ACODE-MODEL-002",
-    "ACODE-MODEL-003",
-  ])
+test("servers, scripts, recordings, modes, consents, models and keys have a code each", () => {
+  const numbers = ["001", "002", "003", "004", "005", "006", "007", "008"]
+  expect(modelErrorCodes.map(({ code }) => code)).toEqual(numbers.map(number => `ACODE-MODEL-${number}`))
 })
 
 test("all of them are on the error page, each once", () => {

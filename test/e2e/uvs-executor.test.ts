@@ -125,10 +125,11 @@ describe("user verification scenarios of the executor", () => {
     const [failed, again] = run.events.filter(({ type }) => type === "turn.finished")
     expect(failed?.data["failure"]).toMatchObject({ kind: "overloaded", retryable: true })
     expect(again?.data).toMatchObject({ failure: null, turn: 1 })
-    const [first = 0, second = 0] = run.events
-      .filter(({ type }) => type === "model.requested")
-      .map(event => Date.parse(event.at))
-    expect(second - first).toBeGreaterThanOrEqual(500)
+    // How long it waits is left to chance, up to a limit; test/engine/perform-turns says which.
+    expect(run.data("model.requested").slice(0, 2)).toMatchObject([
+      { stage: "planner", turn: 1, replyIndex: 0 },
+      { stage: "planner", turn: 1, replyIndex: 1 },
+    ])
   })
 
   test("UVS-08 a low turn limit ends in exit 31, and a higher one lets it go on", async () => {

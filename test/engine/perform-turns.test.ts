@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
+import type { AgentParts } from "../../src/engine/agent-parts.ts"
 import { type AgentRoom, agentRoom } from "../support/agent-room.ts"
 import { check } from "../support/checker.ts"
 import { contains, greeting, reply } from "../support/script-replies.ts"
@@ -10,6 +11,15 @@ afterEach(() => {
 })
 
 const plan = reply.plan({ write: ["*.txt"], acceptance: [contains("greeting.txt", "hello")] })
+/** A server that is always busy, and says for how long. */
+function answeringLate(retryAfterMs: number): AgentParts["ask"] {
+  const failure = { kind: "rateLimited", message: "busy", retryable: true, retryAfterMs } as const
+  return async () => ({
+    ...{ text: "", calls: [], problems: [], usage: { input: 0, output: 0 }, end: null },
+    failure,
+  })
+}
+
 const textsOf = ({ messages }: AgentRoom["requests"][number]) => messages.map(({ text }) => text).join("\n")
 
 describe("a model", () => {
@@ -45,6 +55,17 @@ describe("a model", () => {
     ])
   })
 
+  test("that is busy is left alone for any part of the wait, and never less than its server asks", async () => {
+    const busy = reply.fault("planner", "overloaded")
+    room = await agentRoom([busy, busy, ...greeting()])
+    expect(await room.drive({ jitter: () => 0.25 })).toMatchObject({ exitCode: 0 })
+    expect(room.waits).toEqual([250, 500])
+    room[Symbol.dispose]()
+    room = await agentRoom(greeting())
+    await room.drive({ jitter: () => 0, ask: answeringLate(300) })
+    expect(room.waits[0]).toBe(300)
+  })
+
   test("is told what was wrong with its answer, and asked again", async () => {
     room = await agentRoom([{ stage: "planner", plan: { goal: "x" } }, ...greeting()])
     expect(await room.drive()).toMatchObject({ exitCode: 0 })
@@ -74,6 +95,39 @@ describe("a model", () => {
     expect(names).toContain("write_file")
     expect(names).not.toContain("delete_file")
     expect(room.requests[0]?.tools).toEqual([])
+  })
+})
+
+describe("a request that is too long for what is allowed", () => {
+  const files = { "a.txt": "a line of text\n".repeat(1_000), "b.txt": "other text\n".repeat(1_000) }
+  const reading = ["a.txt", "b.txt"].map(path => reply.calls(["read_file", { path }]))
+
+  test("is shortened, and what was left out is on record", async () => {
+    room = await agentRoom(
+      [plan, ...reading, reply.write("greeting.txt", "hello\n"), reply.finish(), reply.review("approve")],
+      { files, limits: { contextTokensMax: 6_000 } },
+    )
+    expect(await room.drive()).toMatchObject({ exitCode: 0 })
+    const [first] = room.data("context.trimmed")
+    expect(first).toMatchObject({
+      stage: "executor",
+      tokensMax: 6_000,
+      shortened: ["results"],
+      shortenedCount: 1,
+    })
+    for (const { tokensBefore, tokensAfter } of room.data("context.trimmed"))
+      expect(Number(tokensBefore) > 6_000 && Number(tokensAfter) <= 6_000).toBe(true)
+    for (const { estimatedTokens } of room.data("model.requested"))
+      expect(Number(estimatedTokens)).toBeWithin(1, 6_001)
+  })
+
+  test("and cannot be shortened is not asked, and its sizes are told", async () => {
+    room = await agentRoom([plan], { limits: { contextTokensMax: 300 } })
+    const { reason, exitCode } = await room.drive()
+    expect([exitCode, room.requests, room.data("model.requested")]).toEqual([22, [], []])
+    expect(reason).toMatch(
+      /needs about \d+ tokens even when it is shortened, and 300 are allowed: tools and answer/,
+    )
   })
 })
 

@@ -26,4 +26,11 @@ describe("a foreign value", () => {
       message: "is no name that can be used",
     })
   })
+
+  test("with a number that is too large to be one cannot", () => {
+    expect(findUnusable(JSON.parse('{"a":[1,1e999]}'))).toEqual({
+      path: ["a", 1],
+      message: "is a number too large to be used",
+    })
+  })
 })

@@ -22,6 +22,7 @@ describe("a reply", () => {
         { id: "1", tool: "x", arguments: {} },
         { id: "2", tool: "y", arguments: [1] },
       ],
+      problems: [],
       usage: { input: 7, output: 9 },
       failure: null,
       end: "calls",
@@ -33,6 +34,7 @@ describe("a reply", () => {
     expect(reply).toEqual({
       text: "",
       calls: [],
+      problems: [],
       usage: { input: 0, output: 0 },
       failure: null,
       end: "stop",
@@ -55,6 +57,7 @@ describe("a reply", () => {
     expect(await collected(text("I will"), call("1", "delete_file"), overloaded)).toEqual({
       text: "I will",
       calls: [],
+      problems: [],
       usage: { input: 0, output: 0 },
       failure: { kind: "overloaded", message: "busy", retryable: true, retryAfterMs: 500 },
       end: null,

@@ -9,6 +9,7 @@ import {
   defaultLimits,
   type PipelineLimits,
   type PipelineSettings,
+  plainSettings,
 } from "../../src/domain/pipeline/settings.ts"
 import type { Rest } from "../../src/domain/pipeline/state.ts"
 import { SessionStarted } from "../../src/domain/session-events.ts"
@@ -63,8 +64,8 @@ export async function agentRoom(
     )
     try {
       const isResumed = events().length > 0
-      const surface = surfaceOf(room.scriptFile, options)
-      await using agent = await wireAgent(wiring, session, surface, isResumed)
+      const driven = { driven: session, settings: settingsOf(options), isResumed }
+      await using agent = await wireAgent(wiring, driven, surfaceOf(room.scriptFile, options))
       agent.begin([isResumed ? resumed(options) : started(options)])
       const { ask } = agent.parts
       const parts: AgentParts = {
@@ -100,8 +101,7 @@ function never(): AbortSignal {
 
 export function settingsOf({ settings = {}, limits = {} }: AgentRoomOptions): PipelineSettings {
   return {
-    ...{ model: null, yes: null, contextFiles: [] },
-    ...{ planOnly: false, approvePlan: false, skipVerify: false, requireReviewApproval: false },
+    ...plainSettings,
     limits: { ...defaultLimits, ...limits },
     ...settings,
   }

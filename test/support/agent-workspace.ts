@@ -60,7 +60,7 @@ export function agentWorkspace(options: TempWorkspaceOptions = {}): AgentWorkspa
   }
 }
 
-function agentRun(run: AcodeRun): AgentRun {
+export function agentRun(run: AcodeRun): AgentRun {
   const events = run.stdout
     .split("\n")
     .filter(line => line.startsWith('{"schema"'))

@@ -3,7 +3,7 @@ import { agentVerbs } from "../../src/app/agent-verbs.ts"
 import { readEnvironment } from "../../src/app/environment.ts"
 import { Wiring } from "../../src/app/wire.ts"
 import { type Faults, recordPoints } from "../../src/base/faults.ts"
-import { defaultLimits } from "../../src/domain/pipeline/settings.ts"
+import { defaultLimits, plainSettings } from "../../src/domain/pipeline/settings.ts"
 import type { StoredEvent } from "../../src/store/contract.ts"
 import { type CrashPoint, type GoldenRoom, type Leg, legs } from "./golden-crash.ts"
 import { goldenScript } from "./golden-session.ts"
@@ -89,7 +89,4 @@ export function quietSurface(script: string, onEvent: (event: StoredEvent) => vo
   }
 }
 
-const settings = {
-  ...{ model: null, yes: null, contextFiles: [], limits: defaultLimits },
-  ...{ planOnly: false, approvePlan: false, skipVerify: false, requireReviewApproval: false },
-}
+const settings = { ...plainSettings, limits: defaultLimits }

@@ -19,15 +19,16 @@ import {
   StageEntered,
   StageFinished,
   StageTransitioned,
-  TurnFinished,
 } from "../../src/domain/pipeline/pipeline-events.ts"
 import type { PipelineEvent } from "../../src/domain/pipeline/recorded-event.ts"
 import {
   defaultLimits,
   type PipelineLimits,
   type PipelineSettings,
+  plainSettings,
 } from "../../src/domain/pipeline/settings.ts"
 import type { PipelineState, StepState } from "../../src/domain/pipeline/state.ts"
+import { TurnFinished } from "../../src/domain/pipeline/turn-events.ts"
 import { planHash } from "../../src/domain/plan-hash.ts"
 import {
   PlanApproved,
@@ -55,14 +56,8 @@ export function settingsOf(
   more: Partial<PipelineSettings> = {},
 ): PipelineSettings {
   return {
-    model: null,
+    ...plainSettings,
     limits: { ...defaultLimits, ...limits },
-    planOnly: false,
-    approvePlan: false,
-    skipVerify: false,
-    requireReviewApproval: false,
-    yes: null,
-    contextFiles: [],
     ...more,
   }
 }

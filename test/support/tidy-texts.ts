@@ -19,6 +19,12 @@ const bannedTexts: readonly BannedText[] = [
     instead: "run it through exec, or spawn() from base/spawn",
   },
   {
+    text: /\bfetch\(|\bBun\.connect\(|\bnew WebSocket\(/,
+    within: /^src\//,
+    except: /^src\/provider\/transport\//,
+    instead: "go through provider/transport, which knows what the mode forbids",
+  },
+  {
     text: /\bDate\.now\(|\bnew Date\(\)/,
     within: /^src\//,
     except: /^src\/base\/clock\.ts$/,

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import type { PipelineSettings } from "../../domain/pipeline/settings.ts"
+import { plainSettings } from "../../domain/pipeline/settings.ts"
 import { toPipelineLimits } from "../config-settings.ts"
 import type { AppEnvironment } from "../environment.ts"
 import { openService } from "../local-service.ts"
@@ -54,7 +55,7 @@ export async function openDemo(
     const { values } = await service.config()
     return {
       ...{ root, goal: sampleGoal, scriptFile, testCommand, service },
-      settings: { ...nothingSpecial, limits: toPipelineLimits(values) },
+      settings: { ...plainSettings, yes: "plan", limits: toPipelineLimits(values) },
       sandbox: { isThere: await hasSandbox(values, root), hint: probe.hint },
       [Symbol.asyncDispose]: async () => {
         await service.close()
@@ -65,11 +66,6 @@ export async function openDemo(
     rmSync(directory, { recursive: true, force: true })
     throw error
   }
-}
-
-const nothingSpecial = {
-  ...{ model: null, yes: "plan", contextFiles: [] },
-  ...{ planOnly: false, approvePlan: false, skipVerify: false, requireReviewApproval: false },
 }
 
 function ownPlaces(environment: AppEnvironment, directory: string, isKept: boolean) {

@@ -27,8 +27,10 @@ export type Action =
       readonly stage: Stage
       readonly step: StepState | null
       readonly turn: number
-      /** Before asking again after a failure. */
+      /** Before asking again after a failure: the most, of which any part may be waited. */
       readonly waitMs: number
+      /** What the server asked to be left alone for. */
+      readonly waitAtLeastMs: number
     }
   | { readonly kind: "proposePlan"; readonly turn: Turn; readonly version: number }
   | { readonly kind: "askAboutPlan"; readonly plan: PlanVersion }

@@ -1,7 +1,9 @@
 import { dataOf } from "../event-definition.ts"
-import { StepRefused, TurnFinished } from "./pipeline-events.ts"
+import { StepRefused } from "./pipeline-events.ts"
 import type { Contents, PipelineEvent } from "./recorded-event.ts"
 import type { PipelineState, Turn, TurnCall } from "./state.ts"
+import { usedMore } from "./token-usage.ts"
+import { ModelRequested, TurnFinished } from "./turn-events.ts"
 
 export function applyTurn(state: PipelineState, event: PipelineEvent, contents: Contents): PipelineState {
   const refused = dataOf(StepRefused, event)
@@ -10,6 +12,8 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
       ...call,
       result: { outcome: "refused", certainty: "notDone", text: refused.reason, digest: refused.reason },
     }))
+  const requested = dataOf(ModelRequested, event)
+  if (requested !== null) return { ...state, estimatedTokens: requested.estimatedTokens }
   const finished = dataOf(TurnFinished, event)
   if (finished === null) return state
   const turn: Turn = {
@@ -31,8 +35,31 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
     turns: [...state.turns, turn],
     replyCount: state.replyCount + (finished.replyIndex === null ? 0 : 1),
     tokens: state.tokens + input + output,
+    usage: usedMore(state.usage, finished.stage, finished.usage),
+    tokenScale: isTooLong(finished.failure) ? longer(state.tokenScale) : correctedScale(state, input),
   }
 }
+
+/** A server that finds a request too long counts more than acode does; what follows is made shorter. */
+function isTooLong(failure: Turn["failure"]): boolean {
+  return failure?.kind === "contextTooLong" && failure.retryable
+}
+
+function longer(tokenScale: number): number {
+  return Math.min(tokenScaleMax, tokenScale * 1.5)
+}
+
+/** A short request says little about how a server counts, and one that reports nonsense must not starve the session. */
+function correctedScale({ estimatedTokens, tokenScale }: PipelineState, input: number): number {
+  if (estimatedTokens < estimateMin || input === 0) return tokenScale
+  return Math.min(tokenScaleMax, Math.max(scaleMin, input / estimatedTokens))
+}
+
+const estimateMin = 200
+const scaleMin = 0.7
+
+/** Beyond this it is not the count that is wrong. */
+export const tokenScaleMax = 3
 
 /**
  * Calls are found by the id the model gave them, newest turn first: some models count from 1 in every turn, and some

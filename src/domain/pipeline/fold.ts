@@ -10,6 +10,7 @@ import { SessionCancelled, SessionPaused, SessionResumed } from "./pipeline-even
 import type { PipelineEvent, Contents as RecordedContents } from "./recorded-event.ts"
 import type { PipelineSettings } from "./settings.ts"
 import type { PipelineState, Rest, StepState } from "./state.ts"
+import { noUsage } from "./token-usage.ts"
 
 /** What a fold needs beside the events; its parts know it from the file of the event, so that none imports this one. */
 export type Contents = RecordedContents
@@ -57,6 +58,9 @@ function initial(event: PipelineEvent, request: string, settings: PipelineSettin
     replyCount: 0,
     lastChangeSeq: 0,
     tokens: 0,
+    usage: noUsage,
+    estimatedTokens: 0,
+    tokenScale: 1,
     drivenSinceMs: Date.parse(event.at),
   }
 }

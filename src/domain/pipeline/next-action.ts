@@ -18,7 +18,8 @@ export function nextAction(state: PipelineState, nowMs: number): Action {
   if (state.unknownCall !== null) return unknown(state, state.unknownCall)
   if (state.stage === null) return enter(state)
   const action = nextInStage(state, state.stage)
-  return timed.has(action.kind) ? (late(state, state.stage, nowMs) ?? action) : action
+  if (!timed.has(action.kind)) return action
+  return late(state, state.stage, nowMs) ?? spent(state, state.stage, action) ?? action
 }
 
 function nextInStage(state: PipelineState, run: StageRun): Action {
@@ -68,6 +69,16 @@ function late(state: PipelineState, { stage }: StageRun, nowMs: number): Action 
     reason: `step ${active?.step.id} did not end within ${limits.stepTimeoutMs / 1000} s`,
     advice: "give it more time: acode resume --executor-step-timeout SECONDS",
     status: "timeout",
+  })
+}
+
+/** Asked before each request, so that a session never goes beyond what it may take by more than one of them. */
+function spent({ tokens, settings }: PipelineState, { stage }: StageRun, action: Action): Action | null {
+  const { tokensMax } = settings.limits
+  if (action.kind !== "askModel" || tokensMax === null || tokens < tokensMax) return null
+  return escalate(stage, "Unrecoverable", 22, {
+    reason: `the models of the session have taken ${tokens} tokens and ${tokensMax} are allowed`,
+    advice: "allow more: acode resume --max-tokens N",
   })
 }
 

@@ -2,7 +2,7 @@ import type { Action } from "./action.ts"
 import { claimOf, finishTool } from "./claim.ts"
 import { escalate } from "./escalation.ts"
 import { isGoingInCircles } from "./progress.ts"
-import { retryAfterFailure, turnsOfRun } from "./retry.ts"
+import { atOnce, retryAfterFailure, turnsOfRun } from "./retry.ts"
 import type { PipelineState, StepState } from "./state.ts"
 
 export function nextForExecutor(state: PipelineState): Action {
@@ -63,7 +63,7 @@ function nextForStep(state: PipelineState, active: StepState): Action {
     return { kind: "finishStep", step: active, failure: lastCall.failure }
   }
   const last = state.turns.at(-1)
-  if (last === undefined) return { kind: "askModel", stage: "executor", step: active, turn: 1, waitMs: 0 }
+  if (last === undefined) return { kind: "askModel", stage: "executor", step: active, turn: 1, ...atOnce }
   if (last.failure !== null) return retryAfterFailure(state, last, last.failure, "executor", active)
   const open = last.calls.filter(({ tool, result }) => result === null && tool !== finishTool)
   if (open.length > 0) return { kind: "callTools", step: active, turn: last, calls: open }
@@ -91,5 +91,5 @@ function nextAfterTurn(state: PipelineState, active: StepState, lastTurn: number
       reason: `step ${step.id} is not finished after ${turnsMax} turns`,
       advice: `allow it more: acode resume --max-turns ${Math.max(1, turnsMax) * 2}`,
     })
-  return { kind: "askModel", stage: "executor", step: active, turn: lastTurn + 1, waitMs: 0 }
+  return { kind: "askModel", stage: "executor", step: active, turn: lastTurn + 1, ...atOnce }
 }

@@ -2,7 +2,6 @@ import * as z from "zod/mini"
 import { defineEvent } from "../event-definition.ts"
 import { lazily } from "../lazily.ts"
 import { ProcessIdentity } from "../process-identity.ts"
-import { RecordedText } from "../recorded-text.ts"
 import { RecordedJson } from "../tool-call.ts"
 import { PipelineSettings } from "./settings.ts"
 import { stages } from "./stage.ts"
@@ -127,61 +126,6 @@ export const PlanProposed = defineEvent("plan.proposed", 1, "The planner propose
     plan: RecordedJson(),
     explanation: z.string(),
   }),
-)
-
-export const ModelRequested = defineEvent("model.requested", 1, "A model is about to be asked.", () =>
-  z.strictObject({
-    stage: Stage(),
-    stepId: z.nullable(z.string()),
-    turn: Count(),
-    replyIndex: Count(),
-    messageCount: Count(),
-    requestDigest: z.string(),
-  }),
-)
-
-export const ContextTrimmed = defineEvent(
-  "context.trimmed",
-  1,
-  "A request was too long and older parts of it were left out.",
-  () =>
-    z.strictObject({
-      stage: Stage(),
-      stepId: z.nullable(z.string()),
-      turn: Count(),
-      tokensBefore: Count(),
-      tokensAfter: Count(),
-      tokensMax: Count(),
-      shortenedCount: Count(),
-    }),
-)
-
-export const TurnFinished = defineEvent(
-  "turn.finished",
-  1,
-  "A model has answered, or could not; what it asks for has not been done yet.",
-  () =>
-    z.strictObject({
-      stage: Stage(),
-      stepId: z.nullable(z.string()),
-      turn: Count(),
-      replyIndex: z.nullable(Count()),
-      text: RecordedText(),
-      calls: z.array(
-        z.strictObject({
-          id: z.string(),
-          tool: z.string(),
-          arguments: RecordedJson(),
-          argsDigest: z.string(),
-        }),
-      ),
-      /** What a planner, verifier or reviewer answered, once it is of the right shape. */
-      output: z.nullable(RecordedJson()),
-      problems: z.array(z.string()),
-      failure: z.nullable(z.strictObject({ kind: z.string(), message: z.string(), retryable: z.boolean() })),
-      usage: z.strictObject({ input: Count(), output: Count() }),
-      durationMs: Count(),
-    }),
 )
 
 export const StepRefused = defineEvent(

@@ -1,17 +1,22 @@
 import type * as z from "zod/mini"
 import type { EventDefinition } from "../event-definition.ts"
-import { PlanApproved } from "../session-events.ts"
+import type { Mode } from "../model-choice.ts"
+import { PlanApproved, SessionStarted } from "../session-events.ts"
 import {
   CheckFinished,
   CycleStarted,
   EscalationRaised,
   PlanProposed,
+  SessionResumed,
   StageEntered,
   StageFinished,
   type StageStatus,
   type Verdict,
 } from "./pipeline-events.ts"
+import type { ModelSelection } from "./settings.ts"
 import type { Stage } from "./stage.ts"
+import { noUsage, type StageUsage, usedMore } from "./token-usage.ts"
+import { TurnFinished } from "./turn-events.ts"
 
 /** What an agent session went through, as it is told to people. */
 export interface PipelineView {
@@ -20,6 +25,10 @@ export interface PipelineView {
   readonly cycles: readonly CycleView[]
   readonly checks: readonly CheckView[]
   readonly escalations: readonly EscalationView[]
+  /** The server and the models it was given last; null with a script or a recording. */
+  readonly models: ModelSelection | null
+  readonly mode: Mode | null
+  readonly usage: StageUsage
 }
 
 export interface StageView {
@@ -67,7 +76,10 @@ export interface EscalationView {
   readonly at: string
 }
 
-export const emptyPipeline: PipelineView = { stages: [], plans: [], cycles: [], checks: [], escalations: [] }
+export const emptyPipeline: PipelineView = {
+  ...{ stages: [], plans: [], cycles: [], checks: [], escalations: [] },
+  ...{ models: null, mode: null, usage: noUsage },
+}
 
 /** The view after one more event; what says nothing about the pipeline leaves it as it is. */
 export function withPipelineEvent(
@@ -80,6 +92,11 @@ export function withPipelineEvent(
 type Part = (view: PipelineView, data: unknown, at: string) => PipelineView
 
 const parts: ReadonlyMap<string, Part> = new Map([
+  on(SessionStarted, (view, { agent }) =>
+    agent === null ? view : { ...view, models: agent.selection, mode: agent.mode },
+  ),
+  on(SessionResumed, (view, { settings }) => ({ ...view, models: settings.selection, mode: settings.mode })),
+  on(TurnFinished, (view, { stage, usage }) => ({ ...view, usage: usedMore(view.usage, stage, usage) })),
   on(StageEntered, (view, { stage, attempt, planVersion }, at) => {
     const entered = {
       stage,

@@ -4,6 +4,8 @@ import type { Stage } from "./stage.ts"
 import type { PipelineState, StepState, Turn } from "./state.ts"
 import { backoffMs } from "./time.ts"
 
+export const atOnce = { waitMs: 0, waitAtLeastMs: 0 } as const
+
 /** The turns since the stage was entered: what was before a person let the session go on is not counted again. */
 export function turnsOfRun({ turns, stage }: PipelineState): readonly Turn[] {
   return turns.filter(({ seq }) => seq > (stage?.enteredSeq ?? 0))
@@ -12,11 +14,11 @@ export function turnsOfRun({ turns, stage }: PipelineState): readonly Turn[] {
 /** Asks a stage that answers with JSON, as often as the stage may be tried; null when that was in vain. */
 export function nextReply(state: PipelineState, stage: Stage): Action | null {
   const last = state.turns.at(-1)
-  if (last === undefined) return { kind: "askModel", stage, step: null, turn: 1, waitMs: 0 }
+  if (last === undefined) return { kind: "askModel", stage, step: null, turn: 1, ...atOnce }
   if (last.failure !== null) return retryAfterFailure(state, last, last.failure, stage, null)
   const replies = state.turns.filter(({ failure }) => failure === null).length
   if (replies > state.settings.limits.stageRetriesMax[stage]) return null
-  return { kind: "askModel", stage, step: null, turn: last.turn + 1, waitMs: 0 }
+  return { kind: "askModel", stage, step: null, turn: last.turn + 1, ...atOnce }
 }
 
 /** After a model could not answer: asked again if that is declared to help, and not more often than allowed. */
@@ -30,9 +32,15 @@ export function retryAfterFailure(
   const turns = turnsOfRun(state)
   const failures = turns.length - 1 - turns.findLastIndex(turn => turn.failure === null)
   const again = { kind: "askModel", stage, step, turn: last.turn } as const
-  if (failures === 0) return { ...again, waitMs: 0 }
+  if (failures === 0) return { ...again, ...atOnce }
+  const waitAtLeastMs = failure.retryAfterMs ?? 0
+  if (waitAtLeastMs > patienceMs)
+    return escalate(stage, "Unrecoverable", 4, {
+      reason: `${failure.message}: the model server wants to be left alone for ${Math.ceil(waitAtLeastMs / 1000)} s`,
+      advice: "`acode resume` after that time, or with another --model",
+    })
   if (failure.retryable && failures <= state.settings.limits.stepRetriesMax)
-    return { ...again, waitMs: backoffMs(failures) }
+    return { ...again, waitMs: backoffMs(failures), waitAtLeastMs }
   const advice = adviceFor[failure.kind]
   if (advice !== undefined)
     return escalate(stage, "Unrecoverable", advice.exitCode, { reason: failure.message, advice: advice.text })
@@ -43,8 +51,14 @@ export function retryAfterFailure(
   })
 }
 
+/** A server that wants to be left alone for longer is not waited for. */
+const patienceMs = 60_000
+
 /** What no model server can mend. */
 const adviceFor: Readonly<Record<string, { readonly exitCode: number; readonly text: string }>> = {
-  contextTooLong: { exitCode: 22, text: "allow more: acode resume --max-context-tokens N" },
+  contextTooLong: {
+    exitCode: 22,
+    text: "allow more, acode resume --max-context-tokens N, or let the server load the model with a larger window",
+  },
   script: { exitCode: 4, text: "mend the script or the recording, then `acode resume`" },
 }

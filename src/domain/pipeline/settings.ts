@@ -1,5 +1,7 @@
 import * as z from "zod/mini"
 import { lazily } from "../lazily.ts"
+import { editFormats, modes, protocols, rungs } from "../model-choice.ts"
+import type { Stage } from "./stage.ts"
 
 const Count = lazily(() => z.int().check(z.nonnegative()))
 
@@ -27,13 +29,47 @@ export const PipelineLimits = lazily(() =>
     stepTimeoutMs: Count(),
     /** What one request to a model may hold; null leaves it to the model. */
     contextTokensMax: z.nullable(Count()),
+    /** What all requests and replies of the session may take together; null is no limit. */
+    tokensMax: z.nullable(Count()),
   }),
 )
 export type PipelineLimits = z.infer<ReturnType<typeof PipelineLimits>>
 
+/** One model as a session uses it. */
+export const StageModel = lazily(() =>
+  z.strictObject({
+    name: z.string(),
+    rung: z.enum(rungs),
+    editFormat: z.enum(editFormats),
+    /** What a request and its reply may take together. */
+    windowTokens: Count(),
+    outputTokensMax: Count(),
+  }),
+)
+export type StageModel = z.infer<ReturnType<typeof StageModel>>
+
+/** Which server is asked, and which of its models by whom. */
+export const ModelSelection = lazily(() =>
+  z.strictObject({
+    protocol: z.enum(protocols),
+    endpoint: z.string(),
+    /** Who agreed that what a model has to know leaves this machine; null when it does not. */
+    consentBy: z.nullable(z.string()),
+    planner: StageModel(),
+    executor: StageModel(),
+    verifier: StageModel(),
+    reviewer: StageModel(),
+  }),
+)
+export type ModelSelection = z.infer<ReturnType<typeof ModelSelection>>
+
 export const PipelineSettings = lazily(() =>
   z.strictObject({
+    /** What a person asked for by `--model`. */
     model: z.nullable(z.string()),
+    mode: z.enum(modes),
+    /** Null with a script or a recording. */
+    selection: z.nullable(ModelSelection()),
     limits: PipelineLimits(),
     /** Stop after the plan. */
     planOnly: z.boolean(),
@@ -56,6 +92,13 @@ export const defaultLimits: PipelineLimits = Object.freeze({
   stageTimeoutMs: { planner: 120_000, executor: null, verifier: 180_000, reviewer: 120_000 },
   stepTimeoutMs: 120_000,
   contextTokensMax: null,
+  tokensMax: null,
+})
+
+/** Of a session whose person said nothing, but for its limits. */
+export const plainSettings: Omit<PipelineSettings, "limits"> = Object.freeze({
+  ...{ model: null, mode: "local-only", selection: null, yes: null, contextFiles: [] },
+  ...{ planOnly: false, approvePlan: false, skipVerify: false, requireReviewApproval: false },
 })
 
 /** Nothing runs round in circles more often than this, whoever says so. */
@@ -64,4 +107,12 @@ export const cyclesCeiling = 10
 /** How often each backward edge may really be taken. */
 export function cyclesAllowed({ cyclesMax }: PipelineLimits): number {
   return Math.min(cyclesMax, cyclesCeiling)
+}
+
+/** What one request of a stage may hold: what a person allowed, or what leaves room for the reply in the window. */
+export function requestTokensMax({ limits, selection }: PipelineSettings, stage: Stage): number | null {
+  if (selection === null) return limits.contextTokensMax
+  const { windowTokens, outputTokensMax } = selection[stage]
+  const fitting = Math.max(windowTokens - outputTokensMax, Math.floor(windowTokens / 2))
+  return Math.min(fitting, limits.contextTokensMax ?? fitting)
 }

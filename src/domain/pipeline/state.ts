@@ -5,6 +5,7 @@ import type { Certainty, EffectClass, ToolOutcome } from "../tool-call.ts"
 import type { StageStatus, Verdict } from "./pipeline-events.ts"
 import type { PipelineSettings } from "./settings.ts"
 import type { BackwardEdge, Stage, Target } from "./stage.ts"
+import type { StageUsage } from "./token-usage.ts"
 
 /** What the events of a session say, and nothing else. Two folds of the same events are equal. */
 export interface PipelineState {
@@ -43,6 +44,12 @@ export interface PipelineState {
   /** The last event that changed a file. */
   readonly lastChangeSeq: number
   readonly tokens: number
+  /** By stage, for the report. */
+  readonly usage: StageUsage
+  /** The estimate of the request that is not answered yet. */
+  readonly estimatedTokens: number
+  /** How many tokens a server counts for one that acode estimates; 1 until one has reported. */
+  readonly tokenScale: number
   /** Since when the present process works, for what time it may take; moved on by every wait for a person. */
   readonly drivenSinceMs: number
 }
@@ -134,7 +141,15 @@ export interface Turn {
   /** Null when it was not of the right shape, or not asked for. */
   readonly output: Json
   readonly problems: readonly string[]
-  readonly failure: { readonly kind: string; readonly message: string; readonly retryable: boolean } | null
+  readonly failure: TurnFailure | null
+}
+
+export interface TurnFailure {
+  readonly kind: string
+  readonly message: string
+  readonly retryable: boolean
+  /** What the server asked for. */
+  readonly retryAfterMs: number | null
 }
 
 export interface TurnCall {

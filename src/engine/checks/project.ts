@@ -22,7 +22,10 @@ export interface Project {
 
 export function projectOf(commands: ConfiguredCommands, workspace: Workspace): Project {
   return {
-    test: commands.test ?? detectTestCommand(projectFiles(workspace)),
+    // Looked at when it is needed: a session may have made the project in the first place.
+    get test() {
+      return commands.test ?? detectTestCommand(projectFiles(workspace))
+    },
     check: commands.lint ?? commands.build,
   }
 }

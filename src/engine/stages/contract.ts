@@ -12,7 +12,7 @@ export interface StageDefinition {
   readonly tools: readonly string[]
   /** Those of them that a model is offered for the present step, as it is told about them. */
   offered(view: StageView): readonly ToolDescription[]
-  readonly format: { readonly name: string; readonly schema: () => Json } | null
+  readonly format: { readonly name: string; readonly schema: Json } | null
   /** The whole transcript for the next turn, built from the state and from what was looked up for it. */
   messages(view: StageView): readonly ModelMessage[]
   /** What the answer says, or everything that is wrong with it. Null for stages that answer by calling tools. */
@@ -27,7 +27,7 @@ export type StageAnswer =
 export interface StageParts {
   /** What is known about tools, to check the concrete steps of a plan. */
   readonly planTools: PlanTools
-  readonly toolDescriptions: () => readonly ToolDescription[]
+  readonly toolDescriptions: readonly ToolDescription[]
 }
 
 /** What a stage sees: the state of the session, and what was looked up in the workspace on entering it. */

@@ -4,25 +4,30 @@ import type { PipelineState, StepState, Turn, TurnCall } from "../../domain/pipe
 import type { ModelMessage } from "../../provider/contract.ts"
 import type { StageDefinition, StageParts, StageView } from "./contract.ts"
 import { dataBlock, dataRule } from "./data-block.ts"
+import { type EditTools, editTools } from "./edit-tools.ts"
+import { instructionBlocks } from "./instructions.ts"
+import { resultTokensIn, shownResult } from "./shown-result.ts"
 import { stepLine } from "./step-line.ts"
 import { allStepTools, toolsForAction } from "./step-tools.ts"
 
-/** Results that are shown whole; older ones are told in a line. */
+/** Results that are shown; older ones are told in a line. */
 const wholeResultsMax = 10
 
 export function executorStage({ toolDescriptions }: StageParts): StageDefinition {
   return {
     stage: "executor",
     tools: allStepTools,
-    offered: ({ step }) => {
-      const names = toolsForAction(step?.step.kind === "open" ? step.step.action : null)
-      return toolDescriptions().filter(({ name }) => names.includes(name))
+    offered: ({ state, step }) => {
+      const action = step?.step.kind === "open" ? step.step.action : null
+      const names = toolsForAction(action)
+      const tools = toolDescriptions.filter(({ name }) => names.includes(name))
+      return editsOf(state).offered({ tools, writesWhole: action === "WRITE_FILE", turns: state.turns })
     },
     format: null,
     messages: view => [
       { role: "system", text: systemPrompt },
       { role: "user", text: userPrompt(view) },
-      ...transcript(view.state.turns),
+      ...transcript(view.state),
     ],
     read: null,
   }
@@ -45,7 +50,7 @@ ${dataRule("request", "step")}`
 function userPrompt({ state, step, instructions, files }: StageView): string {
   const parts = [
     dataBlock({ type: "request" }, state.request),
-    ...instructions.map(({ path, text }) => dataBlock({ type: "project instructions", name: path }, text)),
+    ...instructionBlocks(instructions),
     ...files.map(({ path, text }) => dataBlock({ type: "file", name: path }, text)),
     ...(step === null ? [] : [stepBlock(step), taskBlock(step)]),
     ...finishedSteps(state, step),
@@ -82,12 +87,18 @@ function feedback({ stage }: PipelineState): readonly string[] {
   return [dataBlock({ type: "feedback" }, stage.feedback.join("\n"))]
 }
 
+function editsOf({ settings }: PipelineState): EditTools {
+  return editTools(settings.selection?.executor.editFormat ?? null)
+}
+
 /** After the calls of a turn come exactly their results, in their order. Turns without an answer are left out. */
-function transcript(turns: readonly Turn[]): readonly ModelMessage[] {
-  const answered = turns.filter(({ failure }) => failure === null)
+function transcript(state: PipelineState): readonly ModelMessage[] {
+  const answered = state.turns.filter(({ failure }) => failure === null)
   const resultCount = answered.reduce((sum, { calls }) => sum + calls.length, 0)
+  const edits = editsOf(state)
+  const tokensMax = resultTokensIn(state.settings.selection?.executor.windowTokens ?? null)
   let older = resultCount - wholeResultsMax
-  return answered.flatMap(({ text, calls }): readonly ModelMessage[] => [
+  return answered.flatMap(({ text, calls, problems }): readonly ModelMessage[] => [
     {
       role: "assistant",
       text,
@@ -95,22 +106,31 @@ function transcript(turns: readonly Turn[]): readonly ModelMessage[] {
     },
     ...calls.map((call): ModelMessage => {
       older -= 1
-      return { role: "tool", callId: call.id, text: older >= 0 ? resultLine(call) : resultText(call) }
+      const shown = older >= 0 ? resultLine(call) : shownResult(call, tokensMax)
+      return { role: "tool", callId: call.id, text: shown + edits.remark(call, state.turns) }
     }),
-    ...(calls.length === 0 ? [{ role: "user" as const, text: noCalls }] : []),
+    ...said(calls, problems),
   ])
+}
+
+/** What a model has to know about its own answer, exactly, so that the next one is better. */
+function said(calls: Turn["calls"], problems: readonly string[]): readonly ModelMessage[] {
+  if (calls.length > 0 && problems.length === 0) return []
+  const listed = problems.map(problem => `- ${problem}`).join("\n")
+  const wrong = problems.length === 0 ? [] : [`Something in that answer could not be used:\n${listed}`]
+  const next = calls.length === 0 ? [noCalls] : []
+  return [{ role: "user", text: [...wrong, ...next].join("\n") }]
 }
 
 const noCalls = `Nothing was called. Call a tool to go on, or ${finishTool} when the step is done.`
 
-/** Every call has a result by the time a model is asked again; a transcript without one would be refused whole. */
-function resultText({ result }: TurnCall): string {
-  return result === null ? "there is no result" : result.text || result.outcome
-}
-
+/** Why something failed stays, when it can be said in a line. */
 function resultLine({ tool, result }: TurnCall): string {
   if (result === null) return "there is no result"
   const { outcome, text, digest } = result
+  if (outcome !== "succeeded" && text !== "" && text.length <= failureMax) return text
   const kept = digest === "" ? "" : `, kept as evidence ${digest}`
   return `[${outcome}; ${text.length} characters are not shown any more${kept}: call ${tool} again to see them]`
 }
+
+const failureMax = 200

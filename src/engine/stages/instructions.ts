@@ -2,6 +2,7 @@ import { Failure } from "../../domain/failure.ts"
 import type { Redactor } from "../../policy/contract.ts"
 import type { Workspace } from "../../workspace/contract.ts"
 import type { StageView } from "./contract.ts"
+import { dataBlock } from "./data-block.ts"
 
 const fileNames = ["AGENTS.md", "CLAUDE.md"]
 const bytesMax = 16 * 1024
@@ -27,4 +28,9 @@ function readOne(workspace: Workspace, name: string) {
     // Missing, a directory, binary, or a link that leads outside: none of it is an instruction.
     return null
   }
+}
+
+/** As every stage is told them. */
+export function instructionBlocks(instructions: StageView["instructions"]): readonly string[] {
+  return instructions.map(({ path, text }) => dataBlock({ type: "project instructions", name: path }, text))
 }

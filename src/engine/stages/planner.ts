@@ -1,14 +1,14 @@
 import type { PipelineState, PlanVersion } from "../../domain/pipeline/state.ts"
 import { problemText } from "../../domain/plan-problem.ts"
 import { readPlan } from "../../domain/plan-reading.ts"
-import { FullPlan } from "../../domain/plan-schema.ts"
 import type { ToolDescription } from "../../provider/contract.ts"
 import type { StageAnswer, StageDefinition, StageParts, StageView } from "./contract.ts"
 import { dataBlock, dataRule } from "./data-block.ts"
+import { instructionBlocks } from "./instructions.ts"
 import { jsonAnswer, parsedJson } from "./json-answer.ts"
+import { answerSchemas } from "./model-schemas.ts"
 import { planPathProblems } from "./plan-paths.ts"
 import { stepLine } from "./step-line.ts"
-import { jsonSchema } from "./tool-descriptions.ts"
 import { failedTries } from "./tries.ts"
 
 export function plannerStage(parts: StageParts): StageDefinition {
@@ -16,9 +16,9 @@ export function plannerStage(parts: StageParts): StageDefinition {
     stage: "planner",
     tools: [],
     offered: () => [],
-    format: { name: "plan", schema: () => jsonSchema(FullPlan()) },
+    format: { name: "plan", schema: answerSchemas.plan },
     messages: view => [
-      { role: "system", text: systemPrompt(parts.toolDescriptions()) },
+      { role: "system", text: systemPrompt(parts.toolDescriptions) },
       { role: "user", text: userPrompt(view) },
       ...failedTries(view.state.turns),
     ],
@@ -56,7 +56,7 @@ function userPrompt({ state, outline, instructions, files }: StageView): string 
   const parts = [
     dataBlock({ type: "request" }, state.request),
     dataBlock({ type: "outline of the repository" }, outline),
-    ...instructions.map(({ path, text }) => dataBlock({ type: "project instructions", name: path }, text)),
+    ...instructionBlocks(instructions),
     ...files.map(({ path, text }) => dataBlock({ type: "file", name: path }, text)),
     ...earlier(state),
     ...feedback(state),

@@ -5,9 +5,10 @@ import type { PipelineState, PlanVersion } from "../../domain/pipeline/state.ts"
 import { shapedAnswer } from "./answer-shape.ts"
 import type { StageAnswer, StageDefinition, StageView } from "./contract.ts"
 import { dataBlock, dataRule } from "./data-block.ts"
+import { instructionBlocks } from "./instructions.ts"
+import { answerSchemas } from "./model-schemas.ts"
 import { planChange } from "./plan-change.ts"
 import { stepLine } from "./step-line.ts"
-import { jsonSchema } from "./tool-descriptions.ts"
 import { failedTries } from "./tries.ts"
 
 /** Sees what was asked for, what was done and what was proved, and nothing of how the model talked itself there. */
@@ -15,7 +16,7 @@ export const reviewerStage: StageDefinition = {
   stage: "reviewer",
   tools: [],
   offered: () => [],
-  format: { name: "review", schema: () => jsonSchema(Review()) },
+  format: { name: "review", schema: answerSchemas.review },
   messages: view => [
     { role: "system", text: systemPrompt },
     { role: "user", text: userPrompt(view) },
@@ -36,10 +37,11 @@ Answer with one JSON object and nothing else:
   "findings": [ { "severity": "critical" | "major" | "minor", "file": "src/a.ts", "line": 1, "text": "…" } ] }
 ${dataRule("request")}`
 
-function userPrompt({ state, diff, findings }: StageView): string {
+function userPrompt({ state, instructions, diff, findings }: StageView): string {
   return [
     "Review this change.",
     dataBlock({ type: "request" }, state.request),
+    ...instructionBlocks(instructions),
     ...state.plans.map((version, index) => planBlock(version, state.plans[index - 1] ?? null)),
     dataBlock({ type: "steps" }, state.steps.map(stepLine).join("\n")),
     dataBlock({ type: "change" }, diff === "" ? "nothing was changed" : diff),

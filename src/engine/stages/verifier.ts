@@ -5,7 +5,8 @@ import type { PipelineState, PlannedCheck } from "../../domain/pipeline/state.ts
 import { shapedAnswer } from "./answer-shape.ts"
 import type { StageAnswer, StageDefinition, StageView } from "./contract.ts"
 import { dataBlock, dataRule } from "./data-block.ts"
-import { jsonSchema } from "./tool-descriptions.ts"
+import { instructionBlocks } from "./instructions.ts"
+import { answerSchemas } from "./model-schemas.ts"
 import { failedTries } from "./tries.ts"
 
 /** For criteria that only judgement can decide; everything else is decided by what acode ran. */
@@ -13,7 +14,7 @@ export const verifierStage: StageDefinition = {
   stage: "verifier",
   tools: [],
   offered: () => [],
-  format: { name: "verdicts", schema: () => jsonSchema(Judgement()) },
+  format: { name: "verdicts", schema: answerSchemas.verdicts },
   messages: view => [
     { role: "system", text: systemPrompt },
     { role: "user", text: userPrompt(view) },
@@ -29,13 +30,15 @@ Answer with one JSON object and nothing else, with each criterion you are asked 
 { "criteria": [ { "id": "a5", "verdict": "passed" | "failed" | "inconclusive", "reason": "one or two sentences" } ] }
 ${dataRule()}`
 
-function userPrompt({ state, diff }: StageView): string {
+function userPrompt({ state, instructions, diff }: StageView): string {
   const asked = judged(state).map(({ key, text }) => `${key}: ${text}`)
   const results = state.verification?.checks.map(
     ({ criterionId, verdict, reason }) => `${criterionId}: ${verdict}, ${reason}`,
   )
   return [
     "Judge these criteria.",
+    dataBlock({ type: "request" }, state.request),
+    ...instructionBlocks(instructions),
     dataBlock({ type: "criteria" }, asked.join("\n")),
     dataBlock({ type: "change" }, diff === "" ? "nothing was changed" : diff),
     dataBlock({ type: "results of checks" }, results?.join("\n") || "no check was run"),

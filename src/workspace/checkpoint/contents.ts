@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto"
 import {
   closeSync,
   constants,
@@ -15,7 +14,7 @@ import { errnoOf } from "../../base/assert.ts"
 import { sha256Hex } from "../../base/canonical.ts"
 import type { Faults } from "../../base/faults.ts"
 import { Failure } from "../../domain/failure.ts"
-import { hashContent, syncDirectory, writeAll } from "../durable.ts"
+import { hashContent, syncDirectory, unlikelyName, writeAll } from "../durable.ts"
 import { fileFailure, systemFailure } from "../failures.ts"
 import { ensurePrivateDirectory } from "./private-directory.ts"
 import { syncFilesystem } from "./sync-filesystem.ts"
@@ -87,7 +86,7 @@ export class CheckpointContents {
   private stage({ path, sha256, open }: ContentSource): StagedCopy {
     const shard = join(this.directory, sha256.slice(0, 2))
     ensurePrivateDirectory(shard)
-    const temporary = join(shard, `${randomBytes(16).toString("hex")}.tmp~`)
+    const temporary = join(shard, `${unlikelyName()}.tmp~`)
     const target = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
     let source = -1
     try {

@@ -1,33 +1,39 @@
-import { z } from "zod"
+import * as z from "zod/mini"
 import { Failure } from "../../domain/failure.ts"
+import { lazily } from "../../domain/lazily.ts"
 import type { Tree, TreeEntry } from "../contract.ts"
 import { digestOf } from "../tree/reader.ts"
 import type { Checkpoint, ExpectedContents, TreeChanges } from "./contract.ts"
 
-const Path = z.string().min(1)
-const EntryRow = z.union([
-  z.tuple([z.literal("f"), Path, z.int(), z.int(), z.string().regex(/^[0-9a-f]{64}$/)]),
-  z.tuple([z.literal("l"), Path, z.int(), z.int(), z.string()]),
-])
-type EntryRow = z.infer<typeof EntryRow>
+const Path = lazily(() => z.string().check(z.minLength(1)))
+const Hash = lazily(() => z.string().check(z.regex(/^[0-9a-f]{64}$/)))
+const EntryRow = lazily(() =>
+  z.union([
+    z.tuple([z.literal("f"), Path(), z.int(), z.int(), Hash()]),
+    z.tuple([z.literal("l"), Path(), z.int(), z.int(), z.string()]),
+  ]),
+)
+type EntryRow = z.infer<ReturnType<typeof EntryRow>>
 
 /** What is written down: the whole of it, or what differs from another checkpoint. */
-export const Manifest = z.object({
-  version: z.literal(1),
-  id: z.string(),
-  at: z.string(),
-  scope: z.enum(["tree", "files"]),
-  digest: z.string(),
-  base: z.string().nullable(),
-  /** How many bases are behind this one. */
-  depth: z.int(),
-  entries: z.array(EntryRow),
-  removed: z.array(Path),
-  absent: z.array(Path),
-  /** Path and mode. */
-  directories: z.array(z.tuple([Path, z.int()])),
-})
-export type Manifest = z.infer<typeof Manifest>
+export const Manifest = lazily(() =>
+  z.object({
+    version: z.literal(1),
+    id: z.string(),
+    at: z.string(),
+    scope: z.enum(["tree", "files"]),
+    digest: z.string(),
+    base: z.nullable(z.string()),
+    /** How many bases are behind this one. */
+    depth: z.int(),
+    entries: z.array(EntryRow()),
+    removed: z.array(Path()),
+    absent: z.array(Path()),
+    /** Path and mode. */
+    directories: z.array(z.tuple([Path(), z.int()])),
+  }),
+)
+export type Manifest = z.infer<ReturnType<typeof Manifest>>
 
 /** Bases behind a checkpoint at most: a long chain costs more to read than a whole manifest. */
 const depthMax = 24

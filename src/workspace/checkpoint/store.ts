@@ -174,7 +174,7 @@ export class CheckpointStore {
       if (errnoOf(error) === "ENOENT") return null
       throw systemFailure(error, this.pathOf(id))
     }
-    const parsed = Manifest.safeParse(parseJson(content))
+    const parsed = Manifest().safeParse(parseJson(content))
     if (!parsed.success || parsed.data.id !== id) throw damaged(id, "is not readable")
     return parsed.data
   }

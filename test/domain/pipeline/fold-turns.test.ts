@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { newEvent } from "../../../src/domain/event-definition.ts"
 import { StepRefused } from "../../../src/domain/pipeline/pipeline-events.ts"
+import { ModelRequested } from "../../../src/domain/pipeline/turn-events.ts"
 import { callAsked, callSettled, replied, wanted } from "../../support/pipeline-events.ts"
 import { atStep } from "../../support/pipeline-sessions.ts"
 
@@ -36,9 +37,41 @@ describe("a turn", () => {
 
   test("counts its tokens, and as a reply only when it was one", () => {
     const { replyCount, tokens } = atStep().state
-    const failure = { kind: "timeout", message: "", retryable: true }
+    const failure = { kind: "timeout", message: "", retryable: true, retryAfterMs: null }
     const { state } = atStep().add(replied(), replied({ replyIndex: null, failure }))
     expect([state.replyCount - replyCount, state.tokens - tokens]).toEqual([1, 30])
+  })
+})
+
+describe("how a server counts", () => {
+  const asked = (estimatedTokens: number) =>
+    newEvent(ModelRequested, {
+      ...{ stage: "executor", stepId: "s1", turn: 1, replyIndex: 0, messageCount: 2, requestDigest: "" },
+      ...{ estimatedTokens, model: "m", endpoint: "http://127.0.0.1:1" },
+    })
+  const scaleAfter = (estimatedTokens: number, input: number) =>
+    atStep().add(asked(estimatedTokens), replied({ usage: { input, output: 1 } })).state.tokenScale
+
+  test("corrects the estimate, within reason", () => {
+    expect(scaleAfter(1_000, 1_500)).toBe(1.5)
+    expect(scaleAfter(1_000, 10)).toBe(0.7)
+    expect(scaleAfter(1_000, 90_000)).toBe(3)
+  })
+
+  test("is not learnt from a short request, nor from one that was not counted", () => {
+    expect(scaleAfter(100, 150)).toBe(1)
+    expect(scaleAfter(1_000, 0)).toBe(1)
+  })
+
+  test("is more than thought when a request was too long and can be made shorter", () => {
+    const failure = { kind: "contextTooLong", message: "", retryable: true, retryAfterMs: null }
+    const session = atStep()
+    const scales = [1, 2, 3, 4].map(
+      () => session.add(asked(1_000), replied({ failure, usage: { input: 0, output: 0 } })).state.tokenScale,
+    )
+    expect(scales).toEqual([1.5, 2.25, 3, 3])
+    const final = { ...failure, retryable: false }
+    expect(atStep().add(replied({ failure: final })).state.tokenScale).toBe(1)
   })
 })
 

@@ -21,6 +21,8 @@ import { atExecutor, atReviewer, atStep, stepAt } from "../../support/pipeline-s
 
 const settings = settingsOf()
 
+const unused = { requests: 0, input: 0, output: 0 }
+
 describe("the state of a session", () => {
   test("is this when it has just started", () => {
     expect(new RecordedSession(settings).state).toEqual({
@@ -44,6 +46,9 @@ describe("the state of a session", () => {
       replyCount: 0,
       lastChangeSeq: 0,
       tokens: 0,
+      usage: { planner: unused, executor: unused, verifier: unused, reviewer: unused },
+      estimatedTokens: 0,
+      tokenScale: 1,
       drivenSinceMs: startMs,
     })
   })

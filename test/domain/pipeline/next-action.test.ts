@@ -43,6 +43,18 @@ describe("a session", () => {
     })
   })
 
+  test("asks no model any more when it has taken all the tokens it may take", () => {
+    const session = atPlanner(settingsOf({ tokensMax: 100 }))
+    const useless = (turn: number, input: number) =>
+      replied({ stage: "planner", turn, problems: ["no JSON"], usage: { input, output: 9 } })
+    expect(session.add(useless(1, 40)).next()).toMatchObject({ kind: "askModel" })
+    expect(session.add(useless(2, 200)).next()).toMatchObject({
+      kind: "escalate",
+      exitCode: 22,
+      advice: "allow more: acode resume --max-tokens N",
+    })
+  })
+
   test("repeats a stage as the next attempt at it", () => {
     const session = atPlanner().add(ended("planner", "retry"), moved("planner", "planner", ["no"]))
     expect(session.next()).toEqual({ kind: "enterStage", stage: "planner", attempt: 1, feedback: ["no"] })

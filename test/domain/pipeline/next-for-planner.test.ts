@@ -30,7 +30,14 @@ const toExecutor = {
 describe("the planner", () => {
   test("asks for a plan, and proposes the one it gets", () => {
     const session = atPlanner()
-    expect(session.next()).toEqual({ kind: "askModel", stage: "planner", step: null, turn: 1, waitMs: 0 })
+    expect(session.next()).toEqual({
+      kind: "askModel",
+      stage: "planner",
+      step: null,
+      turn: 1,
+      waitMs: 0,
+      waitAtLeastMs: 0,
+    })
     session.add(replied({ stage: "planner", answer: smallPlan() }))
     expect(session.next()).toMatchObject({ kind: "proposePlan", version: 1, turn: { output: smallPlan() } })
   })

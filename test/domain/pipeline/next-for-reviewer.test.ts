@@ -38,7 +38,14 @@ const toComplete = {
 describe("the reviewer", () => {
   test("asks for a review, and a second time for one that can be read", () => {
     const session = atReviewer()
-    expect(session.next()).toEqual({ kind: "askModel", stage: "reviewer", step: null, turn: 1, waitMs: 0 })
+    expect(session.next()).toEqual({
+      kind: "askModel",
+      stage: "reviewer",
+      step: null,
+      turn: 1,
+      waitMs: 0,
+      waitAtLeastMs: 0,
+    })
     session.add(says({ decision: "perhaps" }))
     expect(session.next()).toMatchObject({ kind: "askModel", turn: 2 })
     session.add(replied({ stage: "reviewer", turn: 2, problems: ["no JSON"] }))

@@ -36,7 +36,14 @@ describe("the verifier", () => {
     const session = atVerifier([a1, judged])
     expect(session.next()).toEqual({ kind: "runChecks", checks: [a1] })
     session.add(checked("a1", "passed"))
-    expect(session.next()).toEqual({ kind: "askModel", stage: "verifier", step: null, turn: 1, waitMs: 0 })
+    expect(session.next()).toEqual({
+      kind: "askModel",
+      stage: "verifier",
+      step: null,
+      turn: 1,
+      waitMs: 0,
+      waitAtLeastMs: 0,
+    })
     session.add(replied({ stage: "verifier", answer: { criteria: [] } }))
     expect(session.next()).toMatchObject({
       kind: "judge",

@@ -16,10 +16,6 @@ describe("an event of the pipeline", () => {
       made.cycle("verifier", "executor", [{ taskId: "t", stepId: "t.fix1", description: "" }]),
     ],
     [events.PlanProposed, made.proposed(smallPlan())],
-    [
-      events.TurnFinished,
-      made.replied({ calls: [made.wanted("c1", "glob", { pattern: "*" })], answer: { a: 1 } }),
-    ],
     [events.CheckFinished, made.checked("a1", "inconclusive")],
   ])("$type has the declared shape", (definition, event) => {
     expect(definition.data.safeParse(JSON.parse(JSON.stringify(event.data))).success).toBe(true)

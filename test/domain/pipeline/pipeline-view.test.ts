@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { escalate } from "../../../src/domain/pipeline/escalation.ts"
 import { emptyPipeline, withPipelineEvent } from "../../../src/domain/pipeline/pipeline-view.ts"
+import type { ModelSelection, StageModel } from "../../../src/domain/pipeline/settings.ts"
 import { planHash } from "../../../src/domain/plan-hash.ts"
 import {
   approved,
@@ -12,6 +13,9 @@ import {
   moved,
   proposed,
   type RecordedSession,
+  replied,
+  resumed,
+  settingsOf,
   startMs,
 } from "../../support/pipeline-events.ts"
 import { planOf, smallPlan, taskOf, writeStep } from "../../support/pipeline-plans.ts"
@@ -82,6 +86,23 @@ describe("what an agent session went through", () => {
       { stage: "planner", level: "StageRetryLimit", reason: "no plan", advice: "say more", at },
     ])
     expect(view.stages[0]?.status).toBe("failed")
+  })
+
+  test("is which models it was given last, and what each stage took", () => {
+    const model: StageModel = {
+      ...{ name: "m", rung: "native", editFormat: "whole", windowTokens: 8192, outputTokensMax: 4096 },
+    }
+    const selection: ModelSelection = {
+      ...{ protocol: "ollama", endpoint: "http://127.0.0.1:1", consentBy: null },
+      ...{ planner: model, executor: model, verifier: model, reviewer: model },
+    }
+    const session = atPlanner().add(replied({ stage: "planner" }), replied({ stage: "planner" }))
+    expect(viewOf(session)).toMatchObject({ models: null, mode: "local-only" })
+    session.add(resumed(settingsOf({}, { mode: "airgapped", selection })))
+    expect(viewOf(session)).toMatchObject({
+      ...{ models: selection, mode: "airgapped" },
+      usage: { planner: { requests: 2, input: 20, output: 10 }, executor: { requests: 0 } },
+    })
   })
 
   test("leaves out the end of a stage that never began", () => {

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { nextReply, turnsOfRun } from "../../../src/domain/pipeline/retry.ts"
+import type { TurnFailure } from "../../../src/domain/pipeline/state.ts"
 import { entered, escalated, replied, resumed, settingsOf, wanted } from "../../support/pipeline-events.ts"
 import { atPlanner, atReviewer, atStep } from "../../support/pipeline-sessions.ts"
 
-const busy = { kind: "overloaded", message: "try later", retryable: true }
-const wrong = { kind: "unauthorized", message: "who are you", retryable: false }
-const failing = (failure: typeof busy, turn = 1) => replied({ failure, turn, replyIndex: null })
+const busy = { kind: "overloaded", message: "try later", retryable: true, retryAfterMs: null }
+const wrong = { kind: "unauthorized", message: "who are you", retryable: false, retryAfterMs: null }
+const failing = (failure: TurnFailure, turn = 1) => replied({ failure, turn, replyIndex: null })
 
 describe("a model that could not answer", () => {
   test("is asked the same again three times, each time later", () => {
@@ -27,6 +28,17 @@ describe("a model that could not answer", () => {
       reason: "the model could not answer: try later (overloaded), 4 times",
       advice: "see that the model server is there and answers (`acode doctor`), then `acode resume`",
       status: "failed",
+    })
+  })
+
+  test("is left alone for as long as its server asks, and not waited for when that is long", () => {
+    const later = { ...busy, kind: "rateLimited", retryAfterMs: 7_000 }
+    expect(atStep().add(failing(later)).next()).toMatchObject({ waitMs: 1_000, waitAtLeastMs: 7_000 })
+    const tomorrow = { ...later, retryAfterMs: 86_400_000 }
+    expect(atStep().add(failing(tomorrow)).next()).toMatchObject({
+      kind: "escalate",
+      exitCode: 4,
+      reason: "try later: the model server wants to be left alone for 86400 s",
     })
   })
 

@@ -90,7 +90,10 @@ describe("what an executor is told", () => {
         text: "Let me look.",
         calls: [callOf("c1", "read_file", "one", { path: "a" }), callOf("c2", "glob", "two")],
       }),
-      turnOf({ turn: 2, failure: { kind: "overloaded", message: "busy", retryable: true } }),
+      turnOf({
+        turn: 2,
+        failure: { kind: "overloaded", message: "busy", retryable: true, retryAfterMs: null },
+      }),
       turnOf({ turn: 2, text: "I think I am done." }),
       turnOf({ turn: 3, calls: [callOf("c1", "write_file", "")] }),
     ]
@@ -134,11 +137,37 @@ describe("what an executor is told", () => {
     expect(results.slice(2).every(text => /^(A{50}|B{7})$/.test(text))).toBe(true)
   })
 
+  test("is exactly what was wrong with an answer, with and without calls in it", () => {
+    const problems = ['the call of "write_file" is no JSON: it ends in a text', "the answer was cut off"]
+    const turns = [
+      turnOf({ turn: 1, text: "{", problems }),
+      turnOf({ turn: 2, calls: [callOf("c1", "glob", "two")], problems: ["there is no tool wriet_file"] }),
+    ]
+    const messages = executor.messages(viewOf(stateOf({ turns }), { step: present ?? null })).slice(2)
+    expect(messages.map(({ role }) => role)).toEqual(["assistant", "user", "assistant", "tool", "user"])
+    expect([messages[1]?.text, messages[4]?.text]).toEqual([
+      "Something in that answer could not be used:\n" +
+        '- the call of "write_file" is no JSON: it ends in a text\n- the answer was cut off\n' +
+        "Nothing was called. Call a tool to go on, or finish_step when the step is done.",
+      "Something in that answer could not be used:\n- there is no tool wriet_file",
+    ])
+  })
+
+  test("still says why an older call failed", () => {
+    const failed = { outcome: "failed", certainty: "notDone", text: "not found", digest: "d" } as const
+    const old = { ...callOf("a", "read_file", ""), result: failed }
+    const turns = [
+      turnOf({ calls: [old, ...Array.from({ length: 10 }, (_, at) => callOf(`b${at}`, "glob", "x"))] }),
+    ]
+    const [, , , first] = executor.messages(viewOf(stateOf({ turns }), { step: present ?? null }))
+    expect(first?.text).toBe("not found")
+  })
+
   test("is a valid transcript whatever the turns were", () => {
     const kinds = [
       turnOf({ text: "x" }),
       turnOf({ calls: [callOf("1", "glob", "r"), callOf("2", "glob", "r"), callOf("3", "glob", null)] }),
-      turnOf({ failure: { kind: "timeout", message: "", retryable: true } }),
+      turnOf({ failure: { kind: "timeout", message: "", retryable: true, retryAfterMs: null } }),
     ]
     for (let seed = 0; seed < 81; seed++) {
       const turns = [0, 1, 2, 3].flatMap(place => kinds[Math.floor(seed / 3 ** place) % 3] ?? [])
@@ -203,7 +232,7 @@ describe("the tools of a step", () => {
     expect(all.find(({ name }) => name === "read_file")?.parameters).toEqual({
       type: "object",
       properties: {
-        path: { type: "string", minLength: 1 },
+        path: { type: "string" },
         from_line: { type: "integer", minimum: 1 },
         line_count: { type: "integer", minimum: 1 },
       },

@@ -100,7 +100,10 @@ describe("what a planner is told", () => {
   test("has every problem of every earlier try, exactly, behind the answer it is about", () => {
     const turns = [
       turnOf({ turn: 1, text: "nope", problems: ["there is no JSON object"] }),
-      turnOf({ turn: 2, failure: { kind: "timeout", message: "too slow", retryable: true } }),
+      turnOf({
+        turn: 2,
+        failure: { kind: "timeout", message: "too slow", retryable: true, retryAfterMs: null },
+      }),
       turnOf({ turn: 2, text: "{}", problems: ["$.goal: is missing (E001)", "$.tasks: is missing (E001)"] }),
     ]
     expect(planner.messages(viewOf(stateOf({ turns }))).slice(2)).toEqual([

@@ -118,6 +118,12 @@ describe("what a reviewer is told", () => {
     `)
   })
 
+  test("is also what the project says about itself, as data", () => {
+    const instructions = [{ path: "AGENTS.md", text: "Use tabs." }]
+    const user = unmarked(reviewer.messages(viewOf(state, { instructions }))[1]?.text ?? "")
+    expect(user).toContain('<<<project instructions "AGENTS.md" MARK\nUse tabs.\nMARK>>>')
+  })
+
   test("is nothing of what the executor and its tools said", () => {
     const turns = [turnOf({ text: "SECRET THOUGHT", calls: [] })]
     const all = JSON.stringify(reviewer.messages(viewOf({ ...state, turns })))

@@ -1,6 +1,6 @@
 import { planTools } from "../../../src/app/plan-tools.ts"
 import type { Json } from "../../../src/base/canonical.ts"
-
+import type { ModelSelection, StageModel } from "../../../src/domain/pipeline/settings.ts"
 import type {
   PipelineState,
   PlanVersion,
@@ -13,8 +13,8 @@ import type { Plan } from "../../../src/domain/plan.ts"
 import { orderedSteps } from "../../../src/domain/plan-order.ts"
 import { readPlan } from "../../../src/domain/plan-reading.ts"
 import type { StageView } from "../../../src/engine/stages/contract.ts"
+import { toolDescriptions } from "../../../src/engine/stages/model-schemas.ts"
 import { createStages } from "../../../src/engine/stages/stages.ts"
-import { toolDescriptions } from "../../../src/engine/stages/tool-descriptions.ts"
 import { RecordedSession, settingsOf } from "../../support/pipeline-events.ts"
 
 export const stages = createStages({ planTools, toolDescriptions })
@@ -77,6 +77,19 @@ export function stepsOf(plan: Plan): readonly StepState[] {
 export function stateOf(more: Partial<PipelineState> = {}): PipelineState {
   const { state } = new RecordedSession(settingsOf())
   return { ...state, request: "Validate e-mail addresses.", state: "EXECUTING", drivenSinceMs: 0, ...more }
+}
+
+/** A server with one model for every stage. */
+export function selectionOf(more: Partial<StageModel> = {}): ModelSelection {
+  const model: StageModel = {
+    ...{ name: "some-model", rung: "native", editFormat: "replace" },
+    ...{ windowTokens: 32_768, outputTokensMax: 4_096 },
+    ...more,
+  }
+  return {
+    ...{ protocol: "openai", endpoint: "http://127.0.0.1:1", consentBy: null },
+    ...{ planner: model, executor: model, verifier: model, reviewer: model },
+  }
 }
 
 export function viewOf(state: PipelineState, more: Partial<StageView> = {}): StageView {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { estimateTokens, trimMessages } from "../../../src/engine/stages/trimmed-messages.ts"
+import { estimateTokens } from "../../../src/engine/stages/token-estimate.ts"
+import { trimMessages } from "../../../src/engine/stages/trimmed-messages.ts"
 import type { ModelMessage } from "../../../src/provider/contract.ts"
 
 const call = (id: string) => ({ id, tool: "read_file", arguments: { path: id } })
@@ -11,34 +12,74 @@ const messages: readonly ModelMessage[] = [
   { role: "assistant", text: "", calls: [call("2")] },
   { role: "tool", callId: "2", text: "y".repeat(4_000) },
 ]
-const textAt = (index: number, tokensMax: number) =>
-  trimMessages(messages, tokensMax).messages[index]?.text ?? ""
+const textAt = (index: number, tokensMax: number, newestTokensMin: number | null = 0) =>
+  trimMessages(messages, tokensMax, newestTokensMin).messages[index]?.text ?? ""
 
 describe("a transcript that is too long", () => {
   test("is left alone when it fits", () => {
     const tokens = estimateTokens(messages)
-    expect(trimMessages(messages, tokens)).toEqual({
-      messages,
-      tokensBefore: tokens,
-      tokensAfter: tokens,
-      shortenedCount: 0,
-    })
+    expect(trimMessages(messages, tokens, 0)).toEqual({ messages, tokens, shortened: [] })
   })
 
   test("loses the oldest result first, and says how much it was", () => {
     expect(textAt(3, 1_800)).toContain("left out to fit the context: 4000 characters")
     expect(textAt(5, 1_800)).toBe("y".repeat(4_000))
-    expect(trimMessages(messages, 1_800)).toMatchObject({ shortenedCount: 1 })
+    expect(trimMessages(messages, 1_800, 0).shortened).toEqual(["results"])
   })
 
   test("then what the model said, then the newest result, and never what a person or acode said", () => {
-    expect([textAt(2, 1_250), textAt(5, 1_250)]).toEqual(["", "y".repeat(4_000)])
+    expect([textAt(2, 1_300), textAt(5, 1_300)]).toEqual(["", "y".repeat(4_000)])
     expect(textAt(5, 300)).toContain("left out")
     expect([textAt(0, 1), textAt(1, 1)]).toEqual(["s".repeat(400), "u".repeat(400)])
+    expect(trimMessages(messages, 300, 0).shortened).toEqual(["results", "replies", "newestResult"])
+  })
+
+  test("keeps the newest result, or the beginning of it, as long as it is told to", () => {
+    expect(textAt(5, 1, null)).toBe("y".repeat(4_000))
+    expect(textAt(5, 1, 500)).toMatch(/^y{1880}\n\[2120 more characters are left out/)
+    expect(textAt(5, 900, 100).length).toBeGreaterThan(textAt(5, 500, 100).length)
+  })
+
+  test("keeps what a result says in a line, such as why a call failed", () => {
+    const failed = "modify_file: the search text is not in the file (ACODE-FS-011)"
+    const short = messages.with(3, { role: "tool", callId: "1", text: failed })
+    expect(trimMessages(short, 1, 0).messages[3]?.text).toBe(failed)
+  })
+
+  test("loses the long texts in older calls, of which the files have what became, and in the newest last", () => {
+    const write = (id: string) => ({
+      ...{ id, tool: "write_file" },
+      arguments: { path: "a.ts", content: "c".repeat(4_000), more: [1, null, "d".repeat(900)] },
+    })
+    const writes: readonly ModelMessage[] = ["1", "2"].flatMap(id => [
+      { role: "assistant" as const, text: "", calls: [write(id)] },
+      { role: "tool" as const, callId: id, text: "written" },
+    ])
+    const older = trimMessages(writes, 1_600, 0)
+    expect(older.shortened).toEqual(["arguments"])
+    expect(older.messages[0]).toMatchObject({
+      calls: [
+        {
+          arguments: {
+            path: "a.ts",
+            content: `${"c".repeat(100)}[… 3900 characters left out here]`,
+            more: [1, null, `${"d".repeat(100)}[… 800 characters left out here]`],
+          },
+        },
+      ],
+    })
+    expect(older.messages[2]).toEqual(writes[2] as ModelMessage)
+    expect(trimMessages(writes, 1, null).messages[2]).toEqual(writes[2] as ModelMessage)
+    expect(JSON.stringify(trimMessages(writes, 1, 0).messages[2])).toContain("left out here")
+  })
+
+  test("has no reply without a word and without a call", () => {
+    const tries: readonly ModelMessage[] = [{ role: "assistant", text: "p".repeat(900), calls: [] }]
+    expect(trimMessages(tries, 1, null).messages[0]?.text).toBe("[left out to fit the context]")
   })
 
   test("stays a valid one: every call keeps its result, in its place", () => {
-    const { messages: kept } = trimMessages(messages, 1)
+    const { messages: kept } = trimMessages(messages, 1, 0)
     expect(kept.map(({ role }) => role)).toEqual(messages.map(({ role }) => role))
     expect(kept.flatMap(message => (message.role === "tool" ? [message.callId] : []))).toEqual(["1", "2"])
     expect(kept.flatMap(message => (message.role === "assistant" ? message.calls : []))).toEqual([
@@ -48,8 +89,9 @@ describe("a transcript that is too long", () => {
   })
 
   test("tells by its size that it does not fit even so", () => {
-    const { tokensAfter, tokensBefore } = trimMessages(messages, 1)
-    expect(tokensAfter).toBeGreaterThan(1)
-    expect(tokensAfter).toBeLessThan(tokensBefore)
+    const trimmed = trimMessages(messages, 1, 0)
+    expect(trimmed.tokens).toBe(estimateTokens(trimmed.messages))
+    expect(trimmed.tokens).toBeGreaterThan(1)
+    expect(trimmed.tokens).toBeLessThan(estimateTokens(messages))
   })
 })

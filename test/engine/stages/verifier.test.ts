@@ -43,11 +43,15 @@ function read(text: string, state = verifying()): StageAnswer {
 const verdict = (id: string, said = "passed") => ({ id, verdict: said, reason: "seen" })
 
 describe("what a verifier is told", () => {
-  test("is what only judgement decides, the change and the results of the other checks", () => {
+  test("is the request, what only judgement decides, the change and the results of the other checks", () => {
     const messages = verifier.messages(viewOf(verifying(), { diff: "+export function isEmail() {}\n" }))
     expect(messages.map(({ role }) => role)).toEqual(["system", "user"])
     expect(unmarked(messages[1]?.text ?? "")).toMatchInlineSnapshot(`
       "Judge these criteria.
+
+      <<<request MARK
+      Validate e-mail addresses.
+      MARK>>>
 
       <<<criteria MARK
       a2: errors are clear (task: validator)
@@ -62,6 +66,12 @@ describe("what a verifier is told", () => {
       a1: passed, exit code 0
       MARK>>>"
     `)
+  })
+
+  test("is also what the project says about itself, as data", () => {
+    const instructions = [{ path: "AGENTS.md", text: "Errors name the file." }]
+    const user = unmarked(verifier.messages(viewOf(verifying(), { instructions }))[1]?.text ?? "")
+    expect(user).toContain('<<<project instructions "AGENTS.md" MARK\nErrors name the file.\nMARK>>>')
   })
 
   test("is that nothing was changed or run where that is so", () => {

@@ -1,0 +1,120 @@
+import { Failure } from "../../domain/failure.ts"
+import type { Mode, Protocol } from "../../domain/model-choice.ts"
+import type { ListedModel, ModelServer } from "../../provider/server.ts"
+import type { Egress, Endpoint, TransportLimits } from "../../provider/transport/contract.ts"
+import { endpointName } from "../../provider/transport/endpoint.ts"
+import type { Config } from "../config-schema.ts"
+import type { AppEnvironment } from "../environment.ts"
+import { apiKeyFor } from "./api-key.ts"
+import { consentMissing, destinationOf } from "./destination.ts"
+import { discover } from "./discovery.ts"
+import { lookLimits } from "./limits.ts"
+import { noServer, serverProblem } from "./model-problem.ts"
+import { type NamedModel, readNamedModel } from "./named-model.ts"
+import { openServer } from "./open-server.ts"
+import type { UsualServer } from "./usual-servers.ts"
+
+/** What a look for a model stands on. */
+export interface ModelRoom {
+  readonly config: Config
+  readonly environment: AppEnvironment
+  readonly usualServers: readonly UsualServer[]
+  readonly notice: (text: string) => void
+  readonly signal: AbortSignal
+  /** For a look that must not take long; the configured ones when there are none. */
+  readonly limits?: TransportLimits
+}
+
+/** What a person wants, and what they have agreed to. */
+export interface ServerWish {
+  readonly mode: Mode
+  /** As `--model` said it. */
+  readonly model: string | null
+  /** Who typed `--mode burst` now; null when nobody did. */
+  readonly consentsNow: string | null
+  /** The endpoint that the session has a consent for, and whose. */
+  readonly consented: { readonly endpoint: string; readonly by: string } | null
+}
+
+export interface FoundServer {
+  readonly server: ModelServer
+  readonly endpoint: Endpoint
+  /** Null when the server has no list and can be used all the same. */
+  readonly models: readonly ListedModel[] | null
+  readonly named: NamedModel | null
+  /** Who agreed to what leaves this machine; null when nothing does. */
+  readonly consentBy: string | null
+}
+
+/** Finds the server that is meant and asks it for its models. Throws a Failure that says what to do. */
+export async function findServer(room: ModelRoom, wish: ServerWish): Promise<FoundServer> {
+  const { config, environment } = room
+  const named = wish.model === null ? null : readNamedModel(wish.model)
+  const destination = destinationOf({
+    mode: wish.mode,
+    namedProvider: named?.provider ?? null,
+    configured: config.model,
+    ollamaHost: environment.ollamaHost,
+  })
+  if (destination.kind === "search") return { ...(await search(room, destination.protocol)), named }
+  const { endpoint } = destination
+  const consentBy = consentFor(endpoint, wish)
+  const egress = egressOf(wish.mode, endpointName(endpoint), consentBy)
+  const limits = room.limits ?? lookLimits(config)
+  const protocol = destination.protocol ?? (await askedProtocol(endpoint, egress, limits, room.signal))
+  const apiKey = apiKeyFor(protocol, endpoint, config, environment)
+  const server = await openServer({ protocol, endpoint, egress, apiKey })
+  return { server, endpoint, models: await listed(server, limits, room.signal), named, consentBy }
+}
+
+/** The only place where it is decided what a session may talk to. */
+export function egressOf(mode: Mode, endpoint: string, consentBy: string | null): Egress {
+  return { mode, configured: endpoint, consented: consentBy === null ? null : endpoint }
+}
+
+function consentFor(endpoint: Endpoint, { mode, consentsNow, consented }: ServerWish): string | null {
+  if (mode !== "burst" || endpoint.isLocal) return null
+  const name = endpointName(endpoint)
+  const by = consentsNow ?? (consented?.endpoint === name ? consented.by : null)
+  if (by === null) throw consentMissing(`nobody has agreed in this session to what leaves for ${name}`)
+  return by
+}
+
+async function search(
+  { usualServers, signal }: ModelRoom,
+  protocol: Protocol | null,
+): Promise<Omit<FoundServer, "named">> {
+  const meant = usualServers.filter(usual => protocol === null || usual.protocol === protocol)
+  const egress: Egress = { mode: "local-only", configured: null, consented: null }
+  const found = await discover(meant, egress, signal)
+  if (found !== null) return { ...found, consentBy: null }
+  if (signal.aborted) throw stopped()
+  throw noServer(meant, protocol === "openai")
+}
+
+async function askedProtocol(
+  endpoint: Endpoint,
+  egress: Egress,
+  limits: TransportLimits,
+  signal: AbortSignal,
+): Promise<Protocol> {
+  const { spokenProtocol } = await import("./spoken-protocol.ts")
+  return spokenProtocol(endpoint, egress, limits, signal)
+}
+
+async function listed(
+  server: ModelServer,
+  limits: TransportLimits,
+  signal: AbortSignal,
+): Promise<readonly ListedModel[] | null> {
+  const answered = await server.models(limits, signal)
+  if (answered.failure === undefined) return answered.value
+  // Some servers only answer questions.
+  if (answered.failure.kind === "notFound") return null
+  throw serverProblem(answered.failure, server.endpoint)
+}
+
+function stopped(): Failure {
+  const message = "stopped while a model server was looked for"
+  return new Failure({ kind: "interrupted", code: "ACODE-MODEL-001", message, hint: "nothing was begun" })
+}

@@ -1,0 +1,30 @@
+import type { TransportLimits } from "../../provider/transport/contract.ts"
+import type { Config } from "../config-schema.ts"
+
+/** How long a reply of a model may take. */
+export function replyLimits({ model }: Config): TransportLimits {
+  return {
+    connectMs: milliseconds(model.connect_timeout_seconds),
+    firstByteMs: milliseconds(model.first_token_timeout_seconds),
+    betweenMs: milliseconds(model.token_timeout_seconds),
+    wholeMs: milliseconds(model.timeout_seconds),
+  }
+}
+
+/** For what a server knows without asking a model. */
+export function lookLimits({ model }: Config): TransportLimits {
+  const connectMs = milliseconds(model.connect_timeout_seconds)
+  return { connectMs, firstByteMs: 10_000, betweenMs: 10_000, wholeMs: 20_000 }
+}
+
+/** For a server of this machine that may not be there: whoever looks does not want to wait. */
+export const glanceLimits: TransportLimits = {
+  connectMs: 500,
+  firstByteMs: 1_500,
+  betweenMs: 1_500,
+  wholeMs: 1_800,
+}
+
+function milliseconds(seconds: number): number {
+  return Math.max(1, Math.round(seconds * 1000))
+}

@@ -1,0 +1,54 @@
+import { Failure } from "../../domain/failure.ts"
+import type { Finding } from "../diagnosis.ts"
+import type { Wiring } from "../wire.ts"
+import { keyVariables } from "./api-key.ts"
+import { findServer, type ModelRoom } from "./found-server.ts"
+import { glanceLimits } from "./limits.ts"
+import { usualMode } from "./mode.ts"
+import { modelRoom } from "./session-models.ts"
+
+const patienceMs = 2_000
+
+/** Whether a session would find a model here. What is missing is no fault: everything but `run` works without one. */
+export async function modelFinding(wiring: Wiring): Promise<Finding> {
+  const signal = AbortSignal.timeout(patienceMs)
+  const room = { ...(await modelRoom(wiring, () => undefined, signal)), limits: glanceLimits }
+  const mode = usualMode(room.config.mode)
+  const told = `mode ${mode}${keysText(room)}`
+  try {
+    const found = await findServer(room, { mode, model: null, consentsNow: null, consented: null })
+    const { server, models } = found
+    const there = models === null ? "it does not list its models" : countText(models.length)
+    const message = `${server.protocol} at ${server.endpoint}, ${there}; ${told}`
+    const { name } = room.config.model
+    const isMissing = models?.length === 0 || (name !== null && isUnlisted(name, models ?? []))
+    if (!isMissing) return { name: "model", status: "ok", message, hint: null }
+    return warning(
+      name === null ? message : `${message}; ${name} is not among them`,
+      "`acode models list` shows what is there",
+    )
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    const { code, message, hint } = error.report
+    return warning(`${code}: ${message}; ${told}`, hint ?? null)
+  }
+}
+
+function isUnlisted(name: string, models: readonly { readonly name: string }[]): boolean {
+  return models.length > 0 && !models.some(model => model.name === name || model.name === `${name}:latest`)
+}
+
+/** Whether there is one, never what it is. */
+function keysText({ environment }: ModelRoom): string {
+  const keys = { anthropic: environment.anthropicApiKey, openai: environment.openaiApiKey }
+  const present = (["anthropic", "openai"] as const).filter(provider => keys[provider] !== null)
+  return present.map(provider => `, ${keyVariables[provider]} is set`).join("")
+}
+
+function countText(count: number): string {
+  return count === 0 ? "which has no model" : `${count} ${count === 1 ? "model" : "models"}`
+}
+
+function warning(message: string, hint: string | null): Finding {
+  return { name: "model", status: "warning", message, hint }
+}

@@ -1,0 +1,121 @@
+import type { Mode, Protocol } from "../../domain/model-choice.ts"
+import type { StageModel } from "../../domain/pipeline/settings.ts"
+import type { ListedModel, ModelServer } from "../../provider/server.ts"
+import { userName } from "../user-name.ts"
+import type { Wiring } from "../wire.ts"
+import { anyModel, type ChosenName, namedModel } from "./chosen-name.ts"
+import { type FoundServer, findServer, type ModelRoom } from "./found-server.ts"
+import { checkMode, usualMode } from "./mode.ts"
+import { serverProblem } from "./model-problem.ts"
+import { modelSettings } from "./model-settings.ts"
+import { modelRoom } from "./session-models.ts"
+import { knownModel } from "./stage-model.ts"
+
+/** What the model server offers and can do, outside of any session. */
+export interface ModelVerbs {
+  listModels(request: ModelLook): Promise<ModelListing>
+  /** Tries one out, whatever is known about it. */
+  probeModel(request: ModelLook): Promise<ProbedModel>
+}
+
+export interface ModelLook {
+  /** As `--model` takes it; null is the one a session would use. */
+  readonly model: string | null
+  /** What was typed; the configured one otherwise. */
+  readonly mode: Mode | null
+  readonly notice: (text: string) => void
+  readonly signal: AbortSignal
+}
+
+export interface ModelListing {
+  readonly endpoint: string
+  readonly protocol: Protocol
+  readonly models: readonly (ListedModel & { readonly isChosen: boolean })[]
+}
+
+export interface ProbedModel extends StageModel {
+  readonly endpoint: string
+  readonly protocol: Protocol
+  /** From the request to the first word. */
+  readonly firstTokenMs: number
+  readonly notes: readonly string[]
+}
+
+export function modelVerbs(wiring: Wiring): ModelVerbs {
+  return { listModels: look => list(wiring, look), probeModel: look => probe(wiring, look) }
+}
+
+async function list(wiring: Wiring, look: ModelLook): Promise<ModelListing> {
+  const { found, room } = await foundFor(wiring, look)
+  const { server, models } = found
+  const chosen = chosenOrNull(found, room)
+  return {
+    ...{ endpoint: server.endpoint, protocol: server.protocol },
+    models: (models ?? []).map(model => ({ ...model, isChosen: model.name === chosen })),
+  }
+}
+
+async function probe(wiring: Wiring, look: ModelLook): Promise<ProbedModel> {
+  const { found, room } = await foundFor(wiring, look)
+  const { server } = found
+  const { name } = chosen(found, room)
+  const { model, notes } = await knownModel(room, server, name, true)
+  const firstTokenMs = await timeToFirstToken(wiring, room, server, model)
+  return { ...model, endpoint: server.endpoint, protocol: server.protocol, firstTokenMs, notes }
+}
+
+async function foundFor(
+  wiring: Wiring,
+  { model, mode, notice, signal }: ModelLook,
+): Promise<{ readonly found: FoundServer; readonly room: ModelRoom }> {
+  const room = await modelRoom(wiring, notice, signal)
+  const rules = room.config.mode
+  const meant = mode ?? usualMode(rules)
+  checkMode(meant, null, rules)
+  const consentsNow = meant === "burst" ? userName() : null
+  const found = await findServer(room, { mode: meant, model, consentsNow, consented: null })
+  return { found, room }
+}
+
+/** The one that the executor of a session would use. */
+function chosen(found: FoundServer, { config }: ModelRoom): ChosenName {
+  const wanted = config.models.executor ?? config.model.name
+  if (found.named !== null) return namedModel(found.named, found)
+  return wanted === null ? anyModel(found) : namedModel({ name: wanted, written: wanted }, found)
+}
+
+/** A list is of use also where the configured name is not in it. */
+function chosenOrNull(found: FoundServer, room: ModelRoom): string | null {
+  try {
+    return chosen(found, room).name
+  } catch {
+    // Said by whoever wants to use it.
+    return null
+  }
+}
+
+async function timeToFirstToken(
+  { clock }: Wiring,
+  { config, signal }: ModelRoom,
+  server: ModelServer,
+  model: StageModel,
+): Promise<number> {
+  const provider = server.provider(modelSettings(config, model))
+  const messages = [
+    { role: "user", text: "acode probe: answer with the word ready and nothing else" },
+  ] as const
+  const request = {
+    stage: "agent",
+    replyIndex: 0,
+    model: model.name,
+    messages,
+    tools: [],
+    format: null,
+  } as const
+  const beganMs = clock.monotonicMs()
+  for await (const item of provider.ask(request, signal)) {
+    if (item.kind === "failure") throw serverProblem(item.failure, server.endpoint)
+    if (item.kind === "text" || item.kind === "call" || item.kind === "end") break
+  }
+  return Math.round(clock.monotonicMs() - beganMs)
+}

@@ -1,0 +1,27 @@
+/**
+ * The endpoint that OLLAMA_HOST means, read as Ollama's own programs do: without a scheme the port is Ollama's, with
+ * one it is the scheme's. An address that a server listens on everywhere is this machine for whoever talks to it.
+ */
+export function ollamaEndpoint(text: string): string {
+  const [, scheme, rest = ""] = /^(?:(https?):\/\/)?(.*)$/i.exec(text) ?? []
+  const [authority = ""] = rest.split("/", 1)
+  const path = rest.slice(authority.length).replace(/\/+$/, "")
+  const { host, port } = partsOf(authority)
+  const usual = scheme === undefined ? ":11434" : ""
+  return `${scheme?.toLowerCase() ?? "http"}://${reachable(host)}${port === null ? usual : `:${port}`}${path}`
+}
+
+function partsOf(authority: string): { readonly host: string; readonly port: string | null } {
+  const [, bracketed, port] = /^(\[[^\]]*\])(?::(\d+))?$/.exec(authority) ?? []
+  if (bracketed !== undefined) return { host: bracketed, port: port ?? null }
+  const parts = authority.split(":")
+  // More than one colon and no brackets is an IPv6 address without a port.
+  if (parts.length > 2) return { host: `[${authority}]`, port: null }
+  const [host = "", second] = parts
+  return { host, port: second === undefined || second === "" ? null : second }
+}
+
+function reachable(host: string): string {
+  if (host === "" || host === "0.0.0.0") return "127.0.0.1"
+  return host === "[::]" ? "[::1]" : host.toLowerCase()
+}

@@ -1,0 +1,33 @@
+/** Words about models that are recorded with a session, and that the room of the model servers shares. */
+
+/** Where models may be. `burst` lets a session use a server elsewhere, with the consent of a person. */
+export const modes = ["local-only", "burst", "airgapped"] as const
+export type Mode = (typeof modes)[number]
+
+export const protocols = ["ollama", "openai", "anthropic"] as const
+export type Protocol = (typeof protocols)[number]
+
+/**
+ * How a model is made to call tools, best first. `native`: the protocol's own calls. `constrained`: one JSON object
+ * `{"tool": NAME, "arguments": {…}}` that a schema forces. `text`: the same object in a block fenced by three backticks
+ * and the word tool. On every rung a call that a model printed as text instead is salvaged.
+ */
+export const rungs = ["native", "constrained", "text"] as const
+export type Rung = (typeof rungs)[number]
+
+/** How a model edits files: the whole file, pieces that are searched and replaced, or a unified diff. */
+export const editFormats = ["whole", "replace", "diff"] as const
+export type EditFormat = (typeof editFormats)[number]
+
+/** What can be left out of a request, the least missed first. */
+export const shortenedParts = [
+  "results",
+  "replies",
+  "arguments",
+  "files",
+  "outline",
+  "diff",
+  "newestResult",
+  "instructions",
+] as const
+export type ShortenedPart = (typeof shortenedParts)[number]

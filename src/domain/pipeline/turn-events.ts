@@ -1,0 +1,78 @@
+import * as z from "zod/mini"
+import { defineEvent } from "../event-definition.ts"
+import { lazily } from "../lazily.ts"
+import { shortenedParts } from "../model-choice.ts"
+import { RecordedText } from "../recorded-text.ts"
+import { RecordedJson } from "../tool-call.ts"
+import { stages } from "./stage.ts"
+
+const Stage = lazily(() => z.enum(stages))
+const Count = lazily(() => z.int().check(z.nonnegative()))
+
+export const ModelRequested = defineEvent("model.requested", 1, "A model is about to be asked.", () =>
+  z.strictObject({
+    stage: Stage(),
+    stepId: z.nullable(z.string()),
+    turn: Count(),
+    replyIndex: Count(),
+    messageCount: Count(),
+    requestDigest: z.string(),
+    /** How long the request is by acode's own estimate, before it is corrected by what the server reports. */
+    estimatedTokens: Count(),
+    /** Which model, and where: every request that leaves this machine is in the log. Null with a script. */
+    model: z.nullable(z.string()),
+    endpoint: z.nullable(z.string()),
+  }),
+)
+
+export const ContextTrimmed = defineEvent(
+  "context.trimmed",
+  1,
+  "A request was too long and older parts of it were left out.",
+  () =>
+    z.strictObject({
+      stage: Stage(),
+      stepId: z.nullable(z.string()),
+      turn: Count(),
+      tokensBefore: Count(),
+      tokensAfter: Count(),
+      tokensMax: Count(),
+      shortenedCount: Count(),
+      shortened: z.array(z.enum(shortenedParts)),
+    }),
+)
+
+export const TurnFinished = defineEvent(
+  "turn.finished",
+  1,
+  "A model has answered, or could not; what it asks for has not been done yet.",
+  () =>
+    z.strictObject({
+      stage: Stage(),
+      stepId: z.nullable(z.string()),
+      turn: Count(),
+      replyIndex: z.nullable(Count()),
+      text: RecordedText(),
+      calls: z.array(
+        z.strictObject({
+          id: z.string(),
+          tool: z.string(),
+          arguments: RecordedJson(),
+          argsDigest: z.string(),
+        }),
+      ),
+      /** What a planner, verifier or reviewer answered, once it is of the right shape. */
+      output: z.nullable(RecordedJson()),
+      problems: z.array(z.string()),
+      failure: z.nullable(
+        z.strictObject({
+          kind: z.string(),
+          message: z.string(),
+          retryable: z.boolean(),
+          retryAfterMs: z.nullable(Count()),
+        }),
+      ),
+      usage: z.strictObject({ input: Count(), output: Count() }),
+      durationMs: Count(),
+    }),
+)

@@ -1,0 +1,78 @@
+import { requestTokensMax } from "../domain/pipeline/settings.ts"
+import type { Stage } from "../domain/pipeline/stage.ts"
+import type { ModelMessage, ModelRequest } from "../provider/contract.ts"
+import type { AgentParts } from "./agent-parts.ts"
+import type { StageView } from "./stages/contract.ts"
+import { type Fitted, fitMessages } from "./stages/fitted-messages.ts"
+import { offerTokens, textTokens, tokensOf } from "./stages/token-estimate.ts"
+
+export interface FittedRequest {
+  readonly request: ModelRequest
+  readonly shortened: Fitted["shortened"]
+  readonly shortenedCount: number
+  /** By acode's own estimate. */
+  readonly estimatedTokens: number
+  /** As the server is expected to count. */
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+  readonly tokensMax: number | null
+  /** Why it cannot be asked; null when it fits. */
+  readonly problem: string | null
+}
+
+/** The next request of a stage, made to fit what the model can hold: its messages, tools and format together. */
+export function modelRequest(
+  { session, stages, redactor }: Pick<AgentParts, "session" | "stages" | "redactor">,
+  stage: Stage,
+  view: StageView,
+): FittedRequest {
+  const definition = stages[stage]
+  const { settings, tokenScale, replyCount } = session.state
+  const offer = {
+    tools: definition.offered(view),
+    format: definition.format,
+  }
+  /** No secret leaves for a model, whoever put it into the request. */
+  const redact = (message: ModelMessage): ModelMessage => ({
+    ...message,
+    text: redactor.redactText(message.text),
+  })
+  const fixed = offerTokens(offer)
+  const tokensMax = requestTokensMax(settings, stage)
+  const room = tokensMax === null ? null : Math.floor(tokensMax / tokenScale) - fixed
+  const { messages, tokens, tokensBefore, shortened, shortenedCount } = fitMessages(
+    view,
+    of => definition.messages(of).map(redact),
+    room,
+  )
+  const counted = (estimated: number) => Math.ceil((fixed + estimated) * tokenScale)
+  const model = settings.selection?.[stage].name ?? settings.model
+  return {
+    request: { stage, replyIndex: replyCount, model, messages, ...offer },
+    ...{ shortened, shortenedCount, tokensMax },
+    estimatedTokens: fixed + tokens,
+    tokensBefore: counted(tokensBefore),
+    tokensAfter: counted(tokens),
+    problem:
+      room === null || tokensMax === null || tokens <= room
+        ? null
+        : tooLong(messages, counted(tokens), Math.ceil(fixed * tokenScale), tokensMax),
+  }
+}
+
+function tooLong(
+  messages: readonly ModelMessage[],
+  needed: number,
+  offer: number,
+  tokensMax: number,
+): string {
+  const [system, prompt, ...turns] = messages
+  const size = (text = "") => textTokens(text)
+  const parts = [
+    `tools and answer format ${offer}`,
+    `rules ${size(system?.text)}`,
+    `what is to be done and known ${size(prompt?.text)}`,
+    `the turns so far ${turns.reduce((sum, message) => sum + tokensOf(message), 0)}`,
+  ]
+  return `the request needs about ${needed} tokens even when it is shortened, and ${tokensMax} are allowed: ${parts.join(", ")}`
+}

@@ -1,0 +1,107 @@
+import type { Json } from "../../base/canonical.ts"
+import type { EditFormat } from "../../domain/model-choice.ts"
+import type { Turn, TurnCall } from "../../domain/pipeline/state.ts"
+import type { ToolDescription } from "../../provider/contract.ts"
+
+/** A model whose way to edit is known is offered that way only: a choice is one more thing to get wrong. */
+export interface EditTools {
+  /** The tools of a step as this model is told about them, without those it is not to use. */
+  offered(step: StepTools): readonly ToolDescription[]
+  /** What is said behind the result of a call that has made the whole file the way to go on; empty for others. */
+  remark(call: TurnCall, turns: readonly Turn[]): string
+}
+
+interface StepTools {
+  readonly tools: readonly ToolDescription[]
+  /** The plan says that a whole file is to be written. */
+  readonly writesWhole: boolean
+  readonly turns: readonly Turn[]
+}
+
+/** Null is a model of which nothing is known: it is offered everything, in every form. */
+export function editTools(format: EditFormat | null): EditTools {
+  return format === null ? anyFormat : byFormat[format]
+}
+
+const anyFormat: EditTools = { offered: ({ tools }) => tools, remark: () => "" }
+
+const wholeOnly = described({ modify_file: null, write_file: wholeFile })
+
+const byFormat: Readonly<Record<EditFormat, EditTools>> = {
+  whole: { offered: ({ tools }) => wholeOnly(tools), remark: () => "" },
+  replace: piecewise({
+    description:
+      "Changes parts of a text file: each search text must be in the file exactly once, and is replaced.",
+    argument: "edits",
+  }),
+  diff: piecewise({
+    description:
+      "Changes a text file by a unified diff of it; with a directory as path, any files below it, all of them or none.",
+    argument: "patch",
+  }),
+}
+
+interface Form {
+  readonly description: string
+  /** The only argument it takes besides the path. */
+  readonly argument: string
+}
+
+/** Pieces until one of them could not be applied; from then on, also the whole file. */
+function piecewise({ description, argument }: Form): EditTools {
+  const modify = (tool: ToolDescription) => ({
+    ...{ name: tool.name, description },
+    parameters: withOnly(tool.parameters, ["path", argument]),
+  })
+  const pieces = described({ modify_file: modify, write_file: null })
+  const all = described({ modify_file: modify })
+  return {
+    offered: ({ tools, writesWhole, turns }) =>
+      writesWhole || firstFailure(turns) !== undefined ? all(tools) : pieces(tools),
+    remark: (call, turns) => (call === firstFailure(turns) ? fallbackRemark : ""),
+  }
+}
+
+const fallbackRemark =
+  "\n[write_file is offered from now on: if this edit does not work, read the file and write all of it]"
+
+const editing: ReadonlySet<string> = new Set(["modify_file", "create_file"])
+
+/** Only what did not work: what a person or a rule did not allow is no question of the format. */
+function firstFailure(turns: readonly Turn[]): TurnCall | undefined {
+  return turns
+    .flatMap(({ calls }) => calls)
+    .find(({ tool, result }) => editing.has(tool) && result?.outcome === "failed")
+}
+
+function wholeFile(tool: ToolDescription): ToolDescription {
+  const description =
+    "Writes a whole text file: creates it, or replaces all of it. Missing directories are made."
+  return { ...tool, description }
+}
+
+type Change = ((tool: ToolDescription) => ToolDescription) | null
+
+/** Tools told differently, or with null not at all. Each is made once, so that it is also measured once. */
+function described(changes: Readonly<Record<string, Change>>) {
+  const made = new WeakMap<ToolDescription, ToolDescription>()
+  return (tools: readonly ToolDescription[]): readonly ToolDescription[] =>
+    tools.flatMap(tool => {
+      const change = changes[tool.name]
+      if (change === undefined) return [tool]
+      if (change === null) return []
+      const known = made.get(tool) ?? change(tool)
+      made.set(tool, known)
+      return [known]
+    })
+}
+
+function withOnly(schema: Json, names: readonly string[]): Json {
+  if (!isObject(schema) || !isObject(schema["properties"])) return schema
+  const properties = Object.entries(schema["properties"]).filter(([name]) => names.includes(name))
+  return { ...schema, properties: Object.fromEntries(properties), required: names }
+}
+
+function isObject(value: Json | undefined): value is { readonly [name: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

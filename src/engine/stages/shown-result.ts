@@ -1,0 +1,46 @@
+import type { Json } from "../../base/canonical.ts"
+import type { TurnCall } from "../../domain/pipeline/state.ts"
+import { boundedView } from "../../tools/view.ts"
+import { headOf } from "./text-head.ts"
+import { bytesPerToken, textTokens } from "./token-estimate.ts"
+
+const resultTokensMax = 10_000
+
+/** What one result may take: never so much that four of them fill the window. Null is a window nobody knows. */
+export function resultTokensIn(windowTokens: number | null): number {
+  return windowTokens === null ? resultTokensMax : Math.min(resultTokensMax, Math.floor(windowTokens / 4))
+}
+
+/** Every call has a result by the time a model is asked again; a transcript without one would be refused whole. */
+export function shownResult({ tool, arguments: args, result }: TurnCall, tokensMax: number): string {
+  if (result === null) return "there is no result"
+  const text = result.text || result.outcome
+  if (textTokens(text) <= tokensMax) return text
+  return tool === "read_file" ? firstLines(text, args, tokensMax) : bothEnds(text, tool, tokensMax)
+}
+
+/** The beginning only, so that the next call can go on where it stops. */
+function firstLines(text: string, args: Json, tokensMax: number): string {
+  const gap = text.indexOf("\n[… ")
+  const shown = gap === -1 ? text : text.slice(0, gap + 1)
+  const tokens = Math.min(tokensMax, textTokens(shown) - 1)
+  return headOf(shown, tokens, kept => {
+    const next = fromLine(args) + kept.split("\n").length - 2
+    const left = text.length - kept.length
+    return `${left} more characters are left out: call read_file with from_line ${next} and a line_count to go on`
+  })
+}
+
+function fromLine(args: Json): number {
+  if (typeof args !== "object" || args === null || !("from_line" in args)) return 1
+  return typeof args["from_line"] === "number" ? args["from_line"] : 1
+}
+
+/** What failed stands at the end, and what it was about at the beginning. */
+function bothEnds(text: string, tool: string, tokensMax: number): string {
+  const bytesMax = Math.max(0, tokensMax - remarkTokens) * bytesPerToken
+  return `${boundedView(text, bytesMax)}\n[to see what is not shown, call ${tool} so that it gives less at a time]`
+}
+
+/** About what is said around the ends. */
+const remarkTokens = 40

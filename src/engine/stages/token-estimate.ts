@@ -1,0 +1,53 @@
+import type { Json } from "../../base/canonical.ts"
+import type { ModelMessage, ModelRequest } from "../../provider/contract.ts"
+
+/** What four letters of code or English are, two of Cyrillic, and a bit more than one sign of Chinese. */
+export const bytesPerToken = 4
+/** What a protocol puts around a message, a call and a tool. */
+const messageTokens = 4
+const callTokens = 8
+const toolTokens = 15
+
+/** About how many tokens a text is. A server counts for itself, and what it reports corrects the next estimates. */
+export function textTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / bytesPerToken)
+}
+
+/** How many characters of a text are about as long as that many tokens. */
+export function charactersIn(text: string, tokens: number): number {
+  const bytes = Buffer.byteLength(text)
+  return bytes === 0 ? 0 : Math.floor((text.length * Math.max(0, tokens) * bytesPerToken) / bytes)
+}
+
+export function estimateTokens(messages: readonly ModelMessage[]): number {
+  return messages.reduce((sum, message) => sum + tokensOf(message), 0)
+}
+
+export function tokensOf(message: ModelMessage): number {
+  const calls = message.role === "assistant" ? message.calls : []
+  return calls.reduce(
+    (sum, { tool, arguments: args }) => sum + callTokens + textTokens(tool) + jsonTokens(args),
+    messageTokens + textTokens(message.text),
+  )
+}
+
+/** What goes along with every request of a stage, however short its messages are. */
+export function offerTokens({ tools, format }: Pick<ModelRequest, "tools" | "format">): number {
+  return tools.reduce(
+    (sum, { name, description, parameters }) =>
+      sum + toolTokens + textTokens(name) + textTokens(description) + jsonTokens(parameters),
+    format === null ? 0 : jsonTokens(format.schema),
+  )
+}
+
+/** Schemas and arguments stay the same objects from turn to turn, and are long: each is measured once. */
+const measured = new WeakMap<object, number>()
+
+function jsonTokens(value: Json): number {
+  if (typeof value !== "object" || value === null) return textTokens(JSON.stringify(value))
+  const known = measured.get(value)
+  if (known !== undefined) return known
+  const tokens = textTokens(JSON.stringify(value))
+  measured.set(value, tokens)
+  return tokens
+}

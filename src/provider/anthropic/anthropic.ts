@@ -1,0 +1,155 @@
+import type { Json } from "../../base/canonical.ts"
+import { type Clock, systemClock } from "../../base/clock.ts"
+import { oneLine } from "../../base/text.ts"
+import type { ModelFailure, ModelItem, ModelRequest } from "../contract.ts"
+import { abortedFailure, modelFailure, untilAborted } from "../failures.ts"
+import { failureOf, faultsAsItems, ReplyFault } from "../reply-fault.ts"
+import type { Answered, ModelServer, ModelSettings } from "../server.ts"
+import { type Answer, errorText, jsonBody } from "../transport/body.ts"
+import type { Transport, TransportLimits, TransportRequest } from "../transport/contract.ts"
+import { foreignJson } from "../transport/foreign-json.ts"
+import { serverEvents } from "../transport/sse.ts"
+import { failureForReply } from "./error-reply.ts"
+import { factsIn, modelNamed, modelsIn, modelsMax } from "./model-list.ts"
+import { streamedItems, wholeItems } from "./reply-items.ts"
+import { messagesRequest } from "./request.ts"
+
+/** A server that speaks the Messages API. The key is in no message, whoever wrote it there. */
+export function createAnthropic(
+  transport: Transport,
+  apiKey: string,
+  clock: Pick<Clock, "now"> = systemClock,
+): ModelServer {
+  const way: Way = { transport, apiKey, clock }
+  return {
+    protocol: "anthropic",
+    endpoint: transport.endpoint,
+    models: (limits, signal) =>
+      answered(way, signal, async () => modelsIn(await listing(way, limits, signal))),
+    facts: (model, limits, signal) =>
+      answered(way, signal, async () => {
+        const reply = await sent(way, getting(`/v1/models/${encodeURIComponent(model)}`, limits), signal)
+        if (isSuccess(reply.status)) return factsIn(await jsonBody(reply))
+        const body = await errorBody(reply)
+        if (reply.status !== 404) throw new ReplyFault(failureForReply({ ...reply, body }, clock.now()))
+        return factsFromList(way, model, limits, signal)
+      }),
+    provider: settings => ({
+      name: "anthropic",
+      ask: (request, signal) =>
+        keyless(apiKey, untilAborted(faultsAsItems(itemsOf(way, settings, request, signal)), signal)),
+    }),
+  }
+}
+
+interface Way {
+  readonly transport: Transport
+  readonly apiKey: string
+  readonly clock: Pick<Clock, "now">
+}
+
+/** What the request is about, or why it is not to be had. */
+async function answered<Value>(
+  { apiKey }: Way,
+  signal: AbortSignal,
+  ask: () => Promise<Value>,
+): Promise<Answered<Value>> {
+  try {
+    return { value: await ask() }
+  } catch (error) {
+    return { failure: signal.aborted ? abortedFailure : withoutKey(apiKey, failureOf(error)) }
+  }
+}
+
+async function* itemsOf(
+  way: Way,
+  settings: ModelSettings,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelItem> {
+  const { body, answerTool } = messagesRequest(request, settings)
+  const posting: TransportRequest = {
+    method: "POST",
+    path: "/v1/messages",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    limits: settings.limits,
+  }
+  const reply = await succeeded(way, await sent(way, posting, signal))
+  if (isStream(reply, settings.streams)) yield* streamedItems(serverEvents(reply.chunks), answerTool)
+  else yield* wholeItems(await jsonBody(reply), answerTool)
+}
+
+/** For a server that only speaks the protocol and has no address for one model. */
+async function factsFromList(way: Way, model: string, limits: TransportLimits, signal: AbortSignal) {
+  const entry = modelNamed(await listing(way, limits, signal), model)
+  if (entry === null)
+    throw new ReplyFault(modelFailure("notFound", `the server has no model ${nameOf(model)}`))
+  return factsIn(entry)
+}
+
+function nameOf(model: string): string {
+  return oneLine(JSON.stringify(model), 100)
+}
+
+async function listing(way: Way, limits: TransportLimits, signal: AbortSignal): Promise<Json> {
+  return jsonBody(
+    await succeeded(way, await sent(way, getting(`/v1/models?limit=${modelsMax}`, limits), signal)),
+  )
+}
+
+/** What the server says it is, not what was asked for: some answer at once whatever they are asked. */
+function isStream({ header }: Answer, streams: boolean): boolean {
+  const type = header("content-type")?.toLowerCase() ?? ""
+  if (type.includes("event-stream")) return true
+  return type.includes("json") ? false : streams
+}
+
+function getting(path: string, limits: TransportLimits): TransportRequest {
+  return { method: "GET", path, headers: {}, body: null, limits }
+}
+
+/** Throws what went wrong on the way; what the server has to say is another matter. */
+async function sent(
+  { transport, apiKey }: Way,
+  request: TransportRequest,
+  signal: AbortSignal,
+): Promise<Answer> {
+  if (signal.aborted) throw new ReplyFault(abortedFailure)
+  if (!/^[\x21-\x7e]+$/.test(apiKey))
+    throw new ReplyFault(modelFailure("auth", "the API key is empty or has characters that no key can have"))
+  const headers = { ...request.headers, "x-api-key": apiKey, "anthropic-version": "2023-06-01" }
+  const reply = await transport.send({ ...request, headers }, signal)
+  if (reply.kind === "failed") throw new ReplyFault(reply.failure)
+  return reply
+}
+
+async function succeeded({ clock }: Way, reply: Answer): Promise<Answer> {
+  if (isSuccess(reply.status)) return reply
+  throw new ReplyFault(failureForReply({ ...reply, body: await errorBody(reply) }, clock.now()))
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300
+}
+
+/** Null when it is no JSON, as from a proxy in between: then the status has to say it all. */
+async function errorBody(reply: Answer): Promise<Json> {
+  const text = await errorText(reply)
+  try {
+    return foreignJson(text)
+  } catch {
+    // What is wrong with the text of an error matters less than the error.
+    return null
+  }
+}
+
+async function* keyless(apiKey: string, items: AsyncIterable<ModelItem>): AsyncGenerator<ModelItem> {
+  for await (const item of items)
+    yield item.kind === "failure" ? { ...item, failure: withoutKey(apiKey, item.failure) } : item
+}
+
+function withoutKey(apiKey: string, failure: ModelFailure): ModelFailure {
+  if (apiKey === "" || !failure.message.includes(apiKey)) return failure
+  return { ...failure, message: failure.message.replaceAll(apiKey, "<key>") }
+}

@@ -1,0 +1,205 @@
+import type { Json } from "../../base/canonical.ts"
+import type { ModelCall, ModelItem } from "../contract.ts"
+import { modelFailure } from "../failures.ts"
+import { type JsonObject, objectOf, textOf } from "../fields.ts"
+import { ReplyFault } from "../reply-fault.ts"
+import { type AnswerTool, answerText } from "./answer-tool.ts"
+import { failureForEvent } from "./error-reply.ts"
+import { endOf } from "./stop-reason.ts"
+import { createUsage } from "./usage.ts"
+
+/** A reply while it is read, event by event, as the server streams it. */
+export interface MessageReading {
+  /** Throws ReplyFault when the event cannot be part of a reply, or says that there will be none. */
+  take(event: JsonObject): readonly ModelItem[]
+  /** Whether the last event was the end of the reply. */
+  isOver(): boolean
+}
+
+/**
+ * Text goes on as it comes. Calls are kept until the server says why it stopped: one that was cut off may look whole.
+ * Where the answer has a shape, text is kept as well, because it is the answer only when the tool was not called.
+ */
+export function createReading(answerTool: AnswerTool | null): MessageReading {
+  const state: State = {
+    answerTool,
+    blocks: new Map(),
+    usage: createUsage(),
+    stopReason: null,
+    heldChars: 0,
+    isOver: false,
+  }
+  return { take: event => take(state, event), isOver: () => state.isOver }
+}
+
+interface State {
+  readonly answerTool: AnswerTool | null
+  readonly blocks: Map<number, Block>
+  readonly usage: ReturnType<typeof createUsage>
+  stopReason: string | null
+  heldChars: number
+  isOver: boolean
+}
+
+function take(state: State, event: JsonObject): readonly ModelItem[] {
+  switch (event["type"]) {
+    case "message_start":
+      return state.usage.add(objectOf(event["message"])?.["usage"])
+    case "content_block_start":
+      return startBlock(state, event)
+    case "content_block_delta":
+      return addToBlock(state, event)
+    case "content_block_stop":
+      openBlock(state, event).isWhole = true
+      return []
+    case "message_delta":
+      state.stopReason = textOf(objectOf(event["delta"])?.["stop_reason"]) ?? state.stopReason
+      return state.usage.add(event["usage"])
+    case "message_stop":
+      if (state.stopReason === null) throw unreadable("it ends without saying why")
+      state.isOver = true
+      return endItems([...state.blocks.values()], state.stopReason, state.answerTool)
+    case "error":
+      throw new ReplyFault(failureForEvent(event))
+    default:
+      // Pings, and what the protocol gets later: it says that unknown events are to be passed over.
+      return []
+  }
+}
+
+function startBlock(state: State, event: JsonObject): readonly ModelItem[] {
+  const index = indexOf(event)
+  const content = objectOf(event["content_block"])
+  if (state.blocks.has(index)) throw unreadable(`block ${index} begins twice`)
+  if (state.blocks.size >= blocksMax) throw unreadable(`it has more than ${blocksMax} blocks`)
+  const block = blockOf(content)
+  state.blocks.set(index, block)
+  if (block.call !== null) hold(state, JSON.stringify(block.call.input))
+  return block.kind === "text" ? says(state, block, textOf(content?.["text"]) ?? "") : []
+}
+
+function addToBlock(state: State, event: JsonObject): readonly ModelItem[] {
+  const block = openBlock(state, event)
+  const delta = objectOf(event["delta"])
+  if (delta?.["type"] === "text_delta") return says(state, block, required(textOf(delta["text"]), "a text"))
+  if (delta?.["type"] === "input_json_delta" && block.call !== null)
+    block.call.json += hold(state, required(textOf(delta["partial_json"]), "a part of a call"))
+  return []
+}
+
+/** Throws when it is not: an event was lost or came out of its order, and the rest would be put together wrongly. */
+function openBlock({ blocks }: State, event: JsonObject): Block {
+  const index = indexOf(event)
+  const block = blocks.get(index)
+  if (block === undefined || block.isWhole)
+    throw unreadable(`it goes on in block ${index}, which is not open`)
+  return block
+}
+
+function says(state: State, block: Block, text: string): readonly ModelItem[] {
+  if (text === "") return []
+  if (state.answerTool === null) return [{ kind: "text", text }]
+  block.text += hold(state, text)
+  return []
+}
+
+function hold(state: State, text: string): string {
+  state.heldChars += text.length
+  if (state.heldChars > heldCharsMax) throw unreadable(`it has calls of more than ${heldCharsMax} characters`)
+  return text
+}
+
+const blocksMax = 1_000
+const heldCharsMax = 2_000_000
+
+interface Block {
+  /** `text`, `tool_use`, `thinking` or something else. */
+  readonly kind: string
+  /** Kept only where the answer has a shape. */
+  text: string
+  readonly call: PendingCall | null
+  isWhole: boolean
+}
+
+interface PendingCall {
+  readonly id: string
+  readonly tool: string
+  /** What the block began with; whole in a reply that is not streamed. */
+  readonly input: Json
+  json: string
+}
+
+function blockOf(content: JsonObject | null): Block {
+  const kind = required(textOf(content?.["type"]), "a block's kind")
+  if (content === null || kind !== "tool_use") return { kind, text: "", call: null, isWhole: false }
+  const id = required(textOf(content["id"]) || null, "a call's id")
+  const tool = required(textOf(content["name"]) || null, "a call's tool")
+  return { kind, text: "", call: { id, tool, input: content["input"] ?? {}, json: "" }, isWhole: false }
+}
+
+function endItems(blocks: readonly Block[], reason: string, answerTool: AnswerTool | null): ModelItem[] {
+  const end = endOf(reason)
+  if (end.kind === "failure") throw new ReplyFault(end.failure)
+  if (end.reason === "refused") return [end]
+  // The limit cuts the last block off, and what is left of it may be JSON by chance.
+  const whole = end.reason === "length" && blocks.at(-1)?.call !== null ? blocks.slice(0, -1) : blocks
+  if (whole.some(({ call, isWhole }) => call !== null && !isWhole))
+    throw unreadable("a call of it has no end")
+  const items: ModelItem[] = []
+  const answers: string[] = []
+  for (const { call } of whole) {
+    if (call === null) continue
+    const input = inputOf(call)
+    if (input === null) items.push(notAnObject(call))
+    else if (call.tool === answerTool?.name) answers.push(answerText(answerTool, input))
+    else items.push({ kind: "call", call: calling(call, input) })
+  }
+  if (answers.length > 1) items.push({ kind: "problem", text: "the answer was given more than once" })
+  const said = answers[0] ?? whole.map(({ text }) => text).join("")
+  if (said !== "") items.unshift({ kind: "text", text: said })
+  if (end.reason === "calls" && !whole.some(({ call }) => call !== null))
+    throw unreadable("it says that it calls a tool and calls none")
+  return [...items, { kind: "end", reason: reasonOf(end.reason, items) }]
+}
+
+/** What came decides where it and the given reason differ: nobody waits for the result of a call that is not there. */
+function reasonOf(reason: EndReason, items: readonly ModelItem[]): EndReason {
+  if (reason === "length") return reason
+  return items.some(({ kind }) => kind === "call") ? "calls" : "stop"
+}
+
+type EndReason = Extract<ModelItem, { kind: "end" }>["reason"]
+
+function calling({ id, tool }: PendingCall, input: JsonObject): ModelCall {
+  return { id, tool, arguments: input }
+}
+
+/** Null when it is no object: the protocol has nothing else. */
+function inputOf({ input, json }: PendingCall): JsonObject | null {
+  if (json === "") return objectOf(input)
+  try {
+    // as: what JSON.parse gives is JSON.
+    return objectOf(JSON.parse(json) as Json)
+  } catch {
+    // The model wrote it, and is told so by whoever asks for the input.
+    return null
+  }
+}
+
+function notAnObject({ tool }: PendingCall): ModelItem {
+  return { kind: "problem", text: `the arguments of a call of ${JSON.stringify(tool)} are no JSON object` }
+}
+
+function indexOf({ index }: JsonObject): number {
+  if (typeof index !== "number" || !Number.isInteger(index)) throw unreadable("a block has no number")
+  return index
+}
+
+function required(text: string | null, what: string): string {
+  if (text === null) throw unreadable(`${what} is missing`)
+  return text
+}
+
+function unreadable(why: string): ReplyFault {
+  return new ReplyFault(modelFailure("malformed", `the reply cannot be read: ${why}`))
+}

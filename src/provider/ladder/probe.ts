@@ -1,0 +1,153 @@
+import { oneLine } from "../../base/text.ts"
+import type { Rung } from "../../domain/model-choice.ts"
+import type {
+  ModelFailure,
+  ModelFailureKind,
+  ModelReply,
+  ModelRequest,
+  Provider,
+  ToolDescription,
+} from "../contract.ts"
+import { collect } from "../reply.ts"
+import type { ModelFacts, ModelServer, ModelSettings } from "../server.ts"
+import type { ProbeResult } from "./contract.ts"
+import { decideEditFormat } from "./edit-format.ts"
+import { withoutThinking } from "./held-text.ts"
+import { readJson, skipSpace } from "./json-text.ts"
+import { withRung } from "./ladder.ts"
+import { actionSchema } from "./rung-request.ts"
+import { decideWindow } from "./window.ts"
+
+interface ProbeSubject {
+  readonly server: ModelServer
+  readonly settings: ModelSettings
+  readonly configuredWindow: number | null
+}
+
+/**
+ * Finds out what a model can do by having it do it, best first: what servers declare about models is often wrong. Asks
+ * for the window that will be used, so that a server does not load the model twice.
+ */
+export async function probeModel(subject: ProbeSubject, signal: AbortSignal): Promise<ProbeResult> {
+  const { server, settings, configuredWindow } = subject
+  const answered = await server.facts(settings.model, settings.limits, signal)
+  if (answered.failure !== undefined && isEnd(answered.failure)) return { failure: answered.failure }
+  const facts = answered.value ?? noFacts
+  const window = decideWindow(server.protocol, facts, configuredWindow)
+  const provider = server.provider({ ...settings, windowTokens: window.value })
+  const notes = answered.failure === undefined ? [] : [`facts: none (${brief(answered.failure.message)})`]
+  const climbed = await climb(provider, facts, settings.model, signal)
+  if ("failure" in climbed) return climbed
+  const editFormat = decideEditFormat(server.protocol, facts.parameters, window.value)
+  return {
+    probe: {
+      rung: climbed.rung,
+      editFormat: editFormat.value,
+      windowTokens: window.value,
+      notes: [...notes, ...climbed.notes, window.note, editFormat.note],
+    },
+  }
+}
+
+const noFacts: ModelFacts = {
+  trainedTokens: null,
+  loadedTokens: null,
+  declaresTools: null,
+  parameters: null,
+  digest: null,
+}
+
+/** Kinds that say nothing about the model; what is learned from them must not be kept. */
+const endKinds: ReadonlySet<ModelFailureKind> = new Set([
+  ...(["unavailable", "auth", "notFound", "rateLimited", "overloaded", "timeout", "aborted"] as const),
+])
+
+function isEnd({ kind }: ModelFailure): boolean {
+  return endKinds.has(kind)
+}
+
+type Climbed = { readonly rung: Rung; readonly notes: readonly string[] } | { readonly failure: ModelFailure }
+
+async function climb(
+  provider: Provider,
+  { declaresTools }: ModelFacts,
+  model: string,
+  signal: AbortSignal,
+): Promise<Climbed> {
+  const notes: string[] = []
+  for (const { rung, request, isRight } of looks(model)) {
+    if (rung === "native" && declaresTools === false) {
+      notes.push("native: not tried, the server says that the model cannot call tools")
+      continue
+    }
+    const asked = rung === "text" ? withRung(provider, rung) : provider
+    const reply = await collect(asked.ask(request, signal), signal)
+    if (reply.failure !== null && isEnd(reply.failure)) return { failure: reply.failure }
+    if (reply.failure === null && reply.end !== "length" && isRight(reply))
+      return { rung, notes: [...notes, `${rung}: works`] }
+    notes.push(`${rung}: does not work (${whyNot(reply)})`)
+  }
+  return { rung: "text", notes: [...notes, "no way to call tools works; text is used all the same"] }
+}
+
+interface Look {
+  readonly rung: Rung
+  readonly request: ModelRequest
+  readonly isRight: (reply: ModelReply) => boolean
+}
+
+const probeTool: ToolDescription = {
+  name: "acode_probe",
+  description: "Shows that tools can be called.",
+  parameters: {
+    type: "object",
+    properties: { word: { type: "string" }, count: { type: "integer" } },
+    required: ["word", "count"],
+    additionalProperties: false,
+  },
+}
+
+const probeArguments = { word: "ready", count: 7 }
+
+/**
+ * On the native rung nothing is salvaged: a model that prints its calls is better off where a schema forces them. The
+ * words do not say how JSON is to look, so that a server which ignores the schema is found out.
+ */
+function looks(model: string): readonly Look[] {
+  const text = `acode probe: call the tool ${probeTool.name} once, with the arguments ${JSON.stringify(probeArguments)}`
+  const request: ModelRequest = {
+    ...{ stage: "agent", replyIndex: 0, model, tools: [], format: null },
+    messages: [{ role: "user", text }],
+  }
+  const format = { name: probeTool.name, schema: actionSchema([probeTool]) }
+  return [
+    { rung: "native", request: { ...request, tools: [probeTool] }, isRight: callsRightly },
+    { rung: "constrained", request: { ...request, format }, isRight: answersRightly },
+    { rung: "text", request: { ...request, tools: [probeTool] }, isRight: callsRightly },
+  ]
+}
+
+function callsRightly({ calls }: ModelReply): boolean {
+  const [call] = calls
+  return calls.length === 1 && call?.tool === probeTool.name && Bun.deepEquals(call.arguments, probeArguments)
+}
+
+function answersRightly({ text }: ModelReply): boolean {
+  const said = withoutThinking(text)
+  const reading = readJson(said, skipSpace(said, 0))
+  if (reading.problem !== undefined || skipSpace(said, reading.end) < said.length) return false
+  return Bun.deepEquals(reading.value, { tool: probeTool.name, arguments: probeArguments })
+}
+
+function whyNot({ failure, problems, calls, text }: ModelReply): string {
+  if (failure !== null) return brief(failure.message)
+  const [problem] = problems
+  if (problem !== undefined) return brief(problem)
+  if (calls.length > 0)
+    return brief(`it called ${calls.map(({ tool }) => tool).join(", ")} otherwise than it was asked to`)
+  return text.trim() === "" ? "it answered nothing" : brief(`it answered ${JSON.stringify(text.trim())}`)
+}
+
+function brief(text: string): string {
+  return oneLine(text, 160)
+}

@@ -1,0 +1,50 @@
+import type { Protocol } from "../../domain/model-choice.ts"
+import type { ModelFacts } from "../server.ts"
+
+export interface Decided<Value> {
+  readonly value: Value
+  /** Where it comes from, for a person to read. */
+  readonly note: string
+}
+
+/** What Ollama is asked for when nobody says more: enough to work, and fits beside a model of middle size. */
+const pinnedTokens = 16_384
+
+/** What can be hoped for where nobody says anything. */
+const assumedTokens = 8_192
+
+/**
+ * How much a request and its reply may take together. What a model was trained for only ever makes it smaller: servers
+ * load far less, and cut off the beginning of longer requests without a word.
+ */
+export function decideWindow(
+  protocol: Protocol,
+  { loadedTokens, trainedTokens }: Pick<ModelFacts, "loadedTokens" | "trainedTokens">,
+  configured: number | null,
+): Decided<number> {
+  const [loaded, trained] = [positive(loadedTokens), positive(trainedTokens)]
+  // Ollama loads a model anew with what is asked for; the others keep what they were started with.
+  const isPinned = protocol === "ollama" && configured !== null
+  if (loaded !== null && !isPinned) return decided(loaded, "the server has it loaded with that")
+  if (protocol === "ollama") {
+    const asked = configured ?? pinnedTokens
+    const source = configured === null ? "acode asks for that" : "configured, and acode asks for that"
+    if (trained !== null && trained < asked) return decided(trained, "the model was trained for no more")
+    return decided(asked, source)
+  }
+  if (configured !== null) return decided(configured, "configured")
+  if (trained !== null && trained < assumedTokens)
+    return decided(trained, "the model was trained for no more")
+  return decided(
+    assumedTokens,
+    "assumed, for the server does not say what is loaded; configure it if it is more",
+  )
+}
+
+function decided(value: number, why: string): Decided<number> {
+  return { value, note: `window: ${value} tokens (${why})` }
+}
+
+function positive(count: number | null): number | null {
+  return count !== null && count > 0 ? count : null
+}

@@ -1,0 +1,107 @@
+import type { Json } from "../../base/canonical.ts"
+import { objectOf, unreadable, wordsOf } from "../fields.ts"
+
+/** A call as far as it has come. */
+export interface OpenCall {
+  readonly index: number | null
+  id: string
+  name: string
+  /** JSON as text; an object where a server sent it ready made. */
+  arguments: string
+  ready: Json | null
+}
+
+const callsMax = 200
+const argumentsMax = 1_000_000
+
+/** Takes the pieces of calls that one chunk of a stream brings. */
+export function takePieces(calls: OpenCall[], pieces: readonly Json[]): void {
+  // Pieces without an index that come together are different calls.
+  let isFirst = true
+  for (const piece of pieces.map(pieceOf)) {
+    const last = piece.index === null && !isFirst ? undefined : candidate(calls, piece)
+    if (last !== undefined && continues(last, piece)) append(last, piece)
+    else open(calls, piece)
+    isFirst = false
+  }
+}
+
+/** Takes the calls of a reply that came in one piece: each of them is whole. */
+export function takeWhole(calls: OpenCall[], pieces: readonly Json[]): void {
+  for (const piece of pieces) open(calls, pieceOf(piece))
+}
+
+function pieceOf(value: Json): OpenCall {
+  const call = objectOf(value)
+  const named = objectOf(call?.["function"])
+  if (call === null || named === null)
+    throw unreadable("the server's reply cannot be used: a call in it is no call of a function")
+  const { index } = call
+  const given = named["arguments"] ?? ""
+  return {
+    index: typeof index === "number" && Number.isInteger(index) ? index : null,
+    id: wordsOf(call["id"]) ?? "",
+    name: wordsOf(named["name"]) ?? "",
+    arguments: typeof given === "string" ? given : "",
+    ready: typeof given === "string" ? null : given,
+  }
+}
+
+/** The call that a piece may belong to. */
+function candidate(calls: readonly OpenCall[], piece: OpenCall): OpenCall | undefined {
+  if (piece.index !== null) return calls.findLast(({ index }) => index === piece.index)
+  const same = piece.id === "" ? undefined : calls.findLast(({ id }) => id === piece.id)
+  return same ?? calls.at(-1)
+}
+
+/**
+ * Whether a piece is more of a call, or begins another one. The index alone does not tell: some servers send none, and
+ * some send 0 with every call. An id alone does not either: some servers make a new one for every piece.
+ */
+function continues(call: OpenCall, piece: OpenCall): boolean {
+  if (piece.name === "" || call.name === "") return true
+  const isOpen = call.ready === null && call.arguments !== "" && !isComplete(call.arguments)
+  if (isOpen) return piece.name === call.name
+  if (call.id !== "" && piece.id !== "") return call.id === piece.id
+  const hasArguments = call.arguments !== "" || call.ready !== null
+  if (piece.name === call.name) return !hasArguments || (piece.arguments === "" && piece.ready === null)
+  // A name in pieces is unusual, but known where there is an index.
+  return !hasArguments && piece.index !== null
+}
+
+function append(call: OpenCall, piece: OpenCall): void {
+  if (call.id === "") call.id = piece.id
+  // A name that is told again, whole or as far as it has come, is no piece of it.
+  if (piece.name.startsWith(call.name)) call.name = piece.name
+  else if (call.arguments === "" && call.ready === null) call.name += piece.name
+  call.ready = piece.ready ?? call.ready
+  if (isRepeated(call.arguments, piece.arguments)) return
+  if (call.arguments.length + piece.arguments.length > argumentsMax) throw tooLong()
+  call.arguments += piece.arguments
+}
+
+function open(calls: OpenCall[], piece: OpenCall): void {
+  if (calls.length >= callsMax) throw unreadable(`the reply calls more than ${callsMax} tools at once`)
+  if (piece.arguments.length > argumentsMax) throw tooLong()
+  calls.push(piece)
+}
+
+/** Some servers end with the whole call once more. Lengths go first: comparing makes one text of all the pieces. */
+function isRepeated(before: string, now: string): boolean {
+  return before.length === now.length && before === now && isComplete(before)
+}
+
+function isComplete(text: string): boolean {
+  if (!text.trimEnd().endsWith("}")) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    // Not yet: that is the question.
+    return false
+  }
+}
+
+function tooLong() {
+  return unreadable(`a call has arguments longer than ${argumentsMax} characters`)
+}

@@ -1,0 +1,191 @@
+import type { Json } from "../../base/canonical.ts"
+import { type Clock, systemClock } from "../../base/clock.ts"
+import type { ModelItem, ModelRequest, Provider } from "../contract.ts"
+import { abortedFailure, untilAborted } from "../failures.ts"
+import { unreadable } from "../fields.ts"
+import { failureOf, faultsAsItems, ReplyFault } from "../reply-fault.ts"
+import type { Answered, ModelFacts, ModelServer, ModelSettings } from "../server.ts"
+import { type Answer, errorText, jsonBody } from "../transport/body.ts"
+import type { Transport, TransportLimits, TransportReply } from "../transport/contract.ts"
+import { serverEvents } from "../transport/sse.ts"
+import { chatBody } from "./chat-request.ts"
+import { factsOf, type KnownModel, listed, modelsIn, tellsEverything } from "./model-list.ts"
+import { isOpenAiItself, type Paths, pathsBelow } from "./paths.ts"
+import type { Asked } from "./reply-end.ts"
+import { streamedReply, wholeReply } from "./reply-reading.ts"
+import { type AskedModel, errorFailure, errorIn } from "./server-errors.ts"
+
+/** A server that speaks as OpenAI's does: LM Studio, llama.cpp, vLLM and many others. */
+export function createOpenAi(
+  transport: Transport,
+  apiKey: string | null,
+  clock: Clock = systemClock,
+): ModelServer {
+  const way: Way = {
+    transport,
+    clock,
+    paths: pathsBelow(transport.endpoint),
+    headers: apiKey === null || apiKey === "" ? {} : { authorization: `Bearer ${apiKey}` },
+    withoutSecret: text => hidden(text, apiKey),
+  }
+  // Whoever chooses a model asks for the list and then for the facts of one of it.
+  let known: readonly KnownModel[] | null = null
+  return {
+    protocol: "openai",
+    endpoint: transport.endpoint,
+    models: (limits, signal) =>
+      answered(way, signal, async () => {
+        known = await knownModels({ way, limits, signal })
+        return listed(known)
+      }),
+    facts: (model, limits, signal) =>
+      answered(way, signal, () => readFacts(model, known, { way, limits, signal })),
+    provider: settings => provider(way, settings),
+  }
+}
+
+interface Way extends Pick<AskedModel, "withoutSecret"> {
+  readonly transport: Transport
+  readonly clock: Clock
+  readonly paths: Paths
+  readonly headers: Readonly<Record<string, string>>
+}
+
+interface Look {
+  readonly way: Way
+  readonly limits: TransportLimits
+  readonly signal: AbortSignal
+}
+
+function provider(way: Way, settings: ModelSettings): Provider {
+  return {
+    name: "openai",
+    ask: (request, signal) =>
+      untilAborted(readable(faultsAsItems(reply(way, settings, request, signal)), way), signal),
+  }
+}
+
+async function* reply(
+  way: Way,
+  settings: ModelSettings,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<ModelItem> {
+  const { transport, paths, headers, withoutSecret } = way
+  const { windowTokens, outputTokensMax, limits, streams } = settings
+  const model = request.model ?? settings.model
+  const asked: Asked = { model, replyIndex: request.replyIndex, windowTokens, outputTokensMax, withoutSecret }
+  const body = chatBody(request, settings, isOpenAiItself(transport.endpoint))
+  const sent = await transport.send(
+    {
+      method: "POST",
+      path: paths.chat,
+      headers: { ...headers, "content-type": "application/json" },
+      body,
+      limits,
+    },
+    signal,
+  )
+  const answer = await goodAnswer(sent, way, model)
+  if (isStream(answer, streams)) yield* streamedReply(serverEvents(answer.chunks), asked)
+  else yield* wholeReply(await jsonBody(answer), asked)
+}
+
+/** A server may stream or not whatever it was asked for: it says so itself. */
+function isStream({ header }: Answer, streams: boolean): boolean {
+  const type = header("content-type")?.toLowerCase() ?? ""
+  if (type.includes("event-stream")) return true
+  return type.includes("json") ? false : streams
+}
+
+async function readFacts(
+  model: string,
+  known: readonly KnownModel[] | null,
+  look: Look,
+): Promise<ModelFacts> {
+  const [models, props] = await Promise.all([known ?? knownModels(look), optional("/props", look)])
+  const isForeign = models.some(
+    ({ entry, studio }) => entry["max_model_len"] !== undefined || studio !== null,
+  )
+  return factsOf(models, model, isForeign ? null : props)
+}
+
+async function knownModels(look: Look): Promise<readonly KnownModel[]> {
+  const { withoutSecret, paths } = look.way
+  const [body, studio] = await Promise.all([pageAt(paths.models, look), optional("/api/v0/models", look)])
+  const error = errorIn(body)
+  if (error.isTold) throw new ReplyFault(errorFailure(error, null, { model: null, withoutSecret }))
+  const models = modelsIn(body, tellsEverything(body) ? null : studio)
+  if (models === null) throw unreadable("the server's list of models cannot be used: there is no list in it")
+  return models
+}
+
+/** A page that only some servers have; null when there is none, or none that can be read. */
+async function optional(path: string, look: Look): Promise<Json | null> {
+  const { outside } = look.way.paths
+  if (outside === null) return null
+  try {
+    return await pageAt(outside(path), look)
+  } catch (error) {
+    if (look.signal.aborted) throw error
+    // Servers answer in many ways what they do not have, and no fact hangs on it alone.
+    return null
+  }
+}
+
+async function pageAt(path: string, { way, limits, signal }: Look): Promise<Json> {
+  const { headers } = way
+  const sent = await way.transport.send({ method: "GET", path, headers, body: null, limits }, signal)
+  return jsonBody(await goodAnswer(sent, way, null))
+}
+
+/** Throws what the server says went wrong. */
+async function goodAnswer(sent: TransportReply, way: Way, model: string | null): Promise<Answer> {
+  if (sent.kind === "failed") throw new ReplyFault(sent.failure)
+  const { status, header } = sent
+  if (status >= 200 && status < 300) return sent
+  const error = errorIn(jsonOrText(await errorText(sent)))
+  const { clock, withoutSecret } = way
+  throw new ReplyFault(errorFailure(error, { status, header, nowMs: clock.now() }, { model, withoutSecret }))
+}
+
+/** What stands before a server may answer with a page for people. */
+function jsonOrText(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Then its words are what there is.
+    return text
+  }
+}
+
+/** Words of the server reach failures and problems in many ways; here all of them pass. */
+async function* readable(
+  items: AsyncIterable<ModelItem>,
+  { withoutSecret }: Pick<Way, "withoutSecret">,
+): AsyncGenerator<ModelItem> {
+  for await (const item of items) {
+    if (item.kind === "problem") yield { ...item, text: withoutSecret(item.text) }
+    else if (item.kind !== "failure") yield item
+    else yield { kind: "failure", failure: { ...item.failure, message: withoutSecret(item.failure.message) } }
+  }
+}
+
+async function answered<Value>(
+  { withoutSecret }: Pick<Way, "withoutSecret">,
+  signal: AbortSignal,
+  look: () => Promise<Value>,
+): Promise<Answered<Value>> {
+  try {
+    return { value: await look() }
+  } catch (error) {
+    if (signal.aborted) return { failure: abortedFailure }
+    const failure = failureOf(error)
+    return { failure: { ...failure, message: withoutSecret(failure.message) } }
+  }
+}
+
+/** Short keys are made up, such as `none`, and hiding them would hide ordinary words. */
+function hidden(text: string, apiKey: string | null): string {
+  return apiKey === null || apiKey.length < 8 ? text : text.replaceAll(apiKey, "[api key]")
+}

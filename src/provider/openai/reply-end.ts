@@ -1,0 +1,76 @@
+import { oneLine } from "../../base/text.ts"
+import type { ModelItem } from "../contract.ts"
+import { modelFailure } from "../failures.ts"
+import { unreadable } from "../fields.ts"
+import { ReplyFault } from "../reply-fault.ts"
+import type { OpenCall } from "./call-assembly.ts"
+import { callItems } from "./call-reading.ts"
+
+/** What was asked, as far as the reply is judged by it. */
+export interface Asked {
+  readonly model: string | null
+  readonly replyIndex: number
+  readonly windowTokens: number | null
+  readonly outputTokensMax: number
+  /** Takes out of a text what nobody may read. */
+  readonly withoutSecret: (text: string) => string
+}
+
+/** What has come of a reply, but for its text. */
+export interface Received {
+  readonly calls: OpenCall[]
+  usage: { readonly input: number; readonly output: number } | null
+  finish: string | null
+  isRefused: boolean
+  /** Neither text nor thoughts. */
+  isSilent: boolean
+  hasText: boolean
+}
+
+type Reason = Extract<ModelItem, { kind: "end" }>["reason"]
+
+/** What is told once a reply is whole: calls, problems, usage and how it ended. */
+export function* endItems(received: Received, asked: Asked): Generator<ModelItem> {
+  const { calls, usage, finish, hasText } = received
+  const reason = reasonOf(received, asked)
+  if (usage !== null) yield { kind: "usage", ...usage }
+  if (reason !== "refused") yield* callItems(calls, asked.replyIndex, reason === "length")
+  // With text it is most likely a call that the model printed.
+  if (finish === "tool_calls" && calls.length === 0 && !hasText && reason === "stop")
+    yield { kind: "problem", text: "the reply says that it calls a tool, and there is no call in it" }
+  yield { kind: "end", reason }
+}
+
+function reasonOf(received: Received, { windowTokens, outputTokensMax }: Asked): Reason {
+  const { calls, usage, finish, isRefused } = received
+  const isSilent = received.isSilent && calls.length === 0
+  switch (finish) {
+    case null:
+      throw new ReplyFault(modelFailure("truncated", "the reply broke off without saying how it ended"))
+    case "length":
+      if (usage !== null && usage.output < outputTokensMax && (isSilent || isFull(usage, windowTokens)))
+        throw windowFull("the reply broke off because the model's window was full")
+      return "length"
+    case "content_filter":
+      return "refused"
+    // Also with calls many servers say stop.
+    case "stop":
+    case "tool_calls":
+      // LM Studio says nothing at all, and that it stopped, when the request alone was too long.
+      if (isSilent && usage !== null && windowTokens !== null && usage.input >= windowTokens)
+        throw windowFull("the reply is empty because the request is longer than the model's window")
+      if (isRefused) return "refused"
+      return calls.length > 0 ? "calls" : "stop"
+    default:
+      throw unreadable(`the reply ended for a reason that is not known here: ${oneLine(finish, 80)}`)
+  }
+}
+
+/** Servers stop a few tokens before it, or after. */
+function isFull({ input, output }: NonNullable<Received["usage"]>, windowTokens: number | null): boolean {
+  return windowTokens !== null && input + output >= windowTokens - 8
+}
+
+function windowFull(message: string): ReplyFault {
+  return new ReplyFault(modelFailure("contextTooLong", message))
+}

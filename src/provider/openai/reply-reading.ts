@@ -1,0 +1,126 @@
+import type { Json } from "../../base/canonical.ts"
+import type { ModelItem } from "../contract.ts"
+import { type JsonObject, listOf, objectOf, tokensOf, unreadable, wordsOf } from "../fields.ts"
+import { ReplyFault } from "../reply-fault.ts"
+import { foreignJson } from "../transport/foreign-json.ts"
+import type { ServerEvent } from "../transport/sse.ts"
+import { type OpenCall, takePieces, takeWhole } from "./call-assembly.ts"
+import { type Asked, endItems, type Received } from "./reply-end.ts"
+import { errorFailure, errorIn } from "./server-errors.ts"
+
+/** The items of a reply that comes in events. Throws `ReplyFault` when it cannot be read. */
+export async function* streamedReply(
+  events: AsyncIterable<ServerEvent>,
+  asked: Asked,
+): AsyncGenerator<ModelItem> {
+  const received = nothingYet()
+  for await (const event of events) {
+    if (event.data.trim() === "[DONE]") break
+    const chunk = chunkIn(event, asked)
+    if (chunk === null) continue
+    const choice = firstChoice(chunk)
+    yield* take(received, chunk, choice, objectOf(choice?.["delta"]), takePieces)
+  }
+  yield* endItems(received, asked)
+}
+
+/** The items of a reply that came as one piece of JSON. */
+export function* wholeReply(body: Json, asked: Asked): Generator<ModelItem> {
+  const reply = objectOf(body)
+  throwError(body, asked)
+  const choice = reply === null ? null : firstChoice(reply)
+  const message = objectOf(choice?.["message"])
+  if (reply === null || message === null)
+    throw unreadable("the server's reply cannot be used: there is no message in it")
+  const received = nothingYet()
+  yield* take(received, reply, choice, message, takeWhole)
+  yield* endItems(received, asked)
+}
+
+type TakeCalls = (calls: OpenCall[], pieces: readonly Json[]) => void
+
+function* take(
+  received: Received,
+  { usage }: JsonObject,
+  choice: JsonObject | null,
+  said: JsonObject | null,
+  takeCalls: TakeCalls,
+): Generator<ModelItem> {
+  received.usage = usageIn(usage) ?? received.usage
+  received.finish = wordsOf(choice?.["finish_reason"]) ?? received.finish
+  if (said === null) return
+  takeCalls(received.calls, listOf(said["tool_calls"]))
+  // What a model thinks is no part of its answer, but it shows that there was one.
+  if (wordsOf(said["reasoning_content"]) !== null || wordsOf(said["reasoning"]) !== null)
+    received.isSilent = false
+  const refusal = wordsOf(said["refusal"])
+  if (refusal !== null) received.isRefused = true
+  for (const text of [textIn(said["content"]), refusal]) {
+    if (text === null) continue
+    received.isSilent = false
+    received.hasText = true
+    yield { kind: "text", text }
+  }
+}
+
+/** Null when the event tells nothing about the reply. */
+function chunkIn({ event, data }: ServerEvent, asked: Asked): JsonObject | null {
+  const isOurs = event === null || event === "message" || event === "error"
+  let body: Json
+  try {
+    body = foreignJson(data)
+  } catch (error) {
+    if (event === "error") throw new ReplyFault(errorFailure(errorIn(data), null, asked))
+    if (!isOurs || data.trim() === "") return null
+    throw error
+  }
+  if (event === "error") throw new ReplyFault(errorFailure(errorIn(body), null, asked))
+  throwError(body, asked)
+  const chunk = objectOf(body)
+  if (chunk === null && isOurs)
+    throw unreadable("the server's reply cannot be used: a piece of it is no object")
+  return chunk
+}
+
+/** Some servers tell a failure with status 200, because they had begun to answer. */
+function throwError(body: Json, asked: Asked): void {
+  const object = objectOf(body)
+  if (object === null || (object["choices"] !== undefined && (object["error"] ?? null) === null)) return
+  const error = errorIn(body)
+  if (error.isTold) throw new ReplyFault(errorFailure(error, null, asked))
+}
+
+/** One answer is asked for; a server that gives more numbers them. */
+function firstChoice(reply: JsonObject): JsonObject | null {
+  const choices = reply["choices"] ?? null
+  if (choices !== null && !Array.isArray(choices))
+    throw unreadable("the server's reply cannot be used: its choices are no list")
+  const known = listOf(choices).map(objectOf)
+  return known.find(choice => choice !== null && (choice["index"] ?? 0) === 0) ?? null
+}
+
+/** Text, or a list of parts of which some are text. */
+function textIn(content: Json | undefined): string | null {
+  if (content === undefined || content === null || typeof content === "string") return wordsOf(content)
+  if (!Array.isArray(content)) throw unreadable("the server's reply cannot be used: its content is no text")
+  const texts = listOf(content).map(part => wordsOf(part) ?? wordsOf(objectOf(part)?.["text"]) ?? "")
+  return wordsOf(texts.join(""))
+}
+
+function usageIn(value: Json | undefined): Received["usage"] {
+  const usage = objectOf(value)
+  const input = tokensOf(usage?.["prompt_tokens"])
+  const output = tokensOf(usage?.["completion_tokens"])
+  return input === null || output === null ? null : { input, output }
+}
+
+function nothingYet(): Received {
+  return {
+    calls: [],
+    usage: null,
+    finish: null,
+    isRefused: false,
+    isSilent: true,
+    hasText: false,
+  }
+}

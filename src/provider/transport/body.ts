@@ -1,0 +1,53 @@
+import type { Json } from "../../base/canonical.ts"
+import { modelFailure } from "../failures.ts"
+import { ReplyFault } from "../reply-fault.ts"
+import type { TransportReply } from "./contract.ts"
+import { foreignJson } from "./foreign-json.ts"
+
+const jsonBytesMax = 16 * 1024 * 1024
+const errorBytesMax = 64 * 1024
+
+export type Answer = Extract<TransportReply, { kind: "answered" }>
+
+/** Throws `ReplyFault` when it is longer than that. */
+export async function wholeText(chunks: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.byteLength
+    if (bytes > bytesMax)
+      throw new ReplyFault(modelFailure("malformed", `the answer is longer than ${bytesMax} bytes`))
+    parts.push(chunk)
+  }
+  return decoded(parts)
+}
+
+/** Throws `ReplyFault` when it is no JSON. */
+export async function jsonBody({ chunks }: Answer): Promise<Json> {
+  return foreignJson(await wholeText(chunks, jsonBytesMax))
+}
+
+/**
+ * What a server says about its failure, as much of it as comes and is worth reading: that the explanation is too long
+ * or breaks off must not hide what is explained.
+ */
+export async function errorText({ chunks }: Answer): Promise<string> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of chunks) {
+      parts.push(chunk.subarray(0, errorBytesMax - bytes))
+      bytes += chunk.byteLength
+      if (bytes >= errorBytesMax) break
+    }
+  } catch (error) {
+    if (!(error instanceof ReplyFault) || error.failure.kind === "aborted") throw error
+  }
+  return decoded(parts)
+}
+
+function decoded(parts: readonly Uint8Array[]): string {
+  return Buffer.concat(parts)
+    .toString("utf8")
+    .replace(/^\ufeff/, "")
+}

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "bun:test"
+import { egressOf, findServer } from "../../../src/app/model/found-server.ts"
+import { exitCodeOf } from "../../../src/domain/failure.ts"
+import type { Protocol } from "../../../src/domain/model-choice.ts"
+import type { ModelServerOptions } from "../../support/model-server/contract.ts"
+import { says } from "../../support/model-server/replies.ts"
+import { startModelServer } from "../../support/model-server/server.ts"
+import { failureOf } from "../config-fixture.ts"
+import { configWith, modelRoomWith, usualAt, wishFor } from "./model-room.ts"
+
+const serving = (protocol: Protocol, more: Partial<ModelServerOptions> = {}) =>
+  startModelServer({ protocol, answer: () => says("hi"), ...more })
+
+/** Nobody listens there: ports below 1024 are not given to tests. */
+const nowhere = "http://127.0.0.1:9"
+
+describe("the server of a session", () => {
+  test.each(["ollama", "openai"] as const)(
+    "of %s is recognised where only its place is named",
+    async protocol => {
+      await using fake = await serving(protocol)
+      const found = await findServer(modelRoomWith(configWith({ endpoint: fake.endpoint })), wishFor())
+      expect([found.server.protocol, found.server.endpoint]).toEqual([protocol, fake.endpoint])
+      expect(found.models?.map(({ name }) => name)).toEqual(["fake"])
+      expect(found.consentBy).toBeNull()
+    },
+  )
+
+  test("of llama.cpp is not taken for Ollama's", async () => {
+    await using fake = await serving("openai", { flavour: "llamacpp" })
+    const found = await findServer(modelRoomWith(configWith({ endpoint: fake.endpoint })), wishFor())
+    expect(found.server.protocol).toBe("openai")
+  })
+
+  test("is the first of the usual ones that answers, in their order", async () => {
+    await using ollama = await serving("ollama")
+    await using studio = await serving("openai", { flavour: "lmstudio" })
+    const usual = [
+      usualAt(nowhere, "ollama", "None"),
+      usualAt(studio.endpoint, "openai", "Studio"),
+      usualAt(ollama.endpoint, "ollama", "Ollama"),
+    ]
+    const room = modelRoomWith(configWith(), { OPENAI_API_KEY: "sk-some-key" }, usual)
+    expect((await findServer(room, wishFor())).server.endpoint).toBe(studio.endpoint)
+    const named = await findServer(room, wishFor({ model: "ollama/fake" }))
+    expect([named.server.endpoint, named.named?.name]).toEqual([ollama.endpoint, "fake"])
+    // Who listens there was named by nobody.
+    for (const { headers } of studio.requests) expect(headers["authorization"]).toBeUndefined()
+  })
+
+  test("that is not there at all is told with what to start", async () => {
+    const usual = [usualAt(nowhere, "ollama", "Ollama"), usualAt(nowhere, "openai", "LM Studio")]
+    const report = await failureOf(() => findServer(modelRoomWith(configWith(), {}, usual), wishFor()))
+    expect(report).toMatchObject({ kind: "unavailable", code: "ACODE-MODEL-001" })
+    expect(report.message).toContain("Ollama (http://127.0.0.1:9), LM Studio")
+    expect(report.hint).toContain("start Ollama")
+    expect(exitCodeOf(report.kind)).toBe(4)
+  })
+
+  test("that is named and does not answer is told with its place", async () => {
+    const room = modelRoomWith(configWith({ endpoint: nowhere, provider: "openai" }))
+    expect(await failureOf(() => findServer(room, wishFor()))).toMatchObject({
+      ...{ kind: "unavailable", code: "ACODE-MODEL-001", where: nowhere },
+    })
+  })
+
+  test("that is something else is told as that", async () => {
+    using other = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: () => new Response("<html>hello</html>"),
+    })
+    const endpoint = `http://127.0.0.1:${other.port}`
+    for (const provider of ["auto", "ollama", "openai", "anthropic"] as const) {
+      const report = await failureOf(() =>
+        findServer(modelRoomWith(configWith({ endpoint, provider })), wishFor()),
+      )
+      expect(report, provider).toMatchObject({ kind: "unavailable", code: "ACODE-MODEL-006" })
+    }
+  })
+
+  test("that refuses the key is told as that", async () => {
+    await using fake = await serving("anthropic", { key: "the right one" })
+    const config = configWith({ endpoint: fake.endpoint, provider: "anthropic" })
+    const wrong = modelRoomWith(config, { ANTHROPIC_API_KEY: "a-wrong-one" })
+    const report = await failureOf(() => findServer(wrong, wishFor()))
+    expect(report).toMatchObject({ kind: "unavailable", code: "ACODE-MODEL-008" })
+    expect(JSON.stringify(report)).not.toContain("a-wrong-one")
+  })
+
+  test("that has no list may be used all the same", async () => {
+    using bare = Bun.serve({
+      ...{ port: 0, hostname: "127.0.0.1" },
+      fetch: () => Response.json({ error: { message: "no such path" } }, { status: 404 }),
+    })
+    const endpoint = `http://127.0.0.1:${bare.port}`
+    const found = await findServer(modelRoomWith(configWith({ endpoint, provider: "openai" })), wishFor())
+    expect(found.models).toBeNull()
+  })
+
+  test("is not looked for once somebody has stopped it", async () => {
+    const room = {
+      ...modelRoomWith(configWith(), {}, [usualAt(nowhere, "ollama")]),
+      signal: AbortSignal.abort(),
+    }
+    const report = await failureOf(() => findServer(room, wishFor()))
+    expect(exitCodeOf(report.kind)).toBe(130)
+  })
+})
+
+describe("a server elsewhere", () => {
+  const config = configWith({ provider: "openai", endpoint: "https://models.example.invalid" })
+  const keys = { OPENAI_API_KEY: "sk-some-key" }
+
+  test("is never talked to without a consent of this session to exactly this place", async () => {
+    for (const consented of [null, { endpoint: "https://other.example.invalid", by: "ann" }]) {
+      const wish = wishFor({ mode: "burst", consented })
+      const report = await failureOf(() => findServer(modelRoomWith(config, keys), wish))
+      expect(report).toMatchObject({ kind: "denied", code: "ACODE-MODEL-005" })
+      expect(report.message).toContain("https://models.example.invalid")
+    }
+  })
+
+  test("is talked to once somebody consents, now or earlier in the session", async () => {
+    const consented = { endpoint: "https://models.example.invalid", by: "ann" }
+    for (const wish of [{ consentsNow: "bob" }, { consented }]) {
+      const look = () => findServer(modelRoomWith(config, keys), wishFor({ mode: "burst", ...wish }))
+      // The name leads nowhere: that it is looked up is what tells.
+      expect(await failureOf(look)).toMatchObject({ code: "ACODE-MODEL-001" })
+    }
+  })
+
+  test("is what a session may talk to only by that consent", () => {
+    expect(egressOf("burst", "https://a.example", "ann").consented).toBe("https://a.example")
+    expect(egressOf("burst", "https://a.example", null).consented).toBeNull()
+    expect(egressOf("airgapped", "unix:/run/x", null)).toEqual({
+      ...{ mode: "airgapped", configured: "unix:/run/x", consented: null },
+    })
+  })
+})

@@ -1,0 +1,51 @@
+import { defaultConfig } from "../../../src/app/config-defaults.ts"
+import type { Config } from "../../../src/app/config-schema.ts"
+import { readEnvironment } from "../../../src/app/environment.ts"
+import type { ModelRoom, ServerWish } from "../../../src/app/model/found-server.ts"
+import type { UsualServer } from "../../../src/app/model/usual-servers.ts"
+import type { StageModel } from "../../../src/domain/pipeline/settings.ts"
+
+export const fakeModel: StageModel = {
+  name: "fake",
+  rung: "native",
+  editFormat: "whole",
+  windowTokens: 8192,
+  outputTokensMax: 4096,
+}
+
+/** The configuration in force with some values of `model:` and `models:` of its own. */
+export function configWith(
+  model: Partial<Config["model"]> = {},
+  more: Partial<Pick<Config, "mode" | "models">> = {},
+): Config {
+  const mode = { ...defaultConfig.mode, ...more.mode }
+  const models = { ...defaultConfig.models, ...more.models }
+  // as: every key has its default there; the schema only makes the types wider.
+  return { ...defaultConfig, mode, models, model: { ...defaultConfig.model, ...model } } as unknown as Config
+}
+
+export interface TestedRoom extends ModelRoom {
+  readonly notices: string[]
+}
+
+export function modelRoomWith(
+  config: Config,
+  variables: Readonly<Record<string, string>> = {},
+  usualServers: readonly UsualServer[] = [],
+): TestedRoom {
+  const notices: string[] = []
+  return {
+    ...{ config, usualServers, notices },
+    environment: readEnvironment(variables),
+    notice: text => void notices.push(text),
+    signal: AbortSignal.timeout(20_000),
+  }
+}
+
+export function wishFor(wish: Partial<ServerWish> = {}): ServerWish {
+  return { mode: "local-only", model: null, consentsNow: null, consented: null, ...wish }
+}
+
+export function usualAt(endpoint: string, protocol: UsualServer["protocol"], title = "Fake"): UsualServer {
+  return { title, protocol, endpoint, start: `start ${title}` }
+}

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { selectModels } from "../../../src/app/model/select.ts"
+import type { FakeModel, ModelServerOptions } from "../../support/model-server/contract.ts"
+import { probeAnswer } from "../../support/model-server/probes.ts"
+import { says } from "../../support/model-server/replies.ts"
+import { startModelServer } from "../../support/model-server/server.ts"
+import { type TempWorkspace, tempWorkspace } from "../../support/temp-workspace.ts"
+import { failureOf } from "../config-fixture.ts"
+import { configWith, modelRoomWith, wishFor } from "./model-room.ts"
+
+let temp: TempWorkspace
+beforeEach(() => {
+  temp = tempWorkspace()
+})
+afterEach(() => temp[Symbol.dispose]())
+
+const model = (name: string, more: Partial<FakeModel> = {}): FakeModel => ({
+  ...{ name, trainedTokens: 131_072, loadedTokens: null, parameters: "8.0B", tools: true },
+  ...more,
+})
+
+const serving = (more: Partial<ModelServerOptions>) =>
+  startModelServer({ protocol: "ollama", answer: asked => probeAnswer(asked) ?? says("hi"), ...more })
+
+function roomFor(...config: Parameters<typeof configWith>) {
+  return modelRoomWith(configWith(...config), temp.environment)
+}
+
+describe("the models of a session", () => {
+  test("are one for all stages, tried out once and then known", async () => {
+    await using fake = await serving({})
+    const room = roomFor({ endpoint: fake.endpoint })
+    const selection = await selectModels(room, wishFor())
+    const { planner, executor, verifier, reviewer, ...server } = selection
+    expect(server).toEqual({ protocol: "ollama", endpoint: fake.endpoint, consentBy: null })
+    expect(planner).toEqual({
+      ...{ name: "fake", rung: "native", editFormat: "whole" },
+      ...{ windowTokens: 8192, outputTokensMax: 4096 },
+    })
+    expect([executor, verifier, reviewer]).toEqual([planner, planner, planner])
+    expect(room.notices.map(notice => notice.split(":")[0])).toEqual([
+      "model fake at http",
+      "trying out what fake can do, once; a model that has to be loaded takes its time",
+    ])
+    const asked = fake.chats.length
+    expect(asked).toBeGreaterThan(0)
+    const again = roomFor({ endpoint: fake.endpoint })
+    expect(await selectModels(again, wishFor({ model: "fake" }))).toEqual(selection)
+    expect([fake.chats.length, again.notices]).toEqual([asked, []])
+  })
+
+  test("may be another one for each stage, which --model overrules", async () => {
+    const models = ["big", "small", "other"].map(name => model(name))
+    await using fake = await serving({ models })
+    const roles = { models: { planner: "big", executor: null, verifier: null, reviewer: "other" } }
+    const room = roomFor({ endpoint: fake.endpoint, name: "small" }, roles)
+    const { planner, executor, verifier, reviewer } = await selectModels(room, wishFor())
+    expect([planner, executor, verifier, reviewer].map(({ name }) => name)).toEqual([
+      ...["big", "small", "small", "other"],
+    ])
+    const forced = await selectModels(room, wishFor({ model: "ollama/big" }))
+    expect([forced.planner.name, forced.reviewer.name]).toEqual(["big", "big"])
+  })
+
+  test("that are configured and not there are told before anything is asked", async () => {
+    await using fake = await serving({})
+    const room = roomFor({ endpoint: fake.endpoint }, { models: { reviewer: "none" } as never })
+    expect(await failureOf(() => selectModels(room, wishFor()))).toMatchObject({ code: "ACODE-MODEL-007" })
+    expect(fake.chats).toEqual([])
+  })
+
+  test("that cannot call tools are made to by other means", async () => {
+    for (const [schemas, rung] of [
+      [true, "constrained"],
+      [false, "text"],
+    ] as const) {
+      await using fake = await serving({ protocol: "openai", native: false, schemas })
+      const { executor } = await selectModels(roomFor({ endpoint: fake.endpoint }), wishFor())
+      expect(executor.rung).toBe(rung)
+    }
+  })
+
+  test("of Anthropic are known to call tools and not asked to show it", async () => {
+    await using fake = await serving({ protocol: "anthropic", models: [model("claude-some-1")] })
+    const room = roomFor({ endpoint: fake.endpoint, provider: "anthropic" })
+    const { executor } = await selectModels(room, wishFor())
+    expect(executor).toMatchObject({ rung: "native", editFormat: "replace", windowTokens: 200_000 })
+    expect(fake.chats).toEqual([])
+  })
+})
+
+describe("the window", () => {
+  const parameters = (context_window: number | null, max_tokens = 4096) => ({
+    ...{ context_window, max_tokens, temperature: null, top_p: null },
+  })
+
+  test("is what is configured, where the server can be told", async () => {
+    await using fake = await serving({ models: [model("fake", { loadedTokens: 4096 })] })
+    const room = roomFor({ endpoint: fake.endpoint, parameters: parameters(32_768) })
+    expect((await selectModels(room, wishFor())).executor.windowTokens).toBe(32_768)
+    expect(JSON.stringify(fake.chats[0]?.body)).toContain('"num_ctx":32768')
+  })
+
+  test("is no more than what is loaded, where it cannot", async () => {
+    const models = [model("fake", { loadedTokens: 4096 })]
+    await using fake = await serving({ protocol: "openai", flavour: "lmstudio", models })
+    const window = async (configured: number | null) => {
+      const room = roomFor({ endpoint: fake.endpoint, parameters: parameters(configured) })
+      return (await selectModels(room, wishFor())).executor
+    }
+    expect(await window(32_768)).toMatchObject({ windowTokens: 4096, outputTokensMax: 2048 })
+    expect(await window(2048)).toMatchObject({ windowTokens: 2048, outputTokensMax: 1024 })
+    expect(await window(null)).toMatchObject({ windowTokens: 4096 })
+  })
+
+  test("is looked at anew when the model was loaded otherwise since it was tried out", async () => {
+    const models = [model("fake", { loadedTokens: 16_384 })]
+    await using fake = await serving({ protocol: "openai", flavour: "lmstudio", models })
+    const room = roomFor({ endpoint: fake.endpoint })
+    expect((await selectModels(room, wishFor())).executor.windowTokens).toBe(16_384)
+    models[0] = model("fake", { loadedTokens: 4096 })
+    expect((await selectModels(room, wishFor())).executor.windowTokens).toBe(4096)
+  })
+})

@@ -1,0 +1,181 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { readEnvironment } from "../../../src/app/environment.ts"
+import { modelsLine } from "../../../src/app/model/recorded-models.ts"
+import { type SaidOfModels, withModels } from "../../../src/app/model/session-models.ts"
+import type { UsualServer } from "../../../src/app/model/usual-servers.ts"
+import { Wiring } from "../../../src/app/wire.ts"
+import type { ModelChoice } from "../../../src/app/wire-provider.ts"
+import type { Protocol } from "../../../src/domain/model-choice.ts"
+import type { ModelSelection, PipelineSettings } from "../../../src/domain/pipeline/settings.ts"
+import { probeAnswer } from "../../support/model-server/probes.ts"
+import { says } from "../../support/model-server/replies.ts"
+import { startModelServer } from "../../support/model-server/server.ts"
+import { settingsOf } from "../../support/pipeline-events.ts"
+import { type TempWorkspace, tempWorkspace } from "../../support/temp-workspace.ts"
+import { failureOf } from "../config-fixture.ts"
+import { fakeModel, usualAt } from "./model-room.ts"
+
+let temp: TempWorkspace
+beforeEach(() => {
+  temp = tempWorkspace()
+})
+afterEach(() => temp[Symbol.dispose]())
+
+const serving = (protocol: Protocol = "ollama") =>
+  startModelServer({ protocol, answer: asked => probeAnswer(asked) ?? says("hi") })
+
+function configure(config: Readonly<Record<string, unknown>>): void {
+  mkdirSync(join(temp.configHome, "acode"), { recursive: true, mode: 0o700 })
+  writeFileSync(
+    join(temp.configHome, "acode", "config.yml"),
+    JSON.stringify({ schema_version: "1", ...config }),
+  )
+}
+
+interface Asked {
+  readonly settings?: Partial<PipelineSettings>
+  readonly before?: PipelineSettings | null
+  readonly said?: Partial<SaidOfModels>
+  readonly model?: ModelChoice
+  readonly usualServers?: readonly UsualServer[]
+  readonly variables?: Readonly<Record<string, string>>
+}
+
+const notices: string[] = []
+
+async function chosen(asked: Asked = {}): Promise<PipelineSettings> {
+  const { before = null, said = {}, model = {}, usualServers = [], variables = {} } = asked
+  notices.length = 0
+  using wiring = new Wiring({
+    environment: readEnvironment({ ...temp.environment, ...variables }),
+    ...{ workspace: temp.root, configFile: undefined, usualServers },
+  })
+  const never = new AbortController().signal
+  const surface = {
+    model,
+    notice: (text: string) => void notices.push(text),
+    stopping: { drain: never, stop: never },
+  }
+  const settings = { ...(before ?? settingsOf()), ...asked.settings }
+  return await withModels(wiring, { settings, before, said: { model: false, mode: false, ...said } }, surface)
+}
+
+const recorded = (more: Partial<ModelSelection> = {}): ModelSelection => ({
+  ...{ protocol: "anthropic", endpoint: "https://api.anthropic.com", consentBy: "ann" },
+  ...{ planner: fakeModel, executor: fakeModel, verifier: fakeModel, reviewer: fakeModel },
+  ...more,
+})
+const inBurst = settingsOf({}, { mode: "burst", model: "anthropic/fake", selection: recorded() })
+
+describe("a new session", () => {
+  test("has the models of the server that is found", async () => {
+    await using fake = await serving()
+    const { selection } = await chosen({ usualServers: [usualAt(fake.endpoint, "ollama")] })
+    expect(selection).toMatchObject({ protocol: "ollama", endpoint: fake.endpoint, consentBy: null })
+  })
+
+  test("with a script or a recording has none, and nothing is looked for", async () => {
+    await using fake = await serving()
+    const usualServers = [usualAt(fake.endpoint, "ollama")]
+    const replay = join(temp.outside, "recording.jsonl")
+    writeFileSync(replay, "")
+    for (const model of [{ script: "x" }, { replay }])
+      expect((await chosen({ model, usualServers })).selection).toBeNull()
+    expect(fake.requests).toEqual([])
+  })
+
+  test("that replays real models has them as they were asked, and goes on without them", async () => {
+    const replay = join(temp.outside, "recording.jsonl")
+    writeFileSync(replay, `${modelsLine(recorded())}\n`)
+    const before = await chosen({ model: { replay } })
+    expect(before.selection).toEqual(recorded({ endpoint: "replay", consentBy: null }))
+    expect(readFileSync(replay, "utf8")).not.toContain("api.anthropic.com")
+    await using fake = await serving()
+    const usualServers = [usualAt(fake.endpoint, "ollama")]
+    expect((await chosen({ before, usualServers })).selection?.endpoint).toBe(fake.endpoint)
+  })
+
+  test("in burst is told what leaves, before any of it has, with who agreed", async () => {
+    // It is no server of this machine by its name; nobody answers there.
+    configure({ model: { provider: "openai", endpoint: "https://models.example.invalid" } })
+    const variables = { OPENAI_API_KEY: "sk-some-key-or-other" }
+    const report = await failureOf(() => chosen({ settings: { mode: "burst" }, variables }))
+    expect(report).toMatchObject({ code: "ACODE-MODEL-001", where: "https://models.example.invalid" })
+    expect(await failureOf(() => chosen({ settings: { mode: "burst" } }))).toMatchObject({
+      code: "ACODE-MODEL-008",
+    })
+  })
+
+  test("keeps to what the configuration allows", async () => {
+    configure({ mode: { allow_burst: false } })
+    const burst = { settings: { mode: "burst", model: "anthropic/x" } } as const
+    expect(await failureOf(() => chosen(burst))).toMatchObject({ code: "ACODE-MODEL-004" })
+    configure({ mode: { airgapped_lock: true } })
+    expect(await failureOf(() => chosen())).toMatchObject({ code: "ACODE-MODEL-004" })
+    expect(await failureOf(() => chosen({ settings: { mode: "airgapped" } }))).toMatchObject({
+      message: expect.stringContaining("none is"),
+    })
+  })
+
+  test("that is airgapped uses the configured endpoint and looks for no other", async () => {
+    await using fake = await serving("openai")
+    await using usual = await serving()
+    configure({ model: { endpoint: fake.endpoint, provider: "openai" } })
+    const usualServers = [usualAt(usual.endpoint, "ollama")]
+    const { selection } = await chosen({ settings: { mode: "airgapped" }, usualServers })
+    expect([selection?.endpoint, usual.connections.all]).toEqual([fake.endpoint, 0])
+  })
+})
+
+describe("a session that goes on", () => {
+  test("keeps what it has recorded, its consent included, and asks nobody", async () => {
+    expect(await chosen({ before: inBurst })).toEqual(inBurst)
+    expect(notices).toEqual([])
+  })
+
+  test("keeps it only as long as the configuration allows it", async () => {
+    configure({ mode: { allow_burst: false } })
+    expect(await failureOf(() => chosen({ before: inBurst }))).toMatchObject({ code: "ACODE-MODEL-004" })
+  })
+
+  test("loses its consent with its mode, and with it the provider", async () => {
+    await using fake = await serving()
+    const usualServers = [usualAt(fake.endpoint, "ollama")]
+    const revoked = { before: inBurst, settings: { mode: "local-only" }, said: { mode: true } } as const
+    const settings = await chosen({ ...revoked, usualServers })
+    expect(settings).toMatchObject({ model: null, mode: "local-only" })
+    expect(settings.selection).toMatchObject({ endpoint: fake.endpoint, consentBy: null })
+    // Back again it needs a new one.
+    const back = { before: settings, settings: { mode: "burst" } } as const
+    expect(await failureOf(() => chosen({ ...back, said: { mode: true } }))).toMatchObject({
+      code: "ACODE-MODEL-005",
+    })
+  })
+
+  test("cannot become airgapped after something has left", async () => {
+    const airgapped = { before: inBurst, settings: { mode: "airgapped" }, said: { mode: true } } as const
+    expect(await failureOf(() => chosen(airgapped))).toMatchObject({ code: "ACODE-MODEL-004" })
+  })
+
+  test("needs another consent for another place", async () => {
+    const other = { before: inBurst, settings: { model: "openai/gpt" }, said: { model: true } } as const
+    const variables = { OPENAI_API_KEY: "sk-some-key-or-other" }
+    expect(await failureOf(() => chosen({ ...other, variables }))).toMatchObject({ code: "ACODE-MODEL-005" })
+  })
+
+  test("chooses anew when a model is named, and after a script", async () => {
+    await using fake = await serving()
+    const usualServers = [usualAt(fake.endpoint, "ollama")]
+    const before = settingsOf(
+      {},
+      { selection: recorded({ protocol: "ollama", endpoint: "http://127.0.0.1:9" }) },
+    )
+    const named = await chosen({ before, settings: { model: "fake" }, said: { model: true }, usualServers })
+    expect(named.selection?.endpoint).toBe(fake.endpoint)
+    const scripted = await chosen({ before, model: { script: "x" }, usualServers })
+    expect(scripted.selection).toBeNull()
+    expect((await chosen({ before: scripted, usualServers })).selection?.endpoint).toBe(fake.endpoint)
+  })
+})

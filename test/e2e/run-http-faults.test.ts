@@ -1,0 +1,121 @@
+import { describe, expect, test } from "bun:test"
+import { check } from "../support/checker.ts"
+import { eventually } from "../support/eventually.ts"
+import { httpWorkspace } from "../support/http-workspace.ts"
+import type { FakeReply, Fault, ModelServerOptions } from "../support/model-server/contract.ts"
+import { bytes, whole } from "../support/model-server/http.ts"
+import { probeAnswer } from "../support/model-server/probes.ts"
+import { scriptedAnswers } from "../support/model-server/scripted.ts"
+import { startModelServer } from "../support/model-server/server.ts"
+import { greeting } from "../support/script-replies.ts"
+import { tcpDoor } from "../support/tcp-door.ts"
+
+/** The script, but for some requests of the session, which are counted from 0 without those that try out the model. */
+function except(
+  faults: Readonly<Record<number, () => FakeReply | Fault | null>>,
+): ModelServerOptions["answer"] {
+  const scripted = scriptedAnswers(greeting())
+  let asked = 0
+  return (received, index) => {
+    if (probeAnswer(received) !== null) return scripted(received, index)
+    return faults[asked++]?.() ?? scripted(received, index)
+  }
+}
+
+const noRetries = { orchestration: { step_retry_limit: 0 } }
+
+describe("a model server that dies in the middle of a session", () => {
+  test("lets it rest with exit 4, and go on when it is there again", async () => {
+    let hasDied = false
+    const dies = () => {
+      hasDied = true
+      return { acts: [{ waitMs: 60_000 }] }
+    }
+    await using server = await startModelServer({ protocol: "openai", answer: except({ 2: dies }) })
+    await using door = await tcpDoor(server.endpoint)
+    using room = httpWorkspace({ endpoint: door.endpoint, model: { provider: "openai" }, more: noRetries })
+    const running = room.ask("--yes=plan")
+    await eventually("the request is there", () => hasDied)
+    await door.shut()
+    const run = await running
+    expect([run.exitCode, run.events.at(-1)?.type]).toEqual([4, "session.rested"])
+    expect(run.data("session.rested")[0]).toMatchObject({ state: "PAUSED", exitCode: 4 })
+
+    const still = await room.goOn()
+    expect([still.exitCode, still.data("turn.finished").at(-1)?.["failure"]]).toEqual([
+      4,
+      expect.objectContaining({ kind: "unavailable", retryable: true }),
+    ])
+    await door.open()
+    const end = await room.goOn()
+    expect([end.exitCode, room.file("greeting.txt")]).toEqual([0, "hello\n"])
+    expect(await check(room.workspace)).toEqual([])
+  }, 60_000)
+
+  test("before it has begun leaves no session behind", async () => {
+    using room = httpWorkspace({ endpoint: "http://127.0.0.1:9", model: { provider: "ollama" } })
+    const { exitCode, stdout } = await room.ask("--yes=plan")
+    expect([exitCode, JSON.parse(stdout).error.code]).toEqual([4, "ACODE-MODEL-001"])
+    expect((await room.plain("session", "list", "--json")).stdout.trim()).toBe("[]")
+  })
+})
+
+describe("a model server that is busy", () => {
+  test("is left alone as long as it asks for, told about, and asked again", async () => {
+    const busy = () => {
+      const body = bytes(JSON.stringify({ error: { message: "slow down", type: "rate_limit" } }))
+      return { acts: [{ send: whole(429, body, { "retry-after": "1" }) }] }
+    }
+    await using server = await startModelServer({ protocol: "openai", answer: except({ 1: busy }) })
+    using room = httpWorkspace({ endpoint: server.endpoint, model: { provider: "openai" } })
+    const { exitCode, stdout } = await room.plain("run", "do what is asked", "--yes=plan")
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/the model did not answer: .*slow down.* \(rateLimited\) — Retry 1\/3/)
+    const logs = await room.plain("session", "logs", "--json")
+    const events = logs.stdout
+      .split("\n")
+      .filter(line => line !== "")
+      .map(line => JSON.parse(line))
+    const failed = events.findIndex(({ type, data }) => type === "turn.finished" && data.failure !== null)
+    expect(events[failed].data.failure).toMatchObject({ kind: "rateLimited", retryAfterMs: 1000 })
+    const waitedMs = Date.parse(events[failed + 1].at) - Date.parse(events[failed].at)
+    expect([events[failed + 1].type, waitedMs >= 1000]).toEqual(["model.requested", true])
+  }, 30_000)
+})
+
+describe("acode that is killed while a model answers", () => {
+  test.each([
+    ["before a plan", 0],
+    ["before a call", 1],
+    ["after a call", 2],
+  ])(
+    "%s asks again, and does nothing twice",
+    async (_when, at) => {
+      let isAsked = false
+      const hangs = () => {
+        isAsked = true
+        return { acts: [{ waitMs: 60_000 }] }
+      }
+      await using server = await startModelServer({ protocol: "ollama", answer: except({ [at]: hangs }) })
+      using room = httpWorkspace({ endpoint: server.endpoint })
+      {
+        await using running = room.begin("--yes=plan")
+        await eventually("the request is there", () => isAsked)
+        running.kill("SIGKILL")
+        expect((await running.ended).signal).toBe("SIGKILL")
+      }
+      const end = await room.goOn()
+      expect([end.exitCode, room.file("greeting.txt")]).toEqual([0, "hello\n"])
+      expect(end.data("session.resumed")[0]).toMatchObject({
+        settings: { selection: { endpoint: server.endpoint, executor: { name: "fake" } } },
+      })
+      expect(await check(room.workspace)).toEqual([])
+      const logs = (await room.plain("session", "logs", "--json")).stdout
+      const count = (type: string) => logs.split(`"type":"${type}"`).length - 1
+      expect([count("model.requested"), count("turn.finished"), count("tool_call.started")]).toEqual([
+        5, 4, 1,
+      ])
+    },
+    30_000,
+  )
+})

@@ -1,0 +1,79 @@
+import { describe, expect, test } from "bun:test"
+import type { EditFormat, Rung } from "../../src/domain/model-choice.ts"
+import type { ReplyText } from "../support/agent-workspace.ts"
+import { check } from "../support/checker.ts"
+import { httpWorkspace } from "../support/http-workspace.ts"
+import type { ModelServerOptions } from "../support/model-server/contract.ts"
+import { scriptedAnswers } from "../support/model-server/scripted.ts"
+import { startModelServer } from "../support/model-server/server.ts"
+import { contains, open, reply } from "../support/script-replies.ts"
+
+const rungs: readonly (readonly [Rung, Partial<ModelServerOptions>])[] = [
+  ["native", { native: true }],
+  ["constrained", { native: false }],
+  ["text", { native: false, schemas: false }],
+]
+
+const first = { write: ["greeting.txt"], acceptance: [contains("greeting.txt", "hello")] }
+const second = {
+  ...{ id: "t2", write: ["other.txt"], acceptance: [contains("other.txt", "more")] },
+  more: { depends_on: ["t1"] },
+  steps: [open("s1", "CREATE_FILE")],
+}
+
+/** An edit as a model of this format is to make it. */
+function edit(format: EditFormat, search: string, replace: string): ReplyText {
+  if (format === "whole") return reply.write("greeting.txt", `${replace}\n`)
+  return reply.calls(["modify_file", { path: "greeting.txt", edits: [{ search, replace }] }])
+}
+
+/** A call that is refused, a verification that fails once, a review that wants more, and another plan. */
+function replies(format: EditFormat): readonly ReplyText[] {
+  return [
+    reply.plan(first),
+    reply.calls(["read_file", { path: ".env" }]),
+    reply.write("greeting.txt", "bye\n"),
+    reply.finish("wrote it"),
+    edit(format, "bye", "hello"),
+    reply.finish("mended it"),
+    reply.review("replan", "another file is needed"),
+    reply.plan(first, second),
+    reply.calls(["create_file", { path: "other.txt", content: "more\n" }]),
+    reply.finish("wrote the other"),
+    reply.review("approve", "all of it is there"),
+  ]
+}
+
+describe.each(["ollama", "openai", "anthropic"] as const)("over HTTP with the protocol %s", protocol => {
+  test.each(rungs)(
+    "a session with calls of the kind %s goes through a refusal, a cycle and another plan",
+    async (rung, can) => {
+      const format = protocol === "anthropic" ? "replace" : "whole"
+      const answer = scriptedAnswers(replies(format), { usage: "counted" })
+      const models = [
+        { name: "small", trainedTokens: 32_768, loadedTokens: 16_384, parameters: "1.5B", tools: true },
+      ]
+      await using server = await startModelServer({ protocol, answer, models, ...can })
+      using room = httpWorkspace({
+        ...{ endpoint: server.endpoint, files: { ".env": "SECRET=1\n" } },
+        model: { provider: protocol },
+      })
+      const run = await room.ask("--yes=plan,file_write")
+      expect(run.stderr).not.toContain("error")
+      expect([run.exitCode, run.data("session.finished")[0]?.["state"]]).toEqual([0, "COMPLETED"])
+      expect([room.file("greeting.txt"), room.file("other.txt")]).toEqual(["hello\n", "more\n"])
+      expect(run.data("session.started")[0]).toMatchObject({
+        agent: { selection: { protocol, executor: { name: "small", rung, editFormat: format } } },
+      })
+      expect(run.data("cycle.started").map(({ from, to }) => `${from} ${to}`)).toEqual([
+        "verifier executor",
+        "reviewer planner",
+      ])
+      expect(run.data("tool_call.settled").map(({ outcome }) => outcome)).toContain("denied")
+      const usage = run.data("turn.finished").map(turn => turn["usage"] as { input: number; output: number })
+      for (const { input, output } of usage) expect([input > 0, output > 0]).toEqual([true, true])
+      expect(await check(room.workspace)).toEqual([])
+    },
+    60_000,
+  )
+})

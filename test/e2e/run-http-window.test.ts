@@ -1,0 +1,98 @@
+import { describe, expect, test } from "bun:test"
+import type { ReplyText } from "../support/agent-workspace.ts"
+import { check } from "../support/checker.ts"
+import { httpWorkspace } from "../support/http-workspace.ts"
+import { probeAnswer } from "../support/model-server/probes.ts"
+import { requestFacts } from "../support/model-server/request-facts.ts"
+import { scriptedAnswers } from "../support/model-server/scripted.ts"
+import { startModelServer } from "../support/model-server/server.ts"
+import { contains, open, reply } from "../support/script-replies.ts"
+
+const window = 8192
+const stepCount = 10
+const instruction = "Every file of this project ends with the word quince."
+const contract = "made.txt"
+
+/** As long as a fifth of the window each, so that a step cannot hold what it reads. */
+const longFile = (name: string) => `${`the quick brown fox of ${name} jumps over it `.repeat(140)}\n`
+
+const files = {
+  "AGENTS.md": `${instruction}\n`,
+  ...Object.fromEntries(
+    Array.from({ length: stepCount }, (_, index) => [`in${index}.txt`, longFile(`${index}`)]),
+  ),
+}
+
+function replies(): readonly ReplyText[] {
+  const steps = Array.from({ length: stepCount }, (_, index) =>
+    open(`s${index}`, "WRITE_FILE", index === 0 ? {} : { depends_on: [`s${index - 1}`] }),
+  )
+  const plan = reply.plan({
+    ...{ write: [contract, "out*.txt"], acceptance: [contains(contract, "quince")], steps },
+  })
+  const reads = (index: number) =>
+    [0, 1, 2, 3].map(more => reply.calls(["read_file", { path: `in${(index + more) % stepCount}.txt` }]))
+  const work = steps.flatMap((_, index) => [
+    ...reads(index),
+    reply.write(index === 0 ? contract : `out${index}.txt`, "quince\n"),
+    reply.finish(`made ${index}`),
+  ])
+  return [plan, ...work, reply.review("approve")]
+}
+
+describe("a model with a window of 8,192 tokens", () => {
+  test.each(["ollama", "openai"] as const)(
+    "works through ten steps over %s, and each request holds what it must not lose",
+    async protocol => {
+      const answer = scriptedAnswers(replies(), { usage: "counted" })
+      const models = [
+        { name: "small", trainedTokens: 32_768, loadedTokens: window, parameters: "7.0B", tools: true },
+      ]
+      const flavour = "lmstudio" as const
+      await using server = await startModelServer({ protocol, flavour, answer, models, window })
+      using room = httpWorkspace({ endpoint: server.endpoint, files, model: { provider: protocol } })
+      const run = await room.ask("--yes=plan,file_write", "--context-files", "in0.txt")
+      expect([run.exitCode, run.data("session.rested")]).toEqual([0, []])
+      expect(run.data("step.finished").map(({ success }) => success)).toEqual(Array(stepCount).fill(true))
+      // It could not have been done without leaving something out, which is in the log.
+      expect(run.data("context.trimmed").length).toBeGreaterThan(0)
+      const asked = server.chats.filter(chat => probeAnswer(chat) === null)
+      expect(asked.length).toBe(1 + stepCount * 6 + 1)
+      for (const [index, { body }] of asked.entries()) {
+        const text = JSON.stringify(body)
+        expect(text, `request ${index}`).toContain("do what is asked")
+        expect(text, `request ${index}`).toContain(instruction)
+        if (index > 0) expect(text, `request ${index}`).toContain(contract)
+        expect(requestFacts(protocol, body).promptTokens).toBeLessThanOrEqual(window)
+      }
+      expect(await check(room.workspace)).toEqual([])
+    },
+    60_000,
+  )
+
+  test("cannot hold a request that is longer by itself, which is told", async () => {
+    await using server = await startModelServer({ protocol: "ollama", answer: scriptedAnswers(replies()) })
+    using room = httpWorkspace({
+      ...{ endpoint: server.endpoint, files: { "AGENTS.md": instruction } },
+      model: { parameters: { context_window: 1024, max_tokens: 512 } },
+    })
+    const run = await room.ask("--yes=plan")
+    expect([run.exitCode, String(run.data("session.rested")[0]?.["reason"])]).toEqual([
+      22,
+      expect.stringContaining("tokens"),
+    ])
+  }, 30_000)
+})
+
+describe("a session that may take only so many tokens", () => {
+  test("rests when they are taken, and goes on with more", async () => {
+    const usage = { usage: { input: 500, output: 100 } }
+    const answer = scriptedAnswers(replies().map(each => ({ ...each, ...usage })))
+    await using server = await startModelServer({ protocol: "openai", answer })
+    using room = httpWorkspace({ endpoint: server.endpoint, files, model: { provider: "openai" } })
+    const run = await room.ask("--yes=plan,file_write", "--max-tokens", "1500")
+    expect([run.exitCode, run.data("turn.finished").length]).toEqual([22, 3])
+    const more = await room.goOn("--max-tokens", "2000")
+    expect([more.exitCode, more.data("turn.finished").length]).toEqual([22, 1])
+  }, 30_000)
+})

@@ -1,0 +1,175 @@
+import { describe, expect, test } from "bun:test"
+import { stages as stageNames } from "../../src/domain/pipeline/stage.ts"
+import type { PipelineState, StepState } from "../../src/domain/pipeline/state.ts"
+import { type FittedRequest, modelRequest } from "../../src/engine/model-request.ts"
+import type { StageView } from "../../src/engine/stages/contract.ts"
+import {
+  callOf,
+  planVersion,
+  selectionOf,
+  smallPlan,
+  smallTask,
+  stageRun,
+  stages,
+  stateOf,
+  stepsOf,
+  turnOf,
+  viewOf,
+} from "./stages/support.ts"
+
+const secret = "hunter2-hunter2"
+const redactor = { redactText: (text: string) => text.replaceAll(secret, "[REDACTED:test]") }
+
+function requestOf(view: StageView, stage: (typeof stageNames)[number] = "executor"): FittedRequest {
+  // as: of the session and the redactor only this is used.
+  const parts = { session: { state: view.state }, stages, redactor } as unknown as Parameters<
+    typeof modelRequest
+  >[0]
+  return modelRequest(parts, stage, view)
+}
+
+const shown = ({ request }: FittedRequest) => request.messages.map(({ text }) => text).join("\n")
+
+/** Ten steps of one task, each with a place of its own. */
+const tenSteps = planVersion({
+  ...smallPlan,
+  tasks: [
+    {
+      ...smallTask,
+      steps: Array.from({ length: 10 }, (_, at) => ({
+        ...{
+          id: `s${at + 1}`,
+          title: `part ${at + 1}`,
+          description: `Write part ${at + 1} of src/email.ts.`,
+        },
+        ...{ action: "MODIFY_FILE", depends_on: [] },
+      })),
+    },
+  ],
+})
+
+const instructions = [
+  { path: "AGENTS.md", text: `Always use tabs here.\n${"Keep lines short.\n".repeat(400)}` },
+]
+
+function smallWindow(more: Partial<PipelineState>): PipelineState {
+  const state = stateOf({ plans: [tenSteps], ...more })
+  const selection = selectionOf({ windowTokens: 8_192, outputTokensMax: 2_048 })
+  return { ...state, settings: { ...state.settings, selection } }
+}
+
+/** The turns of a step so far, each with a result that is as long as a result may be. */
+const turnsUpTo = (count: number) =>
+  Array.from({ length: count }, (_, at) =>
+    turnOf({
+      turn: at + 1,
+      text: `I look at part ${at}. `.repeat(20),
+      calls: [callOf(`c${at}`, "read_file", `src/email.ts (900 lines):\n${"const a = 1\n".repeat(900)}`)],
+    }),
+  )
+
+describe("a window of 8,192 tokens over a task of ten steps", () => {
+  const steps = stepsOf(tenSteps.plan)
+  const allowed = 8_192 - 2_048
+  const stepAt = (present: number): readonly StepState[] =>
+    steps.map((step, at) => ({
+      ...step,
+      status: at < present ? "done" : at === present ? "active" : "pending",
+      changedPaths: at < present ? ["src/email.ts"] : [],
+    }))
+
+  test("holds the request, the contract, the instructions and what failed in every request of every step", () => {
+    let trimmedCount = 0
+    for (const [at, step] of steps.entries())
+      for (let turnCount = 0; turnCount <= 12; turnCount++) {
+        const stage = stageRun({ stage: "executor", feedback: ["t1/a1: exit code 1: 3 tests fail"] })
+        const state = smallWindow({ stage, steps: stepAt(at), turns: turnsUpTo(turnCount) })
+        const fitted = requestOf(viewOf(state, { step, instructions }))
+        expect(fitted.problem).toBeNull()
+        expect(fitted.tokensAfter).toBeLessThanOrEqual(allowed)
+        const text = shown(fitted)
+        for (const kept of ["Validate e-mail addresses.", step.step.description, '"write":["src/email.ts"]'])
+          expect(text).toContain(kept)
+        for (const kept of ["errors are clear", "Always use tabs here.", "3 tests fail"])
+          expect(text).toContain(kept)
+        if (at > 0) expect(text).toContain("t1/s1 part 1: done")
+        trimmedCount += fitted.shortenedCount > 0 ? 1 : 0
+      }
+    expect(trimmedCount).toBeGreaterThan(50)
+  })
+
+  test("holds them for the planner, the verifier and the reviewer, whatever else there is", () => {
+    const stage = stageRun({
+      stage: "reviewer",
+      feedback: ["t1/a1: exit code 1: 3 tests fail"],
+      checks: [{ id: "a2", kind: "judgement", taskId: "t1" }],
+    })
+    const failed = { criterionId: "a1", taskId: "t1", verdict: "failed", reason: "3 tests fail" } as const
+    const verification = { seq: 9, treeDigest: "tree", checks: [{ ...failed, treeDigest: "tree" }] }
+    for (let size = 0; size <= 20_000; size += 4_000) {
+      const state = smallWindow({ stage, verification, steps: stepAt(10) })
+      const more = { outline: "src/a.ts\n".repeat(size / 10), diff: "+const a = 1\n".repeat(size / 4) }
+      const files = [{ path: "src/b.ts", text: "const b = 1\n".repeat(size / 12) }]
+      for (const name of ["planner", "verifier", "reviewer"] as const) {
+        const fitted = requestOf(viewOf(state, { instructions, files, ...more }), name)
+        expect([fitted.problem, fitted.tokensAfter <= allowed]).toEqual([null, true])
+        for (const kept of [
+          "Validate e-mail addresses.",
+          "errors are clear",
+          "Always use tabs here.",
+          "3 tests fail",
+        ])
+          expect(shown(fitted)).toContain(kept)
+      }
+    }
+  })
+})
+
+describe("the size of a request", () => {
+  const [step = null] = stepsOf(tenSteps.plan)
+  const view = (more: Partial<PipelineState> = {}) => viewOf(smallWindow(more), { step, instructions })
+
+  test("counts tools and the format of the answer", () => {
+    const fitted = requestOf(view())
+    const tools = JSON.stringify(fitted.request.tools).length / 4
+    const text = shown(fitted).length / 4
+    expect(fitted.estimatedTokens).toBeGreaterThan(text + tools * 0.9)
+    const planner = requestOf(view(), "planner")
+    expect(planner.estimatedTokens).toBeGreaterThan(shown(planner).length / 4 + 900)
+  })
+
+  test("is corrected by what the server counted", () => {
+    const plain = requestOf(view())
+    const scaled = requestOf(view({ tokenScale: 2 }))
+    expect(scaled.tokensBefore).toBeGreaterThan(plain.tokensBefore * 1.9)
+    expect(scaled.tokensAfter).toBeLessThanOrEqual(8_192 - 2_048)
+    expect(requestOf(view({ tokenScale: 0.7 })).tokensBefore).toBeLessThan(plain.tokensBefore)
+  })
+
+  test("that cannot be made to fit is named, part by part", () => {
+    const state = smallWindow({ request: "Do a lot. ".repeat(4_000) })
+    expect(requestOf(viewOf(state, { step })).problem).toMatch(
+      /^the request needs about 1\d{4} tokens even when it is shortened, and 6144 are allowed: tools and answer format \d{3}, rules \d{3}, what is to be done and known 1\d{4}, the turns so far 0$/,
+    )
+  })
+
+  test("has no limit where nobody set one", () => {
+    const state = stateOf({ request: "x".repeat(1_000_000) })
+    expect(requestOf(viewOf(state, { step }))).toMatchObject({
+      problem: null,
+      tokensMax: null,
+      shortenedCount: 0,
+    })
+  })
+
+  test.each(stageNames)("has no secret in it, whoever asks: %s", stage => {
+    const text = shown(requestOf(viewOf(stateOf({ request: `use ${secret}` }), { step }), stage))
+    expect(text).toContain("use [REDACTED:test]")
+    expect(text).not.toContain(secret)
+  })
+
+  test("names the model of the stage", () => {
+    expect(requestOf(view()).request).toMatchObject({ model: "some-model", stage: "executor", replyIndex: 0 })
+    expect(requestOf(viewOf(stateOf(), { step })).request.model).toBeNull()
+  })
+})

@@ -1,0 +1,5 @@
+import { createAnthropic } from "../../../src/provider/anthropic/anthropic.ts"
+import { faultTests } from "./fault-tests.ts"
+import { apiKey } from "./status-cases.ts"
+
+faultTests("anthropic", transport => createAnthropic(transport, apiKey))

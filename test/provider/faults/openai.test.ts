@@ -1,0 +1,5 @@
+import { createOpenAi } from "../../../src/provider/openai/openai.ts"
+import { faultTests } from "./fault-tests.ts"
+import { apiKey } from "./status-cases.ts"
+
+faultTests("openai", transport => createOpenAi(transport, apiKey))

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { editFormats, rungs } from "../../../src/domain/model-choice.ts"
+import type { ModelProbe } from "../../../src/provider/ladder/contract.ts"
+import { decodeProbe, encodeProbe, probeKey } from "../../../src/provider/ladder/probe-cache.ts"
+
+const probe: ModelProbe = {
+  rung: "native",
+  editFormat: "whole",
+  windowTokens: 16_384,
+  notes: ["native: works"],
+}
+
+describe("the key of a probe", () => {
+  test("differs with everything that can change what a model does", () => {
+    const keys = [
+      probeKey("http://127.0.0.1:1", "m", "d", "1"),
+      probeKey("http://127.0.0.1:2", "m", "d", "1"),
+      probeKey("http://127.0.0.1:1", "n", "d", "1"),
+      probeKey("http://127.0.0.1:1", "m", "e", "1"),
+      probeKey("http://127.0.0.1:1", "m", null, "1"),
+      probeKey("http://127.0.0.1:1", "m", "d", "2"),
+      probeKey("http://127.0.0.1:1", "md", "", "1"),
+    ]
+    expect(new Set(keys).size).toBe(keys.length)
+  })
+
+  test("is the same for the same, and fit for a file name", () => {
+    const key = probeKey("unix:/run/a.sock", "org/m:7b", null, "1")
+    expect(key).toBe(probeKey("unix:/run/a.sock", "org/m:7b", null, "1"))
+    expect(key).toMatch(/^[0-9a-f]{64}$/)
+  })
+})
+
+describe("a probe that was kept", () => {
+  test("is read as it was written", () => {
+    const any = fc.record({
+      rung: fc.constantFrom(...rungs),
+      editFormat: fc.constantFrom(...editFormats),
+      windowTokens: fc.integer({ min: 1, max: 2_000_000 }),
+      notes: fc.array(fc.string(), { maxLength: 10 }),
+    })
+    fc.assert(
+      fc.property(fc.string(), any, (key, kept) =>
+        expect(decodeProbe(key, encodeProbe(key, kept))).toEqual(kept),
+      ),
+    )
+  })
+
+  test("of another key is none", () => {
+    expect(decodeProbe("b", encodeProbe("a", probe))).toBeNull()
+  })
+
+  test("is none once any of it is cut off", () => {
+    const text = encodeProbe("a", probe)
+    for (let length = 0; length < text.trimEnd().length; length++)
+      expect(decodeProbe("a", text.slice(0, length))).toBeNull()
+  })
+
+  test.each([
+    "null",
+    "[]",
+    "{}",
+    '{"schema":2,"key":"a","probe":{"rung":"native","editFormat":"whole","windowTokens":1,"notes":[]}}',
+    '{"schema":1,"key":"a","probe":{"rung":"best","editFormat":"whole","windowTokens":1,"notes":[]}}',
+    '{"schema":1,"key":"a","probe":{"rung":"native","editFormat":"udiff","windowTokens":1,"notes":[]}}',
+    '{"schema":1,"key":"a","probe":{"rung":"native","editFormat":"whole","windowTokens":0,"notes":[]}}',
+    '{"schema":1,"key":"a","probe":{"rung":"native","editFormat":"whole","windowTokens":1.5,"notes":[]}}',
+    '{"schema":1,"key":"a","probe":{"rung":"native","editFormat":"whole","windowTokens":1,"notes":"x"}}',
+    '{"schema":1,"key":"a","probe":{"rung":"native","editFormat":"whole","windowTokens":1,"notes":[]},"more":1}',
+  ])("is none when it is %s", text => {
+    expect(decodeProbe("a", text)).toBeNull()
+  })
+})

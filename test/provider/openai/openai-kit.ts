@@ -1,0 +1,70 @@
+import type { Json } from "../../../src/base/canonical.ts"
+import type { ModelItem } from "../../../src/provider/contract.ts"
+import type { Asked } from "../../../src/provider/openai/reply-end.ts"
+import { streamedReply, wholeReply } from "../../../src/provider/openai/reply-reading.ts"
+import { faultsAsItems } from "../../../src/provider/reply-fault.ts"
+import type { ServerEvent } from "../../../src/provider/transport/sse.ts"
+import { itemsOf } from "../provider-kit.ts"
+
+const asked: Asked = {
+  model: "qwen",
+  replyIndex: 3,
+  windowTokens: 8192,
+  outputTokensMax: 4096,
+  withoutSecret: text => text,
+}
+
+/** What is read of a stream of these chunks, `[DONE]` included. */
+export async function streamed(chunks: readonly Json[], more: Partial<Asked> = {}): Promise<ModelItem[]> {
+  const events = chunks.map(chunk => ({ event: null, data: JSON.stringify(chunk) }))
+  return await fromEvents([...events, { event: null, data: "[DONE]" }], more)
+}
+
+export async function fromEvents(
+  events: readonly ServerEvent[],
+  more: Partial<Asked> = {},
+): Promise<ModelItem[]> {
+  return await itemsOf(faultsAsItems(streamedReply(inOrder(events), { ...asked, ...more })))
+}
+
+export async function whole(body: Json, more: Partial<Asked> = {}): Promise<ModelItem[]> {
+  return await itemsOf(faultsAsItems(inOrder(wholeReply(body, { ...asked, ...more }))))
+}
+
+async function* inOrder<Value>(values: Iterable<Value>): AsyncGenerator<Value> {
+  yield* values
+}
+
+export function delta(said: Json, finish: string | null = null): Json {
+  return { object: "chat.completion.chunk", choices: [{ index: 0, delta: said, finish_reason: finish }] }
+}
+
+export function piece(part: {
+  readonly index?: Json
+  readonly id?: Json
+  readonly name?: Json
+  readonly args?: Json
+}): Json {
+  const { index, id, name, args } = part
+  return {
+    ...(index === undefined ? {} : { index }),
+    ...(id === undefined ? {} : { id, type: "function" }),
+    function: {
+      ...(name === undefined ? {} : { name }),
+      ...(args === undefined ? {} : { arguments: args }),
+    },
+  }
+}
+
+export function message(
+  said: Json,
+  finish: string | null,
+  more: { readonly [name: string]: Json } = {},
+): Json {
+  return { object: "chat.completion", choices: [{ index: 0, message: said, finish_reason: finish }], ...more }
+}
+
+export function failureIn(items: readonly ModelItem[]) {
+  const last = items.at(-1)
+  return last?.kind === "failure" ? last.failure : null
+}

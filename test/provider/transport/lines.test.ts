@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test"
+import fc from "fast-check"
+import { linesOf } from "../../../src/provider/transport/lines.ts"
+import { chunksOf, cutAt, faultOf, listOf } from "./transport-kit.ts"
+
+const linesIn = (...pieces: (string | Uint8Array)[]) => listOf(linesOf(chunksOf(...pieces)))
+
+describe("lines", () => {
+  test("end with LF, CR or CRLF, in any mix", async () => {
+    expect(await linesIn("a\nb\rc\r\nd\n\ne\r\rf\r\n\r\n")).toEqual([
+      "a",
+      "b",
+      "c",
+      "d",
+      "",
+      "e",
+      "",
+      "f",
+      "",
+    ])
+    expect(await linesIn("\n\r")).toEqual(["", ""])
+  })
+
+  test("a CRLF that is cut in two is one end", async () => {
+    expect(await linesIn("a\r", "\nb")).toEqual(["a", "b"])
+    expect(await linesIn("a\r", "", "\n", "\nb")).toEqual(["a", "", "b"])
+    expect(await linesIn("a\r", "\r", "\n")).toEqual(["a", ""])
+  })
+
+  test("are told as soon as they end, without waiting for the byte after a CR", async () => {
+    let isAsked = false
+    async function* slow() {
+      yield Buffer.from("a\r")
+      isAsked = true
+    }
+    const lines = linesOf(slow())
+    expect((await lines.next()).value).toBe("a")
+    expect(isAsked).toBeFalse()
+  })
+
+  test("the last one needs no end, and an end adds none", async () => {
+    expect(await linesIn("a\nb")).toEqual(["a", "b"])
+    expect(await linesIn("a\n")).toEqual(["a"])
+    expect(await linesIn("")).toEqual([])
+    expect(await linesIn()).toEqual([])
+  })
+
+  test("a byte order mark is left out at the very beginning only", async () => {
+    const mark = Buffer.from([0xef, 0xbb, 0xbf])
+    expect(await linesIn(mark.subarray(0, 1), mark.subarray(1), "a\n\ufeffb")).toEqual(["a", "\ufeffb"])
+    expect(await linesIn(mark, "\n", mark, "x")).toEqual(["", "\ufeffx"])
+  })
+
+  test("bytes that are no UTF-8 become replacement signs and cost nothing else", async () => {
+    expect(await linesIn(Buffer.from([0x61, 0xff, 0x62, 0x0a, 0xc3]), "\nc")).toEqual([
+      "a\ufffdb",
+      "\ufffd",
+      "c",
+    ])
+  })
+
+  test("of more than 16 MB are refused, wherever they are cut", async () => {
+    const mega = Buffer.alloc(1024 * 1024, 0x61)
+    const most = Array.from({ length: 16 }, () => mega)
+    expect((await linesIn(...most, "\nb")).map(line => line.length)).toEqual([mega.length * 16, 1])
+    const failure = await faultOf(linesIn("ok\n", ...most, "a", "\n"))
+    expect(failure).toMatchObject({ kind: "malformed", retryable: true })
+    expect(failure.message).toContain("16777216 bytes")
+    expect((await faultOf(linesIn(Buffer.alloc(16 * mega.length + 1, 0x61)))).kind).toBe("malformed")
+  })
+
+  test("a reader that stops early stops the source", async () => {
+    let isReturned = false
+    async function* endless() {
+      try {
+        for (;;) yield Buffer.from("a\n")
+      } finally {
+        isReturned = true
+      }
+    }
+    for await (const line of linesOf(endless())) if (line === "a") break
+    expect(isReturned).toBeTrue()
+  })
+})
+
+describe("any way to cut a text into chunks gives the same lines", () => {
+  const piece = fc.constantFrom("a", "é", "漢", "🦊", "\n", "\r", "\r\n", " ", ":", "\ufeff", "\u2028")
+  const text = fc.array(piece, { maxLength: 40 }).map(pieces => pieces.join(""))
+
+  test("as splitting the whole does", async () => {
+    await fc.assert(
+      fc.asyncProperty(text, fc.array(fc.nat(), { maxLength: 12 }), async (whole, places) => {
+        const expected = whole.replace(/^\ufeff/, "").split(/\r\n|\r|\n/)
+        // What is behind the last end is a line only when it holds a byte.
+        if (expected.at(-1) === "" && whole !== "\ufeff") expected.pop()
+        expect(await linesIn(...cutAt(Buffer.from(whole), places))).toEqual(expected)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test("also byte by byte", async () => {
+    await fc.assert(
+      fc.asyncProperty(text, async whole => {
+        const bytes = Buffer.from(whole)
+        const single = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1))
+        expect(await linesIn(...single)).toEqual(await linesIn(whole))
+      }),
+    )
+  })
+})
