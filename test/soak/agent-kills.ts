@@ -22,7 +22,8 @@ const recoveryPoints = 40
 export const agentPoints: Programme = {
   name: "agent-points",
   summary: "points of a whole session, each once and once with a second kill of the resume: the same files",
-  count: 2_400,
+  // More than there are: all of them.
+  count: 5_000,
   run: async ({ count, random, sandboxes, progress }) => {
     if (!sandboxes.includes("bwrap")) return []
     using pool = await roomPool(2)
