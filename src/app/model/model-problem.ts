@@ -70,12 +70,13 @@ export function noSuchModel(name: string | null, there: readonly string[], endpo
 
 export function noServer(looked: readonly UsualServer[], isOpenAi: boolean): Failure {
   const places = looked.map(({ title, endpoint }) => `${title} (${endpoint})`).join(", ")
+  const starts = [...new Set(looked.map(({ start }) => start))].join(", or ")
   const elsewhere = isOpenAi ? "; for OpenAI's own: --mode burst --model openai/NAME" : ""
   return new Failure({
     kind: "unavailable",
     code: "ACODE-MODEL-001",
     message: `no model server was found on this machine; looked for ${places}`,
     where: "model",
-    hint: `start one (${looked.map(({ start }) => start).join(", or ")}) or set model.endpoint${elsewhere}`,
+    hint: `start one (${starts}) or set model.endpoint${elsewhere}`,
   })
 }
