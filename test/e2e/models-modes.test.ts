@@ -45,15 +45,24 @@ function written(endpoint: string): string {
   return `tcp 0100007F:${port}`
 }
 
+/** Answers from a script, and writes down at each request which connections the process has that asks. */
+function watchedAnswers() {
+  let pid = 0
+  const seen: string[][] = []
+  const scripted = scriptedAnswers(greeting())
+  const answer: ModelServerOptions["answer"] = (received, index) => {
+    if (pid > 0) seen.push([...connectionsOf(pid)])
+    return scripted(received, index)
+  }
+  const watch = (asking: number) => {
+    pid = asking
+  }
+  return { seen, answer, watch }
+}
+
 describe("an airgapped session", () => {
   test("has no connection but the one to its endpoint, at any request", async () => {
-    let pid = 0
-    const seen: string[][] = []
-    const scripted = scriptedAnswers(greeting())
-    const answer: ModelServerOptions["answer"] = (received, index) => {
-      if (pid > 0) seen.push([...connectionsOf(pid)])
-      return scripted(received, index)
-    }
+    const { seen, answer, watch } = watchedAnswers()
     await using server = await startModelServer({ protocol: "openai", answer })
     using room = httpWorkspace({
       ...{ endpoint: server.endpoint, more: { mode: { airgapped_lock: true } } },
@@ -65,7 +74,7 @@ describe("an airgapped session", () => {
       },
     })
     await using running = room.begin("--yes=plan")
-    pid = running.pid
+    watch(running.pid)
     const { exitCode, stdout } = await running.ended
     expect([exitCode, stdout.includes('"mode":"airgapped"')]).toEqual([0, true])
     expect(seen.length).toBeGreaterThanOrEqual(4)
@@ -74,13 +83,7 @@ describe("an airgapped session", () => {
   }, 30_000)
 
   test("works over a socket, with no connection of the network at all", async () => {
-    let pid = 0
-    const seen: string[][] = []
-    const scripted = scriptedAnswers(greeting())
-    const answer: ModelServerOptions["answer"] = (received, index) => {
-      if (pid > 0) seen.push([...connectionsOf(pid)])
-      return scripted(received, index)
-    }
+    const { seen, answer, watch } = watchedAnswers()
     await using server = await startModelServer({ protocol: "ollama", answer })
     using room = httpWorkspace({ endpoint: null })
     const path = join(room.workspace.outside, "model.sock")
@@ -92,7 +95,7 @@ describe("an airgapped session", () => {
     await new Promise<void>(resolve => door.listen(path, resolve))
     room.configure({ endpoint: `unix:${path}` })
     await using running = room.begin("--yes=plan", "--mode", "airgapped")
-    pid = running.pid
+    watch(running.pid)
     const { exitCode, stderr } = await running.ended
     door.close()
     expect([exitCode, stderr.includes("error")]).toEqual([0, false])

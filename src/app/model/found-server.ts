@@ -68,7 +68,7 @@ export async function findServer(room: ModelRoom, wish: ServerWish): Promise<Fou
 }
 
 /** The only place where it is decided what a session may talk to. */
-export function egressOf(mode: Mode, endpoint: string, consentBy: string | null): Egress {
+export function egressOf(mode: Mode, endpoint: string | null, consentBy: string | null): Egress {
   return { mode, configured: endpoint, consented: consentBy === null ? null : endpoint }
 }
 
@@ -85,7 +85,7 @@ async function search(
   protocol: Protocol | null,
 ): Promise<Omit<FoundServer, "named">> {
   const meant = usualServers.filter(usual => protocol === null || usual.protocol === protocol)
-  const egress: Egress = { mode: "local-only", configured: null, consented: null }
+  const egress = egressOf("local-only", null, null)
   const found = await discover(meant, egress, signal)
   if (found !== null) return { ...found, consentBy: null }
   if (signal.aborted) throw stopped()

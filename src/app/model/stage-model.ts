@@ -27,7 +27,7 @@ export async function knownModel(
 ): Promise<KnownModel> {
   const { config, environment, signal, notice } = room
   const facts = await factsOf(room, server, name)
-  const window = effectiveWindow(server, facts, config.model.parameters.context_window)
+  const window = decideWindow(server.protocol, facts, config.model.parameters.context_window)
   if (isKnownToCallTools(server, name)) {
     const format = decideEditFormat(server.protocol, facts.parameters, window.value)
     const notes = ["native: known to work, not tried", window.note, format.note]
@@ -66,18 +66,6 @@ async function factsOf(
   // A server need not tell anything about a model; whether it has it is seen when it is asked.
   if (answered.failure.kind === "notFound") return noFacts
   throw serverProblem(answered.failure, server.endpoint)
-}
-
-/**
- * What is configured is what a person wants: Ollama loads the model with it, and of another server's window it takes
- * that much and no more.
- */
-function effectiveWindow({ protocol }: ModelServer, facts: ModelFacts, configured: number | null) {
-  if (configured !== null && protocol === "ollama")
-    return decideWindow(protocol, { ...facts, loadedTokens: null }, configured)
-  const found = decideWindow(protocol, facts, configured)
-  if (configured === null || configured >= found.value) return found
-  return { value: configured, note: `window: ${configured} tokens (configured)` }
 }
 
 /** Anthropic's own models; others only speak the protocol. */

@@ -23,9 +23,12 @@ export function decideWindow(
   configured: number | null,
 ): Decided<number> {
   const [loaded, trained] = [positive(loadedTokens), positive(trainedTokens)]
-  // Ollama loads a model anew with what is asked for; the others keep what they were started with.
+  // Ollama loads a model anew with what is configured; of what the others have loaded, no more than that is taken.
   const isPinned = protocol === "ollama" && configured !== null
-  if (loaded !== null && !isPinned) return decided(loaded, "the server has it loaded with that")
+  if (loaded !== null && !isPinned)
+    return configured !== null && configured < loaded
+      ? decided(configured, "configured")
+      : decided(loaded, "the server has it loaded with that")
   if (protocol === "ollama") {
     const asked = configured ?? pinnedTokens
     const source = configured === null ? "acode asks for that" : "configured, and acode asks for that"

@@ -13,7 +13,9 @@ type Case = readonly [
 
 const cases: readonly Case[] = [
   ["ollama", 4_096, 131_072, null, 4_096, "the server has it loaded with that"],
-  ["openai", 32_768, 131_072, 8_192, 32_768, "the server has it loaded with that"],
+  ["ollama", 4_096, 131_072, 32_768, 32_768, "configured, and acode asks for that"],
+  ["openai", 32_768, 131_072, 8_192, 8_192, "configured"],
+  ["openai", 8_192, 131_072, 32_768, 8_192, "the server has it loaded with that"],
   ["ollama", null, 131_072, null, 16_384, "acode asks for that"],
   ["ollama", null, null, null, 16_384, "acode asks for that"],
   ["ollama", null, 131_072, 65_536, 65_536, "configured, and acode asks for that"],
