@@ -36,8 +36,7 @@ export function driveSession(parts: SessionLogParts, sessionId: string): DrivenS
     sessionId,
     append: (events: readonly NewEvent[]) => {
       // Somebody who took this process for dead may drive another session in the workspace by now.
-      if (!parts.leases.holds(workspace)) throw taken(sessionId)
-      const stored = parts.log.append(sessionId, seq, stream.epoch, events)
+      const stored = parts.log.append(sessionId, seq, stream.epoch, events, workspace)
       seq += events.length
       return stored
     },
@@ -68,15 +67,5 @@ function acquire({ leases, owner }: SessionLogParts, stream: string, held?: Leas
     message: `another acode works in this workspace${pid === undefined ? "" : ` (process ${pid})`}`,
     where: stream,
     hint: "wait until it is done; `acode session list` shows what runs",
-  })
-}
-
-function taken(sessionId: string): Failure {
-  return new Failure({
-    kind: "general",
-    code: "ACODE-DB-007",
-    message: "another acode has taken the workspace over, because this one did not answer for too long",
-    where: sessionId,
-    hint: "`acode session list` shows what runs; `acode resume` goes on when it is done",
   })
 }

@@ -27,9 +27,12 @@ function unusableAt(value: Json, depth: number): UnusableJson | null {
   if (depth >= depthMax) return { path: [], message: `is nested more than ${depthMax} levels deep` }
   if (!isList(value) && Object.hasOwn(value, "__proto__"))
     return { path: ["__proto__"], message: "is no name that can be used" }
-  for (const [key, member] of isList(value) ? value.entries() : Object.entries(value)) {
-    const found = unusableAt(member, depth + 1)
-    if (found !== null) return { ...found, path: [key, ...found.path] }
+  const members = isList(value) ? value : Object.values(value)
+  for (let index = 0; index < members.length; index++) {
+    const found = unusableAt(members[index] ?? null, depth + 1)
+    if (found === null) continue
+    const name = isList(value) ? index : (Object.keys(value)[index] ?? "")
+    return { ...found, path: [name, ...found.path] }
   }
   return null
 }

@@ -34,12 +34,16 @@ export interface StoredEvent {
  * nothing. Secrets are replaced before anything is hashed or written. No implementation may rewrite an event.
  */
 export interface EventLog {
-  /** Refused (ACODE-DB-007) when `expectedSeq` is not the stream's last seq or `epoch` is not its lease's. */
+  /**
+   * Refused (ACODE-DB-007) when `expectedSeq` is not the stream's last seq, `epoch` is not its lease's, or somebody
+   * else has taken the lease it is appended `under`.
+   */
   append(
     stream: string,
     expectedSeq: number,
     epoch: number,
     events: readonly NewEvent[],
+    under?: Lease,
   ): readonly StoredEvent[]
   read(stream: string, afterSeq?: number): readonly StoredEvent[]
   /** The same one by one, for who needs none of them for long. */
@@ -53,8 +57,6 @@ export interface Leases {
   /** Taken when free, expired, or held by a process of this machine that is dead; null when held. */
   acquire(stream: string, owner: ProcessIdentity): Lease | null
   renew(lease: Lease): boolean
-  /** Whether nobody has taken it since. */
-  holds(lease: Lease): boolean
   /** Who has it now; null when nobody does. */
   owner(stream: string): ProcessIdentity | null
   release(lease: Lease): void

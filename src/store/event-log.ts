@@ -44,10 +44,11 @@ export function createEventLog(parts: LogParts): LogWriter {
   return {
     prepare,
     write,
-    append: (stream, expectedSeq, epoch, events) => {
+    append: (stream, expectedSeq, epoch, events, under) => {
       const prepared = prepare(events)
       return connection.transaction("append", () => {
-        assertLease(connection, stream, epoch)
+        assertLease(connection, { stream, epoch })
+        if (under !== undefined) assertLease(connection, under)
         return write(stream, expectedSeq, epoch, prepared)
       })
     },

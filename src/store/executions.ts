@@ -82,7 +82,7 @@ function finish(
   if (epoch === undefined) throw appendConflict(stream, "it was not started by this process")
   const prepared = log.prepare([{ type: CommandFinished.type, version: CommandFinished.version, data }])
   connection.transaction("finished", () => {
-    assertLease(connection, stream, epoch)
+    assertLease(connection, { stream, epoch })
     log.write(stream, 1, epoch, prepared)
     dropLease(connection, stream)
   })

@@ -23,18 +23,13 @@ export function createLeases(parts: LeaseParts): Leases {
           .run(clock.now() + leaseMs, lease.stream, lease.epoch)
         return changes === 1
       }),
-    holds: lease =>
-      guarded(connection.path, () => {
-        const row = readRow(connection, lease.stream)
-        return row !== null && row.bootId !== null && row.epoch === lease.epoch
-      }),
     owner: stream => guarded(connection.path, () => leaseOwner(connection, stream)),
     release: lease => connection.transaction("lease", () => giveBack(connection, lease)),
   }
 }
 
 /** Inside the transaction of an append: a stale owner finds a higher epoch here and is shut out. */
-export function assertLease(connection: Connection, stream: string, epoch: number): void {
+export function assertLease(connection: Connection, { stream, epoch }: Lease): void {
   const row = readRow(connection, stream)
   if (row === null || row.bootId === null)
     throw appendConflict(stream, "nobody holds the right to append to it")

@@ -21,7 +21,7 @@ export function appendConflict(stream: string, reason: string): Failure {
     code: "ACODE-DB-007",
     message: `the event was not recorded: ${reason}`,
     where: stream,
-    hint: "another process has taken this over; look at `acode runs list` for what it recorded",
+    hint: "another acode has taken this over; `acode session list` and `acode runs list` show what it recorded",
   })
 }
 

@@ -123,6 +123,20 @@ describe("an append is refused", () => {
     expect(store.log.append("ses_a", 0, current, [fact("y")])).toHaveLength(1)
   })
 
+  test("when somebody else has taken what it is appended under", () => {
+    using fixture = storeFixture()
+    const store = fixture.open({ isAlive: () => false })
+    const epoch = owned(store, "ses_a")
+    const under = { stream: "workspace", epoch: owned(store, "workspace") }
+    expect(store.log.append("ses_a", 0, epoch, [fact("1")], under)).toHaveLength(1)
+    owned(store, "workspace")
+    for (const events of [[fact("2")], []]) {
+      const { code, where } = failureOf(() => store.log.append("ses_a", 1, epoch, events, under)).report
+      expect([code, where]).toEqual(["ACODE-DB-007", "workspace"])
+    }
+    expect(store.log.read("ses_a")).toHaveLength(1)
+  })
+
   test("whole when one of its events cannot be written", () => {
     using fixture = storeFixture()
     const store = fixture.open()

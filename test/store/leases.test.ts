@@ -24,12 +24,12 @@ describe("a lease", () => {
     const { leases } = fixture.open({ isAlive: owner => owner.pid !== one.pid })
     const first = leases.acquire("ses_a", one)
     if (first === null) throw new Error("the lease is held")
-    expect([leases.holds(first), leases.owner("ses_a")]).toEqual([true, one])
+    expect([leases.renew(first), leases.owner("ses_a")]).toEqual([true, one])
     const second = leases.acquire("ses_a", other)
     if (second === null) throw new Error("the lease is held")
-    expect([leases.holds(first), leases.holds(second), leases.owner("ses_a")]).toEqual([false, true, other])
+    expect([leases.renew(first), leases.renew(second), leases.owner("ses_a")]).toEqual([false, true, other])
     leases.release(second)
-    expect([leases.holds(second), leases.owner("ses_a"), leases.owner("ses_b")]).toEqual([false, null, null])
+    expect([leases.renew(second), leases.owner("ses_a"), leases.owner("ses_b")]).toEqual([false, null, null])
   })
 
   test("is taken from a dead owner at once, with a higher epoch", () => {

@@ -11,24 +11,25 @@ import { createReading } from "./message-reading.ts"
 
 /** A streamed reply. Throws ReplyFault when it breaks off or cannot be read. */
 export async function* streamedItems(
-  events: AsyncIterable<ServerEvent>,
+  events: AsyncIterable<Iterable<ServerEvent>>,
   answerTool: AnswerTool | null,
 ): AsyncGenerator<ModelItem> {
   const reading = createReading(answerTool)
   let broken: unknown = null
-  for await (const event of events) {
-    if (broken !== null) throw broken
-    let decoded: JsonObject
-    try {
-      decoded = decodedEvent(event)
-    } catch (error) {
-      // As the last one it was cut off with the reply; that shows only when nothing follows.
-      broken = error
-      continue
+  for await (const together of events)
+    for (const event of together) {
+      if (broken !== null) throw broken
+      let decoded: JsonObject
+      try {
+        decoded = decodedEvent(event)
+      } catch (error) {
+        // As the last one it was cut off with the reply; that shows only when nothing follows.
+        broken = error
+        continue
+      }
+      yield* reading.take(decoded)
+      if (reading.isOver()) return
     }
-    yield* reading.take(decoded)
-    if (reading.isOver()) return
-  }
   throw new ReplyFault(modelFailure("truncated", "the reply broke off before its end"))
 }
 

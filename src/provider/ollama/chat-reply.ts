@@ -18,25 +18,26 @@ interface AskedFor extends AskedModel {
 }
 
 /**
- * The parts of a streamed reply, or the only part of a whole one, as items. Throws `ReplyFault` when a part cannot be
- * used.
+ * The parts of a streamed reply, together as they came, or the only part of a whole one, as items. Throws `ReplyFault`
+ * when a part cannot be used.
  */
 export async function* replyItems(
-  parts: AsyncIterable<Json> | Iterable<Json>,
+  parts: AsyncIterable<Iterable<Json>> | Iterable<Iterable<Json>>,
   asked: AskedFor,
 ): AsyncGenerator<ModelItem> {
   let callCount = 0
-  for await (const value of parts) {
-    const part = checkedPart(value, asked)
-    const message = objectAt(part, "message") ?? {}
-    const text = textAt(message, "content")
-    if (text !== "") yield { kind: "text", text }
-    for (const call of listAt(message, "tool_calls")) {
-      callCount += 1
-      yield callItem(call, `call_${asked.replyIndex}_${callCount}`)
+  for await (const together of parts)
+    for (const value of together) {
+      const part = checkedPart(value, asked)
+      const message = objectAt(part, "message") ?? {}
+      const text = textAt(message, "content")
+      if (text !== "") yield { kind: "text", text }
+      for (const call of listAt(message, "tool_calls")) {
+        callCount += 1
+        yield callItem(call, `call_${asked.replyIndex}_${callCount}`)
+      }
+      if (part["done"] === true) return yield* ending(part, asked, callCount > 0)
     }
-    if (part["done"] === true) return yield* ending(part, asked, callCount > 0)
-  }
   yield failed("truncated", "the reply broke off before the server said that it is done")
 }
 

@@ -71,7 +71,7 @@ async function* replyTo(
   if (refused !== null) throw new ReplyFault(refused)
   const asked = { model, windowTokens, estimated, replyIndex: request.replyIndex }
   const answer = await answerTo(way, post("/api/chat", chatRequest(request, settings), limits), asked, signal)
-  yield* replyItems(streams ? jsonLines(answer.chunks) : [await jsonBody(answer)], asked)
+  yield* replyItems(streams ? jsonLines(answer.chunks) : [[await jsonBody(answer)]], asked)
 }
 
 /** Throws `ReplyFault` for every answer that is none. */

@@ -10,17 +10,18 @@ import { errorFailure, errorIn } from "./server-errors.ts"
 
 /** The items of a reply that comes in events. Throws `ReplyFault` when it cannot be read. */
 export async function* streamedReply(
-  events: AsyncIterable<ServerEvent>,
+  events: AsyncIterable<Iterable<ServerEvent>>,
   asked: Asked,
 ): AsyncGenerator<ModelItem> {
   const received = nothingYet()
-  for await (const event of events) {
-    if (event.data.trim() === "[DONE]") break
-    const chunk = chunkIn(event, asked)
-    if (chunk === null) continue
-    const choice = firstChoice(chunk)
-    yield* take(received, chunk, choice, objectOf(choice?.["delta"]), takePieces)
-  }
+  for await (const together of events)
+    for (const event of together) {
+      if (event.data.trim() === "[DONE]") return yield* endItems(received, asked)
+      const chunk = chunkIn(event, asked)
+      if (chunk === null) continue
+      const choice = firstChoice(chunk)
+      yield* take(received, chunk, choice, objectOf(choice?.["delta"]), takePieces)
+    }
   yield* endItems(received, asked)
 }
 

@@ -17,6 +17,9 @@ export interface Attempt {
   end(): void
 }
 
+/** Nobody looks at it. Without one an error with its whole stack is made for each request. */
+const over = Symbol("over")
+
 /** A timer of more would fire at once. */
 const timerMsMax = 2_147_483_647
 
@@ -42,7 +45,7 @@ export function startAttempt(limits: TransportLimits, caller: AbortSignal): Atte
     clearTimeout(whole)
     clearTimeout(stage)
     caller.removeEventListener("abort", abort)
-    controller.abort()
+    controller.abort(over)
   }
   caller.addEventListener("abort", abort)
   if (caller.aborted) abort()

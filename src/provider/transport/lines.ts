@@ -7,9 +7,10 @@ const carriageReturn = 0x0d
 
 /**
  * Lines that end with LF, CR or CRLF, wherever the chunks are cut. They are cut as bytes and decoded whole, so that no
- * character is ever half. A last line without an end counts.
+ * character is ever half. A last line without an end counts. They come together as their chunk did, because waiting for
+ * each one takes longer than reading it; those of one chunk have to be read before the next are asked for.
  */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Iterable<string>> {
   let parts: Uint8Array[] = []
   let bytes = 0
   let isFirst = true
@@ -29,7 +30,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     isFirst = false
     return line
   }
-  for await (const chunk of chunks) {
+  const linesIn = function* (chunk: Uint8Array): Generator<string> {
     let start = 0
     for (let index = 0; index < chunk.byteLength; index++) {
       const byte = chunk[index]
@@ -44,7 +45,8 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     }
     if (start < chunk.byteLength) take(chunk.subarray(start))
   }
-  if (bytes > 0) yield finish()
+  for await (const chunk of chunks) yield linesIn(chunk)
+  if (bytes > 0) yield [finish()]
 }
 
 function decoded(parts: readonly Uint8Array[], isFirst: boolean): string {

@@ -11,23 +11,18 @@ export interface ServerEvent {
 
 /**
  * Server-sent events. Those without data are left out, as are comments and fields that nobody needs here. Unlike in a
- * browser a last event without an empty line behind it counts: some servers just hang up.
+ * browser a last event without an empty line behind it counts: some servers just hang up. They come together as their
+ * chunk did.
  */
-export async function* serverEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
+export async function* serverEvents(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Iterable<ServerEvent>> {
   let event: string | null = null
   let data: string[] = []
   let length = 0
-  for await (const line of linesOf(chunks)) {
-    if (line === "") {
-      if (data.length > 0) yield { event, data: data.join("\n") }
-      event = null
-      data = []
-      length = 0
-      continue
-    }
-    const { name, value } = fieldOf(line)
+  const take = ({ name, value }: Field) => {
     if (name === "event") event = value === "" ? null : value
-    if (name !== "data") continue
+    if (name !== "data") return
     length += value.length + 1
     if (length > eventLengthMax)
       throw new ReplyFault(
@@ -35,11 +30,28 @@ export async function* serverEvents(chunks: AsyncIterable<Uint8Array>): AsyncGen
       )
     data.push(value)
   }
-  if (data.length > 0) yield { event, data: data.join("\n") }
+  const finish = function* (): Generator<ServerEvent> {
+    if (data.length > 0) yield { event, data: data.join("\n") }
+    event = null
+    data = []
+    length = 0
+  }
+  const eventsIn = function* (lines: Iterable<string>): Generator<ServerEvent> {
+    for (const line of lines)
+      if (line === "") yield* finish()
+      else take(fieldOf(line))
+  }
+  for await (const lines of linesOf(chunks)) yield eventsIn(lines)
+  yield finish()
+}
+
+interface Field {
+  readonly name: string
+  readonly value: string
 }
 
 /** A comment is a field without a name. */
-function fieldOf(line: string): { readonly name: string; readonly value: string } {
+function fieldOf(line: string): Field {
   const colon = line.indexOf(":")
   if (colon === -1) return { name: line, value: "" }
   return { name: line.slice(0, colon), value: line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1) }

@@ -8,9 +8,9 @@ import { call, itemsOf, stop, text } from "../provider-kit.ts"
 import { calling, ending, failureIn, readWhole, saying } from "./anthropic-kit.ts"
 
 function streamed(...events: readonly (JsonObject | string)[]) {
-  async function* sent(): AsyncGenerator<ServerEvent> {
+  async function* sent(): AsyncGenerator<ServerEvent[]> {
     for (const event of events)
-      yield { event: null, data: typeof event === "string" ? event : JSON.stringify(event) }
+      yield [{ event: null, data: typeof event === "string" ? event : JSON.stringify(event) }]
   }
   return itemsOf(faultsAsItems(streamedItems(sent(), null)))
 }
@@ -39,9 +39,9 @@ describe("a stream", () => {
   })
 
   test("may name its events outside of them", async () => {
-    async function* sent(): AsyncGenerator<ServerEvent> {
+    async function* sent(): AsyncGenerator<ServerEvent[]> {
       for (const { type, ...rest } of [...saying(0, "x"), ...ending("end_turn")])
-        yield { event: String(type), data: JSON.stringify(rest) }
+        yield [{ event: String(type), data: JSON.stringify(rest) }]
     }
     expect(await itemsOf(streamedItems(sent(), null))).toEqual([text("x"), stop])
   })

@@ -9,7 +9,7 @@ import { done, failureIn, lastOf, part } from "./ollama-kit.ts"
 const asked = { model: "fake", windowTokens: 8192, replyIndex: 3, estimated: 100 }
 
 function read(parts: readonly Json[], changes: Partial<typeof asked> = {}): Promise<ModelItem[]> {
-  return itemsOf(faultsAsItems(replyItems(parts, { ...asked, ...changes })))
+  return itemsOf(faultsAsItems(replyItems([parts], { ...asked, ...changes })))
 }
 
 function calling(...calls: readonly Json[]): Json {

@@ -24,7 +24,7 @@ export async function fromEvents(
   events: readonly ServerEvent[],
   more: Partial<Asked> = {},
 ): Promise<ModelItem[]> {
-  return await itemsOf(faultsAsItems(streamedReply(inOrder(events), { ...asked, ...more })))
+  return await itemsOf(faultsAsItems(streamedReply(inOrder([events]), { ...asked, ...more })))
 }
 
 export async function whole(body: Json, more: Partial<Asked> = {}): Promise<ModelItem[]> {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { jsonLines } from "../../../src/provider/transport/json-lines.ts"
-import { chunksOf, cutAt, faultOf, listOf } from "./transport-kit.ts"
+import { apart, chunksOf, cutAt, faultOf, listOf } from "./transport-kit.ts"
 
-const valuesIn = (...pieces: (string | Uint8Array)[]) => listOf(jsonLines(chunksOf(...pieces)))
+const valuesIn = (...pieces: (string | Uint8Array)[]) => listOf(apart(jsonLines(chunksOf(...pieces))))
 
 describe("JSON lines", () => {
   test("are one value each; blank ones are left out", async () => {
@@ -11,7 +11,7 @@ describe("JSON lines", () => {
   })
 
   test("those before a line that is no JSON are still told", async () => {
-    const values = jsonLines(chunksOf('{"a":1}\n{"b":'))
+    const values = apart(jsonLines(chunksOf('{"a":1}\n{"b":')))
     expect((await values.next()).value).toEqual({ a: 1 })
     const failure = await faultOf(values.next())
     expect(failure).toMatchObject({ kind: "malformed", retryable: true })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { linesOf } from "../../../src/provider/transport/lines.ts"
-import { chunksOf, cutAt, faultOf, listOf } from "./transport-kit.ts"
+import { apart, chunksOf, cutAt, faultOf, listOf } from "./transport-kit.ts"
 
-const linesIn = (...pieces: (string | Uint8Array)[]) => listOf(linesOf(chunksOf(...pieces)))
+const linesIn = (...pieces: (string | Uint8Array)[]) => listOf(apart(linesOf(chunksOf(...pieces))))
 
 describe("lines", () => {
   test("end with LF, CR or CRLF, in any mix", async () => {
@@ -33,7 +33,7 @@ describe("lines", () => {
       yield Buffer.from("a\r")
       isAsked = true
     }
-    const lines = linesOf(slow())
+    const lines = apart(linesOf(slow()))
     expect((await lines.next()).value).toBe("a")
     expect(isAsked).toBeFalse()
   })
@@ -78,7 +78,7 @@ describe("lines", () => {
         isReturned = true
       }
     }
-    for await (const line of linesOf(endless())) if (line === "a") break
+    for await (const line of apart(linesOf(endless()))) if (line === "a") break
     expect(isReturned).toBeTrue()
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { serverEvents } from "../../../src/provider/transport/sse.ts"
-import { chunksOf, cutAt, faultOf, listOf } from "./transport-kit.ts"
+import { apart, chunksOf, cutAt, faultOf, listOf } from "./transport-kit.ts"
 
-const eventsIn = (...pieces: (string | Uint8Array)[]) => listOf(serverEvents(chunksOf(...pieces)))
+const eventsIn = (...pieces: (string | Uint8Array)[]) => listOf(apart(serverEvents(chunksOf(...pieces))))
 
 describe("server-sent events", () => {
   test("have a name or none, and data", async () => {
@@ -62,7 +62,7 @@ describe("server-sent events", () => {
       yield Buffer.from("data: a\n\n")
       throw new Error("was asked for more")
     }
-    expect((await serverEvents(one()).next()).value).toEqual({ event: null, data: "a" })
+    expect((await apart(serverEvents(one())).next()).value).toEqual({ event: null, data: "a" })
   })
 
   test("of more than 16 MB in many short lines are refused", async () => {

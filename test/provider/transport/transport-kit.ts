@@ -123,6 +123,11 @@ export async function faultOf(reading: Promise<unknown>): Promise<ModelFailure> 
 }
 
 /** The pieces as they would come from a server. */
+/** What comes together, one by one. */
+export async function* apart<Value>(batches: AsyncIterable<Iterable<Value>>): AsyncGenerator<Value> {
+  for await (const together of batches) yield* together
+}
+
 export async function* chunksOf(...pieces: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) yield typeof piece === "string" ? Buffer.from(piece) : piece
 }
