@@ -1,14 +1,13 @@
 import { join } from "node:path"
 import { systemIds } from "../src/base/clock.ts"
 import type { Protocol } from "../src/domain/model-choice.ts"
-import { toolDescriptions } from "../src/engine/stages/model-schemas.ts"
 import { repositoryRoot } from "../test/support/acode.ts"
 import { open, reply } from "../test/support/script-replies.ts"
 import { type TempWorkspace, tempWorkspace } from "../test/support/temp-workspace.ts"
 import { driven, spans, turning } from "./driven-session.ts"
 import { compiledHello, durableCommits } from "./floors.ts"
 import { timingOf } from "./measure.ts"
-import { type BenchServer, benchServer } from "./model-server.ts"
+import { benchServer } from "./model-server.ts"
 import { peakMb } from "./peak-memory.ts"
 import { openProduct } from "./product.ts"
 import { atMost, type Figure, timesFloor } from "./report.ts"
@@ -38,21 +37,24 @@ async function coldStart(protocol: Protocol): Promise<Figure[]> {
     Array.from({ length: rounds + 1 }, () => plan),
   )
   // The first one finds out what the model can do, which is remembered.
-  await firstRequest(workspace, server)
-  const took: number[] = []
+  await startedAtMs(workspace)
+  const began: number[] = []
   const floor: number[] = []
   for (let round = 0; round < rounds; round++) {
-    took.push(await firstRequest(workspace, server))
-    const began = performance.now()
+    began.push(await startedAtMs(workspace))
+    const helloMs = performance.now()
     await Bun.spawn([hello.path], { stdout: "ignore" }).exited
-    floor.push(performance.now() - began)
+    floor.push(performance.now() - helloMs)
   }
+  const asked = await server.finish()
+  if (asked.length !== rounds + 1) throw new Error(`${rounds + 1} runs asked ${asked.length} times`)
+  const took = began.map((beganMs, round) => (asked[round + 1]?.atMs ?? 0) - beganMs)
   const above = timingOf(took).p50 - timingOf(floor).p50
   return [atMost(`acode run to its first request, compiled, above hello (${protocol})`, above, 60)]
 }
 
-async function firstRequest(workspace: TempWorkspace, { asked }: BenchServer): Promise<number> {
-  const before = asked.length
+/** When a session that plans and no more was started, since the epoch. Returns when it is over. */
+async function startedAtMs(workspace: TempWorkspace): Promise<number> {
   const beganMs = performance.timeOrigin + performance.now()
   const child = Bun.spawn([acode, "run", "measure", "--plan-only", "--json"], {
     cwd: workspace.root,
@@ -61,9 +63,7 @@ async function firstRequest(workspace: TempWorkspace, { asked }: BenchServer): P
     stderr: "ignore",
   })
   await child.exited
-  const first = asked[before]
-  if (first === undefined) throw new Error(`acode run asked nobody, and exits ${child.exitCode}`)
-  return first.atMs - beganMs
+  return beganMs
 }
 
 const commitsOfTurn = 4
@@ -89,7 +89,8 @@ async function turns(protocol: Protocol): Promise<Figure[]> {
 async function turn(protocol: Protocol, writes: boolean, call: Parameters<typeof turning>[0]) {
   using product = openProduct()
   for (let index = 0; index < 8; index++) product.workspace.write(`read/${index}.txt`, "line\n".repeat(100))
-  await using server = await benchServer(product.workspace, protocol, turning(call))
+  const replies = turning(call)
+  await using server = await benchServer(product.workspace, protocol, replies)
   using floor = durableCommits(product.workspace.outside)
   const { workspace, checkpoints } = await product.wiring.workspace()
   const commits = sampled(() => floor.commit())
@@ -98,52 +99,40 @@ async function turn(protocol: Protocol, writes: boolean, call: Parameters<typeof
     checkpoints.takeFiles(systemIds.next("cal"), ["bare.txt"])
     workspace.write({ path: "bare.txt", content: Buffer.from(`content ${++count}\n`) })
   })
-  // A server that has just started is slow itself, and would be taken for acode's part.
-  await roundTripMs(server.endpoint)
   const { seen } = await driven(product, null, () => {
     commits.take()
     if (writes) files.take()
   })
+  const bodies = (await server.finish()).map(({ body }) => JSON.stringify(body))
+  await using again = await benchServer(product.workspace, protocol, replies)
   const turnMs = timingOf(spans(seen, "tool_call.settled", "tool_call.settled")).p50
-  const overMs = turnMs - (await roundTripMs(server.endpoint)) - commitsOfTurn * commits.p50()
-  return { overMs, fileMs: files.p50(), firstBytes: server.asked[1]?.bytes ?? 0 }
+  const bareMs = await bareRequestMs(again.endpoint, bodies, () => floor.commit())
+  return {
+    overMs: turnMs - bareMs - commitsOfTurn * commits.p50(),
+    fileMs: files.p50(),
+    firstBytes: bodies[1]?.length ?? 0,
+  }
 }
 
-/** The least anybody pays to ask a server of this machine on a new connection, and to hear a streamed call out. */
-async function roundTripMs(endpoint: string): Promise<number> {
-  const call = (id: string) => ({
-    ...{ role: "assistant", content: null },
-    tool_calls: [
-      { id, type: "function", function: { name: "read_file", arguments: '{"path":"read/1.txt"}' } },
-    ],
-  })
-  const earlier = ["a", "b", "c", "d"].flatMap(id => [
-    call(id),
-    { role: "tool", tool_call_id: id, content: "line\n".repeat(100) },
-  ])
-  const tools = [
-    ...toolDescriptions,
-    { name: "acode_probe", description: "", parameters: { type: "object" } },
-  ]
-  const body = JSON.stringify({
-    ...{ model: "any", stream: true, max_tokens: 100 },
-    messages: [
-      { role: "system", content: "x".repeat(1_500) },
-      { role: "user", content: "x".repeat(1_500) },
-      ...earlier,
-      { role: "user", content: 'acode probe: call it with the arguments {"path":"read/1.txt"}' },
-    ],
-    tools: tools.map(tool => ({ type: "function", function: tool })),
-  })
+/**
+ * The least anybody pays for the very requests of a session: each on a new connection, its reply heard out, and as many
+ * commits in between. Without them it would be a request of a process that never waits for anything else.
+ */
+async function bareRequestMs(
+  endpoint: string,
+  bodies: readonly string[],
+  commit: () => void,
+): Promise<number> {
   const samples: number[] = []
-  for (let run = 0; run < 400; run++) {
+  for (const body of bodies) {
+    for (let count = 0; count < commitsOfTurn; count++) commit()
     const began = performance.now()
     const request = { method: "POST", body, keepalive: false }
     const { body: reply } = await fetch(`${endpoint}/v1/chat/completions`, request)
     for await (const _ of reply ?? []);
     samples.push(performance.now() - began)
   }
-  return timingOf(samples.slice(300)).p50
+  return timingOf(samples.slice(20)).p50
 }
 
 async function long(protocol: Protocol): Promise<Figure[]> {
@@ -162,10 +151,11 @@ async function long(protocol: Protocol): Promise<Figure[]> {
   // A program that has been started before knows its configuration, and what the model can do.
   await peakMb([acode, "models", "probe"], workspace)
   const memory = await peakMb([acode, "run", "measure", "--yes=plan", "--json"], workspace)
-  if (server.asked.length < count) throw new Error("the session came to no end")
+  const asked = await server.finish()
+  if (asked.length < count) throw new Error("the session came to no end")
   return [
     timesFloor(`turn ${count} of a session over HTTP against its first ones`, late, early, 1.2),
-    atMost(`memory of a process with ${server.asked.length} requests, compiled`, memory, 100, "MB"),
+    atMost(`memory of a process with ${asked.length} requests, compiled`, memory, 100, "MB"),
   ]
 }
 
