@@ -19,15 +19,3 @@ export function failed(kind: ModelFailureKind, message: string): ModelItem {
 }
 
 export const abortedFailure = modelFailure("aborted", "the request was stopped")
-
-/** The same items until the signal fires, and then only that they were stopped. Nothing follows the end of a reply. */
-export async function* untilAborted(
-  items: AsyncIterable<ModelItem>,
-  signal: AbortSignal,
-): AsyncGenerator<ModelItem> {
-  for await (const item of items) {
-    if (signal.aborted) return yield { kind: "failure", failure: abortedFailure }
-    yield item
-    if (item.kind === "end" || item.kind === "failure") return
-  }
-}

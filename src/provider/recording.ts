@@ -1,7 +1,8 @@
 import { messageOf } from "../base/assert.ts"
 import type { ModelItem, ModelRequest, Provider } from "./contract.ts"
-import { failed, untilAborted } from "./failures.ts"
+import { failed } from "./failures.ts"
 import type { RecordedReply, Recording } from "./recording-file.ts"
+import { toldItems } from "./reply-fault.ts"
 import { mapTexts, requestPrint } from "./request-digest.ts"
 
 export interface RecordingSink {
@@ -105,7 +106,7 @@ export function replayFrom(
 ): Provider {
   return {
     name: "replay",
-    ask: (request, signal) => untilAborted(replayed(recording, request, settled), signal),
+    ask: (request, signal) => toldItems(replayed(recording, request, settled), signal),
   }
 }
 

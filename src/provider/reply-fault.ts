@@ -1,6 +1,6 @@
 import { messageOf } from "../base/assert.ts"
 import type { ModelFailure, ModelItem } from "./contract.ts"
-import { modelFailure } from "./failures.ts"
+import { abortedFailure, modelFailure } from "./failures.ts"
 
 /** A reply cannot be had or read. Thrown only inside of this room: whoever asks gets it as an item. */
 export class ReplyFault extends Error {
@@ -9,13 +9,32 @@ export class ReplyFault extends Error {
   }
 }
 
-/** The same items, with what is thrown told as the last one. */
-export async function* faultsAsItems(items: AsyncIterable<ModelItem>): AsyncGenerator<ModelItem> {
+/**
+ * A reply as whoever asks gets it: what is thrown is told as its last item, and so is that it was stopped; nothing
+ * follows the end. Words of a server reach problems and failures in many ways; here all of them pass.
+ */
+export async function* toldItems(
+  items: AsyncIterable<ModelItem>,
+  signal: AbortSignal,
+  withoutSecret = (text: string) => text,
+): AsyncGenerator<ModelItem> {
   try {
-    yield* items
+    for await (const item of items) {
+      if (signal.aborted) return yield { kind: "failure", failure: abortedFailure }
+      yield readable(item, withoutSecret)
+      if (item.kind === "end" || item.kind === "failure") return
+    }
   } catch (error) {
-    yield { kind: "failure", failure: failureOf(error) }
+    const failure = signal.aborted ? abortedFailure : failureOf(error)
+    yield readable({ kind: "failure", failure }, withoutSecret)
   }
+}
+
+function readable(item: ModelItem, withoutSecret: (text: string) => string): ModelItem {
+  if (item.kind === "problem") return { ...item, text: withoutSecret(item.text) }
+  if (item.kind !== "failure") return item
+  const { failure } = item
+  return { kind: "failure", failure: { ...failure, message: withoutSecret(failure.message) } }
 }
 
 export function failureOf(error: unknown): ModelFailure {

@@ -1,5 +1,6 @@
 import type { ModelItem, ModelRequest, Provider } from "./contract.ts"
-import { failed, untilAborted } from "./failures.ts"
+import { failed } from "./failures.ts"
+import { toldItems } from "./reply-fault.ts"
 import type { Script } from "./script-file.ts"
 import type { FaultKind, ScriptReply } from "./script-schema.ts"
 import { timerWait, type Wait } from "./wait.ts"
@@ -11,7 +12,7 @@ import { timerWait, type Wait } from "./wait.ts"
 export function createScripted(script: Script, wait: Wait = timerWait): Provider {
   return {
     name: "script",
-    ask: (request, signal) => untilAborted(replyTo(script, request, signal, wait), signal),
+    ask: (request, signal) => toldItems(replyTo(script, request, signal, wait), signal),
   }
 }
 

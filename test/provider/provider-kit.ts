@@ -1,6 +1,7 @@
 import { assert } from "../../src/base/assert.ts"
 import type { Json } from "../../src/base/canonical.ts"
 import type { ModelItem, ModelRequest, Provider } from "../../src/provider/contract.ts"
+import { toldItems } from "../../src/provider/reply-fault.ts"
 import { readScript, type Script } from "../../src/provider/script-file.ts"
 import type { Wait } from "../../src/provider/wait.ts"
 
@@ -22,6 +23,11 @@ export async function itemsOf(items: AsyncIterable<ModelItem>): Promise<ModelIte
   const all: ModelItem[] = []
   for await (const item of items) all.push(item)
   return all
+}
+
+/** As whoever asks gets them. */
+export function told(items: AsyncIterable<ModelItem>): AsyncIterable<ModelItem> {
+  return toldItems(items, never)
 }
 
 export function scriptOf(replies: readonly Json[]): Script {

@@ -1,9 +1,9 @@
 import type { Json } from "../../base/canonical.ts"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { oneLine } from "../../base/text.ts"
-import type { ModelFailure, ModelItem, ModelRequest } from "../contract.ts"
-import { abortedFailure, modelFailure, untilAborted } from "../failures.ts"
-import { failureOf, faultsAsItems, ReplyFault } from "../reply-fault.ts"
+import type { ModelItem, ModelRequest } from "../contract.ts"
+import { abortedFailure, modelFailure } from "../failures.ts"
+import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
 import { type Answer, errorText, jsonBody } from "../transport/body.ts"
 import type { Transport, TransportLimits, TransportRequest } from "../transport/contract.ts"
@@ -37,7 +37,7 @@ export function createAnthropic(
     provider: settings => ({
       name: "anthropic",
       ask: (request, signal) =>
-        keyless(apiKey, untilAborted(faultsAsItems(itemsOf(way, settings, request, signal)), signal)),
+        toldItems(itemsOf(way, settings, request, signal), signal, text => withoutKey(apiKey, text)),
     }),
   }
 }
@@ -57,7 +57,9 @@ async function answered<Value>(
   try {
     return { value: await ask() }
   } catch (error) {
-    return { failure: signal.aborted ? abortedFailure : withoutKey(apiKey, failureOf(error)) }
+    if (signal.aborted) return { failure: abortedFailure }
+    const failure = failureOf(error)
+    return { failure: { ...failure, message: withoutKey(apiKey, failure.message) } }
   }
 }
 
@@ -144,12 +146,6 @@ async function errorBody(reply: Answer): Promise<Json> {
   }
 }
 
-async function* keyless(apiKey: string, items: AsyncIterable<ModelItem>): AsyncGenerator<ModelItem> {
-  for await (const item of items)
-    yield item.kind === "failure" ? { ...item, failure: withoutKey(apiKey, item.failure) } : item
-}
-
-function withoutKey(apiKey: string, failure: ModelFailure): ModelFailure {
-  if (apiKey === "" || !failure.message.includes(apiKey)) return failure
-  return { ...failure, message: failure.message.replaceAll(apiKey, "<key>") }
+function withoutKey(apiKey: string, text: string): string {
+  return apiKey === "" ? text : text.replaceAll(apiKey, "<key>")
 }

@@ -1,8 +1,7 @@
 import type { Json } from "../../base/canonical.ts"
 import { systemClock } from "../../base/clock.ts"
 import type { ModelFailure, ModelItem, ModelRequest, Provider } from "../contract.ts"
-import { untilAborted } from "../failures.ts"
-import { failureOf, faultsAsItems, ReplyFault } from "../reply-fault.ts"
+import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
 import { type Answer, errorText, jsonBody } from "../transport/body.ts"
 import type { Transport, TransportRequest } from "../transport/contract.ts"
@@ -55,7 +54,7 @@ type Limits = TransportRequest["limits"]
 function chatProvider(way: Way, settings: ModelSettings): Provider {
   return {
     name: "ollama",
-    ask: (request, signal) => untilAborted(faultsAsItems(replyTo(way, settings, request, signal)), signal),
+    ask: (request, signal) => toldItems(replyTo(way, settings, request, signal), signal),
   }
 }
 

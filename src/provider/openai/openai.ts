@@ -1,9 +1,9 @@
 import type { Json } from "../../base/canonical.ts"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import type { ModelItem, ModelRequest, Provider } from "../contract.ts"
-import { abortedFailure, untilAborted } from "../failures.ts"
+import { abortedFailure } from "../failures.ts"
 import { unreadable } from "../fields.ts"
-import { failureOf, faultsAsItems, ReplyFault } from "../reply-fault.ts"
+import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
 import type { Answered, ModelFacts, ModelServer, ModelSettings } from "../server.ts"
 import { type Answer, errorText, jsonBody } from "../transport/body.ts"
 import type { Transport, TransportLimits, TransportReply } from "../transport/contract.ts"
@@ -60,8 +60,7 @@ interface Look {
 function provider(way: Way, settings: ModelSettings): Provider {
   return {
     name: "openai",
-    ask: (request, signal) =>
-      untilAborted(readable(faultsAsItems(reply(way, settings, request, signal)), way), signal),
+    ask: (request, signal) => toldItems(reply(way, settings, request, signal), signal, way.withoutSecret),
   }
 }
 
@@ -156,18 +155,6 @@ function jsonOrText(text: string): Json {
   } catch {
     // Then its words are what there is.
     return text
-  }
-}
-
-/** Words of the server reach failures and problems in many ways; here all of them pass. */
-async function* readable(
-  items: AsyncIterable<ModelItem>,
-  { withoutSecret }: Pick<Way, "withoutSecret">,
-): AsyncGenerator<ModelItem> {
-  for await (const item of items) {
-    if (item.kind === "problem") yield { ...item, text: withoutSecret(item.text) }
-    else if (item.kind !== "failure") yield item
-    else yield { kind: "failure", failure: { ...item.failure, message: withoutSecret(item.failure.message) } }
   }
 }
 

@@ -12,14 +12,14 @@ import { httpFailure } from "./http-failure.ts"
 import { receivedChunks } from "./received-chunks.ts"
 import { type Way, waysTo } from "./ways.ts"
 
-/** The way to one server. What the mode allows is asked again at each request. */
+/** The way to one server. What the mode forbids is refused at each request, before anything else happens. */
 export function openTransport({ endpoint, egress }: TransportOptions): Transport {
   const name = endpointName(endpoint)
   const session = sessionFor(endpoint)
+  const refused = refusal(egress, endpoint)
   return {
     endpoint: name,
     async send(request, signal) {
-      const refused = refusal(egress, endpoint)
       if (refused !== null) return { kind: "failed", failure: refused }
       const attempt = startAttempt(request.limits, signal)
       try {

@@ -1,56 +1,46 @@
 import { modelFailure } from "../failures.ts"
 import { ReplyFault } from "../reply-fault.ts"
 
-const lineBytesMax = 16 * 1024 * 1024
-const lineFeed = 0x0a
-const carriageReturn = 0x0d
+const lineLengthMax = 16 * 1024 * 1024
 
-/**
- * Lines that end with LF, CR or CRLF, wherever the chunks are cut. They are cut as bytes and decoded whole, so that no
- * character is ever half. A last line without an end counts. They come together as their chunk did, because waiting for
- * each one takes longer than reading it; those of one chunk have to be read before the next are asked for.
- */
-export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Iterable<string>> {
-  let parts: Uint8Array[] = []
-  let bytes = 0
-  let isFirst = true
-  let isAfterReturn = false
-  const take = (part: Uint8Array) => {
-    bytes += part.byteLength
-    if (bytes > lineBytesMax)
-      throw new ReplyFault(
-        modelFailure("malformed", `the answer has a line of more than ${lineBytesMax} bytes`),
-      )
-    parts.push(part)
-  }
-  const finish = () => {
-    const line = decoded(parts, isFirst)
-    parts = []
-    bytes = 0
-    isFirst = false
-    return line
-  }
-  const linesIn = function* (chunk: Uint8Array): Generator<string> {
-    let start = 0
-    for (let index = 0; index < chunk.byteLength; index++) {
-      const byte = chunk[index]
-      const isSecondOfPair = isAfterReturn && byte === lineFeed
-      isAfterReturn = byte === carriageReturn
-      if (byte !== lineFeed && byte !== carriageReturn) continue
-      if (!isSecondOfPair) {
-        take(chunk.subarray(start, index))
-        yield finish()
-      }
-      start = index + 1
-    }
-    if (start < chunk.byteLength) take(chunk.subarray(start))
-  }
-  for await (const chunk of chunks) yield linesIn(chunk)
-  if (bytes > 0) yield [finish()]
+/** Cuts what comes into lines that end with LF, CR or CRLF, wherever its chunks end. */
+export interface LineReader {
+  /** The lines that are whole now. They have to be read before the next chunk is taken. */
+  take(chunk: Uint8Array): Iterable<string>
+  /** A last line needs no end. */
+  rest(): Iterable<string>
 }
 
-function decoded(parts: readonly Uint8Array[], isFirst: boolean): string {
-  const line = Buffer.concat(parts).toString("utf8")
-  // A byte order mark is no part of what is said.
-  return isFirst && line.startsWith("\ufeff") ? line.slice(1) : line
+/** A byte order mark at the beginning is no part of what is said. Throws `ReplyFault` at a line that is too long. */
+export function createLineReader(): LineReader {
+  const decoder = new TextDecoder("utf-8")
+  let begun = ""
+  let isAfterReturn = false
+  const linesIn = function* (decoded: string): Generator<string> {
+    const text = isAfterReturn && decoded.startsWith("\n") ? decoded.slice(1) : decoded
+    if (decoded !== "") isAfterReturn = decoded.endsWith("\r")
+    const lines = text.includes("\r") ? text.split(/\r\n|\r|\n/) : text.split("\n")
+    const last = lines.length - 1
+    for (let index = 0; index <= last; index++) {
+      begun += lines[index] ?? ""
+      if (begun.length > lineLengthMax) throw tooLong()
+      if (index === last) return
+      const line = begun
+      begun = ""
+      yield line
+    }
+  }
+  return {
+    take: chunk => linesIn(decoder.decode(chunk, { stream: true })),
+    *rest() {
+      yield* linesIn(decoder.decode())
+      if (begun !== "") yield begun
+    },
+  }
+}
+
+function tooLong(): ReplyFault {
+  return new ReplyFault(
+    modelFailure("malformed", `the answer has a line of more than ${lineLengthMax} characters`),
+  )
 }

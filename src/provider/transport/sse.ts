@@ -1,6 +1,6 @@
 import { modelFailure } from "../failures.ts"
 import { ReplyFault } from "../reply-fault.ts"
-import { linesOf } from "./lines.ts"
+import { createLineReader } from "./lines.ts"
 
 const eventLengthMax = 16 * 1024 * 1024
 
@@ -41,7 +41,9 @@ export async function* serverEvents(
       if (line === "") yield* finish()
       else take(fieldOf(line))
   }
-  for await (const lines of linesOf(chunks)) yield eventsIn(lines)
+  const lines = createLineReader()
+  for await (const chunk of chunks) yield eventsIn(lines.take(chunk))
+  yield eventsIn(lines.rest())
   yield finish()
 }
 

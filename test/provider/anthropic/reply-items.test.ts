@@ -2,9 +2,8 @@ import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../src/base/canonical.ts"
 import { streamedItems } from "../../../src/provider/anthropic/reply-items.ts"
 import type { JsonObject } from "../../../src/provider/fields.ts"
-import { faultsAsItems } from "../../../src/provider/reply-fault.ts"
 import type { ServerEvent } from "../../../src/provider/transport/sse.ts"
-import { call, itemsOf, stop, text } from "../provider-kit.ts"
+import { call, itemsOf, stop, text, told } from "../provider-kit.ts"
 import { calling, ending, failureIn, readWhole, saying } from "./anthropic-kit.ts"
 
 function streamed(...events: readonly (JsonObject | string)[]) {
@@ -12,7 +11,7 @@ function streamed(...events: readonly (JsonObject | string)[]) {
     for (const event of events)
       yield [{ event: null, data: typeof event === "string" ? event : JSON.stringify(event) }]
   }
-  return itemsOf(faultsAsItems(streamedItems(sent(), null)))
+  return itemsOf(told(streamedItems(sent(), null)))
 }
 
 describe("a stream", () => {

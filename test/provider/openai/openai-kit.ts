@@ -2,9 +2,8 @@ import type { Json } from "../../../src/base/canonical.ts"
 import type { ModelItem } from "../../../src/provider/contract.ts"
 import type { Asked } from "../../../src/provider/openai/reply-end.ts"
 import { streamedReply, wholeReply } from "../../../src/provider/openai/reply-reading.ts"
-import { faultsAsItems } from "../../../src/provider/reply-fault.ts"
 import type { ServerEvent } from "../../../src/provider/transport/sse.ts"
-import { itemsOf } from "../provider-kit.ts"
+import { itemsOf, told } from "../provider-kit.ts"
 
 const asked: Asked = {
   model: "qwen",
@@ -24,11 +23,11 @@ export async function fromEvents(
   events: readonly ServerEvent[],
   more: Partial<Asked> = {},
 ): Promise<ModelItem[]> {
-  return await itemsOf(faultsAsItems(streamedReply(inOrder([events]), { ...asked, ...more })))
+  return await itemsOf(told(streamedReply(inOrder([events]), { ...asked, ...more })))
 }
 
 export async function whole(body: Json, more: Partial<Asked> = {}): Promise<ModelItem[]> {
-  return await itemsOf(faultsAsItems(inOrder(wholeReply(body, { ...asked, ...more }))))
+  return await itemsOf(told(inOrder(wholeReply(body, { ...asked, ...more }))))
 }
 
 async function* inOrder<Value>(values: Iterable<Value>): AsyncGenerator<Value> {

@@ -65,6 +65,19 @@ describe("server-sent events", () => {
     expect((await apart(serverEvents(one())).next()).value).toEqual({ event: null, data: "a" })
   })
 
+  test("a reader that stops early stops the source", async () => {
+    let isReturned = false
+    async function* endless() {
+      try {
+        for (;;) yield Buffer.from("data: a\n\n")
+      } finally {
+        isReturned = true
+      }
+    }
+    for await (const { data } of apart(serverEvents(endless()))) if (data === "a") break
+    expect(isReturned).toBeTrue()
+  })
+
   test("of more than 16 MB in many short lines are refused", async () => {
     const lines = Buffer.from(`data: ${"a".repeat(1023)}\n`.repeat(1024))
     const most = Array.from({ length: 16 }, () => lines)
