@@ -78,15 +78,15 @@ async function start(
 ): Promise<AgentEnd> {
   if (goal.trim() === "")
     throw refused("usage", "ACODE-CLI-003", "the goal is empty", "say what is to be done")
+  const { lookForModels } = await import("./model/session-models.ts")
+  using models = lookForModels(wiring, { settings, before: null, said: { model: true, mode: true } }, surface)
   const store = await wiring.store()
   lookAhead(wiring)
   const session = await take(store, systemIds.next("ses"), surface)
   try {
     const { workspace } = await wiring.workspace()
     const { policyVersion } = await wiring.policy()
-    const { withModels } = await import("./model/session-models.ts")
-    const said = { model: true, mode: true }
-    const chosen = await withModels(wiring, { settings, before: null, said }, surface)
+    const chosen = await models.choose()
     await using agent = await wireAgent(
       wiring,
       { driven: session, settings: chosen, isResumed: false },
@@ -136,9 +136,10 @@ async function resume(
         `the session has ended: ${state.finished.reason}`,
         "start another one",
       )
-    const { withModels } = await import("./model/session-models.ts")
+    const { lookForModels } = await import("./model/session-models.ts")
     const changed = { settings: change(state.settings), before: state.settings, said }
-    const settings = await withModels(wiring, changed, surface)
+    using models = lookForModels(wiring, changed, surface)
+    const settings = await models.choose()
     // Dangerous scopes were acknowledged when they were recorded.
     if (settings.yes !== null) wiring.yes ??= readYes(settings.yes, true)
     await using agent = await wireAgent(

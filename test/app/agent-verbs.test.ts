@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { defaultLimits, plainSettings } from "../../src/domain/pipeline/settings.ts"
 import { type AgentServiceRoom, agentService } from "../support/agent-service.ts"
 import { check } from "../support/checker.ts"
 import { eventually } from "../support/eventually.ts"
+import { quietSurface } from "../support/golden-points.ts"
 import { contains, greeting, open, reply } from "../support/script-replies.ts"
 
 let room: AgentServiceRoom
@@ -42,7 +44,8 @@ describe("run", () => {
     const slow = { ...reply.write("greeting.txt", "hello\n"), fault: { kind: "slow", after_ms: 1_000 } }
     const first = room.drive([plan, slow, reply.finish(), reply.review("approve")])
     const id = await begun()
-    const second = room.service.run("another", {} as never, { waits: false } as never)
+    const surface = quietSurface("none.json", () => undefined)
+    const second = room.service.run("another", { ...plainSettings, limits: defaultLimits }, surface)
     await expect(second).rejects.toMatchObject({
       report: { code: "ACODE-ORCH-008", message: expect.stringContaining(id) },
     })

@@ -2,12 +2,11 @@ import type { ModelSelection, StageModel } from "../../domain/pipeline/settings.
 import { type Stage, stages } from "../../domain/pipeline/stage.ts"
 import type { Config } from "../config-schema.ts"
 import { anyModel, type ChosenName, namedModel } from "./chosen-name.ts"
-import { type FoundServer, findServer, type ModelRoom, type ServerWish } from "./found-server.ts"
+import type { FoundServer, ModelRoom } from "./found-server.ts"
 import { knownModel } from "./stage-model.ts"
 
-/** From what a person said and configured to the server and the models of a session. Throws a Failure. */
-export async function selectModels(room: ModelRoom, wish: ServerWish): Promise<ModelSelection> {
-  const found = await findServer(room, wish)
+/** From the server that was found and what a person configured to the models of a session. Throws a Failure. */
+export async function selectModels(room: ModelRoom, found: FoundServer): Promise<ModelSelection> {
   const { server, consentBy } = found
   tellConsent(room, found)
   const names = namesFor(room.config, found)

@@ -3,7 +3,7 @@ import type { AgentSurface } from "../agent-surface.ts"
 import { readRecordingFile } from "../recording-store.ts"
 import { userName } from "../user-name.ts"
 import type { Wiring } from "../wire.ts"
-import type { ModelRoom, ServerWish } from "./found-server.ts"
+import type { FoundServer, ModelRoom, ServerWish } from "./found-server.ts"
 import { checkMode } from "./mode.ts"
 import { isOfReplay } from "./recorded-models.ts"
 import { usualServers } from "./usual-servers.ts"
@@ -21,36 +21,73 @@ export interface ChosenSettings {
   readonly said: SaidOfModels
 }
 
+/** A look for the models of a session. Disposing of it ends what is still being asked. */
+export interface ModelLook extends Disposable {
+  /** The settings with their models. A model that nobody knows is tried out, which may take long. */
+  choose(): Promise<PipelineSettings>
+}
+
 /**
- * The settings of a session with its models chosen. What was recorded holds, the consent included, until somebody says
- * otherwise. A script or a recording needs no server, and then nothing is opened at all.
+ * Begins to look for the server, which answers while other things are done. What was recorded holds, the consent
+ * included, until somebody says otherwise. A script or a recording needs no server, and then nothing is opened at all.
  */
-export async function withModels(
+export function lookForModels(
+  wiring: Wiring,
+  chosen: ChosenSettings,
+  surface: Pick<AgentSurface, "model" | "notice" | "stopping">,
+): ModelLook {
+  const over = new AbortController()
+  const { drain, stop } = surface.stopping
+  const looking = wanted(wiring, chosen, surface, AbortSignal.any([drain, stop, over.signal]))
+  // Told to whoever chooses.
+  looking.catch(() => undefined)
+  return {
+    choose: async () => {
+      const { settings, search } = await looking
+      if (search === null) return settings
+      const { selectModels } = await import("./select.ts")
+      return { ...settings, selection: await selectModels(search.room, await search.found) }
+    },
+    [Symbol.dispose]: () => over.abort(),
+  }
+}
+
+interface Wanted {
+  readonly settings: PipelineSettings
+  /** Null when the settings say which models, or that there are none. */
+  readonly search: { readonly room: ModelRoom; readonly found: Promise<FoundServer> } | null
+}
+
+async function wanted(
   wiring: Wiring,
   { settings, before, said }: ChosenSettings,
-  surface: Pick<AgentSurface, "model" | "notice" | "stopping">,
-): Promise<PipelineSettings> {
+  { model: source, notice }: Pick<AgentSurface, "model" | "notice">,
+  signal: AbortSignal,
+): Promise<Wanted> {
   const { values } = await wiring.config()
   checkMode(settings.mode, before?.mode ?? null, values.mode)
-  const { script, record, replay } = surface.model
-  if (script !== undefined) return { ...settings, selection: null }
-  if (replay !== undefined) return { ...settings, selection: record === undefined ? modelsOf(replay) : null }
+  const { script, record, replay } = source
+  if (script !== undefined) return { settings: { ...settings, selection: null }, search: null }
+  if (replay !== undefined) {
+    const selection = record === undefined ? modelsOf(replay) : null
+    return { settings: { ...settings, selection }, search: null }
+  }
   const isKnown = settings.selection !== null && !isOfReplay(settings.selection)
-  if (before !== null && isKnown && !said.model && !said.mode) return settings
+  if (before !== null && isKnown && !said.model && !said.mode) return { settings, search: null }
   // Who takes back the consent means the provider as well, unless another one is named.
   const isRevoked = before?.mode === "burst" && settings.mode !== "burst" && !said.model
   const model = isRevoked ? null : settings.model
-  const { drain, stop } = surface.stopping
-  const room = await modelRoom(wiring, surface.notice, AbortSignal.any([drain, stop]))
+  const room = await modelRoom(wiring, notice, signal)
   const isTyped = before === null || said.mode
-  const wish: ServerWish = {
+  // Loaded when it is asked for: it brings the transport along.
+  const { findServer } = await import("./found-server.ts")
+  const found = findServer(room, {
     ...{ mode: settings.mode, model },
     consentsNow: settings.mode === "burst" && isTyped ? userName() : null,
     consented: consentOf(before),
-  }
-  // Loaded when it is asked for: it brings the transport and the ladder along.
-  const { selectModels } = await import("./select.ts")
-  return { ...settings, model, selection: await selectModels(room, wish) }
+  })
+  found.catch(() => undefined)
+  return { settings: { ...settings, model }, search: { room, found } }
 }
 
 /** Asked in the same way as they were, or the recording would not be theirs. */

@@ -17,6 +17,8 @@ import { estimatedTokens, overWindow } from "./window.ts"
 /** Ollama by its own protocol: the one like OpenAI's cannot set the window, and cuts what does not fit it. */
 export function createOllama(transport: Transport, now: () => number = systemClock.now): ModelServer {
   const way: Way = { transport, now }
+  // Whoever chooses a model asks for the list and at once for the facts of one of it. Later it may be loaded anew.
+  let justTold: Told | null = null
   return {
     protocol: "ollama",
     endpoint: transport.endpoint,
@@ -26,15 +28,18 @@ export function createOllama(transport: Transport, now: () => number = systemClo
           jsonFrom(way, get("/api/tags", limits), null, signal),
           jsonOrNull(way, get("/api/ps", limits), signal),
         ])
+        justTold = { tags, loaded }
         return listedModels(tags, loaded)
       }),
     facts: (model, limits, signal) =>
       answered(async () => {
         if (isCloudName(model)) throw new ReplyFault(refusedCloud(model, "ollama.com"))
+        const told = justTold
+        justTold = null
         const [show, tags, loaded] = await Promise.all([
           jsonFrom(way, post("/api/show", { model }, limits), model, signal),
-          jsonOrNull(way, get("/api/tags", limits), signal),
-          jsonOrNull(way, get("/api/ps", limits), signal),
+          told === null ? jsonOrNull(way, get("/api/tags", limits), signal) : told.tags,
+          told === null ? jsonOrNull(way, get("/api/ps", limits), signal) : told.loaded,
         ])
         const host = remoteHost(show)
         if (host !== null) throw new ReplyFault(refusedCloud(model, host))
@@ -47,6 +52,11 @@ export function createOllama(transport: Transport, now: () => number = systemClo
 interface Way {
   readonly transport: Transport
   readonly now: () => number
+}
+
+interface Told {
+  readonly tags: Json
+  readonly loaded: Json
 }
 
 type Limits = TransportRequest["limits"]

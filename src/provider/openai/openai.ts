@@ -4,7 +4,7 @@ import type { ModelItem, ModelRequest, Provider } from "../contract.ts"
 import { abortedFailure } from "../failures.ts"
 import { unreadable } from "../fields.ts"
 import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
-import type { Answered, ModelFacts, ModelServer, ModelSettings } from "../server.ts"
+import type { Answered, ModelServer, ModelSettings } from "../server.ts"
 import { type Answer, errorText, jsonBody } from "../transport/body.ts"
 import type { Transport, TransportLimits, TransportReply } from "../transport/contract.ts"
 import { serverEvents } from "../transport/sse.ts"
@@ -29,17 +29,20 @@ export function createOpenAi(
     withoutSecret: text => hidden(text, apiKey),
   }
   // Whoever chooses a model asks for the list and then for the facts of one of it.
-  let known: readonly KnownModel[] | null = null
+  let told: Told | null = null
   return {
     protocol: "openai",
     endpoint: transport.endpoint,
     models: (limits, signal) =>
       answered(way, signal, async () => {
-        known = await knownModels({ way, limits, signal })
-        return listed(known)
+        told = await toldModels({ way, limits, signal })
+        return listed(told.models)
       }),
     facts: (model, limits, signal) =>
-      answered(way, signal, () => readFacts(model, known, { way, limits, signal })),
+      answered(way, signal, async () => {
+        const { models, props } = told ?? (await toldModels({ way, limits, signal }))
+        return factsOf(models, model, props)
+      }),
     provider: settings => provider(way, settings),
   }
 }
@@ -97,26 +100,26 @@ function isStream({ header }: Answer, streams: boolean): boolean {
   return type.includes("json") ? false : streams
 }
 
-async function readFacts(
-  model: string,
-  known: readonly KnownModel[] | null,
-  look: Look,
-): Promise<ModelFacts> {
-  const [models, props] = await Promise.all([known ?? knownModels(look), optional("/props", look)])
-  const isForeign = models.some(
-    ({ entry, studio }) => entry["max_model_len"] !== undefined || studio !== null,
-  )
-  return factsOf(models, model, isForeign ? null : props)
+/** What a server tells of its models, and llama.cpp of itself. */
+interface Told {
+  readonly models: readonly KnownModel[]
+  readonly props: Json | null
 }
 
-async function knownModels(look: Look): Promise<readonly KnownModel[]> {
+/** All at once: which server it is shows only in what it answers. */
+async function toldModels(look: Look): Promise<Told> {
   const { withoutSecret, paths } = look.way
-  const [body, studio] = await Promise.all([pageAt(paths.models, look), optional("/api/v0/models", look)])
+  const [body, studio, props] = await Promise.all([
+    pageAt(paths.models, look),
+    optional("/api/v0/models", look),
+    optional("/props", look),
+  ])
   const error = errorIn(body)
   if (error.isTold) throw new ReplyFault(errorFailure(error, null, { model: null, withoutSecret }))
   const models = modelsIn(body, tellsEverything(body) ? null : studio)
   if (models === null) throw unreadable("the server's list of models cannot be used: there is no list in it")
-  return models
+  const isForeign = models.some(known => known.entry["max_model_len"] !== undefined || known.studio !== null)
+  return { models, props: isForeign ? null : props }
 }
 
 /** A page that only some servers have; null when there is none, or none that can be read. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { findServer, type ModelRoom, type ServerWish } from "../../../src/app/model/found-server.ts"
 import { selectModels } from "../../../src/app/model/select.ts"
 import type { FakeModel, ModelServerOptions } from "../../support/model-server/contract.ts"
 import { probeAnswer } from "../../support/model-server/probes.ts"
@@ -26,11 +27,15 @@ function roomFor(...config: Parameters<typeof configWith>) {
   return modelRoomWith(configWith(...config), temp.environment)
 }
 
+async function selected(room: ModelRoom, wish: ServerWish) {
+  return await selectModels(room, await findServer(room, wish))
+}
+
 describe("the models of a session", () => {
   test("are one for all stages, tried out once and then known", async () => {
     await using fake = await serving({})
     const room = roomFor({ endpoint: fake.endpoint })
-    const selection = await selectModels(room, wishFor())
+    const selection = await selected(room, wishFor())
     const { planner, executor, verifier, reviewer, ...server } = selection
     expect(server).toEqual({ protocol: "ollama", endpoint: fake.endpoint, consentBy: null })
     expect(planner).toEqual({
@@ -45,7 +50,7 @@ describe("the models of a session", () => {
     const asked = fake.chats.length
     expect(asked).toBeGreaterThan(0)
     const again = roomFor({ endpoint: fake.endpoint })
-    expect(await selectModels(again, wishFor({ model: "fake" }))).toEqual(selection)
+    expect(await selected(again, wishFor({ model: "fake" }))).toEqual(selection)
     expect([fake.chats.length, again.notices]).toEqual([asked, []])
   })
 
@@ -54,18 +59,18 @@ describe("the models of a session", () => {
     await using fake = await serving({ models })
     const roles = { models: { planner: "big", executor: null, verifier: null, reviewer: "other" } }
     const room = roomFor({ endpoint: fake.endpoint, name: "small" }, roles)
-    const { planner, executor, verifier, reviewer } = await selectModels(room, wishFor())
+    const { planner, executor, verifier, reviewer } = await selected(room, wishFor())
     expect([planner, executor, verifier, reviewer].map(({ name }) => name)).toEqual([
       ...["big", "small", "small", "other"],
     ])
-    const forced = await selectModels(room, wishFor({ model: "ollama/big" }))
+    const forced = await selected(room, wishFor({ model: "ollama/big" }))
     expect([forced.planner.name, forced.reviewer.name]).toEqual(["big", "big"])
   })
 
   test("that are configured and not there are told before anything is asked", async () => {
     await using fake = await serving({})
     const room = roomFor({ endpoint: fake.endpoint }, { models: { reviewer: "none" } as never })
-    expect(await failureOf(() => selectModels(room, wishFor()))).toMatchObject({ code: "ACODE-MODEL-007" })
+    expect(await failureOf(() => selected(room, wishFor()))).toMatchObject({ code: "ACODE-MODEL-007" })
     expect(fake.chats).toEqual([])
   })
 
@@ -75,7 +80,7 @@ describe("the models of a session", () => {
       [false, "text"],
     ] as const) {
       await using fake = await serving({ protocol: "openai", native: false, schemas })
-      const { executor } = await selectModels(roomFor({ endpoint: fake.endpoint }), wishFor())
+      const { executor } = await selected(roomFor({ endpoint: fake.endpoint }), wishFor())
       expect(executor.rung).toBe(rung)
     }
   })
@@ -83,7 +88,7 @@ describe("the models of a session", () => {
   test("of Anthropic are known to call tools and not asked to show it", async () => {
     await using fake = await serving({ protocol: "anthropic", models: [model("claude-some-1")] })
     const room = roomFor({ endpoint: fake.endpoint, provider: "anthropic" })
-    const { executor } = await selectModels(room, wishFor())
+    const { executor } = await selected(room, wishFor())
     expect(executor).toMatchObject({ rung: "native", editFormat: "replace", windowTokens: 200_000 })
     expect(fake.chats).toEqual([])
   })
@@ -97,7 +102,7 @@ describe("the window", () => {
   test("is what is configured, where the server can be told", async () => {
     await using fake = await serving({ models: [model("fake", { loadedTokens: 4096 })] })
     const room = roomFor({ endpoint: fake.endpoint, parameters: parameters(32_768) })
-    expect((await selectModels(room, wishFor())).executor.windowTokens).toBe(32_768)
+    expect((await selected(room, wishFor())).executor.windowTokens).toBe(32_768)
     expect(JSON.stringify(fake.chats[0]?.body)).toContain('"num_ctx":32768')
   })
 
@@ -106,7 +111,7 @@ describe("the window", () => {
     await using fake = await serving({ protocol: "openai", flavour: "lmstudio", models })
     const window = async (configured: number | null) => {
       const room = roomFor({ endpoint: fake.endpoint, parameters: parameters(configured) })
-      return (await selectModels(room, wishFor())).executor
+      return (await selected(room, wishFor())).executor
     }
     expect(await window(32_768)).toMatchObject({ windowTokens: 4096, outputTokensMax: 2048 })
     expect(await window(2048)).toMatchObject({ windowTokens: 2048, outputTokensMax: 1024 })
@@ -117,8 +122,8 @@ describe("the window", () => {
     const models = [model("fake", { loadedTokens: 16_384 })]
     await using fake = await serving({ protocol: "openai", flavour: "lmstudio", models })
     const room = roomFor({ endpoint: fake.endpoint })
-    expect((await selectModels(room, wishFor())).executor.windowTokens).toBe(16_384)
+    expect((await selected(room, wishFor())).executor.windowTokens).toBe(16_384)
     models[0] = model("fake", { loadedTokens: 4096 })
-    expect((await selectModels(room, wishFor())).executor.windowTokens).toBe(4096)
+    expect((await selected(room, wishFor())).executor.windowTokens).toBe(4096)
   })
 })

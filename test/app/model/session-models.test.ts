@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { readEnvironment } from "../../../src/app/environment.ts"
 import { modelsLine } from "../../../src/app/model/recorded-models.ts"
-import { type SaidOfModels, withModels } from "../../../src/app/model/session-models.ts"
+import { lookForModels, type ModelLook, type SaidOfModels } from "../../../src/app/model/session-models.ts"
 import type { UsualServer } from "../../../src/app/model/usual-servers.ts"
 import { Wiring } from "../../../src/app/wire.ts"
 import type { ModelChoice } from "../../../src/app/wire-provider.ts"
@@ -46,6 +46,10 @@ interface Asked {
 const notices: string[] = []
 
 async function chosen(asked: Asked = {}): Promise<PipelineSettings> {
+  return await looked(asked, models => models.choose())
+}
+
+async function looked<Value>(asked: Asked, work: (models: ModelLook) => Promise<Value>): Promise<Value> {
   const { before = null, said = {}, model = {}, usualServers = [], variables = {} } = asked
   notices.length = 0
   using wiring = new Wiring({
@@ -59,7 +63,9 @@ async function chosen(asked: Asked = {}): Promise<PipelineSettings> {
     stopping: { drain: never, stop: never },
   }
   const settings = { ...(before ?? settingsOf()), ...asked.settings }
-  return await withModels(wiring, { settings, before, said: { model: false, mode: false, ...said } }, surface)
+  const meant = { settings, before, said: { model: false, mode: false, ...said } }
+  using models = lookForModels(wiring, meant, surface)
+  return await work(models)
 }
 
 const recorded = (more: Partial<ModelSelection> = {}): ModelSelection => ({
@@ -74,6 +80,23 @@ describe("a new session", () => {
     await using fake = await serving()
     const { selection } = await chosen({ usualServers: [usualAt(fake.endpoint, "ollama")] })
     expect(selection).toMatchObject({ protocol: "ollama", endpoint: fake.endpoint, consentBy: null })
+  })
+
+  test("is looked for at once, and not any more when it is given up", async () => {
+    const { promise: isGone, resolve: gone } = Promise.withResolvers<void>()
+    const { promise: isAsked, resolve: asked } = Promise.withResolvers<void>()
+    using silent = Bun.listen({
+      ...{ hostname: "127.0.0.1", port: 0 },
+      socket: { data: () => asked(), close: () => gone() },
+    })
+    const usualServers = [usualAt(`http://127.0.0.1:${silent.port}`, "ollama")]
+    const report = await looked({ usualServers }, async models => {
+      await isAsked
+      models[Symbol.dispose]()
+      return await failureOf(() => models.choose())
+    })
+    expect(report).toMatchObject({ kind: "interrupted", code: "ACODE-MODEL-001" })
+    await isGone
   })
 
   test("with a script or a recording has none, and nothing is looked for", async () => {
