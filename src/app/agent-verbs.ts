@@ -79,7 +79,11 @@ async function start(
   if (goal.trim() === "")
     throw refused("usage", "ACODE-CLI-003", "the goal is empty", "say what is to be done")
   const { lookForModels } = await import("./model/session-models.ts")
-  using models = lookForModels(wiring, { settings, before: null, said: { model: true, mode: true } }, surface)
+  using models = await lookForModels(
+    wiring,
+    { settings, before: null, said: { model: true, mode: true } },
+    surface,
+  )
   const store = await wiring.store()
   lookAhead(wiring)
   const session = await take(store, systemIds.next("ses"), surface)
@@ -138,7 +142,7 @@ async function resume(
       )
     const { lookForModels } = await import("./model/session-models.ts")
     const changed = { settings: change(state.settings), before: state.settings, said }
-    using models = lookForModels(wiring, changed, surface)
+    using models = await lookForModels(wiring, changed, surface)
     const settings = await models.choose()
     // Dangerous scopes were acknowledged when they were recorded.
     if (settings.yes !== null) wiring.yes ??= readYes(settings.yes, true)

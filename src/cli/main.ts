@@ -30,9 +30,11 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** `exec` is started in loops and by other programs; it does not wait for what only the other verbs need. */
+/** What is started in loops and by other programs does not wait for what only the other verbs need. */
 async function commandsFor([first]: readonly string[]): Promise<readonly CliCommand[]> {
-  return first === "exec" ? [(await import("./exec.ts")).exec] : (await import("./commands.ts")).cliCommands
+  if (first === "exec") return [(await import("./exec.ts")).exec]
+  if (first === "run") return [(await import("./run.ts")).run]
+  return (await import("./commands.ts")).cliCommands
 }
 
 async function dispatch(parsed: ParsedLine, output: Output, environment: AppEnvironment): Promise<number> {

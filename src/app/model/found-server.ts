@@ -48,6 +48,14 @@ export interface FoundServer {
 
 /** Finds the server that is meant and asks it for its models. Throws a Failure that says what to do. */
 export async function findServer(room: ModelRoom, wish: ServerWish): Promise<FoundServer> {
+  return (await askForServer(room, wish)).found
+}
+
+/** The same, as soon as a server has been asked: what it answers is still to come. */
+export async function askForServer(
+  room: ModelRoom,
+  wish: ServerWish,
+): Promise<{ readonly found: Promise<FoundServer> }> {
   const { config, environment } = room
   const named = wish.model === null ? null : readNamedModel(wish.model)
   const destination = destinationOf({
@@ -56,7 +64,10 @@ export async function findServer(room: ModelRoom, wish: ServerWish): Promise<Fou
     configured: config.model,
     ollamaHost: environment.ollamaHost,
   })
-  if (destination.kind === "search") return { ...(await search(room, destination.protocol)), named }
+  if (destination.kind === "search") {
+    const found = search(room, destination.protocol)
+    return { found: found.then(server => ({ ...server, named })) }
+  }
   const { endpoint } = destination
   const consentBy = consentFor(endpoint, wish)
   const egress = egressOf(wish.mode, endpointName(endpoint), consentBy)
@@ -64,7 +75,8 @@ export async function findServer(room: ModelRoom, wish: ServerWish): Promise<Fou
   const protocol = destination.protocol ?? (await askedProtocol(endpoint, egress, limits, room.signal))
   const apiKey = apiKeyFor(protocol, endpoint, config, environment)
   const server = await openServer({ protocol, endpoint, egress, apiKey })
-  return { server, endpoint, models: await listed(server, limits, room.signal), named, consentBy }
+  const models = listed(server, limits, room.signal)
+  return { found: models.then(list => ({ server, endpoint, models: list, named, consentBy })) }
 }
 
 /** The only place where it is decided what a session may talk to. */

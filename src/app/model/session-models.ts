@@ -28,22 +28,24 @@ export interface ModelLook extends Disposable {
 }
 
 /**
- * Begins to look for the server, which answers while other things are done. What was recorded holds, the consent
+ * Asks the server, which answers while other things are done. What was recorded holds, the consent
  * included, until somebody says otherwise. A script or a recording needs no server, and then nothing is opened at all.
  */
-export function lookForModels(
+export async function lookForModels(
   wiring: Wiring,
   chosen: ChosenSettings,
   surface: Pick<AgentSurface, "model" | "notice" | "stopping">,
-): ModelLook {
+): Promise<ModelLook> {
   const over = new AbortController()
   const { drain, stop } = surface.stopping
-  const looking = wanted(wiring, chosen, surface, AbortSignal.any([drain, stop, over.signal]))
-  // Told to whoever chooses.
-  looking.catch(() => undefined)
+  const { settings, search } = await wanted(
+    wiring,
+    chosen,
+    surface,
+    AbortSignal.any([drain, stop, over.signal]),
+  )
   return {
     choose: async () => {
-      const { settings, search } = await looking
       if (search === null) return settings
       const { selectModels } = await import("./select.ts")
       return { ...settings, selection: await selectModels(search.room, await search.found) }
@@ -80,12 +82,13 @@ async function wanted(
   const room = await modelRoom(wiring, notice, signal)
   const isTyped = before === null || said.mode
   // Loaded when it is asked for: it brings the transport along.
-  const { findServer } = await import("./found-server.ts")
-  const found = findServer(room, {
+  const { askForServer } = await import("./found-server.ts")
+  const { found } = await askForServer(room, {
     ...{ mode: settings.mode, model },
     consentsNow: settings.mode === "burst" && isTyped ? userName() : null,
     consented: consentOf(before),
   })
+  // Told to whoever chooses.
   found.catch(() => undefined)
   return { settings: { ...settings, model }, search: { room, found } }
 }

@@ -64,7 +64,7 @@ async function looked<Value>(asked: Asked, work: (models: ModelLook) => Promise<
   }
   const settings = { ...(before ?? settingsOf()), ...asked.settings }
   const meant = { settings, before, said: { model: false, mode: false, ...said } }
-  using models = lookForModels(wiring, meant, surface)
+  using models = await lookForModels(wiring, meant, surface)
   return await work(models)
 }
 
