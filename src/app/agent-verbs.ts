@@ -85,7 +85,6 @@ async function start(
     surface,
   )
   const store = await wiring.store()
-  lookAhead(wiring)
   const session = await take(store, systemIds.next("ses"), surface)
   try {
     const { workspace } = await wiring.workspace()
@@ -122,7 +121,6 @@ async function resume(
   surface: AgentSurface,
 ): Promise<AgentEnd> {
   const store = await wiring.store()
-  lookAhead(wiring)
   const session = await take(store, sessionId, surface)
   try {
     const state = fold(store.log.each(sessionId), contentsOf(store.artifacts))
@@ -158,12 +156,6 @@ async function resume(
     session.release()
     store.anchor()
   }
-}
-
-/** A look at the sandbox starts programs, which may as well run while models are looked for. */
-function lookAhead(wiring: Wiring): void {
-  // What goes wrong is told when it is needed.
-  wiring.hasSandbox().catch(() => undefined)
 }
 
 /** Two processes never drive one session, nor two sessions one workspace. */

@@ -8,7 +8,7 @@ import { openLiveSession } from "../engine/live-session.ts"
 import type { DrivenSession } from "../engine/session-log.ts"
 import { toolDescriptions } from "../engine/stages/model-schemas.ts"
 import { createStages } from "../engine/stages/stages.ts"
-import type { ApprovalDesk } from "../gate/contract.ts"
+import type { ApprovalDesk, Gate } from "../gate/contract.ts"
 import { collect } from "../provider/reply.ts"
 import { timerWait } from "../provider/wait.ts"
 import { endTagged } from "../sandbox/survivors.ts"
@@ -69,8 +69,12 @@ export async function wireAgent(
   const parts: AgentParts = {
     ...{ session, workspace, checkpoints, artifacts, executions },
     ...{ desk, policyVersion, redactor, clock, faults },
-    gate: await wireGate(wiring, session, desk),
-    ask: (request, signal) => collect(model.provider.ask(request, signal), signal, surface.onText),
+    gate: gateWhenNeeded(() => wireGate(wiring, session, desk)),
+    ask: (request, signal) => {
+      const reply = collect(model.provider.ask(request, signal), signal, surface.onText)
+      lookAhead(wiring)
+      return reply
+    },
     stages: createStages({ planTools, toolDescriptions }),
     answerTo: id => answerIn(store, id),
     acceptsPlans: surface.acceptsPlans,
@@ -88,6 +92,23 @@ export async function wireAgent(
     begin: events => void session.append(events),
     [Symbol.asyncDispose]: async () => model[Symbol.dispose](),
   }
+}
+
+/** The first call makes it: a gate needs to know about the sandbox, and a model can be asked without it. */
+function gateWhenNeeded(wire: () => Promise<Gate>): Gate {
+  let wired: Promise<Gate> | null = null
+  return {
+    call: async request => {
+      wired ??= wire()
+      return (await wired).call(request)
+    },
+  }
+}
+
+/** A look at the sandbox starts programs, which may as well run while the model answers. */
+function lookAhead(wiring: Wiring): void {
+  // What goes wrong is told when it is needed.
+  wiring.hasSandbox().catch(() => undefined)
 }
 
 function selectedModels(

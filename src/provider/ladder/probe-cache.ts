@@ -1,7 +1,6 @@
-import * as z from "zod/mini"
-import { canonicalJson, sha256Hex } from "../../base/canonical.ts"
-import { lazily } from "../../domain/lazily.ts"
+import { canonicalJson, type Json, sha256Hex } from "../../base/canonical.ts"
 import { editFormats, rungs } from "../../domain/model-choice.ts"
+import { listOf, objectOf, textOf, windowOf } from "../fields.ts"
 import type { ModelProbe } from "./contract.ts"
 
 /** The same for the same content of a model on the same server, asked by the same acode. Fit for a file name. */
@@ -20,25 +19,28 @@ export function encodeProbe(key: string, probe: ModelProbe): string {
 
 /** Null for everything that is not what `encodeProbe` wrote for this key: then the model is asked again. */
 export function decodeProbe(key: string, text: string): ModelProbe | null {
-  try {
-    const { success, data } = CachedProbe().safeParse(JSON.parse(text))
-    return success && data.key === key ? data.probe : null
-  } catch (error) {
-    // A file that was cut off, or that is something else.
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  const probe = probeIn(text)
+  return probe !== null && encodeProbe(key, probe) === text ? probe : null
 }
 
-const CachedProbe = lazily(() =>
-  z.strictObject({
-    schema: z.literal(1),
-    key: z.string(),
-    probe: z.strictObject({
-      rung: z.enum(rungs),
-      editFormat: z.enum(editFormats),
-      windowTokens: z.int().check(z.positive()),
-      notes: z.array(z.string()).check(z.maxLength(50)),
-    }),
-  }),
-)
+/** Read by hand: a schema takes longer to build than everything else between the start and the first request. */
+function probeIn(text: string): ModelProbe | null {
+  const probe = objectOf(objectOf(parsed(text))?.["probe"])
+  const rung = rungs.find(known => known === probe?.["rung"])
+  const editFormat = editFormats.find(known => known === probe?.["editFormat"])
+  const windowTokens = windowOf(probe?.["windowTokens"])
+  const notes = listOf(probe?.["notes"]).flatMap(note => textOf(note) ?? [])
+  if (rung === undefined || editFormat === undefined || windowTokens === null) return null
+  return notes.length > notesMax ? null : { rung, editFormat, windowTokens, notes }
+}
+
+const notesMax = 50
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // A file that was cut off, or that is something else.
+    return null
+  }
+}
