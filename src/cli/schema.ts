@@ -40,13 +40,8 @@ export const schema = defineCommand({
   },
 })
 
-/** `input` is what somebody writes, who may leave out what has a default; `output` is what acode prints. */
-async function jsonSchema(
-  type: ZodMiniType,
-  io: "input" | "output" = "output",
-): Promise<Record<string, unknown>> {
-  const { toJSONSchema } = await import("zod/mini")
-  return toJSONSchema(type, { target: "draft-2020-12", io })
+async function jsonSchema(type: ZodMiniType, io?: "input" | "output"): Promise<Record<string, unknown>> {
+  return (await import("./schema-json.ts")).schemaJson(type, io)
 }
 
 function unknownSchema(name: string): Failure {

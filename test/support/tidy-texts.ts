@@ -25,6 +25,11 @@ const bannedTexts: readonly BannedText[] = [
     instead: "go through provider/transport, which knows what the mode forbids",
   },
   {
+    text: /\bimport\("zod/,
+    within: /^src\//,
+    instead: "load a file that takes what it needs of it: otherwise every start pays for all of zod",
+  },
+  {
     text: /\bDate\.now\(|\bnew Date\(\)/,
     within: /^src\//,
     except: /^src\/base\/clock\.ts$/,
