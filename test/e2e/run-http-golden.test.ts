@@ -5,6 +5,7 @@ import { check } from "../support/checker.ts"
 import { type FileTree, readFileTree } from "../support/file-tree.ts"
 import { goldenScript, writeGoldenSession } from "../support/golden-session.ts"
 import { type HttpWorkspace, httpWorkspace } from "../support/http-workspace.ts"
+import { rungOptions } from "../support/model-server/rung-options.ts"
 import { scriptedAnswers } from "../support/model-server/scripted.ts"
 import { startModelServer } from "../support/model-server/server.ts"
 
@@ -21,8 +22,33 @@ async function driven(room: HttpWorkspace, first: Promise<AgentRun>, goOn: () =>
   return runs
 }
 
+/** What the script says, with the edits made in the way that models are asked for which are no small ones. */
 function repliesOf({ workspace }: HttpWorkspace): readonly ReplyText[] {
-  return (JSON.parse(readFileSync(goldenScript(workspace), "utf8")) as { replies: ReplyText[] }).replies
+  const { replies }: { replies: ReplyText[] } = JSON.parse(readFileSync(goldenScript(workspace), "utf8"))
+  return replies.map(reply => (Array.isArray(reply["calls"]) ? replacing(reply, reply["calls"]) : reply))
+}
+
+function replacing(reply: ReplyText, calls: readonly ScriptCall[]): ReplyText {
+  return { ...reply, calls: calls.flatMap(call => edits(call) ?? [call]) }
+}
+
+interface ScriptCall {
+  readonly tool: string
+  readonly args: Readonly<Record<string, unknown>>
+}
+
+/** Null for what is no edit, or one of the right kind. */
+function edits({ tool, args: { path, content, patch } }: ScriptCall): readonly ScriptCall[] | null {
+  if (patch !== undefined)
+    return ["a", "b"].map(name => edit(`src/${name}.ts`, `const ${name} = 1`, `const ${name} = 2`))
+  if (tool !== "write_file") return null
+  return path === "tool.sh"
+    ? [edit(path, "exit 0", "exit 1")]
+    : [{ tool: "create_file", args: { path, content } }]
+}
+
+function edit(path: string, search: string, replace: string): ScriptCall {
+  return { tool: "modify_file", args: { path, edits: [{ search, replace }] } }
 }
 
 let scripted: FileTree
@@ -40,29 +66,35 @@ afterAll(() => {
 })
 
 describe.each(["ollama", "openai", "anthropic"] as const)("over HTTP with the protocol %s", protocol => {
-  test("the golden session comes to the same files", async () => {
-    const room = httpWorkspace({ endpoint: null })
-    rooms.push(room)
-    writeGoldenSession(room.workspace)
-    const answer = scriptedAnswers(repliesOf(room))
-    await using server = await startModelServer({ protocol, answer })
-    const parameters = { context_window: 65_536 }
-    const model = { provider: protocol, parameters }
-    room.configure({ endpoint: server.endpoint, model, more: approvals })
-    const runs = await driven(room, room.ask(), () => room.goOn())
-    expect(runs.map(({ exitCode, stderr }) => [exitCode, stderr.includes("error")])).toEqual([
-      [10, false],
-      [10, false],
-      [0, false],
-    ])
-    expect(runs[0]?.data("session.started")[0]).toMatchObject({
-      agent: { selection: { protocol, endpoint: server.endpoint, executor: { rung: "native" } } },
-    })
-    expect(readFileTree(room.workspace.root)).toEqual(scripted)
-    expect(await check(room.workspace)).toEqual([])
-    const asked = runs.flatMap(run => run.data("model.requested"))
-    expect(new Set(asked.map(({ model: name, endpoint }) => `${name} ${endpoint}`))).toEqual(
-      new Set([`fake ${server.endpoint}`]),
-    )
-  }, 60_000)
+  test.each(rungOptions)(
+    "the golden session comes to the same files with calls of the kind %s",
+    async (rung, can) => {
+      const room = httpWorkspace({ endpoint: null })
+      rooms.push(room)
+      writeGoldenSession(room.workspace)
+      const answer = scriptedAnswers(repliesOf(room))
+      await using server = await startModelServer({ protocol, answer, ...can })
+      const parameters = { context_window: 65_536 }
+      const model = { provider: protocol, parameters }
+      room.configure({ endpoint: server.endpoint, model, more: approvals })
+      const runs = await driven(room, room.ask("--max-turns", "20"), () => room.goOn())
+      expect(runs.map(({ exitCode, stderr }) => [exitCode, stderr.includes("error")])).toEqual([
+        [10, false],
+        [10, false],
+        [0, false],
+      ])
+      expect(runs[0]?.data("session.started")[0]).toMatchObject({
+        agent: {
+          selection: { protocol, endpoint: server.endpoint, executor: { rung, editFormat: "replace" } },
+        },
+      })
+      expect(readFileTree(room.workspace.root)).toEqual(scripted)
+      expect(await check(room.workspace)).toEqual([])
+      const asked = runs.flatMap(run => run.data("model.requested"))
+      expect(new Set(asked.map(({ model: name, endpoint }) => `${name} ${endpoint}`))).toEqual(
+        new Set([`fake ${server.endpoint}`]),
+      )
+    },
+    60_000,
+  )
 })

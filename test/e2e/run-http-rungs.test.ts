@@ -1,18 +1,12 @@
 import { describe, expect, test } from "bun:test"
-import type { EditFormat, Rung } from "../../src/domain/model-choice.ts"
+import type { EditFormat } from "../../src/domain/model-choice.ts"
 import type { ReplyText } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
 import { httpWorkspace } from "../support/http-workspace.ts"
-import type { ModelServerOptions } from "../support/model-server/contract.ts"
+import { rungOptions } from "../support/model-server/rung-options.ts"
 import { scriptedAnswers } from "../support/model-server/scripted.ts"
 import { startModelServer } from "../support/model-server/server.ts"
 import { contains, open, reply } from "../support/script-replies.ts"
-
-const rungs: readonly (readonly [Rung, Partial<ModelServerOptions>])[] = [
-  ["native", { native: true }],
-  ["constrained", { native: false }],
-  ["text", { native: false, schemas: false }],
-]
 
 const first = { write: ["greeting.txt"], acceptance: [contains("greeting.txt", "hello")] }
 const second = {
@@ -45,7 +39,7 @@ function replies(format: EditFormat): readonly ReplyText[] {
 }
 
 describe.each(["ollama", "openai", "anthropic"] as const)("over HTTP with the protocol %s", protocol => {
-  test.each(rungs)(
+  test.each(rungOptions)(
     "a session with calls of the kind %s goes through a refusal, a cycle and another plan",
     async (rung, can) => {
       const format = protocol === "anthropic" ? "replace" : "whole"
