@@ -33,9 +33,9 @@ export function sha256Hex(content: string | Uint8Array): string {
  * join would confuse.
  */
 export function hmacHex(key: Uint8Array, fields: readonly string[]): string {
-  const hasher = new Bun.CryptoHasher("sha256", key)
-  for (const field of fields) hasher.update(`${Buffer.byteLength(field)}:`).update(field)
-  return hasher.digest("hex")
+  let text = ""
+  for (const field of fields) text += `${Buffer.byteLength(field)}:${field}`
+  return new Bun.CryptoHasher("sha256", key).update(text).digest("hex")
 }
 
 /** Compares secrets in time that does not depend on where they differ. */
