@@ -32,6 +32,7 @@ async function openGate() {
       if (commits.length < 2) commits.push(events)
       return session.append(events)
     },
+    whileOwned: work => session.whileOwned(work),
   }
   const gate = await wireGate(wiring, log, nobody)
   return {

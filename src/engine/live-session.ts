@@ -39,6 +39,7 @@ export function openLiveSession(
     get lastType() {
       return lastType
     },
+    whileOwned: work => driven.whileOwned(work),
     append: (added: readonly NewEvent[]) => {
       const stored = driven.append(added)
       for (const event of stored) {

@@ -111,6 +111,11 @@ export interface GateParts {
 export interface SessionLog {
   readonly sessionId: string
   append(events: readonly NewEvent[]): readonly StoredEvent[]
+  /**
+   * Does work that nobody else may do, and refuses (ACODE-DB-007) when the session is no longer this process's. As long
+   * as it does not wait, nobody can take the session over meanwhile, not even from a process that is stopped in it.
+   */
+  whileOwned<Result>(work: () => Result): Result
 }
 
 /**

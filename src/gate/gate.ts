@@ -113,9 +113,10 @@ class GatedCall {
   private async execute(call: Permitted, intent: Intent, isCommand: boolean): Promise<Outcome> {
     const { parts, request, callId } = this
     try {
-      // Stopped for so long that another process went on with the session: then this is not ours to do any more.
-      if (intent.effectClass !== "read") parts.log.append([])
-      const result = await call.prepared.execute(contextOf(request, callId, parts.log.sessionId))
+      const execute = () => call.prepared.execute(contextOf(request, callId, parts.log.sessionId))
+      // Stopped for so long that another process went on with the session: then this is not ours to do any more. A
+      // command finds out when its start is recorded.
+      const result = await (intent.effectClass === "replace" ? parts.log.whileOwned(execute) : execute())
       parts.faults.reach("gate.done")
       const changes = this.changesOf(intent, result)
       return outcomeOf(result, changes, certaintyOfResult(result, isCommand))

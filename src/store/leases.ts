@@ -23,6 +23,11 @@ export function createLeases(parts: LeaseParts): Leases {
           .run(clock.now() + leaseMs, lease.stream, lease.epoch)
         return changes === 1
       }),
+    whileHeld: (leases, work) =>
+      connection.transaction("held", () => {
+        for (const lease of leases) assertLease(connection, lease)
+        return work()
+      }),
     owner: stream => guarded(connection.path, () => leaseOwner(connection, stream)),
     release: lease => connection.transaction("lease", () => giveBack(connection, lease)),
   }

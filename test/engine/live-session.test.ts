@@ -35,6 +35,7 @@ test("the state of a live session is at every event what a fold of its log says"
         held.push(...stored)
         return stored
       },
+      whileOwned: work => work(),
       release: () => undefined,
     },
     logOf(held),
@@ -60,6 +61,7 @@ test("nothing is in the state that could not be appended", async () => {
       append: () => {
         throw new Error("another process drives it now")
       },
+      whileOwned: work => work(),
       release: () => undefined,
     },
     logOf(all.slice(0, 3)),
@@ -73,7 +75,11 @@ test("nothing is in the state that could not be appended", async () => {
 })
 
 test("a session that has not started has no state", () => {
-  const driven = { sessionId: "ses_1", append: () => [], release: () => undefined }
-  const live = openLiveSession(driven, logOf([]), contents, () => undefined)
+  const live = openLiveSession(
+    { sessionId: "ses_1", append: () => [], whileOwned: work => work(), release: () => undefined },
+    logOf([]),
+    contents,
+    () => undefined,
+  )
   expect(() => live.state).toThrow("a live session has started")
 })

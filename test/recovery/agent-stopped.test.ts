@@ -1,9 +1,14 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
+import { agentVerbs } from "../../src/app/agent-verbs.ts"
+import { readEnvironment } from "../../src/app/environment.ts"
+import { Wiring } from "../../src/app/wire.ts"
+import { failureOf } from "../app/config-fixture.ts"
 import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
 import { eventually } from "../support/eventually.ts"
 import { readFileTree } from "../support/file-tree.ts"
+import { quietSurface } from "../support/golden-points.ts"
 import { sessionRows } from "../support/plan-report.ts"
 import { greeting } from "../support/script-replies.ts"
 
@@ -20,6 +25,17 @@ describe("an owner that is stopped for longer than its lease", () => {
       await expectNothingMore(room, owner)
     }, 60_000)
 
+  test("cannot be taken over from in the middle of a file, and goes on with it", async () => {
+    using room = await planned()
+    await using owner = await stoppedOwner(room, "file.temporary-synced")
+    const before = sessionRows(room.workspace)
+    expect(await impatientResume(room, before[0]?.stream ?? "")).toMatchObject({ code: "ACODE-DB-002" })
+    expect(sessionRows(room.workspace)).toEqual(before)
+    expect((await owner.goOn()).exitCode).toBe(0)
+    expect(room.file("greeting.txt")).toBe("hello\n")
+    expect(await check(room.workspace)).toEqual([])
+  }, 60_000)
+
   test("does nothing more when another session has taken the workspace", async () => {
     using room = await planned()
     await using owner = await stoppedOwner(room, "gate.intended")
@@ -28,6 +44,27 @@ describe("an owner that is stopped for longer than its lease", () => {
     await expectNothingMore(room, owner)
   }, 60_000)
 })
+
+/** Gives up on a database that is in use at once instead of after ten seconds. */
+class ImpatientWiring extends Wiring {
+  override async storeOptions() {
+    return { ...(await super.storeOptions()), busyTimeoutMs: 0 }
+  }
+}
+
+async function impatientResume({ workspace, scriptFile }: AgentWorkspace, session: string) {
+  using wiring = new ImpatientWiring({
+    ...{ environment: readEnvironment(workspace.environment), configFile: undefined },
+    workspace: workspace.root,
+  })
+  return await failureOf(() =>
+    agentVerbs(wiring).resume(
+      session,
+      { change: same => same, skipsFailed: false },
+      quietSurface(scriptFile, () => undefined),
+    ),
+  )
+}
 
 /** A session that has its plan and rests. */
 async function planned(): Promise<AgentWorkspace> {

@@ -32,6 +32,20 @@ describe("a lease", () => {
     expect([leases.renew(second), leases.owner("ses_a"), leases.owner("ses_b")]).toEqual([false, null, null])
   })
 
+  test("can be taken by nobody while work is done under it", () => {
+    using fixture = storeFixture()
+    const { leases } = fixture.open({ ...alive, busyTimeoutMs: 0 })
+    const another = fixture.open({ isAlive: () => false, busyTimeoutMs: 0 })
+    const lease = leases.acquire("ses_a", one)
+    if (lease === null) throw new Error("the lease is held")
+    const taken = () => another.leases.acquire("ses_a", other)
+    expect(leases.whileHeld([lease], () => codeOf(taken))).toBe("ACODE-DB-002")
+    expect(taken()).toEqual({ stream: "ses_a", epoch: 2 })
+    let isDone = false
+    expect(codeOf(() => leases.whileHeld([lease], () => (isDone = true)))).toBe("ACODE-DB-007")
+    expect(isDone).toBeFalse()
+  })
+
   test("is taken from a dead owner at once, with a higher epoch", () => {
     using fixture = storeFixture()
     const { leases } = fixture.open({ isAlive: owner => owner.pid !== one.pid })
