@@ -22,6 +22,7 @@ export async function policyFigures(): Promise<Figure[]> {
     environment,
     root: wiring.root.path,
     yes: undefined,
+    isAirgapped: false,
   })
   const asked = [...scenarios("ordinary-commands"), ...scenarios("hostile-commands")]
   const commands = asked.flatMap(({ command }) => command ?? [])

@@ -88,6 +88,7 @@ async function start(
   const session = await take(store, systemIds.next("ses"), surface)
   try {
     const { workspace } = await wiring.workspace()
+    wiring.mode = settings.mode
     const { policyVersion } = await wiring.policy()
     const chosen = await models.choose()
     await using agent = await wireAgent(
@@ -142,6 +143,7 @@ async function resume(
     const changed = { settings: change(state.settings), before: state.settings, said }
     using models = await lookForModels(wiring, changed, surface)
     const settings = await models.choose()
+    wiring.mode = settings.mode
     // Dangerous scopes were acknowledged when they were recorded.
     if (settings.yes !== null) wiring.yes ??= readYes(settings.yes, true)
     await using agent = await wireAgent(

@@ -16,6 +16,7 @@ export interface PolicyWiring {
   /** The workspace root, absolute and without links. */
   readonly root: string
   readonly yes: GivenYes | undefined
+  readonly isAirgapped: boolean
 }
 
 /** The policy that is in force here. */
@@ -28,7 +29,8 @@ export interface WiredPolicy {
   optionsFor(effects: readonly Effect[]): Promise<PolicyOptions>
 }
 
-export async function wirePolicy({ config, environment, root, yes }: PolicyWiring): Promise<WiredPolicy> {
+export async function wirePolicy(wiring: PolicyWiring): Promise<WiredPolicy> {
+  const { config, environment, root, yes, isAirgapped } = wiring
   const { defaults } = toApprovalSettings(config)
   const rules = await configuredRuleSet(config)
   const options: PolicyOptions = {
@@ -36,11 +38,12 @@ export async function wirePolicy({ config, environment, root, yes }: PolicyWirin
     home: environment.home,
     defaults,
     yes: yes?.scopes ?? noScopes,
+    isAirgapped,
     parser: null,
   }
   const optionsFor = async (effects: readonly Effect[]) =>
     needsShellParser(effects) ? { ...options, parser: await loadParser() } : options
-  const judged = { rules: rules.version, defaults, yes: yes?.text ?? null }
+  const judged = { rules: rules.version, defaults, yes: yes?.text ?? null, isAirgapped }
   return {
     decide: async (effects, grant) => decide(effects, grant, rules, await optionsFor(effects)),
     policyVersion: `sha256:${sha256Hex(canonicalJson(judged))}`,

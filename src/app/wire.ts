@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs"
 import { type Clock, systemClock, systemIds } from "../base/clock.ts"
 import { type Faults, killAt, noFaults } from "../base/faults.ts"
+import type { Mode } from "../domain/model-choice.ts"
 import type { CommandRunner, Recorder } from "../exec/contract.ts"
 import { createRunner } from "../exec/runner.ts"
 import type { Redactor } from "../policy/contract.ts"
@@ -16,6 +17,7 @@ import type { OpenWorkspace } from "../workspace/workspace.ts"
 import { type LoadedConfig, loadConfig } from "./config.ts"
 import { toAuditSettings, toExecutionSettings } from "./config-settings.ts"
 import type { AppEnvironment } from "./environment.ts"
+import { usualMode } from "./model/mode.ts"
 import type { UsualServer } from "./model/usual-servers.ts"
 import { ownOutputs } from "./own-outputs.ts"
 import type { GivenYes } from "./policy-yes.ts"
@@ -43,6 +45,8 @@ export class Wiring implements Disposable {
   readonly faults: Faults
   /** What a person answered in advance; a session that goes on brings along what was said when it was started. */
   yes: GivenYes | undefined
+  /** Of the session that is driven; null before there is one, and for those without models. */
+  mode: Mode | null = null
   /** Of this process, and of dead ones whose sessions are looked at. */
   readonly ownOutputs = ownOutputs()
   private loaded: Promise<LoadedConfig> | null = null
@@ -183,7 +187,8 @@ export class Wiring implements Disposable {
     const { wirePolicy } = await import("./wire-policy.ts")
     const { environment } = this.request
     const config = (await this.config()).values
-    return wirePolicy({ config, environment, root: this.root.path, yes: this.yes })
+    const isAirgapped = (this.mode ?? usualMode(config.mode)) === "airgapped"
+    return wirePolicy({ config, environment, root: this.root.path, yes: this.yes, isAirgapped })
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,5 @@
 import { unreachable } from "../base/assert.ts"
-import type { ConnectEffect, Decision, Effect, Grant } from "../domain/effect.ts"
+import type { ConnectEffect, Decision, Effect, ExecuteEffect, Grant } from "../domain/effect.ts"
 import { decideCommand } from "./decide-command.ts"
 import { decidePathEffect } from "./decide-path.ts"
 import { lifted, type Part, type PolicyOptions, part, partOf, strictest } from "./decision.ts"
@@ -32,12 +32,26 @@ function decideEffect(effect: Effect, grant: Grant, rules: RuleSet, options: Pol
         decidePathEffect({ kind: effect.kind, path: effect.path, isCommand: false }, grant, rules, options),
       ]
     case "execute":
-      return decideCommand(effect, grant, rules, options)
+      return [...airgapParts(effect, options), ...decideCommand(effect, grant, rules, options)]
     case "connect":
-      return [decideConnection(effect, grant, rules, options)]
+      return [...airgapParts(effect, options), decideConnection(effect, grant, rules, options)]
     default:
       return unreachable(effect)
   }
+}
+
+/** A grant does not help: a plan says what is to be done, and the mode where. */
+function airgapParts(effect: ExecuteEffect | ConnectEffect, { isAirgapped }: PolicyOptions): Part[] {
+  const why = isAirgapped ? reachesOut(effect) : null
+  if (why === null) return []
+  const reason = `the session is airgapped, and ${why}`
+  return [part({ decision: "deny", level: 4, category: "EXTERNAL_REQUEST", rule: "mode.airgapped", reason })]
+}
+
+function reachesOut(effect: ExecuteEffect | ConnectEffect): string | null {
+  if (effect.kind === "connect") return `it talks to ${effect.host}`
+  if (effect.network === "host") return "it asks for the network"
+  return effect.confined ? null : "there is no sandbox to keep the command from the network"
 }
 
 /** A host in the plan is recorded and grants nothing yet, since no sandbox could hold a program to it. */

@@ -11,6 +11,8 @@ export interface PolicyOptions {
   readonly home: string | null
   readonly defaults: CategoryDefaults
   readonly yes: YesScopes
+  /** Nothing may talk to anybody but acode to its model, whoever says so. */
+  readonly isAirgapped: boolean
   /** Reads shell strings; without one they are refused. See `needsShellParser`. */
   readonly parser: ShellParser | null
 }

@@ -8,21 +8,27 @@ import { configFixture } from "./config-fixture.ts"
 interface Setting {
   readonly user?: string
   readonly yes?: string | true
+  readonly isAirgapped?: boolean
 }
 
-async function policyWith({ user, yes }: Setting = {}): Promise<WiredPolicy> {
+async function policyWith({ user, ...more }: Setting = {}): Promise<WiredPolicy> {
   using fixture = configFixture()
   if (user !== undefined) fixture.user(`schema_version: "1"\n${user}\n`)
   const { values } = await fixture.load()
-  return policyOf(fixture, values, yes)
+  return policyOf(fixture, values, more)
 }
 
-function policyOf(fixture: ReturnType<typeof configFixture>, config: Config, yes?: string | true) {
+function policyOf(
+  fixture: ReturnType<typeof configFixture>,
+  config: Config,
+  { yes, isAirgapped = false }: Setting = {},
+) {
   return wirePolicy({
     config,
     environment: fixture.environment(),
     root: "/w",
     yes: yes === undefined ? undefined : readYes(yes, true),
+    isAirgapped,
   })
 }
 
@@ -118,7 +124,7 @@ describe("the policy version", () => {
     expect(versions[0]).toMatch(/^sha256:[0-9a-f]{64}$/)
   })
 
-  test("changes with rules, allowed commands, defaults and --yes, and with nothing else", async () => {
+  test("changes with rules, allowed commands, defaults, --yes and the airgap, and with nothing else", async () => {
     const settings: Setting[] = [
       {},
       { user: "rules: [{ name: a, operation: file_read, pattern: a, policy: deny }]" },
@@ -128,6 +134,7 @@ describe("the policy version", () => {
       { yes: true },
       { yes: "file_write:a" },
       { yes: "file_write:b" },
+      { isAirgapped: true },
     ]
     const versions = await Promise.all(settings.map(async each => (await policyWith(each)).policyVersion))
     expect(new Set(versions).size).toBe(settings.length)

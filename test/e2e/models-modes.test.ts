@@ -10,7 +10,7 @@ import type { ModelServerOptions } from "../support/model-server/contract.ts"
 import { scriptedAnswers } from "../support/model-server/scripted.ts"
 import { startModelServer } from "../support/model-server/server.ts"
 import { testWhere } from "../support/requirement.ts"
-import { greeting } from "../support/script-replies.ts"
+import { concrete, greeting, reply } from "../support/script-replies.ts"
 import { tcpDoor } from "../support/tcp-door.ts"
 
 /** An address of this machine that is not its loopback: to acode it is elsewhere. */
@@ -101,6 +101,19 @@ describe("an airgapped session", () => {
     expect([exitCode, stderr.includes("error")]).toEqual([0, false])
     expect(seen.length).toBeGreaterThanOrEqual(4)
     expect(seen.flat()).toEqual([])
+  }, 30_000)
+
+  test("gives no command the network, not even one of an approved plan", async () => {
+    const step = concrete("s1", "run_command", { argv: ["true"], network: "host" })
+    const replies = [reply.plan({ commands: [["true"]], steps: [step] }), reply.review("approve")]
+    const outcomes = async (mode: string) => {
+      await using server = await startModelServer({ protocol: "openai", answer: scriptedAnswers(replies) })
+      using room = httpWorkspace({ endpoint: server.endpoint })
+      const run = await room.ask("--yes=plan", "--mode", mode)
+      return run.data("tool_call.settled").map(({ outcome, error }) => [outcome, JSON.stringify(error)])
+    }
+    expect((await outcomes("local-only"))[0]).toEqual(["succeeded", "null"])
+    expect((await outcomes("airgapped"))[0]).toEqual(["denied", expect.stringContaining("airgapped")])
   }, 30_000)
 
   test("has no server where none is configured, and none elsewhere", async () => {

@@ -35,6 +35,27 @@ describe("several effects", () => {
   })
 })
 
+describe("in an airgapped session", () => {
+  const options = { isAirgapped: true }
+  const connect = { kind: "connect", host: "example.com" } as const
+  const withNetwork = execute(["npm", "ci"], { network: "host" })
+  const unconfined = execute(["ls"], { confined: false })
+
+  test("nothing reaches out, whatever the plan, the rules and --yes say", () => {
+    const rules = rulesOf({ name: "mine", operation: "external_request", pattern: "*", policy: "auto" })
+    for (const effect of [connect, withNetwork, unconfined])
+      expect(decideOn([effect], { options, rules, yes: "all", grant: { exact: [effect] } })).toMatchObject({
+        ...{ decision: "deny", level: 4, category: "EXTERNAL_REQUEST", rule: "mode.airgapped" },
+        reason: expect.stringContaining("airgapped"),
+      })
+  })
+
+  test("what stays on the machine is decided as ever", () => {
+    expect(decideOn([execute(["ls"])], { options })).toMatchObject({ decision: "allow", confined: true })
+    expect(decideOn([{ kind: "write", path: "a" }], { options })).toMatchObject({ decision: "ask" })
+  })
+})
+
 describe("a connection", () => {
   const connect = { kind: "connect", host: "example.com" } as const
 

@@ -25,6 +25,7 @@ export const options: PolicyOptions = {
   home: "/h",
   defaults: shippedDefaults,
   yes: noScopes,
+  isAirgapped: false,
   parser,
 }
 export const scene: Scene = { root: "/w", home: "/h", directories: ["/w"] }

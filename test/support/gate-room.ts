@@ -145,7 +145,7 @@ function newSession(store: Store): DrivenSession {
 
 function shippedPolicy({ root, outside }: TempWorkspace): GateParts["decide"] {
   const home = join(outside, "home")
-  const policy = { root, home, defaults: shippedDefaults, yes: noScopes, parser }
+  const policy = { root, home, defaults: shippedDefaults, yes: noScopes, isAirgapped: false, parser }
   return async (effects, grant) => decide(effects, grant, ruleSet([]), policy)
 }
 

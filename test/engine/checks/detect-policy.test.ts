@@ -7,7 +7,14 @@ import { loadShellParser } from "../../../src/policy/shell-parser.ts"
 import { noScopes } from "../../../src/policy/yes-scopes.ts"
 
 const parser = await loadShellParser()
-const policy = { root: "/project", home: "/home/ada", defaults: shippedDefaults, yes: noScopes, parser }
+const policy = {
+  root: "/project",
+  home: "/home/ada",
+  defaults: shippedDefaults,
+  yes: noScopes,
+  isAirgapped: false,
+  parser,
+}
 
 test.each([
   ["npm test"],
