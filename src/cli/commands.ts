@@ -4,6 +4,8 @@ import { approve } from "./approve.ts"
 import { auditVerify } from "./audit-verify.ts"
 import { cancel } from "./cancel.ts"
 import { configGet } from "./config-get.ts"
+import { configMatrix } from "./config-matrix.ts"
+import { configMode } from "./config-mode.ts"
 import { configPath } from "./config-path.ts"
 import { configSet } from "./config-set.ts"
 import { configShow } from "./config-show.ts"
@@ -89,6 +91,8 @@ export const cliCommands: readonly CliCommand[] = [
   configGet,
   configSet,
   configPath,
+  configMode,
+  configMatrix,
   configTrust,
   schema,
   doctor,

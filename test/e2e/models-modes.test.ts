@@ -125,6 +125,34 @@ describe("an airgapped session", () => {
   })
 })
 
+describe("the mode", () => {
+  test("that is in force is told, with where it is from and what it allows", async () => {
+    using plain = httpWorkspace({ endpoint: null })
+    expect(JSON.parse((await plain.plain("config", "mode", "--json")).stdout)).toMatchObject({
+      ...{ mode: "local-only", origin: "default", allowsBurst: true, isLocked: false },
+      allowed: expect.arrayContaining([{ id: "other_models", allowed: "no" }]),
+    })
+    using locked = httpWorkspace({ endpoint: null, more: { mode: { airgapped_lock: true } } })
+    const { stdout } = await locked.plain("config", "mode")
+    expect(stdout).toMatch(/^airgapped {2}\(user\)\n/)
+    expect(stdout).toMatch(/network for commands +no\n/)
+    expect(stdout).toMatch(/--mode burst +is refused\n/)
+  })
+
+  test("is compared with the others, whole or in part", async () => {
+    using room = httpWorkspace({ endpoint: null })
+    const { stdout } = await room.plain("config", "matrix")
+    expect(stdout.split("\n")[0]).toMatch(/^ +local-only +burst +airgapped$/)
+    const one = await room.plain(
+      ...["config", "matrix", "--mode", "airgapped", "--capability", "other_models", "--json"],
+    )
+    expect(JSON.parse(one.stdout)).toEqual([
+      { id: "other_models", summary: "models elsewhere", allowed: { airgapped: "no" } },
+    ])
+    expect((await room.plain("config", "matrix", "--capability", "flying")).exitCode).toBe(2)
+  })
+})
+
 describe("a server elsewhere", () => {
   test("is refused by default, with how to consent", async () => {
     using room = httpWorkspace({ endpoint: null, model: { provider: "anthropic" } })
