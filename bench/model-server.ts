@@ -52,10 +52,13 @@ function configure(workspace: TempWorkspace, provider: Protocol, endpoint: strin
 
 async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder()
-  let rest = ""
+  let begun: string[] = []
   for await (const chunk of stream) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n")
-    rest = lines.pop() ?? ""
-    yield* lines
+    const [first = "", ...more] = decoder.decode(chunk, { stream: true }).split("\n")
+    begun.push(first)
+    for (const next of more) {
+      yield begun.join("")
+      begun = [next]
+    }
   }
 }

@@ -40,7 +40,7 @@ export function driveSession(parts: SessionLogParts, sessionId: string): DrivenS
       seq += events.length
       return stored
     },
-    whileOwned: work => parts.leases.whileHeld([workspace, stream], work),
+    whileOwned: work => parts.leases.whileHeld(stream, workspace, work),
     release: () => {
       clearInterval(beat)
       for (const lease of [stream, workspace]) parts.leases.release(lease)

@@ -2,7 +2,7 @@ import { messageOf } from "../base/assert.ts"
 import type { ModelItem, ModelRequest, Provider } from "./contract.ts"
 import { failed } from "./failures.ts"
 import type { RecordedReply, Recording } from "./recording-file.ts"
-import { toldItems } from "./reply-fault.ts"
+import { type Items, toldItems } from "./reply-fault.ts"
 import { mapTexts, requestPrint } from "./request-digest.ts"
 
 export interface RecordingSink {
@@ -114,15 +114,15 @@ async function* replayed(
   recording: Recording,
   request: ModelRequest,
   { redactText, settledText }: Pick<RecordingSink, "redactText" | "settledText">,
-): AsyncGenerator<ModelItem> {
+): AsyncGenerator<Items> {
   const place = `reply ${request.replyIndex} of the recording`
   const reply = recording.get(request.replyIndex)
   if (reply === undefined)
-    return yield failed("script", `there is no ${place}, for which the ${request.stage} asks`)
+    return yield [failed("script", `there is no ${place}, for which the ${request.stage} asks`)]
   const difference = differenceOf(reply, request, text => settledText(redactText(text)))
   if (difference !== null)
-    return yield failed("script", `the session has left its recording: at ${place} ${difference}`)
-  yield* reply.items
+    return yield [failed("script", `the session has left its recording: at ${place} ${difference}`)]
+  yield reply.items
 }
 
 function differenceOf(

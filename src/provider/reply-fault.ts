@@ -9,21 +9,25 @@ export class ReplyFault extends Error {
   }
 }
 
+/** Items that came together. They are read one after the other, and before the next ones are asked for. */
+export type Items = Iterable<ModelItem>
+
 /**
  * A reply as whoever asks gets it: what is thrown is told as its last item, and so is that it was stopped; nothing
  * follows the end. Words of a server reach problems and failures in many ways; here all of them pass.
  */
 export async function* toldItems(
-  items: AsyncIterable<ModelItem>,
+  batches: AsyncIterable<Items>,
   signal: AbortSignal,
   withoutSecret = (text: string) => text,
 ): AsyncGenerator<ModelItem> {
   try {
-    for await (const item of items) {
-      if (signal.aborted) return yield { kind: "failure", failure: abortedFailure }
-      yield readable(item, withoutSecret)
-      if (item.kind === "end" || item.kind === "failure") return
-    }
+    for await (const items of batches)
+      for (const item of items) {
+        if (signal.aborted) return yield { kind: "failure", failure: abortedFailure }
+        yield readable(item, withoutSecret)
+        if (item.kind === "end" || item.kind === "failure") return
+      }
   } catch (error) {
     const failure = signal.aborted ? abortedFailure : failureOf(error)
     yield readable({ kind: "failure", failure }, withoutSecret)

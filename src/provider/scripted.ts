@@ -1,6 +1,6 @@
 import type { ModelItem, ModelRequest, Provider } from "./contract.ts"
 import { failed } from "./failures.ts"
-import { toldItems } from "./reply-fault.ts"
+import { type Items, toldItems } from "./reply-fault.ts"
 import type { Script } from "./script-file.ts"
 import type { FaultKind, ScriptReply } from "./script-schema.ts"
 import { timerWait, type Wait } from "./wait.ts"
@@ -21,17 +21,21 @@ async function* replyTo(
   { stage, replyIndex }: ModelRequest,
   signal: AbortSignal,
   wait: Wait,
-): AsyncGenerator<ModelItem> {
+): AsyncGenerator<Items> {
   const reply = script.replies[replyIndex]
   const place = `replies[${replyIndex}]`
   if (reply === undefined) {
     const count = script.replies.length === 1 ? "1 reply" : `${script.replies.length} replies`
-    return yield failed("script", `the ${stage} asks for ${place} of the script, which has only ${count}`)
+    return yield [failed("script", `the ${stage} asks for ${place} of the script, which has only ${count}`)]
   }
   if (reply.stage !== stage)
-    return yield failed("script", `the ${stage} asks, and ${place} of the script is for the ${reply.stage}`)
-  if (reply.fault?.kind === "disconnect") yield { kind: "text", text: brokenOff }
+    return yield [failed("script", `the ${stage} asks, and ${place} of the script is for the ${reply.stage}`)]
+  if (reply.fault?.kind === "disconnect") yield [{ kind: "text", text: brokenOff }]
   if (reply.fault !== null) await wait(reply.fault.afterMs, signal)
+  yield itemsOf(reply, replyIndex, place)
+}
+
+function* itemsOf(reply: ScriptReply, replyIndex: number, place: string): Generator<ModelItem> {
   if (reply.content !== null) yield* saying(reply.content, replyIndex)
   if (reply.fault?.kind === "garbage") yield { kind: "text", text: garbage }
   if (reply.usage !== null) yield { kind: "usage", ...reply.usage }

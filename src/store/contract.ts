@@ -57,8 +57,8 @@ export interface Leases {
   /** Taken when free, expired, or held by a process of this machine that is dead; null when held. */
   acquire(stream: string, owner: ProcessIdentity): Lease | null
   renew(lease: Lease): boolean
-  /** Holds off everybody who wants to take one of them, and refuses (ACODE-DB-007) when somebody has. */
-  whileHeld<Result>(leases: readonly Lease[], work: () => Result): Result
+  /** Holds off everybody who wants to take one of the two, and refuses (ACODE-DB-007) when somebody has. */
+  whileHeld<Result>(lease: Lease, under: Lease, work: () => Result): Result
   /** Who has it now; null when nobody does. */
   owner(stream: string): ProcessIdentity | null
   release(lease: Lease): void

@@ -6,7 +6,7 @@ import type { EventLog, StoredEvent, StoreRedactor } from "./contract.ts"
 import { type Connection, guarded } from "./database.ts"
 import { type PreparedEvent, prepareEvent } from "./event-preparation.ts"
 import { type EventRow, eventColumns, toStoredEvent } from "./event-rows.ts"
-import { assertLease } from "./leases.ts"
+import { assertLeases } from "./leases.ts"
 import type { LogIdentity } from "./log-identity.ts"
 import type { Projector } from "./projector.ts"
 import { appendConflict } from "./store-failures.ts"
@@ -47,12 +47,11 @@ export function createEventLog(parts: LogParts): LogWriter {
     append: (stream, expectedSeq, epoch, events, under) => {
       const prepared = prepare(events)
       return connection.transaction("append", () => {
-        assertLease(connection, { stream, epoch })
-        if (under !== undefined) assertLease(connection, under)
+        assertLeases(connection, { stream, epoch }, under)
         return write(stream, expectedSeq, epoch, prepared)
       })
     },
-    lastSeq: stream => guarded(connection.path, () => lastOf(connection, stream)?.seq ?? 0),
+    lastSeq: stream => guarded(connection.path, () => readEnds(connection, stream).seq),
     each: stream => eachOf(connection, stream),
     read: (stream, afterSeq = 0) => guarded(connection.path, () => readStream(connection, stream, afterSeq)),
   }
@@ -66,15 +65,13 @@ function writeEvents(
   events: readonly PreparedEvent[],
 ): readonly StoredEvent[] {
   const { connection, identity } = parts
-  const last = lastOf(connection, stream)
-  const lastSeq = last?.seq ?? 0
-  if (lastSeq !== expectedSeq)
-    throw appendConflict(stream, `its last event is number ${lastSeq}, not ${expectedSeq}`)
+  const ends = readEnds(connection, stream)
+  if (ends.seq !== expectedSeq)
+    throw appendConflict(stream, `its last event is number ${ends.seq}, not ${expectedSeq}`)
   // Only whether this owner may append was asked: nothing has to become durable.
   if (events.length === 0) return []
   const at = toIso(parts.clock.now())
-  let { position, head } = readTail(connection)
-  let prevHash = last?.hash ?? noPrevious
+  let { position, head, hash: prevHash } = ends
   const stored = events.map((event, index) => {
     position += 1
     const fields = { stream, seq: expectedSeq + 1 + index, position, epoch, at, prevHash }
@@ -101,12 +98,22 @@ export function readTail(connection: Connection): LogTail {
   return tail
 }
 
-function lastOf(connection: Connection, stream: string): { seq: number; hash: string } | null {
-  return connection.db
-    .query<{ seq: number; hash: string }, [string]>(
-      "SELECT seq, hash FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1",
+/** Where the whole log and one stream of it end: what the next event follows. */
+interface Ends extends LogTail {
+  /** 0 before the first event of the stream. */
+  readonly seq: number
+  readonly hash: string
+}
+
+function readEnds(connection: Connection, stream: string): Ends {
+  const ends = connection.db
+    .query<Ends, [string]>(
+      `SELECT position, head, coalesce(seq, 0) AS seq, coalesce(hash, '${noPrevious}') AS hash FROM log_head
+       LEFT JOIN (SELECT seq, hash FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1) WHERE id = 1`,
     )
     .get(stream)
+  assert(ends !== null, "an open log has a head")
+  return ends
 }
 
 function insertEvent(connection: Connection, row: EventRow): void {

@@ -9,7 +9,7 @@ import { type Connection, guarded } from "./database.ts"
 import type { LogWriter } from "./event-log.ts"
 import { type OutputRules, outcomeOf } from "./execution-outcome.ts"
 import { executionStats, listExecutions, showExecution } from "./execution-queries.ts"
-import { assertLease, dropLease, takeLease } from "./leases.ts"
+import { assertLeases, dropLease, takeLease } from "./leases.ts"
 import { pruneExecutions } from "./prune.ts"
 import { interruptedEvent, recoverExecutions } from "./recovery.ts"
 import { appendConflict } from "./store-failures.ts"
@@ -82,7 +82,7 @@ function finish(
   if (epoch === undefined) throw appendConflict(stream, "it was not started by this process")
   const prepared = log.prepare([{ type: CommandFinished.type, version: CommandFinished.version, data }])
   connection.transaction("finished", () => {
-    assertLease(connection, { stream, epoch })
+    assertLeases(connection, { stream, epoch })
     log.write(stream, 1, epoch, prepared)
     dropLease(connection, stream)
   })

@@ -23,9 +23,9 @@ export function createLeases(parts: LeaseParts): Leases {
           .run(clock.now() + leaseMs, lease.stream, lease.epoch)
         return changes === 1
       }),
-    whileHeld: (leases, work) =>
+    whileHeld: (lease, under, work) =>
       connection.transaction("held", () => {
-        for (const lease of leases) assertLease(connection, lease)
+        assertLeases(connection, lease, under)
         return work()
       }),
     owner: stream => guarded(connection.path, () => leaseOwner(connection, stream)),
@@ -34,12 +34,20 @@ export function createLeases(parts: LeaseParts): Leases {
 }
 
 /** Inside the transaction of an append: a stale owner finds a higher epoch here and is shut out. */
-export function assertLease(connection: Connection, { stream, epoch }: Lease): void {
-  const row = readRow(connection, stream)
-  if (row === null || row.bootId === null)
-    throw appendConflict(stream, "nobody holds the right to append to it")
-  if (row.epoch !== epoch)
-    throw appendConflict(stream, `it belongs to owner ${row.epoch}, and this is owner ${epoch}`)
+export function assertLeases(connection: Connection, lease: Lease, under: Lease = lease): void {
+  const held = connection.db
+    .query<{ own: number | null; other: number | null }, [string, string]>(
+      `SELECT (SELECT epoch FROM leases WHERE stream = ?1 AND boot_id IS NOT NULL) AS own,
+         (SELECT epoch FROM leases WHERE stream = ?2 AND boot_id IS NOT NULL) AS other`,
+    )
+    .get(lease.stream, under.stream)
+  assertEpoch(lease, held?.own ?? null)
+  assertEpoch(under, held?.other ?? null)
+}
+
+function assertEpoch({ stream, epoch }: Lease, held: number | null): void {
+  if (held === null) throw appendConflict(stream, "nobody holds the right to append to it")
+  if (held !== epoch) throw appendConflict(stream, `it belongs to owner ${held}, and this is owner ${epoch}`)
 }
 
 /** Who may append to the stream now. */

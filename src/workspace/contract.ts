@@ -16,6 +16,8 @@ export interface Workspace extends Disposable {
   readonly path: string
   /** Where a path leads, whether or not anything is there. Decisions are made on this, not on what was typed. */
   locate(typed: string): Location
+  /** Whether the root has an entry of this name: a quick look for what is mostly missing. Nothing is decided on it. */
+  hasEntry(name: string): boolean
   /** Lines of a text file in bounded memory, whatever its size. */
   readLines(typed: string, range: ReadRange): FileLines
   /** All of a text file, to be edited. */

@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs"
 import { join } from "node:path"
 import type { Clock } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
@@ -50,6 +51,7 @@ export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
   const workspace: Workspace = {
     path: root.path,
     locate: typed => locate(root, typed),
+    hasEntry: name => lstatSync(join(root.path, name), { throwIfNoEntry: false }) !== undefined,
     readLines: (typed, range) => readLines(root, typed, range),
     readText: (typed, bytesMax) => readWholeText(root, typed, bytesMax),
     readBytes: (typed, bytesMax) => readWhole(root, typed, bytesMax),

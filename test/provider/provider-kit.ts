@@ -1,7 +1,7 @@
 import { assert } from "../../src/base/assert.ts"
 import type { Json } from "../../src/base/canonical.ts"
 import type { ModelItem, ModelRequest, Provider } from "../../src/provider/contract.ts"
-import { toldItems } from "../../src/provider/reply-fault.ts"
+import { type Items, toldItems } from "../../src/provider/reply-fault.ts"
 import { readScript, type Script } from "../../src/provider/script-file.ts"
 import type { Wait } from "../../src/provider/wait.ts"
 
@@ -26,8 +26,8 @@ export async function itemsOf(items: AsyncIterable<ModelItem>): Promise<ModelIte
 }
 
 /** As whoever asks gets them. */
-export function told(items: AsyncIterable<ModelItem>): AsyncIterable<ModelItem> {
-  return toldItems(items, never)
+export function told(batches: AsyncIterable<Items>): AsyncIterable<ModelItem> {
+  return toldItems(batches, never)
 }
 
 export function scriptOf(replies: readonly Json[]): Script {

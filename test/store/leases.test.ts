@@ -39,10 +39,10 @@ describe("a lease", () => {
     const lease = leases.acquire("ses_a", one)
     if (lease === null) throw new Error("the lease is held")
     const taken = () => another.leases.acquire("ses_a", other)
-    expect(leases.whileHeld([lease], () => codeOf(taken))).toBe("ACODE-DB-002")
+    expect(leases.whileHeld(lease, lease, () => codeOf(taken))).toBe("ACODE-DB-002")
     expect(taken()).toEqual({ stream: "ses_a", epoch: 2 })
     let isDone = false
-    expect(codeOf(() => leases.whileHeld([lease], () => (isDone = true)))).toBe("ACODE-DB-007")
+    expect(codeOf(() => leases.whileHeld(lease, lease, () => (isDone = true)))).toBe("ACODE-DB-007")
     expect(isDone).toBeFalse()
   })
 

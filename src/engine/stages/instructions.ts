@@ -9,7 +9,8 @@ const bytesMax = 16 * 1024
 
 /** What the project tells those who work on it. Redacted, because it goes to a model. */
 export function readInstructions(workspace: Workspace, redactor: Redactor): StageView["instructions"] {
-  const found = fileNames.flatMap(name => readOne(workspace, name) ?? [])
+  const there = fileNames.filter(name => workspace.hasEntry(name))
+  const found = there.flatMap(name => readOne(workspace, name) ?? [])
   // One of them is often a link to the other, or a copy.
   const different = found.filter(
     ({ sha256 }, index) => found.findIndex(each => each.sha256 === sha256) === index,

@@ -1,9 +1,9 @@
 import type { Json } from "../../base/canonical.ts"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { oneLine } from "../../base/text.ts"
-import type { ModelItem, ModelRequest } from "../contract.ts"
+import type { ModelRequest } from "../contract.ts"
 import { abortedFailure, modelFailure } from "../failures.ts"
-import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
+import { failureOf, type Items, ReplyFault, toldItems } from "../reply-fault.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
 import { type Answer, errorText, jsonBody } from "../transport/body.ts"
 import type { Transport, TransportLimits, TransportRequest } from "../transport/contract.ts"
@@ -68,7 +68,7 @@ async function* itemsOf(
   settings: ModelSettings,
   request: ModelRequest,
   signal: AbortSignal,
-): AsyncGenerator<ModelItem> {
+): AsyncGenerator<Items> {
   const { body, answerTool } = messagesRequest(request, settings)
   const posting: TransportRequest = {
     method: "POST",
@@ -79,7 +79,7 @@ async function* itemsOf(
   }
   const reply = await succeeded(way, await sent(way, posting, signal))
   if (isStream(reply, settings.streams)) yield* streamedItems(serverEvents(reply.chunks), answerTool)
-  else yield* wholeItems(await jsonBody(reply), answerTool)
+  else yield wholeItems(await jsonBody(reply), answerTool)
 }
 
 /** For a server that only speaks the protocol and has no address for one model. */

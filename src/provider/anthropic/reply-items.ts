@@ -2,7 +2,7 @@ import type { Json } from "../../base/canonical.ts"
 import type { ModelItem } from "../contract.ts"
 import { modelFailure } from "../failures.ts"
 import { type JsonObject, objectOf } from "../fields.ts"
-import { ReplyFault } from "../reply-fault.ts"
+import { type Items, ReplyFault } from "../reply-fault.ts"
 import { foreignJson } from "../transport/foreign-json.ts"
 import type { ServerEvent } from "../transport/sse.ts"
 import type { AnswerTool } from "./answer-tool.ts"
@@ -13,10 +13,10 @@ import { createReading } from "./message-reading.ts"
 export async function* streamedItems(
   events: AsyncIterable<Iterable<ServerEvent>>,
   answerTool: AnswerTool | null,
-): AsyncGenerator<ModelItem> {
+): AsyncGenerator<Items> {
   const reading = createReading(answerTool)
   let broken: unknown = null
-  for await (const together of events)
+  const itemsIn = function* (together: Iterable<ServerEvent>): Generator<ModelItem> {
     for (const event of together) {
       if (broken !== null) throw broken
       let decoded: JsonObject
@@ -30,6 +30,11 @@ export async function* streamedItems(
       yield* reading.take(decoded)
       if (reading.isOver()) return
     }
+  }
+  for await (const together of events) {
+    yield itemsIn(together)
+    if (reading.isOver()) return
+  }
   throw new ReplyFault(modelFailure("truncated", "the reply broke off before its end"))
 }
 

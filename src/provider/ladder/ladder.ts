@@ -39,7 +39,7 @@ async function* reading(
       case "text": {
         const text = held.take(item.text)
         shown += text
-        yield* texts(text)
+        if (text !== "") yield { kind: "text", text }
         break
       }
       case "call":
@@ -48,7 +48,9 @@ async function* reading(
           return yield failed("malformed", `the reply calls more than ${callsMax} tools at once`)
         break
       case "end":
-        return yield* ending({ request, rung, shown, held, calls, reason: item.reason })
+        // Not delegated: that would wait for each of them twice.
+        for (const last of ending({ request, rung, shown, held, calls, reason: item.reason })) yield last
+        return
       case "failure":
         yield* texts(held.rest().text)
         return yield item

@@ -3,7 +3,7 @@ import { oneLine } from "../../base/text.ts"
 import type { ModelFailure, ModelItem } from "../contract.ts"
 import { failed } from "../failures.ts"
 import { countAt, type JsonObject, listAt, objectAt, objectOf, textAt, unreadable } from "../fields.ts"
-import { ReplyFault } from "../reply-fault.ts"
+import { type Items, ReplyFault } from "../reply-fault.ts"
 import { refusedCloud } from "./cloud.ts"
 import { type AskedModel, errorIn, streamError } from "./server-errors.ts"
 import { callItem } from "./tool-calls.ts"
@@ -24,9 +24,9 @@ interface AskedFor extends AskedModel {
 export async function* replyItems(
   parts: AsyncIterable<Iterable<Json>> | Iterable<Iterable<Json>>,
   asked: AskedFor,
-): AsyncGenerator<ModelItem> {
+): AsyncGenerator<Items> {
   let callCount = 0
-  for await (const together of parts)
+  const itemsIn = function* (together: Iterable<Json>): Generator<ModelItem> {
     for (const value of together) {
       const part = checkedPart(value, asked)
       const message = objectAt(part, "message") ?? {}
@@ -36,9 +36,12 @@ export async function* replyItems(
         callCount += 1
         yield callItem(call, `call_${asked.replyIndex}_${callCount}`)
       }
+      // The last item ends the reply, for whoever reads it.
       if (part["done"] === true) return yield* ending(part, asked, callCount > 0)
     }
-  yield failed("truncated", "the reply broke off before the server said that it is done")
+  }
+  for await (const together of parts) yield itemsIn(together)
+  yield [failed("truncated", "the reply broke off before the server said that it is done")]
 }
 
 function checkedPart(value: Json, asked: AskedFor): JsonObject {

@@ -1,7 +1,7 @@
 import type { Json } from "../../base/canonical.ts"
 import { systemClock } from "../../base/clock.ts"
-import type { ModelFailure, ModelItem, ModelRequest, Provider } from "../contract.ts"
-import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
+import type { ModelFailure, ModelRequest, Provider } from "../contract.ts"
+import { failureOf, type Items, ReplyFault, toldItems } from "../reply-fault.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
 import { type Answer, errorText, jsonBody } from "../transport/body.ts"
 import type { Transport, TransportRequest } from "../transport/contract.ts"
@@ -73,7 +73,7 @@ async function* replyTo(
   settings: ModelSettings,
   request: ModelRequest,
   signal: AbortSignal,
-): AsyncGenerator<ModelItem> {
+): AsyncGenerator<Items> {
   const { model, windowTokens, streams, limits } = settings
   const estimated = estimatedTokens(request)
   const refused = isCloudName(model) ? refusedCloud(model, "ollama.com") : overWindow(estimated, windowTokens)

@@ -1,9 +1,9 @@
 import type { Json } from "../../base/canonical.ts"
 import { type Clock, systemClock } from "../../base/clock.ts"
-import type { ModelItem, ModelRequest, Provider } from "../contract.ts"
+import type { ModelRequest, Provider } from "../contract.ts"
 import { abortedFailure } from "../failures.ts"
 import { unreadable } from "../fields.ts"
-import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
+import { failureOf, type Items, ReplyFault, toldItems } from "../reply-fault.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
 import { type Answer, errorText, jsonBody } from "../transport/body.ts"
 import type { Transport, TransportLimits, TransportReply } from "../transport/contract.ts"
@@ -72,7 +72,7 @@ async function* reply(
   settings: ModelSettings,
   request: ModelRequest,
   signal: AbortSignal,
-): AsyncGenerator<ModelItem> {
+): AsyncGenerator<Items> {
   const { transport, paths, headers, withoutSecret } = way
   const { windowTokens, outputTokensMax, limits, streams } = settings
   const model = request.model ?? settings.model
@@ -90,7 +90,7 @@ async function* reply(
   )
   const answer = await goodAnswer(sent, way, model)
   if (isStream(answer, streams)) yield* streamedReply(serverEvents(answer.chunks), asked)
-  else yield* wholeReply(await jsonBody(answer), asked)
+  else yield wholeReply(await jsonBody(answer), asked)
 }
 
 /** A server may stream or not whatever it was asked for: it says so itself. */

@@ -1,7 +1,7 @@
 import type { Json } from "../../base/canonical.ts"
 import type { ModelItem } from "../contract.ts"
 import { type JsonObject, listOf, objectOf, tokensOf, unreadable, wordsOf } from "../fields.ts"
-import { ReplyFault } from "../reply-fault.ts"
+import { type Items, ReplyFault } from "../reply-fault.ts"
 import { foreignJson } from "../transport/foreign-json.ts"
 import type { ServerEvent } from "../transport/sse.ts"
 import { type OpenCall, takePieces, takeWhole } from "./call-assembly.ts"
@@ -12,17 +12,20 @@ import { errorFailure, errorIn } from "./server-errors.ts"
 export async function* streamedReply(
   events: AsyncIterable<Iterable<ServerEvent>>,
   asked: Asked,
-): AsyncGenerator<ModelItem> {
+): AsyncGenerator<Items> {
   const received = nothingYet()
-  for await (const together of events)
+  const itemsIn = function* (together: Iterable<ServerEvent>): Generator<ModelItem> {
     for (const event of together) {
+      // The last item ends the reply, for whoever reads it.
       if (event.data.trim() === "[DONE]") return yield* endItems(received, asked)
       const chunk = chunkIn(event, asked)
       if (chunk === null) continue
       const choice = firstChoice(chunk)
       yield* take(received, chunk, choice, objectOf(choice?.["delta"]), takePieces)
     }
-  yield* endItems(received, asked)
+  }
+  for await (const together of events) yield itemsIn(together)
+  yield endItems(received, asked)
 }
 
 /** The items of a reply that came as one piece of JSON. */

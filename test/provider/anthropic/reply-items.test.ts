@@ -42,7 +42,7 @@ describe("a stream", () => {
       for (const { type, ...rest } of [...saying(0, "x"), ...ending("end_turn")])
         yield [{ event: String(type), data: JSON.stringify(rest) }]
     }
-    expect(await itemsOf(streamedItems(sent(), null))).toEqual([text("x"), stop])
+    expect(await itemsOf(told(streamedItems(sent(), null)))).toEqual([text("x"), stop])
   })
 })
 

@@ -27,7 +27,7 @@ export async function fromEvents(
 }
 
 export async function whole(body: Json, more: Partial<Asked> = {}): Promise<ModelItem[]> {
-  return await itemsOf(told(inOrder(wholeReply(body, { ...asked, ...more }))))
+  return await itemsOf(told(inOrder([wholeReply(body, { ...asked, ...more })])))
 }
 
 async function* inOrder<Value>(values: Iterable<Value>): AsyncGenerator<Value> {
