@@ -1,17 +1,16 @@
 import { join } from "node:path"
-import { systemIds } from "../src/base/clock.ts"
 import type { Protocol } from "../src/domain/model-choice.ts"
 import { repositoryRoot } from "../test/support/acode.ts"
 import { open, reply } from "../test/support/script-replies.ts"
 import { type TempWorkspace, tempWorkspace } from "../test/support/temp-workspace.ts"
-import { driven, spans, turning } from "./driven-session.ts"
-import { compiledHello, durableCommits } from "./floors.ts"
+import { driven, spans } from "./driven-session.ts"
+import { compiledHello } from "./floors.ts"
+import type { TurnOverHttp } from "./http-turn-program.ts"
 import { timingOf } from "./measure.ts"
 import { benchServer } from "./model-server.ts"
 import { peakMb } from "./peak-memory.ts"
 import { openProduct } from "./product.ts"
 import { atMost, type Figure, timesFloor } from "./report.ts"
-import { sampled } from "./sampled.ts"
 
 /** What a session over real HTTP costs beside the model: until it is asked, for each turn, and when it is long. */
 export async function modelFigures(): Promise<Figure[]> {
@@ -66,73 +65,34 @@ async function startedAtMs(workspace: TempWorkspace): Promise<number> {
   return beganMs
 }
 
-const commitsOfTurn = 4
-
 async function turns(protocol: Protocol): Promise<Figure[]> {
-  const read = await turn(protocol, false, index => ["read_file", { path: `read/${index % 8}.txt` }])
-  const write = await turn(protocol, true, index => [
-    "write_file",
-    { path: `out/${index % 50}.txt`, content: `content ${index}\n` },
-  ])
+  const read = await turn(protocol, "read")
+  const write = await turn(protocol, "write")
   return [
     atMost("turn over HTTP that reads, over its commits and a bare request", read.overMs, 1.5),
     atMost(
       "turn over HTTP that writes, over its commits, a bare request, the file and its pre-image",
-      write.overMs - write.fileMs,
+      write.overMs,
       2,
     ),
     atMost("first request of the executor", read.firstBytes / 1_000, 12, "kB"),
   ]
 }
 
-/** What a turn takes over its commits and a bare request, and what a file and its pre-image take by themselves. */
-async function turn(protocol: Protocol, writes: boolean, call: Parameters<typeof turning>[0]) {
-  using product = openProduct()
-  for (let index = 0; index < 8; index++) product.workspace.write(`read/${index}.txt`, "line\n".repeat(100))
-  const replies = turning(call)
-  await using server = await benchServer(product.workspace, protocol, replies)
-  using floor = durableCommits(product.workspace.outside)
-  const { workspace, checkpoints } = await product.wiring.workspace()
-  const commits = sampled(() => floor.commit())
-  let count = 0
-  const files = sampled(() => {
-    checkpoints.takeFiles(systemIds.next("cal"), ["bare.txt"])
-    workspace.write({ path: "bare.txt", content: Buffer.from(`content ${++count}\n`) })
-  })
-  const { seen } = await driven(product, null, () => {
-    commits.take()
-    if (writes) files.take()
-  })
-  const bodies = (await server.finish()).map(({ body }) => JSON.stringify(body))
-  await using again = await benchServer(product.workspace, protocol, replies)
-  const turnMs = timingOf(spans(seen, "tool_call.settled", "tool_call.settled")).p50
-  const bareMs = await bareRequestMs(again.endpoint, bodies, () => floor.commit())
-  return {
-    overMs: turnMs - bareMs - commitsOfTurn * commits.p50(),
-    fileMs: files.p50(),
-    firstBytes: bodies[1]?.length ?? 0,
-  }
-}
-
 /**
- * The least anybody pays for the very requests of a session: each on a new connection, its reply heard out, and as many
- * commits in between. Without them it would be a request of a process that never waits for anything else.
+ * Each time in a process that has done nothing else, as a session has one; the one in the middle counts, because what
+ * else the machine does is part of any single one.
  */
-async function bareRequestMs(
-  endpoint: string,
-  bodies: readonly string[],
-  commit: () => void,
-): Promise<number> {
-  const samples: number[] = []
-  for (const body of bodies) {
-    for (let count = 0; count < commitsOfTurn; count++) commit()
-    const began = performance.now()
-    const request = { method: "POST", body, keepalive: false }
-    const { body: reply } = await fetch(`${endpoint}/v1/chat/completions`, request)
-    for await (const _ of reply ?? []);
-    samples.push(performance.now() - began)
+async function turn(protocol: Protocol, kind: "read" | "write"): Promise<TurnOverHttp> {
+  const program = join(import.meta.dir, "http-turn-program.ts")
+  const measured: TurnOverHttp[] = []
+  for (let run = 0; run < 5; run++) {
+    const child = Bun.spawn([process.execPath, program, protocol, kind], { stdout: "pipe" })
+    measured.push(JSON.parse(await child.stdout.text()))
   }
-  return timingOf(samples.slice(20)).p50
+  const [, , middle] = measured.sort((a, b) => a.overMs - b.overMs)
+  if (middle === undefined) throw new Error("five were measured")
+  return middle
 }
 
 async function long(protocol: Protocol): Promise<Figure[]> {

@@ -43,7 +43,9 @@ interface Validity {
  * nothing, so such places keep their word.
  */
 function redactedData(original: Json, redactor: StoreRedactor, check: (data: Json) => Validity): Json {
-  if (hasSecretName(original, redactor)) {
+  const hidesName = hasSecretName(original, redactor)
+  if (!hidesName && isClean(original, redactor)) return original
+  if (hidesName) {
     const everything = redactStrings(original, redactor, true)
     if (check(everything).success) return everything
   }
@@ -73,10 +75,20 @@ function collectNames(value: Json, found: Set<string>): void {
     for (const item of value) collectNames(item, found)
     return
   }
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
     found.add(name)
-    collectNames(member, found)
+    collectNames(value[name] ?? null, found)
   }
+}
+
+/** What nearly every event is; nothing is made to find out. */
+function isClean(value: Json, redactor: StoreRedactor): boolean {
+  if (typeof value === "string") return redactor.redactText(value) === value
+  if (value === null || typeof value !== "object") return true
+  const members = isList(value) ? value : Object.values(value)
+  for (let index = 0; index < members.length; index++)
+    if (!isClean(members[index] ?? null, redactor)) return false
+  return true
 }
 
 function redactStrings(value: Json, redactor: StoreRedactor, withNames: boolean): Json {
