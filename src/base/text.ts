@@ -24,6 +24,12 @@ export function oneLine(text: string, max: number): string {
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`
 }
 
+/** The first line of a text, for a listing; that there is more is shown. */
+export function firstLine(text: string, max: number): string {
+  const [first = "", ...more] = text.trim().split("\n", 2)
+  return oneLine(more.length === 0 ? first : `${first} …`, max)
+}
+
 /** How a person would type this argument in a POSIX shell. */
 export function shellQuoted(argument: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`

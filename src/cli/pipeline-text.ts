@@ -1,4 +1,4 @@
-import { oneLine } from "../base/text.ts"
+import { firstLine, oneLine } from "../base/text.ts"
 import type { CheckView, PipelineView, StageView } from "../domain/pipeline/pipeline-view.ts"
 import { durationText } from "./format.ts"
 
@@ -19,7 +19,7 @@ export function pipelineLines({
     ...checks.map(checkLine),
     ...cycles.map(
       ({ from, to, count, limit, reason }) =>
-        `⚠ Cycle ${count}/${limit}: ${from} → ${to} — ${oneLine(reason, 300)}`,
+        `⚠ Cycle ${count}/${limit}: ${from} → ${to} — ${firstLine(reason, 300)}`,
     ),
     ...escalations.map(
       ({ stage, level, reason }) => `⚠ [${stage.toUpperCase()}] ${level}: ${oneLine(reason, 300)}`,

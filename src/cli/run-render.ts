@@ -1,5 +1,5 @@
 import type * as z from "zod/mini"
-import { oneLine } from "../base/text.ts"
+import { firstLine, oneLine } from "../base/text.ts"
 import {
   ApprovalAnswered,
   ApprovalRequested,
@@ -128,15 +128,20 @@ const tellers: ReadonlyMap<string, Teller> = new Map([
   }),
   on(CheckFinished, ({ criterionId, kind, verdict, reason }, { paint }) => {
     const mark = { passed: paint.green("✓"), failed: paint.red("✗"), inconclusive: "⚠" }[verdict]
-    const why = verdict === "passed" ? "" : ` — ${verdict}: ${oneLine(reason, 300)}`
-    return [`${tag("verifier")} ${mark} ${oneLine(criterionId, 60)} (${oneLine(kind, 30)})${why}`]
+    const name = `${tag("verifier")} ${mark} ${oneLine(criterionId, 60)} (${oneLine(kind, 30)})`
+    if (verdict === "passed") return [name]
+    const [first = "", ...output] = reason.split("\n").filter(line => line.trim() !== "")
+    return [
+      `${name} — ${verdict}: ${oneLine(first, 300)}`,
+      ...tellingLines(output).map(line => paint.dim(`    ${oneLine(line, 200)}`)),
+    ]
   }),
   on(CycleStarted, ({ from, to, count, limit, reason }) => [
-    `⚠ Cycle ${count}/${limit}: ${from} → ${to} — ${oneLine(reason, 300)}`,
+    `⚠ Cycle ${count}/${limit}: ${from} → ${to} — ${firstLine(reason, 300)}`,
   ]),
   on(StageFinished, ({ stage, status, message, durationMs }, { paint }) => {
     const mark = status === "success" ? paint.green("✓") : isEnd(status) ? paint.red("✗") : "⚠"
-    return [`${tag(stage)} ${mark} ${oneLine(message, 300)} (${durationText(durationMs)})`]
+    return [`${tag(stage)} ${mark} ${firstLine(message, 300)} (${durationText(durationMs)})`]
   }),
   on(TransitionRefused, ({ from, to, reason }, { paint }) => [
     `${tag(from)} ${paint.red("✗")} does not move to ${to}: ${oneLine(reason, 300)}`,
@@ -145,6 +150,16 @@ const tellers: ReadonlyMap<string, Teller> = new Map([
     exitCode === 0 ? [] : [`${tag(stage)} ⚠ needs a person: ${level}`],
   ),
 ])
+
+const outputLinesMax = 8
+
+/** Of what a failed check printed what sounds like the failure, else its end; `session logs` has all of it. */
+function tellingLines(output: readonly string[]): readonly string[] {
+  const failing = output.filter(line =>
+    /\b(?:not ok|fail\w*|error\w*|expected|actual|panic\w*)\b/i.test(line),
+  )
+  return failing.length === 0 ? output.slice(-outputLinesMax) : failing.slice(0, outputLinesMax)
+}
 
 function on<Definition extends EventDefinition>(
   definition: Definition,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { nearest, oneLine, printable, shellQuoted } from "../../src/base/text.ts"
+import { firstLine, nearest, oneLine, printable, shellQuoted } from "../../src/base/text.ts"
 
 describe("foreign text made safe to print", () => {
   test("shows escapes, bells and title changes instead of obeying them", () => {
@@ -43,6 +43,11 @@ describe("one line for a listing", () => {
     expect(oneLine("abcdef", 6)).toBe("abcdef")
     expect(oneLine("abcdefg", 6)).toBe("abcde…")
     expect(oneLine("abc", 0)).toBe("…")
+  })
+
+  test("of many lines may be the first, which shows that there are more", () => {
+    expect([firstLine("a", 9), firstLine("\na\n", 9), firstLine("a\nb", 9)]).toEqual(["a", "a", "a …"])
+    expect(firstLine("abcdef\ng", 4)).toBe("abc…")
   })
 
   test("is not cut through a character", () => {

@@ -84,6 +84,30 @@ describe("a session as it is told while it happens", () => {
     ])
   })
 
+  test("shows of what a failed check printed what sounds like the failure, else the end of it", () => {
+    const lines = Array.from({ length: 20 }, (_, index) => `line ${index}`)
+    const failing = [
+      "exit code 1",
+      "TAP version 13",
+      "ok 1 - a",
+      "not ok 2 - b",
+      "  expected: 3",
+      "",
+      "# fail 1",
+    ]
+    const session = atVerifier().add(
+      made.checked("a1", "failed", { reason: failing.join("\n") }),
+      made.checked("a2", "failed", { reason: ["exit code 2", ...lines].join("\n") }),
+    )
+    const text = told(eventsOf(session)).split("\n")
+    const first = text.indexOf("[VERIFIER] ✗ a1 (command) — failed: exit code 1")
+    expect(text.slice(first + 1, first + 5)).toEqual([
+      ...["    not ok 2 - b", "      expected: 3", "    # fail 1"],
+      "[VERIFIER] ✗ a2 (command) — failed: exit code 2",
+    ])
+    expect(text.slice(first + 5, first + 14)).toEqual(lines.slice(-8).map(line => `    ${line}`))
+  })
+
   test("numbers cycles, and counts the steps that mend something", () => {
     const fixes = [{ taskId: "t1", stepId: "t1.fix1", description: "mend" }]
     const session = atVerifier().add(
