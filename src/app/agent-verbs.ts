@@ -79,17 +79,16 @@ async function start(
   if (goal.trim() === "")
     throw refused("usage", "ACODE-CLI-003", "the goal is empty", "say what is to be done")
   const { lookForModels } = await import("./model/session-models.ts")
-  using models = await lookForModels(
-    wiring,
-    { settings, before: null, said: { model: true, mode: true } },
-    surface,
-  )
+  const asked = { settings, before: null, said: { model: true, mode: true } }
+  // Who waits for the workspace wants to know what the server has then.
+  using early = surface.waits ? null : await lookForModels(wiring, asked, surface)
   const store = await wiring.store()
   const session = await take(store, systemIds.next("ses"), surface)
   try {
     const { workspace } = await wiring.workspace()
     wiring.mode = settings.mode
     const { policyVersion } = await wiring.policy()
+    using models = early ?? (await lookForModels(wiring, asked, surface))
     const chosen = await models.choose()
     await using agent = await wireAgent(
       wiring,
@@ -171,8 +170,8 @@ async function take(
     try {
       return driveSession(parts, sessionId)
     } catch (error) {
-      if (!(error instanceof Failure) || error.report.code !== "ACODE-ORCH-008") throw error
-      if (!waits) throw held(store, error)
+      if (!(error instanceof Failure) || !heldCodes.includes(error.report.code)) throw error
+      if (!waits) throw error.report.code === workspaceHeld ? held(store, error) : error
       if (stopping?.drain.aborted) throw new Failure({ ...error.report, kind: "interrupted" })
       await Bun.sleep(waitMs)
     }
@@ -180,6 +179,9 @@ async function take(
 }
 
 const waitMs = 200
+const workspaceHeld = "ACODE-ORCH-008"
+/** Also while its owner writes a file. */
+const heldCodes: readonly string[] = [workspaceHeld, "ACODE-DB-002"]
 
 function held(store: Store, error: Failure): Failure {
   const running = store.sessions.list({ limit: 20 }).find(isDriven)

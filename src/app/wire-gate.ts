@@ -30,6 +30,8 @@ export async function wireGate(wiring: Wiring, log: SessionLog, approvals: Appro
   const redactor = await wiring.redactor([])
   const recorder = createSessionRecorder(log, store.executions, processIdentity())
   const settings = toExecutionSettings(values)
+  const hasSandbox = await wiring.hasSandbox()
+  const { sandbox } = values.execution
   return createGate({
     log,
     room: {
@@ -38,7 +40,9 @@ export async function wireGate(wiring: Wiring, log: SessionLog, approvals: Appro
       redactor,
       runner: await wiring.runnerWith(recorder),
       splitCommand: commandWords,
-      hasSandbox: await wiring.hasSandbox(),
+      hasSandbox,
+      // By name: found once, it is not done without when it is not there any more.
+      sandbox: hasSandbox && sandbox === "auto" ? "bwrap" : sandbox,
       limits: { ...limits, commandTimeoutMs: settings.defaultTimeoutMs },
     },
     checkpoints,

@@ -114,9 +114,7 @@ class GatedCall {
     const { parts, request, callId } = this
     try {
       const execute = () => call.prepared.execute(contextOf(request, callId, parts.log.sessionId))
-      // Stopped for so long that another process went on with the session: then this is not ours to do any more. A
-      // command finds out when its start is recorded.
-      const result = await (intent.effectClass === "replace" ? parts.log.whileOwned(execute) : execute())
+      const result = await this.owned(intent, execute)
       parts.faults.reach("gate.done")
       const changes = this.changesOf(intent, result)
       return outcomeOf(result, changes, certaintyOfResult(result, isCommand))
@@ -124,6 +122,16 @@ class GatedCall {
       const { certainty, changes } = this.lookAfter(intent, call.prepared)
       return outcomeWithout(failedBy(error, certainty), changes)
     }
+  }
+
+  /** Stopped for so long that another process went on with the session: then this is not ours to do any more. */
+  private owned<Result>({ effectClass }: Intent, work: () => Promise<Result>): Promise<Result> {
+    const { log } = this.parts
+    if (effectClass === "read") return work()
+    if (effectClass === "replace") return log.whileOwned(work)
+    // A command takes its time and records its own start; nobody may be kept from the log meanwhile.
+    log.whileOwned(() => undefined)
+    return work()
   }
 
   private changesOf(intent: Intent, result: ToolResult): readonly FileChange[] {

@@ -41,7 +41,7 @@ export function declareCommand(room: ToolRoom, call: CommandCall): DeclaredCall 
       execute: async context => {
         const record = await room.runner.execute(
           command,
-          { network, useShell: false },
+          { network, sandbox: room.sandbox, useShell: false },
           executionContext(context),
         )
         return resultOf(room, record, cwd)

@@ -1,6 +1,6 @@
 import type * as z from "zod/mini"
 import type { Json } from "../base/canonical.ts"
-import type { NetworkChoice } from "../domain/command.ts"
+import type { NetworkChoice, SandboxChoice } from "../domain/command.ts"
 import type { CorrelationIds } from "../domain/command-result.ts"
 import type { Effect } from "../domain/effect.ts"
 import type { CallError, Diagnostic, FileChange } from "../domain/tool-call.ts"
@@ -19,6 +19,8 @@ export interface ToolRoom {
   readonly splitCommand: (line: string) => readonly string[]
   /** Whether commands are confined here. */
   readonly hasSandbox: boolean
+  /** What they run in: never less than what was decided on. */
+  readonly sandbox: SandboxChoice
   readonly limits: ToolLimits
 }
 

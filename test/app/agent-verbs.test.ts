@@ -1,10 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { agentVerbs } from "../../src/app/agent-verbs.ts"
+import { readEnvironment } from "../../src/app/environment.ts"
+import { Wiring } from "../../src/app/wire.ts"
 import { defaultLimits, plainSettings } from "../../src/domain/pipeline/settings.ts"
+import { processIdentity } from "../../src/store/process-identity.ts"
 import { type AgentServiceRoom, agentService } from "../support/agent-service.ts"
 import { check } from "../support/checker.ts"
 import { eventually } from "../support/eventually.ts"
 import { quietSurface } from "../support/golden-points.ts"
+import { scriptedAnswers } from "../support/model-server/scripted.ts"
+import { startModelServer } from "../support/model-server/server.ts"
 import { contains, greeting, open, reply } from "../support/script-replies.ts"
+import { tempWorkspace } from "../support/temp-workspace.ts"
 
 let room: AgentServiceRoom
 beforeEach(() => {
@@ -50,6 +59,38 @@ describe("run", () => {
       report: { code: "ACODE-ORCH-008", message: expect.stringContaining(id) },
     })
     expect(await first).toMatchObject({ exitCode: 0 })
+  })
+})
+
+describe("run --wait", () => {
+  test("asks for models when the workspace is its own, and not before", async () => {
+    await using server = await startModelServer({ protocol: "ollama", answer: scriptedAnswers(greeting()) })
+    using workspace = tempWorkspace({ git: true })
+    const configured = { schema_version: "1", model: { endpoint: server.endpoint, provider: "ollama" } }
+    mkdirSync(join(workspace.configHome, "acode"), { recursive: true, mode: 0o700 })
+    writeFileSync(join(workspace.configHome, "acode", "config.yml"), JSON.stringify(configured))
+    const environment = readEnvironment(workspace.environment)
+    using wiring = new Wiring({ environment, workspace: workspace.root, configFile: undefined })
+    const { leases } = await wiring.store()
+    const held = leases.acquire("workspace", processIdentity())
+    const settings = { ...plainSettings, limits: defaultLimits }
+    const quiet = quietSurface("none", () => undefined)
+    let tries = 0
+    const stopping = {
+      ...quiet.stopping,
+      // Asked after each time that the workspace could not be taken.
+      get drain() {
+        tries += 1
+        return quiet.stopping.drain
+      },
+    }
+    const surface = { ...quiet, stopping, model: {}, waits: true, acceptsPlans: true }
+    const run = agentVerbs(wiring).run("x", settings, surface)
+    await eventually("it has tried twice", () => (tries >= 2 ? tries : null))
+    expect(server.requests).toEqual([])
+    if (held !== null) leases.release(held)
+    expect(await run).toMatchObject({ exitCode: 0 })
+    expect(server.requests.length).toBeGreaterThan(0)
   })
 })
 

@@ -102,6 +102,7 @@ export function gateRoom(options: GateRoomOptions = {}): GateRoom {
       runner: runner.runner,
       splitCommand: commandWords,
       hasSandbox: sandbox !== "none",
+      sandbox,
       limits: { ...limits, ...options.limits },
     },
     checkpoints,

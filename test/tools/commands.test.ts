@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { chmodSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
+import { declareCommand } from "../../src/tools/command-call.ts"
 import { codeOf, failureOf, quietly, type TestRoom, testRoom } from "./support.ts"
 
 let t: TestRoom
@@ -12,6 +13,22 @@ afterEach(() => t[Symbol.dispose]())
 const sh = (script: string) => ["/bin/sh", "-c", script]
 
 describe("run_command", () => {
+  test("runs in the sandbox that was decided on, and in no other", async () => {
+    const room = { ...t.room, hasSandbox: true, sandbox: "bwrap" as const }
+    const options: unknown[] = []
+    const runner: typeof room.runner = {
+      ...room.runner,
+      execute: (_command, given) => {
+        options.push(given)
+        throw new Error("seen enough")
+      },
+    }
+    const call = { argv: ["true"], cwd: ".", timeoutMs: null, network: "none", shown: "true" } as const
+    const prepared = await declareCommand({ ...room, runner }, call).prepare()
+    await expect(prepared.execute(quietly)).rejects.toThrow("seen enough")
+    expect(options).toMatchObject([{ sandbox: "bwrap", network: "none" }])
+  })
+
   test("runs a program with its arguments as they are", async () => {
     mkdirSync(join(t.root, "sub"))
     const argv = ["printf", "%s|", "a b", "$HOME", "*;&|`"]

@@ -71,6 +71,7 @@ export function testRoom(options: TestRoomOptions = {}): TestRoom {
     runner: runner.runner,
     splitCommand: commandWords,
     hasSandbox: false,
+    sandbox: "none",
     limits: { ...limits, ...options.limits },
   }
   const declare = (name: string, args: Json) => declared(room, name, args)

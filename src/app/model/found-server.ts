@@ -72,11 +72,15 @@ export async function askForServer(
   const consentBy = consentFor(endpoint, wish)
   const egress = egressOf(wish.mode, endpointName(endpoint), consentBy)
   const limits = room.limits ?? lookLimits(config)
-  const protocol = destination.protocol ?? (await askedProtocol(endpoint, egress, limits, room.signal))
-  const apiKey = apiKeyFor(protocol, endpoint, config, environment)
-  const server = await openServer({ protocol, endpoint, egress, apiKey })
-  const models = listed(server, limits, room.signal)
-  return { found: models.then(list => ({ server, endpoint, models: list, named, consentBy })) }
+  const ask = async (protocol: Protocol) => {
+    const apiKey = apiKeyFor(protocol, endpoint, config, environment)
+    const server = await openServer({ protocol, endpoint, egress, apiKey })
+    const models = listed(server, limits, room.signal)
+    return { found: models.then(list => ({ server, endpoint, models: list, named, consentBy })) }
+  }
+  if (destination.protocol !== null) return ask(destination.protocol)
+  const spoken = askedProtocol(endpoint, egress, limits, room.signal)
+  return { found: spoken.then(async protocol => (await ask(protocol)).found) }
 }
 
 /** The only place where it is decided what a session may talk to. */

@@ -28,8 +28,8 @@ export interface ModelLook extends Disposable {
 }
 
 /**
- * Asks the server, which answers while other things are done. What was recorded holds, the consent
- * included, until somebody says otherwise. A script or a recording needs no server, and then nothing is opened at all.
+ * Asks the server, which answers while other things are done. What was recorded holds, the consent included, until
+ * somebody says otherwise. A script or a recording needs no server, and then nothing is opened at all.
  */
 export async function lookForModels(
   wiring: Wiring,

@@ -28,7 +28,7 @@ export function createOllama(transport: Transport, now: () => number = systemClo
           jsonFrom(way, get("/api/tags", limits), null, signal),
           jsonOrNull(way, get("/api/ps", limits), signal),
         ])
-        justTold = { tags, loaded }
+        justTold = loaded === null ? null : { tags, loaded }
         return listedModels(tags, loaded)
       }),
     facts: (model, limits, signal) =>

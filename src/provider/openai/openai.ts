@@ -1,6 +1,6 @@
 import type { Json } from "../../base/canonical.ts"
 import { type Clock, systemClock } from "../../base/clock.ts"
-import type { ModelRequest, Provider } from "../contract.ts"
+import type { ModelFailureKind, ModelRequest, Provider } from "../contract.ts"
 import { abortedFailure } from "../failures.ts"
 import { unreadable } from "../fields.ts"
 import { failureOf, type Items, ReplyFault, toldItems } from "../reply-fault.ts"
@@ -40,8 +40,12 @@ export function createOpenAi(
       }),
     facts: (model, limits, signal) =>
       answered(way, signal, async () => {
-        const { models, props } = told ?? (await toldModels({ way, limits, signal }))
-        return factsOf(models, model, props)
+        const look = { way, limits, signal }
+        // What was asked in passing may have had too little time; then it is asked again.
+        if (told === null || told.isHasty) told = await toldModels(look)
+        const { models, isForeign } = told
+        const props = isForeign ? null : ((await told.props) ?? (await optional("/props", look)))
+        return factsOf(models, model, props?.page ?? null)
       }),
     provider: settings => provider(way, settings),
   }
@@ -103,36 +107,45 @@ function isStream({ header }: Answer, streams: boolean): boolean {
 /** What a server tells of its models, and llama.cpp of itself. */
 interface Told {
   readonly models: readonly KnownModel[]
-  readonly props: Json | null
+  /** Something that the list rests on did not come in time. */
+  readonly isHasty: boolean
+  /** Of a server that has no such page. */
+  readonly isForeign: boolean
+  /** Nobody waits for it to have the list. */
+  readonly props: Promise<MaybePage>
 }
 
 /** All at once: which server it is shows only in what it answers. */
 async function toldModels(look: Look): Promise<Told> {
   const { withoutSecret, paths } = look.way
-  const [body, studio, props] = await Promise.all([
-    pageAt(paths.models, look),
-    optional("/api/v0/models", look),
-    optional("/props", look),
-  ])
+  const props = optional("/props", look)
+  const [body, studio] = await Promise.all([pageAt(paths.models, look), optional("/api/v0/models", look)])
   const error = errorIn(body)
   if (error.isTold) throw new ReplyFault(errorFailure(error, null, { model: null, withoutSecret }))
-  const models = modelsIn(body, tellsEverything(body) ? null : studio)
+  const isAll = tellsEverything(body)
+  const models = modelsIn(body, isAll ? null : (studio?.page ?? null))
   if (models === null) throw unreadable("the server's list of models cannot be used: there is no list in it")
   const isForeign = models.some(known => known.entry["max_model_len"] !== undefined || known.studio !== null)
-  return { models, props: isForeign ? null : props }
+  return { models, isForeign, isHasty: !isAll && studio === null, props }
 }
 
-/** A page that only some servers have; null when there is none, or none that can be read. */
-async function optional(path: string, look: Look): Promise<Json | null> {
+/** Null when nobody knows whether there is one; its page is null when there is none, or none that can be read. */
+type MaybePage = { readonly page: Json | null } | null
+
+/** A page that only some servers have. Never throws. */
+async function optional(path: string, look: Look): Promise<MaybePage> {
   const { outside } = look.way.paths
-  if (outside === null) return null
+  if (outside === null) return { page: null }
   try {
-    return await pageAt(outside(path), look)
+    return { page: await pageAt(outside(path), look) }
   } catch (error) {
-    if (look.signal.aborted) throw error
     // Servers answer in many ways what they do not have, and no fact hangs on it alone.
-    return null
+    return isUnanswered(failureOf(error).kind) ? null : { page: null }
   }
+}
+
+function isUnanswered(kind: ModelFailureKind): boolean {
+  return kind === "timeout" || kind === "unavailable" || kind === "aborted"
 }
 
 async function pageAt(path: string, { way, limits, signal }: Look): Promise<Json> {

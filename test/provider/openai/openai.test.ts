@@ -179,6 +179,25 @@ describe("what a server says about its models", () => {
   ]
   const answer = () => says("a")
 
+  test("facts that a hurried look for models missed are asked for again", async () => {
+    let isBusy = true
+    using server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: async ({ url }) => {
+        const { pathname } = new URL(url)
+        if (pathname === "/v1/models") return Response.json({ data: [{ id: "one" }] })
+        if (isBusy) return new Promise<Response>(() => undefined)
+        if (pathname !== "/props") return new Response("not found", { status: 404 })
+        return Response.json({ default_generation_settings: { n_ctx: 4096 } })
+      },
+    })
+    const asked = serverAt(`http://127.0.0.1:${server.port}`)
+    expect((await asked.models({ ...limits, wholeMs: 100 }, never)).value).toMatchObject([{ name: "one" }])
+    isBusy = false
+    expect((await asked.facts("one", limits, never)).value?.loadedTokens).toBe(4096)
+  })
+
   test("facts are found at each kind of server, also from an endpoint with /v1", async () => {
     const expected = {
       llamacpp: { trainedTokens: 131_072, loadedTokens: 8192 },
