@@ -5,7 +5,7 @@ import type { ModelRequest } from "../contract.ts"
 import { abortedFailure, modelFailure } from "../failures.ts"
 import { failureOf, type Items, ReplyFault, toldItems } from "../reply-fault.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
-import { type Answer, errorText, jsonBody } from "../transport/body.ts"
+import { type Answer, errorText, isEventStream, jsonBody } from "../transport/body.ts"
 import type { Transport, TransportLimits, TransportRequest } from "../transport/contract.ts"
 import { foreignJson } from "../transport/foreign-json.ts"
 import { serverEvents } from "../transport/sse.ts"
@@ -78,7 +78,7 @@ async function* itemsOf(
     limits: settings.limits,
   }
   const reply = await succeeded(way, await sent(way, posting, signal))
-  if (isStream(reply, settings.streams)) yield* streamedItems(serverEvents(reply.chunks), answerTool)
+  if (isEventStream(reply, settings.streams)) yield* streamedItems(serverEvents(reply.chunks), answerTool)
   else yield wholeItems(await jsonBody(reply), answerTool)
 }
 
@@ -98,13 +98,6 @@ async function listing(way: Way, limits: TransportLimits, signal: AbortSignal): 
   return jsonBody(
     await succeeded(way, await sent(way, getting(`/v1/models?limit=${modelsMax}`, limits), signal)),
   )
-}
-
-/** What the server says it is, not what was asked for: some answer at once whatever they are asked. */
-function isStream({ header }: Answer, streams: boolean): boolean {
-  const type = header("content-type")?.toLowerCase() ?? ""
-  if (type.includes("event-stream")) return true
-  return type.includes("json") ? false : streams
 }
 
 function getting(path: string, limits: TransportLimits): TransportRequest {

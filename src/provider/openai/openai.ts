@@ -5,7 +5,7 @@ import { abortedFailure } from "../failures.ts"
 import { unreadable } from "../fields.ts"
 import { failureOf, type Items, ReplyFault, toldItems } from "../reply-fault.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
-import { type Answer, errorText, jsonBody } from "../transport/body.ts"
+import { type Answer, errorText, isEventStream, jsonBody } from "../transport/body.ts"
 import type { Transport, TransportLimits, TransportReply } from "../transport/contract.ts"
 import { serverEvents } from "../transport/sse.ts"
 import { chatBody } from "./chat-request.ts"
@@ -93,15 +93,8 @@ async function* reply(
     signal,
   )
   const answer = await goodAnswer(sent, way, model)
-  if (isStream(answer, streams)) yield* streamedReply(serverEvents(answer.chunks), asked)
+  if (isEventStream(answer, streams)) yield* streamedReply(serverEvents(answer.chunks), asked)
   else yield wholeReply(await jsonBody(answer), asked)
-}
-
-/** A server may stream or not whatever it was asked for: it says so itself. */
-function isStream({ header }: Answer, streams: boolean): boolean {
-  const type = header("content-type")?.toLowerCase() ?? ""
-  if (type.includes("event-stream")) return true
-  return type.includes("json") ? false : streams
 }
 
 /** What a server tells of its models, and llama.cpp of itself. */

@@ -9,6 +9,13 @@ const errorBytesMax = 64 * 1024
 
 export type Answer = Extract<TransportReply, { kind: "answered" }>
 
+/** What the server says it is, whatever it was asked for: some stream always, and some never. */
+export function isEventStream({ header }: Answer, wasAsked: boolean): boolean {
+  const type = header("content-type")?.toLowerCase() ?? ""
+  if (type.includes("event-stream")) return true
+  return type.includes("json") ? false : wasAsked
+}
+
 /** Throws `ReplyFault` when it is longer than that. */
 export async function wholeText(chunks: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string> {
   const parts: Uint8Array[] = []
