@@ -6,22 +6,52 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
  * canonical text exactly when they are equal, which is what makes a hash of it mean something.
  */
 export function canonicalJson(value: unknown): string {
-  if (value === null || typeof value === "boolean" || typeof value === "string") return JSON.stringify(value)
-  if (typeof value === "number") {
-    if (!Number.isFinite(value)) throw new TypeError(`not representable in JSON: ${value}`)
-    return JSON.stringify(value)
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return JSON.stringify(value)
+    case "number":
+      if (!Number.isFinite(value)) throw new TypeError(`not representable in JSON: ${value}`)
+      return JSON.stringify(value)
+    case "object":
+      if (value === null) return "null"
+      return Array.isArray(value) ? canonicalList(value) : canonicalObject(value)
+    default:
+      throw new TypeError(`not representable in JSON: ${typeof value}`)
   }
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
-  if (typeof value !== "object") throw new TypeError(`not representable in JSON: ${typeof value}`)
+}
+
+function canonicalList(list: readonly unknown[]): string {
+  let items = ""
+  for (let index = 0; index < list.length; index++)
+    items += index === 0 ? canonicalJson(list[index]) : `,${canonicalJson(list[index])}`
+  return `[${items}]`
+}
+
+function canonicalObject(object: object): string {
   let members = ""
   // Without a comparison the order is that of code units, which is the one that is meant.
-  for (const key of Object.keys(value).sort()) {
+  const names = Object.keys(object).sort()
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] ?? ""
     // as: an object that is no list has members of any kind, and that is all that is asked of it.
-    const member: unknown = (value as Readonly<Record<string, unknown>>)[key]
+    const member: unknown = (object as Readonly<Record<string, unknown>>)[name]
     if (member === undefined) continue
-    members += `${members === "" ? "" : ","}${JSON.stringify(key)}:${canonicalJson(member)}`
+    members += `${members === "" ? "" : ","}${spelledName(name)}${canonicalJson(member)}`
   }
   return `{${members}}`
+}
+
+/** The same few names come again and again. */
+const spelledNames = new Map<string, string>()
+const spelledMax = 1_000
+
+function spelledName(name: string): string {
+  const known = spelledNames.get(name)
+  if (known !== undefined) return known
+  const spelled = `${JSON.stringify(name)}:`
+  if (spelledNames.size < spelledMax && name.length < 100) spelledNames.set(name, spelled)
+  return spelled
 }
 
 export function sha256Hex(content: string | Uint8Array): string {

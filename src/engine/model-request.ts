@@ -33,10 +33,10 @@ export function modelRequest(
     format: definition.format,
   }
   /** No secret leaves for a model, whoever put it into the request. */
-  const redact = (message: ModelMessage): ModelMessage => ({
-    ...message,
-    text: redactor.redactText(message.text),
-  })
+  const redact = (message: ModelMessage): ModelMessage => {
+    const text = redactor.redactText(message.text)
+    return text === message.text ? message : { ...message, text }
+  }
   const fixed = offerTokens(offer)
   const tokensMax = requestTokensMax(settings, stage)
   const room = tokensMax === null ? null : Math.floor(tokensMax / tokenScale) - fixed

@@ -5,7 +5,7 @@ import { tokenScaleMax } from "../domain/pipeline/fold-turns.ts"
 import { requestTokensMax } from "../domain/pipeline/settings.ts"
 import { ContextTrimmed, ModelRequested, TurnFinished } from "../domain/pipeline/turn-events.ts"
 import { recordJson, recordText, redactJson } from "../gate/recorded.ts"
-import type { ModelReply } from "../provider/contract.ts"
+import type { ModelMessage, ModelReply } from "../provider/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { type FittedRequest, modelRequest } from "./model-request.ts"
 import { stageView } from "./stage-view.ts"
@@ -55,12 +55,23 @@ function requestedEvent(
   return newEvent(ModelRequested, {
     ...{ stage, stepId: step?.step.id ?? null, turn },
     ...{ replyIndex: request.replyIndex, messageCount: request.messages.length },
-    requestDigest: `sha256:${sha256Hex(canonicalJson(request.messages))}`,
+    requestDigest: `sha256:${sha256Hex(`[${request.messages.map(spelledOut).join(",")}]`)}`,
     estimatedTokens,
     model: selection?.[stage].name ?? null,
     endpoint: selection?.endpoint ?? null,
   })
 }
+
+/** As `canonicalJson` has it. Most messages are the same objects as in the request before. */
+function spelledOut(message: ModelMessage): string {
+  const known = spelled.get(message)
+  if (known !== undefined) return known
+  const text = canonicalJson(message)
+  spelled.set(message, text)
+  return text
+}
+
+const spelled = new WeakMap<ModelMessage, string>()
 
 function trimmedEvents({ stage, step, turn }: AskModel, fitted: FittedRequest) {
   const { tokensBefore, tokensAfter, tokensMax, shortened, shortenedCount } = fitted

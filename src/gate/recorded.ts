@@ -8,26 +8,41 @@ import type { ArtifactStore } from "../store/contract.ts"
 const inlineBytesMax = 16 * 1024
 const inlineChangesMax = 100
 
-/** The same value with every text in it redacted: what callers see is what the log holds. */
+/**
+ * The same value with every text in it redacted: what callers see is what the log holds. Where there is nothing to
+ * redact it is the very value that was given.
+ */
 export function redactJson(value: Json, redactor: Redactor): Json {
   if (typeof value === "string") return redactor.redactText(value)
   if (typeof value !== "object" || value === null) return value
-  if (isList(value)) return value.map(item => redactJson(item, redactor))
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [redactor.redactText(key), redactJson(member, redactor)]),
-  )
+  if (isList(value)) {
+    const items = value.map(item => redactJson(item, redactor))
+    return items.every((item, index) => item === value[index]) ? value : items
+  }
+  let isSame = true
+  const members: [name: string, member: Json][] = []
+  for (const name of Object.keys(value)) {
+    const before = value[name] ?? null
+    const member = redactJson(before, redactor)
+    const newName = redactor.redactText(name)
+    isSame &&= member === before && newName === name
+    members.push([newName, member])
+  }
+  return isSame ? value : Object.fromEntries(members)
 }
 
 /** Takes what is redacted already: text that is cut up by JSON escapes would hide a secret from the redactor. */
 export function recordJson(value: Json, artifacts: ArtifactStore): RecordedJson {
+  // The order of names makes no difference to the length.
+  if (Buffer.byteLength(JSON.stringify(value)) <= inlineBytesMax)
+    return { kind: "inline", value: mutable(value) }
   const bytes = Buffer.from(canonicalJson(value))
-  if (bytes.length <= inlineBytesMax) return { kind: "inline", value: mutable(value) }
   return { kind: "artifact", ref: artifacts.put(bytes), bytes: bytes.length }
 }
 
 export function recordText(text: string, artifacts: ArtifactStore): RecordedText {
+  if (Buffer.byteLength(text) <= inlineBytesMax) return { kind: "inline", text }
   const bytes = Buffer.from(text)
-  if (bytes.length <= inlineBytesMax) return { kind: "inline", text }
   return { kind: "artifact", ref: artifacts.put(bytes), bytes: bytes.length }
 }
 

@@ -1,5 +1,5 @@
 import { posix } from "node:path"
-import { canonicalJson } from "../base/canonical.ts"
+import { isPlainPath } from "../base/plain-path.ts"
 import type { Effect, Grant, PathEffectKind } from "../domain/effect.ts"
 import { relativeTo } from "./command-paths.ts"
 import { type Part, type PolicyOptions, part, partOf } from "./decision.ts"
@@ -25,7 +25,7 @@ export function decidePathEffect(
 ): Part {
   const { kind, isCommand } = question
   const { category, level, operation } = pathKinds[kind]
-  const relative = relativeTo(options.root, posix.resolve(options.root, question.path))
+  const relative = relativeIn(options.root, question.path)
   if (relative === null) return decideElsewhere(question, options)
   const about = { category, level, path: relative, isCommand }
   const guarded = decidePath(relative, operation)
@@ -58,6 +58,11 @@ export function decidePathEffect(
     return partOf(rule.policy, { ...about, rule: rule.name, reason: rule.message ?? `rule "${rule.name}"` })
   const byDefault = options.defaults[category]
   return partOf(byDefault, { ...about, rule: `default.${category}`, reason: `the default is ${byDefault}` })
+}
+
+/** Null when it is outside. */
+function relativeIn(root: string, path: string): string | null {
+  return isPlainPath(path) ? path : relativeTo(root, posix.resolve(root, path))
 }
 
 interface Guarded {
@@ -115,7 +120,7 @@ function isGranted({ kind, isCommand }: PathQuestion, relative: string, grant: G
 
 function isExactly(effect: Effect, kind: PathEffectKind, relative: string): boolean {
   if (effect.kind !== kind || !("path" in effect)) return false
-  return canonicalJson(posix.normalize(effect.path)) === canonicalJson(relative)
+  return posix.normalize(effect.path) === relative
 }
 
 const globs = new Map<string, ReturnType<typeof compileGlob>>()
@@ -123,11 +128,10 @@ const globsMax = 1000
 
 /** Plans repeat their patterns for every effect. */
 function globOf(pattern: string): ReturnType<typeof compileGlob> {
-  const normal = posix.normalize(pattern)
-  const known = globs.get(normal)
+  const known = globs.get(pattern)
   if (known !== undefined) return known
   if (globs.size >= globsMax) globs.clear()
-  const compiled = compileGlob(normal)
-  globs.set(normal, compiled)
+  const compiled = compileGlob(posix.normalize(pattern))
+  globs.set(pattern, compiled)
   return compiled
 }

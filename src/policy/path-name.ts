@@ -1,22 +1,3 @@
-import { alphabetOf } from "./alphabet.ts"
-
-/** True for a path that is its own normal form but for case, which nearly every path is. */
-export function isPlainPath(path: string): boolean {
-  let before = slash
-  for (let index = 0; index < path.length; index++) {
-    const code = path.charCodeAt(index)
-    if (plain[code] !== 1) return false
-    // An empty part, `.`, `..`, or one that ends in a dot.
-    if (code === slash && (before === slash || before === dot)) return false
-    before = code
-  }
-  return before !== slash && before !== dot
-}
-
-const slash = 47
-const dot = 46
-const plain = alphabetOf(/[\w./@+~-]/)
-
 /**
  * The parts of a path as the most forgiving file system would see them: lower case, compatibility characters
  * resolved, invisible ones gone, trailing dots and spaces dropped, `\` taken for `/`. Two spellings of one file must

@@ -1,5 +1,6 @@
+import { isPlainPath } from "../base/plain-path.ts"
 import type { PathOperation } from "./contract.ts"
-import { isPlainPath, normalParts } from "./path-name.ts"
+import { normalParts } from "./path-name.ts"
 import {
   homeEntries,
   openNames,

@@ -42,7 +42,7 @@ export function createRedactor(options: RedactorOptions): Redactor {
   }
 }
 
-const rememberedMax = 512
+const rememberedMax = 2048
 const rememberedCharsMax = 4 * 1024 * 1024
 
 /**

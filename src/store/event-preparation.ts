@@ -43,12 +43,9 @@ interface Validity {
  * nothing, so such places keep their word.
  */
 function redactedData(original: Json, redactor: StoreRedactor, check: (data: Json) => Validity): Json {
-  const hidesName = hasSecretName(original, redactor)
-  if (!hidesName && isClean(original, redactor)) return original
-  if (hidesName) {
-    const everything = redactStrings(original, redactor, true)
-    if (check(everything).success) return everything
-  }
+  if (isClean(original, redactor)) return original
+  const everything = redactStrings(original, redactor, true)
+  if (check(everything).success) return everything
   const values = redactStrings(original, redactor, false)
   if (values === original) return original
   const validity = check(values)
@@ -61,33 +58,20 @@ function redactedData(original: Json, redactor: StoreRedactor, check: (data: Jso
   return mended
 }
 
-/** All names are asked about at once: there are many, hardly ever a secret, and each question has its price. */
-function hasSecretName(value: Json, redactor: StoreRedactor): boolean {
-  const found = new Set<string>()
-  collectNames(value, found)
-  const names = [...found].join("\n")
-  return redactor.redactText(names) !== names
-}
-
-function collectNames(value: Json, found: Set<string>): void {
-  if (value === null || typeof value !== "object") return
-  if (isList(value)) {
-    for (const item of value) collectNames(item, found)
-    return
-  }
-  for (const name of Object.keys(value)) {
-    found.add(name)
-    collectNames(value[name] ?? null, found)
-  }
-}
-
 /** What nearly every event is; nothing is made to find out. */
 function isClean(value: Json, redactor: StoreRedactor): boolean {
   if (typeof value === "string") return redactor.redactText(value) === value
   if (value === null || typeof value !== "object") return true
-  const members = isList(value) ? value : Object.values(value)
-  for (let index = 0; index < members.length; index++)
-    if (!isClean(members[index] ?? null, redactor)) return false
+  if (isList(value)) {
+    for (let index = 0; index < value.length; index++)
+      if (!isClean(value[index] ?? null, redactor)) return false
+    return true
+  }
+  const names = Object.keys(value)
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] ?? ""
+    if (redactor.redactText(name) !== name || !isClean(value[name] ?? null, redactor)) return false
+  }
   return true
 }
 

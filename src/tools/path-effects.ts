@@ -1,4 +1,5 @@
 import { dirname, posix } from "node:path"
+import { isPlainPath } from "../base/plain-path.ts"
 import type { Effect, PathEffectKind } from "../domain/effect.ts"
 import type { Location, Workspace } from "../workspace/contract.ts"
 
@@ -17,9 +18,13 @@ export function pathEffects(
   { typed, relative }: CallPath,
   ...kinds: readonly PathEffectKind[]
 ): Effect[] {
-  const asTyped = posix.relative(workspace.path, posix.resolve(workspace.path, typed)) || "."
-  const paths = [...new Set([asTyped, relative])]
+  const asTyped = spelled(workspace, typed)
+  const paths = asTyped === relative ? [relative] : [asTyped, relative]
   return kinds.flatMap(kind => paths.map(path => ({ kind, path })))
+}
+
+function spelled({ path }: Workspace, typed: string): string {
+  return isPlainPath(typed) ? typed : posix.relative(path, posix.resolve(path, typed)) || "."
 }
 
 /** What writing a file takes: the file, and the directories that have to be made for it. */

@@ -3,8 +3,8 @@
  * at the beginning, and the gap says how much is missing. The text must be redacted: a cut could split a secret.
  */
 export function boundedView(text: string, bytesMax: number): string {
+  if (Buffer.byteLength(text) <= bytesMax) return text
   const bytes = Buffer.from(text, "utf8")
-  if (bytes.length <= bytesMax) return text
   const head = wholeEnd(bytes, Math.floor(bytesMax / 2))
   const tail = wholeStart(bytes, bytes.length - Math.floor(bytesMax / 2))
   const gap = `\n[… ${tail - head} of ${bytes.length} bytes are not shown …]\n`

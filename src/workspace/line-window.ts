@@ -20,13 +20,18 @@ export class LineWindow {
 
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return
-    let start = this.currentLine() < this.range.fromLine ? chunk.length : 0
-    let end = this.currentLine() < this.lineAfter() ? chunk.length : 0
+    // The line that the next byte belongs to.
+    let line = this.newlines + 1
+    const { fromLine, lineCount } = this.range
+    const lineAfter = fromLine + lineCount
+    let start = line < fromLine ? chunk.length : 0
+    let end = line < lineAfter ? chunk.length : 0
     for (let at = chunk.indexOf(newline); at >= 0; at = chunk.indexOf(newline, at + 1)) {
-      this.newlines += 1
-      if (this.currentLine() === this.range.fromLine) start = at + 1
-      if (this.currentLine() === this.lineAfter()) end = at + 1
+      line += 1
+      if (line === fromLine) start = at + 1
+      if (line === lineAfter) end = at + 1
     }
+    this.newlines = line - 1
     this.lastByte = chunk[chunk.length - 1] ?? newline
     if (start < end) this.keep(chunk.subarray(start, end))
   }
@@ -37,15 +42,6 @@ export class LineWindow {
       totalLines: this.newlines + (this.lastByte === newline ? 0 : 1),
       cut: this.cut,
     }
-  }
-
-  /** The line that the next byte belongs to. */
-  private currentLine(): number {
-    return this.newlines + 1
-  }
-
-  private lineAfter(): number {
-    return this.range.fromLine + this.range.lineCount
   }
 
   private keep(piece: Uint8Array): void {

@@ -46,12 +46,11 @@ function call(
   mode: number,
   symlinks: SymlinkRule,
 ): OpenedBeneath {
-  const path = Buffer.concat([pathBytes(relative), terminator])
-  const how = new BigUint64Array([
-    BigInt(flags | closeOnExec),
-    BigInt(mode),
-    BigInt(resolveBeneath | resolveNoMagicLinks | (symlinks === "never" ? resolveNoSymlinks : 0)),
-  ])
+  const path = pathBytes(`${relative}\0`)
+  // Three numbers of 64 bits, of which only the lower halves are ever set.
+  how[0] = flags | closeOnExec
+  how[2] = mode
+  how[4] = resolveBeneath | resolveNoMagicLinks | (symlinks === "never" ? resolveNoSymlinks : 0)
   const { syscall, __errno_location } = libc().symbols
   const fd = Number(syscall(syscallNumber, directoryFd, ptr(path), ptr(how), how.byteLength))
   if (fd >= 0) return { fd }
@@ -61,7 +60,7 @@ function call(
 }
 
 const closeOnExec = 0o2000000
-const terminator = Buffer.from([0])
+const how = new Uint32Array(6)
 
 const refusals: Readonly<Record<number, OpenRefusal>> = {
   2: "missing",

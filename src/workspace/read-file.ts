@@ -105,7 +105,8 @@ function wholeCharacters(bytes: Uint8Array): Uint8Array {
 }
 
 function countLines(text: string): number {
-  const ends = text.split("\n").length - 1
+  let ends = 0
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) ends += 1
   return text === "" || text.endsWith("\n") ? ends : ends + 1
 }
 

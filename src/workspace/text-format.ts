@@ -26,12 +26,14 @@ export function encodeText(text: string, format: TextFormat): Uint8Array | null 
  * Whether it really is UTF-8 only the whole of it can tell.
  */
 export function detectFormat(head: Uint8Array): TextFormat | null {
-  for (const encoding of ["utf-8", "utf-16le", "utf-16be"] as const) {
+  for (const encoding of marked) {
     const bom = bomOf(encoding)
-    if (bom.length > 0 && bom.every((byte, index) => head[index] === byte)) return { encoding, bom: true }
+    if (head[0] === bom[0] && bom.every((byte, index) => head[index] === byte)) return { encoding, bom: true }
   }
   return head.subarray(0, sampleBytes).includes(0) ? null : { encoding: "utf-8", bom: false }
 }
+
+const marked = ["utf-8", "utf-16le", "utf-16be"] as const
 
 export function bomOf(encoding: TextEncoding): Uint8Array {
   return byteOrderMarks[encoding]
@@ -52,13 +54,15 @@ const byteOrderMarks: Readonly<Record<TextEncoding, Uint8Array>> = {
 /** Of the bytes themselves: a decoder that replaces what it does not understand would lose them on the way back. */
 export function isUtf8(bytes: Uint8Array): boolean {
   try {
-    new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+    strict.decode(bytes)
     return true
   } catch {
     // The decoder says no in this way only.
     return false
   }
 }
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 function decodeBody(body: Uint8Array, encoding: TextEncoding): string {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)

@@ -1,4 +1,5 @@
 import { posix } from "node:path"
+import { isPlainPath } from "../base/plain-path.ts"
 import { fileFailure, outsideWorkspace } from "./failures.ts"
 
 /**
@@ -8,6 +9,7 @@ import { fileFailure, outsideWorkspace } from "./failures.ts"
  * `..` between names and a slash at the end stay: only the kernel knows what they mean.
  */
 export function checkTypedPath(typed: string, root: string): string {
+  if (isOrdinary(typed)) return typed
   refuseMalformed(typed)
   refuseForeign(typed)
   const relative = typed.startsWith("/") ? withoutRoot(typed, root) : typed
@@ -18,8 +20,14 @@ export function checkTypedPath(typed: string, root: string): string {
   return relative === null ? typed : tidied(relative)
 }
 
+/** Nothing below finds anything in such a path, nor changes it. */
+function isOrdinary(typed: string): boolean {
+  return typed.length <= nameBytesMax && !typed.startsWith("~") && isPlainPath(typed)
+}
+
 /** The path without symlinks considered: what a person reading it takes it for. */
 export function lexicalPath(relative: string): string {
+  if (isPlainPath(relative)) return relative
   const normal = posix.normalize(relative)
   return normal.length > 1 && normal.endsWith("/") ? normal.slice(0, -1) : normal
 }

@@ -1,32 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { isPlainPath, normalParts } from "../../src/policy/path-name.ts"
+import { isPlainPath } from "../../src/base/plain-path.ts"
+import { normalParts } from "../../src/policy/path-name.ts"
 
-describe("paths that need no normalising", () => {
-  test.each(["a", "src/index.ts", ".git/config", "A/B.c", "a/.b/c-d_e+f@1~2", "...a/b"])("%s", path => {
-    expect(isPlainPath(path)).toBe(true)
-    expect(normalParts(path)).toEqual(path.toLowerCase().split("/"))
-  })
-
-  test.each([
-    "",
-    "a/",
-    "/a",
-    "a//b",
-    "./a",
-    "a/../b",
-    "a/.",
-    "..",
-    "a.",
-    "a ",
-    "a b",
-    "é",
-    "a\\b",
-    "a\nb",
-    "a:b",
-    "\u200b",
-  ])("not %j", path => {
-    expect(isPlainPath(path)).toBe(false)
-  })
+test.each(["a", "src/index.ts", ".git/config", "A/B.c", "a/.b/c-d_e+f@1~2", "...a/b"])("a plain path: %s", path => {
+  expect(isPlainPath(path)).toBe(true)
+  expect(normalParts(path)).toEqual(path.toLowerCase().split("/"))
 })
 
 describe("the parts of a path", () => {

@@ -24,6 +24,19 @@ describe("a path that is inside comes back relative and tidy", () => {
   for (const [typed, relative] of cases) test(typed, () => expect(check(typed)).toBe(relative))
 })
 
+test("what every check lets pass as it is comes back as it is, whether the checks are made or not", () => {
+  const name = fc.stringMatching(/^[\w.@+~-]{0,12}[\w@+-]$/)
+  fc.assert(
+    fc.property(fc.array(name, { minLength: 1, maxLength: 6 }), names => {
+      const path = names.join("/")
+      fc.pre(!path.startsWith("~"))
+      expect(check(path)).toBe(path)
+      expect(check(`./${path}`)).toBe(path)
+      expect(lexicalPath(path)).toBe(lexicalPath(`./${path}`))
+    }),
+  )
+})
+
 test("an absolute path by another name of the workspace is left for the kernel", () => {
   expect(check("/alias/src/a.ts")).toBe("/alias/src/a.ts")
   expect(check("/home/me/ws2/a.ts")).toBe("/home/me/ws2/a.ts")

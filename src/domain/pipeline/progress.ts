@@ -3,11 +3,12 @@ import type { CheckResult, Turn, Verification } from "./state.ts"
 
 /** How often the same thing has to come back before it counts as going round in circles. */
 const repeatsMax = 3
+const periodMax = 2
 
 /** Whether the last turns repeat: the same calls with the same results, one after the other or two by turns. */
 export function isGoingInCircles(turns: readonly Turn[]): boolean {
-  const prints = turns.map(printOf)
-  return [1, 2].some(period => {
+  const prints = turns.slice(-periodMax * repeatsMax).map(printOf)
+  return [1, periodMax].some(period => {
     const last = prints.slice(-period * repeatsMax)
     return last.length === period * repeatsMax && last.every((print, index) => print === last[index % period])
   })

@@ -12,10 +12,21 @@ export interface BlockHead {
  * same for the same text, so that a recorded session asks the same questions when it is run again.
  */
 export function dataBlock({ type, name }: BlockHead, text: string): string {
-  const mark = sha256Hex(canonicalJson([type, name ?? null, text])).slice(0, markLength)
   const source = name === undefined ? "" : ` ${JSON.stringify(name)}`
-  return `<<<${type}${source} ${mark}\n${text}\n${mark}>>>`
+  const content = `${type}${source}\n${text}`
+  const known = blocks.get(content)
+  if (known !== undefined) return known
+  const mark = sha256Hex(canonicalJson([type, name ?? null, text])).slice(0, markLength)
+  const block = `<<<${type}${source} ${mark}\n${text}\n${mark}>>>`
+  if (blocks.size >= blocksMax) blocks.clear()
+  if (text.length <= rememberedMax) blocks.set(content, block)
+  return block
 }
+
+/** Nearly every request of a stage tells the same as the one before. */
+const blocks = new Map<string, string>()
+const blocksMax = 32
+const rememberedMax = 32_768
 
 /** 96 bits: enough that no text with its own mark in it can be found by trying. */
 const markLength = 24

@@ -7,8 +7,8 @@ import type { ToolDescription } from "../../provider/contract.ts"
 export interface EditTools {
   /** The tools of a step as this model is told about them, without those it is not to use. */
   offered(step: StepTools): readonly ToolDescription[]
-  /** What is said behind the result of a call that has made the whole file the way to go on; empty for others. */
-  remark(call: TurnCall, turns: readonly Turn[]): string
+  /** The call that has made the whole file the way to go on, which is said behind its result. */
+  remarked(turns: readonly Turn[]): TurnCall | null
 }
 
 interface StepTools {
@@ -23,12 +23,12 @@ export function editTools(format: EditFormat | null): EditTools {
   return format === null ? anyFormat : byFormat[format]
 }
 
-const anyFormat: EditTools = { offered: ({ tools }) => tools, remark: () => "" }
+const anyFormat: EditTools = { offered: ({ tools }) => tools, remarked: () => null }
 
 const wholeOnly = described({ modify_file: null, write_file: wholeFile })
 
 const byFormat: Readonly<Record<EditFormat, EditTools>> = {
-  whole: { offered: ({ tools }) => wholeOnly(tools), remark: () => "" },
+  whole: { offered: ({ tools }) => wholeOnly(tools), remarked: () => null },
   replace: piecewise({
     description:
       "Changes parts of a text file: each search text must be in the file exactly once, and is replaced.",
@@ -57,21 +57,23 @@ function piecewise({ description, argument }: Form): EditTools {
   const all = described({ modify_file: modify })
   return {
     offered: ({ tools, writesWhole, turns }) =>
-      writesWhole || firstFailure(turns) !== undefined ? all(tools) : pieces(tools),
-    remark: (call, turns) => (call === firstFailure(turns) ? fallbackRemark : ""),
+      writesWhole || firstFailure(turns) !== null ? all(tools) : pieces(tools),
+    remarked: firstFailure,
   }
 }
 
-const fallbackRemark =
+export const fallbackRemark =
   "\n[write_file is offered from now on: if this edit does not work, read the file and write all of it]"
 
 const editing: ReadonlySet<string> = new Set(["modify_file", "create_file"])
 
 /** Only what did not work: what a person or a rule did not allow is no question of the format. */
-function firstFailure(turns: readonly Turn[]): TurnCall | undefined {
-  return turns
-    .flatMap(({ calls }) => calls)
-    .find(({ tool, result }) => editing.has(tool) && result?.outcome === "failed")
+function firstFailure(turns: readonly Turn[]): TurnCall | null {
+  for (const { calls } of turns) {
+    const failed = calls.find(({ tool, result }) => editing.has(tool) && result?.outcome === "failed")
+    if (failed !== undefined) return failed
+  }
+  return null
 }
 
 function wholeFile(tool: ToolDescription): ToolDescription {

@@ -1,5 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
-import type { ModelMessage, ModelRequest } from "../../provider/contract.ts"
+import type { ModelMessage, ModelRequest, ToolDescription } from "../../provider/contract.ts"
 
 /** What four letters of code or English are, two of Cyrillic, and a bit more than one sign of Chinese. */
 export const bytesPerToken = 4
@@ -24,30 +24,42 @@ export function estimateTokens(messages: readonly ModelMessage[]): number {
 }
 
 export function tokensOf(message: ModelMessage): number {
-  const calls = message.role === "assistant" ? message.calls : []
-  return calls.reduce(
-    (sum, { tool, arguments: args }) => sum + callTokens + textTokens(tool) + jsonTokens(args),
-    messageTokens + textTokens(message.text),
-  )
+  return measuredOnce(message, () => {
+    const calls = message.role === "assistant" ? message.calls : []
+    return calls.reduce(
+      (sum, { tool, arguments: args }) => sum + callTokens + textTokens(tool) + jsonTokens(args),
+      messageTokens + textTokens(message.text),
+    )
+  })
 }
 
 /** What goes along with every request of a stage, however short its messages are. */
 export function offerTokens({ tools, format }: Pick<ModelRequest, "tools" | "format">): number {
   return tools.reduce(
-    (sum, { name, description, parameters }) =>
-      sum + toolTokens + textTokens(name) + textTokens(description) + jsonTokens(parameters),
+    (sum, tool) => sum + offeredTokens(tool),
     format === null ? 0 : jsonTokens(format.schema),
   )
 }
 
-/** Schemas and arguments stay the same objects from turn to turn, and are long: each is measured once. */
-const measured = new WeakMap<object, number>()
+function offeredTokens(tool: ToolDescription): number {
+  return measuredOnce(tool, () => {
+    const { name, description, parameters } = tool
+    return toolTokens + textTokens(name) + textTokens(description) + jsonTokens(parameters)
+  })
+}
 
 function jsonTokens(value: Json): number {
-  if (typeof value !== "object" || value === null) return textTokens(JSON.stringify(value))
-  const known = measured.get(value)
+  const measure = () => textTokens(JSON.stringify(value))
+  return typeof value === "object" && value !== null ? measuredOnce(value, measure) : measure()
+}
+
+/** Messages, tools, schemas and arguments stay the same objects from turn to turn, and some are long. */
+const measured = new WeakMap<object, number>()
+
+function measuredOnce(thing: object, measure: () => number): number {
+  const known = measured.get(thing)
   if (known !== undefined) return known
-  const tokens = textTokens(JSON.stringify(value))
-  measured.set(value, tokens)
+  const tokens = measure()
+  measured.set(thing, tokens)
   return tokens
 }

@@ -1,0 +1,21 @@
+/**
+ * True for a relative path that is its own normal form but for case, which nearly every path is: nothing in it has to
+ * be decoded, resolved or folded, so whoever looks at paths closely may skip that.
+ */
+export function isPlainPath(path: string): boolean {
+  let before = slash
+  for (let index = 0; index < path.length; index++) {
+    const code = path.charCodeAt(index)
+    if (plain[code] !== 1) return false
+    // An empty part, `.`, `..`, or one that ends in a dot.
+    if (code === slash && (before === slash || before === dot)) return false
+    before = code
+  }
+  return before !== slash && before !== dot
+}
+
+const slash = 47
+const dot = 46
+const plain = new Uint8Array(128)
+for (const sign of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./@+~-")
+  plain[sign.charCodeAt(0)] = 1

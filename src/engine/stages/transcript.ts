@@ -1,0 +1,90 @@
+import { finishTool } from "../../domain/pipeline/claim.ts"
+import type { PipelineState, Turn, TurnCall } from "../../domain/pipeline/state.ts"
+import type { ModelMessage } from "../../provider/contract.ts"
+import { type EditTools, fallbackRemark } from "./edit-tools.ts"
+import { resultTokensIn, shownResult } from "./shown-result.ts"
+
+/** Results that are shown; older ones are told in a line. */
+const wholeResultsMax = 10
+
+/** After the calls of a turn come exactly their results, in their order. Turns without an answer are left out. */
+export function transcript(state: PipelineState, edits: EditTools): readonly ModelMessage[] {
+  const answered = state.turns.filter(({ failure }) => failure === null)
+  const resultCount = answered.reduce((sum, { calls }) => sum + calls.length, 0)
+  const tokensMax = resultTokensIn(state.settings.selection?.executor.windowTokens ?? null)
+  const remarked = edits.remarked(state.turns)
+  let older = resultCount - wholeResultsMax
+  return answered.flatMap(turn => {
+    const olderCount = Math.min(turn.calls.length, Math.max(0, older))
+    older -= turn.calls.length
+    return rememberedTurn(turn, { olderCount, tokensMax, remarked })
+  })
+}
+
+/** In which way a turn is told. */
+interface Telling {
+  /** How many of its results are not shown any more. */
+  readonly olderCount: number
+  /** For each result that is shown. */
+  readonly tokensMax: number
+  readonly remarked: TurnCall | null
+}
+
+/**
+ * A turn stays the same object, and is told in every request after it: its messages stay the same objects as well, so
+ * that whoever measures or spells them out need do it only once.
+ */
+const remembered = new WeakMap<Turn, Telling & { readonly messages: readonly ModelMessage[] }>()
+
+function rememberedTurn(turn: Turn, telling: Telling): readonly ModelMessage[] {
+  const known = remembered.get(turn)
+  if (
+    known?.olderCount === telling.olderCount &&
+    known.tokensMax === telling.tokensMax &&
+    known.remarked === telling.remarked
+  )
+    return known.messages
+  const messages = toldTurn(turn, telling)
+  remembered.set(turn, { ...telling, messages })
+  return messages
+}
+
+function toldTurn(
+  { text, calls, problems }: Turn,
+  { olderCount, tokensMax, remarked }: Telling,
+): readonly ModelMessage[] {
+  return [
+    {
+      role: "assistant",
+      text,
+      calls: calls.map(({ id, tool, arguments: args }) => ({ id, tool, arguments: args })),
+    },
+    ...calls.map((call, index): ModelMessage => {
+      const shown = index < olderCount ? resultLine(call) : shownResult(call, tokensMax)
+      return { role: "tool", callId: call.id, text: call === remarked ? shown + fallbackRemark : shown }
+    }),
+    ...said(calls, problems),
+  ]
+}
+
+/** What a model has to know about its own answer, exactly, so that the next one is better. */
+function said(calls: Turn["calls"], problems: readonly string[]): readonly ModelMessage[] {
+  if (calls.length > 0 && problems.length === 0) return []
+  const listed = problems.map(problem => `- ${problem}`).join("\n")
+  const wrong = problems.length === 0 ? [] : [`Something in that answer could not be used:\n${listed}`]
+  const next = calls.length === 0 ? [noCalls] : []
+  return [{ role: "user", text: [...wrong, ...next].join("\n") }]
+}
+
+const noCalls = `Nothing was called. Call a tool to go on, or ${finishTool} when the step is done.`
+
+/** Why something failed stays, when it can be said in a line. */
+function resultLine({ tool, result }: TurnCall): string {
+  if (result === null) return "there is no result"
+  const { outcome, text, digest } = result
+  if (outcome !== "succeeded" && text !== "" && text.length <= failureMax) return text
+  const kept = digest === "" ? "" : `, kept as evidence ${digest}`
+  return `[${outcome}; ${text.length} characters are not shown any more${kept}: call ${tool} again to see them]`
+}
+
+const failureMax = 200
