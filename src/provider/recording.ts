@@ -2,8 +2,9 @@ import { messageOf } from "../base/assert.ts"
 import type { ModelItem, ModelRequest, Provider } from "./contract.ts"
 import { failed } from "./failures.ts"
 import type { RecordedReply, Recording } from "./recording-file.ts"
-import { type Items, toldItems } from "./reply-fault.ts"
+import { toldItems } from "./reply-fault.ts"
 import { mapTexts, requestPrint } from "./request-digest.ts"
+import type { Items } from "./streamed-items.ts"
 
 export interface RecordingSink {
   /** Writes one line, to which it adds the end. */
@@ -106,7 +107,7 @@ export function replayFrom(
 ): Provider {
   return {
     name: "replay",
-    ask: (request, signal) => toldItems(replayed(recording, request, settled), signal),
+    ask: (request, signal) => toldItems(() => replayed(recording, request, settled), signal),
   }
 }
 

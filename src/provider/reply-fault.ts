@@ -1,6 +1,7 @@
 import { messageOf } from "../base/assert.ts"
 import type { ModelFailure, ModelItem } from "./contract.ts"
 import { abortedFailure, modelFailure } from "./failures.ts"
+import type { Items } from "./streamed-items.ts"
 
 /** A reply cannot be had or read. Thrown only inside of this room: whoever asks gets it as an item. */
 export class ReplyFault extends Error {
@@ -9,20 +10,19 @@ export class ReplyFault extends Error {
   }
 }
 
-/** Items that came together. They are read one after the other, and before the next ones are asked for. */
-export type Items = Iterable<ModelItem>
+type Batches = AsyncIterable<Items> | Iterable<Items>
 
 /**
  * A reply as whoever asks gets it: what is thrown is told as its last item, and so is that it was stopped; nothing
  * follows the end. Words of a server reach problems and failures in many ways; here all of them pass.
  */
 export async function* toldItems(
-  batches: AsyncIterable<Items>,
+  ask: () => Batches | Promise<Batches>,
   signal: AbortSignal,
   withoutSecret = (text: string) => text,
 ): AsyncGenerator<ModelItem> {
   try {
-    for await (const items of batches)
+    for await (const items of await ask())
       for (const item of items) {
         if (signal.aborted) return yield { kind: "failure", failure: abortedFailure }
         yield readable(item, withoutSecret)

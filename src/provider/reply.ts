@@ -25,9 +25,9 @@ export async function collect(
     problems: [],
     usage: { input: 0, output: 0 },
   }
-  using aborted = abortion(signal)
+  using waiting = waitingUnder(signal)
   for (;;) {
-    const step = signal.aborted ? "aborted" : await Promise.race([iterator.next(), aborted.promise])
+    const step = signal.aborted ? "aborted" : await waiting.for(iterator.next())
     if (step === "aborted") {
       // Nobody waits for a provider that was told to stop, nor for how it takes it.
       iterator.return?.().catch(() => undefined)
@@ -98,9 +98,17 @@ function takeCall(calls: ModelCall[], call: ModelCall): ModelFailure | null {
   return null
 }
 
-function abortion(signal: AbortSignal): { readonly promise: Promise<"aborted"> } & Disposable {
-  const { promise, resolve } = Promise.withResolvers<"aborted">()
-  const fire = () => resolve("aborted")
+/** Waits for one thing after the other, each time no longer than until the signal fires. */
+function waitingUnder(signal: AbortSignal) {
+  let stop: (step: "aborted") => void = () => undefined
+  const fire = () => stop("aborted")
   signal.addEventListener("abort", fire)
-  return { promise, [Symbol.dispose]: () => signal.removeEventListener("abort", fire) }
+  return {
+    for: <Value>(promise: Promise<Value>): Promise<Value | "aborted"> =>
+      new Promise((resolve, reject) => {
+        stop = resolve
+        promise.then(resolve, reject)
+      }),
+    [Symbol.dispose]: () => signal.removeEventListener("abort", fire),
+  }
 }

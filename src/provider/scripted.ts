@@ -1,8 +1,9 @@
 import type { ModelItem, ModelRequest, Provider } from "./contract.ts"
 import { failed } from "./failures.ts"
-import { type Items, toldItems } from "./reply-fault.ts"
+import { toldItems } from "./reply-fault.ts"
 import type { Script } from "./script-file.ts"
 import type { FaultKind, ScriptReply } from "./script-schema.ts"
+import type { Items } from "./streamed-items.ts"
 import { timerWait, type Wait } from "./wait.ts"
 
 /**
@@ -12,7 +13,7 @@ import { timerWait, type Wait } from "./wait.ts"
 export function createScripted(script: Script, wait: Wait = timerWait): Provider {
   return {
     name: "script",
-    ask: (request, signal) => toldItems(replyTo(script, request, signal, wait), signal),
+    ask: (request, signal) => toldItems(() => replyTo(script, request, signal, wait), signal),
   }
 }
 
@@ -35,20 +36,20 @@ async function* replyTo(
   yield itemsOf(reply, replyIndex, place)
 }
 
-function* itemsOf(reply: ScriptReply, replyIndex: number, place: string): Generator<ModelItem> {
-  if (reply.content !== null) yield* saying(reply.content, replyIndex)
-  if (reply.fault?.kind === "garbage") yield { kind: "text", text: garbage }
-  if (reply.usage !== null) yield { kind: "usage", ...reply.usage }
-  yield ending(reply, place)
+function itemsOf(reply: ScriptReply, replyIndex: number, place: string): Items {
+  return [
+    ...(reply.content === null ? [] : saying(reply.content, replyIndex)),
+    ...(reply.fault?.kind === "garbage" ? [{ kind: "text", text: garbage } as const] : []),
+    ...(reply.usage === null ? [] : [{ kind: "usage", ...reply.usage } as const]),
+    ending(reply, place),
+  ]
 }
 
-function* saying(
-  { text, calls }: NonNullable<ScriptReply["content"]>,
-  replyIndex: number,
-): Generator<ModelItem> {
-  if (text !== "") yield { kind: "text", text }
-  for (const [index, { id, tool, arguments: args }] of calls.entries())
-    yield { kind: "call", call: { id: id ?? `call_${replyIndex}_${index + 1}`, tool, arguments: args } }
+function saying({ text, calls }: NonNullable<ScriptReply["content"]>, replyIndex: number): Items {
+  const calling = calls.map(({ id, tool, arguments: args }, index): ModelItem => {
+    return { kind: "call", call: { id: id ?? `call_${replyIndex}_${index + 1}`, tool, arguments: args } }
+  })
+  return text === "" ? calling : [{ kind: "text", text }, ...calling]
 }
 
 function ending({ content, fault }: ScriptReply, place: string): ModelItem {

@@ -1,8 +1,9 @@
 import { assert } from "../../src/base/assert.ts"
 import type { Json } from "../../src/base/canonical.ts"
 import type { ModelItem, ModelRequest, Provider } from "../../src/provider/contract.ts"
-import { type Items, toldItems } from "../../src/provider/reply-fault.ts"
+import { toldItems } from "../../src/provider/reply-fault.ts"
 import { readScript, type Script } from "../../src/provider/script-file.ts"
+import { type Taker, type Tell, wholeItems } from "../../src/provider/streamed-items.ts"
 import type { Wait } from "../../src/provider/wait.ts"
 
 export const never = new AbortController().signal
@@ -25,9 +26,21 @@ export async function itemsOf(items: AsyncIterable<ModelItem>): Promise<ModelIte
   return all
 }
 
-/** As whoever asks gets them. */
-export function told(batches: AsyncIterable<Items>): AsyncIterable<ModelItem> {
-  return toldItems(batches, never)
+/** What is read, as whoever asks gets it. */
+export function told(read: (tell: Tell) => void): Promise<ModelItem[]> {
+  return itemsOf(toldItems(() => wholeItems(read), never))
+}
+
+/** What a reader tells of these pieces, as whoever asks gets it. */
+export function toldOf<Piece>(
+  pieces: readonly Piece[],
+  open: (tell: Tell) => Taker<Piece>,
+): Promise<ModelItem[]> {
+  return told(tell => {
+    const reader = open(tell)
+    for (const piece of pieces) reader.take(piece)
+    reader.end()
+  })
 }
 
 export function scriptOf(replies: readonly Json[]): Script {

@@ -3,15 +3,16 @@ import { type Clock, systemClock } from "../../base/clock.ts"
 import { oneLine } from "../../base/text.ts"
 import type { ModelRequest } from "../contract.ts"
 import { abortedFailure, modelFailure } from "../failures.ts"
-import { failureOf, type Items, ReplyFault, toldItems } from "../reply-fault.ts"
+import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
+import { streamedItems, wholeItems } from "../streamed-items.ts"
 import { type Answer, errorText, isEventStream, jsonBody } from "../transport/body.ts"
 import type { Transport, TransportLimits, TransportRequest } from "../transport/contract.ts"
 import { foreignJson } from "../transport/foreign-json.ts"
-import { serverEvents } from "../transport/sse.ts"
+import { eventReader } from "../transport/sse.ts"
 import { failureForReply } from "./error-reply.ts"
 import { factsIn, modelNamed, modelsIn, modelsMax } from "./model-list.ts"
-import { streamedItems, wholeItems } from "./reply-items.ts"
+import { readWhole, replyReader } from "./reply-items.ts"
 import { messagesRequest } from "./request.ts"
 
 /** A server that speaks the Messages API. The key is in no message, whoever wrote it there. */
@@ -37,7 +38,7 @@ export function createAnthropic(
     provider: settings => ({
       name: "anthropic",
       ask: (request, signal) =>
-        toldItems(itemsOf(way, settings, request, signal), signal, text => withoutKey(apiKey, text)),
+        toldItems(() => replyTo(way, settings, request, signal), signal, text => withoutKey(apiKey, text)),
     }),
   }
 }
@@ -63,12 +64,12 @@ async function answered<Value>(
   }
 }
 
-async function* itemsOf(
+async function replyTo(
   way: Way,
   settings: ModelSettings,
   request: ModelRequest,
   signal: AbortSignal,
-): AsyncGenerator<Items> {
+) {
   const { body, answerTool } = messagesRequest(request, settings)
   const posting: TransportRequest = {
     method: "POST",
@@ -78,8 +79,10 @@ async function* itemsOf(
     limits: settings.limits,
   }
   const reply = await succeeded(way, await sent(way, posting, signal))
-  if (isEventStream(reply, settings.streams)) yield* streamedItems(serverEvents(reply.chunks), answerTool)
-  else yield wholeItems(await jsonBody(reply), answerTool)
+  if (isEventStream(reply, settings.streams))
+    return streamedItems(reply.chunks, tell => eventReader(replyReader(answerTool, tell)))
+  const message = await jsonBody(reply)
+  return wholeItems(tell => readWhole(message, answerTool, tell))
 }
 
 /** For a server that only speaks the protocol and has no address for one model. */

@@ -1,23 +1,21 @@
 import type { Json } from "../../base/canonical.ts"
-import type { ModelItem } from "../contract.ts"
 import { modelFailure } from "../failures.ts"
 import { type JsonObject, objectOf } from "../fields.ts"
-import { type Items, ReplyFault } from "../reply-fault.ts"
+import { ReplyFault } from "../reply-fault.ts"
+import type { Taker, Tell } from "../streamed-items.ts"
 import { foreignJson } from "../transport/foreign-json.ts"
 import type { ServerEvent } from "../transport/sse.ts"
 import type { AnswerTool } from "./answer-tool.ts"
 import { failureForEvent } from "./error-reply.ts"
 import { createReading } from "./message-reading.ts"
 
-/** A streamed reply. Throws ReplyFault when it breaks off or cannot be read. */
-export async function* streamedItems(
-  events: AsyncIterable<Iterable<ServerEvent>>,
-  answerTool: AnswerTool | null,
-): AsyncGenerator<Items> {
+/** Reads a streamed reply. */
+export function replyReader(answerTool: AnswerTool | null, tell: Tell): Taker<ServerEvent> {
   const reading = createReading(answerTool)
   let broken: unknown = null
-  const itemsIn = function* (together: Iterable<ServerEvent>): Generator<ModelItem> {
-    for (const event of together) {
+  return {
+    take: event => {
+      if (reading.isOver()) return
       if (broken !== null) throw broken
       let decoded: JsonObject
       try {
@@ -25,23 +23,21 @@ export async function* streamedItems(
       } catch (error) {
         // As the last one it was cut off with the reply; that shows only when nothing follows.
         broken = error
-        continue
+        return
       }
-      yield* reading.take(decoded)
+      for (const item of reading.take(decoded)) tell(item)
+    },
+    end: () => {
       if (reading.isOver()) return
-    }
+      throw new ReplyFault(modelFailure("truncated", "the reply broke off before its end"))
+    },
   }
-  for await (const together of events) {
-    yield itemsIn(together)
-    if (reading.isOver()) return
-  }
-  throw new ReplyFault(modelFailure("truncated", "the reply broke off before its end"))
 }
 
-/** A reply that came at once, read as if it had been streamed, so that both mean the same. */
-export function* wholeItems(message: Json, answerTool: AnswerTool | null): Generator<ModelItem> {
+/** Reads a reply that came at once as if it had been streamed, so that both mean the same. */
+export function readWhole(message: Json, answerTool: AnswerTool | null, tell: Tell): void {
   const reading = createReading(answerTool)
-  for (const event of eventsOf(message)) yield* reading.take(event)
+  for (const event of eventsOf(message)) for (const item of reading.take(event)) tell(item)
 }
 
 function decodedEvent({ event, data }: ServerEvent): JsonObject {

@@ -3,7 +3,8 @@ import { oneLine } from "../../base/text.ts"
 import type { ModelFailure, ModelItem } from "../contract.ts"
 import { failed } from "../failures.ts"
 import { countAt, type JsonObject, listAt, objectAt, objectOf, textAt, unreadable } from "../fields.ts"
-import { type Items, ReplyFault } from "../reply-fault.ts"
+import { ReplyFault } from "../reply-fault.ts"
+import type { Taker, Tell } from "../streamed-items.ts"
 import { refusedCloud } from "./cloud.ts"
 import { type AskedModel, errorIn, streamError } from "./server-errors.ts"
 import { callItem } from "./tool-calls.ts"
@@ -17,31 +18,24 @@ interface AskedFor extends AskedModel {
   readonly estimated: number
 }
 
-/**
- * The parts of a streamed reply, together as they came, or the only part of a whole one, as items. Throws `ReplyFault`
- * when a part cannot be used.
- */
-export async function* replyItems(
-  parts: AsyncIterable<Iterable<Json>> | Iterable<Iterable<Json>>,
-  asked: AskedFor,
-): AsyncGenerator<Items> {
+/** Reads the parts of a streamed reply, or the only part of a whole one. */
+export function replyReader(asked: AskedFor, tell: Tell): Taker<Json> {
   let callCount = 0
-  const itemsIn = function* (together: Iterable<Json>): Generator<ModelItem> {
-    for (const value of together) {
+  return {
+    take: value => {
       const part = checkedPart(value, asked)
       const message = objectAt(part, "message") ?? {}
       const text = textAt(message, "content")
-      if (text !== "") yield { kind: "text", text }
+      if (text !== "") tell({ kind: "text", text })
       for (const call of listAt(message, "tool_calls")) {
         callCount += 1
-        yield callItem(call, `call_${asked.replyIndex}_${callCount}`)
+        tell(callItem(call, `call_${asked.replyIndex}_${callCount}`))
       }
       // The last item ends the reply, for whoever reads it.
-      if (part["done"] === true) return yield* ending(part, asked, callCount > 0)
-    }
+      if (part["done"] === true) endReply(part, asked, callCount > 0, tell)
+    },
+    end: () => tell(failed("truncated", "the reply broke off before the server said that it is done")),
   }
-  for await (const together of parts) yield itemsIn(together)
-  yield [failed("truncated", "the reply broke off before the server said that it is done")]
 }
 
 function checkedPart(value: Json, asked: AskedFor): JsonObject {
@@ -60,13 +54,13 @@ function checkedPart(value: Json, asked: AskedFor): JsonObject {
 }
 
 /** What was used, and then the end, which is only one when its reason is known. */
-function* ending(part: JsonObject, asked: AskedFor, hasCalls: boolean): Generator<ModelItem> {
+function endReply(part: JsonObject, asked: AskedFor, hasCalls: boolean, tell: Tell): void {
   const counted = countAt(part, "prompt_eval_count")
   const output = countAt(part, "eval_count")
-  if (counted !== null || output !== null) yield { kind: "usage", input: counted ?? 0, output: output ?? 0 }
+  if (counted !== null || output !== null)
+    tell({ kind: "usage", input: counted ?? 0, output: output ?? 0 })
   const cut: ModelFailure | null = cutByServer(asked.estimated, counted, asked.windowTokens)
-  if (cut !== null) return yield { kind: "failure", failure: cut }
-  yield endFor(textAt(part, "done_reason"), hasCalls)
+  tell(cut === null ? endFor(textAt(part, "done_reason"), hasCalls) : { kind: "failure", failure: cut })
 }
 
 function endFor(reason: string, hasCalls: boolean): ModelItem {

@@ -1,13 +1,14 @@
 import type { Json } from "../../base/canonical.ts"
 import { systemClock } from "../../base/clock.ts"
 import type { ModelFailure, ModelRequest, Provider } from "../contract.ts"
-import { failureOf, type Items, ReplyFault, toldItems } from "../reply-fault.ts"
+import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
+import { streamedItems, wholeItems } from "../streamed-items.ts"
 import { type Answer, errorText, jsonBody } from "../transport/body.ts"
 import type { Transport, TransportRequest } from "../transport/contract.ts"
-import { jsonLines } from "../transport/json-lines.ts"
+import { jsonLineReader } from "../transport/json-lines.ts"
 import { failureForStatus } from "../transport/status.ts"
-import { replyItems } from "./chat-reply.ts"
+import { replyReader } from "./chat-reply.ts"
 import { chatRequest } from "./chat-request.ts"
 import { isCloudName, refusedCloud } from "./cloud.ts"
 import { listedModels, modelFacts, remoteHost } from "./model-facts.ts"
@@ -64,23 +65,29 @@ type Limits = TransportRequest["limits"]
 function chatProvider(way: Way, settings: ModelSettings): Provider {
   return {
     name: "ollama",
-    ask: (request, signal) => toldItems(replyTo(way, settings, request, signal), signal),
+    ask: (request, signal) => toldItems(() => replyTo(way, settings, request, signal), signal),
   }
 }
 
-async function* replyTo(
+async function replyTo(
   way: Way,
   settings: ModelSettings,
   request: ModelRequest,
   signal: AbortSignal,
-): AsyncGenerator<Items> {
+) {
   const { model, windowTokens, streams, limits } = settings
   const estimated = estimatedTokens(request)
   const refused = isCloudName(model) ? refusedCloud(model, "ollama.com") : overWindow(estimated, windowTokens)
   if (refused !== null) throw new ReplyFault(refused)
   const asked = { model, windowTokens, estimated, replyIndex: request.replyIndex }
   const answer = await answerTo(way, post("/api/chat", chatRequest(request, settings), limits), asked, signal)
-  yield* replyItems(streams ? jsonLines(answer.chunks) : [[await jsonBody(answer)]], asked)
+  if (streams) return streamedItems(answer.chunks, tell => jsonLineReader(replyReader(asked, tell)))
+  const body = await jsonBody(answer)
+  return wholeItems(tell => {
+    const reader = replyReader(asked, tell)
+    reader.take(body)
+    reader.end()
+  })
 }
 
 /** Throws `ReplyFault` for every answer that is none. */

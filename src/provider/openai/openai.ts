@@ -3,16 +3,17 @@ import { type Clock, systemClock } from "../../base/clock.ts"
 import type { ModelFailureKind, ModelRequest, Provider } from "../contract.ts"
 import { abortedFailure } from "../failures.ts"
 import { unreadable } from "../fields.ts"
-import { failureOf, type Items, ReplyFault, toldItems } from "../reply-fault.ts"
+import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
+import { streamedItems, wholeItems } from "../streamed-items.ts"
 import { type Answer, errorText, isEventStream, jsonBody } from "../transport/body.ts"
 import type { Transport, TransportLimits, TransportReply } from "../transport/contract.ts"
-import { serverEvents } from "../transport/sse.ts"
+import { eventReader } from "../transport/sse.ts"
 import { chatBody } from "./chat-request.ts"
 import { factsOf, type KnownModel, listed, modelsIn, tellsEverything } from "./model-list.ts"
 import { isOpenAiItself, type Paths, pathsBelow } from "./paths.ts"
 import type { Asked } from "./reply-end.ts"
-import { streamedReply, wholeReply } from "./reply-reading.ts"
+import { readWhole, replyReader } from "./reply-reading.ts"
 import { type AskedModel, errorFailure, errorIn } from "./server-errors.ts"
 
 /** A server that speaks as OpenAI's does: LM Studio, llama.cpp, vLLM and many others. */
@@ -67,34 +68,35 @@ interface Look {
 function provider(way: Way, settings: ModelSettings): Provider {
   return {
     name: "openai",
-    ask: (request, signal) => toldItems(reply(way, settings, request, signal), signal, way.withoutSecret),
+    ask: (request, signal) => toldItems(() => reply(way, settings, request, signal), signal, way.withoutSecret),
   }
 }
 
-async function* reply(
+async function reply(
   way: Way,
   settings: ModelSettings,
   request: ModelRequest,
   signal: AbortSignal,
-): AsyncGenerator<Items> {
+) {
   const { transport, paths, headers, withoutSecret } = way
   const { windowTokens, outputTokensMax, limits, streams } = settings
   const model = request.model ?? settings.model
   const asked: Asked = { model, replyIndex: request.replyIndex, windowTokens, outputTokensMax, withoutSecret }
-  const body = chatBody(request, settings, isOpenAiItself(transport.endpoint))
   const sent = await transport.send(
     {
       method: "POST",
       path: paths.chat,
       headers: { ...headers, "content-type": "application/json" },
-      body,
+      body: chatBody(request, settings, isOpenAiItself(transport.endpoint)),
       limits,
     },
     signal,
   )
   const answer = await goodAnswer(sent, way, model)
-  if (isEventStream(answer, streams)) yield* streamedReply(serverEvents(answer.chunks), asked)
-  else yield wholeReply(await jsonBody(answer), asked)
+  if (isEventStream(answer, streams))
+    return streamedItems(answer.chunks, tell => eventReader(replyReader(asked, tell)))
+  const body = await jsonBody(answer)
+  return wholeItems(tell => readWhole(body, asked, tell))
 }
 
 /** What a server tells of its models, and llama.cpp of itself. */

@@ -3,6 +3,7 @@ import type { ModelItem } from "../contract.ts"
 import { modelFailure } from "../failures.ts"
 import { unreadable } from "../fields.ts"
 import { ReplyFault } from "../reply-fault.ts"
+import type { Tell } from "../streamed-items.ts"
 import type { OpenCall } from "./call-assembly.ts"
 import { callItems } from "./call-reading.ts"
 
@@ -29,16 +30,17 @@ export interface Received {
 
 type Reason = Extract<ModelItem, { kind: "end" }>["reason"]
 
-/** What is told once a reply is whole: calls, problems, usage and how it ended. */
-export function* endItems(received: Received, asked: Asked): Generator<ModelItem> {
+/** Tells what is known once a reply is whole: calls, problems, usage and how it ended. */
+export function endReply(received: Received, asked: Asked, tell: Tell): void {
   const { calls, usage, finish, hasText } = received
   const reason = reasonOf(received, asked)
-  if (usage !== null) yield { kind: "usage", ...usage }
-  if (reason !== "refused") yield* callItems(calls, asked.replyIndex, reason === "length")
+  if (usage !== null) tell({ kind: "usage", ...usage })
+  if (reason !== "refused")
+    for (const item of callItems(calls, asked.replyIndex, reason === "length")) tell(item)
   // With text it is most likely a call that the model printed.
   if (finish === "tool_calls" && calls.length === 0 && !hasText && reason === "stop")
-    yield { kind: "problem", text: "the reply says that it calls a tool, and there is no call in it" }
-  yield { kind: "end", reason }
+    tell({ kind: "problem", text: "the reply says that it calls a tool, and there is no call in it" })
+  tell({ kind: "end", reason })
 }
 
 function reasonOf(received: Received, { windowTokens, outputTokensMax }: Asked): Reason {

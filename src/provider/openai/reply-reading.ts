@@ -1,35 +1,31 @@
 import type { Json } from "../../base/canonical.ts"
-import type { ModelItem } from "../contract.ts"
 import { type JsonObject, listOf, objectOf, tokensOf, unreadable, wordsOf } from "../fields.ts"
-import { type Items, ReplyFault } from "../reply-fault.ts"
+import { ReplyFault } from "../reply-fault.ts"
+import type { Taker, Tell } from "../streamed-items.ts"
 import { foreignJson } from "../transport/foreign-json.ts"
 import type { ServerEvent } from "../transport/sse.ts"
 import { type OpenCall, takePieces, takeWhole } from "./call-assembly.ts"
-import { type Asked, endItems, type Received } from "./reply-end.ts"
+import { type Asked, endReply, type Received } from "./reply-end.ts"
 import { errorFailure, errorIn } from "./server-errors.ts"
 
-/** The items of a reply that comes in events. Throws `ReplyFault` when it cannot be read. */
-export async function* streamedReply(
-  events: AsyncIterable<Iterable<ServerEvent>>,
-  asked: Asked,
-): AsyncGenerator<Items> {
+/** Reads a reply that comes in events. */
+export function replyReader(asked: Asked, tell: Tell): Taker<ServerEvent> {
   const received = nothingYet()
-  const itemsIn = function* (together: Iterable<ServerEvent>): Generator<ModelItem> {
-    for (const event of together) {
+  return {
+    take: event => {
       // The last item ends the reply, for whoever reads it.
-      if (event.data.trim() === "[DONE]") return yield* endItems(received, asked)
+      if (event.data.trim() === "[DONE]") return endReply(received, asked, tell)
       const chunk = chunkIn(event, asked)
-      if (chunk === null) continue
+      if (chunk === null) return
       const choice = firstChoice(chunk)
-      yield* take(received, chunk, choice, objectOf(choice?.["delta"]), takePieces)
-    }
+      take(received, chunk, choice, objectOf(choice?.["delta"]), takePieces, tell)
+    },
+    end: () => endReply(received, asked, tell),
   }
-  for await (const together of events) yield itemsIn(together)
-  yield endItems(received, asked)
 }
 
-/** The items of a reply that came as one piece of JSON. */
-export function* wholeReply(body: Json, asked: Asked): Generator<ModelItem> {
+/** Reads a reply that came as one piece of JSON. */
+export function readWhole(body: Json, asked: Asked, tell: Tell): void {
   const reply = objectOf(body)
   throwError(body, asked)
   const choice = reply === null ? null : firstChoice(reply)
@@ -37,19 +33,20 @@ export function* wholeReply(body: Json, asked: Asked): Generator<ModelItem> {
   if (reply === null || message === null)
     throw unreadable("the server's reply cannot be used: there is no message in it")
   const received = nothingYet()
-  yield* take(received, reply, choice, message, takeWhole)
-  yield* endItems(received, asked)
+  take(received, reply, choice, message, takeWhole, tell)
+  endReply(received, asked, tell)
 }
 
 type TakeCalls = (calls: OpenCall[], pieces: readonly Json[]) => void
 
-function* take(
+function take(
   received: Received,
   { usage }: JsonObject,
   choice: JsonObject | null,
   said: JsonObject | null,
   takeCalls: TakeCalls,
-): Generator<ModelItem> {
+  tell: Tell,
+): void {
   received.usage = usageIn(usage) ?? received.usage
   received.finish = wordsOf(choice?.["finish_reason"]) ?? received.finish
   if (said === null) return
@@ -63,7 +60,7 @@ function* take(
     if (text === null) continue
     received.isSilent = false
     received.hasText = true
-    yield { kind: "text", text }
+    tell({ kind: "text", text })
   }
 }
 

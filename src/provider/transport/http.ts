@@ -15,7 +15,7 @@ import { type Way, waysTo } from "./ways.ts"
 /** The way to one server. What the mode forbids is refused at each request, before anything else happens. */
 export function openTransport({ endpoint, egress }: TransportOptions): Transport {
   const name = endpointName(endpoint)
-  const session = sessionFor(endpoint)
+  const connection = { endpoint, ways: waysTo(endpoint), session: sessionFor(endpoint) }
   const refused = refusal(egress, endpoint)
   return {
     endpoint: name,
@@ -23,7 +23,7 @@ export function openTransport({ endpoint, egress }: TransportOptions): Transport
       if (refused !== null) return { kind: "failed", failure: refused }
       const attempt = startAttempt(request.limits, signal)
       try {
-        const response = await exchange(endpoint, session, request, attempt)
+        const response = await exchange(connection, request, attempt)
         return answered(response, attempt, name)
       } catch (error) {
         attempt.end()
@@ -52,9 +52,14 @@ function sessionFor({ url, socket }: Endpoint): Bun.FetchSession {
   })
 }
 
+interface Connection {
+  readonly endpoint: Endpoint
+  readonly ways: readonly Way[]
+  readonly session: Bun.FetchSession
+}
+
 async function exchange(
-  endpoint: Endpoint,
-  session: Bun.FetchSession,
+  { endpoint, ways, session }: Connection,
   request: TransportRequest,
   attempt: Attempt,
 ): Promise<Response> {
@@ -65,7 +70,7 @@ async function exchange(
     await attempt.within(connect(endpoint, attempt.signal))
   }
   attempt.limit("firstByteMs")
-  const [way, other] = waysTo(endpoint)
+  const [way, other] = ways
   if (way === undefined) throw new Error("there is a way to every server")
   try {
     return await asked(way, session, request, attempt)

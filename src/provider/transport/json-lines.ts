@@ -1,14 +1,14 @@
 import type { Json } from "../../base/canonical.ts"
+import type { Taker } from "../streamed-items.ts"
 import { foreignJson } from "./foreign-json.ts"
-import { createLineReader } from "./lines.ts"
+import { lineReader } from "./lines.ts"
 
-/** One value for each line that is not blank, together as they came. Throws `ReplyFault` at a line that is no JSON. */
-export async function* jsonLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Iterable<Json>> {
-  const lines = createLineReader()
-  for await (const chunk of chunks) yield valuesIn(lines.take(chunk))
-  yield valuesIn(lines.rest())
-}
-
-function* valuesIn(lines: Iterable<string>): Generator<Json> {
-  for (const line of lines) if (line.trim() !== "") yield foreignJson(line)
+/** One value for each line that is not blank. Throws `ReplyFault` at a line that is no JSON. */
+export function jsonLineReader(values: Taker<Json>): Taker<Uint8Array> {
+  return lineReader({
+    take: line => {
+      if (line.trim() !== "") values.take(foreignJson(line))
+    },
+    end: () => values.end(),
+  })
 }

@@ -1,40 +1,37 @@
 import { modelFailure } from "../failures.ts"
 import { ReplyFault } from "../reply-fault.ts"
+import type { Taker } from "../streamed-items.ts"
 
 const lineLengthMax = 16 * 1024 * 1024
 
-/** Cuts what comes into lines that end with LF, CR or CRLF, wherever its chunks end. */
-export interface LineReader {
-  /** The lines that are whole now. They have to be read before the next chunk is taken. */
-  take(chunk: Uint8Array): Iterable<string>
-  /** A last line needs no end. */
-  rest(): Iterable<string>
-}
-
-/** A byte order mark at the beginning is no part of what is said. Throws `ReplyFault` at a line that is too long. */
-export function createLineReader(): LineReader {
+/**
+ * Cuts what comes into lines that end with LF, CR or CRLF, wherever its chunks end; the last one needs no end. A byte
+ * order mark at the beginning is no part of what is said. Throws `ReplyFault` at a line that is too long.
+ */
+export function lineReader(lines: Taker<string>): Taker<Uint8Array> {
   const decoder = new TextDecoder("utf-8")
   let begun = ""
   let isAfterReturn = false
-  const linesIn = function* (decoded: string): Generator<string> {
+  const take = (decoded: string) => {
     const text = isAfterReturn && decoded.startsWith("\n") ? decoded.slice(1) : decoded
     if (decoded !== "") isAfterReturn = decoded.endsWith("\r")
-    const lines = text.includes("\r") ? text.split(/\r\n|\r|\n/) : text.split("\n")
-    const last = lines.length - 1
+    const pieces = text.includes("\r") ? text.split(/\r\n|\r|\n/) : text.split("\n")
+    const last = pieces.length - 1
     for (let index = 0; index <= last; index++) {
-      begun += lines[index] ?? ""
+      begun += pieces[index] ?? ""
       if (begun.length > lineLengthMax) throw tooLong()
       if (index === last) return
       const line = begun
       begun = ""
-      yield line
+      lines.take(line)
     }
   }
   return {
-    take: chunk => linesIn(decoder.decode(chunk, { stream: true })),
-    *rest() {
-      yield* linesIn(decoder.decode())
-      if (begun !== "") yield begun
+    take: chunk => take(decoder.decode(chunk, { stream: true })),
+    end: () => {
+      take(decoder.decode())
+      if (begun !== "") lines.take(begun)
+      lines.end()
     },
   }
 }

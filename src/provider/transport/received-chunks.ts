@@ -22,24 +22,18 @@ export function receivedChunks(
     isOver = true
     attempt.end()
   }
-  const read = async (): Promise<Uint8Array | null> => {
-    if (isOver || reader === undefined) return null
-    if (bytes > 0) attempt.limit("betweenMs")
-    const { value, done } = await attempt.within(reader.read())
-    if (done) return null
-    attempt.pause()
-    bytes += value.byteLength
-    if (bytes > replyBytesMax)
-      throw new ReplyFault(
-        modelFailure("malformed", `the answer of ${name} is longer than ${replyBytesMax} bytes`),
-      )
-    return value
-  }
   const iterator: AsyncIterator<Uint8Array> = {
     async next() {
+      if (isOver || reader === undefined) return { done: true, value: undefined }
       try {
-        const value = await read()
-        if (value !== null) return { done: false, value }
+        if (bytes > 0) attempt.limit("betweenMs")
+        const piece = await attempt.within(reader.read())
+        attempt.pause()
+        if (!piece.done) {
+          bytes += piece.value.byteLength
+          if (bytes > replyBytesMax) throw tooLong(name)
+          return piece
+        }
       } catch (error) {
         end()
         throw new ReplyFault(httpFailure(error, name))
@@ -53,4 +47,10 @@ export function receivedChunks(
     },
   }
   return { [Symbol.asyncIterator]: () => iterator }
+}
+
+function tooLong(name: string): ReplyFault {
+  return new ReplyFault(
+    modelFailure("malformed", `the answer of ${name} is longer than ${replyBytesMax} bytes`),
+  )
 }

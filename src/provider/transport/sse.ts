@@ -1,6 +1,7 @@
 import { modelFailure } from "../failures.ts"
 import { ReplyFault } from "../reply-fault.ts"
-import { createLineReader } from "./lines.ts"
+import type { Taker } from "../streamed-items.ts"
+import { lineReader } from "./lines.ts"
 
 const eventLengthMax = 16 * 1024 * 1024
 
@@ -11,18 +12,22 @@ export interface ServerEvent {
 
 /**
  * Server-sent events. Those without data are left out, as are comments and fields that nobody needs here. Unlike in a
- * browser a last event without an empty line behind it counts: some servers just hang up. They come together as their
- * chunk did.
+ * browser a last event without an empty line behind it counts: some servers just hang up.
  */
-export async function* serverEvents(
-  chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Iterable<ServerEvent>> {
+export function eventReader(events: Taker<ServerEvent>): Taker<Uint8Array> {
   let event: string | null = null
   let data: string[] = []
   let length = 0
-  const take = ({ name, value }: Field) => {
-    if (name === "event") event = value === "" ? null : value
-    if (name !== "data") return
+  const takeField = (line: string) => {
+    const colon = line.indexOf(":")
+    // A comment is a field without a name.
+    const name = colon === -1 ? line : line.slice(0, colon)
+    if (name !== "data" && name !== "event") return
+    const value = colon === -1 ? "" : line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1)
+    if (name === "event") {
+      event = value === "" ? null : value
+      return
+    }
     length += value.length + 1
     if (length > eventLengthMax)
       throw new ReplyFault(
@@ -30,31 +35,18 @@ export async function* serverEvents(
       )
     data.push(value)
   }
-  const finish = function* (): Generator<ServerEvent> {
-    if (data.length > 0) yield { event, data: data.join("\n") }
+  const finish = () => {
+    const finished = data.length === 0 ? null : { event, data: data.join("\n") }
     event = null
     data = []
     length = 0
+    if (finished !== null) events.take(finished)
   }
-  const eventsIn = function* (lines: Iterable<string>): Generator<ServerEvent> {
-    for (const line of lines)
-      if (line === "") yield* finish()
-      else take(fieldOf(line))
-  }
-  const lines = createLineReader()
-  for await (const chunk of chunks) yield eventsIn(lines.take(chunk))
-  yield eventsIn(lines.rest())
-  yield finish()
-}
-
-interface Field {
-  readonly name: string
-  readonly value: string
-}
-
-/** A comment is a field without a name. */
-function fieldOf(line: string): Field {
-  const colon = line.indexOf(":")
-  if (colon === -1) return { name: line, value: "" }
-  return { name: line.slice(0, colon), value: line.slice(line[colon + 1] === " " ? colon + 2 : colon + 1) }
+  return lineReader({
+    take: line => (line === "" ? finish() : takeField(line)),
+    end: () => {
+      finish()
+      events.end()
+    },
+  })
 }

@@ -1,11 +1,12 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import type { AnswerTool } from "../../../src/provider/anthropic/answer-tool.ts"
 import { createReading } from "../../../src/provider/anthropic/message-reading.ts"
-import { wholeItems } from "../../../src/provider/anthropic/reply-items.ts"
+import { readWhole as readMessage } from "../../../src/provider/anthropic/reply-items.ts"
 import type { ModelFailure, ModelItem } from "../../../src/provider/contract.ts"
 import type { JsonObject } from "../../../src/provider/fields.ts"
 import { failureOf } from "../../../src/provider/reply-fault.ts"
 import type { ModelSettings } from "../../../src/provider/server.ts"
+import type { Tell } from "../../../src/provider/streamed-items.ts"
 import type { TransportLimits } from "../../../src/provider/transport/contract.ts"
 
 export const limits: TransportLimits = {
@@ -32,19 +33,19 @@ export function settingsOf(changes: Partial<ModelSettings> = {}): ModelSettings 
 /** The items of these events, and the failure that ended them. */
 export function read(events: readonly JsonObject[], answerTool: AnswerTool | null = null): ModelItem[] {
   const reading = createReading(answerTool)
-  return told(function* () {
-    for (const event of events) yield* reading.take(event)
+  return told(tell => {
+    for (const event of events) for (const item of reading.take(event)) tell(item)
   })
 }
 
 export function readWhole(message: Json, answerTool: AnswerTool | null = null): ModelItem[] {
-  return told(() => wholeItems(message, answerTool))
+  return told(tell => readMessage(message, answerTool, tell))
 }
 
-function told(items: () => Iterable<ModelItem>): ModelItem[] {
+function told(reading: (tell: Tell) => void): ModelItem[] {
   const all: ModelItem[] = []
   try {
-    for (const item of items()) all.push(item)
+    reading(item => void all.push(item))
   } catch (error) {
     all.push({ kind: "failure", failure: failureOf(error) })
   }

@@ -1,17 +1,16 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../src/base/canonical.ts"
-import { streamedItems } from "../../../src/provider/anthropic/reply-items.ts"
+import { replyReader } from "../../../src/provider/anthropic/reply-items.ts"
 import type { JsonObject } from "../../../src/provider/fields.ts"
-import type { ServerEvent } from "../../../src/provider/transport/sse.ts"
-import { call, itemsOf, stop, text, told } from "../provider-kit.ts"
+import { call, stop, text, toldOf } from "../provider-kit.ts"
 import { calling, ending, failureIn, readWhole, saying } from "./anthropic-kit.ts"
 
 function streamed(...events: readonly (JsonObject | string)[]) {
-  async function* sent(): AsyncGenerator<ServerEvent[]> {
-    for (const event of events)
-      yield [{ event: null, data: typeof event === "string" ? event : JSON.stringify(event) }]
-  }
-  return itemsOf(told(streamedItems(sent(), null)))
+  const sent = events.map(event => ({
+    event: null,
+    data: typeof event === "string" ? event : JSON.stringify(event),
+  }))
+  return toldOf(sent, tell => replyReader(null, tell))
 }
 
 describe("a stream", () => {
@@ -38,11 +37,11 @@ describe("a stream", () => {
   })
 
   test("may name its events outside of them", async () => {
-    async function* sent(): AsyncGenerator<ServerEvent[]> {
-      for (const { type, ...rest } of [...saying(0, "x"), ...ending("end_turn")])
-        yield [{ event: String(type), data: JSON.stringify(rest) }]
-    }
-    expect(await itemsOf(told(streamedItems(sent(), null)))).toEqual([text("x"), stop])
+    const sent = [...saying(0, "x"), ...ending("end_turn")].map(({ type, ...rest }) => ({
+      event: String(type),
+      data: JSON.stringify(rest),
+    }))
+    expect(await toldOf(sent, tell => replyReader(null, tell))).toEqual([text("x"), stop])
   })
 })
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../src/base/canonical.ts"
 import type { ModelItem } from "../../../src/provider/contract.ts"
-import { replyItems } from "../../../src/provider/ollama/chat-reply.ts"
-import { call, itemsOf, stop, text, told } from "../provider-kit.ts"
+import { replyReader } from "../../../src/provider/ollama/chat-reply.ts"
+import { call, stop, text, toldOf } from "../provider-kit.ts"
 import { done, failureIn, lastOf, part } from "./ollama-kit.ts"
 
 const asked = { model: "fake", windowTokens: 8192, replyIndex: 3, estimated: 100 }
 
 function read(parts: readonly Json[], changes: Partial<typeof asked> = {}): Promise<ModelItem[]> {
-  return itemsOf(told(replyItems([parts], { ...asked, ...changes })))
+  return toldOf(parts, tell => replyReader({ ...asked, ...changes }, tell))
 }
 
 function calling(...calls: readonly Json[]): Json {

@@ -1,9 +1,9 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import type { ModelItem } from "../../../src/provider/contract.ts"
 import type { Asked } from "../../../src/provider/openai/reply-end.ts"
-import { streamedReply, wholeReply } from "../../../src/provider/openai/reply-reading.ts"
+import { readWhole, replyReader } from "../../../src/provider/openai/reply-reading.ts"
 import type { ServerEvent } from "../../../src/provider/transport/sse.ts"
-import { itemsOf, told } from "../provider-kit.ts"
+import { told, toldOf } from "../provider-kit.ts"
 
 const asked: Asked = {
   model: "qwen",
@@ -23,15 +23,11 @@ export async function fromEvents(
   events: readonly ServerEvent[],
   more: Partial<Asked> = {},
 ): Promise<ModelItem[]> {
-  return await itemsOf(told(streamedReply(inOrder([events]), { ...asked, ...more })))
+  return await toldOf(events, tell => replyReader({ ...asked, ...more }, tell))
 }
 
 export async function whole(body: Json, more: Partial<Asked> = {}): Promise<ModelItem[]> {
-  return await itemsOf(told(inOrder([wholeReply(body, { ...asked, ...more })])))
-}
-
-async function* inOrder<Value>(values: Iterable<Value>): AsyncGenerator<Value> {
-  yield* values
+  return await told(tell => readWhole(body, { ...asked, ...more }, tell))
 }
 
 export function delta(said: Json, finish: string | null = null): Json {

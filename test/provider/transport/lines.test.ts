@@ -1,19 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { createLineReader } from "../../../src/provider/transport/lines.ts"
-import { chunksOf, cutAt, faultOf, listOf } from "./transport-kit.ts"
+import { lineReader } from "../../../src/provider/transport/lines.ts"
+import { cutAt, faultOf, takenFrom } from "./transport-kit.ts"
 
-const linesIn = (...pieces: (string | Uint8Array)[]) => listOf(linesOf(chunksOf(...pieces)))
-
-async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const lines = createLineReader()
-  for await (const chunk of chunks) yield* lines.take(chunk)
-  yield* lines.rest()
-}
+const linesIn = (...pieces: (string | Uint8Array)[]) => takenFrom<string>(pieces, lineReader)
 
 describe("lines", () => {
   test("end with LF, CR or CRLF, in any mix", async () => {
-    expect(await linesIn("a\nb\rc\r\nd\n\ne\r\rf\r\n\r\n")).toEqual([
+    expect(linesIn("a\nb\rc\r\nd\n\ne\r\rf\r\n\r\n")).toEqual([
       "a",
       "b",
       "c",
@@ -24,41 +18,36 @@ describe("lines", () => {
       "f",
       "",
     ])
-    expect(await linesIn("\n\r")).toEqual(["", ""])
+    expect(linesIn("\n\r")).toEqual(["", ""])
   })
 
   test("a CRLF that is cut in two is one end", async () => {
-    expect(await linesIn("a\r", "\nb")).toEqual(["a", "b"])
-    expect(await linesIn("a\r", "", "\n", "\nb")).toEqual(["a", "", "b"])
-    expect(await linesIn("a\r", "\r", "\n")).toEqual(["a", ""])
+    expect(linesIn("a\r", "\nb")).toEqual(["a", "b"])
+    expect(linesIn("a\r", "", "\n", "\nb")).toEqual(["a", "", "b"])
+    expect(linesIn("a\r", "\r", "\n")).toEqual(["a", ""])
   })
 
-  test("are told as soon as they end, without waiting for the byte after a CR", async () => {
-    let isAsked = false
-    async function* slow() {
-      yield Buffer.from("a\r")
-      isAsked = true
-    }
-    const lines = linesOf(slow())
-    expect((await lines.next()).value).toBe("a")
-    expect(isAsked).toBeFalse()
+  test("are told as soon as they end, without waiting for the byte after a CR", () => {
+    const taken: string[] = []
+    lineReader({ take: line => void taken.push(line), end: () => undefined }).take(Buffer.from("a\r"))
+    expect(taken).toEqual(["a"])
   })
 
   test("the last one needs no end, and an end adds none", async () => {
-    expect(await linesIn("a\nb")).toEqual(["a", "b"])
-    expect(await linesIn("a\n")).toEqual(["a"])
-    expect(await linesIn("")).toEqual([])
-    expect(await linesIn()).toEqual([])
+    expect(linesIn("a\nb")).toEqual(["a", "b"])
+    expect(linesIn("a\n")).toEqual(["a"])
+    expect(linesIn("")).toEqual([])
+    expect(linesIn()).toEqual([])
   })
 
   test("a byte order mark is left out at the very beginning only", async () => {
     const mark = Buffer.from([0xef, 0xbb, 0xbf])
-    expect(await linesIn(mark.subarray(0, 1), mark.subarray(1), "a\n\ufeffb")).toEqual(["a", "\ufeffb"])
-    expect(await linesIn(mark, "\n", mark, "x")).toEqual(["", "\ufeffx"])
+    expect(linesIn(mark.subarray(0, 1), mark.subarray(1), "a\n\ufeffb")).toEqual(["a", "\ufeffb"])
+    expect(linesIn(mark, "\n", mark, "x")).toEqual(["", "\ufeffx"])
   })
 
   test("bytes that are no UTF-8 become replacement signs and cost nothing else", async () => {
-    expect(await linesIn(Buffer.from([0x61, 0xff, 0x62, 0x0a, 0xc3]), "\nc")).toEqual([
+    expect(linesIn(Buffer.from([0x61, 0xff, 0x62, 0x0a, 0xc3]), "\nc")).toEqual([
       "a\ufffdb",
       "\ufffd",
       "c",
@@ -68,11 +57,11 @@ describe("lines", () => {
   test("of more than 16 MB are refused, wherever they are cut", async () => {
     const mega = Buffer.alloc(1024 * 1024, 0x61)
     const most = Array.from({ length: 16 }, () => mega)
-    expect((await linesIn(...most, "\nb")).map(line => line.length)).toEqual([mega.length * 16, 1])
-    const failure = await faultOf(linesIn("ok\n", ...most, "a", "\n"))
+    expect((linesIn(...most, "\nb")).map(line => line.length)).toEqual([mega.length * 16, 1])
+    const failure = await faultOf(() => linesIn("ok\n", ...most, "a", "\n"))
     expect(failure).toMatchObject({ kind: "malformed", retryable: true })
     expect(failure.message).toContain("16777216 characters")
-    expect((await faultOf(linesIn(Buffer.alloc(16 * mega.length + 1, 0x61)))).kind).toBe("malformed")
+    expect((await faultOf(() => linesIn(Buffer.alloc(16 * mega.length + 1, 0x61)))).kind).toBe("malformed")
   })
 })
 
@@ -86,7 +75,7 @@ describe("any way to cut a text into chunks gives the same lines", () => {
         const expected = whole.replace(/^\ufeff/, "").split(/\r\n|\r|\n/)
         // What is behind the last end is a line only when it holds a byte.
         if (expected.at(-1) === "") expected.pop()
-        expect(await linesIn(...cutAt(Buffer.from(whole), places))).toEqual(expected)
+        expect(linesIn(...cutAt(Buffer.from(whole), places))).toEqual(expected)
       }),
       { numRuns: 500 },
     )
@@ -97,7 +86,7 @@ describe("any way to cut a text into chunks gives the same lines", () => {
       fc.asyncProperty(text, async whole => {
         const bytes = Buffer.from(whole)
         const single = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1))
-        expect(await linesIn(...single)).toEqual(await linesIn(whole))
+        expect(linesIn(...single)).toEqual(linesIn(whole))
       }),
     )
   })

@@ -1,52 +1,52 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { serverEvents } from "../../../src/provider/transport/sse.ts"
-import { apart, chunksOf, cutAt, faultOf, listOf } from "./transport-kit.ts"
+import { eventReader, type ServerEvent } from "../../../src/provider/transport/sse.ts"
+import { cutAt, faultOf, takenFrom } from "./transport-kit.ts"
 
-const eventsIn = (...pieces: (string | Uint8Array)[]) => listOf(apart(serverEvents(chunksOf(...pieces))))
+const eventsIn = (...pieces: (string | Uint8Array)[]) => takenFrom<ServerEvent>(pieces, eventReader)
 
 describe("server-sent events", () => {
   test("have a name or none, and data", async () => {
-    expect(await eventsIn('event: ping\ndata: {"a":1}\n\ndata: b\n\n')).toEqual([
+    expect(eventsIn('event: ping\ndata: {"a":1}\n\ndata: b\n\n')).toEqual([
       { event: "ping", data: '{"a":1}' },
       { event: null, data: "b" },
     ])
   })
 
   test("the name does not stay for the next one", async () => {
-    expect(await eventsIn("event: a\n\ndata: 1\n\nevent: b\nevent:\ndata: 2\n\n")).toEqual([
+    expect(eventsIn("event: a\n\ndata: 1\n\nevent: b\nevent:\ndata: 2\n\n")).toEqual([
       { event: null, data: "1" },
       { event: null, data: "2" },
     ])
   })
 
   test("data over several lines is joined by line feeds", async () => {
-    expect(await eventsIn("data: a\ndata:\ndata\ndata:  b\n\n")).toEqual([{ event: null, data: "a\n\n\n b" }])
+    expect(eventsIn("data: a\ndata:\ndata\ndata:  b\n\n")).toEqual([{ event: null, data: "a\n\n\n b" }])
   })
 
   test("one space behind the colon belongs to the field, and none is needed", async () => {
-    expect(await eventsIn("data:a:b\n\n")).toEqual([{ event: null, data: "a:b" }])
-    expect(await eventsIn("data:  a \n\n")).toEqual([{ event: null, data: " a " }])
-    expect(await eventsIn("data:\ta\n\n")).toEqual([{ event: null, data: "\ta" }])
+    expect(eventsIn("data:a:b\n\n")).toEqual([{ event: null, data: "a:b" }])
+    expect(eventsIn("data:  a \n\n")).toEqual([{ event: null, data: " a " }])
+    expect(eventsIn("data:\ta\n\n")).toEqual([{ event: null, data: "\ta" }])
   })
 
   test("comments, ids, times and fields nobody knows are left out", async () => {
     const stream = ": keep-alive\n:\nid: 7\nretry: 10\nDATA: x\n data: y\nnonsense\ndata: a\n: b\n\n: c\n\n"
-    expect(await eventsIn(stream)).toEqual([{ event: null, data: "a" }])
+    expect(eventsIn(stream)).toEqual([{ event: null, data: "a" }])
   })
 
   test("without data there is no event, with empty data there is", async () => {
-    expect(await eventsIn("event: a\n\n\n\nid: 1\n\n")).toEqual([])
-    expect(await eventsIn("event: a\ndata\n\n")).toEqual([{ event: "a", data: "" }])
+    expect(eventsIn("event: a\n\n\n\nid: 1\n\n")).toEqual([])
+    expect(eventsIn("event: a\ndata\n\n")).toEqual([{ event: "a", data: "" }])
   })
 
   test("the last one needs no empty line behind it, nor an end of its line", async () => {
-    expect(await eventsIn("data: a\n\ndata: b\n")).toEqual([
+    expect(eventsIn("data: a\n\ndata: b\n")).toEqual([
       { event: null, data: "a" },
       { event: null, data: "b" },
     ])
-    expect(await eventsIn("event: e\ndata: [DONE]")).toEqual([{ event: "e", data: "[DONE]" }])
-    expect(await eventsIn("event: e")).toEqual([])
+    expect(eventsIn("event: e\ndata: [DONE]")).toEqual([{ event: "e", data: "[DONE]" }])
+    expect(eventsIn("event: e")).toEqual([])
   })
 
   test("may begin with a byte order mark and end their lines as they like", async () => {
@@ -54,35 +54,21 @@ describe("server-sent events", () => {
       { event: "a", data: "1\n2" },
       { event: null, data: "3" },
     ]
-    expect(await eventsIn("\ufeffevent: a\r\ndata: 1\rdata: 2\n\r\ndata: 3\r\r")).toEqual(expected)
+    expect(eventsIn("\ufeffevent: a\r\ndata: 1\rdata: 2\n\r\ndata: 3\r\r")).toEqual(expected)
   })
 
-  test("are told when they end and not when the next one comes", async () => {
-    async function* one() {
-      yield Buffer.from("data: a\n\n")
-      throw new Error("was asked for more")
-    }
-    expect((await apart(serverEvents(one())).next()).value).toEqual({ event: null, data: "a" })
-  })
-
-  test("a reader that stops early stops the source", async () => {
-    let isReturned = false
-    async function* endless() {
-      try {
-        for (;;) yield Buffer.from("data: a\n\n")
-      } finally {
-        isReturned = true
-      }
-    }
-    for await (const { data } of apart(serverEvents(endless()))) if (data === "a") break
-    expect(isReturned).toBeTrue()
+  test("are told when they end and not when the next one comes", () => {
+    const taken: ServerEvent[] = []
+    const reader = eventReader({ take: event => void taken.push(event), end: () => undefined })
+    reader.take(Buffer.from("data: a\n\n"))
+    expect(taken).toEqual([{ event: null, data: "a" }])
   })
 
   test("of more than 16 MB in many short lines are refused", async () => {
     const lines = Buffer.from(`data: ${"a".repeat(1023)}\n`.repeat(1024))
     const most = Array.from({ length: 16 }, () => lines)
-    expect(await eventsIn(...most, "\n")).toHaveLength(1)
-    const failure = await faultOf(eventsIn(...most, "data: a\n\n"))
+    expect(eventsIn(...most, "\n")).toHaveLength(1)
+    const failure = await faultOf(() => eventsIn(...most, "data: a\n\n"))
     expect(failure.kind).toBe("malformed")
     expect(failure.message).toContain("an event of more than")
   })
@@ -103,9 +89,9 @@ describe("any way to cut a stream into chunks gives the same events", () => {
         fc.array(fc.nat(), { maxLength: 12 }),
         async (fields, places) => {
           const bytes = Buffer.from(fields.join(""))
-          const whole = await eventsIn(bytes)
-          expect(await eventsIn(...cutAt(bytes, places))).toEqual(whole)
-          expect(await eventsIn(...cutAt(bytes, [...bytes.keys()]))).toEqual(whole)
+          const whole = eventsIn(bytes)
+          expect(eventsIn(...cutAt(bytes, places))).toEqual(whole)
+          expect(eventsIn(...cutAt(bytes, [...bytes.keys()]))).toEqual(whole)
         },
       ),
       { numRuns: 300 },
@@ -127,7 +113,7 @@ describe("any way to cut a stream into chunks gives the same events", () => {
             const lines = data.split("\n").map(line => `data: ${line}${ending}`)
             return `${name === null ? "" : `event: ${name}${ending}`}${lines.join("")}${ending}`
           })
-          expect(await eventsIn(...cutAt(Buffer.from(text.join("")), places))).toEqual(events)
+          expect(eventsIn(...cutAt(Buffer.from(text.join("")), places))).toEqual(events)
         },
       ),
       { numRuns: 300 },

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { assert } from "../../../src/base/assert.ts"
 import type { ModelFailure } from "../../../src/provider/contract.ts"
 import { ReplyFault } from "../../../src/provider/reply-fault.ts"
+import type { Taker } from "../../../src/provider/streamed-items.ts"
 import type { Egress, Endpoint, TransportReply } from "../../../src/provider/transport/contract.ts"
 import { readEndpoint } from "../../../src/provider/transport/endpoint.ts"
 import { openTransport } from "../../../src/provider/transport/http.ts"
@@ -113,8 +114,8 @@ export async function failureOfReply(reply: Promise<TransportReply>): Promise<Mo
   return faultOf(textOf(settled.chunks))
 }
 
-export async function faultOf(reading: Promise<unknown>): Promise<ModelFailure> {
-  const thrown = await reading.then(
+export async function faultOf(reading: Promise<unknown> | (() => unknown)): Promise<ModelFailure> {
+  const thrown = await Promise.try(() => (typeof reading === "function" ? reading() : reading)).then(
     value => new Error(`nothing was thrown: ${JSON.stringify(value)}`),
     error => error,
   )
@@ -122,10 +123,19 @@ export async function faultOf(reading: Promise<unknown>): Promise<ModelFailure> 
   throw thrown
 }
 
-/** The pieces as they would come from a server. */
-/** What comes together, one by one. */
-export async function* apart<Value>(batches: AsyncIterable<Iterable<Value>>): AsyncGenerator<Value> {
-  for await (const together of batches) yield* together
+/** What a reader of chunks hands on of these. */
+export function takenFrom<Piece>(
+  pieces: readonly (string | Uint8Array)[],
+  open: (next: Taker<Piece>) => Taker<Uint8Array>,
+): readonly Piece[] {
+  const taken: Piece[] = []
+  const ends: true[] = []
+  const reader = open({ take: piece => void taken.push(piece), end: () => void ends.push(true) })
+  for (const piece of pieces) reader.take(typeof piece === "string" ? Buffer.from(piece) : piece)
+  const endsBefore = ends.length
+  reader.end()
+  assert(endsBefore === 0 && ends.length === 1, "whoever comes next is told of the end, and once")
+  return taken
 }
 
 export async function* chunksOf(...pieces: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
