@@ -4,7 +4,7 @@ import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { Action, StepFailure } from "../domain/pipeline/action.ts"
 import { StepRefused } from "../domain/pipeline/pipeline-events.ts"
 import type { PipelineState, StepState, TurnCall } from "../domain/pipeline/state.ts"
-import type { PlanStep } from "../domain/plan.ts"
+import type { Plan, PlanStep } from "../domain/plan.ts"
 import { stepKey } from "../domain/plan-hash.ts"
 import { resourcesOf } from "../domain/plan-resources.ts"
 import { SessionRested, StepFinished, StepStarted } from "../domain/session-events.ts"
@@ -159,8 +159,15 @@ function requestFor({ session }: AgentParts, { task, step }: StepState, signal: 
 export function grantOf({ plans }: PipelineState): Grant {
   const approved = plans.findLast(({ isApproved }) => isApproved)?.plan
   if (approved === undefined) return { write: [], commands: [], hosts: [], exact: [] }
-  return { ...resourcesOf(approved), exact: [] }
+  const known = grants.get(approved)
+  if (known !== undefined) return known
+  const grant = { ...resourcesOf(approved), exact: [] }
+  grants.set(approved, grant)
+  return grant
 }
+
+/** Each call of a session is made under the same one. */
+const grants = new WeakMap<Plan, Grant>()
 
 function failureOf(
   { requiresConfirmation }: Pick<ConcreteStep, "requiresConfirmation">,

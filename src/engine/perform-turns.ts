@@ -5,7 +5,7 @@ import { tokenScaleMax } from "../domain/pipeline/fold-turns.ts"
 import { requestTokensMax } from "../domain/pipeline/settings.ts"
 import { ContextTrimmed, ModelRequested, TurnFinished } from "../domain/pipeline/turn-events.ts"
 import { recordJson, recordText, redactJson } from "../gate/recorded.ts"
-import type { ModelMessage, ModelReply } from "../provider/contract.ts"
+import type { ModelCall, ModelMessage, ModelReply } from "../provider/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { type FittedRequest, modelRequest } from "./model-request.ts"
 import { stageView } from "./stage-view.ts"
@@ -42,8 +42,9 @@ export async function askModel(
   if (reply.failure?.kind === "aborted") return
   // Every call of the turn before has its result. Not by id: some models give two calls of a turn the same.
   raw.clear()
-  for (const { arguments: args } of reply.calls) raw.set(parts.fingerprint(canonicalJson(args)), args)
-  session.append([turnEvent(parts, action, view, reply, Math.round(clock.monotonicMs() - beganMs))])
+  const calls = reply.calls.map(call => ({ ...call, digest: parts.fingerprint(canonicalJson(call.arguments)) }))
+  for (const { digest, arguments: args } of calls) raw.set(digest, args)
+  session.append([turnEvent(parts, action, view, reply, calls, Math.round(clock.monotonicMs() - beganMs))])
 }
 
 function requestedEvent(
@@ -55,23 +56,23 @@ function requestedEvent(
   return newEvent(ModelRequested, {
     ...{ stage, stepId: step?.step.id ?? null, turn },
     ...{ replyIndex: request.replyIndex, messageCount: request.messages.length },
-    requestDigest: `sha256:${sha256Hex(`[${request.messages.map(spelledOut).join(",")}]`)}`,
+    requestDigest: `sha256:${sha256Hex(request.messages.map(digestOf).join(","))}`,
     estimatedTokens,
     model: selection?.[stage].name ?? null,
     endpoint: selection?.endpoint ?? null,
   })
 }
 
-/** As `canonicalJson` has it. Most messages are the same objects as in the request before. */
-function spelledOut(message: ModelMessage): string {
-  const known = spelled.get(message)
-  if (known !== undefined) return known
-  const text = canonicalJson(message)
-  spelled.set(message, text)
-  return text
-}
+/** Most messages are the same objects as in the request before. */
+const digests = new WeakMap<ModelMessage, string>()
 
-const spelled = new WeakMap<ModelMessage, string>()
+function digestOf(message: ModelMessage): string {
+  const known = digests.get(message)
+  if (known !== undefined) return known
+  const digest = sha256Hex(canonicalJson(message))
+  digests.set(message, digest)
+  return digest
+}
 
 function trimmedEvents({ stage, step, turn }: AskModel, fitted: FittedRequest) {
   const { tokensBefore, tokensAfter, tokensMax, shortened, shortenedCount } = fitted
@@ -109,9 +110,10 @@ function turnEvent(
   { stage, step, turn }: AskModel,
   view: StageView,
   reply: ModelReply,
+  calls: readonly (ModelCall & { readonly digest: string })[],
   durationMs: number,
 ) {
-  const { redactor, artifacts, fingerprint } = parts
+  const { redactor, artifacts } = parts
   const { read } = parts.stages[stage]
   const answer = reply.failure !== null || read === null ? null : read(reply.text, view)
   const problems = [...(answer?.problems ?? []), ...shapeProblems(reply)]
@@ -121,10 +123,10 @@ function turnEvent(
     replyIndex: parts.session.state.replyCount,
     stepId: step?.step.id ?? null,
     text: recordText(redactor.redactText(reply.text), artifacts),
-    calls: reply.calls.map(({ id, tool, arguments: args }) => ({
+    calls: calls.map(({ id, tool, arguments: args, digest }) => ({
       ...{ id, tool },
       arguments: recordJson(redactJson(args, redactor), artifacts),
-      argsDigest: fingerprint(canonicalJson(args)),
+      argsDigest: digest,
     })),
     output: output === null ? null : recordJson(redactJson(output, redactor), artifacts),
     failure:

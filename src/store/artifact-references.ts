@@ -1,30 +1,52 @@
+import type { z } from "zod"
+import type { Json } from "../base/canonical.ts"
 import { ApprovalRequested, ToolCallRequested, ToolCallSettled } from "../domain/call-events.ts"
+import { CommandFinished } from "../domain/command-events.ts"
+import type { EventDefinition } from "../domain/event-definition.ts"
+import { PlanProposed } from "../domain/pipeline/pipeline-events.ts"
+import { TurnFinished } from "../domain/pipeline/turn-events.ts"
 import { SessionStarted } from "../domain/session-events.ts"
-import { finishedFields } from "./command-events.ts"
 import type { StoredEvent } from "./contract.ts"
 import type { Connection } from "./database.ts"
-import { fieldsOf } from "./event-fields.ts"
 import type { Projector } from "./projector.ts"
 import { appendConflict } from "./store-failures.ts"
 
-/** The artifacts an event names, each once. Every event type that can name one has its line here. */
-export function artifactsNamedBy(event: Pick<StoredEvent, "type" | "data">): readonly string[] {
-  const result = finishedFields(event)?.result
-  const settled = fieldsOf(ToolCallSettled, event)
-  const named = [
+/** The artifacts an event names, each once. */
+export function artifactsNamedBy({ type, data }: Pick<StoredEvent, "type" | "data">): readonly string[] {
+  const named = places.get(type)?.(data).filter(ref => typeof ref === "string") ?? []
+  return named.length < 2 ? named : [...new Set(named)].sort()
+}
+
+type Ref = string | null | undefined
+
+/** Every type of event that can name artifacts, and where: what is missing here is lost with the next prune. */
+const places: ReadonlyMap<string, (data: Json) => readonly Ref[]> = new Map([
+  place(CommandFinished, ({ result }) => [
     refIn(result?.stdout),
     refIn(result?.stderr),
     result?.artifacts.stdout,
     result?.artifacts.stderr,
     result?.truncation?.stdout?.artifact,
     result?.truncation?.stderr?.artifact,
-    refIn(fieldsOf(SessionStarted, event)?.plan),
-    refIn(fieldsOf(ToolCallRequested, event)?.arguments),
-    refIn(settled?.result),
-    refIn(settled?.changes),
-    refIn(fieldsOf(ApprovalRequested, event)?.preview),
-  ]
-  return [...new Set(named.filter(ref => typeof ref === "string"))].sort()
+  ]),
+  place(SessionStarted, ({ plan }) => [refIn(plan)]),
+  place(PlanProposed, ({ plan }) => [refIn(plan)]),
+  place(TurnFinished, ({ text, calls, output }) => [
+    refIn(text),
+    refIn(output),
+    ...calls.map(call => refIn(call.arguments)),
+  ]),
+  place(ToolCallRequested, ({ arguments: args }) => [refIn(args)]),
+  place(ToolCallSettled, ({ result, text, changes }) => [refIn(result), refIn(text), refIn(changes)]),
+  place(ApprovalRequested, ({ preview }) => [refIn(preview)]),
+])
+
+function place<Definition extends EventDefinition>(
+  { type }: Definition,
+  find: (data: z.infer<Definition["data"]>) => readonly Ref[],
+): [type: string, find: (data: Json) => readonly Ref[]] {
+  // as: the type of an event decides the shape of its data.
+  return [type, data => find(data as z.infer<Definition["data"]>)]
 }
 
 type Recorded = { readonly kind: "artifact"; readonly ref: string } | { readonly kind: "inline" | "omitted" }

@@ -108,3 +108,20 @@ CREATE TABLE evidence_diagnostics (
 CREATE INDEX evidence_codes ON evidence_diagnostics (code, at, position, call_id) WHERE is_first = 1;
 CREATE INDEX evidence_diagnostics_by_file ON evidence_diagnostics (code, file_name, at, position);
 `
+
+/** What turns, plans and shown results name was not in the table, so that a prune would have taken it away. */
+export const sessionReferences = `
+INSERT OR IGNORE INTO artifact_references (ref, position)
+SELECT json_extract(data, '$.text.ref'), position FROM events
+WHERE type IN ('turn.finished', 'tool_call.settled') AND json_extract(data, '$.text.kind') = 'artifact'
+UNION ALL
+SELECT json_extract(data, '$.output.ref'), position FROM events
+WHERE type = 'turn.finished' AND json_extract(data, '$.output.kind') = 'artifact'
+UNION ALL
+SELECT json_extract(data, '$.plan.ref'), position FROM events
+WHERE type = 'plan.proposed' AND json_extract(data, '$.plan.kind') = 'artifact'
+UNION ALL
+SELECT json_extract(call.value, '$.arguments.ref'), position
+FROM (SELECT position, data FROM events WHERE type = 'turn.finished') AS turn, json_each(turn.data, '$.calls') AS call
+WHERE json_extract(call.value, '$.arguments.kind') = 'artifact';
+`

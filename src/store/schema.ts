@@ -1,4 +1,4 @@
-import { sessionTables } from "./schema-sessions.ts"
+import { sessionReferences, sessionTables } from "./schema-sessions.ts"
 
 /** One step of the schema. What was released is never edited: its checksum is in every database it made. */
 export interface Migration {
@@ -91,4 +91,5 @@ CREATE TABLE artifact_references (
 `,
   },
   { version: 2, name: "sessions, approvals, evidence", sql: sessionTables },
+  { version: 3, name: "artifacts that sessions name", sql: sessionReferences },
 ]

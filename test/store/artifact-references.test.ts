@@ -1,11 +1,59 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../src/base/canonical.ts"
+import { z } from "zod"
 import { noFaults } from "../../src/base/faults.ts"
+import { manifest } from "../../src/domain/events.ts"
 import { artifactsNamedBy, isReferenced } from "../../src/store/artifact-references.ts"
 import { openDatabase } from "../../src/store/database.ts"
 import { event } from "./support/session-events.ts"
 import { codeOf, nextId, recordOf, startOf, storeFixture } from "./support/store-fixture.ts"
+
+type Schema = { readonly [name: string]: Json }
+
+const objectOf = (value: Json | undefined): Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Schema) : {}
+
+/** All schemas a value may have: of the choices, each. */
+const choicesOf = (schema: Json | undefined): readonly Schema[] => {
+  const { anyOf, oneOf } = objectOf(schema)
+  const choices = [anyOf, oneOf].flatMap(list => (Array.isArray(list) ? list : []))
+  return choices.length === 0 ? [objectOf(schema)] : choices.flatMap(choicesOf)
+}
+
+/** The paths at which an artifact may be named; a list is stood for by its first item. */
+function placesIn(schema: Json | undefined, path: readonly string[] = []): readonly (readonly string[])[] {
+  return choicesOf(schema).flatMap(choice => {
+    const properties = objectOf(choice["properties"])
+    if (objectOf(properties["kind"])["const"] === "artifact") return [path]
+    const members = Object.entries(properties).flatMap(([name, member]) => placesIn(member, [...path, name]))
+    return choice["items"] === undefined ? members : [...members, ...placesIn(choice["items"], [...path, "0"])]
+  })
+}
+
+/** As little of an event as there can be, with something at that path. */
+function filled(schema: Json | undefined, path: readonly string[], value: Json): Json {
+  const [name, ...rest] = path
+  if (name === undefined) return value
+  const choice = choicesOf(schema).find(each => placesIn(each).length > 0) ?? {}
+  if (name === "0") return [filled(choice["items"], rest, value)]
+  return Object.fromEntries(
+    Object.entries(objectOf(choice["properties"])).map(([member, of]) => [
+      member,
+      member === name ? filled(of, rest, value) : least(of),
+    ]),
+  )
+}
+
+function least(schema: Json | undefined): Json {
+  const choices = choicesOf(schema)
+  if (choices.some(({ type }) => type === "array")) return []
+  const [only = {}, ...others] = choices
+  if (others.length > 0 || only["properties"] === undefined) return null
+  return Object.fromEntries(
+    Object.entries(objectOf(only["properties"])).map(([name, member]) => [name, least(member)]),
+  )
+}
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const refOf = (letter: string) => `sha256:${letter.repeat(64)}`
@@ -37,6 +85,20 @@ describe("the artifacts an event names", () => {
     ]
     const found = events.map(({ type, data }) => artifactsNamedBy({ type, data: data as Json }))
     expect(found).toEqual([["a"], ["b"], ["c", "d"], ["e"]].map(letters => letters.map(refOf)))
+  })
+
+  test("are found wherever the definition of an event has a place for one", () => {
+    const named = { kind: "artifact", ref: refOf("a"), bytes: 1 }
+    const found = manifest.definitions.flatMap(({ type, data }) => {
+      // as: a JSON schema is JSON.
+      const schema = z.toJSONSchema(data, { reused: "inline" }) as Json
+      return placesIn(schema).map(path => ({ type, path, data: filled(schema, path, named) }))
+    })
+    expect(found.map(({ type, path }) => `${type} ${path.join(".")}`)).toContain(
+      "turn.finished calls.0.arguments",
+    )
+    for (const { type, path, data } of found)
+      expect({ type, path, refs: artifactsNamedBy({ type, data }) }).toEqual({ type, path, refs: [refOf("a")] })
   })
 
   test("are none where a value stands in the event, whatever it looks like", () => {

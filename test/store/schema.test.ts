@@ -16,6 +16,8 @@ function filled(): Database {
   return db
 }
 
+const callOf = (args: unknown) => ({ id: "c", arguments: args })
+
 const positions = (db: Database) =>
   db
     .query<{ position: number }, []>("SELECT position FROM events ORDER BY position")
@@ -32,6 +34,42 @@ describe("the schema", () => {
     expect(migrations.map(step => sha256Hex(step.sql).slice(0, 16))).toEqual([
       "16293b5e0a8ab546",
       "0ef9e5b8c32ea47d",
+      "2d5249dacaac8a4b",
+    ])
+  })
+
+  test("the third step names what the events of older sessions name", () => {
+    using db = new Database(":memory:")
+    for (const { sql } of migrations.slice(0, 2)) db.run(sql)
+    const named = (ref: string) => ({ kind: "artifact", ref, bytes: 1 })
+    const inline = { kind: "inline", value: named("x") }
+    const events = [
+      [
+        "turn.finished",
+        { text: named("a"), output: named("b"), calls: [inline, named("c"), named("d")].map(callOf) },
+      ],
+      ["turn.finished", { text: { kind: "inline", text: "" }, output: null, calls: [] }],
+      ["plan.proposed", { plan: named("e") }],
+      ["tool_call.settled", { text: named("f"), result: named("g") }],
+      ["tool_call.settled", { text: null, result: null }],
+      ["step.finished", { text: named("x"), plan: named("x") }],
+    ] as const
+    const insert = db.query(
+      `INSERT INTO events (position, stream, seq, epoch, at, type, version, data, prev_hash, hash)
+       VALUES (?1, 'ses_a', ?1, 1, '', ?2, 1, ?3, '', '')`,
+    )
+    for (const [index, [type, data]] of events.entries()) insert.run(index + 1, type, JSON.stringify(data))
+    // What is known already is not named twice.
+    db.run("INSERT INTO artifact_references VALUES ('g', 4), ('f', 4)")
+    db.run(`${migrations[2]?.sql}`)
+    expect(db.query("SELECT ref, position FROM artifact_references ORDER BY ref").values()).toEqual([
+      ["a", 1],
+      ["b", 1],
+      ["c", 1],
+      ["d", 1],
+      ["e", 3],
+      ["f", 4],
+      ["g", 4],
     ])
   })
 

@@ -7,9 +7,9 @@ const periodMax = 2
 
 /** Whether the last turns repeat: the same calls with the same results, one after the other or two by turns. */
 export function isGoingInCircles(turns: readonly Turn[]): boolean {
-  const prints = turns.slice(-periodMax * repeatsMax).map(printOf)
+  const lastTurns = turns.slice(-periodMax * repeatsMax).map(printOf)
   return [1, periodMax].some(period => {
-    const last = prints.slice(-period * repeatsMax)
+    const last = lastTurns.slice(-period * repeatsMax)
     return last.length === period * repeatsMax && last.every((print, index) => print === last[index % period])
   })
 }
@@ -30,7 +30,15 @@ function failuresOf(verification: Verification): readonly string[] {
     .sort()
 }
 
-function printOf({ text, calls }: Turn): string {
+/** A turn stays the same object once its calls have their results. */
+const prints = new WeakMap<Turn, string>()
+
+function printOf(turn: Turn): string {
+  const known = prints.get(turn)
+  if (known !== undefined) return known
+  const { text, calls } = turn
   const what = calls.map(({ tool, argsDigest, result }) => [tool, argsDigest, result?.digest ?? null])
-  return canonicalJson(calls.length === 0 ? [text] : what)
+  const print = canonicalJson(calls.length === 0 ? [text] : what)
+  prints.set(turn, print)
+  return print
 }

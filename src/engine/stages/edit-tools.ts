@@ -84,18 +84,20 @@ function wholeFile(tool: ToolDescription): ToolDescription {
 
 type Change = ((tool: ToolDescription) => ToolDescription) | null
 
-/** Tools told differently, or with null not at all. Each is made once, so that it is also measured once. */
+/** Tools told differently, or with null not at all. Each list is made once, so that it is also measured once. */
 function described(changes: Readonly<Record<string, Change>>) {
-  const made = new WeakMap<ToolDescription, ToolDescription>()
-  return (tools: readonly ToolDescription[]): readonly ToolDescription[] =>
-    tools.flatMap(tool => {
+  const made = new WeakMap<readonly ToolDescription[], readonly ToolDescription[]>()
+  return (tools: readonly ToolDescription[]): readonly ToolDescription[] => {
+    const known = made.get(tools)
+    if (known !== undefined) return known
+    const told = tools.flatMap(tool => {
       const change = changes[tool.name]
       if (change === undefined) return [tool]
-      if (change === null) return []
-      const known = made.get(tool) ?? change(tool)
-      made.set(tool, known)
-      return [known]
+      return change === null ? [] : [change(tool)]
     })
+    made.set(tools, told)
+    return told
+  }
 }
 
 function withOnly(schema: Json, names: readonly string[]): Json {

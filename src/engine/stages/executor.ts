@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../base/canonical.ts"
 import { finishTool } from "../../domain/pipeline/claim.ts"
 import type { PipelineState, StepState } from "../../domain/pipeline/state.ts"
-import type { ModelMessage } from "../../provider/contract.ts"
+import type { ModelMessage, ToolDescription } from "../../provider/contract.ts"
 import type { StageDefinition, StageParts, StageView } from "./contract.ts"
 import { dataBlock, dataRule } from "./data-block.ts"
 import { type EditTools, editTools } from "./edit-tools.ts"
@@ -11,13 +11,22 @@ import { allStepTools, toolsForAction } from "./step-tools.ts"
 import { transcript } from "./transcript.ts"
 
 export function executorStage({ toolDescriptions }: StageParts): StageDefinition {
+  const offeredFor = new Map<string | null, readonly ToolDescription[]>()
+  /** The same list each time: whoever measures it or spells it out need do it only once. */
+  const toolsFor = (action: string | null) => {
+    const known = offeredFor.get(action)
+    if (known !== undefined) return known
+    const names = toolsForAction(action)
+    const tools = toolDescriptions.filter(({ name }) => names.includes(name))
+    offeredFor.set(action, tools)
+    return tools
+  }
   return {
     stage: "executor",
     tools: allStepTools,
     offered: ({ state, step }) => {
       const action = step?.step.kind === "open" ? step.step.action : null
-      const names = toolsForAction(action)
-      const tools = toolDescriptions.filter(({ name }) => names.includes(name))
+      const tools = toolsFor(action)
       return editsOf(state).offered({ tools, writesWhole: action === "WRITE_FILE", turns: state.turns })
     },
     format: null,

@@ -1,5 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
-import type { ModelMessage, ModelRequest, ToolDescription } from "../../provider/contract.ts"
+import type { ModelMessage, ModelRequest } from "../../provider/contract.ts"
 
 /** What four letters of code or English are, two of Cyrillic, and a bit more than one sign of Chinese. */
 export const bytesPerToken = 4
@@ -35,17 +35,14 @@ export function tokensOf(message: ModelMessage): number {
 
 /** What goes along with every request of a stage, however short its messages are. */
 export function offerTokens({ tools, format }: Pick<ModelRequest, "tools" | "format">): number {
-  return tools.reduce(
-    (sum, tool) => sum + offeredTokens(tool),
-    format === null ? 0 : jsonTokens(format.schema),
+  const offered = measuredOnce(tools, () =>
+    tools.reduce(
+      (sum, { name, description, parameters }) =>
+        sum + toolTokens + textTokens(name) + textTokens(description) + jsonTokens(parameters),
+      0,
+    ),
   )
-}
-
-function offeredTokens(tool: ToolDescription): number {
-  return measuredOnce(tool, () => {
-    const { name, description, parameters } = tool
-    return toolTokens + textTokens(name) + textTokens(description) + jsonTokens(parameters)
-  })
+  return offered + (format === null ? 0 : jsonTokens(format.schema))
 }
 
 function jsonTokens(value: Json): number {
@@ -53,7 +50,7 @@ function jsonTokens(value: Json): number {
   return typeof value === "object" && value !== null ? measuredOnce(value, measure) : measure()
 }
 
-/** Messages, tools, schemas and arguments stay the same objects from turn to turn, and some are long. */
+/** Messages, lists of tools, schemas and arguments stay the same objects from turn to turn, and some are long. */
 const measured = new WeakMap<object, number>()
 
 function measuredOnce(thing: object, measure: () => number): number {
