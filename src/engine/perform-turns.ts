@@ -42,7 +42,10 @@ export async function askModel(
   if (reply.failure?.kind === "aborted") return
   // Every call of the turn before has its result. Not by id: some models give two calls of a turn the same.
   raw.clear()
-  const calls = reply.calls.map(call => ({ ...call, digest: parts.fingerprint(canonicalJson(call.arguments)) }))
+  const calls = reply.calls.map(call => ({
+    ...call,
+    digest: parts.fingerprint(canonicalJson(call.arguments)),
+  }))
   for (const { digest, arguments: args } of calls) raw.set(digest, args)
   session.append([turnEvent(parts, action, view, reply, calls, Math.round(clock.monotonicMs() - beganMs))])
 }

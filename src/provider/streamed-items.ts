@@ -3,7 +3,7 @@ import type { ModelItem } from "./contract.ts"
 /** Where the items of a reply go, in their order. */
 export type Tell = (item: ModelItem) => void
 
-/** Takes the pieces of a reply as they come. Throws `ReplyFault` when it cannot be read; what was told before counts. */
+/** Takes the pieces of a reply as they come. Throws `ReplyFault` when it cannot be read; what it told before counts. */
 export interface Taker<Piece> {
   take(piece: Piece): void
   /** Nothing more comes. */

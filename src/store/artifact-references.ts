@@ -13,7 +13,10 @@ import { appendConflict } from "./store-failures.ts"
 
 /** The artifacts an event names, each once. */
 export function artifactsNamedBy({ type, data }: Pick<StoredEvent, "type" | "data">): readonly string[] {
-  const named = places.get(type)?.(data).filter(ref => typeof ref === "string") ?? []
+  const named =
+    places
+      .get(type)?.(data)
+      .filter(ref => typeof ref === "string") ?? []
   return named.length < 2 ? named : [...new Set(named)].sort()
 }
 

@@ -1,8 +1,10 @@
 import { Database } from "bun:sqlite"
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { copyFileSync, existsSync, readdirSync, rmSync } from "node:fs"
+import { copyFileSync, existsSync, readdirSync, rmSync, utimesSync } from "node:fs"
 import { join } from "node:path"
 import { runAcode } from "../support/acode.ts"
+import { agentWorkspace } from "../support/agent-workspace.ts"
+import { contains, open, reply } from "../support/script-replies.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
 let workspace: TempWorkspace
@@ -162,4 +164,39 @@ test("prune removes executions and the history still verifies", async () => {
     executions: 1,
     artifactCount: 0,
   })
+})
+
+test("prune leaves a session everything it needs to go on, however long its texts are", async () => {
+  using agent = agentWorkspace()
+  const long = "a line of a long text\n".repeat(1_000)
+  agent.workspace.write("long.txt", long)
+  const steps = [open("s1", "GENERATE_CODE", { title: "t".repeat(200) }), open("s2", "GENERATE_CODE")]
+  const description = "d".repeat(20_000)
+  const plan = { write: ["**"], acceptance: [contains("last.txt", "x")], steps, more: { description } }
+  const begun = [
+    reply.plan(plan),
+    reply.calls(["read_file", { path: "long.txt" }]),
+    reply.write("copy.txt", long),
+  ]
+  agent.script(...begun)
+  expect((await agent.run("--yes=plan")).exitCode).toBe(4)
+  const artifacts = join(agent.workspace.root, ".agent", "artifacts")
+  const files = readdirSync(artifacts, { recursive: true, withFileTypes: true }).filter(each => each.isFile())
+  for (const { parentPath, name } of files) utimesSync(join(parentPath, name), 1, 1)
+  expect(files.length).toBeGreaterThan(3)
+  expect((await agent.acode("runs", "prune", "--older-than", "0s")).exitCode).toBe(0)
+  expect((await agent.acode("audit", "verify")).exitCode).toBe(0)
+  const asked = [...begun, reply.fault("executor", "garbage")]
+  agent.script(
+    ...asked,
+    reply.finish(),
+    reply.write("last.txt", "x\n"),
+    reply.finish(),
+    reply.review("approve"),
+  )
+  const resumed = await agent.resume("--yes=plan")
+  expect(resumed.stderr).toBe("")
+  expect(resumed.exitCode).toBe(0)
+  expect(agent.file("copy.txt")).toBe(long)
+  expect((await agent.acode("audit", "verify")).exitCode).toBe(0)
 })

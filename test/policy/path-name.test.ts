@@ -2,10 +2,13 @@ import { describe, expect, test } from "bun:test"
 import { isPlainPath } from "../../src/base/plain-path.ts"
 import { normalParts } from "../../src/policy/path-name.ts"
 
-test.each(["a", "src/index.ts", ".git/config", "A/B.c", "a/.b/c-d_e+f@1~2", "...a/b"])("a plain path: %s", path => {
-  expect(isPlainPath(path)).toBe(true)
-  expect(normalParts(path)).toEqual(path.toLowerCase().split("/"))
-})
+test.each(["a", "src/index.ts", ".git/config", "A/B.c", "a/.b/c-d_e+f@1~2", "...a/b"])(
+  "a plain path: %s",
+  path => {
+    expect(isPlainPath(path)).toBe(true)
+    expect(normalParts(path)).toEqual(path.toLowerCase().split("/"))
+  },
+)
 
 describe("the parts of a path", () => {
   test.each([

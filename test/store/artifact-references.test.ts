@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
-import type { Json } from "../../src/base/canonical.ts"
 import { z } from "zod"
+import type { Json } from "../../src/base/canonical.ts"
 import { noFaults } from "../../src/base/faults.ts"
 import { manifest } from "../../src/domain/events.ts"
 import { artifactsNamedBy, isReferenced } from "../../src/store/artifact-references.ts"
@@ -27,7 +27,9 @@ function placesIn(schema: Json | undefined, path: readonly string[] = []): reado
     const properties = objectOf(choice["properties"])
     if (objectOf(properties["kind"])["const"] === "artifact") return [path]
     const members = Object.entries(properties).flatMap(([name, member]) => placesIn(member, [...path, name]))
-    return choice["items"] === undefined ? members : [...members, ...placesIn(choice["items"], [...path, "0"])]
+    return choice["items"] === undefined
+      ? members
+      : [...members, ...placesIn(choice["items"], [...path, "0"])]
   })
 }
 
@@ -98,7 +100,11 @@ describe("the artifacts an event names", () => {
       "turn.finished calls.0.arguments",
     )
     for (const { type, path, data } of found)
-      expect({ type, path, refs: artifactsNamedBy({ type, data }) }).toEqual({ type, path, refs: [refOf("a")] })
+      expect({ type, path, refs: artifactsNamedBy({ type, data }) }).toEqual({
+        type,
+        path,
+        refs: [refOf("a")],
+      })
   })
 
   test("are none where a value stands in the event, whatever it looks like", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { existsSync, statSync } from "node:fs"
 import { recordPoints } from "../../src/base/faults.ts"
+import { migrations } from "../../src/store/schema.ts"
 import { storeChildren } from "./support/children.ts"
 import { codeOf, failureOf, runOne, storeFixture } from "./support/store-fixture.ts"
 
@@ -30,8 +31,7 @@ describe("opening a store", () => {
     store.anchor()
     const inside = (name: string) => ["begun", "written", "committed"].map(point => `${name}.${point}`)
     expect(points).toEqual([
-      ...inside("migration"),
-      ...inside("migration"),
+      ...migrations.flatMap(() => inside("migration")),
       "identity.begun",
       "key.written",
       "key.linked",

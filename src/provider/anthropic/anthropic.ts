@@ -38,7 +38,11 @@ export function createAnthropic(
     provider: settings => ({
       name: "anthropic",
       ask: (request, signal) =>
-        toldItems(() => replyTo(way, settings, request, signal), signal, text => withoutKey(apiKey, text)),
+        toldItems(
+          () => replyTo(way, settings, request, signal),
+          signal,
+          text => withoutKey(apiKey, text),
+        ),
     }),
   }
 }
@@ -64,12 +68,7 @@ async function answered<Value>(
   }
 }
 
-async function replyTo(
-  way: Way,
-  settings: ModelSettings,
-  request: ModelRequest,
-  signal: AbortSignal,
-) {
+async function replyTo(way: Way, settings: ModelSettings, request: ModelRequest, signal: AbortSignal) {
   const { body, answerTool } = messagesRequest(request, settings)
   const posting: TransportRequest = {
     method: "POST",

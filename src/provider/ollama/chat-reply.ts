@@ -57,8 +57,7 @@ function checkedPart(value: Json, asked: AskedFor): JsonObject {
 function endReply(part: JsonObject, asked: AskedFor, hasCalls: boolean, tell: Tell): void {
   const counted = countAt(part, "prompt_eval_count")
   const output = countAt(part, "eval_count")
-  if (counted !== null || output !== null)
-    tell({ kind: "usage", input: counted ?? 0, output: output ?? 0 })
+  if (counted !== null || output !== null) tell({ kind: "usage", input: counted ?? 0, output: output ?? 0 })
   const cut: ModelFailure | null = cutByServer(asked.estimated, counted, asked.windowTokens)
   tell(cut === null ? endFor(textAt(part, "done_reason"), hasCalls) : { kind: "failure", failure: cut })
 }

@@ -69,12 +69,7 @@ function chatProvider(way: Way, settings: ModelSettings): Provider {
   }
 }
 
-async function replyTo(
-  way: Way,
-  settings: ModelSettings,
-  request: ModelRequest,
-  signal: AbortSignal,
-) {
+async function replyTo(way: Way, settings: ModelSettings, request: ModelRequest, signal: AbortSignal) {
   const { model, windowTokens, streams, limits } = settings
   const estimated = estimatedTokens(request)
   const refused = isCloudName(model) ? refusedCloud(model, "ollama.com") : overWindow(estimated, windowTokens)

@@ -68,16 +68,12 @@ interface Look {
 function provider(way: Way, settings: ModelSettings): Provider {
   return {
     name: "openai",
-    ask: (request, signal) => toldItems(() => reply(way, settings, request, signal), signal, way.withoutSecret),
+    ask: (request, signal) =>
+      toldItems(() => reply(way, settings, request, signal), signal, way.withoutSecret),
   }
 }
 
-async function reply(
-  way: Way,
-  settings: ModelSettings,
-  request: ModelRequest,
-  signal: AbortSignal,
-) {
+async function reply(way: Way, settings: ModelSettings, request: ModelRequest, signal: AbortSignal) {
   const { transport, paths, headers, withoutSecret } = way
   const { windowTokens, outputTokensMax, limits, streams } = settings
   const model = request.model ?? settings.model

@@ -7,17 +7,7 @@ const linesIn = (...pieces: (string | Uint8Array)[]) => takenFrom<string>(pieces
 
 describe("lines", () => {
   test("end with LF, CR or CRLF, in any mix", async () => {
-    expect(linesIn("a\nb\rc\r\nd\n\ne\r\rf\r\n\r\n")).toEqual([
-      "a",
-      "b",
-      "c",
-      "d",
-      "",
-      "e",
-      "",
-      "f",
-      "",
-    ])
+    expect(linesIn("a\nb\rc\r\nd\n\ne\r\rf\r\n\r\n")).toEqual(["a", "b", "c", "d", "", "e", "", "f", ""])
     expect(linesIn("\n\r")).toEqual(["", ""])
   })
 
@@ -47,17 +37,13 @@ describe("lines", () => {
   })
 
   test("bytes that are no UTF-8 become replacement signs and cost nothing else", async () => {
-    expect(linesIn(Buffer.from([0x61, 0xff, 0x62, 0x0a, 0xc3]), "\nc")).toEqual([
-      "a\ufffdb",
-      "\ufffd",
-      "c",
-    ])
+    expect(linesIn(Buffer.from([0x61, 0xff, 0x62, 0x0a, 0xc3]), "\nc")).toEqual(["a\ufffdb", "\ufffd", "c"])
   })
 
   test("of more than 16 MB are refused, wherever they are cut", async () => {
     const mega = Buffer.alloc(1024 * 1024, 0x61)
     const most = Array.from({ length: 16 }, () => mega)
-    expect((linesIn(...most, "\nb")).map(line => line.length)).toEqual([mega.length * 16, 1])
+    expect(linesIn(...most, "\nb").map(line => line.length)).toEqual([mega.length * 16, 1])
     const failure = await faultOf(() => linesIn("ok\n", ...most, "a", "\n"))
     expect(failure).toMatchObject({ kind: "malformed", retryable: true })
     expect(failure.message).toContain("16777216 characters")
