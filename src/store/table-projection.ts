@@ -79,7 +79,7 @@ function applyEvent<Row extends TableRow>(
   const after = definition.next(before, event)
   if (after === null) return
   if (before === null) insertRow(connection, definition.table, after)
-  else updateRow(connection, definition.table, id, changedCells(before, after))
+  else if (after !== before) updateRow(connection, definition.table, id, before, after)
   for (const { table, cells } of definition.detailsOf(after, event)) insertRow(connection, table, cells)
 }
 
@@ -92,15 +92,17 @@ function insertRow(connection: Connection, table: string, row: TableRow): void {
 }
 
 /** Only what changed, so that no index is touched that need not be. */
-function changedCells(before: TableRow, after: TableRow): TableRow {
-  return Object.fromEntries(Object.entries(after).filter(([column, cell]) => before[column] !== cell))
-}
-
-function updateRow(connection: Connection, table: string, id: string, cells: TableRow): void {
-  const columns = Object.keys(cells)
+function updateRow(
+  connection: Connection,
+  table: string,
+  id: string,
+  before: TableRow,
+  after: TableRow,
+): void {
+  const columns = Object.keys(after).filter(column => before[column] !== after[column])
   if (columns.length === 0) return
-  const assignments = columns.map(column => `${column} = ?`).join(", ")
-  connection.db.query(`UPDATE ${table} SET ${assignments} WHERE id = ?`).run(...Object.values(cells), id)
+  const cells = columns.map(column => after[column] ?? null)
+  connection.db.query(`UPDATE ${table} SET ${columns.join(" = ?, ")} = ? WHERE id = ?`).run(...cells, id)
 }
 
 class RowCheck<Row extends TableRow> implements TableCheck {
