@@ -99,19 +99,20 @@ async function callTool(
     arguments: args === undefined ? call.arguments : args,
     obstacle: args === undefined ? lostArguments : null,
     origin: { ...request.origin, modelCallId: call.id },
+    after: settled => (settled.cause === "awaiting" ? [restForAnswer()] : []),
   })
-  if (cause === "awaiting") restForAnswer(parts)
   if (cause === "stopped" && !signal.aborted) cancelSession(parts, "the person who was asked", "stopped")
   return cause
 }
 
-/** Nobody here can answer, and the session was told to wait for somebody who can. */
-function restForAnswer({ session }: AgentParts): void {
+/**
+ * Nobody here can answer, and the session was told to wait for somebody who can. It rests in the same commit as it
+ * asks: else a crash in between would have it ask a second time.
+ */
+function restForAnswer(): NewEvent {
   const reason =
     "an answer is needed: `acode approvals list` shows the question; answer it, then `acode resume`"
-  session.append([
-    newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified: false }),
-  ])
+  return newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified: false })
 }
 
 /** The model can read it, and asks again. */
