@@ -27,7 +27,7 @@ export function modelRequest(
   view: StageView,
 ): FittedRequest {
   const definition = stages[stage]
-  const { settings, tokenScale, replyCount } = session.state
+  const { settings, tokenScale, tooLong: known, replyCount } = session.state
   const offer = {
     tools: definition.offered(view),
     format: definition.format,
@@ -38,7 +38,7 @@ export function modelRequest(
     return text === message.text ? message : { ...message, text }
   }
   const fixed = offerTokens(offer)
-  const tokensMax = requestTokensMax(settings, stage)
+  const tokensMax = fittingTokens(requestTokensMax(settings, stage), known[stage], tokenScale)
   const room = tokensMax === null ? null : Math.floor(tokensMax / tokenScale) - fixed
   const { messages, tokens, tokensBefore, shortened, shortenedCount } = fitMessages(
     view,
@@ -59,6 +59,20 @@ export function modelRequest(
         : tooLong(messages, counted(tokens), Math.ceil(fixed * tokenScale), tokensMax),
   }
 }
+
+/** What is allowed, and less where a server has found a request too long that was allowed; as the server counts. */
+function fittingTokens(
+  allowed: number | null,
+  foundTooLong: number | undefined,
+  tokenScale: number,
+): number | null {
+  if (foundTooLong === undefined) return allowed
+  const learned = Math.floor(foundTooLong * tokenScale * shorterBy)
+  return allowed === null ? learned : Math.min(allowed, learned)
+}
+
+/** Of a request that was too long, as much is tried next. */
+const shorterBy = 2 / 3
 
 function tooLong(
   messages: readonly ModelMessage[],

@@ -1,11 +1,11 @@
 import { canonicalJson, type Json, sha256Hex } from "../base/canonical.ts"
+import { oneLine } from "../base/text.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import type { Action } from "../domain/pipeline/action.ts"
-import { tokenScaleMax } from "../domain/pipeline/fold-turns.ts"
-import { requestTokensMax } from "../domain/pipeline/settings.ts"
 import { ContextTrimmed, ModelRequested, TurnFinished } from "../domain/pipeline/turn-events.ts"
 import { recordJson, recordText, redactJson } from "../gate/recorded.ts"
-import type { ModelCall, ModelMessage, ModelReply } from "../provider/contract.ts"
+import type { ModelCall, ModelFailure, ModelMessage, ModelReply } from "../provider/contract.ts"
+import { withoutThinking } from "../provider/thinking.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { type FittedRequest, modelRequest } from "./model-request.ts"
 import { stageView } from "./stage-view.ts"
@@ -118,12 +118,14 @@ function turnEvent(
 ) {
   const { redactor, artifacts } = parts
   const { read } = parts.stages[stage]
-  const answer = reply.failure !== null || read === null ? null : read(reply.text, view)
+  const failure = failureIn(reply)
+  const answer = failure !== null || read === null ? null : read(reply.text, view)
   const problems = [...(answer?.problems ?? []), ...shapeProblems(reply)]
   const output = answer?.output === undefined || problems.length > 0 ? null : answer.output
   return newEvent(TurnFinished, {
     ...{ stage, turn, durationMs, problems },
-    replyIndex: parts.session.state.replyCount,
+    // What a script does not have was not given: once it is mended, the same reply is asked for again.
+    replyIndex: failure?.kind === "script" ? null : parts.session.state.replyCount,
     stepId: step?.step.id ?? null,
     text: recordText(redactor.redactText(reply.text), artifacts),
     calls: calls.map(({ id, tool, arguments: args, digest }) => ({
@@ -133,25 +135,32 @@ function turnEvent(
     })),
     output: output === null ? null : recordJson(redactJson(output, redactor), artifacts),
     failure:
-      reply.failure === null
+      failure === null
         ? null
         : {
-            kind: reply.failure.kind,
-            message: redactor.redactText(reply.failure.message),
-            retryable: reply.failure.retryable || canBeShorter(parts, stage, reply.failure.kind),
-            retryAfterMs: reply.failure.retryAfterMs,
+            kind: failure.kind,
+            message: redactor.redactText(failure.message),
+            retryable: failure.retryable || canBeShorter(failure.kind),
+            retryAfterMs: failure.retryAfterMs,
           },
     usage: reply.usage,
   })
 }
 
-/** A server that counts more tokens than acode does is asked again, with less. */
-function canBeShorter({ session: { state } }: AgentParts, stage: AskModel["stage"], kind: string): boolean {
-  if (kind !== "contextTooLong" || state.tokenScale >= tokenScaleMax) return false
-  return requestTokensMax(state.settings, stage) !== null
+/** A refusal is no answer, whatever text it is made of: neither a plan nor a verdict is read from it. */
+function failureIn({ failure, end, text }: ModelReply): ModelFailure | null {
+  if (failure !== null || end !== "refused") return failure
+  const said = oneLine(withoutThinking(text).trim(), 200)
+  const message = `the model refuses to answer${said === "" ? "" : `: ${said}`}`
+  return { kind: "refused", message, retryable: false, retryAfterMs: null }
+}
+
+/** A server that holds less than acode thinks is asked again, with less. */
+function canBeShorter(kind: string): boolean {
+  return kind === "contextTooLong"
 }
 
 function shapeProblems({ failure, end, problems }: ModelReply): readonly string[] {
-  if (failure !== null) return []
+  if (failure !== null || end === "refused") return []
   return end === "length" ? [...problems, "the answer was cut off: answer more briefly"] : problems
 }

@@ -146,6 +146,20 @@ describe("the size of a request", () => {
     expect(requestOf(view({ tokenScale: 0.7 })).tokensBefore).toBeLessThan(plain.tokensBefore)
   })
 
+  test("is less than what its server found too long, and only for that stage", () => {
+    const { estimatedTokens } = requestOf(view())
+    const refused = { tooLong: { executor: estimatedTokens } }
+    const shorter = requestOf(view(refused))
+    expect(shorter.estimatedTokens).toBeLessThanOrEqual((estimatedTokens * 2) / 3)
+    expect(shorter.problem).toBeNull()
+    expect(requestOf(view({ ...refused, tokenScale: 2 })).estimatedTokens).toBeLessThanOrEqual(
+      (estimatedTokens * 2) / 3,
+    )
+    expect(requestOf(view(refused), "planner").estimatedTokens).toBe(
+      requestOf(view(), "planner").estimatedTokens,
+    )
+  })
+
   test("that cannot be made to fit is named, part by part", () => {
     const state = smallWindow({ request: "Do a lot. ".repeat(4_000) })
     expect(requestOf(viewOf(state, { step })).problem).toMatch(

@@ -56,6 +56,22 @@ describe("what a plan does not grant", () => {
   })
 })
 
+describe("a question that nobody here can answer", () => {
+  test("is asked once, and the session rests in the same commit", async () => {
+    room = await agentRoom([plan, reply.write("other.txt", "x"), ...done], {
+      config: { approvals: { non_interactive: "rest" } },
+    })
+    expect(await room.drive()).toMatchObject({ state: "AWAITING_APPROVAL", exitCode: 10 })
+    const [asked, answered, rested] = room.events().slice(-3)
+    expect([asked, answered, rested].map(event => event?.type)).toEqual([
+      "approval.requested",
+      "tool_call.settled",
+      "session.rested",
+    ])
+    expect(new Set([asked?.at, answered?.at, rested?.at]).size).toBe(1)
+  })
+})
+
 describe("a concrete step", () => {
   const write = (more: Readonly<Record<string, unknown>> = {}) =>
     concrete("s1", "write_file", { path: "greeting.txt", content: "hello\n" }, more)

@@ -1,6 +1,10 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import type { AgentParts } from "../../src/engine/agent-parts.ts"
+import { collect } from "../../src/provider/reply.ts"
+import { createScripted } from "../../src/provider/scripted.ts"
+import { scriptOf } from "../provider/provider-kit.ts"
 import { type AgentRoom, agentRoom } from "../support/agent-room.ts"
+import type { ReplyText } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
 import { contains, greeting, reply } from "../support/script-replies.ts"
 
@@ -20,7 +24,71 @@ function answeringLate(retryAfterMs: number): AgentParts["ask"] {
   })
 }
 
+const scripted =
+  (replies: readonly ReplyText[]): AgentParts["ask"] =>
+  (request, signal) =>
+    collect(createScripted(scriptOf(JSON.parse(JSON.stringify(replies)))).ask(request, signal), signal)
+
 const textsOf = ({ messages }: AgentRoom["requests"][number]) => messages.map(({ text }) => text).join("\n")
+
+/** A model that says what its script says, and adds that it refuses. */
+function refusingAt(stage: string, ask: AgentParts["ask"]): AgentParts["ask"] {
+  return async (request, signal) => {
+    const reply = await ask(request, signal)
+    return request.stage === stage ? { ...reply, end: "refused" } : reply
+  }
+}
+
+describe("a refusal", () => {
+  test.each(["planner", "reviewer"])("of a %s is no answer, however much it looks like one", async stage => {
+    room = await agentRoom(greeting())
+    const rest = await room.drive({ ask: refusingAt(stage, scripted(greeting())) })
+    expect(rest).toMatchObject({
+      exitCode: 4,
+      reason: expect.stringContaining("the model refuses to answer"),
+    })
+    expect(room.data("turn.finished").at(-1)).toMatchObject({
+      output: null,
+      problems: [],
+      failure: { kind: "refused", retryable: false },
+    })
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  test("of an executor ends the session with what it said, and it is not asked again", async () => {
+    room = await agentRoom(greeting())
+    const ask = scripted([plan, { stage: "executor", text: "I will not do that." }])
+    const rest = await room.drive({ ask: refusingAt("executor", ask) })
+    expect(rest).toMatchObject({
+      exitCode: 4,
+      reason: expect.stringContaining("the model refuses to answer: I will not do that."),
+    })
+    expect(room.data("model.requested").filter(({ stage }) => stage === "executor")).toHaveLength(1)
+  })
+})
+
+describe("a budget", () => {
+  test("also ends where the server reports nothing of what it took", async () => {
+    room = await agentRoom(greeting(), { limits: { tokensMax: 1 } })
+    expect(await room.drive()).toMatchObject({
+      exitCode: 22,
+      reason: expect.stringMatching(/have taken \d{3,} tokens and 1 are allowed/),
+    })
+    expect(room.requests).toHaveLength(1)
+    expect(room.data("turn.finished")).toMatchObject([{ usage: { input: 0, output: 0 } }])
+  })
+})
+
+describe("a script", () => {
+  test("that lacks a reply is asked for the very same one once it is mended", async () => {
+    const [first, ...more] = greeting()
+    room = await agentRoom([first ?? {}])
+    expect(await room.drive()).toMatchObject({ exitCode: 4 })
+    expect(room.data("turn.finished").map(({ replyIndex }) => replyIndex)).toEqual([0, null])
+    room.script(first ?? {}, ...more)
+    expect(await room.drive()).toMatchObject({ exitCode: 0 })
+  })
+})
 
 describe("a model", () => {
   test("sees the results of its calls, each behind its call and in their order", async () => {
@@ -42,6 +110,22 @@ describe("a model", () => {
       expect.stringContaining("second"),
       expect.stringContaining("first"),
     ])
+  })
+
+  test("is not told again what it thought aloud, nor made to read the same words anew", async () => {
+    const thinking = (said: string) => `<think>maybe ${said}?</think>\n${said}`
+    const looking = {
+      stage: "executor",
+      text: thinking("I look"),
+      calls: [{ tool: "list_directory", args: { path: "." } }],
+    }
+    room = await agentRoom([plan, looking, ...greeting().slice(1)])
+    expect(await room.drive()).toMatchObject({ exitCode: 0 })
+    const [, , second, third] = room.requests
+    expect(second?.messages[2]).toMatchObject({ role: "assistant", text: "I look" })
+    // The very same objects: whoever measures a message or spells it out does it once.
+    expect(third?.messages[2]).toBe(second?.messages[2])
+    expect(third?.messages[3]).toBe(second?.messages[3])
   })
 
   test("that counts its calls from 1 in every turn gets all of them done as it said", async () => {

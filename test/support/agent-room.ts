@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import type { AgentSurface } from "../../src/app/agent-surface.ts"
 import { readEnvironment } from "../../src/app/environment.ts"
 import { Wiring } from "../../src/app/wire.ts"
@@ -20,12 +22,15 @@ import type { ModelRequest } from "../../src/provider/contract.ts"
 import type { Store, StoredEvent } from "../../src/store/contract.ts"
 import { processIdentity } from "../../src/store/process-identity.ts"
 import { type AgentWorkspace, agentWorkspace, type ReplyText } from "./agent-workspace.ts"
+import type { TempWorkspace } from "./temp-workspace.ts"
 
 export interface AgentRoomOptions {
   readonly files?: Readonly<Record<string, string>>
   readonly settings?: Partial<PipelineSettings>
   readonly limits?: Partial<PipelineLimits>
   readonly surface?: Partial<AgentSurface>
+  /** The person's own configuration. */
+  readonly config?: Readonly<Record<string, unknown>>
   /** Variables of the process, such as one that holds a secret. */
   readonly environment?: Readonly<Record<string, string>>
 }
@@ -50,6 +55,7 @@ export async function agentRoom(
 ): Promise<AgentRoom> {
   const room = agentWorkspace({ files: options.files ?? {} })
   room.script(...replies)
+  if (options.config !== undefined) configure(room.workspace, options.config)
   const environment = readEnvironment({ ...room.environment, ...options.environment })
   const wiring = new Wiring({ environment, workspace: room.workspace.root, configFile: undefined })
   const store = await wiring.store()
@@ -93,6 +99,12 @@ export async function agentRoom(
       room[Symbol.dispose]()
     },
   }
+}
+
+function configure({ configHome }: TempWorkspace, config: Readonly<Record<string, unknown>>): void {
+  const directory = join(configHome, "acode")
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  writeFileSync(join(directory, "config.yml"), JSON.stringify({ schema_version: "1", ...config }))
 }
 
 function never(): AbortSignal {

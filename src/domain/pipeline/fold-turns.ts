@@ -1,8 +1,9 @@
 import { dataOf } from "../event-definition.ts"
 import { StepRefused } from "./pipeline-events.ts"
 import type { Contents, PipelineEvent } from "./recorded-event.ts"
+import type { Stage } from "./stage.ts"
 import type { PipelineState, Turn, TurnCall } from "./state.ts"
-import { usedMore } from "./token-usage.ts"
+import { spentTokens, usedMore } from "./token-usage.ts"
 import { ModelRequested, TurnFinished } from "./turn-events.ts"
 
 export function applyTurn(state: PipelineState, event: PipelineEvent, contents: Contents): PipelineState {
@@ -35,18 +36,21 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
     turns: [...state.turns, turn],
     replyCount: state.replyCount + (finished.replyIndex === null ? 0 : 1),
     tokens: state.tokens + input + output,
+    spentTokens: state.spentTokens + spentTokens(finished.usage, state.estimatedTokens, turn),
     usage: usedMore(state.usage, finished.stage, finished.usage),
-    tokenScale: isTooLong(finished.failure) ? longer(state.tokenScale) : correctedScale(state, input),
+    tokenScale: correctedScale(state, input),
+    tooLong: isTooLong(finished.failure) ? shorter(state, finished.stage) : state.tooLong,
   }
 }
 
-/** A server that finds a request too long counts more than acode does; what follows is made shorter. */
 function isTooLong(failure: Turn["failure"]): boolean {
   return failure?.kind === "contextTooLong" && failure.retryable
 }
 
-function longer(tokenScale: number): number {
-  return Math.min(tokenScaleMax, tokenScale * 1.5)
+/** A server that finds a request too long would find the next one so too. */
+function shorter({ tooLong, estimatedTokens }: PipelineState, stage: Stage): PipelineState["tooLong"] {
+  const known = tooLong[stage] ?? Number.POSITIVE_INFINITY
+  return { ...tooLong, [stage]: Math.min(known, estimatedTokens) }
 }
 
 /** A short request says little about how a server counts, and one that reports nonsense must not starve the session. */
@@ -59,7 +63,7 @@ const estimateMin = 200
 const scaleMin = 0.7
 
 /** Beyond this it is not the count that is wrong. */
-export const tokenScaleMax = 3
+const tokenScaleMax = 3
 
 /**
  * Calls are found by the id the model gave them, newest turn first: some models count from 1 in every turn, and some

@@ -58,9 +58,11 @@ function initial(event: PipelineEvent, request: string, settings: PipelineSettin
     replyCount: 0,
     lastChangeSeq: 0,
     tokens: 0,
+    spentTokens: 0,
     usage: noUsage,
     estimatedTokens: 0,
     tokenScale: 1,
+    tooLong: {},
     drivenSinceMs: Date.parse(event.at),
   }
 }

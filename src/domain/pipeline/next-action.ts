@@ -73,11 +73,11 @@ function late(state: PipelineState, { stage }: StageRun, nowMs: number): Action 
 }
 
 /** Asked before each request, so that a session never goes beyond what it may take by more than one of them. */
-function spent({ tokens, settings }: PipelineState, { stage }: StageRun, action: Action): Action | null {
+function spent({ spentTokens, settings }: PipelineState, { stage }: StageRun, action: Action): Action | null {
   const { tokensMax } = settings.limits
-  if (action.kind !== "askModel" || tokensMax === null || tokens < tokensMax) return null
+  if (action.kind !== "askModel" || tokensMax === null || spentTokens < tokensMax) return null
   return escalate(stage, "Unrecoverable", 22, {
-    reason: `the models of the session have taken ${tokens} tokens and ${tokensMax} are allowed`,
+    reason: `the models of the session have taken ${spentTokens} tokens and ${tokensMax} are allowed`,
     advice: "allow more: acode resume --max-tokens N",
   })
 }

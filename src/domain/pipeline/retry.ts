@@ -40,7 +40,10 @@ export function retryAfterFailure(
       advice: "`acode resume` after that time, or with another --model",
     })
   if (failure.retryable && failures <= state.settings.limits.stepRetriesMax)
-    return { ...again, waitMs: backoffMs(failures), waitAtLeastMs }
+    // Less is asked of the same server: time would not change its mind.
+    return failure.kind === "contextTooLong"
+      ? { ...again, ...atOnce }
+      : { ...again, waitMs: backoffMs(failures), waitAtLeastMs }
   const advice = adviceFor[failure.kind]
   if (advice !== undefined)
     return escalate(stage, "Unrecoverable", advice.exitCode, { reason: failure.message, advice: advice.text })
@@ -59,6 +62,10 @@ const adviceFor: Readonly<Record<string, { readonly exitCode: number; readonly t
   contextTooLong: {
     exitCode: 22,
     text: "allow more, acode resume --max-context-tokens N, or let the server load the model with a larger window",
+  },
+  refused: {
+    exitCode: 4,
+    text: "ask for it in other words or of another model: acode resume --model NAME; `acode config mode` says what may be talked to",
   },
   script: { exitCode: 4, text: "mend the script or the recording, then `acode resume`" },
 }

@@ -43,13 +43,18 @@ export interface PipelineState {
   readonly replyCount: number
   /** The last event that changed a file. */
   readonly lastChangeSeq: number
+  /** As servers reported them. */
   readonly tokens: number
+  /** As they count for what a session may take: what a server did not report is estimated. */
+  readonly spentTokens: number
   /** By stage, for the report. */
   readonly usage: StageUsage
   /** The estimate of the request that is not answered yet. */
   readonly estimatedTokens: number
   /** How many tokens a server counts for one that acode estimates; 1 until one has reported. */
   readonly tokenScale: number
+  /** By stage, the shortest request that its server found too long, in tokens as acode estimates. */
+  readonly tooLong: Readonly<Partial<Record<Stage, number>>>
   /** Since when the present process works, for what time it may take; moved on by every wait for a person. */
   readonly drivenSinceMs: number
 }

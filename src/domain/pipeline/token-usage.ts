@@ -1,4 +1,5 @@
 import type { Stage } from "./stage.ts"
+import type { Turn } from "./state.ts"
 
 /** What the requests of a stage took. */
 export interface TokenUsage {
@@ -30,4 +31,22 @@ export function wholeUsage(usage: StageUsage): TokenUsage {
     input: sum.input + input,
     output: sum.output + output,
   }))
+}
+
+/** What four letters of code or English are, two of Cyrillic, and a bit more than one sign of Chinese. */
+export const bytesPerToken = 4
+
+/** Failures after which a server has worked all the same. */
+const afterWork: ReadonlySet<string> = new Set(["truncated", "malformed", "timeout", "refused"])
+
+/** What a turn took: as the server says, and where it says nothing as acode estimates. Nothing is free for that. */
+export function spentTokens(
+  { input, output }: Pick<TokenUsage, "input" | "output">,
+  estimatedInput: number,
+  { text, calls, failure }: Pick<Turn, "text" | "calls" | "failure">,
+): number {
+  const hasWorked = failure === null || text !== "" || afterWork.has(failure.kind)
+  if (!hasWorked) return input + output
+  const said = text + calls.map(({ tool, arguments: args }) => tool + JSON.stringify(args)).join("")
+  return (input || estimatedInput) + (output || Math.ceil(Buffer.byteLength(said) / bytesPerToken))
 }

@@ -1,22 +1,25 @@
 import type { Json } from "../../base/canonical.ts"
+import { withoutThinking } from "../../provider/thinking.ts"
 
 export type JsonAnswer =
   | { readonly json: string; readonly problem?: undefined }
   | { readonly problem: string; readonly json?: undefined }
 
 /**
- * The one JSON object in what a model wrote, as text: all of it, or what is in the only fenced block, or the first
- * balanced object.
+ * The one JSON object in what a model wrote, as text: all of it, or what is in the only fenced block, or the only
+ * object there is. What it only considered, aloud or in another object, is no answer: of two different ones nobody
+ * knows which is meant.
  */
 export function jsonAnswer(text: string): JsonAnswer {
-  const said = text.replace(/^\s*<think>[\s\S]*?<\/think>/, "").trim()
+  if (isObject(text.trim())) return { json: text.trim() }
+  const said = withoutThinking(text).trim()
   if (said === "") return { problem: "the answer is empty; answer with one JSON object" }
-  if (said.startsWith("{") && said.endsWith("}") && isJson(said)) return { json: said }
+  if (isObject(said)) return { json: said }
   const fenced = [...said.matchAll(/^[ \t]*```[\w-]*[ \t]*\n([\s\S]*?)\n?^[ \t]*```[ \t]*$/gm)]
   const [only] = fenced
   const block = only?.[1]?.trim()
   if (fenced.length === 1 && block?.startsWith("{")) return { json: block }
-  return firstObject(said)
+  return onlyObject(said)
 }
 
 /** The value of a JSON text that is small and known to be an answer; undefined when it is none. */
@@ -30,17 +33,34 @@ export function parsedJson(json: string): Json | undefined {
   }
 }
 
-function isJson(text: string): boolean {
-  return parsedJson(text) !== undefined
+function isObject(text: string): boolean {
+  return text.startsWith("{") && text.endsWith("}") && parsedJson(text) !== undefined
 }
 
-function firstObject(text: string): JsonAnswer {
-  const start = text.indexOf("{")
-  if (start === -1)
-    return { problem: "there is no JSON object in the answer; answer with one and nothing else" }
-  const end = endOfObject(text, start)
-  if (end === null) return { problem: "the JSON object in the answer is not closed; was it cut off?" }
-  return { json: text.slice(start, end) }
+function onlyObject(text: string): JsonAnswer {
+  const pieces = bracedPieces(text)
+  const objects = [...new Set(pieces.filter(isObject))].filter(piece => !/^\{\s*\}$/.test(piece))
+  if (objects.length > 1)
+    return {
+      problem: `there are ${objects.length} different JSON objects in the answer; answer with one and nothing else`,
+    }
+  const json = objects[0] ?? pieces[0]
+  if (json !== undefined) return { json }
+  return text.includes("{")
+    ? { problem: "the JSON object in the answer is not closed; was it cut off?" }
+    : { problem: "there is no JSON object in the answer; answer with one and nothing else" }
+}
+
+/** From each brace that is in no other to the one that closes it. */
+function bracedPieces(text: string): readonly string[] {
+  const pieces: string[] = []
+  let end: number | null = 0
+  for (let start = text.indexOf("{"); start !== -1; start = text.indexOf("{", end)) {
+    end = endOfObject(text, start)
+    if (end === null) break
+    pieces.push(text.slice(start, end))
+  }
+  return pieces
 }
 
 /** Behind the brace that closes the one at `start`, strings passed over. */

@@ -1,8 +1,9 @@
 import type { Json } from "../../base/canonical.ts"
 import type { TurnCall } from "../../domain/pipeline/state.ts"
+import { bytesPerToken } from "../../domain/pipeline/token-usage.ts"
 import { boundedView } from "../../tools/view.ts"
 import { headOf } from "./text-head.ts"
-import { bytesPerToken, textTokens } from "./token-estimate.ts"
+import { textTokens } from "./token-estimate.ts"
 
 const resultTokensMax = 10_000
 

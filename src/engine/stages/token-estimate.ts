@@ -1,8 +1,7 @@
 import type { Json } from "../../base/canonical.ts"
+import { bytesPerToken } from "../../domain/pipeline/token-usage.ts"
 import type { ModelMessage, ModelRequest } from "../../provider/contract.ts"
 
-/** What four letters of code or English are, two of Cyrillic, and a bit more than one sign of Chinese. */
-export const bytesPerToken = 4
 /** What a protocol puts around a message, a call and a tool. */
 const messageTokens = 4
 const callTokens = 8

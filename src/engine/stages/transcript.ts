@@ -1,6 +1,7 @@
 import { finishTool } from "../../domain/pipeline/claim.ts"
 import type { PipelineState, Turn, TurnCall } from "../../domain/pipeline/state.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
+import { withoutThinking } from "../../provider/thinking.ts"
 import { type EditTools, fallbackRemark } from "./edit-tools.ts"
 import { resultTokensIn, shownResult } from "./shown-result.ts"
 
@@ -56,7 +57,8 @@ function toldTurn(
   return [
     {
       role: "assistant",
-      text,
+      // What it thought aloud would be told again in every request, and is no part of what it said.
+      text: withoutThinking(text).trimStart(),
       calls: calls.map(({ id, tool, arguments: args }) => ({ id, tool, arguments: args })),
     },
     ...calls.map((call, index): ModelMessage => {

@@ -1,3 +1,4 @@
+import { thinkingEnds, thinkingStarts } from "../thinking.ts"
 import { printedOpenings } from "./printed-calls.ts"
 
 /**
@@ -11,9 +12,6 @@ export interface HeldText {
   /** What was not shown, and whether it may be a call. */
   rest(): { readonly text: string; readonly isHeld: boolean }
 }
-
-const thinkingStarts = ["<think>", "<thinking>"]
-const thinkingEnds = ["</think>", "</thinking>"]
 
 /** Longer than any reply that is read to its end: whoever collects it has to see that it is too long. */
 const heldMax = 2_000_000
@@ -79,19 +77,4 @@ function startedStop(text: string, stops: readonly string[]): number {
   for (let length = Math.min(longest, text.length); length > 0; length--)
     if (stops.some(stop => stop.startsWith(text.slice(-length)))) return length
   return 0
-}
-
-/** What a model says besides its thinking; also where the beginning of that was left out by a server. */
-export function withoutThinking(text: string): string {
-  const end = Math.max(...thinkingEnds.map(each => endOf(text, each)))
-  return text.slice(end)
-}
-
-function endOf(text: string, mark: string): number {
-  const at = text.lastIndexOf(mark)
-  return at === -1 ? 0 : at + mark.length
-}
-
-export function hasThinkingEnd(text: string): boolean {
-  return thinkingEnds.some(each => text.includes(each))
 }

@@ -43,12 +43,13 @@ describe("a turn", () => {
   })
 })
 
+const asked = (estimatedTokens: number) =>
+  newEvent(ModelRequested, {
+    ...{ stage: "executor", stepId: "s1", turn: 1, replyIndex: 0, messageCount: 2, requestDigest: "" },
+    ...{ estimatedTokens, model: "m", endpoint: "http://127.0.0.1:1" },
+  })
+
 describe("how a server counts", () => {
-  const asked = (estimatedTokens: number) =>
-    newEvent(ModelRequested, {
-      ...{ stage: "executor", stepId: "s1", turn: 1, replyIndex: 0, messageCount: 2, requestDigest: "" },
-      ...{ estimatedTokens, model: "m", endpoint: "http://127.0.0.1:1" },
-    })
   const scaleAfter = (estimatedTokens: number, input: number) =>
     atStep().add(asked(estimatedTokens), replied({ usage: { input, output: 1 } })).state.tokenScale
 
@@ -63,15 +64,55 @@ describe("how a server counts", () => {
     expect(scaleAfter(1_000, 0)).toBe(1)
   })
 
-  test("is more than thought when a request was too long and can be made shorter", () => {
-    const failure = { kind: "contextTooLong", message: "", retryable: true, retryAfterMs: null }
-    const session = atStep()
-    const scales = [1, 2, 3, 4].map(
-      () => session.add(asked(1_000), replied({ failure, usage: { input: 0, output: 0 } })).state.tokenScale,
-    )
-    expect(scales).toEqual([1.5, 2.25, 3, 3])
-    const final = { ...failure, retryable: false }
-    expect(atStep().add(replied({ failure: final })).state.tokenScale).toBe(1)
+  test("is not learnt from a request that was too long", () => {
+    const usage = { input: 0, output: 0 }
+    expect(atStep().add(asked(1_000), replied({ failure: tooLong, usage })).state.tokenScale).toBe(1)
+  })
+})
+
+const tooLong = { kind: "contextTooLong", message: "", retryable: true, retryAfterMs: null }
+
+describe("a request that its server found too long", () => {
+  const refused = (estimatedTokens: number) =>
+    [asked(estimatedTokens), replied({ failure: tooLong, usage: { input: 0, output: 0 } })] as const
+
+  test("is remembered for its stage, the shortest of them, whatever succeeds later", () => {
+    const session = atStep().add(...refused(4_000), ...refused(3_000), ...refused(5_000))
+    expect(session.state.tooLong).toEqual({ executor: 3_000 })
+    expect(session.add(asked(2_000), replied()).state.tooLong).toEqual({ executor: 3_000 })
+  })
+
+  test("is not what could not even be asked", () => {
+    const failure = { ...tooLong, retryable: false }
+    expect(atStep().add(asked(4_000), replied({ failure })).state.tooLong).toEqual({})
+  })
+})
+
+describe("what a session has spent", () => {
+  const said = { kind: "inline", text: "four" } as const
+  const spentAfter = (...change: Parameters<typeof replied>) => {
+    const before = atStep().state.spentTokens
+    return atStep().add(asked(1_000), replied(...change)).state.spentTokens - before
+  }
+
+  test("is what its servers report", () => {
+    expect(spentAfter({ usage: { input: 700, output: 30 } })).toBe(730)
+  })
+
+  test("is what was estimated where a server reports nothing", () => {
+    const usage = { input: 0, output: 0 }
+    expect(spentAfter({ usage, text: said, calls: [] })).toBe(1_001)
+    expect(spentAfter({ usage, text: said, calls: [wanted("c1", "glob", { pattern: "**" })] })).toBe(1_006)
+    expect(spentAfter({ usage: { input: 0, output: 9 }, text: said })).toBe(1_009)
+  })
+
+  test("holds replies that broke off, and not those that never began", () => {
+    const usage = { input: 0, output: 0 }
+    const failed = (kind: string) => ({ failure: { ...tooLong, kind }, usage, calls: [] })
+    expect(spentAfter({ ...failed("truncated"), text: said })).toBe(1_001)
+    expect(spentAfter({ ...failed("timeout"), text: { kind: "inline", text: "" } })).toBe(1_000)
+    for (const kind of ["unavailable", "rateLimited", "auth", "contextTooLong", "script"])
+      expect(spentAfter({ ...failed(kind), text: { kind: "inline", text: "" } })).toBe(0)
   })
 })
 

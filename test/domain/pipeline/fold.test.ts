@@ -49,6 +49,8 @@ describe("the state of a session", () => {
       usage: { planner: unused, executor: unused, verifier: unused, reviewer: unused },
       estimatedTokens: 0,
       tokenScale: 1,
+      spentTokens: 0,
+      tooLong: {},
       drivenSinceMs: startMs,
     })
   })

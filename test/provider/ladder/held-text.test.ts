@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { createHeldText, hasThinkingEnd, withoutThinking } from "../../../src/provider/ladder/held-text.ts"
+import { createHeldText } from "../../../src/provider/ladder/held-text.ts"
 
 function shownOf(chunks: readonly string[], blockLine: string | null = null) {
   const held = createHeldText(blockLine)
@@ -69,14 +69,6 @@ describe("thinking", () => {
     const { shown, isHeld } = shownOf([...text], "```tool")
     expect(shown.join("")).toBe(text)
     expect(isHeld).toBe(false)
-  })
-
-  test("is what is taken out of a text, with or without its beginning", () => {
-    expect(withoutThinking("<think>a</think>b")).toBe("b")
-    expect(withoutThinking("a</think>b</thinking>c")).toBe("c")
-    expect(withoutThinking("b")).toBe("b")
-    expect(hasThinkingEnd("a</think>")).toBe(true)
-    expect(hasThinkingEnd("<think>a")).toBe(false)
   })
 })
 
