@@ -53,9 +53,7 @@ export async function agentRoom(
   replies: readonly ReplyText[],
   options: AgentRoomOptions = {},
 ): Promise<AgentRoom> {
-  const room = agentWorkspace({ files: options.files ?? {} })
-  room.script(...replies)
-  if (options.config !== undefined) configure(room.workspace, options.config)
+  const room = furnished(replies, options)
   const environment = readEnvironment({ ...room.environment, ...options.environment })
   const wiring = new Wiring({ environment, workspace: room.workspace.root, configFile: undefined })
   const store = await wiring.store()
@@ -99,6 +97,13 @@ export async function agentRoom(
       room[Symbol.dispose]()
     },
   }
+}
+
+function furnished(replies: readonly ReplyText[], { files = {}, config }: AgentRoomOptions): AgentWorkspace {
+  const room = agentWorkspace({ files })
+  room.script(...replies)
+  if (config !== undefined) configure(room.workspace, config)
+  return room
 }
 
 function configure({ configHome }: TempWorkspace, config: Readonly<Record<string, unknown>>): void {

@@ -1,5 +1,5 @@
+import type { Json } from "../../base/canonical.ts"
 import type { Stage } from "./stage.ts"
-import type { Turn } from "./state.ts"
 
 /** What the requests of a stage took. */
 export interface TokenUsage {
@@ -39,11 +39,17 @@ export const bytesPerToken = 4
 /** Failures after which a server has worked all the same. */
 const afterWork: ReadonlySet<string> = new Set(["truncated", "malformed", "timeout", "refused"])
 
+interface Said {
+  readonly text: string
+  readonly calls: readonly { readonly tool: string; readonly arguments: Json }[]
+  readonly failure: { readonly kind: string } | null
+}
+
 /** What a turn took: as the server says, and where it says nothing as acode estimates. Nothing is free for that. */
 export function spentTokens(
   { input, output }: Pick<TokenUsage, "input" | "output">,
   estimatedInput: number,
-  { text, calls, failure }: Pick<Turn, "text" | "calls" | "failure">,
+  { text, calls, failure }: Said,
 ): number {
   const hasWorked = failure === null || text !== "" || afterWork.has(failure.kind)
   if (!hasWorked) return input + output

@@ -1,7 +1,7 @@
 import { finishTool } from "../../domain/pipeline/claim.ts"
 import type { PipelineState, Turn, TurnCall } from "../../domain/pipeline/state.ts"
+import { withoutThinking } from "../../domain/thinking.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
-import { withoutThinking } from "../../provider/thinking.ts"
 import { type EditTools, fallbackRemark } from "./edit-tools.ts"
 import { resultTokensIn, shownResult } from "./shown-result.ts"
 

@@ -1,4 +1,4 @@
-import { thinkingEnds, thinkingStarts } from "../thinking.ts"
+import { thinkingEnds, thinkingStarts } from "../../domain/thinking.ts"
 import { printedOpenings } from "./printed-calls.ts"
 
 /**

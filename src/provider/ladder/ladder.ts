@@ -1,7 +1,7 @@
 import type { Rung } from "../../domain/model-choice.ts"
+import { hasThinkingEnd, withoutThinking } from "../../domain/thinking.ts"
 import type { ModelCall, ModelItem, ModelRequest, Provider } from "../contract.ts"
 import { failed } from "../failures.ts"
-import { hasThinkingEnd, withoutThinking } from "../thinking.ts"
 import type { CallReading } from "./call-shape.ts"
 import { createHeldText, type HeldText } from "./held-text.ts"
 import { readJson, skipSpace } from "./json-text.ts"

@@ -1,5 +1,6 @@
 import { oneLine } from "../../base/text.ts"
 import type { Rung } from "../../domain/model-choice.ts"
+import { withoutThinking } from "../../domain/thinking.ts"
 import type {
   ModelFailure,
   ModelFailureKind,
@@ -10,7 +11,6 @@ import type {
 } from "../contract.ts"
 import { collect } from "../reply.ts"
 import type { ModelFacts, ModelServer, ModelSettings } from "../server.ts"
-import { withoutThinking } from "../thinking.ts"
 import type { ProbeResult } from "./contract.ts"
 import { decideEditFormat } from "./edit-format.ts"
 import { readJson, skipSpace } from "./json-text.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { hasThinkingEnd, withoutThinking } from "../../src/provider/thinking.ts"
+import { hasThinkingEnd, withoutThinking } from "../../src/domain/thinking.ts"
 
 describe("what a model thinks aloud", () => {
   test("is taken out of what it says, with or without its beginning", () => {
