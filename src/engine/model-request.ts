@@ -27,7 +27,7 @@ export function modelRequest(
   view: StageView,
 ): FittedRequest {
   const definition = stages[stage]
-  const { settings, tokenScale, tooLong: known, replyCount } = session.state
+  const { settings, tokenScale, tooLong: foundTooLong, replyCount } = session.state
   const offer = {
     tools: definition.offered(view),
     format: definition.format,
@@ -38,13 +38,18 @@ export function modelRequest(
     return text === message.text ? message : { ...message, text }
   }
   const fixed = offerTokens(offer)
-  const tokensMax = fittingTokens(requestTokensMax(settings, stage), known[stage], tokenScale)
-  const room = tokensMax === null ? null : Math.floor(tokensMax / tokenScale) - fixed
+  const refused = foundTooLong[stage] ?? null
+  const allowed = requestTokensMax(settings, stage)
+  const tokensMax = fittingTokens(allowed, refused, tokenScale)
+  const roomIn = (max: number | null) => (max === null ? null : Math.floor(max / tokenScale) - fixed)
   const { messages, tokens, tokensBefore, shortened, shortenedCount } = fitMessages(
     view,
     of => definition.messages(of).map(redact),
-    room,
+    roomIn(tokensMax),
   )
+  const isAllowed = tokens <= (roomIn(allowed) ?? Number.POSITIVE_INFINITY)
+  // It may be longer than was aimed at, but not again as long as what its server has refused.
+  const isShorter = refused === null || fixed + tokens < refused
   const counted = (estimated: number) => Math.ceil((fixed + estimated) * tokenScale)
   const model = settings.selection?.[stage].name ?? settings.model
   return {
@@ -54,20 +59,16 @@ export function modelRequest(
     tokensBefore: counted(tokensBefore),
     tokensAfter: counted(tokens),
     problem:
-      room === null || tokensMax === null || tokens <= room
+      tokensMax === null || (isAllowed && isShorter)
         ? null
         : tooLong(messages, counted(tokens), Math.ceil(fixed * tokenScale), tokensMax),
   }
 }
 
 /** What is allowed, and less where a server has found a request too long that was allowed; as the server counts. */
-function fittingTokens(
-  allowed: number | null,
-  foundTooLong: number | undefined,
-  tokenScale: number,
-): number | null {
-  if (foundTooLong === undefined) return allowed
-  const learned = Math.floor(foundTooLong * tokenScale * shorterBy)
+function fittingTokens(allowed: number | null, refused: number | null, tokenScale: number): number | null {
+  if (refused === null) return allowed
+  const learned = Math.floor(refused * tokenScale * shorterBy)
   return allowed === null ? learned : Math.min(allowed, learned)
 }
 

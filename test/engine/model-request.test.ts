@@ -160,6 +160,12 @@ describe("the size of a request", () => {
     )
   })
 
+  test("that cannot be as short as is aimed at is asked all the same, but not as long as what was refused", () => {
+    const { estimatedTokens: least } = requestOf(view({ tooLong: { executor: 10 } }))
+    expect(requestOf(view({ tooLong: { executor: least + 1 } })).problem).toBeNull()
+    expect(requestOf(view({ tooLong: { executor: least } })).problem).toContain("even when it is shortened")
+  })
+
   test("that cannot be made to fit is named, part by part", () => {
     const state = smallWindow({ request: "Do a lot. ".repeat(4_000) })
     expect(requestOf(viewOf(state, { step })).problem).toMatch(
