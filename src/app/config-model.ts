@@ -90,7 +90,9 @@ function parametersSection() {
       context_window: tokens(1024)
         .nullable()
         .default(parameters.context_window)
-        .describe("The window of the model in tokens; null takes what the server has loaded or can tell."),
+        .describe(
+          "The window of the model in tokens; null takes what the server has loaded or can tell, and asks Ollama for enough.",
+        ),
     })
     .prefault({})
     .describe("How the model is asked.")

@@ -25,7 +25,8 @@ export const sessionErrorCodes: readonly ErrorCode[] = [
   {
     code: "ACODE-ORCH-005",
     meaning: "What a stage must know does not fit into its share of the context.",
-    action: "Make the task or its files smaller, or raise --max-context-tokens.",
+    action:
+      "Make the task or its files smaller, or raise --max-context-tokens or model.parameters.context_window.",
   },
   {
     code: "ACODE-ORCH-006",

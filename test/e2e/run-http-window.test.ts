@@ -50,7 +50,9 @@ describe("a model with a window of 8,192 tokens", () => {
       ]
       const flavour = "lmstudio" as const
       await using server = await startModelServer({ protocol, flavour, answer, models, window })
-      using room = httpWorkspace({ endpoint: server.endpoint, files, model: { provider: protocol } })
+      // Ollama would be asked for more otherwise.
+      const model = { provider: protocol, parameters: { context_window: window } }
+      using room = httpWorkspace({ endpoint: server.endpoint, files, model })
       const run = await room.ask("--yes=plan,file_write", "--context-files", "in0.txt")
       expect([run.exitCode, run.data("session.rested")]).toEqual([0, []])
       expect(run.data("step.finished").map(({ success }) => success)).toEqual(Array(stepCount).fill(true))
@@ -81,6 +83,13 @@ describe("a model with a window of 8,192 tokens", () => {
       22,
       expect.stringContaining("tokens"),
     ])
+    // What a person is told to do helps: the window is pinned anew when the model is chosen again.
+    const told = "config set model.parameters.context_window N, then acode resume --model ollama/fake"
+    expect(JSON.stringify(run.data("escalation.raised"))).toContain(told)
+    expect((await room.plain("config", "set", "model.parameters.context_window", "16384")).exitCode).toBe(0)
+    const more = await room.goOn("--model", "ollama/fake")
+    expect(more.data("plan.proposed")).toHaveLength(1)
+    expect(JSON.stringify(server.chats.at(-1)?.body)).toContain('"num_ctx":16384')
   }, 30_000)
 })
 

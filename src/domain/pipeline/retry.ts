@@ -1,5 +1,7 @@
+import { shellQuoted } from "../../base/text.ts"
 import type { Action } from "./action.ts"
 import { escalate } from "./escalation.ts"
+import { type PipelineSettings, requestTokensMax } from "./settings.ts"
 import type { Stage } from "./stage.ts"
 import type { PipelineState, StepState, Turn } from "./state.ts"
 import { backoffMs } from "./time.ts"
@@ -44,9 +46,12 @@ export function retryAfterFailure(
     return failure.kind === "contextTooLong"
       ? { ...again, ...atOnce }
       : { ...again, waitMs: backoffMs(failures), waitAtLeastMs }
-  const advice = adviceFor[failure.kind]
-  if (advice !== undefined)
-    return escalate(stage, "Unrecoverable", advice.exitCode, { reason: failure.message, advice: advice.text })
+  const mending = mendings[failure.kind]
+  if (mending !== undefined)
+    return escalate(stage, "Unrecoverable", mending.exitCode, {
+      reason: failure.message,
+      advice: mending.advice(state.settings, stage),
+    })
   const told = `the model could not answer: ${failure.message} (${failure.kind})`
   return escalate(stage, failure.retryable ? "StepRetryLimit" : "Unrecoverable", 4, {
     reason: failures > 1 ? `${told}, ${failures} times` : told,
@@ -57,15 +62,30 @@ export function retryAfterFailure(
 /** A server that wants to be left alone for longer is not waited for. */
 const patienceMs = 60_000
 
+interface Mending {
+  readonly exitCode: number
+  readonly advice: (settings: PipelineSettings, stage: Stage) => string
+}
+
 /** What no model server can mend. */
-const adviceFor: Readonly<Record<string, { readonly exitCode: number; readonly text: string }>> = {
-  contextTooLong: {
-    exitCode: 22,
-    text: "allow more, acode resume --max-context-tokens N, or let the server load the model with a larger window",
-  },
-  refused: {
-    exitCode: 4,
-    text: "ask for it in other words or of another model: acode resume --model NAME; `acode config mode` says what may be talked to",
-  },
-  script: { exitCode: 4, text: "mend the script or the recording, then `acode resume`" },
+const mendings: Readonly<Record<string, Mending>> = {
+  contextTooLong: { exitCode: 22, advice: moreContext },
+  refused: { exitCode: 4, advice: () => otherWords },
+  script: { exitCode: 4, advice: () => "mend the script or the recording, then `acode resume`" },
+}
+
+const otherWords =
+  "ask for it in other words or of another model: acode resume --model NAME; `acode config mode` says what may be talked to"
+
+/** What a person allowed is raised by a flag. The window is recorded, and looked at again only with the model. */
+function moreContext(settings: PipelineSettings, stage: Stage): string {
+  const { selection, limits } = settings
+  if (selection === null || requestTokensMax(settings, stage) === limits.contextTokensMax)
+    return "allow more: acode resume --max-context-tokens N"
+  const { protocol } = selection
+  const again = `acode resume --model ${shellQuoted(`${protocol}/${selection[stage].name}`)}`
+  const pinned = "acode config set model.parameters.context_window N"
+  return protocol === "ollama"
+    ? `give the model a larger window: ${pinned}, then ${again}`
+    : `let the server load the model with a larger window (${pinned}, where it does not tell it), then ${again}`
 }

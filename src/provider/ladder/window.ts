@@ -23,26 +23,35 @@ export function decideWindow(
   configured: number | null,
 ): Decided<number> {
   const [loaded, trained] = [positive(loadedTokens), positive(trainedTokens)]
-  // Ollama loads a model anew with what is configured; of what the others have loaded, no more than that is taken.
-  const isPinned = protocol === "ollama" && configured !== null
-  if (loaded !== null && !isPinned)
+  if (protocol === "ollama") return pinnedWindow(loaded, trained, configured)
+  if (loaded !== null)
     return configured !== null && configured < loaded
       ? decided(configured, "configured")
-      : decided(loaded, "the server has it loaded with that")
-  if (protocol === "ollama") {
-    const asked = configured ?? pinnedTokens
-    const source = configured === null ? "acode asks for that" : "configured, and acode asks for that"
-    if (trained !== null && trained < asked) return decided(trained, "the model was trained for no more")
-    return decided(asked, source)
-  }
+      : decided(loaded, loadedWith)
   if (configured !== null) return decided(configured, "configured")
-  if (trained !== null && trained < assumedTokens)
-    return decided(trained, "the model was trained for no more")
+  if (trained !== null && trained < assumedTokens) return decided(trained, trainedFor)
   return decided(
     assumedTokens,
     "assumed, for the server does not say what is loaded; configure it if it is more",
   )
 }
+
+/** Ollama loads a model anew with what is asked for, so what another program loaded it with is never too little. */
+function pinnedWindow(
+  loaded: number | null,
+  trained: number | null,
+  configured: number | null,
+): Decided<number> {
+  const wanted = configured ?? pinnedTokens
+  const asked = trained === null ? wanted : Math.min(trained, wanted)
+  // More than that costs nothing where it is there already.
+  if (configured === null && loaded !== null && loaded >= asked) return decided(loaded, loadedWith)
+  if (asked < wanted) return decided(asked, trainedFor)
+  return decided(asked, configured === null ? "acode asks for that" : "configured, and acode asks for that")
+}
+
+const loadedWith = "the server has it loaded with that"
+const trainedFor = "the model was trained for no more"
 
 function decided(value: number, why: string): Decided<number> {
   return { value, note: `window: ${value} tokens (${why})` }

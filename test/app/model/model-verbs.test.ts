@@ -73,10 +73,10 @@ describe("trying out a model", () => {
     expect(probed).toMatchObject({
       name: "fake",
       rung: "constrained",
-      windowTokens: 8192,
+      windowTokens: 16_384,
       protocol: "ollama",
     })
-    expect(probed.notes.some(note => note.startsWith("window: 8192 tokens ("))).toBe(true)
+    expect(probed.notes.some(note => note.startsWith("window: 16384 tokens ("))).toBe(true)
     expect(probed.firstTokenMs).toBeGreaterThanOrEqual(0)
     const asked = fake.chats.length
     await modelVerbs(wiring).probeModel(look())

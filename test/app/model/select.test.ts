@@ -39,8 +39,8 @@ describe("the models of a session", () => {
     const { planner, executor, verifier, reviewer, ...server } = selection
     expect(server).toEqual({ protocol: "ollama", endpoint: fake.endpoint, consentBy: null })
     expect(planner).toEqual({
-      ...{ name: "fake", rung: "native", editFormat: "whole" },
-      ...{ windowTokens: 8192, outputTokensMax: 4096 },
+      ...{ name: "fake", rung: "native", editFormat: "replace" },
+      ...{ windowTokens: 16_384, outputTokensMax: 4096 },
     })
     expect([executor, verifier, reviewer]).toEqual([planner, planner, planner])
     expect(room.notices.map(notice => notice.split(":")[0])).toEqual([
@@ -104,6 +104,16 @@ describe("the window", () => {
     const room = roomFor({ endpoint: fake.endpoint, parameters: parameters(32_768) })
     expect((await selected(room, wishFor())).executor.windowTokens).toBe(32_768)
     expect(JSON.stringify(fake.chats[0]?.body)).toContain('"num_ctx":32768')
+  })
+
+  test("is not what another program loaded the model with, where the server can be told", async () => {
+    const models = [model("fake", { loadedTokens: 2048 })]
+    await using fake = await serving({ models })
+    const room = roomFor({ endpoint: fake.endpoint })
+    expect((await selected(room, wishFor())).executor.windowTokens).toBe(16_384)
+    expect(JSON.stringify(fake.chats[0]?.body)).toContain('"num_ctx":16384')
+    models[0] = model("fake", { loadedTokens: 65_536 })
+    expect((await selected(room, wishFor())).executor.windowTokens).toBe(65_536)
   })
 
   test("is no more than what is loaded, where it cannot", async () => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test"
+import type { Protocol } from "../../../src/domain/model-choice.ts"
 import { nextReply, turnsOfRun } from "../../../src/domain/pipeline/retry.ts"
+import type { ModelSelection } from "../../../src/domain/pipeline/settings.ts"
 import type { TurnFailure } from "../../../src/domain/pipeline/state.ts"
 import { entered, escalated, replied, resumed, settingsOf, wanted } from "../../support/pipeline-events.ts"
 import { atPlanner, atReviewer, atStep } from "../../support/pipeline-sessions.ts"
@@ -70,6 +72,41 @@ describe("a model that could not answer", () => {
   test("keeps its count of failures when another process takes over", () => {
     const session = atStep().add(failing(busy), failing(busy), failing(busy), failing(busy))
     expect(session.add(resumed(settingsOf())).next()).toMatchObject({ kind: "escalate", exitCode: 4 })
+  })
+})
+
+describe("a request that does not fit", () => {
+  const long = { kind: "contextTooLong", message: "too long", retryable: false, retryAfterMs: null }
+  const model = { name: "org/m:7b", rung: "native", editFormat: "whole" } as const
+  const sized = { ...model, windowTokens: 8_192, outputTokensMax: 4_096 }
+  const selection = (protocol: Protocol): ModelSelection => ({
+    ...{ protocol, endpoint: "http://127.0.0.1:1", consentBy: null },
+    ...{ planner: sized, executor: sized, verifier: sized, reviewer: sized },
+  })
+  const advice = (contextTokensMax: number | null, protocol: Protocol | null) => {
+    const selected = protocol === null ? null : selection(protocol)
+    const session = atPlanner(settingsOf({ contextTokensMax }, { selection: selected }))
+    const action = session.add(failing(long)).next()
+    return action.kind === "escalate" ? [action.exitCode, action.advice] : action
+  }
+
+  test("into what a person allowed is helped by allowing more", () => {
+    const more = [22, "allow more: acode resume --max-context-tokens N"]
+    expect([advice(256, null), advice(null, null), advice(1_000, "ollama")]).toEqual([more, more, more])
+  })
+
+  test("into the window is helped only by a larger one, which is taken when the model is chosen again", () => {
+    const pinned = "acode config set model.parameters.context_window N"
+    for (const allowed of [null, 1_000_000]) {
+      expect(advice(allowed, "ollama")).toEqual([
+        22,
+        `give the model a larger window: ${pinned}, then acode resume --model ollama/org/m:7b`,
+      ])
+      expect(advice(allowed, "openai")).toEqual([
+        22,
+        `let the server load the model with a larger window (${pinned}, where it does not tell it), then acode resume --model openai/org/m:7b`,
+      ])
+    }
   })
 })
 

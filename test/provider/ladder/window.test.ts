@@ -12,7 +12,13 @@ type Case = readonly [
 ]
 
 const cases: readonly Case[] = [
-  ["ollama", 4_096, 131_072, null, 4_096, "the server has it loaded with that"],
+  ["ollama", 32_768, 131_072, null, 32_768, "the server has it loaded with that"],
+  // Another program loaded it with less than acode needs.
+  ["ollama", 2_048, 131_072, null, 16_384, "acode asks for that"],
+  ["ollama", 2_048, null, null, 16_384, "acode asks for that"],
+  ["ollama", 2_048, 8_192, null, 8_192, "the model was trained for no more"],
+  ["ollama", 8_192, 8_192, null, 8_192, "the server has it loaded with that"],
+  ["ollama", 32_768, 131_072, 8_192, 8_192, "configured, and acode asks for that"],
   ["ollama", 4_096, 131_072, 32_768, 32_768, "configured, and acode asks for that"],
   ["openai", 32_768, 131_072, 8_192, 8_192, "configured"],
   ["openai", 8_192, 131_072, 32_768, 8_192, "the server has it loaded with that"],
