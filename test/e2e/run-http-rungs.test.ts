@@ -3,10 +3,13 @@ import type { EditFormat } from "../../src/domain/model-choice.ts"
 import type { ReplyText } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
 import { httpWorkspace } from "../support/http-workspace.ts"
+import type { ModelServerOptions } from "../support/model-server/contract.ts"
+import { refusal } from "../support/model-server/refusals.ts"
+import { requestFacts } from "../support/model-server/request-facts.ts"
 import { rungOptions } from "../support/model-server/rung-options.ts"
 import { scriptedAnswers } from "../support/model-server/scripted.ts"
 import { startModelServer } from "../support/model-server/server.ts"
-import { contains, open, reply } from "../support/script-replies.ts"
+import { contains, greeting, open, reply } from "../support/script-replies.ts"
 
 const first = { write: ["greeting.txt"], acceptance: [contains("greeting.txt", "hello")] }
 const second = {
@@ -71,3 +74,24 @@ describe.each(["ollama", "openai", "anthropic"] as const)("over HTTP with the pr
     60_000,
   )
 })
+
+test.each(["plain", "llamacpp", "vllm", "lmstudio"] as const)(
+  "a server like %s that calls tools and refuses every schema is told the shapes, and a session goes through",
+  async flavour => {
+    const scripted = scriptedAnswers(greeting())
+    const answer: ModelServerOptions["answer"] = (received, index) => {
+      if (requestFacts("openai", received.body).schema === null) return scripted(received, index)
+      const words = "'response_format.type' must be 'text' or 'json_object'"
+      return { acts: [{ send: refusal({ protocol: "openai", flavour }, 400, words) }] }
+    }
+    await using server = await startModelServer({ protocol: "openai", flavour, answer })
+    using room = httpWorkspace({ endpoint: server.endpoint, model: { provider: "openai" } })
+    const run = await room.ask("--yes=plan")
+    expect([run.exitCode, room.file("greeting.txt")]).toEqual([0, "hello\n"])
+    expect(run.data("session.started")[0]).toMatchObject({
+      agent: { selection: { executor: { rung: "native" } } },
+    })
+    expect(await check(room.workspace)).toEqual([])
+  },
+  30_000,
+)

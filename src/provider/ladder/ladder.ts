@@ -7,17 +7,21 @@ import { createHeldText, type HeldText } from "./held-text.ts"
 import { readJson, skipSpace } from "./json-text.ts"
 import { embeddedCall, readBlocks, readPrinted } from "./printed-calls.ts"
 import { requestWithoutFormat, requestWithoutTools } from "./rung-request.ts"
+import { withToldFormat } from "./told-format.ts"
 
 /**
  * The same model, made to call tools in the manner of a rung. Whoever asks sees calls as calls on every rung. They come
  * at the end of a reply, when it is known that it was neither cut off nor failed.
  */
 export function withRung(provider: Provider, rung: Rung): Provider {
+  const shaped = withToldFormat(provider)
   return {
     name: provider.name,
     ask: (request, signal) => {
       if (request.tools.length === 0)
-        return provider.ask(rung === "text" ? requestWithoutFormat(request) : request, signal)
+        return rung === "text"
+          ? provider.ask(requestWithoutFormat(request), signal)
+          : shaped.ask(request, signal)
       const asked = rung === "native" ? request : requestWithoutTools(request, rung)
       return reading(provider.ask(asked, signal), request, rung)
     },
