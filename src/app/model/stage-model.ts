@@ -45,7 +45,7 @@ export async function knownModel(
   })
   const result = await probeModel({ server, settings, configuredWindow: window.value }, signal)
   if (result.failure !== undefined) throw serverProblem(result.failure, server.endpoint)
-  store.write(key, result.probe)
+  if (result.isSure) store.write(key, result.probe)
   return asStageModel(room, name, result.probe, window.value)
 }
 

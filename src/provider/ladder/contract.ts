@@ -12,5 +12,10 @@ export interface ModelProbe {
 }
 
 export type ProbeResult =
-  | { readonly probe: ModelProbe; readonly failure?: undefined }
+  | {
+      readonly probe: ModelProbe
+      /** False when broken replies decided about a rung: it is used now, and must not be kept. */
+      readonly isSure: boolean
+      readonly failure?: undefined
+    }
   | { readonly failure: ModelFailure; readonly probe?: undefined }

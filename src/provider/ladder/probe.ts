@@ -46,6 +46,7 @@ export async function probeModel(subject: ProbeSubject, signal: AbortSignal): Pr
       windowTokens: window.value,
       notes: [...notes, ...climbed.notes, window.note, editFormat.note],
     },
+    isSure: climbed.isSure,
   }
 }
 
@@ -66,7 +67,16 @@ function isEnd({ kind }: ModelFailure): boolean {
   return endKinds.has(kind)
 }
 
-type Climbed = { readonly rung: Rung; readonly notes: readonly string[] } | { readonly failure: ModelFailure }
+/** Kinds that come from the way or the moment as well as from the model. */
+const brokenKinds: ReadonlySet<ModelFailureKind> = new Set(["truncated", "malformed"] as const)
+
+function isBroken({ failure }: ModelReply): boolean {
+  return failure !== null && brokenKinds.has(failure.kind)
+}
+
+type Climbed =
+  | { readonly rung: Rung; readonly notes: readonly string[]; readonly isSure: boolean }
+  | { readonly failure: ModelFailure }
 
 async function climb(
   provider: Provider,
@@ -75,19 +85,31 @@ async function climb(
   signal: AbortSignal,
 ): Promise<Climbed> {
   const notes: string[] = []
+  let isSure = true
   for (const { rung, request, isRight } of looks(model)) {
     if (rung === "native" && declaresTools === false) {
       notes.push("native: not tried, the server says that the model cannot call tools")
       continue
     }
     const asked = rung === "text" ? withRung(provider, rung) : provider
-    const reply = await collect(asked.ask(request, signal), signal)
+    const reply = await unbrokenReply(asked, request, signal)
     if (reply.failure !== null && isEnd(reply.failure)) return { failure: reply.failure }
     if (reply.failure === null && reply.end !== "length" && isRight(reply))
-      return { rung, notes: [...notes, `${rung}: works`] }
+      return { rung, notes: [...notes, `${rung}: works`], isSure }
+    if (isBroken(reply)) isSure = false
     notes.push(`${rung}: does not work (${whyNot(reply)})`)
   }
-  return { rung: "text", notes: [...notes, "no way to call tools works; text is used all the same"] }
+  return { rung: "text", notes: [...notes, "no way to call tools works; text is used all the same"], isSure }
+}
+
+/** One broken reply says little about a model, so it is asked the same once more. */
+async function unbrokenReply(
+  provider: Provider,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<ModelReply> {
+  const reply = await collect(provider.ask(request, signal), signal)
+  return isBroken(reply) ? collect(provider.ask(request, signal), signal) : reply
 }
 
 interface Look {

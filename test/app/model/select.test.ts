@@ -2,8 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { findServer, type ModelRoom, type ServerWish } from "../../../src/app/model/found-server.ts"
 import { selectModels } from "../../../src/app/model/select.ts"
 import type { FakeModel, ModelServerOptions } from "../../support/model-server/contract.ts"
+import { whole } from "../../support/model-server/http.ts"
 import { probeAnswer } from "../../support/model-server/probes.ts"
 import { says } from "../../support/model-server/replies.ts"
+import { requestFacts } from "../../support/model-server/request-facts.ts"
 import { startModelServer } from "../../support/model-server/server.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/temp-workspace.ts"
 import { failureOf } from "../config-fixture.ts"
@@ -83,6 +85,26 @@ describe("the models of a session", () => {
       const { executor } = await selected(roomFor({ endpoint: fake.endpoint }), wishFor())
       expect(executor.rung).toBe(rung)
     }
+  })
+
+  test("whose replies broke while they were tried out are tried out again", async () => {
+    let isBroken = true
+    const broken = whole(200, 'data: {"choices":[{"del', { "content-type": "text/event-stream" })
+    await using fake = await serving({
+      protocol: "openai",
+      answer: received => {
+        const isNative = requestFacts("openai", received.body).tools.length > 0
+        if (isBroken && isNative) return { acts: [{ send: broken }] }
+        return probeAnswer(received) ?? says("hi")
+      },
+    })
+    const room = roomFor({ endpoint: fake.endpoint })
+    expect((await selected(room, wishFor())).executor.rung).toBe("constrained")
+    isBroken = false
+    expect((await selected(room, wishFor())).executor.rung).toBe("native")
+    const asked = fake.chats.length
+    expect((await selected(room, wishFor())).executor.rung).toBe("native")
+    expect(fake.chats.length).toBe(asked)
   })
 
   test("of Anthropic are known to call tools and not asked to show it", async () => {

@@ -86,16 +86,11 @@ describe("the rung of a model", () => {
     ["is cut off", [call("x", "acode_probe", asked), { kind: "end", reason: "length" }]],
     ["says nothing", [stop]],
     ["is refused by the server", fails("badRequest")],
-    ["is malformed", fails("malformed")],
-    [
-      "has a number without end",
-      [call("x", "acode_probe", { word: "ready", count: Number.POSITIVE_INFINITY }), stop],
-    ],
   ]
   test.each(notNative)("is constrained when it %s natively, and obeys a schema", async (_, reply) => {
     const server = serverOf([reply, says(callText("acode_probe", asked))])
-    const { probe } = await probed(server)
-    expect(probe?.rung).toBe("constrained")
+    const { probe, ...how } = await probed(server)
+    expect([probe?.rung, how]).toEqual(["constrained", { isSure: true }])
     expect(probe?.notes[0]).toStartWith("native: does not work (")
     expect(server.requests[1]).toMatchObject({ tools: [], format: { name: "acode_probe" } })
   })
@@ -150,7 +145,34 @@ describe("a failure", () => {
     expect(server.requests).toEqual([])
   })
 
-  test.each(modelFailureKinds.filter(kind => !ending.includes(kind)))(
+  const breaking: readonly ModelFailureKind[] = ["truncated", "malformed"]
+  test.each(breaking)("of kind %s is asked about once more, and is forgotten when that works", async kind => {
+    const right = says(callText("acode_probe", asked))
+    const native = serverOf([fails(kind), callsIt])
+    expect(await probed(native)).toMatchObject({ probe: { rung: "native" }, isSure: true })
+    expect(native.requests[1]).toEqual(native.requests[0] as ModelRequest)
+    const constrained = serverOf([says("no"), fails(kind), right])
+    expect(await probed(constrained)).toMatchObject({ probe: { rung: "constrained" }, isSure: true })
+    const prose = serverOf([fails(kind), says("no"), right])
+    expect(await probed(prose)).toMatchObject({ probe: { rung: "constrained" }, isSure: true })
+  })
+
+  test.each(breaking)("of kind %s that comes twice leaves a rung that is not to be kept", async kind => {
+    const server = serverOf([fails(kind), fails(kind), says(callText("acode_probe", asked))])
+    const { probe, ...how } = await probed(server)
+    expect([probe?.rung, how]).toEqual(["constrained", { isSure: false }])
+    expect(probe?.notes[0]).toBe(`native: does not work (it is ${kind})`)
+    const endless = [call("x", "acode_probe", { word: "ready", count: Number.POSITIVE_INFINITY }), stop]
+    const again = serverOf([endless, fails(kind), says(callText("acode_probe", asked))])
+    expect(await probed(again)).toMatchObject({ probe: { rung: "constrained" }, isSure: false })
+    const none = serverOf([says("no"), says("no"), fails(kind), fails(kind)])
+    expect(await probed(none)).toMatchObject({ probe: { rung: "text" }, isSure: false })
+    expect(await probed(serverOf([fails(kind), fails("timeout")]))).toMatchObject({
+      failure: { kind: "timeout" },
+    })
+  })
+
+  test.each(modelFailureKinds.filter(kind => ![...ending, ...breaking].includes(kind)))(
     "of kind %s on a rung means that it does not work, and of the facts that there are none",
     async kind => {
       const { probe } = await probed(serverOf([fails(kind), says(callText("acode_probe", asked))], kind))
