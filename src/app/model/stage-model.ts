@@ -18,35 +18,56 @@ export interface KnownModel {
   readonly notes: readonly string[]
 }
 
-/** Tries the model out unless that was done before. `asksAnew` tries it out whatever is known. */
+/**
+ * Tries the model out unless that was done before. `asksAnew` tries it out whatever is known. Everything that follows
+ * from what the server tells is decided anew: it may have been started otherwise since.
+ */
 export async function knownModel(
   room: ModelRoom,
   server: ModelServer,
   name: string,
   asksAnew: boolean,
 ): Promise<KnownModel> {
-  const { config, environment, signal, notice } = room
+  const { config } = room
   const facts = await factsOf(room, server, name)
   const window = decideWindow(server.protocol, facts, config.model.parameters.context_window)
-  if (isKnownToCallTools(server, name)) {
-    const format = decideEditFormat(server.protocol, facts.parameters, window.value)
-    const notes = ["native: known to work, not tried", window.note, format.note]
-    return asStageModel(room, name, { rung: "native", editFormat: format.value, notes }, window.value)
+  const format = decideEditFormat(server.protocol, facts.parameters, window.value)
+  const asked = { server, name, facts, windowTokens: window.value, asksAnew }
+  const { rung, notes } = isKnownToCallTools(server, name) ? knownToWork : await triedOut(room, asked)
+  const model: StageModel = {
+    ...{ name, rung, editFormat: format.value, windowTokens: window.value },
+    outputTokensMax: outputTokensMax(config, window.value),
   }
+  return { model, notes: [...notes, window.note, format.note] }
+}
+
+const knownToWork: ModelProbe = { rung: "native", notes: ["native: known to work, not tried"] }
+
+interface AskedModel {
+  readonly server: ModelServer
+  readonly name: string
+  readonly facts: ModelFacts
+  readonly windowTokens: number
+  readonly asksAnew: boolean
+}
+
+async function triedOut(room: ModelRoom, asked: AskedModel): Promise<ModelProbe> {
+  const { config, environment, signal, notice } = room
+  const { server, name, facts, windowTokens, asksAnew } = asked
   const key = probeKey(server.endpoint, name, facts.digest, version)
   const store = probeStore(environment.xdgCacheHome)
   const cached = asksAnew ? null : store.read(key)
-  if (cached !== null) return asStageModel(room, name, cached, window.value)
+  if (cached !== null) return cached
   notice(`trying out what ${name} can do, once; a model that has to be loaded takes its time`)
   const settings = modelSettings(config, {
-    name,
-    windowTokens: window.value,
-    outputTokensMax: Math.min(outputTokensMax(config, window.value), probeTokensMax),
+    ...{ name, windowTokens },
+    outputTokensMax: Math.min(outputTokensMax(config, windowTokens), probeTokensMax),
   })
-  const result = await probeModel({ server, settings, configuredWindow: window.value }, signal)
+  const subject = { provider: server.provider(settings), model: name, declaresTools: facts.declaresTools }
+  const result = await probeModel(subject, signal)
   if (result.failure !== undefined) throw serverProblem(result.failure, server.endpoint)
   if (result.isSure) store.write(key, result.probe)
-  return asStageModel(room, name, result.probe, window.value)
+  return result.probe
 }
 
 /** Enough for a model that thinks before it calls. */
@@ -71,20 +92,4 @@ async function factsOf(
 /** Anthropic's own models; others only speak the protocol. */
 function isKnownToCallTools({ protocol }: ModelServer, name: string): boolean {
   return protocol === "anthropic" && /claude/i.test(name)
-}
-
-function asStageModel(
-  { config }: ModelRoom,
-  name: string,
-  { rung, editFormat, notes }: Pick<ModelProbe, "rung" | "editFormat" | "notes">,
-  windowTokens: number,
-): KnownModel {
-  const model = {
-    name,
-    rung,
-    editFormat,
-    windowTokens,
-    outputTokensMax: outputTokensMax(config, windowTokens),
-  }
-  return { model, notes }
 }

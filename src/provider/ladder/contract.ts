@@ -1,12 +1,12 @@
-import type { EditFormat, Rung } from "../../domain/model-choice.ts"
+import type { Rung } from "../../domain/model-choice.ts"
 import type { ModelFailure } from "../contract.ts"
 
-/** What was found out about a model by asking it. Kept, so that it is asked only once. */
+/**
+ * What was found out about a model by asking it. Kept, so that it is asked only once: what follows from what a server
+ * tells at any time, such as the window, is no part of it.
+ */
 export interface ModelProbe {
   readonly rung: Rung
-  readonly editFormat: EditFormat
-  /** The window that counts: what is loaded, pinned or configured, never only what is advertised. */
-  readonly windowTokens: number
   /** One line for each look, for a person to read. */
   readonly notes: readonly string[]
 }

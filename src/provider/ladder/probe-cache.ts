@@ -1,6 +1,6 @@
 import { canonicalJson, type Json, sha256Hex } from "../../base/canonical.ts"
-import { editFormats, rungs } from "../../domain/model-choice.ts"
-import { listOf, objectOf, textOf, windowOf } from "../fields.ts"
+import { rungs } from "../../domain/model-choice.ts"
+import { listOf, objectOf, textOf } from "../fields.ts"
 import type { ModelProbe } from "./contract.ts"
 
 /** The same for the same content of a model on the same server, asked by the same acode. Fit for a file name. */
@@ -14,7 +14,7 @@ export function probeKey(
 }
 
 export function encodeProbe(key: string, probe: ModelProbe): string {
-  return `${canonicalJson({ schema: 1, key, probe })}\n`
+  return `${canonicalJson({ schema: 2, key, probe })}\n`
 }
 
 /** Null for everything that is not what `encodeProbe` wrote for this key: then the model is asked again. */
@@ -27,11 +27,8 @@ export function decodeProbe(key: string, text: string): ModelProbe | null {
 function probeIn(text: string): ModelProbe | null {
   const probe = objectOf(objectOf(parsed(text))?.["probe"])
   const rung = rungs.find(known => known === probe?.["rung"])
-  const editFormat = editFormats.find(known => known === probe?.["editFormat"])
-  const windowTokens = windowOf(probe?.["windowTokens"])
   const notes = listOf(probe?.["notes"]).flatMap(note => textOf(note) ?? [])
-  if (rung === undefined || editFormat === undefined || windowTokens === null) return null
-  return notes.length > notesMax ? null : { rung, editFormat, windowTokens, notes }
+  return rung === undefined || notes.length > notesMax ? null : { rung, notes }
 }
 
 const notesMax = 50

@@ -10,52 +10,39 @@ import type {
   ToolDescription,
 } from "../contract.ts"
 import { collect } from "../reply.ts"
-import type { ModelFacts, ModelServer, ModelSettings } from "../server.ts"
+import type { ModelFacts } from "../server.ts"
 import type { ProbeResult } from "./contract.ts"
-import { decideEditFormat } from "./edit-format.ts"
 import { readJson, skipSpace } from "./json-text.ts"
 import { withRung } from "./ladder.ts"
 import { actionSchema } from "./rung-request.ts"
-import { decideWindow } from "./window.ts"
 
 interface ProbeSubject {
-  readonly server: ModelServer
-  readonly settings: ModelSettings
-  readonly configuredWindow: number | null
+  /** With the window that will be used, so that a server does not load the model twice. */
+  readonly provider: Provider
+  readonly model: string
+  readonly declaresTools: ModelFacts["declaresTools"]
 }
 
-/**
- * Finds out what a model can do by having it do it, best first: what servers declare about models is often wrong. Asks
- * for the window that will be used, so that a server does not load the model twice.
- */
+/** Finds out what a model can do by having it do it, best first: what servers declare about models is often wrong. */
 export async function probeModel(subject: ProbeSubject, signal: AbortSignal): Promise<ProbeResult> {
-  const { server, settings, configuredWindow } = subject
-  const answered = await server.facts(settings.model, settings.limits, signal)
-  if (answered.failure !== undefined && isEnd(answered.failure)) return { failure: answered.failure }
-  const facts = answered.value ?? noFacts
-  const window = decideWindow(server.protocol, facts, configuredWindow)
-  const provider = server.provider({ ...settings, windowTokens: window.value })
-  const notes = answered.failure === undefined ? [] : [`facts: none (${brief(answered.failure.message)})`]
-  const climbed = await climb(provider, facts, settings.model, signal)
-  if ("failure" in climbed) return climbed
-  const editFormat = decideEditFormat(server.protocol, facts.parameters, window.value)
-  return {
-    probe: {
-      rung: climbed.rung,
-      editFormat: editFormat.value,
-      windowTokens: window.value,
-      notes: [...notes, ...climbed.notes, window.note, editFormat.note],
-    },
-    isSure: climbed.isSure,
+  const { provider, model, declaresTools } = subject
+  const notes: string[] = []
+  let isSure = true
+  for (const { rung, request, isRight } of looks(model)) {
+    if (rung === "native" && declaresTools === false) {
+      notes.push("native: not tried, the server says that the model cannot call tools")
+      continue
+    }
+    const asked = rung === "text" ? withRung(provider, rung) : provider
+    const reply = await unbrokenReply(asked, request, signal)
+    if (reply.failure !== null && isEnd(reply.failure)) return { failure: reply.failure }
+    if (reply.failure === null && reply.end !== "length" && isRight(reply))
+      return { probe: { rung, notes: [...notes, `${rung}: works`] }, isSure }
+    if (isBroken(reply)) isSure = false
+    notes.push(`${rung}: does not work (${whyNot(reply)})`)
   }
-}
-
-const noFacts: ModelFacts = {
-  trainedTokens: null,
-  loadedTokens: null,
-  declaresTools: null,
-  parameters: null,
-  digest: null,
+  notes.push("no way to call tools works; text is used all the same")
+  return { probe: { rung: "text", notes }, isSure }
 }
 
 /** Kinds that say nothing about the model; what is learned from them must not be kept. */
@@ -72,34 +59,6 @@ const brokenKinds: ReadonlySet<ModelFailureKind> = new Set(["truncated", "malfor
 
 function isBroken({ failure }: ModelReply): boolean {
   return failure !== null && brokenKinds.has(failure.kind)
-}
-
-type Climbed =
-  | { readonly rung: Rung; readonly notes: readonly string[]; readonly isSure: boolean }
-  | { readonly failure: ModelFailure }
-
-async function climb(
-  provider: Provider,
-  { declaresTools }: ModelFacts,
-  model: string,
-  signal: AbortSignal,
-): Promise<Climbed> {
-  const notes: string[] = []
-  let isSure = true
-  for (const { rung, request, isRight } of looks(model)) {
-    if (rung === "native" && declaresTools === false) {
-      notes.push("native: not tried, the server says that the model cannot call tools")
-      continue
-    }
-    const asked = rung === "text" ? withRung(provider, rung) : provider
-    const reply = await unbrokenReply(asked, request, signal)
-    if (reply.failure !== null && isEnd(reply.failure)) return { failure: reply.failure }
-    if (reply.failure === null && reply.end !== "length" && isRight(reply))
-      return { rung, notes: [...notes, `${rung}: works`], isSure }
-    if (isBroken(reply)) isSure = false
-    notes.push(`${rung}: does not work (${whyNot(reply)})`)
-  }
-  return { rung: "text", notes: [...notes, "no way to call tools works; text is used all the same"], isSure }
 }
 
 /** One broken reply says little about a model, so it is asked the same once more. */

@@ -5,7 +5,7 @@ import { probeStore } from "../../../src/app/model/probe-store.ts"
 import type { ModelProbe } from "../../../src/provider/ladder/contract.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/temp-workspace.ts"
 
-const probe: ModelProbe = { rung: "constrained", editFormat: "whole", windowTokens: 4096, notes: ["seen"] }
+const probe: ModelProbe = { rung: "constrained", notes: ["seen"] }
 const key = "0a".repeat(32)
 
 let temp: TempWorkspace

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { findServer, type ModelRoom, type ServerWish } from "../../../src/app/model/found-server.ts"
 import { selectModels } from "../../../src/app/model/select.ts"
+import { knownModel } from "../../../src/app/model/stage-model.ts"
 import type { FakeModel, ModelServerOptions } from "../../support/model-server/contract.ts"
 import { whole } from "../../support/model-server/http.ts"
 import { probeAnswer } from "../../support/model-server/probes.ts"
@@ -154,8 +155,15 @@ describe("the window", () => {
     const models = [model("fake", { loadedTokens: 16_384 })]
     await using fake = await serving({ protocol: "openai", flavour: "lmstudio", models })
     const room = roomFor({ endpoint: fake.endpoint })
-    expect((await selected(room, wishFor())).executor.windowTokens).toBe(16_384)
+    const { executor } = await selected(room, wishFor())
+    expect(executor).toMatchObject({ windowTokens: 16_384, editFormat: "replace" })
+    const asked = fake.chats.length
     models[0] = model("fake", { loadedTokens: 4096 })
-    expect((await selected(room, wishFor())).executor.windowTokens).toBe(4096)
+    const known = await knownModel(room, (await findServer(room, wishFor())).server, "fake", false)
+    expect(known.model).toMatchObject({ windowTokens: 4096, editFormat: "whole" })
+    expect(known.notes.map(note => note.split(" (")[0])).toEqual([
+      ...["native: works", "window: 4096 tokens", "edit format: whole"],
+    ])
+    expect(fake.chats.length).toBe(asked)
   })
 })

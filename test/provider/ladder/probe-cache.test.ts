@@ -1,15 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { editFormats, rungs } from "../../../src/domain/model-choice.ts"
+import { rungs } from "../../../src/domain/model-choice.ts"
 import type { ModelProbe } from "../../../src/provider/ladder/contract.ts"
 import { decodeProbe, encodeProbe, probeKey } from "../../../src/provider/ladder/probe-cache.ts"
 
-const probe: ModelProbe = {
-  rung: "native",
-  editFormat: "whole",
-  windowTokens: 16_384,
-  notes: ["native: works"],
-}
+const probe: ModelProbe = { rung: "native", notes: ["native: works"] }
 
 describe("the key of a probe", () => {
   test("differs with everything that can change what a model does", () => {
@@ -36,8 +31,6 @@ describe("a probe that was kept", () => {
   test("is read as it was written", () => {
     const any = fc.record({
       rung: fc.constantFrom(...rungs),
-      editFormat: fc.constantFrom(...editFormats),
-      windowTokens: fc.integer({ min: 1, max: 2_000_000 }),
       notes: fc.array(fc.string(), { maxLength: 10 }),
     })
     fc.assert(
@@ -61,13 +54,13 @@ describe("a probe that was kept", () => {
     "null",
     "[]",
     "{}",
-    '{"schema":2,"key":"a","probe":{"rung":"native","editFormat":"whole","windowTokens":1,"notes":[]}}',
-    '{"schema":1,"key":"a","probe":{"rung":"best","editFormat":"whole","windowTokens":1,"notes":[]}}',
-    '{"schema":1,"key":"a","probe":{"rung":"native","editFormat":"udiff","windowTokens":1,"notes":[]}}',
-    '{"schema":1,"key":"a","probe":{"rung":"native","editFormat":"whole","windowTokens":0,"notes":[]}}',
-    '{"schema":1,"key":"a","probe":{"rung":"native","editFormat":"whole","windowTokens":1.5,"notes":[]}}',
-    '{"schema":1,"key":"a","probe":{"rung":"native","editFormat":"whole","windowTokens":1,"notes":"x"}}',
-    '{"schema":1,"key":"a","probe":{"rung":"native","editFormat":"whole","windowTokens":1,"notes":[]},"more":1}',
+    // As an older acode wrote it.
+    '{"key":"a","probe":{"editFormat":"whole","notes":[],"rung":"native","windowTokens":1},"schema":1}\n',
+    '{"key":"a","probe":{"notes":[],"rung":"native"},"schema":1}\n',
+    '{"key":"a","probe":{"notes":[],"rung":"native"},"schema":3}\n',
+    '{"key":"a","probe":{"notes":[],"rung":"best"},"schema":2}\n',
+    '{"key":"a","probe":{"notes":"x","rung":"native"},"schema":2}\n',
+    '{"key":"a","more":1,"probe":{"notes":[],"rung":"native"},"schema":2}\n',
   ])("is none when it is %s", text => {
     expect(decodeProbe("a", text)).toBeNull()
   })

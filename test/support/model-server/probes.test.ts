@@ -25,11 +25,9 @@ test.each(cases)("%s on the rung %s is found by asking, and the script is not to
   const [protocol, rung, native, schemas] = given
   const answer = scriptedAnswers([{ stage: "planner", text: "one" }])
   await using server = await startModelServer({ protocol, native, schemas, answer })
-  const subject = {
-    server: create[protocol](transportTo(server.endpoint)),
-    settings: settingsOf({ protocol, streams: true, flavour: "plain" }),
-    configuredWindow: null,
-  }
+  const settings = settingsOf({ protocol, streams: true, flavour: "plain" })
+  const provider = create[protocol](transportTo(server.endpoint)).provider(settings)
+  const subject = { provider, model: settings.model, declaresTools: null }
   const { probe } = await probeModel(subject, new AbortController().signal)
   expect(probe?.rung).toBe(rung)
   expect(server.chats.length).toBeGreaterThan(0)
