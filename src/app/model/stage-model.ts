@@ -54,7 +54,7 @@ interface AskedModel {
 async function triedOut(room: ModelRoom, asked: AskedModel): Promise<ModelProbe> {
   const { config, environment, signal, notice } = room
   const { server, name, facts, windowTokens, asksAnew } = asked
-  const key = probeKey(server.endpoint, name, facts.digest, version)
+  const key = probeKey(server.endpoint, name, facts, version)
   const store = probeStore(environment.xdgCacheHome)
   const cached = asksAnew ? null : store.read(key)
   if (cached !== null) return cached

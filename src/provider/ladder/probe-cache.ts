@@ -1,16 +1,20 @@
 import { canonicalJson, type Json, sha256Hex } from "../../base/canonical.ts"
 import { rungs } from "../../domain/model-choice.ts"
 import { listOf, objectOf, textOf } from "../fields.ts"
+import type { ModelFacts } from "../server.ts"
 import type { ModelProbe } from "./contract.ts"
 
-/** The same for the same content of a model on the same server, asked by the same acode. Fit for a file name. */
+/**
+ * The same for the same content of a model on the same server, asked by the same acode. What the server declares about
+ * tools decides which rungs are tried, so it counts as well. Fit for a file name.
+ */
 export function probeKey(
   endpoint: string,
   model: string,
-  digest: string | null,
+  { digest, declaresTools }: Pick<ModelFacts, "digest" | "declaresTools">,
   acodeVersion: string,
 ): string {
-  return sha256Hex(canonicalJson([endpoint, model, digest, acodeVersion]))
+  return sha256Hex(canonicalJson([endpoint, model, digest, declaresTools, acodeVersion]))
 }
 
 export function encodeProbe(key: string, probe: ModelProbe): string {

@@ -1,4 +1,4 @@
-import type { Json } from "../../base/canonical.ts"
+import { canonicalJson, type Json, sha256Hex } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
 import { type JsonObject, listOf, objectOf, windowOf, wordsOf } from "../fields.ts"
 import type { ListedModel, ModelFacts } from "../server.ts"
@@ -52,8 +52,40 @@ export function factsOf(models: readonly KnownModel[], model: string, props: Jso
       windowOf(studio?.["loaded_context_length"]),
     declaresTools: declaredTools(page, studio),
     parameters: billionsOf(meta),
-    digest: null,
+    digest: digestOf(known, page),
   }
+}
+
+/**
+ * None of these servers tells a digest, and many have another model under the same name after a restart. What they tell
+ * of its content and of its template stands in for one; windows, states and times change without it.
+ */
+function digestOf(known: KnownModel | null, page: JsonObject | null): string | null {
+  const told = [
+    ...plainValues(objectOf(known?.entry["meta"]), [
+      "n_params",
+      "size",
+      "n_vocab",
+      "n_embd",
+      "n_ctx_train",
+      "ftype",
+    ]),
+    ...plainValues(known?.entry ?? null, ["root"]),
+    ...plainValues(known?.studio ?? null, ["publisher", "arch", "quantization", "compatibility_type"]),
+    ...plainValues(page, ["model_path", "chat_template", "chat_template_tool_use"]),
+  ]
+  return told.every(value => value === null) ? null : sha256Hex(canonicalJson(told))
+}
+
+/** A server may write anything there; what is neither words nor a number is nothing that can be compared. */
+function plainValues(
+  object: JsonObject | null,
+  names: readonly string[],
+): readonly (string | number | null)[] {
+  return names.map(name => {
+    const value = object?.[name]
+    return typeof value === "string" || (typeof value === "number" && Number.isFinite(value)) ? value : null
+  })
 }
 
 /** A llama.cpp server that has one model answers with it under every name. */

@@ -108,6 +108,30 @@ describe("the models of a session", () => {
     expect(fake.chats.length).toBe(asked)
   })
 
+  test("that are another one under the same name are tried out again", async () => {
+    // A llama.cpp that was started with another file.
+    const models = [model("m")]
+    await using fake = await serving({ protocol: "openai", flavour: "llamacpp", models })
+    const chats = async () => {
+      await selected(roomFor({ endpoint: fake.endpoint }), wishFor())
+      return fake.chats.length
+    }
+    expect([await chats(), await chats()]).toEqual([1, 1])
+    models[0] = model("m", { trainedTokens: 32_768 })
+    expect([await chats(), await chats()]).toEqual([2, 2])
+  })
+
+  test("are tried out again when the server says otherwise about their tools", async () => {
+    const models = [model("m")]
+    await using fake = await serving({ models })
+    const rung = async () => (await selected(roomFor({ endpoint: fake.endpoint }), wishFor())).executor.rung
+    expect(await rung()).toBe("native")
+    models[0] = model("m", { tools: false })
+    expect(await rung()).toBe("constrained")
+    models[0] = model("m")
+    expect(await rung()).toBe("native")
+  })
+
   test("of Anthropic are known to call tools and not asked to show it", async () => {
     await using fake = await serving({ protocol: "anthropic", models: [model("claude-some-1")] })
     const room = roomFor({ endpoint: fake.endpoint, provider: "anthropic" })

@@ -8,21 +8,25 @@ const probe: ModelProbe = { rung: "native", notes: ["native: works"] }
 
 describe("the key of a probe", () => {
   test("differs with everything that can change what a model does", () => {
+    const facts = { digest: "d", declaresTools: true }
     const keys = [
-      probeKey("http://127.0.0.1:1", "m", "d", "1"),
-      probeKey("http://127.0.0.1:2", "m", "d", "1"),
-      probeKey("http://127.0.0.1:1", "n", "d", "1"),
-      probeKey("http://127.0.0.1:1", "m", "e", "1"),
-      probeKey("http://127.0.0.1:1", "m", null, "1"),
-      probeKey("http://127.0.0.1:1", "m", "d", "2"),
-      probeKey("http://127.0.0.1:1", "md", "", "1"),
+      probeKey("http://127.0.0.1:1", "m", facts, "1"),
+      probeKey("http://127.0.0.1:2", "m", facts, "1"),
+      probeKey("http://127.0.0.1:1", "n", facts, "1"),
+      probeKey("http://127.0.0.1:1", "m", { ...facts, digest: "e" }, "1"),
+      probeKey("http://127.0.0.1:1", "m", { ...facts, digest: null }, "1"),
+      probeKey("http://127.0.0.1:1", "m", { ...facts, declaresTools: false }, "1"),
+      probeKey("http://127.0.0.1:1", "m", { ...facts, declaresTools: null }, "1"),
+      probeKey("http://127.0.0.1:1", "m", facts, "2"),
+      probeKey("http://127.0.0.1:1", "md", { ...facts, digest: "" }, "1"),
     ]
     expect(new Set(keys).size).toBe(keys.length)
   })
 
   test("is the same for the same, and fit for a file name", () => {
-    const key = probeKey("unix:/run/a.sock", "org/m:7b", null, "1")
-    expect(key).toBe(probeKey("unix:/run/a.sock", "org/m:7b", null, "1"))
+    const facts = { digest: null, declaresTools: null }
+    const key = probeKey("unix:/run/a.sock", "org/m:7b", facts, "1")
+    expect(key).toBe(probeKey("unix:/run/a.sock", "org/m:7b", facts, "1"))
     expect(key).toMatch(/^[0-9a-f]{64}$/)
   })
 })

@@ -10,6 +10,9 @@ const unknown = {
   digest: null,
 }
 
+/** Of a model whose server tells something of its content. */
+const marked = { digest: expect.stringMatching(/^[0-9a-f]{64}$/) }
+
 const llama: Json = {
   object: "list",
   data: [
@@ -56,7 +59,13 @@ function facts(model: string, body: Json, more: { readonly studio?: Json; readon
 
 describe("facts", () => {
   test("of llama.cpp are in its list, and what its own page says goes before", () => {
-    const fromList = { ...unknown, trainedTokens: 32_768, loadedTokens: 8192, parameters: 7.615616512 }
+    const fromList = {
+      ...unknown,
+      ...marked,
+      trainedTokens: 32_768,
+      loadedTokens: 8192,
+      parameters: 7.615616512,
+    }
     expect(facts("qwen.gguf", llama)).toEqual(fromList)
     const props = {
       default_generation_settings: { n_ctx: 4096 },
@@ -90,11 +99,17 @@ describe("facts", () => {
   test("of LM Studio are in a list of its own", () => {
     expect(facts("a", plain, { studio })).toEqual({
       ...unknown,
+      ...marked,
       trainedTokens: 131_072,
       loadedTokens: 4096,
       declaresTools: true,
     })
-    expect(facts("b", plain, { studio })).toEqual({ ...unknown, trainedTokens: 32_768, declaresTools: false })
+    expect(facts("b", plain, { studio })).toEqual({
+      ...unknown,
+      ...marked,
+      trainedTokens: 32_768,
+      declaresTools: false,
+    })
   })
 
   test("of a model that is not listed are not known, except by a page about the only one", () => {
@@ -115,6 +130,57 @@ describe("facts", () => {
     for (const props of [[], "x", 1, { default_generation_settings: [] }, { error: "Unexpected endpoint" }])
       expect(facts("a", plain, { props })).toEqual(unknown)
     expect(facts("m", { data: [{ id: "m", meta: { n_params: -1 } }] }).parameters).toBeNull()
+  })
+})
+
+describe("what stands in for a digest", () => {
+  const meta = {
+    n_ctx: 8192,
+    n_ctx_train: 32_768,
+    n_params: 7_615_616_512,
+    size: 4_677_120_000,
+    n_vocab: 151_936,
+  }
+  const list = (more: { readonly [key: string]: Json } = {}): Json => ({
+    data: [{ id: "m", owned_by: "llamacpp", created: 1, meta: { ...meta, ...more } }],
+  })
+  const page = { model_path: "/models/a.gguf", chat_template: "{{ messages }}", total_slots: 1 }
+  const digest = (body: Json, props: Json = page, own?: Json) =>
+    facts("m", body, { props, ...(own === undefined ? {} : { studio: own }) }).digest
+
+  test("changes with another model or another template under the same name", () => {
+    const named: Json = { data: [{ id: "m" }] }
+    const inStudio = (quantization: string): Json => ({ data: [{ id: "m", arch: "llama", quantization }] })
+    const all = [
+      digest(list()),
+      digest(list({ n_params: 1_543_714_304 })),
+      digest(list({ size: 8_100_000_000 })),
+      digest(list(), { ...page, model_path: "/models/b.gguf" }),
+      digest(list(), { ...page, chat_template: "{{ tools }}" }),
+      digest({ data: [{ id: "m", root: "org/one", max_model_len: 4096 }] }),
+      digest({ data: [{ id: "m", root: "org/two", max_model_len: 4096 }] }),
+      digest(named, null, inStudio("Q4_K_M")),
+      digest(named, null, inStudio("Q8_0")),
+    ]
+    expect(new Set(all).size).toBe(all.length)
+  })
+
+  test("is the same however the model is loaded, and when the server has been started again", () => {
+    const later = { data: [{ id: "m", owned_by: "llamacpp", created: 2, meta: { ...meta, n_ctx: 4096 } }] }
+    const slots = { ...page, total_slots: 4, default_generation_settings: { n_ctx: 4096 } }
+    expect(digest(later, slots)).toBe(digest(list()))
+    const inStudio = (more: { readonly [key: string]: Json }): Json => ({
+      data: [{ id: "m", arch: "llama", ...more }],
+    })
+    const named: Json = { data: [{ id: "m" }] }
+    expect(digest(named, null, inStudio({ state: "loaded", loaded_context_length: 4096 }))).toBe(
+      digest(named, null, inStudio({ state: "not-loaded" })),
+    )
+  })
+
+  test("is nothing where nothing can be compared", () => {
+    for (const value of [null, [], {}, true, Number.POSITIVE_INFINITY])
+      expect(facts("m", { data: [{ id: "m", root: value, meta: { n_params: value } }] }).digest).toBeNull()
   })
 })
 
