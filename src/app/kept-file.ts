@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync } from "node:fs"
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 import { writeAtomically } from "./config-write.ts"
 
@@ -20,5 +20,13 @@ export function keep(path: string, text: string): void {
     writeAtomically(path, text, 0o600)
   } catch {
     // A cache that cannot be written, such as on a full disk, must not keep anybody from working.
+  }
+}
+
+export function dropKept(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // What cannot be removed is found out to be wrong once more.
   }
 }

@@ -5,6 +5,8 @@ import { httpWorkspace } from "../support/http-workspace.ts"
 import type { FakeReply, Fault, ModelServerOptions } from "../support/model-server/contract.ts"
 import { bytes, whole } from "../support/model-server/http.ts"
 import { probeAnswer } from "../support/model-server/probes.ts"
+import { refusal } from "../support/model-server/refusals.ts"
+import { requestFacts } from "../support/model-server/request-facts.ts"
 import { scriptedAnswers } from "../support/model-server/scripted.ts"
 import { startModelServer } from "../support/model-server/server.ts"
 import { greeting } from "../support/script-replies.ts"
@@ -118,4 +120,38 @@ describe("acode that is killed while a model answers", () => {
     },
     30_000,
   )
+})
+
+describe("a model server that was started again without tools", () => {
+  test("is told with how to try the model out again, and the next choice of it does", async () => {
+    const scripted = scriptedAnswers(greeting())
+    let native = true
+    const answer: ModelServerOptions["answer"] = (received, index) => {
+      const { tools } = requestFacts("openai", received.body)
+      if (native || tools.length === 0) return scripted(received, index)
+      const words = "tools param requires --jinja flag"
+      return { acts: [{ send: refusal({ protocol: "openai", flavour: "llamacpp" }, 500, words) }] }
+    }
+    await using server = await startModelServer({
+      ...{ protocol: "openai", answer },
+      get native() {
+        return native
+      },
+    })
+    using room = httpWorkspace({ endpoint: server.endpoint, model: { provider: "openai" } })
+    expect((await room.plain("models", "probe")).exitCode).toBe(0)
+    native = false
+    const run = await room.ask("--yes=plan")
+    expect(run.exitCode).toBe(4)
+    const [told] = run.data("escalation.raised")
+    expect(String(told?.["reason"])).toContain("the server takes no tools for this model")
+    expect(String(told?.["advice"])).toContain(
+      "acode models probe openai/fake, then acode resume --model openai/fake",
+    )
+    // What was recorded holds; who names the model again has it tried out again.
+    expect((await room.goOn()).exitCode).toBe(4)
+    const end = await room.goOn("--model", "openai/fake")
+    expect([end.exitCode, room.file("greeting.txt")]).toEqual([0, "hello\n"])
+    expect(await check(room.workspace)).toEqual([])
+  }, 60_000)
 })

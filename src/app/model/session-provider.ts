@@ -10,6 +10,7 @@ import { apiKeyFor } from "./api-key.ts"
 import { egressOf } from "./found-server.ts"
 import { modelSettings } from "./model-settings.ts"
 import { openServer } from "./open-server.ts"
+import { forgetProbe } from "./stale-probe.ts"
 
 export interface SelectedModels {
   readonly selection: ModelSelection
@@ -36,7 +37,10 @@ export async function sessionProvider(selected: SelectedModels): Promise<Provide
     egress: egressOf(mode, selection.endpoint, consentBy),
     apiKey: apiKeyFor(protocol, endpoint, config, environment),
   })
-  const made = (model: StageModel) => withRung(server.provider(modelSettings(config, model)), model.rung)
+  const made = (model: StageModel) =>
+    withRung(server.provider(modelSettings(config, model)), model.rung, signal =>
+      forgetProbe(selected, server, model.name, signal),
+    )
   const providers = {
     planner: made(selection.planner),
     executor: made(selection.executor),

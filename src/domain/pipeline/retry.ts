@@ -1,7 +1,7 @@
 import { shellQuoted } from "../../base/text.ts"
 import type { Action } from "./action.ts"
 import { escalate } from "./escalation.ts"
-import { type PipelineSettings, requestTokensMax } from "./settings.ts"
+import { type ModelSelection, type PipelineSettings, requestTokensMax } from "./settings.ts"
 import type { Stage } from "./stage.ts"
 import type { PipelineState, StepState, Turn } from "./state.ts"
 import { backoffMs } from "./time.ts"
@@ -67,10 +67,11 @@ interface Mending {
   readonly advice: (settings: PipelineSettings, stage: Stage) => string
 }
 
-/** What no model server can mend. */
+/** What is not mended by asking again. */
 const mendings: Readonly<Record<string, Mending>> = {
   contextTooLong: { exitCode: 22, advice: moreContext },
   refused: { exitCode: 4, advice: () => otherWords },
+  badRequest: { exitCode: 4, advice: askedOtherwise },
   script: { exitCode: 4, advice: () => "mend the script or the recording, then `acode resume`" },
 }
 
@@ -83,9 +84,20 @@ function moreContext(settings: PipelineSettings, stage: Stage): string {
   if (selection === null || requestTokensMax(settings, stage) === limits.contextTokensMax)
     return "allow more: acode resume --max-context-tokens N"
   const { protocol } = selection
-  const again = `acode resume --model ${shellQuoted(`${protocol}/${selection[stage].name}`)}`
+  const again = `acode resume --model ${modelOf(selection, stage)}`
   const pinned = "acode config set model.parameters.context_window N"
   return protocol === "ollama"
     ? `give the model a larger window: ${pinned}, then ${again}`
     : `let the server load the model with a larger window (${pinned}, where it does not tell it), then ${again}`
+}
+
+/** How a model is asked was found out once, and the server may have been started otherwise since. */
+function askedOtherwise({ selection }: PipelineSettings, stage: Stage): string {
+  if (selection === null) return "see what is refused, then `acode resume`"
+  const model = modelOf(selection, stage)
+  return `if the server or its model has changed, try it out again: acode models probe ${model}, then acode resume --model ${model}; or name another model there`
+}
+
+function modelOf(selection: ModelSelection, stage: Stage): string {
+  return shellQuoted(`${selection.protocol}/${selection[stage].name}`)
 }

@@ -11,9 +11,14 @@ import { withToldFormat } from "./told-format.ts"
 
 /**
  * The same model, made to call tools in the manner of a rung. Whoever asks sees calls as calls on every rung. They come
- * at the end of a reply, when it is known that it was neither cut off nor failed.
+ * at the end of a reply, when it is known that it was neither cut off nor failed. `refused` is told when the server will
+ * not have calls in this manner, before whoever asks is; it must not throw.
  */
-export function withRung(provider: Provider, rung: Rung): Provider {
+export function withRung(
+  provider: Provider,
+  rung: Rung,
+  refused: (signal: AbortSignal) => Promise<void> = async () => undefined,
+): Provider {
   const shaped = withToldFormat(provider)
   return {
     name: provider.name,
@@ -23,7 +28,7 @@ export function withRung(provider: Provider, rung: Rung): Provider {
           ? provider.ask(requestWithoutFormat(request), signal)
           : shaped.ask(request, signal)
       const asked = rung === "native" ? request : requestWithoutTools(request, rung)
-      return reading(provider.ask(asked, signal), request, rung)
+      return reading(provider.ask(asked, signal), request, rung, () => refused(signal))
     },
   }
 }
@@ -35,6 +40,7 @@ async function* reading(
   items: AsyncIterable<ModelItem>,
   request: ModelRequest,
   rung: Rung,
+  refused: () => Promise<void>,
 ): AsyncGenerator<ModelItem> {
   const held = createHeldText(rung === "text" ? "```tool" : null)
   const calls: ModelCall[] = []
@@ -58,6 +64,8 @@ async function* reading(
         return
       case "failure":
         yield* texts(held.rest().text)
+        // A block of text is nothing that a server could refuse.
+        if (item.failure.kind === "badRequest" && rung !== "text") await refused()
         return yield item
       default:
         yield item

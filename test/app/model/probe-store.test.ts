@@ -41,11 +41,22 @@ describe("what was found out about a model", () => {
     expect(store.read(key)).toEqual(probe)
   })
 
+  test("is forgotten when it turns out wrong, and only that", () => {
+    const store = probeStore(temp.outside)
+    const other = "0b".repeat(32)
+    store.write(key, probe)
+    store.write(other, probe)
+    store.forget(key)
+    store.forget(key)
+    expect([store.read(key), store.read(other)]).toEqual([null, probe])
+  })
+
   test("is lost without a word where it cannot be kept", () => {
     writeFileSync(join(temp.outside, "acode"), "a file stands here")
     const store = probeStore(temp.outside)
     store.write(key, probe)
     expect(store.read(key)).toBeNull()
+    store.forget(key)
     chmodSync(join(temp.outside, "acode"), 0o600)
   })
 })

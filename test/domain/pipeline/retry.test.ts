@@ -75,7 +75,7 @@ describe("a model that could not answer", () => {
   })
 })
 
-describe("a request that does not fit", () => {
+describe("a request that is refused", () => {
   const long = { kind: "contextTooLong", message: "too long", retryable: false, retryAfterMs: null }
   const model = { name: "org/m:7b", rung: "native", editFormat: "whole" } as const
   const sized = { ...model, windowTokens: 8_192, outputTokensMax: 4_096 }
@@ -83,19 +83,19 @@ describe("a request that does not fit", () => {
     ...{ protocol, endpoint: "http://127.0.0.1:1", consentBy: null },
     ...{ planner: sized, executor: sized, verifier: sized, reviewer: sized },
   })
-  const advice = (contextTokensMax: number | null, protocol: Protocol | null) => {
+  const advice = (contextTokensMax: number | null, protocol: Protocol | null, failure = long) => {
     const selected = protocol === null ? null : selection(protocol)
     const session = atPlanner(settingsOf({ contextTokensMax }, { selection: selected }))
-    const action = session.add(failing(long)).next()
+    const action = session.add(failing(failure)).next()
     return action.kind === "escalate" ? [action.exitCode, action.advice] : action
   }
 
-  test("into what a person allowed is helped by allowing more", () => {
+  test("as longer than a person allowed is helped by allowing more", () => {
     const more = [22, "allow more: acode resume --max-context-tokens N"]
     expect([advice(256, null), advice(null, null), advice(1_000, "ollama")]).toEqual([more, more, more])
   })
 
-  test("into the window is helped only by a larger one, which is taken when the model is chosen again", () => {
+  test("as longer than the window is helped only by a larger one, which is taken when the model is chosen again", () => {
     const pinned = "acode config set model.parameters.context_window N"
     for (const allowed of [null, 1_000_000]) {
       expect(advice(allowed, "ollama")).toEqual([
@@ -107,6 +107,16 @@ describe("a request that does not fit", () => {
         `let the server load the model with a larger window (${pinned}, where it does not tell it), then acode resume --model openai/org/m:7b`,
       ])
     }
+  })
+
+  test("for what it holds may come from a server that has changed, which is tried out again", () => {
+    const refused = { ...long, kind: "badRequest", message: "no tools" }
+    const model = "openai/org/m:7b"
+    expect(advice(null, "openai", refused)).toEqual([
+      4,
+      `if the server or its model has changed, try it out again: acode models probe ${model}, then acode resume --model ${model}; or name another model there`,
+    ])
+    expect(advice(null, null, refused)).toEqual([4, "see what is refused, then `acode resume`"])
   })
 })
 

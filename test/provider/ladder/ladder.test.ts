@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { rungs } from "../../../src/domain/model-choice.ts"
+import { type Rung, rungs } from "../../../src/domain/model-choice.ts"
 import type { ModelItem } from "../../../src/provider/contract.ts"
-import { modelFailure } from "../../../src/provider/failures.ts"
+import { failed, modelFailure } from "../../../src/provider/failures.ts"
 import { withRung } from "../../../src/provider/ladder/ladder.ts"
 import { call, itemsOf, never, requestOf, stop, text } from "../provider-kit.ts"
 import { block, callText, heard, heardText, listening, pieces, readTool, toolRequest } from "./ladder-kit.ts"
@@ -211,5 +211,25 @@ describe.each(rungs)("on the rung %s", rung => {
   test("calls without end are a failure and not a full memory", async () => {
     const many = Array.from({ length: 1_001 }, (_, index) => call(`x${index}`, readTool.name))
     expect((await heard(rung, [...many, stop])).failure?.message).toContain("more than 1000 tools")
+  })
+})
+
+describe("a server that refuses a request with tools", () => {
+  const refusal = failed("badRequest", "no tools")
+  const told = async (rung: Rung, failure: ModelItem, request = toolRequest()) => {
+    const order: string[] = []
+    const model = withRung(listening([failure]), rung, async () => void order.push("told"))
+    for await (const item of model.ask(request, never)) order.push(item.kind)
+    return order
+  }
+
+  test.each(["native", "constrained"] as const)("on the rung %s is told before the failure", async rung => {
+    expect(await told(rung, refusal)).toEqual(["told", "failure"])
+  })
+
+  test("is not told of where the manner of calling is not why", async () => {
+    expect(await told("text", refusal)).toEqual(["failure"])
+    expect(await told("native", failed("unavailable", "gone"))).toEqual(["failure"])
+    expect(await told("native", refusal, requestOf())).toEqual(["failure"])
   })
 })
