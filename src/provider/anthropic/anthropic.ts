@@ -30,7 +30,7 @@ export function createAnthropic(
     facts: (model, limits, signal) =>
       answered(way, signal, async () => {
         const reply = await sent(way, getting(`/v1/models/${encodeURIComponent(model)}`, limits), signal)
-        if (isSuccess(reply.status)) return factsIn(await jsonBody(reply))
+        if (isSuccess(reply.status)) return factsIn(await jsonBody(reply), model)
         const body = await errorBody(reply)
         if (reply.status !== 404) throw new ReplyFault(failureForReply({ ...reply, body }, clock.now()))
         return factsFromList(way, model, limits, signal)
@@ -89,7 +89,7 @@ async function factsFromList(way: Way, model: string, limits: TransportLimits, s
   const entry = modelNamed(await listing(way, limits, signal), model)
   if (entry === null)
     throw new ReplyFault(modelFailure("notFound", `the server has no model ${nameOf(model)}`))
-  return factsIn(entry)
+  return factsIn(entry, model)
 }
 
 function nameOf(model: string): string {

@@ -52,6 +52,8 @@ const kinds: ReadonlyMap<string, ModelFailureKind> = new Map([
   ["timeout_error", "timeout"],
   ["request_too_large", "contextTooLong"],
   ["invalid_request_error", "badRequest"],
+  // Of llama.cpp, which speaks the protocol and keeps its own words.
+  ["exceed_context_size_error", "contextTooLong"],
 ])
 
 /** Null when the type is not known. */

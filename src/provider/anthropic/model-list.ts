@@ -22,14 +22,18 @@ export function modelNamed(listing: Json, name: string): JsonObject | null {
   return entriesOf(listing).find(({ id }) => id === name) ?? null
 }
 
-/** What is said about one model, or what all of them have had so far. There every model calls tools by itself. */
-export function factsIn(body: Json): ModelFacts {
+/**
+ * What is said about one model, or what all of the company's own have had so far: they call tools by themselves. A
+ * server that only speaks the protocol has other models, whose window is whatever they were loaded with.
+ */
+export function factsIn(body: Json, name: string): ModelFacts {
+  const isOwn = /^claude/i.test(name)
   const told = tokensOf(objectOf(body)?.["max_input_tokens"])
-  const window = told === null || told === 0 ? usualWindow : told
+  const window = told === null || told === 0 ? (isOwn ? usualWindow : null) : told
   return {
     trainedTokens: window,
     loadedTokens: window,
-    declaresTools: true,
+    declaresTools: isOwn ? true : null,
     parameters: null,
     digest: null,
   }

@@ -195,7 +195,8 @@ describe("the models of a server", () => {
 
   test("are known by what the server says of them", async () => {
     await using server = await serve(() => says("x"), { models: [fake] })
-    expect((await open(server).facts("fake", limits, never)).value).toMatchObject({ declaresTools: true })
+    const known = (await open(server).facts("fake", limits, never)).value
+    expect(known).toMatchObject({ loadedTokens: null, trainedTokens: null })
     expect((await open(server).facts("../other one", limits, never)).failure?.kind).toBe("notFound")
   })
 

@@ -16,6 +16,7 @@ describe("an error of the server", () => {
     [404, "not_found_error", "notFound", false],
     [400, "invalid_request_error", "badRequest", false],
     [413, "request_too_large", "contextTooLong", false],
+    [400, "exceed_context_size_error", "contextTooLong", false],
     [409, "conflict_error", "unavailable", true],
     [429, "rate_limit_error", "rateLimited", true],
     [500, "api_error", "unavailable", true],

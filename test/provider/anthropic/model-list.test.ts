@@ -38,26 +38,33 @@ describe("the list of models", () => {
 
 describe("what is known of a model", () => {
   test("is the window that the server tells", () => {
-    expect(factsIn({ max_input_tokens: 1_000_000 })).toMatchObject({
-      trainedTokens: 1_000_000,
-      loadedTokens: 1_000_000,
-    })
+    for (const name of ["claude-some-1", "qwen3"])
+      expect(factsIn({ max_input_tokens: 1_000_000 }, name)).toMatchObject({
+        trainedTokens: 1_000_000,
+        loadedTokens: 1_000_000,
+      })
   })
 
+  const silent = [
+    ...[null, {}, { max_input_tokens: null }, { max_input_tokens: 0 }, { max_input_tokens: -5 }],
+  ]
+
   test("is the usual one where the server tells none", () => {
-    for (const body of [
-      null,
-      {},
-      { max_input_tokens: null },
-      { max_input_tokens: 0 },
-      { max_input_tokens: -5 },
-    ])
-      expect(factsIn(body)).toEqual({
+    for (const body of silent)
+      expect(factsIn(body, "claude-some-1")).toEqual({
         trainedTokens: 200_000,
         loadedTokens: 200_000,
         declaresTools: true,
         parameters: null,
         digest: null,
       })
+  })
+
+  test("is nothing where the server only speaks the protocol and tells none", () => {
+    for (const body of silent)
+      for (const name of ["qwen3", "local-claude-like"])
+        expect(factsIn(body, name)).toEqual({
+          ...{ trainedTokens: null, loadedTokens: null, declaresTools: null, parameters: null, digest: null },
+        })
   })
 })
