@@ -1,8 +1,8 @@
 import type { Protocol } from "../../domain/model-choice.ts"
-import type { ListedModel } from "../../provider/server.ts"
 import type { FoundServer } from "./found-server.ts"
 import { noSuchModel } from "./model-problem.ts"
 import type { NamedModel } from "./named-model.ts"
+import { isUsable } from "./usable-model.ts"
 
 export interface ChosenName {
   readonly name: string
@@ -36,11 +36,6 @@ export function anyModel({ models, server, endpoint }: FoundServer): ChosenName 
   if (usable.length === 1) return { name: first.name, why: "the only one there" }
   if (loaded !== undefined) return { name: loaded.name, why: "it is loaded there" }
   return { name: first.name, why: `the first of ${usable.length} there; --model names another one` }
-}
-
-/** Models that only turn text into numbers cannot answer, and those of a cloud are not on this machine. */
-function isUsable({ name }: ListedModel): boolean {
-  return !/embed|rerank|(^|[/-])(bge|e5|gte|minilm)\b/i.test(name) && !/:(?:[^/:]*-)?cloud$/i.test(name)
 }
 
 function isSameName(there: string, wanted: string, protocol: Protocol): boolean {

@@ -3,6 +3,7 @@ import type { Egress, Endpoint } from "../../provider/transport/contract.ts"
 import { readEndpoint } from "../../provider/transport/endpoint.ts"
 import { glanceLimits } from "./limits.ts"
 import { openServer } from "./open-server.ts"
+import { isUsable } from "./usable-model.ts"
 import type { UsualServer } from "./usual-servers.ts"
 
 export interface DiscoveredServer {
@@ -12,8 +13,9 @@ export interface DiscoveredServer {
 }
 
 /**
- * Looks for all of them side by side and gives the first in their order that answers as a model server does. None is
- * sent a key: nobody said who listens there.
+ * Looks for all of them side by side and gives the first in their order that has a model to talk to, for many have an
+ * Ollama installed that they never use; where none has, the first that answers as a model server does. None is sent a
+ * key: nobody said who listens there.
  */
 export async function discover(
   servers: readonly UsualServer[],
@@ -23,12 +25,14 @@ export async function discover(
   const found = new AbortController()
   const either = AbortSignal.any([signal, found.signal])
   const looks = servers.map(usual => look(usual, egress, either))
+  let empty: DiscoveredServer | null = null
   try {
     for (const each of looks) {
       const discovered = await each
-      if (discovered !== null) return discovered
+      if (discovered?.models.some(isUsable) === true) return discovered
+      empty ??= discovered
     }
-    return null
+    return empty
   } finally {
     found.abort()
   }

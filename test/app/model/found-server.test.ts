@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { anyModel } from "../../../src/app/model/chosen-name.ts"
 import { egressOf, findServer } from "../../../src/app/model/found-server.ts"
 import { exitCodeOf } from "../../../src/domain/failure.ts"
 import type { Protocol } from "../../../src/domain/model-choice.ts"
@@ -46,6 +47,25 @@ describe("the server of a session", () => {
     expect([named.server.endpoint, named.named?.name]).toEqual([ollama.endpoint, "fake"])
     // Who listens there was named by nobody.
     for (const { headers } of studio.requests) expect(headers["authorization"]).toBeUndefined()
+  })
+
+  test("is not one without a model to talk to where another one has one", async () => {
+    const named = (name: string) => ({
+      ...{ name, trainedTokens: 8192, loadedTokens: null, parameters: "1.0B", tools: true },
+    })
+    for (const models of [[], [named("nomic-embed-text:latest")]]) {
+      await using ollama = await serving("ollama", { models })
+      await using studio = await serving("openai", { flavour: "lmstudio" })
+      const usual = [usualAt(ollama.endpoint, "ollama"), usualAt(studio.endpoint, "openai")]
+      const found = await findServer(modelRoomWith(configWith(), {}, usual), wishFor())
+      expect(found.server.endpoint).toBe(studio.endpoint)
+      // With none anywhere it is the first that answers, and whoever wants to use it says what is missing.
+      await using none = await serving("openai", { flavour: "lmstudio", models: [] })
+      const empty = [usualAt(ollama.endpoint, "ollama"), usualAt(none.endpoint, "openai")]
+      const first = await findServer(modelRoomWith(configWith(), {}, empty), wishFor())
+      expect(first.server.endpoint).toBe(ollama.endpoint)
+      expect((await failureOf(() => anyModel(first))).message).toBe("no model is named; it has none")
+    }
   })
 
   test("that is not there at all is told with what to start", async () => {
