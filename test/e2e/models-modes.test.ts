@@ -116,6 +116,22 @@ describe("an airgapped session", () => {
     expect((await outcomes("airgapped"))[0]).toEqual(["denied", expect.stringContaining("airgapped")])
   }, 30_000)
 
+  test("does not go on at an endpoint that is no longer the configured one", async () => {
+    const answer = scriptedAnswers(greeting())
+    await using before = await startModelServer({ protocol: "openai", answer })
+    await using now = await startModelServer({ protocol: "openai", answer })
+    using room = httpWorkspace({ endpoint: before.endpoint })
+    expect((await room.ask("--yes=plan", "--mode", "airgapped", "--plan-only")).exitCode).toBe(0)
+    const asked = before.requests.length
+    room.configure({ endpoint: now.endpoint })
+    const refused = await room.goOn()
+    expect([refused.exitCode, refused.stdout]).toEqual([33, expect.stringContaining("ACODE-MODEL-004")])
+    expect([before.requests.length, now.requests.length]).toEqual([asked, 0])
+    const end = await room.goOn("--model", "fake")
+    expect([end.exitCode, room.file("greeting.txt")]).toEqual([0, "hello\n"])
+    expect(before.requests.length).toBe(asked)
+  }, 30_000)
+
   test("has no server where none is configured, and none elsewhere", async () => {
     for (const endpoint of [null, "https://models.example.invalid"]) {
       using room = httpWorkspace({ endpoint })

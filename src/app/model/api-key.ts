@@ -1,6 +1,6 @@
 import type { Protocol } from "../../domain/model-choice.ts"
 import type { Endpoint } from "../../provider/transport/contract.ts"
-import { endpointName, readEndpoint } from "../../provider/transport/endpoint.ts"
+import { endpointName, isNamedBy } from "../../provider/transport/endpoint.ts"
 import type { Config } from "../config-schema.ts"
 import type { AppEnvironment } from "../environment.ts"
 import { noKey } from "./model-problem.ts"
@@ -17,13 +17,8 @@ export function apiKeyFor(
   { model }: Pick<Config, "model">,
   { anthropicApiKey, openaiApiKey }: AppEnvironment,
 ): string | null {
-  if (protocol === "ollama" || (endpoint.isLocal && !isSame(model.endpoint, endpoint))) return null
+  if (protocol === "ollama" || (endpoint.isLocal && !isNamedBy(model.endpoint, endpoint))) return null
   const key = protocol === "anthropic" ? anthropicApiKey : openaiApiKey
   if (key === null && !endpoint.isLocal) throw noKey(keyVariables[protocol], endpointName(endpoint))
   return key
-}
-
-function isSame(configured: string | null, endpoint: Endpoint): boolean {
-  const read = configured === null ? null : readEndpoint(configured)
-  return read !== null && read.problem === undefined && endpointName(read) === endpointName(endpoint)
 }

@@ -1,7 +1,8 @@
+import { oneLine } from "../../base/text.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Mode, Protocol } from "../../domain/model-choice.ts"
 import type { Endpoint } from "../../provider/transport/contract.ts"
-import { readEndpoint } from "../../provider/transport/endpoint.ts"
+import { endpointName, isNamedBy, readEndpoint } from "../../provider/transport/endpoint.ts"
 import { ollamaEndpoint } from "./ollama-host.ts"
 
 /** What decides where the model server is. */
@@ -66,6 +67,18 @@ function airgappedDestination(wish: Wish): Destination {
   if (!known.endpoint.isLocal)
     throw forbidden(`an airgapped session cannot use ${known.endpoint.url}: it is not on this machine`, hint)
   return known
+}
+
+/** Whether a session may go on at the endpoint it has recorded. Throws ACODE-MODEL-004. */
+export function checkRecorded(mode: Mode, recorded: string, configured: string | null): void {
+  if (mode !== "airgapped") return
+  const now = configured === null ? null : endpointIn(configured, "model.endpoint")
+  if (now !== null && isNamedBy(recorded, now)) return
+  throw forbidden(
+    `an airgapped session talks only to the endpoint that is configured: this one was begun with ` +
+      `${oneLine(recorded, 200)}, and now ${now === null ? "none" : endpointName(now)} is`,
+    "set model.endpoint back, or choose a model of the one that is configured: acode resume --model NAME",
+  )
 }
 
 const serversElsewhere = { anthropic: "https://api.anthropic.com", openai: "https://api.openai.com" } as const

@@ -70,7 +70,7 @@ export async function askForServer(
   }
   const { endpoint } = destination
   const consentBy = consentFor(endpoint, wish)
-  const egress = egressOf(wish.mode, endpointName(endpoint), consentBy)
+  const egress = egressOf(wish.mode, config.model.endpoint, endpointName(endpoint), consentBy)
   const limits = room.limits ?? lookLimits(config)
   const ask = async (protocol: Protocol) => {
     const apiKey = apiKeyFor(protocol, endpoint, config, environment)
@@ -83,9 +83,14 @@ export async function askForServer(
   return { found: spoken.then(async protocol => (await ask(protocol)).found) }
 }
 
-/** The only place where it is decided what a session may talk to. */
-export function egressOf(mode: Mode, endpoint: string | null, consentBy: string | null): Egress {
-  return { mode, configured: endpoint, consented: consentBy === null ? null : endpoint }
+/** The only place where it is decided what a session may talk to. `configured` is what the configuration says now. */
+export function egressOf(
+  mode: Mode,
+  configured: string | null,
+  endpoint: string | null,
+  consentBy: string | null,
+): Egress {
+  return { mode, configured, consented: consentBy === null ? null : endpoint }
 }
 
 function consentFor(endpoint: Endpoint, { mode, consentsNow, consented }: ServerWish): string | null {
@@ -101,7 +106,7 @@ async function search(
   protocol: Protocol | null,
 ): Promise<Omit<FoundServer, "named">> {
   const meant = usualServers.filter(usual => protocol === null || usual.protocol === protocol)
-  const egress = egressOf("local-only", null, null)
+  const egress = egressOf("local-only", null, null, null)
   const found = await discover(meant, egress, signal)
   if (found !== null) return { ...found, consentBy: null }
   if (signal.aborted) throw stopped()

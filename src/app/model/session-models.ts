@@ -3,6 +3,7 @@ import type { AgentSurface } from "../agent-surface.ts"
 import { readRecordingFile } from "../recording-store.ts"
 import { userName } from "../user-name.ts"
 import type { Wiring } from "../wire.ts"
+import { checkRecorded } from "./destination.ts"
 import type { FoundServer, ModelRoom, ServerWish } from "./found-server.ts"
 import { checkMode } from "./mode.ts"
 import { isOfReplay } from "./recorded-models.ts"
@@ -74,8 +75,11 @@ async function wanted(
     const selection = record === undefined ? modelsOf(replay) : null
     return { settings: { ...settings, selection }, search: null }
   }
-  const isKnown = settings.selection !== null && !isOfReplay(settings.selection)
-  if (before !== null && isKnown && !said.model && !said.mode) return { settings, search: null }
+  const known = isOfReplay(settings.selection) ? null : settings.selection
+  if (before !== null && known !== null && !said.model && !said.mode) {
+    checkRecorded(settings.mode, known.endpoint, values.model.endpoint)
+    return { settings, search: null }
+  }
   // Who takes back the consent means the provider as well, unless another one is named.
   const isRevoked = before?.mode === "burst" && settings.mode !== "burst" && !said.model
   const model = isRevoked ? null : settings.model

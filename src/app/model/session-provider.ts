@@ -34,7 +34,7 @@ export async function sessionProvider(selected: SelectedModels): Promise<Provide
     })
   const server = await openServer({
     ...{ protocol, endpoint },
-    egress: egressOf(mode, selection.endpoint, consentBy),
+    egress: egressOf(mode, config.model.endpoint, selection.endpoint, consentBy),
     apiKey: apiKeyFor(protocol, endpoint, config, environment),
   })
   const made = (model: StageModel) =>

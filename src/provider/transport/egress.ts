@@ -1,7 +1,7 @@
 import type { ModelFailure } from "../contract.ts"
 import { modelFailure } from "../failures.ts"
 import type { Egress, Endpoint } from "./contract.ts"
-import { endpointName, readEndpoint } from "./endpoint.ts"
+import { endpointName, isNamedBy, readEndpoint } from "./endpoint.ts"
 
 /** Why the mode forbids to talk to this endpoint; null when it may be talked to. Whatever is not known is forbidden. */
 export function refusal(egress: Egress, endpoint: Endpoint): ModelFailure | null {
@@ -22,17 +22,14 @@ function forbidden({ mode, configured, consented }: Egress, endpoint: Endpoint):
     case "local-only":
       return endpoint.isLocal ? null : "the mode is local-only, and it is not on this machine"
     case "burst":
-      if (endpoint.isLocal || isSame(consented, endpoint)) return null
+      if (endpoint.isLocal || isNamedBy(consented, endpoint)) return null
       return "it is not on this machine, and nobody consented to it in this session"
     case "airgapped":
       if (!endpoint.isLocal) return "the mode is airgapped, and it is not on this machine"
-      return isSame(configured, endpoint) ? null : "the mode is airgapped, and another endpoint is configured"
+      return isNamedBy(configured, endpoint)
+        ? null
+        : "the mode is airgapped, and another endpoint is configured"
     default:
       return `the mode ${JSON.stringify(mode)} is not known`
   }
-}
-
-function isSame(named: string | null, endpoint: Endpoint): boolean {
-  const read = named === null ? null : readEndpoint(named)
-  return read !== null && read.problem === undefined && endpointName(read) === endpointName(endpoint)
 }

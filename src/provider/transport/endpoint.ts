@@ -36,6 +36,12 @@ export function endpointName({ url, socket }: Endpoint): string {
   return socket === null ? url : `unix:${socket}`
 }
 
+/** Whether a text, as it is configured or recorded, names this endpoint. What cannot be read names none. */
+export function isNamedBy(text: string | null, endpoint: Endpoint): boolean {
+  const read = text === null ? null : readEndpoint(text)
+  return read !== null && read.problem === undefined && endpointName(read) === endpointName(endpoint)
+}
+
 function readSocket(path: string): EndpointReading {
   if (!path.startsWith("/")) return problem(`unix:${path}`, "has no absolute path after unix:")
   if (path.includes("\0")) return problem(`unix:${path}`, "has a sign that no path has")

@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { type Destination, destinationOf, type Wish } from "../../../src/app/model/destination.ts"
+import {
+  checkRecorded,
+  type Destination,
+  destinationOf,
+  type Wish,
+} from "../../../src/app/model/destination.ts"
 import { exitCodeOf } from "../../../src/domain/failure.ts"
 import { failureOf } from "../config-fixture.ts"
 
@@ -115,5 +120,27 @@ describe("where a server is", () => {
     expect(report.message).toContain("https://api.anthropic.com")
     expect(report.hint).toContain("--mode burst --model anthropic/NAME")
     expect(exitCodeOf(report.kind)).toBe(33)
+  })
+})
+
+describe("the endpoint that a session has recorded", () => {
+  test("is kept whatever is configured now, unless the session is airgapped", () => {
+    for (const configured of [null, "http://127.0.0.1:9", elsewhere])
+      for (const mode of ["local-only", "burst"] as const)
+        expect(() => checkRecorded(mode, local, configured)).not.toThrow()
+  })
+
+  test("is kept by an airgapped session as long as it is the configured one, however that is written", () => {
+    for (const configured of [local, `${local}/`]) checkRecorded("airgapped", local, configured)
+    checkRecorded("airgapped", "unix:/run/model.sock", "unix:/run/model.sock")
+  })
+
+  test("is refused to an airgapped session once another one is configured, or none", async () => {
+    for (const configured of ["http://127.0.0.1:9", "unix:/run/model.sock", null]) {
+      const report = await failureOf(() => checkRecorded("airgapped", local, configured))
+      expect(report).toMatchObject({ kind: "denied", code: "ACODE-MODEL-004", where: "mode" })
+      expect(report.message).toContain(`begun with ${local}, and now ${configured ?? "none"} is`)
+      expect(report.hint).toContain("acode resume --model NAME")
+    }
   })
 })

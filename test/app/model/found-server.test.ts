@@ -151,9 +151,9 @@ describe("a server elsewhere", () => {
   })
 
   test("is what a session may talk to only by that consent", () => {
-    expect(egressOf("burst", "https://a.example", "ann").consented).toBe("https://a.example")
-    expect(egressOf("burst", "https://a.example", null).consented).toBeNull()
-    expect(egressOf("airgapped", "unix:/run/x", null)).toEqual({
+    expect(egressOf("burst", null, "https://a.example", "ann").consented).toBe("https://a.example")
+    expect(egressOf("burst", null, "https://a.example", null).consented).toBeNull()
+    expect(egressOf("airgapped", "unix:/run/x", "unix:/run/y", null)).toEqual({
       ...{ mode: "airgapped", configured: "unix:/run/x", consented: null },
     })
   })

@@ -177,6 +177,24 @@ describe("a session that goes on", () => {
     })
   })
 
+  test("and is airgapped keeps its endpoint only as long as that is the configured one", async () => {
+    await using fake = await serving()
+    const selection = recorded({ protocol: "ollama", endpoint: fake.endpoint, consentBy: null })
+    const before = settingsOf({}, { mode: "airgapped", selection })
+    configure({ model: { endpoint: fake.endpoint } })
+    expect(await chosen({ before })).toEqual(before)
+    await using other = await serving()
+    configure({ model: { endpoint: other.endpoint } })
+    expect(await failureOf(() => chosen({ before }))).toMatchObject({
+      ...{ kind: "denied", code: "ACODE-MODEL-004" },
+      message: expect.stringContaining(`begun with ${fake.endpoint}, and now ${other.endpoint} is`),
+    })
+    expect([fake.connections.all, other.connections.all]).toEqual([0, 0])
+    // Whoever names a model means one of the server that is configured now.
+    const named = await chosen({ before, settings: { model: "fake" }, said: { model: true } })
+    expect([named.selection?.endpoint, fake.connections.all]).toEqual([other.endpoint, 0])
+  })
+
   test("cannot become airgapped after something has left", async () => {
     const airgapped = { before: inBurst, settings: { mode: "airgapped" }, said: { mode: true } } as const
     expect(await failureOf(() => chosen(airgapped))).toMatchObject({ code: "ACODE-MODEL-004" })
