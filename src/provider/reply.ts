@@ -1,10 +1,10 @@
+import { oneLine } from "../base/text.ts"
+import { argumentBytesMax, callsMax, tooLongArguments, tooManyCalls } from "./call-limits.ts"
 import type { ModelCall, ModelFailure, ModelItem, ModelReply } from "./contract.ts"
 import { abortedFailure, modelFailure } from "./failures.ts"
 import { findUnusable } from "./json-limits.ts"
 
 const textBytesMax = 1_000_000
-const argumentBytesMax = 1_000_000
-const callsMax = 200
 const problemsMax = 50
 
 /**
@@ -71,10 +71,14 @@ function take(reading: Reading, item: Exclude<ModelItem, { kind: "end" | "failur
         return modelFailure("malformed", `the reply is longer than ${textBytesMax} bytes`)
       reading.parts.push(item.text)
       return null
-    case "call":
-      return takeCall(reading.calls, item.call)
+    case "call": {
+      const problem = problemOf(item.call, reading.calls)
+      if (problem === null) reading.calls.push(item.call)
+      else takeProblem(reading.problems, problem)
+      return null
+    }
     case "problem":
-      if (reading.problems.length < problemsMax) reading.problems.push(item.text)
+      takeProblem(reading.problems, item.text)
       return null
     case "usage":
       // Some servers tell it several times, growing: the last word counts.
@@ -83,19 +87,26 @@ function take(reading: Reading, item: Exclude<ModelItem, { kind: "end" | "failur
   }
 }
 
-function takeCall(calls: ModelCall[], call: ModelCall): ModelFailure | null {
-  if (calls.length >= callsMax)
-    return modelFailure("malformed", `the reply calls more than ${callsMax} tools at once`)
-  // Results are matched to calls by it.
-  if (calls.some(({ id }) => id === call.id))
-    return modelFailure("malformed", `two calls of the reply have the id ${JSON.stringify(call.id)}`)
+/** The same words again tell a model nothing more. */
+function takeProblem(problems: string[], text: string): void {
+  if (problems.length < problemsMax && !problems.includes(text)) problems.push(text)
+}
+
+/**
+ * Why a call cannot be made; null when it can. It is for the model to know, and no reason to fail the reply: the same
+ * request again would be answered in the same way. The other calls stay, as they do beside a call that fails.
+ */
+function problemOf(call: ModelCall, before: readonly ModelCall[]): string | null {
+  if (before.length >= callsMax) return tooManyCalls
+  const tool = oneLine(call.tool, 80)
+  // Results are matched to calls by it, and a server that repeats itself must not have a thing done twice.
+  if (before.some(({ id }) => id === call.id))
+    return `two calls of the reply have the id ${oneLine(call.id, 80)}: the second one, of ${tool}, was not made`
   const unusable = findUnusable(call.arguments)
-  if (unusable !== null)
-    return modelFailure("malformed", `a call has arguments that cannot be used: one ${unusable.message}`)
-  if (Buffer.byteLength(JSON.stringify(call.arguments)) > argumentBytesMax)
-    return modelFailure("malformed", `a call has arguments longer than ${argumentBytesMax} bytes`)
-  calls.push(call)
-  return null
+  if (unusable !== null) return `the arguments of the call of ${tool} cannot be used: one ${unusable.message}`
+  return Buffer.byteLength(JSON.stringify(call.arguments)) > argumentBytesMax
+    ? tooLongArguments(call.tool)
+    : null
 }
 
 /** Waits for one thing after the other, each time no longer than until the signal fires. */

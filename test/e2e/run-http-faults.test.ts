@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { tooLongArguments } from "../../src/provider/call-limits.ts"
 import { check } from "../support/checker.ts"
 import { eventually } from "../support/eventually.ts"
 import { httpWorkspace } from "../support/http-workspace.ts"
@@ -7,6 +8,7 @@ import { bytes, whole } from "../support/model-server/http.ts"
 import { probeAnswer } from "../support/model-server/probes.ts"
 import { refusal } from "../support/model-server/refusals.ts"
 import { requestFacts } from "../support/model-server/request-facts.ts"
+import { says } from "../support/model-server/replies.ts"
 import { scriptedAnswers } from "../support/model-server/scripted.ts"
 import { startModelServer } from "../support/model-server/server.ts"
 import { greeting } from "../support/script-replies.ts"
@@ -83,6 +85,37 @@ describe("a model server that is busy", () => {
     const waitedMs = Date.parse(events[failed + 1].at) - Date.parse(events[failed].at)
     expect([events[failed + 1].type, waitedMs >= 1000]).toEqual(["model.requested", true])
   }, 30_000)
+})
+
+describe("a model that calls more than can be called", () => {
+  test.each(["ollama", "openai", "anthropic"] as const)(
+    "over %s is told exactly that and asked again, and the rest of its calls is made once",
+    async protocol => {
+      const written = ["x".repeat(1_100_000), "early\n"]
+      const calls = written.map((content, index) => ({
+        ...{ id: `w${index}`, tool: "write_file" },
+        arguments: { path: "greeting.txt", content },
+      }))
+      const overdoes = () => says("", { calls, end: "calls" })
+      await using server = await startModelServer({ protocol, answer: except({ 1: overdoes }) })
+      using room = httpWorkspace({ endpoint: server.endpoint, model: { provider: protocol } })
+      const run = await room.ask("--yes=plan")
+      expect([run.exitCode, room.file("greeting.txt")]).toEqual([0, "hello\n"])
+      expect(run.data("tool_call.settled").map(({ outcome }) => outcome)).toEqual(["succeeded", "succeeded"])
+      const turns = run.data("turn.finished")
+      expect(turns.map(({ failure }) => failure)).toEqual(turns.map(() => null))
+      expect(turns.map(({ problems }) => problems)).toEqual([
+        [],
+        [tooLongArguments("write_file")],
+        [],
+        [],
+        [],
+      ])
+      expect(JSON.stringify(server.chats.map(({ body }) => body))).toContain(tooLongArguments("write_file"))
+      expect(await check(room.workspace)).toEqual([])
+    },
+    30_000,
+  )
 })
 
 describe("acode that is killed while a model answers", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { tooLongArguments, tooManyCalls } from "../../src/provider/call-limits.ts"
 import type { ModelItem } from "../../src/provider/contract.ts"
 import { collect } from "../../src/provider/reply.ts"
 import { call, nested, never, requestOf, saying, stop, text } from "./provider-kit.ts"
@@ -97,23 +98,51 @@ describe("a reply without bounds", () => {
     expect((await collect(endless(), never)).failure).toMatchObject(malformed)
     expect(isClosed).toBe(true)
   })
+})
 
-  test("of calls is refused above 200", async () => {
-    const calls = Array.from({ length: 201 }, (_, index) => call(`${index}`, "x"))
-    expect((await collected(...calls.slice(1), stop)).calls).toHaveLength(200)
-    expect(await collected(...calls, stop)).toMatchObject({ calls: [], failure: malformed })
+describe("a call that cannot be made", () => {
+  const fine = call("fine", "y", { a: 1 })
+  const made = [{ id: "fine", tool: "y", arguments: { a: 1 } }]
+
+  /** The reply is whole: the model is told what was wrong, and whatever else it calls is called. */
+  async function expectProblem(problem: string, ...bad: readonly ModelItem[]) {
+    const usual = { text: "", usage: { input: 0, output: 0 }, failure: null, end: "stop" } as const
+    expect(await collected(...bad, fine, stop)).toEqual({ ...usual, calls: made, problems: [problem] })
+  }
+
+  test("since there are 200 already leaves those, and is told once for all that follow", async () => {
+    const calls = Array.from({ length: 300 }, (_, index) => call(`${index}`, "x"))
+    expect(await collected(...calls.slice(0, 200), stop)).toMatchObject({ problems: [], failure: null })
+    const reply = await collected(...calls, stop)
+    expect(reply.calls.map(({ id }) => id)).toEqual(Array.from({ length: 200 }, (_, index) => `${index}`))
+    expect(reply).toMatchObject({ failure: null, end: "stop", problems: [tooManyCalls] })
   })
 
-  test("of arguments is refused above 1 MB, and when it is nested too deep", async () => {
-    expect((await collected(call("1", "x", "y".repeat(999_998)), stop)).failure).toBeNull()
-    expect((await collected(call("1", "x", "y".repeat(999_999)), stop)).failure).toMatchObject(malformed)
-    expect((await collected(call("1", "x", nested(100_000)), stop)).failure).toMatchObject(malformed)
+  test("for its arguments of more than 1 MB is told", async () => {
+    expect((await collected(call("1", "x", "y".repeat(999_998)), stop)).problems).toEqual([])
+    await expectProblem(tooLongArguments("x"), call("1", "x", "y".repeat(999_999)))
+    await expectProblem(tooLongArguments("x"), call("1", "x", "é".repeat(500_000)))
   })
 
-  test("that gives two calls one id is refused, since their results could not be told apart", async () => {
+  test("for arguments that must not go further is told", async () => {
+    await expectProblem(
+      "the arguments of the call of x cannot be used: one is nested more than 64 levels deep",
+      call("1", "x", nested(100_000)),
+    )
+  })
+
+  test("since its id is that of another one is told, for their results could not be told apart", async () => {
     const reply = await collected(call("same", "x"), call("same", "y"), stop)
-    expect(reply).toMatchObject({ calls: [], failure: malformed })
-    expect(reply.failure?.message).toContain('"same"')
+    expect(reply).toMatchObject({ calls: [{ id: "same", tool: "x" }], failure: null })
+    expect(reply.problems).toEqual([
+      "two calls of the reply have the id same: the second one, of y, was not made",
+    ])
+  })
+
+  test("is told in few words, however long its names are", async () => {
+    const id = "i".repeat(100_000)
+    const { problems } = await collected(call(id, "x"), call(id, "t".repeat(100_000)), stop)
+    expect(problems.join().length).toBeLessThan(300)
   })
 })
 

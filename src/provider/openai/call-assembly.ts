@@ -1,4 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
+import { argumentBytesMax, callsMax } from "../call-limits.ts"
 import { objectOf, unreadable, wordsOf } from "../fields.ts"
 
 /** A call as far as it has come. */
@@ -10,9 +11,6 @@ export interface OpenCall {
   arguments: string
   ready: Json | null
 }
-
-const callsMax = 200
-const argumentsMax = 1_000_000
 
 /** Takes the pieces of calls that one chunk of a stream brings. */
 export function takePieces(calls: OpenCall[], pieces: readonly Json[]): void {
@@ -76,14 +74,15 @@ function append(call: OpenCall, piece: OpenCall): void {
   else if (call.arguments === "" && call.ready === null) call.name += piece.name
   call.ready = piece.ready ?? call.ready
   if (isRepeated(call.arguments, piece.arguments)) return
-  if (call.arguments.length + piece.arguments.length > argumentsMax) throw tooLong()
-  call.arguments += piece.arguments
+  // One character too many tells that there was more.
+  if (call.arguments.length <= argumentBytesMax)
+    call.arguments += piece.arguments.slice(0, argumentBytesMax + 1 - call.arguments.length)
 }
 
+/** One call too many is kept: it tells that there were more, and takes the pieces that are not of those before it. */
 function open(calls: OpenCall[], piece: OpenCall): void {
-  if (calls.length >= callsMax) throw unreadable(`the reply calls more than ${callsMax} tools at once`)
-  if (piece.arguments.length > argumentsMax) throw tooLong()
-  calls.push(piece)
+  if (calls.length > callsMax) return
+  calls.push({ ...piece, arguments: piece.arguments.slice(0, argumentBytesMax + 1) })
 }
 
 /** Some servers end with the whole call once more. Lengths go first: comparing makes one text of all the pieces. */
@@ -100,8 +99,4 @@ function isComplete(text: string): boolean {
     // Not yet: that is the question.
     return false
   }
-}
-
-function tooLong() {
-  return unreadable(`a call has arguments longer than ${argumentsMax} characters`)
 }

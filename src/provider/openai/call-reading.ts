@@ -1,6 +1,7 @@
 import { messageOf } from "../../base/assert.ts"
 import type { Json } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
+import { argumentBytesMax, callsMax, tooLongArguments, tooManyCalls } from "../call-limits.ts"
 import type { ModelCall, ModelItem } from "../contract.ts"
 import { objectOf } from "../fields.ts"
 import { findUnusable } from "../json-limits.ts"
@@ -19,6 +20,7 @@ export function callItems(
 ): readonly CallItem[] {
   const taken = new Set<string>()
   return calls.map((call, place) => {
+    if (place >= callsMax) return problem(tooManyCalls)
     // A server may close the brackets of what the limit cut, and half a file would be written.
     if (isCutOff && place === calls.length - 1)
       return problem(`the reply was cut off at its limit, in the call of ${nameIn(call)}`)
@@ -38,6 +40,7 @@ type ReadArguments =
 function readArguments(call: OpenCall): ReadArguments {
   if (call.name === "") return { problem: "a call names no tool" }
   if (call.name.length > nameMax) return { problem: `a call names a tool of more than ${nameMax} characters` }
+  if (call.arguments.length > argumentBytesMax) return { problem: tooLongArguments(call.name) }
   const parsed = parsedArguments(call)
   if (parsed.problem !== undefined)
     return { problem: `the arguments of the call of ${nameIn(call)} are no JSON: ${parsed.problem}` }

@@ -123,14 +123,9 @@ function ids(bench: Bench): readonly FaultCase[] {
     { id: first, tool: "read_file", arguments: { path: "a" } },
     { id: second, tool: "read_file", arguments: { path: "b" } },
   ]
+  const first = { tool: "read_file", arguments: { path: "a" } }
   const twice: readonly Outcome[] = [
-    {
-      end: "calls",
-      calls: [
-        { tool: "read_file", arguments: { path: "a" } },
-        { tool: "read_file", arguments: { path: "b" } },
-      ],
-    },
+    { end: "calls", calls: [first, { tool: "read_file", arguments: { path: "b" } }] },
   ]
   const unidentified: Edit = object => {
     if (!("id" in object) || !("function" in object || object["type"] === "tool_use")) return object
@@ -142,7 +137,11 @@ function ids(bench: Bench): readonly FaultCase[] {
     "id" in object && ("function" in object || object["type"] === "tool_use") ? { ...object, id: 5 } : object
   return [
     { name: "two calls", fault: both, wanted: twice },
-    { name: "two calls of one id", fault: { ...both, calls: two("x", "x") }, wanted: [malformed, ...twice] },
+    {
+      name: "two calls of one id",
+      fault: { ...both, calls: two("x", "x") },
+      wanted: [...twice, { end: "calls", calls: [first], hasProblems: true }],
+    },
     { name: "calls with empty ids", fault: { ...both, calls: two("", "") }, wanted: [malformed, ...twice] },
     { name: "calls without ids", fault: edited(bench, both, unidentified), wanted: [malformed, ...twice] },
     { name: "ids that are numbers", fault: edited(bench, both, numbered), wanted: [malformed, ...twice] },
@@ -171,9 +170,18 @@ function sizes(): readonly FaultCase[] {
   const long = { path: "a".repeat(900_000) }
   return [
     { name: "two hundred calls", fault: many(200), wanted: [{ end: "calls", callCount: 200 }] },
-    { name: "two hundred and one calls", fault: many(201), wanted: [malformed] },
+    {
+      name: "two hundred and one calls",
+      fault: many(201),
+      wanted: [{ end: "calls", callCount: 200, hasProblems: true }],
+    },
     { name: "an argument of 900 kB", fault: calling(long), wanted: [oneCall(long)] },
-    { name: "an argument of 10 MB", fault: calling({ path: "a".repeat(10_000_000) }), wanted: [malformed] },
+    {
+      name: "an argument of 1.5 MB",
+      fault: calling({ path: "a".repeat(1_500_000) }),
+      wanted: [{ end: "calls", callCount: 0, hasProblems: true }],
+    },
+    { name: "an argument of 10 MB", fault: calling({ path: "a".repeat(10_000_000) }), wanted: noCall },
     { name: "arguments nested a hundred levels", fault: calling(nested(100)), wanted: noCall },
     { name: "arguments nested without end", fault: calling(nested(20_000)), wanted: noCall },
   ]

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../src/base/canonical.ts"
 import { type OpenCall, takePieces, takeWhole } from "../../../src/provider/openai/call-assembly.ts"
-import { ReplyFault } from "../../../src/provider/reply-fault.ts"
 import { piece } from "./openai-kit.ts"
 
 /** Each list is what one chunk brings. */
@@ -136,20 +135,29 @@ describe("calls in pieces", () => {
 })
 
 describe("bounds and nonsense", () => {
-  test("more than 200 calls cannot be used", () => {
+  test("of more than 200 calls one more is kept, which takes what belongs to no other", () => {
     const calls: OpenCall[] = []
     const many = Array.from({ length: 200 }, (_, index) => piece({ index, id: `${index}`, name: "a" }))
     takePieces(calls, many)
-    expect(calls).toHaveLength(200)
-    expect(() => takePieces(calls, [piece({ index: 200, name: "a" })])).toThrow("more than 200 tools")
+    for (const index of [200, 201, 202]) takePieces(calls, [piece({ index, name: "b", args: "{}" })])
+    takePieces(calls, [piece({ index: 199, args: '{"p":1}' })])
+    takePieces(calls, [piece({ args: "{}" })])
+    expect(calls).toHaveLength(201)
+    expect(calls.at(199)).toMatchObject({ name: "a", arguments: '{"p":1}' })
+    expect(calls.at(200)).toMatchObject({ name: "b", arguments: "{}" })
   })
 
-  test("arguments that never end cannot be used, whether in one piece or many", () => {
+  test("of arguments that never end one character too many is kept, whether in one piece or many", () => {
     const calls: OpenCall[] = []
-    takePieces(calls, [piece({ index: 0, name: "a", args: "x".repeat(600_000) })])
-    const more = [piece({ index: 0, args: "x".repeat(600_000) })]
-    expect(() => takePieces(calls, more)).toThrow(ReplyFault)
-    expect(() => takePieces([], [piece({ name: "a", args: "x".repeat(1_000_001) })])).toThrow(ReplyFault)
+    for (let count = 0; count < 10; count++)
+      takePieces(calls, [piece({ index: 0, name: "a", args: "x".repeat(600_000) })])
+    takePieces(calls, [piece({ index: 1, name: "b", args: "x".repeat(3_000_000) })])
+    takePieces(calls, [piece({ index: 2, name: "c", args: "{}" })])
+    expect(calls.map(({ name, arguments: text }) => [name, text.length])).toEqual([
+      ["a", 1_000_001],
+      ["b", 1_000_001],
+      ["c", 2],
+    ])
   })
 
   test("what is no call of a function cannot be used", () => {

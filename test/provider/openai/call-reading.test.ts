@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../src/base/canonical.ts"
+import { tooLongArguments, tooManyCalls } from "../../../src/provider/call-limits.ts"
 import type { OpenCall } from "../../../src/provider/openai/call-assembly.ts"
 import { callItems } from "../../../src/provider/openai/call-reading.ts"
 
@@ -54,6 +55,21 @@ describe("arguments", () => {
   test("nesting on which a parser may overflow is a problem and no crash", () => {
     const [item] = callItems([open("a", "read", "[".repeat(900_000))], 0, false)
     expect(item?.kind).toBe("problem")
+  })
+
+  test("arguments beyond the limit are a problem, also where what is left of them is JSON", () => {
+    const text = `{}${" ".repeat(1_000_000)}`
+    expect(read(open("a", "read", text), open("b", "list", "{}"))).toEqual([
+      tooLongArguments("read"),
+      { id: "b", tool: "list", arguments: {} },
+    ])
+  })
+
+  test("a call beyond the limit is a problem, and those before it are calls", () => {
+    const many = Array.from({ length: 201 }, (_, index) => open(`${index}`, "read", "{}"))
+    const items = callItems(many, 4, false)
+    expect(items.slice(0, 200).every(({ kind }) => kind === "call")).toBe(true)
+    expect(items.at(200)).toEqual({ kind: "problem", text: tooManyCalls })
   })
 
   test("a call without a name, and one with a novel for a name, are problems", () => {
