@@ -16,6 +16,8 @@ interface AskedFor extends AskedModel {
   readonly replyIndex: number
   /** How long the request is by our own estimate. */
   readonly estimated: number
+  /** How much of it the server has to read in any case. */
+  readonly least: number
 }
 
 /** Reads the parts of a streamed reply, or the only part of a whole one. */
@@ -58,7 +60,7 @@ function endReply(part: JsonObject, asked: AskedFor, hasCalls: boolean, tell: Te
   const counted = countAt(part, "prompt_eval_count")
   const output = countAt(part, "eval_count")
   if (counted !== null || output !== null) tell({ kind: "usage", input: counted ?? 0, output: output ?? 0 })
-  const cut: ModelFailure | null = cutByServer(asked.estimated, counted, asked.windowTokens)
+  const cut: ModelFailure | null = cutByServer(asked.estimated, counted, asked.windowTokens, asked.least)
   tell(cut === null ? endFor(textAt(part, "done_reason"), hasCalls) : { kind: "failure", failure: cut })
 }
 

@@ -13,7 +13,7 @@ import { chatRequest } from "./chat-request.ts"
 import { isCloudName, refusedCloud } from "./cloud.ts"
 import { listedModels, modelFacts, remoteHost } from "./model-facts.ts"
 import { type AskedModel, errorInText, knownError } from "./server-errors.ts"
-import { estimatedTokens, overWindow } from "./window.ts"
+import { estimatedTokens, leastTokens, overWindow } from "./window.ts"
 
 /** Ollama by its own protocol: the one like OpenAI's cannot set the window, and cuts what does not fit it. */
 export function createOllama(transport: Transport, now: () => number = systemClock.now): ModelServer {
@@ -74,7 +74,8 @@ async function replyTo(way: Way, settings: ModelSettings, request: ModelRequest,
   const estimated = estimatedTokens(request)
   const refused = isCloudName(model) ? refusedCloud(model, "ollama.com") : overWindow(estimated, windowTokens)
   if (refused !== null) throw new ReplyFault(refused)
-  const asked = { model, windowTokens, estimated, replyIndex: request.replyIndex }
+  const least = leastTokens(request)
+  const asked = { model, windowTokens, estimated, least, replyIndex: request.replyIndex }
   const answer = await answerTo(way, post("/api/chat", chatRequest(request, settings), limits), asked, signal)
   if (streams) return streamedItems(answer.chunks, tell => jsonLineReader(replyReader(asked, tell)))
   const body = await jsonBody(answer)

@@ -12,8 +12,8 @@ const shareMin = 0.7
 /** From this share of the window on, a request may be longer than it in truth. */
 const nearWindow = 0.75
 
-/** A request of at least this many tokens, of which a server counts at most this share, was cut by any window. */
-const surelyCut = { tokensMin: 2048, shareMax: 1 / 3 } as const
+/** Of at least this many tokens that a server has to read in any case it counted less than this share: it was cut. */
+const surelyCut = { tokensMin: 2048, shareMin: 0.55 } as const
 
 /** With less room than this there is no reply. */
 const replyTokensMin = 8
@@ -29,6 +29,25 @@ export function estimatedTokens({ messages, tools }: ModelRequest): number {
   return Math.ceil(characters / charactersPerToken)
 }
 
+/**
+ * The part of it that every model's template writes out. Many leave out the tools once there are results, and either
+ * the words of an answer or its calls. A long run of one sign, as of spaces, is a token or two.
+ */
+export function leastTokens({ messages }: ModelRequest): number {
+  let characters = 0
+  for (const message of messages) {
+    const said = lengthOf(message.text)
+    const isCalling = message.role === "assistant" && message.calls.length > 0
+    const called = isCalling ? lengthOf(JSON.stringify(message.calls)) : 0
+    characters += said === 0 || called === 0 ? said + called : Math.min(said, called)
+  }
+  return Math.ceil(characters / charactersPerToken)
+}
+
+function lengthOf(text: string): number {
+  return text.replaceAll(/(.)\1{7,}/gs, "$1$1$1$1").length
+}
+
 /** Before it is sent: a request that cannot fit however well the tokenizer suits it. */
 export function overWindow(estimated: number, windowTokens: number | null): ModelFailure | null {
   if (windowTokens === null || estimated * shareMin <= windowTokens) return null
@@ -39,25 +58,30 @@ export function overWindow(estimated: number, windowTokens: number | null): Mode
  * After it was answered: whether the server read less than it was sent. It leaves out whole messages, the middle of
  * the last one, or as much as makes the rest half of the window, and tells it only by the tokens it counted. The window
  * may also be smaller than the one asked for, for no server gives a model more than it was made for. A count that is
- * missing stays unjudged: old servers leave it out when they have the prompt in their cache.
+ * missing stays unjudged: old servers leave it out when they have the prompt in their cache. From 0.3.14 on they count
+ * what is in it as well; only 0.30.0 forgot to.
  */
 export function cutByServer(
   estimated: number,
   counted: number | null,
   windowTokens: number | null,
+  least = estimated,
 ): ModelFailure | null {
   if (counted === null || counted === 0) return null
   if (windowTokens !== null && counted > windowTokens - replyTokensMin)
     return tooLong(`the request takes ${counted} tokens, which leaves no room for a reply`, windowTokens)
-  if (!isCut(estimated, counted, windowTokens)) return null
+  if (!isSurelyCut(least, counted) && !isCutNearWindow(estimated, counted, windowTokens)) return null
   return tooLong(
     `the server read only ${counted} tokens of a request of about ${estimated} and left out the rest`,
     windowTokens,
   )
 }
 
-function isCut(estimated: number, counted: number, windowTokens: number | null): boolean {
-  if (estimated >= surelyCut.tokensMin && counted <= estimated * surelyCut.shareMax) return true
+function isSurelyCut(least: number, counted: number): boolean {
+  return least >= surelyCut.tokensMin && counted < least * surelyCut.shareMin
+}
+
+function isCutNearWindow(estimated: number, counted: number, windowTokens: number | null): boolean {
   return (
     windowTokens !== null && estimated >= windowTokens * nearWindow && counted < estimated * wholeShareMin
   )

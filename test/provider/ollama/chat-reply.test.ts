@@ -5,7 +5,7 @@ import { replyReader } from "../../../src/provider/ollama/chat-reply.ts"
 import { call, stop, text, toldOf } from "../provider-kit.ts"
 import { done, failureIn, lastOf, part } from "./ollama-kit.ts"
 
-const asked = { model: "fake", windowTokens: 8192, replyIndex: 3, estimated: 100 }
+const asked = { model: "fake", windowTokens: 8192, replyIndex: 3, estimated: 100, least: 100 }
 
 function read(parts: readonly Json[], changes: Partial<typeof asked> = {}): Promise<ModelItem[]> {
   return toldOf(parts, tell => replyReader({ ...asked, ...changes }, tell))
@@ -129,6 +129,14 @@ describe("an end that is none", () => {
     const items = await read([part("About what?"), done({ prompt_eval_count: 4098 })], { estimated: 9000 })
     expect(failureIn(items).kind).toBe("contextTooLong")
     expect(items).toContainEqual({ kind: "usage", input: 4098, output: 0 })
+  })
+
+  test("what a template leaves out is no prompt that was cut", async () => {
+    const whole = { windowTokens: 16_384, estimated: 12_000, least: 11_000 }
+    const cut = await read([part("Hi"), done({ prompt_eval_count: 4090 })], whole)
+    expect(failureIn(cut).kind).toBe("contextTooLong")
+    const less = await read([part("Hi"), done({ prompt_eval_count: 4090 })], { ...whole, least: 5000 })
+    expect(lastOf(less)).toEqual(stop)
   })
 })
 

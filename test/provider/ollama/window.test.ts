@@ -1,11 +1,39 @@
 import { describe, expect, test } from "bun:test"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import {
   cutByServer,
   estimatedTokens,
+  leastTokens,
   overWindow,
   refusedAsTooLong,
 } from "../../../src/provider/ollama/window.ts"
 import { requestOf } from "../provider-kit.ts"
+
+const file = (path: string) => readFileSync(join(import.meta.dir, "../../..", path), "utf8")
+
+const samples = {
+  prose: file("ARCHITECTURE.md"),
+  code: file("src/provider/ollama/ollama.ts"),
+  JSON: JSON.stringify(JSON.parse(file("package.json")), null, 2),
+  "deeply nested JSON": JSON.stringify(JSON.parse(file("src/engine/stages/model-schemas.json")), null, 8),
+  German: "Die Aufrufe einer abgebrochenen Antwort werden nie ausgeführt, und jeder Fehler wird gemeldet. ",
+  Cyrillic: "Вызовы прерванного ответа никогда не выполняются, а каждая ошибка сообщается целиком. ",
+  Chinese: "被中断的回复中的调用永远不会被执行，并且每个错误都会被完整地报告。",
+}
+
+/**
+ * No tokenizer that is in use counts fewer: each takes words, numbers and runs of signs apart as this does, and none
+ * has a token of more than a dozen bytes for most words.
+ */
+function fewestTokens(text: string): number {
+  const parts =
+    text.match(/[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+/gu) ?? []
+  return parts.reduce(
+    (sum, part) => sum + (/\p{L}/u.test(part) ? Math.ceil(Buffer.byteLength(part) / 12) : 1),
+    0,
+  )
+}
 
 describe("the estimate of a request", () => {
   test("is a quarter of its characters, with the calls and the tools", () => {
@@ -21,6 +49,31 @@ describe("the estimate of a request", () => {
   test("does not count the schema of the answer", () => {
     const format = { name: "plan", schema: { description: "x".repeat(1000) } }
     expect(estimatedTokens(requestOf({ format }))).toBe(estimatedTokens(requestOf()))
+  })
+})
+
+describe("what a server has to read in any case", () => {
+  const words = (count: number) => "some words ".repeat(count)
+
+  test("is the text, without the tools and the schema", () => {
+    const tools = [{ name: "run", description: words(100), parameters: {} }]
+    const format = { name: "plan", schema: { description: words(100) } }
+    const messages = [{ role: "user", text: words(40) }] as const
+    expect(leastTokens(requestOf({ messages, tools, format }))).toBe(110)
+  })
+
+  test("is the shorter one of the words and the calls of an answer, for a template may leave out either", () => {
+    const calls = [{ id: "1", tool: "write_file", arguments: { content: words(40) } }]
+    const called = Math.ceil(JSON.stringify(calls).length / 4)
+    const answer = (text: string) => requestOf({ messages: [{ role: "assistant", text, calls }] })
+    expect(leastTokens(answer(""))).toBe(called)
+    expect(leastTokens(answer("I write"))).toBe(2)
+    expect(leastTokens(answer(words(400)))).toBe(called)
+  })
+
+  test("is little where one sign fills a line", () => {
+    const lines = `${"=".repeat(400)}\n${" ".repeat(400)}x\n`
+    expect(leastTokens(requestOf({ messages: [{ role: "tool", callId: "1", text: lines }] }))).toBe(3)
   })
 })
 
@@ -57,6 +110,28 @@ describe("a request that the server cut", () => {
   test("is found out also when the window is smaller than the one asked for, or not known", () => {
     expect(cutByServer(30_000, 4096, 131_072)).toMatchObject({ kind: "contextTooLong" })
     expect(cutByServer(30_000, 2050, null)?.message).toContain("num_ctx is the server's own")
+  })
+
+  test.each([
+    ["to a third, in the middle of the window", 12_000, 4090, 16_384],
+    ["to a third, far below the window", 6000, 2040, 16_384],
+    ["to a half, where nobody knows the window", 4100, 2050, null],
+  ])("is found out wherever the window is: %s", (_how, estimated, counted, windowTokens) => {
+    expect(cutByServer(estimated, counted, windowTokens)).toMatchObject({ kind: "contextTooLong" })
+  })
+
+  test("is not suspected where only what a template may leave out is missing", () => {
+    expect(cutByServer(6000, 2040, 16_384, 2500)).toBeNull()
+    expect(cutByServer(6000, 1300, 16_384, 2500)).toMatchObject({ kind: "contextTooLong" })
+    expect(cutByServer(6000, 500, 16_384, 2000)).toBeNull()
+  })
+
+  test.each(Object.entries(samples))("is not suspected in %s, as tokenizers count it", (_what, sample) => {
+    const text = sample.repeat(Math.ceil(40_000 / sample.length))
+    const messages = [{ role: "user", text }] as const
+    const request = requestOf({ messages })
+    expect(leastTokens(request)).toBeGreaterThan(2048)
+    expect(cutByServer(estimatedTokens(request), fewestTokens(text), null, leastTokens(request))).toBeNull()
   })
 
   test.each([
