@@ -54,14 +54,6 @@ export function textAt(object: JsonObject, name: string): string {
 }
 
 /** Null when it is left out. */
-export function countAt(object: JsonObject, name: string): number | null {
-  const value = object[name] ?? null
-  if (value === null) return null
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) throw wrong(name, "a count")
-  return value
-}
-
-/** Null when it is left out. */
 export function objectAt(object: JsonObject, name: string): JsonObject | null {
   const value = object[name] ?? null
   if (value === null) return null

@@ -2,7 +2,7 @@ import type { Json } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
 import type { ModelFailure, ModelItem } from "../contract.ts"
 import { failed } from "../failures.ts"
-import { countAt, type JsonObject, listAt, objectAt, objectOf, textAt, unreadable } from "../fields.ts"
+import { type JsonObject, listAt, objectAt, objectOf, textAt, tokensOf, unreadable } from "../fields.ts"
 import { ReplyFault } from "../reply-fault.ts"
 import type { Taker, Tell } from "../streamed-items.ts"
 import { refusedCloud } from "./cloud.ts"
@@ -57,8 +57,8 @@ function checkedPart(value: Json, asked: AskedFor): JsonObject {
 
 /** What was used, and then the end, which is only one when its reason is known. */
 function endReply(part: JsonObject, asked: AskedFor, hasCalls: boolean, tell: Tell): void {
-  const counted = countAt(part, "prompt_eval_count")
-  const output = countAt(part, "eval_count")
+  const counted = tokensOf(part["prompt_eval_count"])
+  const output = tokensOf(part["eval_count"])
   if (counted !== null || output !== null) tell({ kind: "usage", input: counted ?? 0, output: output ?? 0 })
   const cut: ModelFailure | null = cutByServer(asked.estimated, counted, asked.windowTokens, asked.least)
   tell(cut === null ? endFor(textAt(part, "done_reason"), hasCalls) : { kind: "failure", failure: cut })
