@@ -47,7 +47,7 @@ function take(
   takeCalls: TakeCalls,
   tell: Tell,
 ): void {
-  received.usage = usageIn(usage) ?? received.usage
+  received.usage = usageIn(usage, received.usage)
   received.finish = wordsOf(choice?.["finish_reason"]) ?? received.finish
   if (said === null) return
   takeCalls(received.calls, listOf(said["tool_calls"]))
@@ -108,11 +108,14 @@ function textIn(content: Json | undefined): string | null {
   return wordsOf(texts.join(""))
 }
 
-function usageIn(value: Json | undefined): Received["usage"] {
-  const usage = objectOf(value)
-  const input = tokensOf(usage?.["prompt_tokens"])
-  const output = tokensOf(usage?.["completion_tokens"])
-  return input === null || output === null ? null : { input, output }
+/** What is told now, or else what was told before; zero for a half that nobody told. What is absurd tells nothing. */
+function usageIn(value: Json | undefined, before: Received["usage"]): Received["usage"] {
+  const told = objectOf(value)
+  const { prompt_tokens: prompt = null, completion_tokens: completion = null } = told ?? {}
+  if (prompt === null && completion === null) return before
+  const input = prompt === null ? (before?.input ?? 0) : tokensOf(prompt)
+  const output = completion === null ? (before?.output ?? 0) : tokensOf(completion)
+  return input === null || output === null ? before : { input, output }
 }
 
 function nothingYet(): Received {

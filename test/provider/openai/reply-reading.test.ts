@@ -71,6 +71,22 @@ describe("a streamed reply", () => {
     expect(await streamed([delta({ content: "a" }), other, delta({}, "stop")])).toEqual([text("a"), stop])
   })
 
+  test.each([
+    [{ prompt_tokens: 12 }, { input: 12, output: 0 }],
+    [
+      { prompt_tokens: 12, completion_tokens: null },
+      { input: 12, output: 0 },
+    ],
+    [{ completion_tokens: 5 }, { input: 0, output: 5 }],
+  ])("a usage of which only one half is told counts: %j", async (half, counts) => {
+    const said = delta({ content: "a" }, "stop")
+    const last = { choices: [], usage: half }
+    expect(await streamed([said, last])).toEqual([text("a"), { kind: "usage" as const, ...counts }, stop])
+    // The half that was told before stays.
+    const both = { kind: "usage" as const, input: counts.input || 12, output: counts.output || 5 }
+    expect(await streamed([{ choices: [], usage }, said, last])).toContainEqual(both)
+  })
+
   test("the last usage counts, and an absurd one does not", async () => {
     const items = await streamed([
       { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } },
