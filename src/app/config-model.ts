@@ -41,7 +41,9 @@ export function modelSection() {
       streaming: z
         .boolean()
         .default(defaults.streaming)
-        .describe("Whether replies come piece by piece; false for servers whose streams are broken."),
+        .describe(
+          "Whether replies come piece by piece; false for servers whose streams are broken, and then only timeout_seconds limits a reply.",
+        ),
       parameters: parametersSection(),
       prices: pricesSection(),
     })

@@ -3,11 +3,15 @@ import type { Config } from "../config-schema.ts"
 
 /** How long a reply of a model may take. */
 export function replyLimits({ model }: Config): TransportLimits {
+  const connectMs = milliseconds(model.connect_timeout_seconds)
+  const wholeMs = milliseconds(model.timeout_seconds)
+  // The first byte of a reply that is not streamed comes when the model is done.
+  if (!model.streaming) return { connectMs, firstByteMs: wholeMs, betweenMs: wholeMs, wholeMs }
   return {
-    connectMs: milliseconds(model.connect_timeout_seconds),
+    connectMs,
     firstByteMs: milliseconds(model.first_token_timeout_seconds),
     betweenMs: milliseconds(model.token_timeout_seconds),
-    wholeMs: milliseconds(model.timeout_seconds),
+    wholeMs,
   }
 }
 
