@@ -218,6 +218,9 @@ describe("a server elsewhere", () => {
         `burst: prompts and snippets of this workspace, redacted, leave this machine for openai at ${door.endpoint}, ` +
           `as ${consentBy} agreed for this session`,
       )
+      // It gets the key with what is asked of it, and nothing else is.
+      const paths = new Set(server.requests.map(({ path }) => path))
+      expect(paths).toEqual(new Set(["/v1/models", "/v1/chat/completions"]))
       const selection = { endpoint: door.endpoint, consentBy }
       expect(run.data("session.started")[0]).toMatchObject({ agent: { mode: "burst", selection } })
       expect(run.data("model.requested")[0]).toMatchObject({ endpoint: door.endpoint, model: "fake" })

@@ -1,8 +1,10 @@
+import { readEndpoint } from "../transport/endpoint.ts"
+
 /** Where below an endpoint things are; null where it has no such place. */
 export interface Paths {
   readonly chat: string
   readonly models: string
-  /** Things that servers keep outside of the API that they copy. */
+  /** Things that servers of this machine keep outside of the API that they copy. */
   readonly outside: ((path: string) => string) | null
 }
 
@@ -15,7 +17,9 @@ export function pathsBelow(endpoint: string): Paths {
   const base = endpoint.startsWith("unix:") ? "" : endpoint.replace(/\/+$/, "")
   const hasVersion = /\/v\d+[a-z]*\d*(?:\/|$)/i.test(base)
   const api = hasVersion ? "" : "/v1"
-  return { chat: `${api}/chat/completions`, models: `${api}/models`, outside: outsideOf(base, hasVersion) }
+  const read = readEndpoint(endpoint)
+  const outside = outsideOf(base, hasVersion, read.problem === undefined && read.isLocal)
+  return { chat: `${api}/chat/completions`, models: `${api}/models`, outside }
 }
 
 /** The company's own servers differ from those that copy them: newer names of fields, nothing but the API itself. */
@@ -23,8 +27,9 @@ export function isOpenAiItself(endpoint: string): boolean {
   return /^https:\/\/(?:api\.openai\.com|[\w.-]+\.openai\.azure\.com)(?:[:/]|$)/i.test(endpoint)
 }
 
-function outsideOf(base: string, hasVersion: boolean): Paths["outside"] {
-  if (isOpenAiItself(base)) return null
+/** llama.cpp and LM Studio have such pages. Who is elsewhere is not sent a key for what it hardly has. */
+function outsideOf(base: string, hasVersion: boolean, isLocal: boolean): Paths["outside"] {
+  if (!isLocal) return null
   if (!hasVersion) return path => path
   return base.endsWith("/v1") ? path => `/..${path}` : null
 }

@@ -31,7 +31,18 @@ describe("paths below an endpoint", () => {
 
   test("where nothing is outside nobody looks for it", () => {
     expect(pathsBelow("https://api.openai.com/v1").outside).toBeNull()
-    expect(pathsBelow("https://host/v1beta/openai").outside).toBeNull()
+    expect(pathsBelow("http://127.0.0.1:8080/v1beta/openai").outside).toBeNull()
+  })
+
+  test("only servers of this machine are asked for what is outside, never one elsewhere", () => {
+    for (const endpoint of ["http://localhost:8080", "http://[::1]:8080/v1", "unix:/run/model.sock"])
+      expect(pathsBelow(endpoint).outside).not.toBeNull()
+    for (const endpoint of [
+      "https://models.example.com",
+      "http://192.168.0.7:8080/v1",
+      "http://gpu-box:1234",
+    ])
+      expect(pathsBelow(endpoint).outside).toBeNull()
   })
 })
 
