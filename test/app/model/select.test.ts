@@ -57,6 +57,25 @@ describe("the models of a session", () => {
     expect([fake.chats.length, again.notices]).toEqual([asked, []])
   })
 
+  test("have the window that a hurried look for the server missed", async () => {
+    await using fake = await serving({ models: [model("one", { loadedTokens: 4096 })] })
+    let isBusy = true
+    using slow = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: request => {
+        const { pathname } = new URL(request.url)
+        if (pathname === "/api/ps" && isBusy) return new Promise<Response>(() => undefined)
+        return fetch(fake.endpoint + pathname, { method: request.method, body: request.body })
+      },
+    })
+    const room = roomFor({ endpoint: `http://127.0.0.1:${slow.port}`, provider: "ollama" })
+    const hurried = { connectMs: 500, firstByteMs: 200, betweenMs: 200, wholeMs: 200 }
+    const found = await findServer({ ...room, limits: hurried }, wishFor())
+    isBusy = false
+    expect((await selectModels(room, found)).planner).toMatchObject({ name: "one", windowTokens: 4096 })
+  })
+
   test("may be another one for each stage, which --model overrules", async () => {
     const models = ["big", "small", "other"].map(name => model(name))
     await using fake = await serving({ models })

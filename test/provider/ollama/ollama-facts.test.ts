@@ -4,7 +4,7 @@ import { createOllama } from "../../../src/provider/ollama/ollama.ts"
 import type { ModelServer } from "../../../src/provider/server.ts"
 import { bytes } from "../../support/model-server/http.ts"
 import { never } from "../provider-kit.ts"
-import { limits } from "./ollama-kit.ts"
+import { limits, ollamaAt } from "./ollama-kit.ts"
 
 type Canned = readonly [status: number, body: Json]
 
@@ -41,6 +41,35 @@ describe("the facts of a model", () => {
       digest: "d",
     })
     expect(asked).toEqual(['POST /api/show {"model":"x"}', "GET /api/tags", "GET /api/ps"])
+  })
+
+  test("are not asked for twice by who has just asked for the list, and are once that is used up", async () => {
+    const { server, asked } = saying({ "/api/show": show, "/api/tags": tags, "/api/ps": loaded })
+    await server.models(limits, never)
+    expect((await server.facts("x", limits, never)).value).toMatchObject({ loadedTokens: 4096, digest: "d" })
+    expect(asked).toEqual(["GET /api/tags", "GET /api/ps", 'POST /api/show {"model":"x"}'])
+    asked.length = 0
+    await server.facts("x", limits, never)
+    expect(asked).toEqual(['POST /api/show {"model":"x"}', "GET /api/tags", "GET /api/ps"])
+  })
+
+  test("that a hurried look for models missed are asked for again", async () => {
+    let isBusy = true
+    using slow = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: ({ url }) => {
+        const { pathname } = new URL(url)
+        if (pathname === "/api/ps" && isBusy) return new Promise<Response>(() => undefined)
+        const [status, body] = { "/api/show": show, "/api/tags": tags }[pathname] ?? loaded
+        return Response.json(body, { status })
+      },
+    })
+    const server = ollamaAt(`http://127.0.0.1:${slow.port}`)
+    const listed = await server.models({ ...limits, wholeMs: 100 }, never)
+    expect(listed.value).toEqual([{ name: "x:latest", details: "", isLoaded: null }])
+    isBusy = false
+    expect((await server.facts("x", limits, never)).value).toMatchObject({ loadedTokens: 4096, digest: "d" })
   })
 
   test("are only fewer when the server is too old for some of the places, or confused", async () => {
