@@ -1,4 +1,4 @@
-import { canonicalJson, type Json } from "../base/canonical.ts"
+import type { Json } from "../base/canonical.ts"
 import type { RecordedText } from "../domain/recorded-text.ts"
 import type { FileChange, RecordedJson } from "../domain/tool-call.ts"
 import type { Redactor } from "../policy/contract.ts"
@@ -31,13 +31,12 @@ export function redactJson(value: Json, redactor: Redactor): Json {
   return isSame ? value : Object.fromEntries(members)
 }
 
-/** Takes what is redacted already: text that is cut up by JSON escapes would hide a secret from the redactor. */
+/** Takes what is redacted already: what stands in the event is what the caller returns. */
 export function recordJson(value: Json, artifacts: ArtifactStore): RecordedJson {
   // The order of names makes no difference to the length.
   if (Buffer.byteLength(JSON.stringify(value)) <= inlineBytesMax)
     return { kind: "inline", value: mutable(value) }
-  const bytes = Buffer.from(canonicalJson(value))
-  return { kind: "artifact", ref: artifacts.put(bytes), bytes: bytes.length }
+  return { kind: "artifact", ...artifacts.putJson(value) }
 }
 
 export function recordText(text: string, artifacts: ArtifactStore): RecordedText {
@@ -48,13 +47,7 @@ export function recordText(text: string, artifacts: ArtifactStore): RecordedText
 
 export function recordChanges(changes: readonly FileChange[], artifacts: ArtifactStore) {
   if (changes.length <= inlineChangesMax) return { kind: "inline" as const, value: [...changes] }
-  const bytes = Buffer.from(canonicalJson(changes))
-  return {
-    kind: "artifact" as const,
-    ref: artifacts.put(bytes),
-    bytes: bytes.length,
-    count: changes.length,
-  }
+  return { kind: "artifact" as const, ...artifacts.putJson(changes), count: changes.length }
 }
 
 function isList(value: Json): value is readonly Json[] {

@@ -14,11 +14,12 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, errnoOf } from "../base/assert.ts"
-import { sha256Hex } from "../base/canonical.ts"
+import { canonicalJson, type Json, sha256Hex } from "../base/canonical.ts"
 import type { Clock } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
-import type { ArtifactStore, StoreRedactor } from "./contract.ts"
+import type { ArtifactStore, StoredJson, StoreRedactor } from "./contract.ts"
 import { guarded } from "./database.ts"
+import { redactStrings } from "./event-preparation.ts"
 import { brokenArtifact, unsafeState } from "./store-failures.ts"
 
 export interface ArtifactParts {
@@ -31,6 +32,7 @@ export interface ArtifactParts {
 export function createArtifacts(parts: ArtifactParts): ArtifactStore {
   return {
     put: content => guarded(parts.directory, () => put(parts, parts.redactor.redactBytes(content))),
+    putJson: value => guarded(parts.directory, () => putJson(parts, value)),
     get: ref => guarded(ref, () => get(parts.directory, ref)),
   }
 }
@@ -69,6 +71,11 @@ function put(parts: ArtifactParts, content: Uint8Array): string {
   syncDirectory(dirname(path))
   parts.faults.reach("artifact.renamed")
   return ref
+}
+
+function putJson(parts: ArtifactParts, value: Json): StoredJson {
+  const content = Buffer.from(canonicalJson(redactStrings(value, parts.redactor, true)))
+  return { ref: put(parts, content), bytes: content.length }
 }
 
 /** Marks a file that is being written; one that stays behind is collected later. */

@@ -73,8 +73,18 @@ export interface Lease {
 export interface ArtifactStore {
   /** Gives `sha256:…` of the stored bytes. */
   put(content: Uint8Array): string
+  /**
+   * Stores a value in its one spelling. Each string of it is redacted on its own: across the spelling an open quote in
+   * one of them would swallow what follows, and what is left would not be JSON.
+   */
+  putJson(value: Json): StoredJson
   /** Null when it is missing; throws ACODE-SEC-004 when its content does not match its name. */
   get(ref: string): Uint8Array | null
+}
+
+export interface StoredJson {
+  readonly ref: string
+  readonly bytes: number
 }
 
 /** The executions of this workspace: written through the log, read through a projection of it. */

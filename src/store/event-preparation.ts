@@ -75,7 +75,8 @@ function isClean(value: Json, redactor: StoreRedactor): boolean {
   return true
 }
 
-function redactStrings(value: Json, redactor: StoreRedactor, withNames: boolean): Json {
+/** The very same value comes back where there is nothing to redact. */
+export function redactStrings(value: Json, redactor: StoreRedactor, withNames: boolean): Json {
   if (typeof value === "string") return redactor.redactText(value)
   if (value === null || typeof value !== "object") return value
   if (isList(value)) {

@@ -39,6 +39,30 @@ export function brokenArtifact(ref: string): Failure {
   })
 }
 
+/** Its hash is right, so nobody changed it: it was written so. */
+export function unreadableArtifact(ref: string, cause: unknown): Failure {
+  return new Failure(
+    {
+      kind: "integrity",
+      code: "ACODE-SEC-004",
+      message: "a value that the history names cannot be read: it is not JSON",
+      where: ref,
+      hint: "an older acode stored it so; `acode session show` and `acode session undo` still work, and `acode run` begins a new session",
+    },
+    { cause },
+  )
+}
+
+export function missingArtifact(ref: string): Failure {
+  return new Failure({
+    kind: "integrity",
+    code: "ACODE-SEC-004",
+    message: "something that the history names is not there any more",
+    where: ref,
+    hint: "`acode audit verify` says what is missing",
+  })
+}
+
 interface Mapping {
   readonly codes: RegExp
   readonly kind: FailureKind

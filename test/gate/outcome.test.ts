@@ -99,7 +99,11 @@ describe("redaction of an outcome", () => {
 })
 
 test("the event of an outcome fits its definition, with and without a value", () => {
-  const artifacts: ArtifactStore = { put: () => "sha256:1", get: () => null }
+  const artifacts: ArtifactStore = {
+    put: () => "sha256:1",
+    putJson: () => ({ ref: "sha256:1", bytes: 1 }),
+    get: () => null,
+  }
   for (const value of [null, { a: 1 }]) {
     const outcome = { ...outcomeOf(result({ value }), [], "done"), callId: "cal_1", durationMs: 3, waitMs: 0 }
     const { data } = settledEvent(outcome, artifacts, value !== null)

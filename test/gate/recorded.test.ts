@@ -4,16 +4,21 @@ import { recordChanges, recordJson, recordText, redactJson } from "../../src/gat
 import { createRedactor } from "../../src/policy/redactor.ts"
 import type { ArtifactStore } from "../../src/store/contract.ts"
 
+const redactor = createRedactor({ secretValues: ["correct-horse"], extraPatterns: [] })
+
+/** Redacts as the real one does: bytes as a whole, a value string by string. */
 function keeping(): ArtifactStore & { readonly kept: string[] } {
   const kept: string[] = []
   return {
     kept,
-    put: content => `sha256:${kept.push(new TextDecoder().decode(content))}`,
+    put: content => `sha256:${kept.push(new TextDecoder().decode(redactor.redactBytes(content)))}`,
+    putJson: value => {
+      const text = canonicalJson(redactJson(value, redactor))
+      return { ref: `sha256:${kept.push(text)}`, bytes: text.length }
+    },
     get: () => null,
   }
 }
-
-const redactor = createRedactor({ secretValues: ["correct-horse"], extraPatterns: [] })
 
 describe("redaction of a value", () => {
   test("leaves its shape alone", () => {
@@ -51,6 +56,15 @@ describe("what is recorded", () => {
       ref: "sha256:2",
       bytes: 18_000,
     })
+  })
+
+  test("stays the value it is, whatever a quote in it begins", () => {
+    const artifacts = keeping()
+    const value = ["const password='", "don't", "z".repeat(16 * 1024)]
+    recordJson(redactJson(value, redactor), artifacts)
+    const changes = Array.from({ length: 101 }, () => ({ path: "password='", before: null, after: "'" }))
+    recordChanges(changes, artifacts)
+    expect(artifacts.kept.map(text => JSON.parse(text))).toEqual([value, changes])
   })
 
   test("counts changes, which are an artifact from a hundred on", () => {

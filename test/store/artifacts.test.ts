@@ -15,6 +15,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { sha256Hex } from "../../src/base/canonical.ts"
 import { noFaults, recordPoints } from "../../src/base/faults.ts"
+import { createRedactor } from "../../src/policy/redactor.ts"
 import { type ArtifactParts, artifactPath, createArtifacts, storedBytes } from "../../src/store/artifacts.ts"
 import { fixedClock } from "../support/fixed-clock.ts"
 import { codeOf, hides, keepsEverything } from "./support/store-fixture.ts"
@@ -66,6 +67,17 @@ describe("storing an artifact", () => {
     const ref = at.artifacts.put(bytes("it is hunter22\n"))
     expect(ref).toBe(`sha256:${sha256Hex("it is [REDACTED:test]\n")}`)
     expect(readFileSync(artifactPath(at.directory, ref), "utf8")).not.toContain("hunter22")
+  })
+
+  test("hides the secrets of a value string by string, so that it stays the value it is", () => {
+    using at = shelf({ redactor: createRedactor({ secretValues: ["correct-horse"], extraPatterns: [] }) })
+    const value = { b: ["password='", "don't", { "correct-horse": "it is correct-horse" }], a: 1 }
+    const { ref, bytes: size } = at.artifacts.putJson(value)
+    const text = textOf(at.artifacts.get(ref)) ?? ""
+    expect(text).toBe(
+      '{"a":1,"b":["password=\'","don\'t",{"[REDACTED:environment]":"it is [REDACTED:environment]"}]}',
+    )
+    expect(size).toBe(text.length)
   })
 
   test("stores the same content once, and marks it as fresh", () => {

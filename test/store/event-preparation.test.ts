@@ -4,9 +4,8 @@ import { CommandFinished, CommandStarted, HistoryPruned } from "../../src/domain
 import { newEvent } from "../../src/domain/event-definition.ts"
 import { prepareEvent } from "../../src/store/event-preparation.ts"
 import { outcomeOf } from "../../src/store/execution-outcome.ts"
-import { hides, keepsEverything, recordOf, startOf } from "./support/store-fixture.ts"
+import { hides, keepsEverything, noArtifacts, recordOf, startOf } from "./support/store-fixture.ts"
 
-const noArtifacts = { put: () => "", get: () => null }
 const rules = { inlineBytesMax: 1000, includeOutput: true }
 
 function finished(change: Parameters<typeof recordOf>[1] = {}) {

@@ -3,7 +3,7 @@ import { sha256Hex } from "../../src/base/canonical.ts"
 import { CommandFinished } from "../../src/domain/command-events.ts"
 import type { ArtifactStore } from "../../src/store/contract.ts"
 import { interruptedOutcome, outcomeOf, recordOf as readBack } from "../../src/store/execution-outcome.ts"
-import { hides, recordOf, startOf } from "./support/store-fixture.ts"
+import { hides, noArtifacts, recordOf, startOf } from "./support/store-fixture.ts"
 
 const rules = { inlineBytesMax: 10, includeOutput: true }
 const nothing = { stdout: null, stderr: null }
@@ -23,6 +23,7 @@ function inMemory(redact = (content: Uint8Array) => content): ArtifactStore & { 
       refs.push(ref)
       return ref
     },
+    putJson: noArtifacts.putJson,
     get: ref => stored.get(ref) ?? null,
   }
 }

@@ -6,7 +6,15 @@ import { finishedFields, startedFields } from "../../src/store/command-events.ts
 import type { StoredEvent } from "../../src/store/contract.ts"
 import { outcomeOf } from "../../src/store/execution-outcome.ts"
 import { finishedRow, startedRow } from "../../src/store/execution-projection.ts"
-import { type DeepChange, nextId, recordOf, runOne, startOf, storeFixture } from "./support/store-fixture.ts"
+import {
+  type DeepChange,
+  nextId,
+  noArtifacts,
+  recordOf,
+  runOne,
+  startOf,
+  storeFixture,
+} from "./support/store-fixture.ts"
 
 function rowOf(id: string, change: DeepChange = {}) {
   const event: StoredEvent = {
@@ -56,12 +64,10 @@ describe("a row of the table of executions", () => {
         startTime: "2026-01-02T03:04:05Z",
       },
     }
-    const data = outcomeOf(
-      recordOf("exe_a", change),
-      { stdout: null, stderr: null },
-      { put: () => "", get: () => null },
-      { inlineBytesMax: 10, includeOutput: false },
-    )
+    const data = outcomeOf(recordOf("exe_a", change), { stdout: null, stderr: null }, noArtifacts, {
+      inlineBytesMax: 10,
+      includeOutput: false,
+    })
     expect(finishedRow(row, { ...event, position: 9 }, data)).toEqual({
       ...row,
       finished_position: 9,

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import { sha256Hex } from "../../src/base/canonical.ts"
 import { jsonOf, textOf } from "../../src/store/recorded-values.ts"
+import { codeOf, noArtifacts } from "./support/store-fixture.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 function shelf(...texts: readonly string[]) {
   const held = new Map(texts.map(text => [`sha256:${sha256Hex(text)}`, bytes(text)]))
-  return { put: () => "", get: (ref: string) => held.get(ref) ?? null }
+  return { ...noArtifacts, get: (ref: string) => held.get(ref) ?? null }
 }
 
 const named = (text: string) =>
@@ -32,5 +33,9 @@ describe("a recorded value", () => {
 
   test("says so when its artifact is gone", () => {
     expect(jsonOf(named("1"), shelf())).toMatch(/^\[the stored value sha256:[0-9a-f]{64} is missing\]$/)
+  })
+
+  test("that is not JSON is a failed integrity check, not a mistake of acode", () => {
+    expect(codeOf(() => jsonOf(named('{"a":'), shelf('{"a":')))).toBe("ACODE-SEC-004")
   })
 })

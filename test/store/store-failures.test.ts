@@ -4,6 +4,8 @@ import {
   appendConflict,
   asStoreFailure,
   brokenArtifact,
+  missingArtifact,
+  unreadableArtifact,
   unsafeState,
 } from "../../src/store/store-failures.ts"
 
@@ -75,11 +77,15 @@ describe("failures of the store itself", () => {
       appendConflict("exe_a", "its last event is number 2, not 1"),
       unsafeState("/data/keys", "others can write there", "chmod 700 /data/keys"),
       brokenArtifact("sha256:00"),
+      missingArtifact("sha256:01"),
+      unreadableArtifact("sha256:02", new SyntaxError("unexpected end")),
     ]
     expect(failures.map(({ report }) => [report.code, report.where])).toEqual([
       ["ACODE-DB-007", "exe_a"],
       ["ACODE-SEC-006", "/data/keys"],
       ["ACODE-SEC-004", "sha256:00"],
+      ["ACODE-SEC-004", "sha256:01"],
+      ["ACODE-SEC-004", "sha256:02"],
     ])
     expect(failures.every(({ report }) => (report.hint ?? "") !== "")).toBe(true)
   })

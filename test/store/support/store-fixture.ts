@@ -5,7 +5,7 @@ import { noFaults } from "../../../src/base/faults.ts"
 import type { CommandResult, ExecutionRecord } from "../../../src/domain/command-result.ts"
 import { Failure } from "../../../src/domain/failure.ts"
 import type { StartedFields } from "../../../src/store/command-events.ts"
-import type { Store, StoreRedactor } from "../../../src/store/contract.ts"
+import type { ArtifactStore, Store, StoreRedactor } from "../../../src/store/contract.ts"
 import { openStore, type StoreOptions } from "../../../src/store/open-store.ts"
 import { processIdentity } from "../../../src/store/process-identity.ts"
 import { type FixedClock, fixedClock } from "../../support/fixed-clock.ts"
@@ -63,6 +63,13 @@ export function storeOptions(directory: string, overrides: Partial<StoreOptions>
 }
 
 export const keepsEverything: StoreRedactor = { redactText: text => text, redactBytes: bytes => bytes }
+
+/** For what names no artifact. */
+export const noArtifacts: ArtifactStore = {
+  put: () => "",
+  putJson: () => ({ ref: "", bytes: 0 }),
+  get: () => null,
+}
 
 /** Stands in for the real redactor: replaces the given texts wherever they occur. */
 export function hides(...secrets: readonly string[]): StoreRedactor {
