@@ -21,19 +21,32 @@ export function artifactTotals(directory: string): ArtifactTotals {
   return { artifactCount, artifactBytes }
 }
 
+/** An artifact whose names were removed. */
+export interface Unnamed {
+  readonly ref: string
+  /** When the last of them was written. */
+  readonly namedAtMs: number
+}
+
 /**
  * Removes artifacts nothing names: the candidates now, and what crashes left behind once it is older than the grace.
- * Holds the write lock, because an append in another process checks its artifacts under the same lock.
+ * A candidate that was put again after its last name was written is what somebody is about to name: it waits as long
+ * as the rest. Holds the write lock, because an append in another process checks its artifacts under the same lock.
  */
 export function collectArtifacts(
   connection: Connection,
   directory: string,
-  candidates: readonly string[],
+  candidates: readonly Unnamed[],
   olderThanMs: number,
 ): void {
   connection.transaction("collection", () => {
-    for (const ref of candidates)
-      if (!isReferenced(connection, ref)) rmSync(artifactPath(directory, ref), { force: true })
+    for (const { ref, namedAtMs } of candidates) {
+      const path = artifactPath(directory, ref)
+      // Rounded: the time of a file is kept in seconds with a fraction, which is a hair off.
+      const changedMs = Math.round(lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+      if (changedMs > namedAtMs && changedMs >= olderThanMs) continue
+      if (!isReferenced(connection, ref)) rmSync(path, { force: true })
+    }
     for (const file of artifactFiles(directory)) {
       if (file.changedMs >= olderThanMs) continue
       if (file.ref === null || !isReferenced(connection, file.ref)) rmSync(file.path, { force: true })

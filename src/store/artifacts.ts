@@ -3,6 +3,7 @@ import {
   constants,
   fstatSync,
   fsyncSync,
+  futimesSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -61,7 +62,7 @@ function put(parts: ArtifactParts, content: Uint8Array): string {
   makeDirectories(parts.directory, dirname(path))
   const aside = join(dirname(path), `${asidePrefix}${crypto.randomUUID()}`)
   try {
-    writeWhole(aside, content)
+    writeWhole(aside, content, parts.clock)
     parts.faults.reach("artifact.synced")
     renameSync(aside, path)
   } catch (error) {
@@ -103,12 +104,14 @@ function makeDirectories(root: string, directory: string): void {
     throw unsafeState(directory, "a symbolic link stands where artifacts are kept", "remove the link")
 }
 
-function writeWhole(path: string, content: Uint8Array): void {
+function writeWhole(path: string, content: Uint8Array, clock: Clock): void {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
   const fd = openSync(path, flags, 0o600)
   try {
     for (let written = 0; written < content.length; )
       written += writeSync(fd, content, written, content.length - written)
+    // The clock of the events: a prune compares the two.
+    futimesSync(fd, clock.now() / 1000, clock.now() / 1000)
     fsyncSync(fd)
   } finally {
     closeSync(fd)

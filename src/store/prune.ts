@@ -3,7 +3,7 @@ import { canonicalJson } from "../base/canonical.ts"
 import type { Clock } from "../base/clock.ts"
 import { HistoryPruned } from "../domain/command-events.ts"
 import { newEvent } from "../domain/event-definition.ts"
-import { collectArtifacts } from "./artifact-collection.ts"
+import { collectArtifacts, type Unnamed } from "./artifact-collection.ts"
 import type { ExecutionFilter } from "./contract.ts"
 import type { Connection } from "./database.ts"
 import type { LogWriter } from "./event-log.ts"
@@ -32,13 +32,13 @@ export function pruneExecutions(
   const { connection } = parts
   const removed = connection.transaction("prune", () => removeStreams(parts, filter, reason))
   const olderThanMs = parts.clock.now() - orphanGraceMs
-  collectArtifacts(connection, parts.artifactsDirectory, removed.refs, olderThanMs)
+  collectArtifacts(connection, parts.artifactsDirectory, removed.unnamed, olderThanMs)
   return removed.ids
 }
 
 interface Removed {
   readonly ids: readonly string[]
-  readonly refs: readonly string[]
+  readonly unnamed: readonly Unnamed[]
 }
 
 function removeStreams(
@@ -54,19 +54,22 @@ function removeStreams(
     .query<{ stream: string }, []>("SELECT stream FROM pruning ORDER BY stream")
     .all()
     .map(row => row.stream)
-  if (ids.length === 0) return { ids, refs: [] }
+  if (ids.length === 0) return { ids, unnamed: [] }
   writeTombstones(parts, reason)
   const inPruned = "position IN (SELECT position FROM events JOIN pruning USING (stream))"
-  const refs = db
-    .query<{ ref: string }, []>(`SELECT DISTINCT ref FROM artifact_references WHERE ${inPruned}`)
+  const unnamed = db
+    .query<{ ref: string; at: string }, []>(
+      `SELECT ref, max(at) AS at FROM artifact_references JOIN events USING (position)
+       JOIN pruning USING (stream) GROUP BY ref`,
+    )
     .all()
-    .map(row => row.ref)
+    .map(({ ref, at }) => ({ ref, namedAtMs: Date.parse(at) }))
   db.query(`DELETE FROM artifact_references WHERE ${inPruned}`).run()
   db.query("DELETE FROM executions WHERE stream IN (SELECT stream FROM pruning)").run()
   db.query("DELETE FROM leases WHERE stream IN (SELECT stream FROM pruning)").run()
   db.query("DELETE FROM events WHERE stream IN (SELECT stream FROM pruning)").run()
   db.query("DELETE FROM pruning").run()
-  return { ids, refs }
+  return { ids, unnamed }
 }
 
 interface Tombstone {

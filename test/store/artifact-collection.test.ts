@@ -21,8 +21,13 @@ function collecting() {
     directory,
     age,
     isThere: (ref: string) => existsSync(artifactPath(directory, ref)),
-    collect: (candidates: readonly string[], olderThanMs: number) =>
-      collectArtifacts(connection, directory, candidates, olderThanMs),
+    collect: (candidates: readonly string[], olderThanMs: number, namedAtMs = fixture.clock.now()) =>
+      collectArtifacts(
+        connection,
+        directory,
+        candidates.map(ref => ({ ref, namedAtMs })),
+        olderThanMs,
+      ),
     [Symbol.dispose]: () => {
       connection[Symbol.dispose]()
       fixture[Symbol.dispose]()
@@ -45,6 +50,19 @@ describe("collecting artifacts", () => {
     using at = collecting()
     const ref = at.store.artifacts.put(bytes("orphan"))
     at.collect([ref], 0)
+    expect(at.isThere(ref)).toBe(false)
+  })
+
+  test("leaves one that was put again after it was named, until it is old", () => {
+    using at = collecting()
+    const { clock } = at.fixture
+    const namedAtMs = clock.now()
+    const ref = at.store.artifacts.put(bytes("seen again"))
+    clock.advance(1)
+    at.store.artifacts.put(bytes("seen again"))
+    at.collect([ref], clock.now(), namedAtMs)
+    expect(at.isThere(ref)).toBe(true)
+    at.collect([ref], clock.now() + 1, namedAtMs)
     expect(at.isThere(ref)).toBe(false)
   })
 

@@ -143,6 +143,21 @@ describe("artifacts of what was pruned", () => {
     expect(store.verify().ok).toBe(true)
   })
 
+  test("stay for who has just put the same content and is about to name it", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const long = "z".repeat(20_000)
+    runOne(store, dayOf(1, long))
+    const id = nextId()
+    store.executions.started(startOf(id))
+    fixture.clock.advance(1)
+    const outcome = store.executions.outcome(recordOf(id, dayOf(1, long)), { stdout: null, stderr: null })
+    store.executions.prune({}, "all")
+    store.executions.finished(outcome.data)
+    expect(store.executions.show(id)?.result.stdout).toBe(long)
+    expect(store.verify().ok).toBe(true)
+  })
+
   test("what a crash left behind goes with the first prune an hour later", () => {
     using fixture = storeFixture()
     const store = fixture.open()
