@@ -4,9 +4,16 @@ import { withArtifact } from "./artifacts.ts"
 import type { AuditProblem } from "./contract.ts"
 import type { Connection } from "./database.ts"
 
-/** Every artifact that an event names must be there and hash to its name. Outside the snapshot: it may take long. */
-export function artifactProblems(connection: Connection, directory: string): readonly AuditProblem[] {
-  return namedArtifacts(connection).flatMap(({ ref, stream, seq, position }) => {
+/**
+ * Every artifact that an event of these streams names, of all when it is null, must be there and hash to its name.
+ * Outside the snapshot: it may take long.
+ */
+export function artifactProblems(
+  connection: Connection,
+  directory: string,
+  streams: readonly string[] | null,
+): readonly AuditProblem[] {
+  return namedArtifacts(connection, streams).flatMap(({ ref, stream, seq, position }) => {
     const what = wrongWith(directory, ref)
     // Pruned while this was looking: nothing names it any more.
     if (what === null || !isReferenced(connection, ref)) return []
@@ -21,14 +28,17 @@ interface NamedArtifact {
   readonly position: number
 }
 
-function namedArtifacts(connection: Connection): readonly NamedArtifact[] {
+/** With the first event that names it: others may name the same one. */
+function namedArtifacts(connection: Connection, streams: readonly string[] | null): readonly NamedArtifact[] {
+  const ofThese =
+    streams === null ? "" : "JOIN events USING (position) WHERE stream IN (SELECT value FROM json_each(?))"
   return connection.db
-    .query<NamedArtifact, []>(
+    .query<NamedArtifact, string[]>(
       `SELECT ref, stream, seq, position
-       FROM (SELECT ref, min(position) AS position FROM artifact_references GROUP BY ref)
+       FROM (SELECT ref, min(position) AS position FROM artifact_references ${ofThese} GROUP BY ref)
        JOIN events USING (position) ORDER BY position`,
     )
-    .all()
+    .all(...(streams === null ? [] : [JSON.stringify(streams)]))
 }
 
 function wrongWith(directory: string, ref: string): string | null {

@@ -189,7 +189,8 @@ export interface Store extends Disposable {
   fingerprint(text: string): string
   /** Pins the head of the log outside the workspace, so that an older copy of the file is noticed. */
   anchor(): void
-  verify(stream?: string): AuditReport
+  /** With the id of a session or an execution, tables and artifacts of others are left out; bad events never are. */
+  verify(id?: string): AuditReport
   /** What is wrong with the database file itself, in SQLite's words. Empty when nothing is. */
   fileProblems(): readonly string[]
 }

@@ -118,7 +118,7 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
       guarded(anchorsDirectory, () =>
         writeAnchor({ connection, identity, directory: anchorsDirectory, workspaceRoot, clock }),
       ),
-    verify: stream => verifyLog(audit, stream),
+    verify: id => verifyLog(audit, id),
     fileProblems: () => guarded(connection.path, () => integrityProblems(connection)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }

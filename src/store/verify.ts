@@ -3,6 +3,7 @@ import { type Anchor, anchorPath, concerning, othersAnchoredAt, readAnchors } fr
 import { artifactProblems } from "./artifact-check.ts"
 import { anchorMac } from "./chain.ts"
 import { ChainWalk } from "./chain-walk.ts"
+import { concernedStreams } from "./concerned-streams.ts"
 import type { AuditProblem, AuditReport } from "./contract.ts"
 import { type Connection, guarded } from "./database.ts"
 import { findTail } from "./event-log.ts"
@@ -21,18 +22,22 @@ export interface VerifyParts {
   readonly problemsMax: number
 }
 
-/** Checks everything the log promises. With a stream, only what concerns it and the log as a whole is told. */
-export function verifyLog(parts: VerifyParts, stream?: string): AuditReport {
+/**
+ * Checks everything the log promises. With an id, what is wrong with tables and artifacts is told only where it
+ * concerns that session or execution. What is wrong with the events always is: one whose signature does not match may
+ * have been anybody's.
+ */
+export function verifyLog(parts: VerifyParts, id?: string): AuditReport {
   return guarded(parts.connection.path, () => {
     // Before the events: whatever is appended while this runs is then newer than the anchors.
     const { anchors, problems: changedAnchors } = genuineAnchors(parts)
-    const walked = parts.connection.snapshot(() => walk(parts, anchors, stream))
-    const all = [...walked.problems, ...changedAnchors, ...otherDatabases(parts)]
+    const walked = parts.connection.snapshot(() => walk(parts, anchors, id))
     const isIntact = walked.problems.length === 0
-    const artifacts = isIntact ? artifactProblems(parts.connection, parts.artifactsDirectory) : []
-    const problems = [...all, ...artifacts]
-      .filter(problem => stream === undefined || problem.stream === null || problem.stream === stream)
-      .slice(0, parts.problemsMax)
+    const artifacts = isIntact
+      ? artifactProblems(parts.connection, parts.artifactsDirectory, walked.concerned)
+      : []
+    const all = [...walked.problems, ...changedAnchors, ...otherDatabases(parts), ...artifacts]
+    const problems = all.slice(0, parts.problemsMax)
     return {
       ok: problems.length === 0,
       events: walked.events,
@@ -47,21 +52,32 @@ interface Walked {
   readonly events: number
   readonly streams: number
   readonly problems: readonly AuditProblem[]
+  /** Null for all there are. */
+  readonly concerned: readonly string[] | null
 }
 
-function walk(parts: VerifyParts, anchors: readonly Anchor[], stream: string | undefined): Walked {
+function walk(parts: VerifyParts, anchors: readonly Anchor[], id: string | undefined): Walked {
   const { connection, identity, problemsMax } = parts
   const chain = new ChainWalk(identity, readTombstones(connection), byPosition(anchors))
-  let ofStream = 0
   for (const row of eventsInOrder(connection)) {
-    if (row.stream === stream) ofStream += 1
     chain.see(row)
     if (chain.problems.length >= problemsMax) break
   }
   if (chain.problems.length < problemsMax) chain.end(findTail(connection))
   const problems = chain.problems.length === 0 ? projectionProblems(connection) : chain.problems
-  if (stream === undefined) return { events: chain.eventCount, streams: chain.streamCount, problems }
-  return { events: ofStream, streams: ofStream === 0 ? 0 : 1, problems }
+  if (id !== undefined && chain.problems.length === 0) return concernedPart(connection, id, problems)
+  return { events: chain.eventCount, streams: chain.streamCount, problems, concerned: null }
+}
+
+/** Of a log whose events are genuine. */
+function concernedPart(connection: Connection, id: string, problems: readonly AuditProblem[]): Walked {
+  const streams = concernedStreams(connection, id)
+  return {
+    events: streams.values().reduce((sum, events) => sum + events, 0),
+    streams: streams.size,
+    problems: problems.filter(({ stream }) => stream === null || streams.has(stream)),
+    concerned: [...streams.keys()],
+  }
 }
 
 function eventsInOrder(connection: Connection): Iterable<EventRow> {

@@ -19,7 +19,7 @@ function filled(bytes: number) {
     ids,
     ref,
     path: artifactPath(directory, ref),
-    problems: () => artifactProblems(connection, directory),
+    problems: (streams: readonly string[] | null = null) => artifactProblems(connection, directory, streams),
     [Symbol.dispose]: () => {
       connection[Symbol.dispose]()
       fixture[Symbol.dispose]()
@@ -39,6 +39,15 @@ describe("checking artifacts", () => {
     expect(at.problems()).toEqual([
       { stream: at.ids[0] ?? "", seq: 2, position: 2, what: `the artifact ${at.ref} it names is missing` },
     ])
+  })
+
+  test("of some streams tells of what these name, whoever named it first", () => {
+    using at = filled(100)
+    rmSync(at.path)
+    expect(at.problems(at.ids.slice(1)).map(({ stream, position }) => [stream, position])).toEqual([
+      [at.ids[1] ?? "", 4],
+    ])
+    expect(at.problems(["ses_other"])).toEqual([])
   })
 
   test("finds a changed byte, a missing end and an added one", () => {

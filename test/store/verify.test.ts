@@ -8,6 +8,7 @@ import { type Connection, openDatabase } from "../../src/store/database.ts"
 import { findTail } from "../../src/store/event-log.ts"
 import { readKey } from "../../src/store/keys.ts"
 import { verifyLog } from "../../src/store/verify.ts"
+import { event, startSession } from "./support/session-events.ts"
 import { nextId, runOne, type StoreFixture, startOf, storeFixture } from "./support/store-fixture.ts"
 
 /** Somebody at the file: the triggers are no hindrance to them. */
@@ -56,16 +57,53 @@ describe("an audit", () => {
     expect(store.verify().problems).toHaveLength(100)
   })
 
-  test("of one stream tells of that stream and of the log as a whole", () => {
+  test("of one execution counts its events, and tells of no other's table and artifacts", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const [good, bad] = [runOne(store), runOne(store)]
-    atTheFile(fixture, "UPDATE events SET data = '{}' WHERE position = 4")
-    expect(store.verify(good)).toMatchObject({ ok: true, events: 2, streams: 1 })
+    atTheFile(fixture, `UPDATE executions SET exit_code = 7 WHERE id = '${bad}'`)
+    expect(store.verify(good)).toMatchObject({ ok: true, events: 2, streams: 1, problems: [] })
     expect(store.verify(bad)).toMatchObject({ ok: false, events: 2, problems: [{ stream: bad, seq: 2 }] })
+  })
+
+  test("of one execution is never content while an event of anybody is bad", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const [good, last] = [runOne(store), runOne(store)]
+    // Whoever wants to hide the end of an execution says that it was another's.
+    atTheFile(fixture, "UPDATE events SET stream = 'exe_other', seq = 1 WHERE position = 4")
+    for (const id of [good, last])
+      expect(store.verify(id)).toMatchObject({ ok: false, problems: [{ stream: "exe_other", position: 4 }] })
     atTheFileAgain(fixture, "DELETE FROM events WHERE position = 3")
     expect(store.verify(good).problems[0]).toMatchObject({ stream: null, position: 3 })
-    expect(store.verify("exe_nobody")).toMatchObject({ events: 0, streams: 0 })
+  })
+
+  test("of one execution is not content either when others' bad events fill the list", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    for (let count = 0; count < 60; count++) runOne(store)
+    const last = runOne(store)
+    atTheFile(fixture, "UPDATE events SET data = '{}'")
+    expect(store.verify(last).ok).toBe(false)
+  })
+
+  test("of a session counts the answers to what it asked, and looks at their rows", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const session = startSession(store)
+    session.append(event.approvalRequested("apr_1", session.id))
+    store.approvals.answer({
+      approvalId: "apr_1",
+      answer: "granted",
+      by: "ada",
+      via: "command",
+      reason: null,
+    })
+    const other = startSession(store)
+    expect(store.verify(session.id)).toMatchObject({ ok: true, events: 3, streams: 2 })
+    atTheFile(fixture, "UPDATE approvals SET answered_by = 'bob'")
+    expect(store.verify(session.id)).toMatchObject({ ok: false, problems: [{ stream: "apr_1" }] })
+    expect(store.verify(other.id).ok).toBe(true)
   })
 
   test("does not take what others do meanwhile for a mistake", () => {
@@ -125,6 +163,18 @@ describe("an audit of artifacts", () => {
     expect(store.verify().problems).toEqual([{ ...place, what: `the artifact ${ref} it names was changed` }])
     rmSync(path)
     expect(store.verify().problems).toEqual([{ ...place, what: `the artifact ${ref} it names is missing` }])
+  })
+
+  test("of one execution finds what it shares with an earlier one, and not what others name", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const [first, second, other] = [runOne(store, long), runOne(store, long), runOne(store)]
+    rmSync(artifactPath(fixture.options.artifactsDirectory, refOf(fixture)))
+    expect([first, second, other].map(id => store.verify(id).problems.map(({ stream }) => stream))).toEqual([
+      [first],
+      [second],
+      [],
+    ])
   })
 
   test("does not look for those of pruned executions", () => {

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test"
+import { noFaults } from "../../src/base/faults.ts"
+import { newEvent } from "../../src/domain/event-definition.ts"
+import { ControlRequested } from "../../src/domain/pipeline/pipeline-events.ts"
+import { PlanApproved } from "../../src/domain/session-events.ts"
+import { concernedStreams } from "../../src/store/concerned-streams.ts"
+import { openDatabase } from "../../src/store/database.ts"
+import { event, sessionWriter, startSession } from "./support/session-events.ts"
+import { runOne, storeFixture } from "./support/store-fixture.ts"
+
+test("a session is told of by its events, the answers to it, its plan's approval and what others asked of it", () => {
+  using fixture = storeFixture()
+  const store = fixture.open()
+  const execution = runOne(store)
+  const approval = { planId: "p", planHash: "sha256:1", approver: "ada", stepCount: 1 }
+  sessionWriter(store, "apr_plan").append(
+    newEvent(PlanApproved, { ...approval, approvalId: "apr_plan", expiresAt: "2026-01-02T04:00:00.000Z" }),
+  )
+  const session = startSession(store, { approvalId: "apr_plan" })
+  session.append(
+    event.approvalRequested("apr_1", session.id),
+    event.approvalRequested("apr_open", session.id),
+  )
+  sessionWriter(store, "apr_1").append(event.approvalAnswered("apr_1"))
+  const control = { control: "pause", by: "ada", reason: "lunch" } as const
+  const controls = sessionWriter(store, "ctl_1")
+  for (let count = 0; count < 2; count++)
+    controls.append(newEvent(ControlRequested, { sessionId: session.id, ...control }))
+  sessionWriter(store, "ctl_2").append(newEvent(ControlRequested, { sessionId: "ses_other", ...control }))
+  const { databasePath: path } = fixture.options
+  using connection = openDatabase({ path, readOnly: true, busyTimeoutMs: 100, faults: noFaults })
+  expect([...concernedStreams(connection, session.id)].sort()).toEqual([
+    ["apr_1", 1],
+    ["apr_plan", 1],
+    ["ctl_1", 2],
+    [session.id, 3],
+  ])
+  expect([...concernedStreams(connection, execution)]).toEqual([[execution, 2]])
+  expect([...concernedStreams(connection, "ses_nobody")]).toEqual([])
+})
