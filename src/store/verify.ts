@@ -72,10 +72,12 @@ function walk(parts: VerifyParts, anchors: readonly Anchor[], id: string | undef
 /** Of a log whose events are genuine. */
 function concernedPart(connection: Connection, id: string, problems: readonly AuditProblem[]): Walked {
   const streams = concernedStreams(connection, id)
+  const own = problems.filter(({ stream }) => stream === null || streams.has(stream))
+  const unknown = { stream: id, seq: null, position: null, what: "no event tells of it" }
   return {
     events: streams.values().reduce((sum, events) => sum + events, 0),
     streams: streams.size,
-    problems: problems.filter(({ stream }) => stream === null || streams.has(stream)),
+    problems: streams.size === 0 ? [...own, unknown] : own,
     concerned: [...streams.keys()],
   }
 }

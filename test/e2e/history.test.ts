@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, readdirSync, rmSync, utimesSync } from "node:
 import { join } from "node:path"
 import { runAcode } from "../support/acode.ts"
 import { agentWorkspace } from "../support/agent-workspace.ts"
+import { planWorkspace } from "../support/plan-workspace.ts"
 import { contains, open, reply } from "../support/script-replies.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
@@ -149,6 +150,19 @@ describe("what was changed behind acode's back is found", () => {
     copyFileSync(saved, database)
     expect((await acodeThere("audit", "verify")).exitCode).toBe(65)
   })
+})
+
+test("audit verify of a command that a session ran looks at the session", async () => {
+  using room = planWorkspace()
+  room.plan([["run_command", { argv: ["seq", "1", "5000"] }]])
+  expect((await room.approveAndRun()).run.exitCode).toBe(0)
+  const [{ id }] = JSON.parse((await room.acode("runs", "list", "--json")).stdout)
+  const verified = await room.acode("audit", "verify", id, "--json")
+  expect([verified.exitCode, JSON.parse(verified.stdout).events > 5]).toEqual([0, true])
+  const database = new Database(join(room.workspace.root, ".agent/workspace.db"))
+  database.run("UPDATE executions SET exit_code = 1")
+  database.close()
+  expect((await room.acode("audit", "verify", id)).exitCode).toBe(65)
 })
 
 test("prune removes executions and the history still verifies", async () => {

@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test"
 import { noFaults } from "../../src/base/faults.ts"
+import { CommandStarted } from "../../src/domain/command-events.ts"
 import { newEvent } from "../../src/domain/event-definition.ts"
 import { ControlRequested } from "../../src/domain/pipeline/pipeline-events.ts"
 import { PlanApproved } from "../../src/domain/session-events.ts"
 import { concernedStreams } from "../../src/store/concerned-streams.ts"
 import { openDatabase } from "../../src/store/database.ts"
 import { event, sessionWriter, startSession } from "./support/session-events.ts"
-import { runOne, storeFixture } from "./support/store-fixture.ts"
+import { runOne, startOf, storeFixture } from "./support/store-fixture.ts"
 
 test("a session is told of by its events, the answers to it, its plan's approval and what others asked of it", () => {
   using fixture = storeFixture()
@@ -20,6 +21,7 @@ test("a session is told of by its events, the answers to it, its plan's approval
   session.append(
     event.approvalRequested("apr_1", session.id),
     event.approvalRequested("apr_open", session.id),
+    newEvent(CommandStarted, startOf("exe_inside")),
   )
   sessionWriter(store, "apr_1").append(event.approvalAnswered("apr_1"))
   const control = { control: "pause", by: "ada", reason: "lunch" } as const
@@ -33,8 +35,11 @@ test("a session is told of by its events, the answers to it, its plan's approval
     ["apr_1", 1],
     ["apr_plan", 1],
     ["ctl_1", 2],
-    [session.id, 3],
+    [session.id, 4],
   ])
   expect([...concernedStreams(connection, execution)]).toEqual([[execution, 2]])
+  expect([...concernedStreams(connection, "exe_inside")].sort()).toEqual(
+    [...concernedStreams(connection, session.id)].sort(),
+  )
   expect([...concernedStreams(connection, "ses_nobody")]).toEqual([])
 })

@@ -87,6 +87,16 @@ describe("an audit", () => {
     expect(store.verify(last).ok).toBe(false)
   })
 
+  test("of what no event tells of is not content", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    runOne(store)
+    expect(store.verify("exe_nobody")).toMatchObject({
+      ...{ ok: false, events: 0, streams: 0 },
+      problems: [{ stream: "exe_nobody", what: "no event tells of it" }],
+    })
+  })
+
   test("of a session counts the answers to what it asked, and looks at their rows", () => {
     using fixture = storeFixture()
     const store = fixture.open()
