@@ -48,6 +48,17 @@ describe("verifying a log with sessions in it", () => {
     expect(at.store.verify()).toMatchObject({ ok: true, problems: [], streams: 5 })
   })
 
+  test("finds nothing wrong with half a character that a model said", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const session = startSession(store, { goal: "say \ud83d" })
+    const half = { ...remarks("a\ude00.ts", "TS\ud83d"), ...changing("b\ud83d.ts") }
+    session.append(event.callRequested("cal_1", { tool: "edit\ud83d" }), event.callSettled("cal_1", half))
+    session.append(event.sessionRested({ reason: "I cannot \ud83d" }))
+    runOne(store, { command: { arguments: ["x\ud83d"] } })
+    expect(store.verify()).toMatchObject({ ok: true, problems: [] })
+  })
+
   const changes: readonly (readonly [table: string, sql: string])[] = [
     ["sessions", "UPDATE sessions SET state = 'FAILED' WHERE undone_at IS NOT NULL"],
     ["sessions", "UPDATE sessions SET exit_code = 0, reason = 'done' WHERE reason IS NULL"],
