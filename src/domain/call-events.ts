@@ -67,7 +67,10 @@ export const ToolCallSettled = defineEvent(
       resultDigest: described(z.nullable(z.string()), "what two runs of one plan share"),
       exitCode: z.nullable(z.int()),
       executionId: described(z.nullable(z.string()), "the command it ran"),
-      paths: z.array(z.string()),
+      paths: described(
+        z.array(z.string()),
+        "what it looked at, and what it changed where that is an artifact",
+      ),
       changes: RecordedChanges(),
       diagnostics: z.array(Diagnostic()),
       durationMs: z.int().check(z.nonnegative()),

@@ -63,16 +63,22 @@ export function redacted<Given extends Outcome>(outcome: Given, redactor: Redact
 
 export function settledEvent(settled: SettledCall, artifacts: ArtifactStore, keepsText: boolean): NewEvent {
   const { callId, outcome, certainty, error, resultDigest, exitCode, executionId } = settled
+  const changes = recordChanges(settled.changes, artifacts)
   return newEvent(ToolCallSettled, {
     ...{ callId, outcome, certainty, error, resultDigest, exitCode, executionId },
     result: settled.value === null ? null : recordJson(settled.value, artifacts),
     text: keepsText ? recordText(settled.text, artifacts) : null,
-    paths: [...settled.paths],
-    changes: recordChanges(settled.changes, artifacts),
+    paths: changes.kind === "inline" ? [...settled.paths] : allPaths(settled),
+    changes,
     diagnostics: [...settled.diagnostics],
     durationMs: settled.durationMs,
     waitMs: settled.waitMs,
   })
+}
+
+/** Evidence is looked up by path, and nobody opens an artifact for that. */
+function allPaths({ paths, changes }: SettledCall): string[] {
+  return [...new Set([...paths, ...changes.map(({ path }) => path)])]
 }
 
 /** Taken before redaction and without anything that differs from run to run. */

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { runAcode } from "../support/acode.ts"
+import { check } from "../support/checker.ts"
+import { planWorkspace } from "../support/plan-workspace.ts"
 import { seeded, seedSession } from "../support/seeded-session.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
@@ -23,6 +25,15 @@ async function json(...args: readonly string[]) {
 async function ids(...args: readonly string[]): Promise<readonly string[]> {
   return (await json(...args)).map((row: { id: string }) => row.id)
 }
+
+test("a call that changed more than stands in its event is found by each file", async () => {
+  using room = planWorkspace()
+  room.plan([["run_command", { argv: ["sh", "-c", "mkdir d; for i in $(seq 101); do echo x > d/$i; done"] }]])
+  expect((await room.approveAndRun()).run.exitCode).toBe(0)
+  for (const verb of ["by-file", "latest"])
+    expect(JSON.parse((await room.acode("evidence", verb, "d/101", "--json")).stdout)).toHaveLength(1)
+  expect(await check(room.workspace)).toEqual([])
+})
 
 describe("evidence", () => {
   test("is found by tool in either spelling, and says the name as it was written", async () => {

@@ -98,12 +98,25 @@ describe("redaction of an outcome", () => {
   })
 })
 
-test("the event of an outcome fits its definition, with and without a value", () => {
-  const artifacts: ArtifactStore = {
-    put: () => "sha256:1",
-    putJson: () => ({ ref: "sha256:1", bytes: 1 }),
-    get: () => null,
+const artifacts: ArtifactStore = {
+  put: () => "sha256:1",
+  putJson: () => ({ ref: "sha256:1", bytes: 1 }),
+  get: () => null,
+}
+
+test("the event of an outcome names every path that changed, however many there are", () => {
+  const paths = Array.from({ length: 101 }, (_, index) => `${index}.txt`)
+  const changes = paths.map(path => ({ path, before: null, after: "1" }))
+  const named = (count: number) => {
+    const outcome = outcomeOf(result({ paths: ["a.txt", "1.txt"] }), changes.slice(0, count), "done")
+    const { data } = settledEvent({ ...outcome, callId: "c", durationMs: 3, waitMs: 0 }, artifacts, false)
+    return ToolCallSettled.data.parse(data).paths
   }
+  expect(named(100)).toEqual(["a.txt", "1.txt"])
+  expect(named(101)).toEqual(["a.txt", "1.txt", "0.txt", ...paths.slice(2)])
+})
+
+test("the event of an outcome fits its definition, with and without a value", () => {
   for (const value of [null, { a: 1 }]) {
     const outcome = { ...outcomeOf(result({ value }), [], "done"), callId: "cal_1", durationMs: 3, waitMs: 0 }
     const { data } = settledEvent(outcome, artifacts, value !== null)

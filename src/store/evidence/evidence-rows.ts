@@ -115,7 +115,7 @@ function fileRows(row: CallRow, settled: SettledFields): readonly DetailRow[] {
   }))
 }
 
-/** Changes too many to stand in the event are read from their artifact by whoever needs them, not here. */
+/** Of changes too many to stand in the event the paths are among those it names; their artifact is not read here. */
 function changedPaths({ changes }: SettledFields): readonly string[] {
   return changes.kind === "inline" ? changes.value.map(change => change.path) : []
 }
