@@ -58,7 +58,7 @@ export function storedBytes(directory: string, ref: string): number | null {
 function put(parts: ArtifactParts, content: Uint8Array): string {
   const ref = `sha256:${sha256Hex(content)}`
   const path = artifactPath(parts.directory, ref)
-  if (storedBytes(parts.directory, ref) === content.length && touch(path, parts.clock)) return ref
+  if (holds(parts.directory, ref, content) && touch(path, parts.clock)) return ref
   makeDirectories(parts.directory, dirname(path))
   const aside = join(dirname(path), `${asidePrefix}${crypto.randomUUID()}`)
   try {
@@ -81,6 +81,12 @@ function putJson(parts: ArtifactParts, value: Json): StoredJson {
 
 /** Marks a file that is being written; one that stays behind is collected later. */
 export const asidePrefix = ".aside-"
+
+/** By its content: a damaged file is as long as a good one, and whoever names it would name what nobody can read. */
+function holds(directory: string, ref: string, content: Uint8Array): boolean {
+  if (storedBytes(directory, ref) !== content.length) return false
+  return withArtifact(directory, ref, fd => readFileSync(fd).equals(content)) ?? false
+}
 
 /** Tells a prune in another process that this content is about to be named again. */
 function touch(path: string, clock: Clock): boolean {

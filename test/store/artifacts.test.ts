@@ -99,6 +99,14 @@ describe("storing an artifact", () => {
     expect(textOf(at.artifacts.get(ref))).toBe("hello")
   })
 
+  test("mends a file that is damaged and as long as it was", () => {
+    using at = shelf()
+    const ref = at.artifacts.put(bytes("hello"))
+    writeFileSync(artifactPath(at.directory, ref), "hallo")
+    expect(at.artifacts.put(bytes("hello"))).toBe(ref)
+    expect(textOf(at.artifacts.get(ref))).toBe("hello")
+  })
+
   test("the name appears only when the content is synced", () => {
     const points: string[] = []
     const seen: (number | null)[] = []
