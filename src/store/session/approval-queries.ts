@@ -1,6 +1,8 @@
 import { assert } from "../../base/assert.ts"
 import { toIso } from "../../base/clock.ts"
 import { ApprovalRequested } from "../../domain/call-events.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { RecordedText } from "../../domain/recorded-text.ts"
 import type { ArtifactStore } from "../contract.ts"
 import type { Connection } from "../database.ts"
 import { fieldsOf } from "../event-fields.ts"
@@ -104,7 +106,7 @@ function toSummary(
     files,
     reason,
     rule,
-    preview: textOf(requested.preview, artifacts),
+    preview: previewOf(requested.preview, artifacts),
     subjectHash,
     requestedAt: row.requested_at,
     expiresAt: row.expires_at,
@@ -114,6 +116,16 @@ function toSummary(
     answerReason: row.answer_reason,
     answerExpiresAt: row.answer_expires_at,
     usedAt: row.used_at,
+  }
+}
+
+/** One that was changed is not shown, and says so: it must not keep anybody from the other approvals. */
+function previewOf(preview: RecordedText, artifacts: ArtifactStore): string {
+  try {
+    return textOf(preview, artifacts)
+  } catch (error) {
+    if (!(error instanceof Failure && error.report.kind === "integrity")) throw error
+    return `[${error.report.message}: ${error.report.where}]`
   }
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { writeFileSync } from "node:fs"
+import { artifactPath } from "../../../src/store/artifacts.ts"
 import type { Store } from "../../../src/store/contract.ts"
 import { event, type SessionWriter, startSession } from "../support/session-events.ts"
 import { type StoreFixture, storeFixture } from "../support/store-fixture.ts"
@@ -40,6 +42,23 @@ describe("an approval request", () => {
       usedAt: null,
     })
     expect(store.approvals.find("apr_2")).toBeNull()
+  })
+
+  test("is listed and found with a preview that was changed, which is not shown", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const session = asking(store)
+    const ref = store.artifacts.put(new TextEncoder().encode("a long preview"))
+    session.append(
+      event.approvalRequested("apr_1", session.id, { preview: { kind: "artifact", ref, bytes: 14 } }),
+      event.approvalRequested("apr_2", session.id),
+    )
+    writeFileSync(artifactPath(fixture.options.artifactsDirectory, ref), "a kind preview")
+    expect(store.approvals.list({ open: true }).map(({ preview }) => preview)).toEqual([
+      "+ line",
+      `[the content of an artifact does not match its name: ${ref}]`,
+    ])
+    expect(store.approvals.find("apr_1")?.state).toBe("open")
   })
 
   test("has its preview read from the artifact a long one is kept in", () => {
