@@ -151,16 +151,19 @@ function runnable(plan: Plan, where: string): RunnablePlan {
 
 async function undoOf(wiring: Wiring, sessionId: string) {
   const store = await wiring.store()
-  const found = store.sessions.find(sessionId)
-  if (found?.undoneAt != null)
-    throw undoFailure("ACODE-UNDO-002", `it was undone at ${found.undoneAt}`, sessionId)
   const { checkpoints } = await wiring.workspace()
   const parts = { checkpoints, artifacts: store.artifacts }
   const plan = planUndo(parts, store.log.read(sessionId))
   // Also when all is back already: an undo that died before it was recorded is finished by the next one.
-  if (plan.parts.length + plan.lost.length === 0)
-    throw undoFailure("ACODE-UNDO-001", "the session changed nothing that is left", sessionId)
+  if (plan.parts.length + plan.lost.length === 0) throw nothingToUndo(store, sessionId)
   return { store, parts, plan }
+}
+
+function nothingToUndo(store: Store, sessionId: string): Failure {
+  const undoneAt = store.sessions.find(sessionId)?.undoneAt ?? null
+  return undoneAt === null
+    ? undoFailure("ACODE-UNDO-001", "the session changed nothing that is left", sessionId)
+    : undoFailure("ACODE-UNDO-002", `it was undone at ${undoneAt}`, sessionId)
 }
 
 /** Holds the workspace and the session while files are put back; what was done is in the log afterwards. */

@@ -141,7 +141,7 @@ const folds: ReadonlyMap<string, Fold> = new Map([
     draft.head = { ...draft.head, ...started }
   }),
   on(SessionResumed, draft => {
-    draft.head = { ...draft.head, state: "EXECUTING", reason: null, exitCode: null }
+    draft.head = { ...draft.head, state: "EXECUTING", reason: null, exitCode: null, undoneAt: null }
   }),
   on(StageEntered, (draft, { stage }) => {
     draft.head = { ...draft.head, state: stage === "planner" ? "PLANNING" : "EXECUTING" }

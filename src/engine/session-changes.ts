@@ -1,6 +1,7 @@
 import type * as z from "zod/mini"
 import { type RecordedChanges, ToolCallSettled, ToolCallStarted } from "../domain/call-events.ts"
 import { dataOf } from "../domain/event-definition.ts"
+import { SessionUndone } from "../domain/session-events.ts"
 import { FileChange } from "../domain/tool-call.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 
@@ -15,7 +16,7 @@ export interface PathHistory {
 }
 
 /**
- * Every path a session left different. A path that was changed several times goes back to before the first of them,
+ * Every path a session left different, since it was last undone or at all. A path that was changed several times goes back to before the first of them,
  * but not beyond a change that somebody else made in between: that one was seen as what was there before ours.
  */
 export function sessionChanges(
@@ -46,8 +47,10 @@ interface RecordedChange extends FileChange {
 
 function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>): readonly RecordedChange[] {
   const checkpointOf = new Map<string, string | null>()
-  const changes: RecordedChange[] = []
+  let changes: RecordedChange[] = []
   for (const event of events) {
+    // What was put back is not there any more, whatever the session does after it.
+    if (dataOf(SessionUndone, event) !== null) changes = []
     const started = dataOf(ToolCallStarted, event)
     if (started !== null) checkpointOf.set(started.callId, started.checkpointId)
     const settled = dataOf(ToolCallSettled, event)

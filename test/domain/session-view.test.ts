@@ -75,6 +75,16 @@ describe("the view of a session", () => {
     expect(view).toMatchObject({ state: "COMPLETED", endedAt: at(1), undoneAt: at(2) })
   })
 
+  test("that goes on after it was undone is not undone any more", () => {
+    const view = viewOf(
+      event.sessionStarted(),
+      event.sessionRested(),
+      event.sessionUndone(),
+      event.sessionResumed(),
+    )
+    expect(view).toMatchObject({ state: "EXECUTING", undoneAt: null })
+  })
+
   test("passes over events it does not know", () => {
     const unknown = { type: "moon.waxed", version: 1, data: { phase: 3 } }
     expect(viewOf(event.sessionStarted(), unknown).goal).toBe("tidy up")

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
 import { type PlanWorkspace, planWorkspace } from "../support/plan-workspace.ts"
+import { contains, reply } from "../support/script-replies.ts"
 
 let room: PlanWorkspace
 beforeEach(async () => {
@@ -56,5 +58,43 @@ describe("session undo", () => {
     await room.approveAndRun()
     const run = await room.acode("session", "undo")
     expect([run.exitCode, run.stderr]).toEqual([1, expect.stringContaining("ACODE-UNDO-001")])
+  })
+})
+
+describe("session undo of a session that rests", () => {
+  /** A file is written, then the step is given up; a resume writes it again. */
+  async function resting(): Promise<AgentWorkspace> {
+    const agent = agentWorkspace()
+    agent.script(
+      reply.plan({ write: ["greeting.txt"], acceptance: [contains("greeting.txt", "hello")] }),
+      reply.write("greeting.txt", "hello\n"),
+      reply.giveUp("cannot"),
+      reply.write("greeting.txt", "hello again\n"),
+      reply.finish(),
+      reply.review("approve"),
+    )
+    expect((await agent.run("--yes=plan")).exitCode).toBe(30)
+    expect((await agent.acode("session", "undo")).exitCode).toBe(0)
+    expect(agent.file("greeting.txt")).toBeNull()
+    return agent
+  }
+
+  test("lets it be cancelled, and nothing looks changed", async () => {
+    using agent = await resting()
+    expect((await agent.acode("cancel")).exitCode).toBe(0)
+    expect((await agent.acode("audit", "verify")).exitCode).toBe(0)
+    const again = await agent.acode("session", "undo")
+    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining("ACODE-UNDO-002")])
+  })
+
+  test("lets it go on, and what it writes then can be undone as well", async () => {
+    using agent = await resting()
+    expect((await agent.resume()).exitCode).toBe(0)
+    expect(agent.file("greeting.txt")).toBe("hello again\n")
+    expect((await agent.acode("audit", "verify")).exitCode).toBe(0)
+    expect((await agent.acode("session", "list")).stdout).not.toContain("(undone)")
+    expect((await agent.acode("session", "undo")).exitCode).toBe(0)
+    expect(agent.file("greeting.txt")).toBeNull()
+    expect(await check(agent.workspace)).toEqual([])
   })
 })

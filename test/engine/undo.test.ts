@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, readlinkSync, rmSync, statSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { planUndo, undo } from "../../src/engine/undo.ts"
+import { event } from "../store/support/session-events.ts"
 import { type PlanRoom, planRoom } from "../support/plan-room.ts"
 
 let room: PlanRoom
@@ -11,6 +12,8 @@ const parts = () => ({ checkpoints: room.checkpoints, artifacts: room.store.arti
 const planned = () => planUndo(parts(), room.events())
 const undone = () => undo(parts(), planned())
 const path = (name: string) => join(room.root, name)
+const write = (name: string, content: string) =>
+  room.call("write_file", { path: name, content }, { isGrantedAsWritten: true })
 const sh = (script: string) => ["run_command", { argv: ["sh", "-c", script] }] as const
 
 describe("undoing a session", () => {
@@ -178,6 +181,19 @@ describe("a pre-image that is not there", () => {
     await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])
     expect(planned()).toMatchObject({ lost: ["a.txt"], write: [] })
   })
+})
+
+test("a session that goes on after it was undone is undone from there on", async () => {
+  room = planRoom({ files: { "a.txt": "a\n", "b.txt": "b\n" } })
+  await write("a.txt", "A\n")
+  await write("b.txt", "B\n")
+  room.log.append([event.sessionUndone({ restored: [...undone().restored] })])
+  expect(planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [], parts: [] })
+  room.put("a.txt", "A\n")
+  await write("b.txt", "BB\n")
+  expect(undone()).toMatchObject({ restored: ["b.txt"], foreign: [] })
+  // The same content as the session's, and not of the session.
+  expect([room.read("a.txt"), room.read("b.txt")]).toEqual(["A\n", "b\n"])
 })
 
 test("undoing twice does what is left to do, so that a crash in the middle of it costs nothing", async () => {

@@ -28,7 +28,7 @@ export interface SessionSummary {
   readonly startedAt: string
   readonly endedAt: string | null
   readonly owner: ProcessIdentity
-  /** When its changes were put back. */
+  /** When its changes were put back; null again once it goes on. */
   readonly undoneAt: string | null
 }
 

@@ -42,8 +42,8 @@ export const sessionRows = tableProjection<SessionRow>({
   table: sessionsTable,
   idOf: event => (sessionEventTypes.has(event.type) ? event.stream : null),
   next: (row, event) => (row === null ? startedRow(event) : changedRow(row, event)),
-  // Undoing comes any time after the end.
-  isFinal: row => row.undone_at !== null,
+  // A session that rests can be undone and go on, and one that has ended be undone again for what was left of it.
+  isFinal: () => false,
   detailTables: [],
   detailsOf: () => [],
 })

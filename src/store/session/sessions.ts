@@ -1,5 +1,6 @@
+import { SessionResumed } from "../../domain/pipeline/pipeline-events.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
-import type { Lane } from "../../domain/session-events.ts"
+import { type Lane, SessionUndone } from "../../domain/session-events.ts"
 import type { Connection } from "../database.ts"
 import { leaseOwner } from "../leases.ts"
 import { matchingIds, readRow } from "../table-projection.ts"
@@ -14,13 +15,13 @@ export function createSessions(connection: Connection): SessionHistory {
     find: id =>
       read(() => {
         const row = readRow<SessionRow>(connection, sessionsTable, id)
-        return row === null ? null : toSummary(row)
+        return row === null ? null : toSummary(connection, row)
       }),
     interrupted: isAlive =>
       read(() =>
         runningSessions(connection)
           .filter(row => !isAlive(ownerOf(connection, row)))
-          .map(toSummary),
+          .map(row => toSummary(connection, row)),
       ),
   }
 }
@@ -35,7 +36,7 @@ function listSessions(
        ORDER BY started_at DESC, started_position DESC LIMIT ?2`,
     )
     .all(filter.lane ?? null, filter.limit ?? -1)
-    .map(toSummary)
+    .map(row => toSummary(connection, row))
 }
 
 function runningSessions(connection: Connection): readonly SessionRow[] {
@@ -53,7 +54,7 @@ function ownerIn(row: SessionRow): ProcessIdentity {
   return { bootId: row.boot_id, pid: row.pid, startTicks: row.start_ticks }
 }
 
-function toSummary(row: SessionRow): SessionSummary {
+function toSummary(connection: Connection, row: SessionRow): SessionSummary {
   return {
     id: row.id,
     lane: row.lane,
@@ -68,6 +69,19 @@ function toSummary(row: SessionRow): SessionSummary {
     startedAt: row.started_at,
     endedAt: row.ended_at,
     owner: ownerIn(row),
-    undoneAt: row.undone_at,
+    undoneAt: row.undone_at !== null && wentOn(connection, row.id) ? null : row.undone_at,
   }
+}
+
+/**
+ * Whether a session was taken up again after it was undone. Asked of the events, because the row keeps when it was last
+ * undone: with another meaning, rows that are there already would look as if somebody had changed them.
+ */
+function wentOn(connection: Connection, id: string): boolean {
+  const last = connection.db
+    .query<{ type: string }, [string, string, string]>(
+      "SELECT type FROM events WHERE stream = ? AND type IN (?, ?) ORDER BY seq DESC LIMIT 1",
+    )
+    .get(id, SessionResumed.type, SessionUndone.type)
+  return last?.type === SessionResumed.type
 }

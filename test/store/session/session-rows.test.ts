@@ -85,6 +85,22 @@ describe("the row of a session", () => {
     expect(rowOf(fixture, session.id)?.undone_at).toBe(new Date(fixture.clock.now()).toISOString())
   })
 
+  test("may change after an undoing: a session that rests goes on, one that has ended is undone again", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const [cancelled, resumed, twice] = [startSession(store), startSession(store), startSession(store)]
+    for (const session of [cancelled, resumed]) session.append(event.sessionRested(), event.sessionUndone())
+    twice.append(event.sessionFinished(), event.sessionUndone())
+    fixture.clock.advance(1_000)
+    cancelled.append(event.sessionFinished({ state: "CANCELLED", exitCode: 30 }))
+    resumed.append(event.sessionResumed(), event.stepStarted())
+    twice.append(event.sessionUndone())
+    expect(rowOf(fixture, cancelled.id)).toMatchObject({ state: "CANCELLED", exit_code: 30 })
+    expect(rowOf(fixture, resumed.id)).toMatchObject({ state: "EXECUTING", reason: null })
+    expect(rowOf(fixture, twice.id)?.undone_at).toBe(new Date(fixture.clock.now()).toISOString())
+    expect(store.verify()).toMatchObject({ ok: true, problems: [] })
+  })
+
   test("is not made by events of a stream that never said it is a session", () => {
     using fixture = storeFixture()
     const stray = sessionWriter(fixture.open())

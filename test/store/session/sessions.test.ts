@@ -51,6 +51,21 @@ describe("the sessions of a workspace", () => {
     expect(store.sessions.find("ses_other")).toBeNull()
   })
 
+  test("are undone until they go on", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const session = startSession(store)
+    const at = new Date(fixture.clock.now()).toISOString()
+    const undoneAt = () => store.sessions.find(session.id)?.undoneAt
+    session.append(event.sessionRested(), event.sessionUndone())
+    expect(undoneAt()).toBe(at)
+    session.append(event.sessionResumed())
+    expect([undoneAt(), store.sessions.list({})[0]?.undoneAt]).toEqual([null, null])
+    fixture.clock.advance(1_000)
+    session.append(event.sessionFinished(), event.sessionUndone())
+    expect(undoneAt()).toBe(new Date(fixture.clock.now()).toISOString())
+  })
+
   test("are matched by the beginning and by the end of their ids", () => {
     using fixture = storeFixture()
     const store = fixture.open()

@@ -7,6 +7,8 @@ import {
   ToolCallStarted,
 } from "../../../src/domain/call-events.ts"
 import { type EventDefinition, type NewEvent, newEvent } from "../../../src/domain/event-definition.ts"
+import { SessionResumed } from "../../../src/domain/pipeline/pipeline-events.ts"
+import { defaultLimits, plainSettings } from "../../../src/domain/pipeline/settings.ts"
 import {
   SessionFinished,
   SessionRested,
@@ -60,8 +62,22 @@ export const event = {
       waitMs: 0,
       ...change,
     }),
-  sessionUndone: () =>
-    newEvent(SessionUndone, { restored: ["a.txt"], removed: [], foreign: [], blocked: [], by: "ada" }),
+  sessionResumed: () =>
+    newEvent(SessionResumed, {
+      settings: { ...plainSettings, limits: defaultLimits },
+      skipsFailed: false,
+      by: "ada",
+      owner: processIdentity(),
+    }),
+  sessionUndone: (change: Change<typeof SessionUndone> = {}) =>
+    newEvent(SessionUndone, {
+      restored: ["a.txt"],
+      removed: [],
+      foreign: [],
+      blocked: [],
+      by: "ada",
+      ...change,
+    }),
   stepStarted: (change: Change<typeof StepStarted> = {}) =>
     newEvent(StepStarted, {
       taskId: "t1",
