@@ -8,7 +8,7 @@ export const sessionUndo = defineCommand({
   summary: "put back what a session changed, and nothing else",
   description:
     "Shows what will be put back and does it. Files that somebody else has changed since stay as they are and are\n" +
-    "named; the exit code is then 1.",
+    "named; the exit code is then 1, and another undo goes on with what is left.",
   ...sessionArguments,
   flags: {
     ...sessionArguments.flags,

@@ -1,6 +1,6 @@
 import type * as z from "zod/mini"
 import { type RecordedChanges, ToolCallSettled, ToolCallStarted } from "../domain/call-events.ts"
-import { dataOf } from "../domain/event-definition.ts"
+import { dataOf, type NewEvent } from "../domain/event-definition.ts"
 import { SessionUndone } from "../domain/session-events.ts"
 import { FileChange } from "../domain/tool-call.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
@@ -16,7 +16,7 @@ export interface PathHistory {
 }
 
 /**
- * Every path a session left different, since it was last undone or at all. A path that was changed several times goes back to before the first of them,
+ * Every path a session left different, but for what was put back. A path that was changed several times goes back to before the first of them,
  * but not beyond a change that somebody else made in between: that one was seen as what was there before ours.
  */
 export function sessionChanges(
@@ -49,8 +49,8 @@ function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>): rea
   const checkpointOf = new Map<string, string | null>()
   let changes: RecordedChange[] = []
   for (const event of events) {
-    // What was put back is not there any more, whatever the session does after it.
-    if (dataOf(SessionUndone, event) !== null) changes = []
+    const undone = dataOf(SessionUndone, event)
+    if (undone !== null) changes = notPutBack(changes, undone)
     const started = dataOf(ToolCallStarted, event)
     if (started !== null) checkpointOf.set(started.callId, started.checkpointId)
     const settled = dataOf(ToolCallSettled, event)
@@ -59,6 +59,15 @@ function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>): rea
     for (const change of listed(settled.changes, artifacts)) changes.push({ ...change, checkpointId })
   }
   return changes
+}
+
+/** What an undoing left alone is still the session's; the rest of it is not there any more. */
+function notPutBack(
+  changes: readonly RecordedChange[],
+  { foreign, blocked }: NewEvent<typeof SessionUndone>["data"],
+): RecordedChange[] {
+  const left = new Set([...foreign, ...blocked.map(({ path }) => path)])
+  return changes.filter(({ path }) => left.has(path))
 }
 
 function listed(

@@ -53,6 +53,17 @@ describe("session undo", () => {
     expect([read("a.txt"), read("b.txt"), read("c.txt")]).toEqual(["mine\n", "b\n", "mine too\n"])
   })
 
+  test("goes on with what it had to leave alone, when that is as the session left it", async () => {
+    writeFileSync(path("a.txt"), "mine\n")
+    expect((await room.acode("session", "undo")).exitCode).toBe(1)
+    writeFileSync(path("a.txt"), "changed\nmore\n")
+    const run = await room.acode("session", "undo", "--json")
+    expect([run.exitCode, JSON.parse(run.stdout)]).toMatchObject([0, { restored: ["a.txt"], removed: [] }])
+    expect([read("a.txt"), read("b.txt")]).toEqual(["a\n", "b\n"])
+    expect(await check(room.workspace)).toEqual([])
+    expect((await room.acode("session", "undo")).stderr).toContain("ACODE-UNDO-002")
+  })
+
   test("of a session that changed nothing says so", async () => {
     room.plan([["file_read", { path: "a.txt" }]])
     await room.approveAndRun()

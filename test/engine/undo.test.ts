@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, readlinkSync, rmSync, statSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
-import { planUndo, undo } from "../../src/engine/undo.ts"
+import { planUndo, type Undone, undo } from "../../src/engine/undo.ts"
 import { event } from "../store/support/session-events.ts"
 import { type PlanRoom, planRoom } from "../support/plan-room.ts"
 
@@ -15,6 +15,13 @@ const path = (name: string) => join(room.root, name)
 const write = (name: string, content: string) =>
   room.call("write_file", { path: name, content }, { isGrantedAsWritten: true })
 const sh = (script: string) => ["run_command", { argv: ["sh", "-c", script] }] as const
+
+const listsOf = ({ restored, removed, foreign, blocked }: Undone) => ({
+  restored: [...restored],
+  removed: [...removed],
+  foreign: [...foreign],
+  blocked: [...blocked],
+})
 
 describe("undoing a session", () => {
   test("gives files back that were created, changed and deleted, and leaves the rest", async () => {
@@ -187,13 +194,34 @@ test("a session that goes on after it was undone is undone from there on", async
   room = planRoom({ files: { "a.txt": "a\n", "b.txt": "b\n" } })
   await write("a.txt", "A\n")
   await write("b.txt", "B\n")
-  room.log.append([event.sessionUndone({ restored: [...undone().restored] })])
+  room.log.append([event.sessionUndone(listsOf(undone()))])
   expect(planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [], parts: [] })
   room.put("a.txt", "A\n")
   await write("b.txt", "BB\n")
   expect(undone()).toMatchObject({ restored: ["b.txt"], foreign: [] })
   // The same content as the session's, and not of the session.
   expect([room.read("a.txt"), room.read("b.txt")]).toEqual(["A\n", "b\n"])
+})
+
+test("what an undoing had to leave alone is undone by the next, once nothing is in its way", async () => {
+  room = planRoom({ files: { "a.txt": "a\n", "b.txt": "b\n", "d/c.txt": "c\n" } })
+  for (const name of ["a.txt", "b.txt"]) await write(name, "new\n")
+  await room.call("delete_file", { paths: ["d/c.txt"] }, { isGrantedAsWritten: true })
+  room.put("a.txt", "hers\n")
+  rmSync(path("d"), { recursive: true })
+  room.put("d", "a file where a directory was\n")
+  const first = undone()
+  expect(first).toMatchObject({ foreign: ["a.txt"], blocked: [{ path: "d/c.txt" }] })
+  room.log.append([event.sessionUndone(listsOf(first))])
+  expect(planned()).toMatchObject({ foreign: ["a.txt"], write: ["d/c.txt"], remove: [] })
+  room.put("a.txt", "new\n")
+  room.put("b.txt", "new\n")
+  rmSync(path("d"))
+  const second = undone()
+  expect(second).toMatchObject({ restored: ["a.txt", "d/c.txt"], foreign: [], blocked: [] })
+  expect(["a.txt", "b.txt", "d/c.txt"].map(room.read)).toEqual(["a\n", "new\n", "c\n"])
+  room.log.append([event.sessionUndone(listsOf(second))])
+  expect(planned().parts).toEqual([])
 })
 
 test("undoing twice does what is left to do, so that a crash in the middle of it costs nothing", async () => {
