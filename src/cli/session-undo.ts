@@ -22,9 +22,10 @@ export const sessionUndo = defineCommand({
     const app = await service()
     const id = await sessionIdOf(app, input)
     const plan = await app.previewUndo(id)
-    const { remove, write, foreign, lost } = plan
+    const { remove, write, foreign } = plan
     if (input.flags.preview) {
-      if (globals.json) output.json({ id, remove, write, foreign, lost })
+      if (globals.json) output.json({ id, remove, write, foreign, lost: plan.lost.map(({ path }) => path) })
+      const lost = plan.lost.map(explained)
       tell(output, { "would remove": remove, "would restore": write, "changed by others": foreign, lost })
       return 0
     }
@@ -35,11 +36,15 @@ export const sessionUndo = defineCommand({
       removed,
       restored,
       "left alone, changed by others": undone.foreign,
-      "not put back": blocked.map(({ path, reason }) => `${path} (${reason})`),
+      "not put back": blocked.map(explained),
     })
     return undone.foreign.length + blocked.length === 0 ? 0 : 1
   },
 })
+
+function explained({ path, reason }: { readonly path: string; readonly reason: string }): string {
+  return `${path} (${reason})`
+}
 
 function tell(output: Output, groups: Readonly<Record<string, readonly string[]>>): void {
   for (const [name, paths] of Object.entries(groups))

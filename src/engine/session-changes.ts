@@ -1,6 +1,7 @@
 import type * as z from "zod/mini"
 import { type RecordedChanges, ToolCallSettled, ToolCallStarted } from "../domain/call-events.ts"
 import { dataOf, type NewEvent } from "../domain/event-definition.ts"
+import { isRedactedPath } from "../domain/redacted-path.ts"
 import { SessionUndone } from "../domain/session-events.ts"
 import { FileChange } from "../domain/tool-call.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
@@ -35,7 +36,9 @@ export function sessionChanges(
     }
     // A change that leaves the content alone is one of the mode, which only the checkpoint knows.
     const isModeChanged = history.some(({ before, after }) => before === after)
-    if (first.before === newest.after && !isModeChanged) return []
+    // Several files may share what is left of a redacted name, so that nothing can be said of any of them.
+    const isBack = first.before === newest.after && !isModeChanged && !isRedactedPath(path)
+    if (isBack) return []
     const { checkpointId, before } = first
     return [{ path, checkpointId, before, after: newest.after }]
   })

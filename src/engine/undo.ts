@@ -1,3 +1,4 @@
+import { isRedactedPath } from "../domain/redacted-path.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 import type { Checkpoint, Checkpoints, Restored } from "../workspace/checkpoint/contract.ts"
 import { type PathHistory, sessionChanges } from "./session-changes.ts"
@@ -15,10 +16,12 @@ export interface UndoPlan {
   readonly write: readonly string[]
   /** Somebody else changed them since: these stay as they are. */
   readonly foreign: readonly string[]
-  /** There is no copy of what they were. */
-  readonly lost: readonly string[]
+  /** These cannot be put back, and why. */
+  readonly lost: readonly LostPath[]
   readonly parts: readonly UndoPart[]
 }
+
+type LostPath = Restored["blocked"][number]
 
 /** Paths that go back to one checkpoint, each with the content the session left it with. */
 export interface UndoPart {
@@ -28,20 +31,13 @@ export interface UndoPart {
 
 /** Looks, and changes nothing. */
 export function planUndo(parts: UndoParts, events: readonly StoredEvent[]): UndoPlan {
-  const { goals, lost } = goalsOf(sessionChanges(parts.artifacts, events))
-  const undoParts: UndoPart[] = []
-  const missing: string[] = []
-  for (const [checkpointId, expected] of goals) {
-    const checkpoint = parts.checkpoints.load(checkpointId)
-    if (checkpoint === null) missing.push(...expected.keys())
-    else undoParts.push({ checkpoint, expected })
-  }
+  const { undoParts, lost } = goalsOf(parts.checkpoints, sessionChanges(parts.artifacts, events))
   const plans = undoParts.map(({ checkpoint, expected }) => parts.checkpoints.plan(checkpoint, expected))
   return {
     remove: plans.flatMap(plan => plan.remove).sort(),
     write: plans.flatMap(plan => plan.write.map(({ path }) => path)).sort(),
     foreign: plans.flatMap(plan => plan.foreign).sort(),
-    lost: [...lost, ...missing].sort(),
+    lost: lost.sort((a, b) => (a.path < b.path ? -1 : 1)),
     parts: undoParts,
   }
 }
@@ -60,20 +56,34 @@ export function undo(parts: UndoParts, plan: UndoPlan): Undone {
     removed: done.flatMap(each => each.remove).sort(),
     restored: done.flatMap(each => each.write.map(({ path }) => path)).sort(),
     foreign: done.flatMap(each => each.foreign).sort(),
-    blocked: [
-      ...done.flatMap(each => each.blocked),
-      ...plan.lost.map(path => ({ path, reason: "there is no copy of what it was" })),
-    ],
+    blocked: [...done.flatMap(each => each.blocked), ...plan.lost],
   }
 }
 
 /** Paths by the checkpoint they go back to. */
-function goalsOf(changes: readonly PathHistory[]) {
-  const goals = new Map<string, Map<string, string | null>>()
-  const lost: string[] = []
-  for (const { path, checkpointId, after } of changes) {
-    if (checkpointId === null) lost.push(path)
-    else goals.set(checkpointId, (goals.get(checkpointId) ?? new Map()).set(path, after))
+function goalsOf(checkpoints: Checkpoints, changes: readonly PathHistory[]) {
+  const undoParts: UndoPart[] = []
+  const lost: LostPath[] = []
+  for (const [checkpointId, histories] of Map.groupBy(changes, change => change.checkpointId)) {
+    const checkpoint = checkpointId === null ? null : checkpoints.load(checkpointId)
+    const expected = new Map<string, string | null>()
+    for (const history of histories) {
+      const { path, after } = history
+      const reason = checkpoint === null ? noCopy : reasonAgainst(checkpoint, history)
+      if (reason === null) expected.set(path, after)
+      else lost.push({ path, reason })
+    }
+    if (checkpoint !== null && expected.size > 0) undoParts.push({ checkpoint, expected })
   }
-  return { goals, lost }
+  return { undoParts, lost }
+}
+
+const noCopy = "there is no copy of what it was"
+
+/** A path that the pre-image does not know would look as if it were back already: nothing was there, nothing is. */
+function reasonAgainst({ scope, entries, absent }: Checkpoint, { path, before }: PathHistory): string | null {
+  const wasThere = entries.has(path)
+  const wasFree = scope === "tree" ? before === null && !isRedactedPath(path) : absent.includes(path)
+  if (wasThere || wasFree) return null
+  return isRedactedPath(path) ? "its name was redacted, so nobody can tell which file it is" : noCopy
 }

@@ -3,6 +3,7 @@ import { ToolCallRequested, ToolCallSettled, ToolCallStarted } from "../domain/c
 import { CommandFinished, CommandStarted } from "../domain/command-events.ts"
 import { dataOf, type NewEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
+import { isRedactedPath } from "../domain/redacted-path.ts"
 import type { CallError, Certainty, FileChange } from "../domain/tool-call.ts"
 import type { ArtifactStore, ExecutionHistory, StoredEvent } from "../store/contract.ts"
 import type { Checkpoint, Checkpoints } from "../workspace/checkpoint/contract.ts"
@@ -102,14 +103,25 @@ function lookAtTargets({ workspace }: RecoveryParts, { targets }: Started, tool:
   for (const directory of new Set(targets.map(({ path }) => posix.dirname(path)))) {
     removeLeftovers(workspace, directory)
   }
-  const certainty = certaintyOf(workspace, targets)
-  const changes = changedTargets(workspace, targets)
   const names = (some: readonly FileChange[]) => some.map(({ path }) => path).join(", ")
+  const [unnamed, named] = [targets.filter(isUnnamed), targets.filter(target => !isUnnamed(target))]
+  const changes = changedTargets(workspace, named)
+  // Named as changed, because an undo that passed over them would tell a person that all is back.
+  if (unnamed.length > 0) {
+    const what = `the log does not hold the name of ${names(unnamed)}; ${tool} cannot be told`
+    return found("unknown", [...changes, ...unnamed], what)
+  }
+  const certainty = certaintyOf(workspace, targets)
   if (certainty === "done") return found(certainty, changes, `${tool} was done: ${names(changes)}`)
   if (certainty === "notDone")
     return found(certainty, [], `${tool} was not done: ${names(targets)} as before`)
   if (certainty === "partly") return found(certainty, changes, `${tool} was done in part: ${names(changes)}`)
   return found(certainty, changes, `somebody has changed ${names(targets)} since; ${tool} cannot be told`)
+}
+
+/** The log has no name to look at. */
+function isUnnamed({ path }: FileChange): boolean {
+  return isRedactedPath(path)
 }
 
 function removeLeftovers(workspace: Workspace, directory: string): void {

@@ -64,6 +64,16 @@ describe("session undo", () => {
     expect((await room.acode("session", "undo")).stderr).toContain("ACODE-UNDO-002")
   })
 
+  test("never exits 0 for a file whose name the log does not hold", async () => {
+    const name = "ghp_abcdefghijklmnopqrstuvwxyz0123456789.json"
+    room.plan([["file_write", { path: name, contents: "overwritten\n" }]])
+    await room.approveAndRun()
+    const preview = await room.acode("session", "undo", "--preview", "--json")
+    expect(JSON.parse(preview.stdout)).toMatchObject({ lost: ["[REDACTED:github-token].json"] })
+    const run = await room.acode("session", "undo")
+    expect([run.exitCode, run.stdout]).toEqual([1, expect.stringContaining("not put back: [REDACTED:")])
+  })
+
   test("of a session that changed nothing says so", async () => {
     room.plan([["file_read", { path: "a.txt" }]])
     await room.approveAndRun()

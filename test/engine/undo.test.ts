@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { planUndo, type Undone, undo } from "../../src/engine/undo.ts"
 import { event } from "../store/support/session-events.ts"
 import { type PlanRoom, planRoom } from "../support/plan-room.ts"
+import type { PlanStepText } from "../support/plan-workspace.ts"
 
 let room: PlanRoom
 afterEach(() => room[Symbol.dispose]())
@@ -175,7 +176,7 @@ describe("a pre-image that is not there", () => {
       ["file_write", { path: "b.txt", contents: "B\n" }],
     ])
     room.checkpoints.collect(Number.MAX_SAFE_INTEGER, new Set([step_results[1]?.execution_id ?? ""]))
-    expect(planned()).toMatchObject({ lost: ["a.txt"], write: ["b.txt"] })
+    expect(planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: ["b.txt"] })
     expect(undone()).toMatchObject({
       restored: ["b.txt"],
       blocked: [{ path: "a.txt", reason: "there is no copy of what it was" }],
@@ -186,7 +187,35 @@ describe("a pre-image that is not there", () => {
   test("because the file was too large makes the path lost as well", async () => {
     room = planRoom({ files: { "a.txt": "x".repeat(3_000) }, checkpointLimits: { fileBytesMax: 1_000 } })
     await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])
-    expect(planned()).toMatchObject({ lost: ["a.txt"], write: [] })
+    expect(planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: [] })
+  })
+})
+
+describe("a name that the log does not hold", () => {
+  const name = (letter: string) => `ghp_${letter.repeat(36)}.json`
+  const redacted = "[REDACTED:github-token].json"
+  const reason = "its name was redacted, so nobody can tell which file it is"
+
+  const changes: readonly (readonly [string, () => PlanStepText])[] = [
+    ["is changed by a tool", () => ["file_write", { path: name("a"), contents: "A\n" }]],
+    ["is made by a tool", () => ["file_create", { path: name("n"), contents: "n\n" }]],
+    ["is changed by a command", () => sh(`echo A > ${name("a")}`)],
+    ["is made by a command", () => sh(`echo n > ${name("n")}`)],
+    ["is made, another of as much content deleted", () => sh(`mv ${name("a")} ${name("n")}`)],
+  ]
+  test.each(changes)("is told when it %s; the others go back", async (_, step) => {
+    room = planRoom({ files: { [name("a")]: "a\n", "b.txt": "b\n" } })
+    await room.run([step(), ["file_write", { path: "b.txt", contents: "B\n" }]])
+    const lost = [{ path: redacted, reason }]
+    expect(planned()).toMatchObject({ lost, write: ["b.txt"], remove: [] })
+    expect(undone()).toMatchObject({ blocked: lost, restored: ["b.txt"], removed: [] })
+  })
+
+  test("is no other than a name that only looks so", async () => {
+    room = planRoom({ files: { [redacted]: "a\n" } })
+    await room.run([["file_write", { path: redacted, contents: "A\n" }]])
+    expect(undone()).toMatchObject({ restored: [redacted], blocked: [] })
+    expect(room.read(redacted)).toBe("a\n")
   })
 })
 

@@ -129,6 +129,34 @@ describe("a replacement that was interrupted", () => {
     })
   })
 
+  test("of a file whose name the log does not hold is never told, done or not", async () => {
+    const name = "ghp_abcdefghijklmnopqrstuvwxyz0123456789.json"
+    room = dyingRoom({ files: { "a.txt": "a" } })
+    await beginAndDie(room, "write_file", { path: name, content: "new" })
+    const unnamed = { path: "[REDACTED:github-token].json", before: null }
+    expect(recover(room).settled).toMatchObject({ certainty: "unknown", changes: [unnamed] })
+    room.put(name, "new")
+    const { settled } = recover(room)
+    expect(settled).toMatchObject({ certainty: "unknown", cause: "unknown", changes: [unnamed] })
+    expect(settled.error?.message).toContain("write_file cannot be told")
+  })
+
+  test("of several, of which the log holds the name of one, names that one as far as it is known", async () => {
+    const name = "ghp_abcdefghijklmnopqrstuvwxyz0123456789.json"
+    room = dyingRoom({ files: { [name]: "x", "a.txt": "a" } })
+    await beginAndDie(room, "delete_file", { paths: ["a.txt", name] })
+    // A redacted path is never there, which is just what a deletion would have left.
+    expect(recover(room).settled).toMatchObject({
+      certainty: "unknown",
+      changes: [{ path: "[REDACTED:github-token].json" }],
+    })
+    rmSync(join(room.root, "a.txt"))
+    expect(recover(room).settled.changes.map(({ path }) => path)).toEqual([
+      "a.txt",
+      "[REDACTED:github-token].json",
+    ])
+  })
+
   test("of a symlink is told by where it points", async () => {
     room = dyingRoom({ files: { "a.txt": "x" } })
     symlinkSync("a.txt", join(room.root, "link"))
