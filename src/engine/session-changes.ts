@@ -1,6 +1,7 @@
-import type * as z from "zod/mini"
-import { type RecordedChanges, ToolCallSettled, ToolCallStarted } from "../domain/call-events.ts"
+import * as z from "zod/mini"
+import { ToolCallSettled, ToolCallStarted } from "../domain/call-events.ts"
 import { dataOf, type NewEvent } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
 import { isRedactedPath } from "../domain/redacted-path.ts"
 import { SessionUndone } from "../domain/session-events.ts"
 import { FileChange } from "../domain/tool-call.ts"
@@ -16,40 +17,55 @@ export interface PathHistory {
   readonly after: string | null
 }
 
+export interface SessionChanges {
+  readonly histories: readonly PathHistory[]
+  /** Calls that changed files nobody can name any more, because the list of them is gone. */
+  readonly unlisted: readonly UnlistedChanges[]
+}
+
+export interface UnlistedChanges {
+  readonly callId: string
+  readonly count: number
+}
+
 /**
- * Every path a session left different, but for what was put back. A path that was changed several times goes back to before the first of them,
- * but not beyond a change that somebody else made in between: that one was seen as what was there before ours.
+ * Every path a session left different, but for what was put back. A path that was changed several times goes back to
+ * before the first of them, but not beyond a change that somebody else made in between: that one was seen as what was
+ * there before ours.
  */
-export function sessionChanges(
-  artifacts: ArtifactStore,
-  events: Iterable<StoredEvent>,
-): readonly PathHistory[] {
-  const changes = changesOf(artifacts, events)
-  return [...Map.groupBy(changes, change => change.path)].flatMap(([path, history]) => {
-    const newestFirst = history.toReversed()
-    const [newest] = newestFirst
-    if (newest === undefined) return []
-    let first = newest
-    for (const earlier of newestFirst.slice(1)) {
-      if (earlier.after !== first.before) break
-      first = earlier
-    }
-    // A change that leaves the content alone is one of the mode, which only the checkpoint knows.
-    const isModeChanged = history.some(({ before, after }) => before === after)
-    // Several files may share what is left of a redacted name, so that nothing can be said of any of them.
-    const isBack = first.before === newest.after && !isModeChanged && !isRedactedPath(path)
-    if (isBack) return []
-    const { checkpointId, before } = first
-    return [{ path, checkpointId, before, after: newest.after }]
-  })
+export function sessionChanges(artifacts: ArtifactStore, events: Iterable<StoredEvent>): SessionChanges {
+  const { changes, unlisted } = changesOf(artifacts, events)
+  const histories = [...Map.groupBy(changes, change => change.path)].flatMap(
+    ([path, history]) => historyOf(path, history) ?? [],
+  )
+  return { histories, unlisted }
+}
+
+function historyOf(path: string, changes: readonly RecordedChange[]): PathHistory | null {
+  const newestFirst = changes.toReversed()
+  const [newest] = newestFirst
+  if (newest === undefined) return null
+  let first = newest
+  for (const earlier of newestFirst.slice(1)) {
+    if (earlier.after !== first.before) break
+    first = earlier
+  }
+  // A change that leaves the content alone is one of the mode, which only the checkpoint knows.
+  const isModeChanged = changes.some(({ before, after }) => before === after)
+  // Several files may share what is left of a redacted name, so that nothing can be said of any of them.
+  const isBack = first.before === newest.after && !isModeChanged && !isRedactedPath(path)
+  if (isBack) return null
+  const { checkpointId, before } = first
+  return { path, checkpointId, before, after: newest.after }
 }
 
 interface RecordedChange extends FileChange {
   readonly checkpointId: string | null
 }
 
-function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>): readonly RecordedChange[] {
+function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
   const checkpointOf = new Map<string, string | null>()
+  const unlisted: UnlistedChanges[] = []
   let changes: RecordedChange[] = []
   for (const event of events) {
     const undone = dataOf(SessionUndone, event)
@@ -58,10 +74,13 @@ function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>): rea
     if (started !== null) checkpointOf.set(started.callId, started.checkpointId)
     const settled = dataOf(ToolCallSettled, event)
     if (settled === null) continue
-    const checkpointId = checkpointOf.get(settled.callId) ?? null
-    for (const change of listed(settled.changes, artifacts)) changes.push({ ...change, checkpointId })
+    const { callId, changes: recorded } = settled
+    const checkpointId = checkpointOf.get(callId) ?? null
+    const list = recorded.kind === "inline" ? recorded.value : storedChanges(recorded.ref, artifacts)
+    if (list !== null) for (const change of list) changes.push({ ...change, checkpointId })
+    else if (recorded.kind === "artifact") unlisted.push({ callId, count: recorded.count })
   }
-  return changes
+  return { changes, unlisted }
 }
 
 /** What an undoing left alone is still the session's; the rest of it is not there any more. */
@@ -73,13 +92,15 @@ function notPutBack(
   return changes.filter(({ path }) => left.has(path))
 }
 
-function listed(
-  recorded: z.infer<ReturnType<typeof RecordedChanges>>,
-  artifacts: ArtifactStore,
-): readonly FileChange[] {
-  if (recorded.kind === "inline") return recorded.value
-  const bytes = artifacts.get(recorded.ref)
-  if (bytes === null) return []
-  const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes))
-  return Array.isArray(parsed) ? parsed.map(item => FileChange().parse(item)) : []
+/** Null when it is missing or damaged: the rest of what the session did is worth putting back all the same. */
+function storedChanges(ref: string, artifacts: ArtifactStore): readonly FileChange[] | null {
+  try {
+    const bytes = artifacts.get(ref)
+    return bytes === null ? null : z.array(FileChange()).parse(JSON.parse(new TextDecoder().decode(bytes)))
+  } catch (error) {
+    const isDamaged =
+      error instanceof Failure || error instanceof SyntaxError || error instanceof z.core.$ZodError
+    if (isDamaged) return null
+    throw error
+  }
 }

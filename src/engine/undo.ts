@@ -1,7 +1,7 @@
 import { isRedactedPath } from "../domain/redacted-path.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 import type { Checkpoint, Checkpoints, Restored } from "../workspace/checkpoint/contract.ts"
-import { type PathHistory, sessionChanges } from "./session-changes.ts"
+import { type PathHistory, sessionChanges, type UnlistedChanges } from "./session-changes.ts"
 
 export interface UndoParts {
   readonly checkpoints: Checkpoints
@@ -31,13 +31,14 @@ export interface UndoPart {
 
 /** Looks, and changes nothing. */
 export function planUndo(parts: UndoParts, events: readonly StoredEvent[]): UndoPlan {
-  const { undoParts, lost } = goalsOf(parts.checkpoints, sessionChanges(parts.artifacts, events))
+  const { histories, unlisted } = sessionChanges(parts.artifacts, events)
+  const { undoParts, lost } = goalsOf(parts.checkpoints, histories)
   const plans = undoParts.map(({ checkpoint, expected }) => parts.checkpoints.plan(checkpoint, expected))
   return {
     remove: plans.flatMap(plan => plan.remove).sort(),
     write: plans.flatMap(plan => plan.write.map(({ path }) => path)).sort(),
     foreign: plans.flatMap(plan => plan.foreign).sort(),
-    lost: lost.sort((a, b) => (a.path < b.path ? -1 : 1)),
+    lost: [...lost.sort((a, b) => (a.path < b.path ? -1 : 1)), ...unlisted.map(lostList)],
     parts: undoParts,
   }
 }
@@ -76,6 +77,10 @@ function goalsOf(checkpoints: Checkpoints, changes: readonly PathHistory[]) {
     if (checkpoint !== null && expected.size > 0) undoParts.push({ checkpoint, expected })
   }
   return { undoParts, lost }
+}
+
+function lostList({ callId, count }: UnlistedChanges): LostPath {
+  return { path: `${count} files that ${callId} changed`, reason: "the list of their names is gone" }
 }
 
 const noCopy = "there is no copy of what it was"

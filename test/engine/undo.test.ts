@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { chmodSync, existsSync, readlinkSync, rmSync, statSync, symlinkSync } from "node:fs"
+import { chmodSync, existsSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { ToolCallSettled } from "../../src/domain/call-events.ts"
 import { planUndo, type Undone, undo } from "../../src/engine/undo.ts"
 import { event } from "../store/support/session-events.ts"
 import { type PlanRoom, planRoom } from "../support/plan-room.ts"
@@ -189,6 +190,36 @@ describe("a pre-image that is not there", () => {
     await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])
     expect(planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: [] })
   })
+})
+
+describe("a list of changes that is not there", () => {
+  const list = () => {
+    const [ref] = room.data(ToolCallSettled).flatMap(({ changes }) => ("ref" in changes ? changes.ref : []))
+    const hash = ref?.slice("sha256:".length) ?? ""
+    return join(room.root, ".agent/artifacts", hash.slice(0, 2), hash.slice(2))
+  }
+  const losses: readonly (readonly [string, () => void])[] = [
+    ["is gone", () => rmSync(list())],
+    ["is damaged", () => writeFileSync(list(), "[]")],
+  ]
+  test.each(losses)(
+    "because it %s is told with how long it was, each time; the others go back",
+    async (_, lose) => {
+      room = planRoom({ files: { "a.txt": "a\n" } })
+      const { step_results } = await room.run([
+        sh("for i in $(seq 150); do echo $i > f$i.txt; done"),
+        ["file_write", { path: "a.txt", contents: "A\n" }],
+      ])
+      lose()
+      const path = `150 files that ${step_results[0]?.execution_id} changed`
+      const lost = [{ path, reason: "the list of their names is gone" }]
+      expect(planned()).toMatchObject({ write: ["a.txt"], lost })
+      const first = undone()
+      expect(first).toMatchObject({ restored: ["a.txt"], blocked: lost })
+      room.log.append([event.sessionUndone(listsOf(first))])
+      expect(planned()).toMatchObject({ write: [], lost })
+    },
+  )
 })
 
 describe("a name that the log does not hold", () => {

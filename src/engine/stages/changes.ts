@@ -22,8 +22,15 @@ const fileBytesMax = 1024 * 1024
  * and redacted before it is compared: a hunk may show the middle of a key whose first line it leaves out.
  */
 export function sessionDiff(parts: ChangesParts, events: Iterable<StoredEvent>): string {
-  const histories = sessionChanges(parts.artifacts, events).toSorted((a, b) => (a.path < b.path ? -1 : 1))
-  return boundedDiffs(histories.map(history => ({ path: history.path, diff: () => diffOf(parts, history) })))
+  const { histories, unlisted } = sessionChanges(parts.artifacts, events)
+  const diffs = histories
+    .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    .map(history => ({ path: history.path, diff: () => diffOf(parts, history) }))
+  const gone = unlisted.map(({ callId, count }) => {
+    const path = `${count} files that ${callId} changed`
+    return { path, diff: () => `${path}: not shown, the list of their names is gone\n` }
+  })
+  return boundedDiffs([...diffs, ...gone])
 }
 
 function diffOf(parts: ChangesParts, history: PathHistory): string {
