@@ -1,4 +1,4 @@
-import { posix } from "node:path"
+import { parentOf } from "../base/path-names.ts"
 import { ToolCallRequested, ToolCallSettled, ToolCallStarted } from "../domain/call-events.ts"
 import { CommandFinished, CommandStarted } from "../domain/command-events.ts"
 import { dataOf, type NewEvent } from "../domain/event-definition.ts"
@@ -100,7 +100,7 @@ function lookAt(parts: RecoveryParts, { started, requested }: OpenCall): Found {
 }
 
 function lookAtTargets({ workspace }: RecoveryParts, { targets }: Started, tool: string): Found {
-  for (const directory of new Set(targets.map(({ path }) => posix.dirname(path)))) {
+  for (const directory of new Set(targets.map(({ path }) => parentOf(path)))) {
     removeLeftovers(workspace, directory)
   }
   const names = (some: readonly FileChange[]) => some.map(({ path }) => path).join(", ")

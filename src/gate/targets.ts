@@ -1,4 +1,4 @@
-import { posix } from "node:path"
+import { parentOf } from "../base/path-names.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Certainty, FileChange } from "../domain/tool-call.ts"
 import type { Workspace } from "../workspace/contract.ts"
@@ -43,7 +43,7 @@ function contentAt(workspace: Workspace, path: string): string | null | undefine
 }
 
 function linkAt(workspace: Workspace, path: string): string | null {
-  const parent = posix.dirname(path)
+  const parent = parentOf(path)
   if (workspace.locate(parent).kind !== "directory") return null
   const { entries } = workspace.list({ path: parent, depth: 1, entriesMax: 100_000 })
   const entry = entries.find(listed => listed.path === path && listed.kind === "symlink")

@@ -1,5 +1,5 @@
-import { posix } from "node:path"
 import * as z from "zod/mini"
+import { nameOf, parentOf } from "../base/path-names.ts"
 import { lazily } from "../domain/lazily.ts"
 import type { FileChange } from "../domain/tool-call.ts"
 import type { DeletedEntry } from "../workspace/contract.ts"
@@ -48,8 +48,8 @@ export const deleteFileTool: Tool = {
 /** What will be gone. The path is that of the entry: a symlink is deleted, not followed. */
 function target(room: ToolRoom, { typed }: CallPath): FileChange {
   const { relative, kind } = room.workspace.locate(typed)
-  const parent = room.workspace.locate(posix.dirname(typed)).relative
-  const path = posix.join(parent, posix.basename(typed))
+  const parent = room.workspace.locate(parentOf(typed)).relative
+  const path = parent === "." ? nameOf(typed) : `${parent}/${nameOf(typed)}`
   const link = path === relative && kind === "file" ? null : linkAt(room, path)
   const before = link === null ? fileState(room, typed).sha256 : `link:${link}`
   return { path, before, after: null }
@@ -57,7 +57,7 @@ function target(room: ToolRoom, { typed }: CallPath): FileChange {
 
 /** Where the symlink of this name points, or null when there is none. */
 function linkAt({ workspace }: ToolRoom, path: string): string | null {
-  const { entries } = workspace.list({ path: posix.dirname(path), depth: 1, entriesMax: entriesLookedAt })
+  const { entries } = workspace.list({ path: parentOf(path), depth: 1, entriesMax: entriesLookedAt })
   return entries.find(entry => entry.path === path && entry.kind === "symlink")?.target?.text ?? null
 }
 

@@ -1,4 +1,5 @@
-import { dirname, posix } from "node:path"
+import { posix } from "node:path"
+import { parentOf } from "../base/path-names.ts"
 import { isPlainPath } from "../base/plain-path.ts"
 import type { Effect, PathEffectKind } from "../domain/effect.ts"
 import type { Location, Workspace } from "../workspace/contract.ts"
@@ -31,7 +32,7 @@ function spelled({ path }: Workspace, typed: string): string {
 export function writeEffects(workspace: Workspace, path: CallPath): Effect[] {
   const parents: Effect[] = []
   if (path.kind === "missing")
-    for (let parent = dirname(path.relative); parent !== "."; parent = dirname(parent)) {
+    for (let parent = parentOf(path.relative); parent !== "."; parent = parentOf(parent)) {
       if (workspace.locate(parent).kind !== "missing") break
       parents.unshift({ kind: "createDirectory", path: parent })
     }

@@ -1,6 +1,6 @@
 import { constants, lstatSync, mkdirSync, openSync, type Stats } from "node:fs"
-import { basename, dirname } from "node:path"
 import { errnoOf } from "../base/assert.ts"
+import { nameOf, parentOf } from "../base/path-names.ts"
 import type { EntryKind, Location, PathOperation } from "./contract.ts"
 import { syncDirectory } from "./durable.ts"
 import { fileFailure, onPath, systemFailure } from "./failures.ts"
@@ -68,7 +68,7 @@ export function placeToWrite(root: WorkspaceRoot, typed: string): Place {
       `has ${found.stat.nlink} names (hard links); one may be outside workspace`,
     )
   root.guard(found.relative, "write")
-  const place = placeIn(pin(root, dirname(found.relative), "never"), basename(found.relative), typed, [])
+  const place = placeIn(pin(root, parentOf(found.relative), "never"), nameOf(found.relative), typed, [])
   if (place.stat !== null && isSameFile(place.stat, found.stat)) return place
   place[Symbol.dispose]()
   throw fileFailure("changed", typed, "was replaced while it was being opened")
@@ -78,7 +78,7 @@ export function placeToWrite(root: WorkspaceRoot, typed: string): Place {
 export function placeToDelete(root: WorkspaceRoot, typed: string): Place {
   const relative = lexicalPath(guardedRelative(root, typed, "delete"))
   if (relative === ".") throw fileFailure("notRegular", typed, "is the workspace itself")
-  const place = placeIn(pin(root, dirname(relative)), basename(relative), typed, [])
+  const place = placeIn(pin(root, parentOf(relative)), nameOf(relative), typed, [])
   try {
     root.guard(place.relative, "delete")
     if (place.stat === null) throw fileFailure("missing", typed, "does not exist")
@@ -148,8 +148,8 @@ function deepestExisting(root: WorkspaceRoot, relative: string, typed: string) {
   const missing: string[] = []
   let path = relative.replace(/\/$/, "")
   for (;;) {
-    missing.unshift(basename(path))
-    path = dirname(path)
+    missing.unshift(nameOf(path))
+    path = parentOf(path)
     // `a/../b` with `a` missing has no meaning to the kernel, and none here.
     if (missing[0] === "..") throw fileFailure("missing", typed, "does not exist")
     const ancestor = path === "." ? pinnedRoot(root) : pin(root, path)

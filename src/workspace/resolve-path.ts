@@ -1,5 +1,4 @@
 import { lstatSync, readlinkSync } from "node:fs"
-import { dirname } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import { outsideWorkspace } from "./failures.ts"
 import { pathFromBytes, systemPath } from "./path-bytes.ts"
@@ -26,7 +25,7 @@ export function resolvePath(root: string, relative: string): ResolvedPath {
   const names = namesOf(relative).reverse()
   for (let name = names.pop(); name !== undefined; name = names.pop()) {
     if (name === "..") {
-      real = dirname(real)
+      real = real.slice(0, Math.max(1, real.lastIndexOf("/")))
       continue
     }
     const next = real === "/" ? `/${name}` : `${real}/${name}`

@@ -1,5 +1,14 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { chmodSync, existsSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { ToolCallSettled } from "../../src/domain/call-events.ts"
 import { planUndo, type Undone, undo } from "../../src/engine/undo.ts"
@@ -75,6 +84,26 @@ describe("undoing a session", () => {
     await room.run([["delete_file", { paths: ["link"] }]])
     undone()
     expect([readlinkSync(path("link")), room.read("a.txt")]).toEqual(["a.txt", "a\n"])
+  })
+
+  test("gives names back that are not UTF-8, whatever changed them", async () => {
+    room = planRoom()
+    const bytes = (name: string) => Buffer.from(`${room.root}/${name}`, "latin1")
+    mkdirSync(bytes("d\xff"))
+    for (const name of ["changed", "deleted", "linked"]) writeFileSync(bytes(`d\xff/${name}`), "old")
+    symlinkSync(Buffer.from("d\xff", "latin1"), path("link"))
+    const before = room.workspace.tree().digest
+    await room.run([
+      ["delete_file", { paths: ["link/linked"] }],
+      sh("cd link; echo X > changed; rm deleted; echo N > new; echo N > $(printf '../new\\377')"),
+    ])
+    expect(undone()).toEqual({
+      removed: ["d\udcff/new", "new\udcff"],
+      restored: ["d\udcff/changed", "d\udcff/deleted", "d\udcff/linked"],
+      foreign: [],
+      blocked: [],
+    })
+    expect(room.workspace.tree().digest).toBe(before)
   })
 
   test("takes a path that several steps changed back to before the first", async () => {
@@ -271,7 +300,7 @@ test("what an undoing had to leave alone is undone by the next, once nothing is 
   rmSync(path("d"), { recursive: true })
   room.put("d", "a file where a directory was\n")
   const first = undone()
-  expect(first).toMatchObject({ foreign: ["a.txt"], blocked: [{ path: "d/c.txt" }] })
+  expect(first).toMatchObject({ foreign: ["a.txt"], blocked: [{ path: "d/c.txt" }], restored: ["b.txt"] })
   room.log.append([event.sessionUndone(listsOf(first))])
   expect(planned()).toMatchObject({ foreign: ["a.txt"], write: ["d/c.txt"], remove: [] })
   room.put("a.txt", "new\n")

@@ -76,6 +76,7 @@ export interface RestorePlan {
   readonly foreign: readonly string[]
 }
 
+/** What was done of it, and no more. */
 export interface Restored extends RestorePlan {
   /** What could not be put back, and why. */
   readonly blocked: readonly { readonly path: string; readonly reason: string }[]

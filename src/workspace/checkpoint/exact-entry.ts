@@ -1,6 +1,6 @@
 import { closeSync, constants, lstatSync, openSync, readlinkSync } from "node:fs"
-import { basename, dirname } from "node:path"
 import { errnoOf } from "../../base/assert.ts"
+import { nameOf, parentOf } from "../../base/path-names.ts"
 import type { TreeEntry } from "../contract.ts"
 import { hashContent } from "../durable.ts"
 import { fileFailure } from "../failures.ts"
@@ -11,9 +11,9 @@ import { entryPath, type PinRoot, pin } from "../pin.ts"
  * What is at a path of the tree right now, no symlink followed. Null when nothing is; anything but a file is refused.
  */
 export function readExactEntry(root: PinRoot, path: string): TreeEntry | null {
-  using directory = pin(root, dirname(path), "never")
+  using directory = pin(root, parentOf(path), "never")
   if (!directory?.stat.isDirectory()) return null
-  const at = entryPath(directory, basename(path))
+  const at = entryPath(directory, nameOf(path))
   const stat = lstatSync(at, { throwIfNoEntry: false })
   if (stat === undefined) return null
   const known = { path, mode: stat.mode & 0o7777, sizeBytes: stat.size }

@@ -1,12 +1,12 @@
 import { chmodSync, lstatSync, readdirSync, rmdirSync, unlinkSync } from "node:fs"
-import { basename, dirname } from "node:path"
 import { errnoOf } from "../../base/assert.ts"
 import { type Faults, noFaults } from "../../base/faults.ts"
+import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
 import { isLeftover, putContent, putSymlink } from "../atomic-write.ts"
 import type { Tree, TreeEntry } from "../contract.ts"
 import { syncDirectory } from "../durable.ts"
-import { onPath } from "../failures.ts"
+import { fileFailure, onPath } from "../failures.ts"
 import { entryPath, type Pinned, pin } from "../pin.ts"
 import { ensureExactDirectory, exactPlace } from "../place.ts"
 import type { WorkspaceRoot } from "../root.ts"
@@ -79,7 +79,7 @@ export function restoreCheckpoint(source: RestoreSource, faults: Faults = noFaul
   const { root, checkpoint, expected } = source
   const look = () => (checkpoint.scope === "tree" ? source.readTree() : null)
   if (checkpoint.scope === "tree" && expected === null) openDirectories(source)
-  for (const directory of new Set([...(expected?.keys() ?? [])].map(path => dirname(path))))
+  for (const directory of new Set([...(expected?.keys() ?? [])].map(path => parentOf(path))))
     removeLeftovers(root, directory)
   let now = look()
   const first = planRestore(root, checkpoint, now, expected)
@@ -88,13 +88,16 @@ export function restoreCheckpoint(source: RestoreSource, faults: Faults = noFaul
     write: first.write.filter(entry => isIgnoreFile(entry.path)),
     foreign: [],
   }
-  const blocked = [...apply(source, rules, null, faults)]
+  apply(source, rules, null, faults)
   if (rules.remove.length + rules.write.length > 0) now = look()
   const rest = planRestore(root, checkpoint, now, expected)
-  blocked.push(...apply(source, rest, now?.directories.map(({ path }) => path) ?? null, faults))
+  // An ignore file that could not be put back is in the second plan as well, and is told by that.
+  const blocked = apply(source, rest, now?.directories.map(({ path }) => path) ?? null, faults)
+  const failed = new Set([...rest.foreign, ...blocked.map(({ path }) => path)])
+  const write = new Map([...rules.write, ...rest.write].map(entry => [entry.path, entry]))
   return {
-    remove: [...new Set([...rules.remove, ...rest.remove])],
-    write: [...rules.write, ...rest.write],
+    remove: [...new Set([...rules.remove, ...rest.remove])].filter(path => !failed.has(path)),
+    write: [...write.values()].filter(({ path }) => !failed.has(path)),
     foreign: rest.foreign,
     blocked,
   }
@@ -137,7 +140,7 @@ function removeLeftovers(root: WorkspaceRoot, path: string): void {
 }
 
 function isIgnoreFile(path: string): boolean {
-  return basename(path) === ".gitignore"
+  return nameOf(path) === ".gitignore"
 }
 
 function* allPaths(checkpoint: Checkpoint, current: ReadonlyMap<string, TreeEntry>): Generator<string> {
@@ -181,9 +184,9 @@ function apply(
 }
 
 function removeExactly(root: WorkspaceRoot, path: string): void {
-  using directory = pin(root, dirname(path), "never")
-  if (!directory?.stat.isDirectory()) return
-  unlinkSync(entryPath(directory, basename(path)))
+  using directory = pin(root, parentOf(path), "never")
+  if (!directory?.stat.isDirectory()) throw fileFailure("missing", path, "is not where it was")
+  unlinkSync(entryPath(directory, nameOf(path)))
   syncDirectory(directory.at)
 }
 
@@ -231,9 +234,9 @@ function parentsOf(path: string): string[] {
 
 /** One that holds something is left: that is nobody's but the user's, such as ignored files. */
 function removeIfEmpty(root: WorkspaceRoot, path: string): void {
-  using directory = pin(root, dirname(path), "never")
+  using directory = pin(root, parentOf(path), "never")
   if (!directory?.stat.isDirectory()) return
-  const at = entryPath(directory, basename(path))
+  const at = entryPath(directory, nameOf(path))
   if (!lstatSync(at, { throwIfNoEntry: false })?.isDirectory()) return
   try {
     rmdirSync(at)

@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs"
-import { dirname, join, relative } from "node:path"
+import { join, relative } from "node:path"
+import { parentOf } from "../../base/path-names.ts"
 import { type GitPlace, gitPlace, readSmall, readSmallBytes } from "../git.ts"
 import { readTrackedPaths } from "./git-index.ts"
 import { addIgnoreFile, type IgnoreRules, isIgnored } from "./ignore.ts"
@@ -72,7 +73,7 @@ function loadTracked(place: GitPlace): TrackedPaths {
   const files = readTrackedPaths(index, hashBytes)
   const directories = new Set<string>()
   for (const file of files)
-    for (let parent = dirname(file); parent !== "." && !directories.has(parent); parent = dirname(parent))
+    for (let parent = parentOf(file); parent !== "." && !directories.has(parent); parent = parentOf(parent))
       directories.add(parent)
   return { hasFile: path => files.has(path), hasBelow: directory => directories.has(directory) }
 }

@@ -87,10 +87,21 @@ describe("restoring a tree", () => {
     rmSync(ws.path("file"))
     ws.put("file/kept.cache", "precious")
     ws.put("other", "y")
-    const { blocked } = ws.restore(checkpoint)
+    const { blocked, write } = ws.restore(checkpoint)
     expect(blocked.map(({ path }) => path)).toEqual(["file"])
+    expect(write.map(({ path }) => path)).toEqual(["other"])
     expect(ws.read("file/kept.cache")).toBe("precious")
     expect(ws.read("other")).toBe("x")
+  })
+
+  test("tells once of an ignore file that cannot be put back, and does not say it was", () => {
+    ws.put("d/.gitignore", "x\n")
+    const checkpoint = ws.take("one")
+    rmSync(ws.path("d"), { recursive: true })
+    ws.put("d", "a file where a directory was\n")
+    const expected = new Map([["d/.gitignore", null]])
+    const { write, blocked } = ws.restore(checkpoint, expected)
+    expect([write, blocked.map(({ path }) => path)]).toEqual([[], ["d/.gitignore"]])
   })
 
   test("leaves ignored files alone, also when the ignore file was changed", () => {
@@ -129,6 +140,18 @@ describe("restoring a tree", () => {
     const checkpoint = ws.take("one")
     writeFileSync(bad, "after")
     ws.restore(checkpoint)
+    expect(ws.tree().digest).toBe(checkpoint.digest)
+  })
+
+  test("removes names that are not UTF-8, and what is in directories of such names", () => {
+    const inRoot = (...bytes: number[]) =>
+      Buffer.concat([Buffer.from(`${ws.root.path}/bad`), Buffer.from(bytes)])
+    mkdirSync(inRoot(0xfe))
+    writeFileSync(inRoot(0xfe, 0x2f, 0x61), "old")
+    const checkpoint = ws.take("one")
+    writeFileSync(inRoot(0xff), "new")
+    writeFileSync(inRoot(0xfe, 0x2f, 0x62), "new")
+    expect(ws.restore(checkpoint)).toMatchObject({ remove: ["bad\udcff", "bad\udcfe/b"], blocked: [] })
     expect(ws.tree().digest).toBe(checkpoint.digest)
   })
 })
