@@ -214,6 +214,17 @@ describe("a pre-image that is not there", () => {
     expect([room.read("a.txt"), room.read("b.txt")]).toEqual(["A\n", "b\n"])
   })
 
+  test("because it is damaged makes the path lost, and the others go back", async () => {
+    room = planRoom({ files: { "a.txt": "a\n", "b.txt": "b\n" } })
+    const { step_results } = await room.run([
+      ["file_write", { path: "a.txt", contents: "A\n" }],
+      ["file_write", { path: "b.txt", contents: "B\n" }],
+    ])
+    writeFileSync(path(`.agent/checkpoints/manifests/${step_results[0]?.execution_id}.json`), "")
+    expect(planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: ["b.txt"] })
+    expect(undone()).toMatchObject({ restored: ["b.txt"], blocked: [{ path: "a.txt" }] })
+  })
+
   test("because the file was too large makes the path lost as well", async () => {
     room = planRoom({ files: { "a.txt": "x".repeat(3_000) }, checkpointLimits: { fileBytesMax: 1_000 } })
     await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])

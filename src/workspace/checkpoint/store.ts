@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   fsyncSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -95,10 +96,10 @@ export class CheckpointStore {
     olderThanMs: number,
     keep: ReadonlySet<string>,
   ): { removed: readonly string[]; freedBytes: number } {
-    const all = new Map(this.ids().flatMap(id => [[id, this.manifest(id)] as const]))
+    const all = new Map(this.ids().map(id => [id, this.readableManifest(id)]))
     const needed = new Set<string>()
     for (const [id, manifest] of all)
-      if (manifest !== null && (keep.has(id) || Date.parse(manifest.at) >= olderThanMs))
+      if (keep.has(id) || (manifest === null ? this.writtenMs(id) : Date.parse(manifest.at)) >= olderThanMs)
         for (let at: string | null = id; at !== null && !needed.has(at); at = all.get(at)?.base ?? null)
           needed.add(at)
     const removed = [...all.keys()].filter(id => !needed.has(id))
@@ -108,11 +109,13 @@ export class CheckpointStore {
       if (name.endsWith(".tmp~")) rmSync(join(this.manifests, name), { force: true })
     if (removed.length > 0) syncDirectory(this.manifests)
     this.faults.reach("checkpoint.collected")
-    const referenced = new Set<string>()
-    for (const id of needed)
-      for (const [kind, , , , content] of all.get(id)?.entries ?? [])
-        if (kind === "f") referenced.add(content)
     this.latest = null
+    const kept = [...needed].map(id => all.get(id) ?? null)
+    // Nobody knows which contents a damaged one needs, and somebody may be able to mend it.
+    if (kept.includes(null)) return { removed, freedBytes: 0 }
+    const referenced = new Set<string>()
+    for (const manifest of kept)
+      for (const [kind, , , , content] of manifest?.entries ?? []) if (kind === "f") referenced.add(content)
     return { removed, freedBytes: this.contents.keepOnly(referenced) }
   }
 
@@ -179,8 +182,23 @@ export class CheckpointStore {
     return parsed.data
   }
 
+  /** Null when it is damaged: one of those must not keep all the others forever. */
+  private readableManifest(id: string): Manifest | null {
+    try {
+      return this.manifest(id)
+    } catch (error) {
+      if (error instanceof Failure) return null
+      throw error
+    }
+  }
+
+  /** What a damaged one says about its time counts for nothing. */
+  private writtenMs(id: string): number {
+    return lstatSync(this.pathOf(id), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  }
+
   private ids(): string[] {
-    return this.names().flatMap(name => /^(.+)\.json$/.exec(name)?.[1] ?? [])
+    return this.names().flatMap(name => /^([A-Za-z0-9_-]{1,128})\.json$/.exec(name)?.[1] ?? [])
   }
 
   private names(): string[] {

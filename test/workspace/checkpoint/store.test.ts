@@ -7,6 +7,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
@@ -244,6 +245,31 @@ describe("collecting", () => {
     expect(ws.store.collect(now + 1, new Set(["young"])).removed).toEqual([])
     expect(ws.store.collect(now + 1, new Set()).removed.toSorted()).toEqual(["base", "young"])
     expect(ws.contentNames()).toEqual([])
+  })
+
+  test("goes on past a damaged one, which goes by the time it was written, and keeps what it may need", () => {
+    for (const id of ["damaged", "old"]) {
+      ws.put("a", id)
+      taken(ws.store.takeFiles(id, ws.root, ["a"]))
+    }
+    const path = join(ws.directory, "manifests/damaged.json")
+    const writtenAt = (ms: number) => utimesSync(path, ms / 1000, ms / 1000)
+    writeFileSync(path, "")
+    writtenAt(now + 5000)
+    expect(ws.store.collect(now + 1, new Set())).toEqual({ removed: ["old"], freedBytes: 0 })
+    expect(ws.contentNames()).toEqual([stored("damaged"), stored("old")].sort())
+    writtenAt(now)
+    expect(ws.store.collect(now + 1, new Set(["damaged"]))).toEqual({ removed: [], freedBytes: 0 })
+    expect(ws.store.collect(now + 1, new Set())).toEqual({ removed: ["damaged"], freedBytes: 10 })
+    expect(ws.contentNames()).toEqual([])
+  })
+
+  test("leaves files alone that are no checkpoints", () => {
+    ws.put("a", "1")
+    ws.take("one")
+    writeFileSync(join(ws.directory, "manifests/not ours.json"), "")
+    ws.store.collect(now + 1, new Set())
+    expect(readdirSync(join(ws.directory, "manifests"))).toEqual(["not ours.json"])
   })
 
   test("removes copies that were cut short", () => {
