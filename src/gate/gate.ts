@@ -4,7 +4,6 @@ import type { Decision } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { Certainty, FileChange } from "../domain/tool-call.ts"
 import type { CallContext, DeclaredCall, PreparedCall, ToolResult } from "../tools/contract.ts"
-import type { Checkpoint } from "../workspace/checkpoint/contract.ts"
 import { ask } from "./asking.ts"
 import type { CallRequest, Gate, GateParts, SettledCall } from "./contract.ts"
 import { type Ending, failedBy, notDone } from "./ending.ts"
@@ -135,24 +134,25 @@ class GatedCall {
   }
 
   private changesOf(intent: Intent, result: ToolResult): readonly FileChange[] {
-    const { checkpoint } = intent
-    return checkpoint?.scope === "tree" ? this.treeChanges(checkpoint) : result.changes
+    return intent.treeBefore === null ? result.changes : this.treeChanges(intent)
   }
 
-  private treeChanges(checkpoint: Checkpoint): readonly FileChange[] {
-    return contentsChanged(this.parts.checkpoints, this.parts.room.workspace, checkpoint)
+  private treeChanges({ treeBefore }: Intent): readonly FileChange[] {
+    const { checkpoints, room } = this.parts
+    return treeBefore === null ? [] : contentsChanged(checkpoints, room.workspace, treeBefore)
   }
 
   /** After something was thrown in the middle: what is true now, found by looking. */
-  private lookAfter({ effectClass, checkpoint }: Intent, { targets }: PreparedCall) {
+  private lookAfter(intent: Intent, { targets }: PreparedCall) {
     const { room, recorder } = this.parts
+    const { effectClass } = intent
     if (effectClass === "read") return { certainty: "notDone" as const, changes: [] }
     if (effectClass === "replace")
       return {
         certainty: certaintyOf(room.workspace, targets),
         changes: changedTargets(room.workspace, targets),
       }
-    const changes = checkpoint === null ? [] : this.treeChanges(checkpoint)
+    const changes = this.treeChanges(intent)
     if (!recorder.hasStarted(this.callId)) return { certainty: "notDone" as const, changes }
     return { certainty: effectClass === "run" ? ("partly" as const) : ("unknown" as const), changes }
   }

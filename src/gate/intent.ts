@@ -3,15 +3,19 @@ import type { Decision } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { EffectClass, FileChange } from "../domain/tool-call.ts"
 import type { DeclaredCall, PreparedCall } from "../tools/contract.ts"
-import type { Checkpoint, Checkpoints } from "../workspace/checkpoint/contract.ts"
+import type { Checkpoint, Checkpoints, TakeResult } from "../workspace/checkpoint/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 import type { GateParts } from "./contract.ts"
 
 export interface Intent {
   readonly effectClass: EffectClass
-  readonly checkpoint: Checkpoint | null
+  /** The tree before a command, also where no copy of it was kept; null for what is no command. */
+  readonly treeBefore: KnownTree | null
   readonly event: NewEvent
 }
+
+/** What was where, without the contents: enough to tell what changed. */
+type KnownTree = Pick<Checkpoint, "entries">
 
 /** Takes the pre-image, and says what is about to be done in a way that can be looked up after a crash. */
 export function intend(
@@ -25,7 +29,7 @@ export function intend(
   },
 ): Intent {
   const { callId, declared, prepared, decision } = call
-  const checkpoint = preImage(parts, callId, declared, prepared)
+  const { checkpoint, treeBefore } = preImage(parts, callId, declared, prepared)
   const effectClass = classOf(parts, declared, checkpoint)
   const { network } = declared
   const event = newEvent(ToolCallStarted, {
@@ -42,34 +46,46 @@ export function intend(
     },
     confinement: network === null ? null : { sandboxed: parts.room.hasSandbox, network },
   })
-  return { effectClass, checkpoint, event }
+  return { effectClass, treeBefore, event }
 }
 
-/** What is different in the tree since a pre-image was taken. */
+/** What is different in the tree since a pre-image was taken, or would have been. */
 export function contentsChanged(
   checkpoints: Checkpoints,
   workspace: Workspace,
-  checkpoint: Checkpoint,
+  before: KnownTree,
 ): readonly FileChange[] {
-  const contents = checkpoints.contentsSince(checkpoint, workspace.tree())
-  return [...contents].map(([path, after]) => ({ path, before: contentOf(checkpoint, path), after }))
+  const contents = checkpoints.contentsSince(before, workspace.tree())
+  return [...contents].map(([path, after]) => ({ path, before: contentOf(before, path), after }))
 }
 
-/** Null where it is too large or cannot be read: then the call cannot be undone, and a command not be repeated. */
+interface PreImage {
+  /** Null where it is too large or cannot be read: then the call cannot be undone, and a command not be repeated. */
+  readonly checkpoint: Checkpoint | null
+  readonly treeBefore: KnownTree | null
+}
+
 function preImage(
   { checkpoints, room }: GateParts,
   callId: string,
   { effectClass }: DeclaredCall,
   { targets }: PreparedCall,
-): Checkpoint | null {
-  if (effectClass === "read") return null
-  const taken =
-    effectClass === "run"
-      ? checkpoints.takeTree(callId, room.workspace.tree())
-      : checkpoints.takeFiles(
-          callId,
-          targets.map(({ path }) => path),
-        )
+): PreImage {
+  if (effectClass === "read") return { checkpoint: null, treeBefore: null }
+  if (effectClass !== "run") {
+    const paths = targets.map(({ path }) => path)
+    return { checkpoint: takenOf(checkpoints.takeFiles(callId, paths)), treeBefore: null }
+  }
+  const tree = room.workspace.tree()
+  const checkpoint = takenOf(checkpoints.takeTree(callId, tree))
+  // What a command changes is told all the same: an undo that does not know of it would say that all is back.
+  return {
+    checkpoint,
+    treeBefore: checkpoint ?? { entries: new Map(tree.entries.map(each => [each.path, each])) },
+  }
+}
+
+function takenOf(taken: TakeResult): Checkpoint | null {
   return taken.kind === "taken" ? taken.checkpoint : null
 }
 
@@ -80,7 +96,7 @@ function classOf({ room }: GateParts, declared: DeclaredCall, checkpoint: Checkp
   return isContained ? "run" : "once"
 }
 
-function contentOf({ entries }: Checkpoint, path: string): string | null {
+function contentOf({ entries }: KnownTree, path: string): string | null {
   const entry = entries.get(path)
   if (entry === undefined) return null
   return entry.kind === "file" ? entry.sha256 : `link:${entry.target}`

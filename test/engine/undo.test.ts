@@ -230,6 +230,23 @@ describe("a pre-image that is not there", () => {
     await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])
     expect(planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: [] })
   })
+
+  test("because one file was too large makes all lost that the command changed, but for what a tool kept", async () => {
+    room = planRoom({
+      files: { "a.txt": "a\n", "b.txt": "b\n", "large.bin": "x".repeat(3_000) },
+      checkpointLimits: { fileBytesMax: 1_000 },
+    })
+    await room.run([
+      ["file_write", { path: "b.txt", contents: "B\n" }],
+      sh("echo A | tee a.txt b.txt > new.txt"),
+    ])
+    expect(undone()).toMatchObject({
+      restored: ["b.txt"],
+      removed: [],
+      blocked: [{ path: "a.txt" }, { path: "new.txt" }],
+    })
+    expect([room.read("a.txt"), room.read("b.txt")]).toEqual(["A\n", "b\n"])
+  })
 })
 
 describe("a list of changes that is not there", () => {

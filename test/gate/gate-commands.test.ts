@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { sha256Hex } from "../../src/base/canonical.ts"
 import { ToolCallSettled, ToolCallStarted } from "../../src/domain/call-events.ts"
 import { CommandFinished, CommandStarted } from "../../src/domain/command-events.ts"
 import { sandboxSkip } from "../sandbox/skip.ts"
@@ -131,8 +132,35 @@ describe("a command", () => {
   test("whose tree is too large to be kept is run without a pre-image, and says so", async () => {
     room = gateRoom({ files: { "large.bin": "x".repeat(5_000) }, checkpointLimits: { fileBytesMax: 1_000 } })
     const settled = await room.call("run_command", sh("echo x > x.txt"), granted)
-    expect(settled).toMatchObject({ outcome: "succeeded", changes: [] })
+    expect(settled).toMatchObject({ outcome: "succeeded", changes: [{ path: "x.txt", before: null }] })
     expect(room.data(ToolCallStarted)).toMatchObject([{ checkpointId: null, effectClass: "once" }])
+  })
+
+  const uncopied: readonly (readonly [string, object])[] = [
+    ["one file is too large", { fileBytesMax: 1_000 }],
+    ["there is no room for more", { totalBytesMax: 1_000 }],
+  ]
+  test.each(uncopied)("without a pre-image, because %s, still says what it changed", async (_, limits) => {
+    room = gateRoom({
+      files: { "a.txt": "a\n", "gone.txt": "g\n", "large.bin": "x".repeat(3_000) },
+      checkpointLimits: limits,
+    })
+    const settled = await room.call(
+      "run_command",
+      sh("echo b > a.txt; rm gone.txt; echo n > new.txt"),
+      granted,
+    )
+    expect(room.data(ToolCallStarted)).toMatchObject([{ checkpointId: null, effectClass: "once" }])
+    expect(settled.changes.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
+      { path: "a.txt", before: sha256Hex("a\n"), after: sha256Hex("b\n") },
+      { path: "gone.txt", before: sha256Hex("g\n"), after: null },
+      { path: "new.txt", before: null, after: sha256Hex("n\n") },
+    ])
+  })
+
+  test("without a pre-image that changed nothing says that", async () => {
+    room = gateRoom({ files: { "a.txt": "a".repeat(3_000) }, checkpointLimits: { fileBytesMax: 1_000 } })
+    expect((await room.call("run_command", sh("cat a.txt"), granted)).changes).toEqual([])
   })
 
   test("whose output is large keeps it once, as an artifact", async () => {

@@ -17,7 +17,7 @@ export interface Checkpoints {
   /** What happened since, for a preview or a record. */
   changesSince(checkpoint: Checkpoint, tree: Tree): TreeChanges
   /** The same as what is there now, to be written down: restoring later insists on it. */
-  contentsSince(checkpoint: Checkpoint, tree: Tree): ExpectedContents
+  contentsSince(before: Pick<Checkpoint, "entries">, tree: Tree): ExpectedContents
   /** What restoring would do. */
   plan(checkpoint: Checkpoint, expected: ExpectedContents | null): RestorePlan
   /** Puts it back; files that somebody else changed stay as they are and are named. Can be repeated after a crash. */
