@@ -1,5 +1,15 @@
+import type { NewEvent } from "../domain/event-definition.ts"
 import type { OpenCall } from "../domain/pipeline/state.ts"
-import { type OpenCall as GatedCall, openCalls, settleInterrupted } from "../gate/recovery.ts"
+import type { Certainty } from "../domain/tool-call.ts"
+import { outcomeWithout, settledEvent } from "../gate/outcome.ts"
+import {
+  type OpenCall as GatedCall,
+  openCalls,
+  type Recovered,
+  type RecoveryParts,
+  settleInterrupted,
+} from "../gate/recovery.ts"
+import type { TakeResult } from "../workspace/checkpoint/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 
 /**
@@ -11,19 +21,63 @@ export async function settleForResume(parts: AgentParts, { callId }: OpenCall): 
   if (call === undefined) throw new Error(`the call ${callId} is open in the state and not in the log`)
   if (call.executionId !== null) await parts.endExecution(call.executionId)
   const looked = settleInterrupted(parts, call)
-  const isHalfDone = looked.settled.certainty === "partly" && putBack(parts, call)
+  const put = looked.settled.certainty === "partly" ? putBack(parts, call) : null
   parts.faults.reach("agent.restored")
-  parts.session.append((isHalfDone ? settleInterrupted(parts, call) : looked).events)
+  parts.session.append(put === null ? looked.events : told(parts, call, looked, put))
+}
+
+interface PutBack {
+  readonly isBack: boolean
+  /** For the person who reads what became of the call. */
+  readonly what: string
 }
 
 /**
  * Puts the pre-image back. Of what is there now a copy is kept, because somebody may have worked on it since the
- * crash: nobody can tell their changes from those of a command that was cut off.
+ * crash: nobody can tell their changes from those of a command that was cut off. Where no copy can be kept nothing is
+ * put back, because nobody could give them their work again.
  */
-function putBack({ checkpoints, workspace }: AgentParts, { requested, started }: GatedCall): boolean {
+function putBack({ checkpoints, workspace }: AgentParts, { requested, started }: GatedCall): PutBack | null {
   const checkpoint = started?.checkpointId == null ? null : checkpoints.load(started.checkpointId)
-  if (checkpoint === null) return false
-  if (checkpoint.scope === "tree") checkpoints.takeTree(`${requested.callId}-found`, workspace.tree())
+  if (checkpoint === null) return null
+  let kept = ""
+  if (checkpoint.scope === "tree") {
+    const found = checkpoints.takeTree(`${requested.callId}-found`, workspace.tree())
+    if (found.kind !== "taken")
+      return {
+        isBack: false,
+        what: `nothing was put back, because ${whyNot(found)}, so no copy could be kept`,
+      }
+    kept = `; a copy of what was there is kept as ${found.checkpoint.id} in .agent/checkpoints`
+  }
   const { blocked } = checkpoints.restore(checkpoint, null)
-  return blocked.length === 0
+  if (blocked.length === 0) return { isBack: true, what: `that was put back${kept}` }
+  const names = blocked.slice(0, namesMax).map(({ path, reason }) => `${path} (${reason})`)
+  const more = blocked.length > names.length ? ` and ${blocked.length - names.length} more` : ""
+  return { isBack: false, what: `that was put back but for ${names.join(", ")}${more}${kept}` }
+}
+
+const namesMax = 5
+
+function whyNot(found: Exclude<TakeResult, { kind: "taken" }>): string {
+  if (found.kind === "unreadable") return `${found.path} cannot be read`
+  const { path, sizeBytes, limitBytes } = found
+  return `${path ?? "all that is kept"} takes ${sizeBytes} bytes and ${limitBytes} are allowed`
+}
+
+/** What was found and what was done about it. What is not back as it was can neither be done again nor be left out. */
+function told(parts: RecoveryParts, call: GatedCall, looked: Recovered, put: PutBack): readonly NewEvent[] {
+  const { settled, events } = settleInterrupted(parts, call)
+  const { error } = looked.settled
+  if (error === null) throw new Error("an interrupted call says what was found")
+  const certainty: Certainty = put.isBack ? settled.certainty : "unknown"
+  const cause = certainty === "unknown" ? "unknown" : "failed"
+  const more = { ...error, message: `${error.message}; ${put.what}` }
+  const { executionId, paths } = settled
+  const retold = {
+    ...settled,
+    ...outcomeWithout({ outcome: "interrupted", certainty, cause, error: more }, settled.changes),
+    ...{ executionId, paths },
+  }
+  return [...events.slice(0, -1), settledEvent(retold, parts.artifacts, true)]
 }

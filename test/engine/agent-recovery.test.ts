@@ -1,7 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test"
+import { truncateSync } from "node:fs"
 import { type AgentRoom, agentRoom } from "../support/agent-room.ts"
 import { check } from "../support/checker.ts"
+import { missingProgram, testWhere } from "../support/requirement.ts"
 import { contains, open, reply } from "../support/script-replies.ts"
+
+const confinedTest = testWhere(missingProgram("bwrap"))
 
 let room: AgentRoom | null = null
 afterEach(() => {
@@ -81,5 +85,71 @@ describe("a session whose process died", () => {
     expect(before).toBeGreaterThan(0)
     expect(room.data("tool_call.settled")).toHaveLength(3)
     expect(room.data("session.resumed")).toHaveLength(1)
+  })
+})
+
+/** Ends the process, as far as the session can tell, at the first of these points after the ones before it. */
+function dyingAfter(...path: readonly string[]) {
+  let at = 0
+  return {
+    reach: (point: string) => {
+      if (point === path[at] && ++at === path.length) throw new Died()
+    },
+  }
+}
+
+/** A session whose command has changed files, and died before that was written down. */
+async function diedInCommand(faults = dyingAfter("gate.done", "append.begun")): Promise<AgentRoom> {
+  const argv = ["sh", "-c", "echo made > made.txt; echo spoiled > a.txt"]
+  const died = await agentRoom(
+    [
+      reply.plan({
+        write: ["*.txt"],
+        commands: [argv],
+        steps: [open("s1", "RUN_COMMAND")],
+        acceptance: [contains("made.txt", "made")],
+      }),
+      reply.calls(["run_command", { argv }]),
+      reply.finish(),
+      reply.review("approve"),
+    ],
+    { files: { "a.txt": "precious\n" }, faults },
+  )
+  await expect(died.drive()).rejects.toThrow(Died)
+  expect([died.file("made.txt"), died.file("a.txt")]).toEqual(["made\n", "spoiled\n"])
+  return died
+}
+
+const firstError = () => {
+  const [settled] = room?.data("tool_call.settled") ?? []
+  return (settled?.["error"] as { readonly message: string } | undefined)?.message // as: of this event's schema
+}
+
+describe("a command that was cut off", () => {
+  confinedTest("is put back and done again; what was there is kept, and that is said", async () => {
+    room = await diedInCommand()
+    room.workspace.write("mine.txt", "my own work\n")
+    expect(await room.drive()).toMatchObject({ exitCode: 0 })
+    expect(room.data("tool_call.settled")).toMatchObject([
+      { outcome: "interrupted", certainty: "notDone" },
+      { outcome: "succeeded", certainty: "done" },
+    ])
+    expect(firstError()).toContain("changed since it began: made.txt, mine.txt, a.txt; that was put back")
+    const [, kept = ""] =
+      /a copy of what was there is kept as (\S+) in \.agent\/checkpoints/.exec(firstError() ?? "") ?? []
+    const manifest = room.file(`.agent/checkpoints/manifests/${kept}.json`)
+    expect(manifest).toContain("mine.txt")
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  confinedTest("is left as it is where no copy of it can be kept, and a person decides", async () => {
+    room = await diedInCommand()
+    room.workspace.write("mine.txt", "my own work\n")
+    truncateSync(room.workspace.write("large.bin", ""), 65 * 1024 * 1024)
+    expect(await room.drive()).toMatchObject({ exitCode: 60 })
+    expect(["mine.txt", "made.txt", "a.txt"].map(room.file)).toEqual(["my own work\n", "made\n", "spoiled\n"])
+    expect(room.data("tool_call.settled")).toMatchObject([{ outcome: "interrupted", certainty: "unknown" }])
+    expect(firstError()).toMatch(/nothing was put back, because large\.bin takes \d+ bytes/)
+    expect(await check(room.workspace)).toEqual([])
   })
 })

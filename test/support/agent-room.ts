@@ -5,6 +5,7 @@ import { readEnvironment } from "../../src/app/environment.ts"
 import { Wiring } from "../../src/app/wire.ts"
 import { wireAgent } from "../../src/app/wire-agent.ts"
 import { systemIds } from "../../src/base/clock.ts"
+import { type Faults, noFaults } from "../../src/base/faults.ts"
 import { newEvent } from "../../src/domain/event-definition.ts"
 import { SessionResumed } from "../../src/domain/pipeline/pipeline-events.ts"
 import {
@@ -33,6 +34,8 @@ export interface AgentRoomOptions {
   readonly config?: Readonly<Record<string, unknown>>
   /** Variables of the process, such as one that holds a secret. */
   readonly environment?: Readonly<Record<string, string>>
+  /** Where everything below the session may be made to fail: the gate, the store, the files. */
+  readonly faults?: Faults
 }
 
 /** A session of real parts in this very process; a test may put its own in the place of some. */
@@ -54,8 +57,7 @@ export async function agentRoom(
   options: AgentRoomOptions = {},
 ): Promise<AgentRoom> {
   const room = furnished(replies, options)
-  const environment = readEnvironment({ ...room.environment, ...options.environment })
-  const wiring = new Wiring({ environment, workspace: room.workspace.root, configFile: undefined })
+  const wiring = wiringOf(room, options)
   const store = await wiring.store()
   const sessionId = systemIds.next("ses")
   const requests: ModelRequest[] = []
@@ -110,6 +112,24 @@ function configure({ configHome }: TempWorkspace, config: Readonly<Record<string
   const directory = join(configHome, "acode")
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   writeFileSync(join(directory, "config.yml"), JSON.stringify({ schema_version: "1", ...config }))
+}
+
+function wiringOf({ environment, workspace }: AgentWorkspace, options: AgentRoomOptions): Wiring {
+  const request = {
+    environment: readEnvironment({ ...environment, ...options.environment }),
+    workspace: workspace.root,
+    configFile: undefined,
+  }
+  return new FaultyWiring(request, options.faults ?? noFaults)
+}
+
+class FaultyWiring extends Wiring {
+  constructor(
+    request: ConstructorParameters<typeof Wiring>[0],
+    override readonly faults: Faults,
+  ) {
+    super(request)
+  }
 }
 
 function never(): AbortSignal {
