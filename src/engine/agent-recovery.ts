@@ -37,18 +37,23 @@ interface PutBack {
  * crash: nobody can tell their changes from those of a command that was cut off. Where no copy can be kept nothing is
  * put back, because nobody could give them their work again.
  */
-function putBack({ checkpoints, workspace }: AgentParts, { requested, started }: GatedCall): PutBack | null {
+function putBack(
+  { checkpoints, workspace, ids }: AgentParts,
+  { requested, started }: GatedCall,
+): PutBack | null {
   const checkpoint = started?.checkpointId == null ? null : checkpoints.load(started.checkpointId)
   if (checkpoint === null) return null
   let kept = ""
   if (checkpoint.scope === "tree") {
-    const found = checkpoints.takeTree(`${requested.callId}-found`, workspace.tree())
+    const name = `${requested.callId}-found`
+    // Another one each time: where a recovery was cut off, the first copy has what is not there any more.
+    const found = checkpoints.takeTree(`${name}-${ids.next("rec")}`, workspace.tree())
     if (found.kind !== "taken")
       return {
         isBack: false,
         what: `nothing was put back, because ${whyNot(found)}, so no copy could be kept`,
       }
-    kept = `; a copy of what was there is kept as ${found.checkpoint.id} in .agent/checkpoints`
+    kept = `; a copy of what was there is kept in .agent/checkpoints/manifests/${name}-*`
   }
   const { blocked } = checkpoints.restore(checkpoint, null)
   if (blocked.length === 0) return { isBack: true, what: `that was put back${kept}` }

@@ -88,18 +88,24 @@ describe("a session whose process died", () => {
   })
 })
 
-/** Ends the process, as far as the session can tell, at the first of these points after the ones before it. */
-function dyingAfter(...path: readonly string[]) {
+/** What a command did is done, and is not written down. */
+const unrecorded = ["gate.done", "append.begun"]
+
+/** Ends the process, as far as the session can tell, at `unrecorded` and then once more where it is told to. */
+function dyingUnrecorded(again: string | null = null) {
+  const path = [...unrecorded, again]
   let at = 0
   return {
     reach: (point: string) => {
-      if (point === path[at] && ++at === path.length) throw new Died()
+      if (point !== path[at]) return
+      at += 1
+      if (at >= unrecorded.length) throw new Died()
     },
   }
 }
 
 /** A session whose command has changed files, and died before that was written down. */
-async function diedInCommand(faults = dyingAfter("gate.done", "append.begun")): Promise<AgentRoom> {
+async function diedInCommand(again: string | null = null): Promise<AgentRoom> {
   const argv = ["sh", "-c", "echo made > made.txt; echo spoiled > a.txt"]
   const died = await agentRoom(
     [
@@ -113,7 +119,7 @@ async function diedInCommand(faults = dyingAfter("gate.done", "append.begun")): 
       reply.finish(),
       reply.review("approve"),
     ],
-    { files: { "a.txt": "precious\n" }, faults },
+    { files: { "a.txt": "precious\n" }, faults: dyingUnrecorded(again) },
   )
   await expect(died.drive()).rejects.toThrow(Died)
   expect([died.file("made.txt"), died.file("a.txt")]).toEqual(["made\n", "spoiled\n"])
@@ -123,6 +129,13 @@ async function diedInCommand(faults = dyingAfter("gate.done", "append.begun")): 
 const firstError = () => {
   const [settled] = room?.data("tool_call.settled") ?? []
   return (settled?.["error"] as { readonly message: string } | undefined)?.message // as: of this event's schema
+}
+
+/** The copies that the outcome of the first call names. */
+function keptCopies(): readonly string[] {
+  const [, pattern = "none"] = /a copy of what was there is kept in (\S+)/.exec(firstError() ?? "") ?? []
+  const found = [...new Bun.Glob(pattern).scanSync({ cwd: room?.workspace.root ?? "", dot: true })]
+  return found.sort().map(path => room?.file(path) ?? "")
 }
 
 describe("a command that was cut off", () => {
@@ -135,12 +148,25 @@ describe("a command that was cut off", () => {
       { outcome: "succeeded", certainty: "done" },
     ])
     expect(firstError()).toContain("changed since it began: made.txt, mine.txt, a.txt; that was put back")
-    const [, kept = ""] =
-      /a copy of what was there is kept as (\S+) in \.agent\/checkpoints/.exec(firstError() ?? "") ?? []
-    const manifest = room.file(`.agent/checkpoints/manifests/${kept}.json`)
-    expect(manifest).toContain("mine.txt")
+    expect(keptCopies()).toEqual([expect.stringContaining("mine.txt")])
     expect(await check(room.workspace)).toEqual([])
   })
+
+  confinedTest(
+    "is put back by a second process as well, which leaves the copy of the first alone",
+    async () => {
+      room = await diedInCommand("restore.removed")
+      room.workspace.write("aaa.txt", "my own work\n")
+      await expect(room.drive()).rejects.toThrow(Died)
+      expect(room.file("aaa.txt")).toBeNull()
+      expect(await room.drive()).toMatchObject({ exitCode: 0 })
+      expect(keptCopies()).toEqual([
+        expect.stringContaining('"f","aaa.txt"'),
+        expect.not.stringContaining('"f","aaa.txt"'),
+      ])
+      expect(await check(room.workspace)).toEqual([])
+    },
+  )
 
   confinedTest("is left as it is where no copy of it can be kept, and a person decides", async () => {
     room = await diedInCommand()
