@@ -12,6 +12,7 @@ import { driveSession } from "../engine/session-log.ts"
 import { planUndo, type Undone, type UndoPlan, undo } from "../engine/undo.ts"
 import type { ApprovalDesk, SessionLog } from "../gate/contract.ts"
 import { recordText } from "../gate/recorded.ts"
+import { openCalls } from "../gate/recovery.ts"
 import type { Store } from "../store/contract.ts"
 import { processIdentity } from "../store/process-identity.ts"
 import type { PlanApproval } from "../store/session/contract.ts"
@@ -153,7 +154,16 @@ async function undoOf(wiring: Wiring, sessionId: string) {
   const store = await wiring.store()
   const { checkpoints } = await wiring.workspace()
   const parts = { checkpoints, artifacts: store.artifacts }
-  const plan = planUndo(parts, store.log.read(sessionId))
+  const events = store.log.read(sessionId)
+  // What such a call changed is written down when it is settled, and an undo is recorded as one of everything.
+  if (openCalls(events).length > 0)
+    throw undoFailure(
+      "ACODE-UNDO-003",
+      "it is in the middle of a call",
+      sessionId,
+      "`acode resume` goes on with it, `acode cancel` ends it; then it can be undone",
+    )
+  const plan = planUndo(parts, events)
   // Also when all is back already: an undo that died before it was recorded is finished by the next one.
   if (plan.parts.length + plan.lost.length === 0) throw nothingToUndo(store, sessionId)
   return { store, parts, plan }
@@ -190,12 +200,11 @@ async function undoSession(wiring: Wiring, sessionId: string): Promise<Undone> {
   }
 }
 
-function undoFailure(code: string, message: string, where: string): Failure {
-  return new Failure({
-    kind: "general",
-    code,
-    message,
-    where,
-    hint: "`acode session show` tells what a session changed",
-  })
+function undoFailure(
+  code: string,
+  message: string,
+  where: string,
+  hint = "`acode session show` tells what a session changed",
+): Failure {
+  return new Failure({ kind: "general", code, message, where, hint })
 }

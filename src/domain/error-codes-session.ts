@@ -53,4 +53,10 @@ export const sessionErrorCodes: readonly ErrorCode[] = [
     meaning: "The session was undone already.",
     action: "Run the plan again to have its changes back.",
   },
+  {
+    code: "ACODE-UNDO-003",
+    meaning:
+      "The session has a call without an outcome: its process died in the middle of it, or makes it now.",
+    action: "`acode resume` goes on with it and `acode cancel` ends it; then it can be undone.",
+  },
 ]

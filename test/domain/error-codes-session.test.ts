@@ -7,6 +7,7 @@ test("every way a session can end before its goal has a code, and so has undoing
     ...Array.from({ length: 8 }, (_, index) => `ACODE-ORCH-00${index + 1}`),
     "ACODE-UNDO-001",
     "ACODE-UNDO-002",
+    "ACODE-UNDO-003",
   ])
 })
 
