@@ -15,6 +15,7 @@ import type { SessionSummary } from "../store/session/contract.ts"
 import { readGitState } from "../workspace/git.ts"
 import type { AgentSurface } from "./agent-surface.ts"
 import type { SaidOfModels } from "./model/session-models.ts"
+import { recordedOutputs } from "./own-outputs.ts"
 import { readYes } from "./policy-yes.ts"
 import { contentsOf } from "./recorded-contents.ts"
 import { requestControl } from "./session-control.ts"
@@ -138,6 +139,9 @@ async function resume(
         `the session has ended: ${state.finished.reason}`,
         "start another one",
       )
+    // Only to tell what the call did: once the output is deleted, any other file may be given its number.
+    if (state.openCalls.length > 0)
+      for (const output of recordedOutputs(store.log.each(sessionId))) wiring.ownOutputs.add(output)
     const { lookForModels } = await import("./model/session-models.ts")
     const changed = { settings: change(state.settings), before: state.settings, said }
     using models = await lookForModels(wiring, changed, surface)

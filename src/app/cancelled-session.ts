@@ -6,6 +6,7 @@ import type { DrivenSession } from "../engine/session-log.ts"
 import { openCalls, settleInterrupted } from "../gate/recovery.ts"
 import { endTagged } from "../sandbox/survivors.ts"
 import type { Store } from "../store/contract.ts"
+import { recordedOutputs } from "./own-outputs.ts"
 import type { Wiring } from "./wire.ts"
 
 /** Ends a session that nobody drives: what its process left open is settled, and nothing more is done. */
@@ -17,6 +18,7 @@ export async function endCancelled(
 ): Promise<void> {
   const { workspace, checkpoints } = await wiring.workspace()
   const events = log.read(session.sessionId)
+  for (const output of recordedOutputs(events)) wiring.ownOutputs.add(output)
   for (const id of openCommands(events)) await endTagged(id)
   const parts = { workspace, checkpoints, artifacts, executions }
   session.append([

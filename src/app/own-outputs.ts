@@ -1,9 +1,18 @@
 import { fstatSync } from "node:fs"
 import { errnoOf } from "../base/assert.ts"
+import { dataOf } from "../domain/event-definition.ts"
+import { SessionStarted } from "../domain/session-events.ts"
+import type { StoredEvent } from "../store/contract.ts"
 
 /** The files standard output and error point to: they change by being told about, so they are not part of the tree. */
 export function ownOutputs(): Set<string> {
   return new Set([1, 2].flatMap(fd => fileAt(fd) ?? []))
+}
+
+/** Those of the process that started a session: what it printed there is not what the session did. */
+export function recordedOutputs(events: Iterable<StoredEvent>): readonly string[] {
+  const [first] = events
+  return first === undefined ? [] : (dataOf(SessionStarted, first)?.outputs ?? [])
 }
 
 function fileAt(fd: number): string | null {

@@ -20,6 +20,7 @@ import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 import { readGitState } from "../workspace/git.ts"
 import { type ApprovalPrompt, approvalDesk } from "./approval-desk.ts"
 import { toCheckpointSettings } from "./config-settings.ts"
+import { recordedOutputs } from "./own-outputs.ts"
 import { authorizationOf } from "./plan-authorization.ts"
 import { userName } from "./user-name.ts"
 import type { Wiring } from "./wire.ts"
@@ -163,6 +164,7 @@ async function undoOf(wiring: Wiring, sessionId: string) {
       sessionId,
       "`acode resume` goes on with it, `acode cancel` ends it; then it can be undone",
     )
+  for (const output of recordedOutputs(events)) wiring.ownOutputs.add(output)
   const plan = planUndo(parts, events)
   // Also when all is back already: an undo that died before it was recorded is finished by the next one.
   if (plan.parts.length + plan.lost.length === 0) throw nothingToUndo(store, sessionId)

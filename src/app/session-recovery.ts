@@ -1,13 +1,12 @@
-import { dataOf } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
-import { SessionStarted } from "../domain/session-events.ts"
 import { endInterruptedPlan, openCommands } from "../engine/interrupted-session.ts"
 import { type DrivenSession, driveSession } from "../engine/session-log.ts"
 import { endTagged } from "../sandbox/survivors.ts"
-import type { Store, StoredEvent } from "../store/contract.ts"
+import type { Store } from "../store/contract.ts"
 import { processIdentity } from "../store/process-identity.ts"
 import type { SessionSummary } from "../store/session/contract.ts"
 import type { OpenWorkspace } from "../workspace/workspace.ts"
+import { recordedOutputs } from "./own-outputs.ts"
 
 /** Closes sessions whose process is gone, and says in the log what they were doing. */
 export async function recoverSessions(
@@ -24,8 +23,7 @@ export async function recoverSessions(
       // Another acode that started at the same moment may have been quicker.
       if (store.sessions.find(id)?.exitCode != null) continue
       const events = store.log.read(id)
-      // What the dead process printed to is not what its session did.
-      for (const output of outputsOf(events)) ownOutputs.add(output)
+      for (const output of recordedOutputs(events)) ownOutputs.add(output)
       for (const executionId of openCommands(events)) await endTagged(executionId)
       const { artifacts, executions } = store
       endInterruptedPlan({ log: session, workspace, checkpoints, artifacts, executions }, events)
@@ -34,10 +32,6 @@ export async function recoverSessions(
       session.release()
     }
   }
-}
-
-function outputsOf([first]: readonly StoredEvent[]): readonly string[] {
-  return first === undefined ? [] : (dataOf(SessionStarted, first)?.outputs ?? [])
 }
 
 function tryDrive(store: Store, id: string): DrivenSession | null {

@@ -31,10 +31,10 @@ beforeEach(() => {
 })
 afterEach(() => room[Symbol.dispose]())
 
-/** A session that is killed while its command runs. */
-async function killed(): Promise<void> {
+/** A session that is killed while its command runs, and what it printed to a file of the workspace. */
+async function killed(): Promise<string> {
   const { root } = room.workspace
-  const output = openSync(join(room.workspace.outside, "out.txt"), "w")
+  const output = openSync(join(root, "run.log"), "w")
   const run = Bun.spawn([acodeProgram(), "run", "x", "--yes=plan", "--script", room.scriptFile], {
     cwd: root,
     env: { ...room.environment },
@@ -44,9 +44,31 @@ async function killed(): Promise<void> {
   await eventually("the command has begun", () => room.file("made.txt"))
   run.kill("SIGKILL")
   await run.exited
+  return room.file("run.log") ?? ""
 }
 
 const files = () => ["a.txt", "made.txt", "first.txt"].map(room.file)
+
+describe("what a session printed into the workspace before it was killed", () => {
+  confinedTest("is left there by a resume, which puts back what its command did", async () => {
+    const printed = await killed()
+    expect(printed).toContain("first.txt")
+    const { exitCode, data } = await room.resume("--yes=plan")
+    expect(exitCode).toBe(0)
+    const [interrupted] = data("tool_call.settled")
+    expect(interrupted).toMatchObject({ outcome: "interrupted", certainty: "notDone" })
+    expect(JSON.stringify(interrupted)).not.toContain("run.log")
+    expect(room.file("run.log")).toBe(printed)
+  })
+
+  confinedTest("is left there by cancel and undo", async () => {
+    const printed = await killed()
+    expect((await room.acode("cancel")).exitCode).toBe(0)
+    const undone = await room.acode("session", "undo", "--json")
+    expect(JSON.parse(undone.stdout)).toMatchObject({ removed: ["first.txt", "made.txt"] })
+    expect(room.file("run.log")).toBe(printed)
+  })
+})
 
 describe("session undo of a session that was killed in the middle of a command", () => {
   confinedTest("is refused until somebody has said what is to become of the command", async () => {
