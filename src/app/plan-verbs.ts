@@ -16,10 +16,9 @@ import { openCalls } from "../gate/recovery.ts"
 import type { Store } from "../store/contract.ts"
 import { processIdentity } from "../store/process-identity.ts"
 import type { PlanApproval } from "../store/session/contract.ts"
-import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 import { readGitState } from "../workspace/git.ts"
 import { type ApprovalPrompt, approvalDesk } from "./approval-desk.ts"
-import { toCheckpointSettings } from "./config-settings.ts"
+import { collectOld } from "./old-checkpoints.ts"
 import { recordedOutputs } from "./own-outputs.ts"
 import { authorizationOf } from "./plan-authorization.ts"
 import { userName } from "./user-name.ts"
@@ -111,9 +110,8 @@ async function start(
   { plan, steps }: RunnablePlan,
   approval: PlanApproval,
 ): Promise<void> {
-  const { workspace, checkpoints } = await wiring.workspace()
-  const { undoMs } = toCheckpointSettings((await wiring.config()).values)
-  collectOld(checkpoints, wiring.clock.now() - undoMs)
+  await collectOld(wiring)
+  const { workspace } = await wiring.workspace()
   const redactor = await wiring.redactor([])
   const { policyVersion } = await wiring.policy()
   const { worktreeId, repoSha } = readGitState(wiring.root.path)
@@ -134,15 +132,6 @@ async function start(
       owner: processIdentity(),
     }),
   ])
-}
-
-function collectOld(checkpoints: Checkpoints, olderThanMs: number): void {
-  try {
-    checkpoints.collect(olderThanMs, new Set())
-  } catch (error) {
-    // A damaged one is told when somebody wants it back; keeping too much is no reason not to work.
-    if (!(error instanceof Failure)) throw error
-  }
 }
 
 function runnable(plan: Plan, where: string): RunnablePlan {
