@@ -34,7 +34,7 @@ async function openGate() {
     },
     whileOwned: work => session.whileOwned(work),
   }
-  const gate = await wireGate(wiring, log, nobody)
+  const gate = await wireGate(wiring, log, nobody, () => undefined)
   return {
     ...{ product, workspace, checkpoints, session, gate, wiring, commits },
     [Symbol.dispose]: () => {

@@ -84,7 +84,7 @@ async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanResult>
   try {
     await start(wiring, store, session, lane, authorization)
     const { workspace } = await wiring.workspace()
-    const gate = await wireGate(wiring, session, deskOf(wiring, store, request))
+    const gate = await wireGate(wiring, session, deskOf(wiring, store, request), request.notice)
     const { clock, faults } = wiring
     return await runPlan({ log: session, gate, workspace, clock, faults }, lane, watcher, signal)
   } finally {

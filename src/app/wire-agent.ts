@@ -20,13 +20,14 @@ import type { Config } from "./config-schema.ts"
 import { toApprovalSettings } from "./config-settings.ts"
 import { toProjectCommands } from "./config-verification.ts"
 import type { SelectedModels } from "./model/session-provider.ts"
+import { collectOld } from "./old-checkpoints.ts"
 import { planTools } from "./plan-tools.ts"
 import { contentsOf } from "./recorded-contents.ts"
 import { controlsFrom } from "./session-control.ts"
 import { userName } from "./user-name.ts"
 import type { Wiring } from "./wire.ts"
 import { wireGate } from "./wire-gate.ts"
-import { wireProvider } from "./wire-provider.ts"
+import { type WiredProvider, wireProvider } from "./wire-provider.ts"
 
 export interface WiredAgent extends AsyncDisposable {
   readonly parts: AgentParts
@@ -69,12 +70,8 @@ export async function wireAgent(
   const parts: AgentParts = {
     ...{ session, workspace, checkpoints, artifacts, executions },
     ...{ desk, policyVersion, redactor, clock, faults },
-    gate: gateWhenNeeded(() => wireGate(wiring, session, desk)),
-    ask: (request, signal) => {
-      const reply = collect(model.provider.ask(request, signal), signal, surface.onText)
-      lookAhead(wiring)
-      return reply
-    },
+    gate: gateWhenNeeded(() => wireGate(wiring, session, desk, surface.notice)),
+    ask: askWith(wiring, model, surface),
     stages: createStages({ planTools, toolDescriptions }),
     answerTo: id => answerIn(store, id),
     acceptsPlans: surface.acceptsPlans,
@@ -102,6 +99,19 @@ function gateWhenNeeded(wire: () => Promise<Gate>): Gate {
       wired ??= wire()
       return (await wired).call(request)
     },
+  }
+}
+
+/** Old checkpoints go after the first reply: no request waits for it, and the first call has what it frees. */
+function askWith(wiring: Wiring, { provider }: WiredProvider, { onText }: AgentSurface): AgentParts["ask"] {
+  let isFirst = true
+  return async (request, signal) => {
+    const reply = collect(provider.ask(request, signal), signal, onText)
+    lookAhead(wiring)
+    await reply
+    if (isFirst) await collectOld(wiring)
+    isFirst = false
+    return reply
   }
 }
 

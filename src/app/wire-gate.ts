@@ -7,6 +7,7 @@ import { processIdentity } from "../store/process-identity.ts"
 import type { ToolLimits } from "../tools/contract.ts"
 import { textChanges } from "../workspace/change/changes.ts"
 import { toExecutionSettings } from "./config-settings.ts"
+import { tellingLost } from "./lost-pre-image.ts"
 import type { Wiring } from "./wire.ts"
 
 const KiB = 1024
@@ -22,7 +23,13 @@ const limits: Omit<ToolLimits, "commandTimeoutMs"> = {
 }
 
 /** The gate of one session, whose commands are written into its stream. */
-export async function wireGate(wiring: Wiring, log: SessionLog, approvals: ApprovalDesk): Promise<Gate> {
+export async function wireGate(
+  wiring: Wiring,
+  session: SessionLog,
+  approvals: ApprovalDesk,
+  notice: (text: string) => void,
+): Promise<Gate> {
+  const log = tellingLost(session, notice)
   const store = await wiring.store()
   const { values } = await wiring.config()
   const { workspace, checkpoints } = await wiring.workspace()

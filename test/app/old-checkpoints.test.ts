@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
 import { planText } from "../support/plan-workspace.ts"
@@ -70,5 +70,21 @@ describe("a plan run", () => {
     age(8)
     await runPlan()
     expect(kept()).toHaveLength(1)
+  })
+})
+
+describe("a session of the agent lane", () => {
+  test("removes what is too old when it starts and when it goes on", async () => {
+    await finished()
+    rmSync(join(room.workspace.root, "greeting.txt"))
+    age(8)
+    const { exitCode, events } = await room.run("--yes=plan", "--plan-only")
+    expect([exitCode, kept()]).toEqual([0, []])
+    await runPlan()
+    const [old] = kept()
+    age(8)
+    const resumed = await room.acode("resume", events[0]?.session ?? "", "--script", room.scriptFile)
+    expect(resumed.exitCode).toBe(0)
+    expect(kept()).toEqual([expect.not.stringContaining(old ?? "")])
   })
 })
