@@ -173,7 +173,7 @@ async function undoSession(wiring: Wiring, sessionId: string): Promise<Undone> {
   const session = driveSession({ log: store.log, leases: store.leases, owner: processIdentity() }, sessionId)
   try {
     const { parts, plan } = await undoOf(wiring, sessionId)
-    const undone = undo(parts, plan)
+    const undone = undo(parts, plan, work => session.whileOwned(work))
     wiring.faults.reach("undo.done")
     session.append([
       newEvent(SessionUndone, {

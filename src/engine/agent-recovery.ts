@@ -38,7 +38,7 @@ interface PutBack {
  * put back, because nobody could give them their work again.
  */
 function putBack(
-  { checkpoints, workspace, ids }: AgentParts,
+  { checkpoints, workspace, session, ids }: AgentParts,
   { requested, started }: GatedCall,
 ): PutBack | null {
   const checkpoint = started?.checkpointId == null ? null : checkpoints.load(started.checkpointId)
@@ -55,7 +55,7 @@ function putBack(
       }
     kept = `; a copy of what was there is kept in .agent/checkpoints/manifests/${name}-*`
   }
-  const { blocked } = checkpoints.restore(checkpoint, null)
+  const { blocked } = checkpoints.restore(checkpoint, null, work => session.whileOwned(work))
   if (blocked.length === 0) return { isBack: true, what: `that was put back${kept}` }
   const names = blocked.slice(0, namesMax).map(({ path, reason }) => `${path} (${reason})`)
   const more = blocked.length > names.length ? ` and ${blocked.length - names.length} more` : ""

@@ -1,7 +1,7 @@
 import { Failure } from "../domain/failure.ts"
 import { isRedactedPath } from "../domain/redacted-path.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
-import type { Checkpoint, Checkpoints, Restored } from "../workspace/checkpoint/contract.ts"
+import type { Checkpoint, Checkpoints, Restored, WhileOwned } from "../workspace/checkpoint/contract.ts"
 import { type PathHistory, sessionChanges, type UnlistedChanges } from "./session-changes.ts"
 
 export interface UndoParts {
@@ -52,8 +52,8 @@ export interface Undone {
 }
 
 /** Puts everything back. Can be repeated after a crash: what is back already is left alone. */
-export function undo(parts: UndoParts, plan: UndoPlan): Undone {
-  const done = plan.parts.map(({ checkpoint, expected }) => parts.checkpoints.restore(checkpoint, expected))
+export function undo({ checkpoints }: UndoParts, plan: UndoPlan, owned: WhileOwned): Undone {
+  const done = plan.parts.map(({ checkpoint, expected }) => checkpoints.restore(checkpoint, expected, owned))
   return {
     removed: done.flatMap(each => each.remove).sort(),
     restored: done.flatMap(each => each.write.map(({ path }) => path)).sort(),

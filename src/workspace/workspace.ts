@@ -101,9 +101,9 @@ function checkpointsOf(
     contentsSince: (checkpoint, tree) => contentsSince(checkpoint.entries, tree.entries),
     plan: (checkpoint, expected) =>
       planRestore(root, checkpoint, checkpoint.scope === "tree" ? reader.read() : null, expected),
-    restore: (checkpoint, expected) =>
+    restore: (checkpoint, expected, owned) =>
       restoreCheckpoint(
-        { root, checkpoint, contents: store.contents, readTree: () => reader.read(), expected },
+        { root, checkpoint, contents: store.contents, readTree: () => reader.read(), expected, owned },
         faults,
       ),
     collect: (olderThanMs, keep) => store.collect(olderThanMs, keep),

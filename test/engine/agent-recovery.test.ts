@@ -92,11 +92,12 @@ describe("a session whose process died", () => {
 const unrecorded = ["gate.done", "append.begun"]
 
 /** Ends the process, as far as the session can tell, at `unrecorded` and then once more where it is told to. */
-function dyingUnrecorded(again: string | null = null) {
+function dyingUnrecorded(again: string | null, reached: string[]) {
   const path = [...unrecorded, again]
   let at = 0
   return {
     reach: (point: string) => {
+      reached.push(point)
       if (point !== path[at]) return
       at += 1
       if (at >= unrecorded.length) throw new Died()
@@ -105,7 +106,7 @@ function dyingUnrecorded(again: string | null = null) {
 }
 
 /** A session whose command has changed files, and died before that was written down. */
-async function diedInCommand(again: string | null = null): Promise<AgentRoom> {
+async function diedInCommand(again: string | null = null, reached: string[] = []): Promise<AgentRoom> {
   const argv = ["sh", "-c", "echo made > made.txt; echo spoiled > a.txt"]
   const died = await agentRoom(
     [
@@ -119,7 +120,7 @@ async function diedInCommand(again: string | null = null): Promise<AgentRoom> {
       reply.finish(),
       reply.review("approve"),
     ],
-    { files: { "a.txt": "precious\n" }, faults: dyingUnrecorded(again) },
+    { files: { "a.txt": "precious\n" }, faults: dyingUnrecorded(again, reached) },
   )
   await expect(died.drive()).rejects.toThrow(Died)
   expect([died.file("made.txt"), died.file("a.txt")]).toEqual(["made\n", "spoiled\n"])
@@ -167,6 +168,20 @@ describe("a command that was cut off", () => {
       expect(await check(room.workspace)).toEqual([])
     },
   )
+
+  confinedTest("is put back file by file, each while nobody can take the workspace", async () => {
+    const reached: string[] = []
+    room = await diedInCommand(null, reached)
+    reached.length = 0
+    expect(await room.drive()).toMatchObject({ exitCode: 0 })
+    const changes = reached.filter(point => /^(held\.committed|restore\.(removed|written))$/.test(point))
+    expect(changes.slice(0, 4)).toEqual([
+      "held.committed",
+      "restore.removed",
+      "held.committed",
+      "restore.written",
+    ])
+  })
 
   confinedTest("is left as it is where no copy of it can be kept, and a person decides", async () => {
     room = await diedInCommand()

@@ -50,7 +50,8 @@ describe("a plan run whose process is gone", () => {
     room.put("a.txt", "new\n")
     end()
     const parts = { checkpoints: room.checkpoints, artifacts: room.store.artifacts }
-    expect(undo(parts, planUndo(parts, room.events())).restored).toEqual(["a.txt"])
+    const undone = undo(parts, planUndo(parts, room.events()), work => room.log.whileOwned(work))
+    expect(undone.restored).toEqual(["a.txt"])
     expect(room.read("a.txt")).toBe("old\n")
   })
 

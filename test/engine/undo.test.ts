@@ -21,7 +21,7 @@ afterEach(() => room[Symbol.dispose]())
 
 const parts = () => ({ checkpoints: room.checkpoints, artifacts: room.store.artifacts })
 const planned = () => planUndo(parts(), room.events())
-const undone = () => undo(parts(), planned())
+const undone = () => undo(parts(), planned(), work => room.log.whileOwned(work))
 const path = (name: string) => join(room.root, name)
 const write = (name: string, content: string) =>
   room.call("write_file", { path: name, content }, { isGrantedAsWritten: true })
@@ -339,6 +339,19 @@ test("what an undoing had to leave alone is undone by the next, once nothing is 
   expect(["a.txt", "b.txt", "d/c.txt"].map(room.read)).toEqual(["a\n", "new\n", "c\n"])
   room.log.append([event.sessionUndone(listsOf(second))])
   expect(planned().parts).toEqual([])
+})
+
+test("undoing changes nothing once somebody else has the workspace", async () => {
+  room = planRoom({ files: { "a.txt": "a\n" } })
+  await room.run([
+    ["file_write", { path: "a.txt", contents: "A\n" }],
+    ["file_create", { path: "new.txt", contents: "n\n" }],
+  ])
+  room.log.release()
+  expect(undone).toThrow(
+    expect.objectContaining({ report: expect.objectContaining({ code: "ACODE-DB-007" }) }),
+  )
+  expect([room.read("a.txt"), room.read("new.txt")]).toEqual(["A\n", "n\n"])
 })
 
 test("undoing twice does what is left to do, so that a crash in the middle of it costs nothing", async () => {

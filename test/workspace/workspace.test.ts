@@ -90,7 +90,7 @@ test("a run can be taken back: checkpoint, changes, preview, restore", () => {
     removed: [],
   })
   expect(checkpoints.plan(checkpoint, null).remove).toEqual(["b/c"])
-  expect(checkpoints.restore(checkpoint, null)).toMatchObject({ foreign: [], blocked: [] })
+  expect(checkpoints.restore(checkpoint, null, work => work())).toMatchObject({ foreign: [], blocked: [] })
   expect(workspace.tree().digest).toBe(before.digest)
   expect(existsSync(ws.path("b"))).toBe(false)
   expect(checkpoints.list().map(({ id }) => id)).toEqual(["c1"])
@@ -106,7 +106,7 @@ test("some files can be taken back, and what was left behind removed", () => {
   workspace.write({ path: "new", content: Buffer.from("x") })
   ws.put(`.acode-${"0".repeat(32)}.tmp~`, "torn")
   expect(workspace.removeLeftovers(".")).toHaveLength(1)
-  checkpoints.restore(taken.checkpoint, null)
+  checkpoints.restore(taken.checkpoint, null, work => work())
   expect(readdirSync(ws.root.path).sort()).toEqual([".agent", "a"])
   expect(workspace.locate("a")).toEqual({ relative: "a", kind: "file" })
 })

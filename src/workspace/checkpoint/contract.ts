@@ -20,11 +20,17 @@ export interface Checkpoints {
   contentsSince(before: Pick<Checkpoint, "entries">, tree: Tree): ExpectedContents
   /** What restoring would do. */
   plan(checkpoint: Checkpoint, expected: ExpectedContents | null): RestorePlan
-  /** Puts it back; files that somebody else changed stay as they are and are named. Can be repeated after a crash. */
-  restore(checkpoint: Checkpoint, expected: ExpectedContents | null): Restored
+  /**
+   * Puts it back; files that somebody else changed stay as they are and are named. Can be repeated after a crash. Each
+   * change is one piece of work for `owned`: what that throws ends it there, with the rest as it is.
+   */
+  restore(checkpoint: Checkpoint, expected: ExpectedContents | null, owned: WhileOwned): Restored
   /** Removes checkpoints older than a time, but for some, and the contents that only they held. */
   collect(olderThanMs: number, keep: ReadonlySet<string>): CollectedCheckpoints
 }
+
+/** Does short work while nobody else can take the workspace, and refuses where somebody has. */
+export type WhileOwned = <Result>(work: () => Result) => Result
 
 /** A state of the workspace that can be put back: all of its tree, or some files of it. */
 export interface Checkpoint {

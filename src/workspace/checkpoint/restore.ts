@@ -11,7 +11,7 @@ import { entryPath, type Pinned, pin } from "../pin.ts"
 import { ensureExactDirectory, exactPlace } from "../place.ts"
 import type { WorkspaceRoot } from "../root.ts"
 import type { CheckpointContents } from "./contents.ts"
-import type { Checkpoint, ExpectedContents, Restored, RestorePlan } from "./contract.ts"
+import type { Checkpoint, ExpectedContents, Restored, RestorePlan, WhileOwned } from "./contract.ts"
 import { readExactEntry } from "./exact-entry.ts"
 import { contentOf, isSameEntry } from "./manifest.ts"
 
@@ -69,6 +69,7 @@ export interface RestoreSource {
   /** Reads the tree as it is; needed for a checkpoint of a tree. */
   readonly readTree: () => Tree
   readonly expected: ExpectedContents | null
+  readonly owned: WhileOwned
 }
 
 /**
@@ -80,7 +81,7 @@ export function restoreCheckpoint(source: RestoreSource, faults: Faults = noFaul
   const look = () => (checkpoint.scope === "tree" ? source.readTree() : null)
   if (checkpoint.scope === "tree" && expected === null) openDirectories(source)
   for (const directory of new Set([...(expected?.keys() ?? [])].map(path => parentOf(path))))
-    removeLeftovers(root, directory)
+    source.owned(() => removeLeftovers(root, directory))
   let now = look()
   const first = planRestore(root, checkpoint, now, expected)
   const rules = {
@@ -104,10 +105,11 @@ export function restoreCheckpoint(source: RestoreSource, faults: Faults = noFaul
 }
 
 /** Gives directories their modes back, parents first: nothing can be seen or done in one that is closed. */
-function openDirectories({ root, checkpoint }: RestoreSource): void {
+function openDirectories({ root, checkpoint, owned }: RestoreSource): void {
   for (const { path, mode } of checkpoint.directories) {
     using directory = directoryAt(root, path)
-    if (directory !== null && (directory.stat.mode & 0o7777) !== mode) chmodSync(directory.at, mode)
+    if (directory !== null && (directory.stat.mode & 0o7777) !== mode)
+      owned(() => onPath(path, () => chmodSync(directory.at, mode)))
   }
 }
 
@@ -160,14 +162,15 @@ function apply(
   faults: Faults,
 ): Restored["blocked"] {
   const blocked: { path: string; reason: string }[] = []
-  const attempt = (path: string, step: () => void) => {
-    try {
-      onPath(path, step)
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error
-      blocked.push({ path, reason: error.message })
-    }
-  }
+  const attempt = (path: string, step: () => void) =>
+    source.owned(() => {
+      try {
+        onPath(path, step)
+      } catch (error) {
+        if (!(error instanceof Failure)) throw error
+        blocked.push({ path, reason: error.message })
+      }
+    })
   for (const path of plan.remove) {
     attempt(path, () => removeExactly(source.root, path))
     faults.reach("restore.removed")

@@ -4,15 +4,21 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs"
 import { noFaults } from "../../../src/base/faults.ts"
+import { Failure } from "../../../src/domain/failure.ts"
 import type { Checkpoint } from "../../../src/workspace/checkpoint/contract.ts"
 import { changesSince, contentOf, contentsSince } from "../../../src/workspace/checkpoint/manifest.ts"
-import { planRestore, restoreCheckpoint } from "../../../src/workspace/checkpoint/restore.ts"
+import {
+  planRestore,
+  type RestoreSource,
+  restoreCheckpoint,
+} from "../../../src/workspace/checkpoint/restore.ts"
 import { git } from "../git-repository.ts"
 import { seeded } from "../support.ts"
 import { type CheckpointBench, checkpointBench, taken } from "./support.ts"
@@ -257,6 +263,32 @@ test("changes since a checkpoint are added, changed and removed", () => {
   })
 })
 
+function sourceOf(bench: CheckpointBench, checkpoint: Checkpoint): RestoreSource {
+  return {
+    root: bench.root,
+    checkpoint,
+    contents: bench.store.contents,
+    readTree: bench.tree,
+    expected: null,
+    owned: work => work(),
+  }
+}
+
+test("a restore changes one thing after the other as its owner, and nothing once it is not", () => {
+  for (const path of ["a", "b", "c"]) ws.put(path, "1")
+  const checkpoint = ws.take("one")
+  for (const path of ["a", "b", "c", "d", "e"]) ws.put(path, "2")
+  let changes = 0
+  const owned = <Result>(work: () => Result): Result => {
+    changes += 1
+    if (changes === 4) throw new Failure({ kind: "general", code: "ACODE-DB-007", message: "taken over" })
+    return work()
+  }
+  expect(() => restoreCheckpoint({ ...sourceOf(ws, checkpoint), owned })).toThrow("taken over")
+  expect(["a", "b", "c"].map(path => readFileSync(ws.path(path), "utf8"))).toEqual(["1", "2", "2"])
+  expect(["d", "e"].map(path => existsSync(ws.path(path)))).toEqual([false, false])
+})
+
 test("a restore that dies at any point, and again, ends in the checkpoint when it is repeated", () => {
   const build = (bench: CheckpointBench) => {
     bench.put("a", "1")
@@ -270,13 +302,6 @@ test("a restore that dies at any point, and again, ends in the checkpoint when i
     rmSync(bench.path("l"))
     return checkpoint
   }
-  const sourceOf = (bench: CheckpointBench, checkpoint: Checkpoint) => ({
-    root: bench.root,
-    checkpoint,
-    contents: bench.store.contents,
-    readTree: bench.tree,
-    expected: null,
-  })
   using whole = checkpointBench()
   const counter = dieAfter(Number.POSITIVE_INFINITY)
   restoreCheckpoint(sourceOf(whole, build(whole)), counter)

@@ -43,7 +43,11 @@ export function checkpointBench(
     take: id => taken(store.takeTree(id, ws.root, tree())),
     restore: (checkpoint, expected) =>
       restoreCheckpoint(
-        { root: ws.root, checkpoint, contents: store.contents, readTree: tree, expected: expected ?? null },
+        {
+          ...{ root: ws.root, checkpoint, contents: store.contents, readTree: tree },
+          expected: expected ?? null,
+          owned: work => work(),
+        },
         noFaults,
       ),
     contentNames: () => filesBelow(join(directory, "contents")),
