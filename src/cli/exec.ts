@@ -14,7 +14,7 @@ import type { CliContext } from "./context.ts"
 import { type CliInput, defineCommand } from "./definition.ts"
 import type { FlagSpecs } from "./flags.ts"
 import { interruption } from "./interruption.ts"
-import { OutputClosed, writeChunk } from "./output.ts"
+import { OutputClosed, OutputLost, writeChunk } from "./output.ts"
 
 const flags = {
   timeout: { kind: "number", value: "SECONDS", summary: "stop it after this long; fractions allowed" },
@@ -58,11 +58,17 @@ export const exec = defineCommand({
     const service = await context.service()
     const command = await service.commandOf(input.arguments, formOf(input))
     using interrupt = interruption()
-    const closed = { stdout: false }
+    const passing: Passing = { stoppedBy: null }
     try {
-      const record = await service.execute(command, optionsOf(input), liveContext(context, interrupt, closed))
+      const record = await service.execute(
+        command,
+        optionsOf(input),
+        liveContext(context, interrupt, passing),
+      )
+      // What the command did is recorded; that its output is missing where it was sent to is what must be told.
+      if (passing.stoppedBy instanceof OutputLost) throw passing.stoppedBy
       report(record, context)
-      return closed.stdout ? 141 : exitCodeFor(record.result, interrupt.signalNumber())
+      return passing.stoppedBy === null ? exitCodeFor(record.result, interrupt.signalNumber()) : 141
     } catch (error) {
       if (interrupt.signalNumber() !== null && error instanceof Failure)
         return 128 + (interrupt.signalNumber() ?? 0)
@@ -109,20 +115,25 @@ function optionsOf({ flags: given }: Input): ExecutionOptions {
   }
 }
 
+/** Why the command's output is passed on no longer. */
+interface Passing {
+  stoppedBy: OutputClosed | OutputLost | null
+}
+
 /** A person sees the output as it comes; a program that asked for JSON gets it whole at the end. */
 function liveContext(
   context: CliContext,
   interrupt: ReturnType<typeof interruption>,
-  closed: { stdout: boolean },
+  passing: Passing,
 ): ExecutionContext {
   const pass = async (stream: "stdout" | "stderr", chunk: Uint8Array) => {
-    if (closed.stdout) return
+    if (passing.stoppedBy !== null) return
     try {
       await writeChunk(stream === "stdout" ? 1 : 2, chunk)
     } catch (error) {
-      if (!(error instanceof OutputClosed)) throw error
-      // As SIGPIPE would: nobody reads on, so the command need not go on.
-      closed.stdout = true
+      if (!(error instanceof OutputClosed || error instanceof OutputLost)) throw error
+      // As SIGPIPE would: nobody gets what it writes, so the command need not go on.
+      passing.stoppedBy ??= error
       interrupt.abort()
     }
   }

@@ -1,7 +1,7 @@
 import { write, writeSync } from "node:fs"
-import { errnoOf } from "../base/assert.ts"
+import { errnoOf, messageOf } from "../base/assert.ts"
 import { printable } from "../base/text.ts"
-import type { FailureReport } from "../domain/failure.ts"
+import { Failure, type FailureReport } from "../domain/failure.ts"
 
 export interface OutputStyle {
   readonly color: boolean
@@ -96,6 +96,22 @@ const eraseLine = Buffer.from("\r\u001b[2K")
 /** Raised when the reader of our output went away, which is no error: `acode runs list | head -1`. */
 export class OutputClosed extends Error {}
 
+/** Raised when our output cannot be written for any other reason, such as a full disk behind `> file`. */
+export class OutputLost extends Failure {
+  constructor(fd: 1 | 2, error: unknown) {
+    super(
+      {
+        kind: "general",
+        code: "ACODE-CLI-007",
+        message: `the output cannot be written: ${messageOf(error)}`,
+        where: fd === 1 ? "standard output" : "standard error",
+        hint: "look at where it is sent to: is the disk full, may it be written?",
+      },
+      { cause: error },
+    )
+  }
+}
+
 /** Passes a chunk on without blocking the event loop, so that deadlines fire while a slow reader holds us back. */
 export async function writeChunk(fd: 1 | 2, chunk: Uint8Array): Promise<void> {
   for (let offset = 0; offset < chunk.length; ) {
@@ -103,7 +119,7 @@ export async function writeChunk(fd: 1 | 2, chunk: Uint8Array): Promise<void> {
     write(fd, chunk, offset, chunk.length - offset, null, (error, written) => {
       if (error === null) resolve(written)
       else if (errnoOf(error) === "EAGAIN") setTimeout(resolve, 1, 0)
-      else reject(errnoOf(error) === "EPIPE" ? new OutputClosed() : error)
+      else reject(errnoOf(error) === "EPIPE" ? new OutputClosed() : new OutputLost(fd, error))
     })
     offset += await promise
   }
@@ -116,7 +132,7 @@ function writeWhole(fd: 1 | 2, bytes: Uint8Array): void {
     } catch (error) {
       const code = errnoOf(error)
       if (code === "EPIPE") throw new OutputClosed()
-      if (code !== "EAGAIN") throw error
+      if (code !== "EAGAIN") throw new OutputLost(fd, error)
       // The pipe is full and was made non-blocking by somebody else; the reader decides how long this takes.
       Bun.sleepSync(1)
     }

@@ -208,6 +208,11 @@ export const errorCodes: readonly ErrorCode[] = [
     action: "Name an existing directory with -C.",
   },
   {
+    code: "ACODE-CLI-007",
+    meaning: "The output of acode cannot be written to where it is sent.",
+    action: "Make room on that disk, or send it elsewhere; what was done is recorded all the same.",
+  },
+  {
     code: "ACODE-INT-001",
     meaning: "acode made a mistake.",
     action: "Nothing recorded is lost; please report it with what you typed.",
