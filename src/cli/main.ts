@@ -7,7 +7,7 @@ import type { CliContext } from "./context.ts"
 import type { CliCommand } from "./definition.ts"
 import type { GlobalFlags } from "./flags.ts"
 import { renderHelp, renderOverview } from "./help.ts"
-import { Output, OutputClosed } from "./output.ts"
+import { Output, OutputClosed, OutputLost } from "./output.ts"
 import { type ParsedLine, parseLine } from "./parse.ts"
 import { terminalUse } from "./terminal.ts"
 
@@ -112,9 +112,9 @@ function fail(error: unknown, output: Output, failureExitCode: number | null): n
   const report = error instanceof Failure ? error.report : internal(error)
   try {
     output.failure(report)
-  } catch (closed) {
+  } catch (untold) {
     // Nobody is left to read it; the exit code still says what happened.
-    if (!(closed instanceof OutputClosed)) throw closed
+    if (!(untold instanceof OutputClosed || untold instanceof OutputLost)) throw untold
   }
   return failureExitCode ?? exitCodeOf(report.kind)
 }

@@ -54,10 +54,14 @@ export class Output implements Paint {
   }
 
   failure(report: FailureReport): void {
-    if (this.style.json) this.json({ error: report })
     const where = report.where === undefined ? "" : `  at ${report.where}\n`
     const hint = report.hint === undefined ? "" : `  → ${report.hint}\n`
-    this.put(2, `${this.red("error")} ${report.code}: ${report.message}\n${where}${hint}`)
+    try {
+      if (this.style.json) this.json({ error: report })
+    } finally {
+      // Also when standard output is what failed: somebody has to be told.
+      this.put(2, `${this.red("error")} ${report.code}: ${report.message}\n${where}${hint}`)
+    }
   }
 
   dim(text: string): string {

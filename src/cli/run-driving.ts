@@ -10,7 +10,7 @@ import type { CliContext } from "./context.ts"
 import { eventLine } from "./event-line.ts"
 import { twoStepInterruption } from "./interruption.ts"
 import { liveLine } from "./live-line.ts"
-import { type Output, OutputClosed } from "./output.ts"
+import { type Output, OutputClosed, OutputLost } from "./output.ts"
 import type { SessionFlags } from "./run-flags.ts"
 import { runTeller } from "./run-render.ts"
 import { isInteractive } from "./terminal.ts"
@@ -30,14 +30,16 @@ export interface Drive {
 export async function driveHere(context: CliContext, drive: Drive): Promise<number> {
   const { flags, yes, seen, prices, begin } = drive
   const { output, globals } = context
-  using interrupted = twoStepInterruption(() => {
-    streamed.endLine()
-    output.notice("what is being done comes to its end; once more stops it at once")
-  })
+  using interrupted = twoStepInterruption(() =>
+    show(() => {
+      streamed.endLine()
+      output.notice("what is being done comes to its end; once more stops it at once")
+    }),
+  )
   const { verbose, quiet, json } = globals
   const teller = runTeller({ paint: output, verbose, quiet, prices }, seen)
   const streamed = streamedText(output, flags["show-model-progress"])
-  const show = whileRead(interrupted.leave)
+  const { show, assertNothingLost } = whileRead(interrupted.leave)
   using live = liveLine({
     draw: text => show(() => output.live(hasLiveLine(context) && !streamed.isOpen() ? text : null)),
     clock: systemClock,
@@ -50,7 +52,7 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
     isInteractive: isInteractive(context),
     acceptsPlans: yes !== null && readYes(yes, true).scopes.plan,
     prompt: promptHere(output, interrupted),
-    notice: text => output.notice(text),
+    notice: text => show(() => output.notice(text)),
     onEvent: event =>
       show(() => {
         streamed.endLine()
@@ -65,6 +67,7 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
     stopping: interrupted,
     waits: flags.wait,
   })
+  assertNothingLost()
   return end.exitCode
 }
 
@@ -113,18 +116,27 @@ function promptHere(
   }
 }
 
-/** Nobody reads any more (`| head`): the session comes to rest like after Ctrl-C instead of dying in the middle. */
-function whileRead(leave: () => void): (write: () => void) => void {
-  let isRead = true
-  return write => {
-    if (!isRead) return
-    try {
-      write()
-    } catch (error) {
-      if (!(error instanceof OutputClosed)) throw error
-      isRead = false
-      leave()
-    }
+/**
+ * Nobody reads any more (`| head`), or nothing can be written (a full disk): the session comes to rest like after
+ * Ctrl-C instead of dying in the middle.
+ */
+function whileRead(leave: () => void) {
+  let stoppedBy: OutputClosed | OutputLost | null = null
+  return {
+    show: (write: () => void): void => {
+      if (stoppedBy !== null) return
+      try {
+        write()
+      } catch (error) {
+        if (!(error instanceof OutputClosed || error instanceof OutputLost)) throw error
+        stoppedBy = error
+        leave()
+      }
+    },
+    /** A reader that went away wanted no more; output that was lost has to be told. */
+    assertNothingLost: (): void => {
+      if (stoppedBy instanceof OutputLost) throw stoppedBy
+    },
   }
 }
 
