@@ -8,19 +8,22 @@ import type { CliCommand } from "./definition.ts"
 import type { GlobalFlags } from "./flags.ts"
 import { renderHelp, renderOverview } from "./help.ts"
 import { Output, OutputClosed, OutputLost } from "./output.ts"
-import { type ParsedLine, parseLine } from "./parse.ts"
+import { type ParsedLine, parseLine, UsageFailure } from "./parse.ts"
 import { terminalUse } from "./terminal.ts"
 
 /** Runs one command line and gives the exit code. Nothing escapes: a bug is told as one and exits 70. */
 export async function main(argv: readonly string[]): Promise<number> {
   const rough = { json: argv.includes("--json"), quiet: false, color: false }
-  let parsed: ParsedLine
+  let parsed: ParsedLine | null = null
   let environment: AppEnvironment
   try {
+    // The line first: whose usage error it is decides the exit code of whatever goes wrong from here.
+    parsed = parseLine(argv, await commandsFor(argv))
     environment = readEnvironment()
-    parsed = parseLine(environment.json ? ["--json", ...argv] : argv, await commandsFor(argv))
+    if (environment.json) parsed = { ...parsed, globals: { ...parsed.globals, json: true } }
   } catch (error) {
-    return fail(error, new Output(rough), argv[0] === "exec" ? 125 : null)
+    const command = error instanceof UsageFailure ? error.command : (parsed?.command ?? null)
+    return fail(error, new Output(rough), command?.usageExitCode ?? null)
   }
   const output = new Output(styleOf(parsed.globals, environment))
   try {

@@ -1,5 +1,5 @@
 import { nearest, printable } from "../base/text.ts"
-import { Failure } from "../domain/failure.ts"
+import { Failure, type FailureReport } from "../domain/failure.ts"
 import type { CliCommand, CliInput } from "./definition.ts"
 import { readFlags, usageFailure, type Values } from "./flag-reading.ts"
 import { type FlagSpecs, type GlobalFlags, globalFlags } from "./flags.ts"
@@ -14,6 +14,16 @@ export interface ParsedLine {
   readonly globals: GlobalFlags
   /** The words typed before a command could be told, for help on a group like `runs`. */
   readonly group: string | null
+}
+
+/** What is wrong with a line whose command is known: that command may have an exit code of its own for it. */
+export class UsageFailure extends Failure {
+  constructor(
+    report: FailureReport,
+    readonly command: CliCommand,
+  ) {
+    super({ ...report, where: `acode ${command.name}` })
+  }
 }
 
 /** Reads a command line. Throws ACODE-CLI-001…003 and suggests what was probably meant. */
@@ -48,7 +58,7 @@ function parseCommand(command: CliCommand, reader: WordReader, globals: Values):
       ? readPassthrough(reader, specs, into, words, Object.keys(command.flags))
       : readWords(reader, specs, into, words)
   } catch (error) {
-    throw error instanceof Failure ? forCommand(error, command) : error
+    throw error instanceof Failure ? new UsageFailure(error.report, command) : error
   }
   const result = {
     command,
@@ -156,13 +166,13 @@ function checkCount(command: CliCommand, words: readonly string[]): void {
   const needed = command.arguments.filter(argument => !argument.optional)
   const missing = needed[words.length]
   if (missing !== undefined)
-    throw forCommand(
-      usageFailure("ACODE-CLI-003", `${command.name} needs ${missing.name}: ${missing.summary}`),
+    throw new UsageFailure(
+      usageFailure("ACODE-CLI-003", `${command.name} needs ${missing.name}: ${missing.summary}`).report,
       command,
     )
   const open = command.passthrough || command.arguments.some(argument => argument.variadic)
   const extra = words[command.arguments.length]
-  if (!open && extra !== undefined) throw forCommand(surplus(extra), command)
+  if (!open && extra !== undefined) throw new UsageFailure(surplus(extra).report, command)
 }
 
 function unknownCommand(words: readonly string[], commands: readonly CliCommand[]): Failure {
@@ -183,8 +193,4 @@ function surplus(word: string): Failure {
     `"${printable(word)}" is one argument too many`,
     "`--help` shows the accepted form",
   )
-}
-
-function forCommand(failure: Failure, command: CliCommand): Failure {
-  return new Failure({ ...failure.report, where: `acode ${command.name}` })
 }

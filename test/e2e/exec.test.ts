@@ -44,6 +44,10 @@ describe("the exit code of exec is the command's own", () => {
     [["exec", "--timeout", "-3", "--", "true"], 125],
     [["exec", "--timeout", "soon", "--", "true"], 125],
     [["exec", "--timuot", "3", "--", "true"], 125],
+    [["-q", "exec", "--timuot", "3", "--", "true"], 125],
+    [["--json", "exec"], 125],
+    [["-C", ".", "exec"], 125],
+    [["-C", "missing", "exec", "--", "true"], 125],
     [["exec", "--cwd", "missing", "--", "true"], 125],
     [["exec", "--cwd", "/etc", "--", "true"], 125],
     [["exec", "--cwd", "out", "--", "true"], 125],
@@ -64,6 +68,15 @@ describe("the exit code of exec is the command's own", () => {
       expect(result.stderr).not.toMatch(/^\s+at .+:\d+/m)
       if (exitCode >= 124 && exitCode <= 127) expect(result.stderr).toMatch(/ACODE-(EXE|CLI|SEC)-\d{3}/)
     })
+
+  test("a malformed variable of acode's own refuses exec with its code, wherever the flags stand", async () => {
+    for (const line of [
+      ["exec", "--", "true"],
+      ["-q", "exec", "--", "true"],
+    ])
+      expect(await acode(line, { env: { ACODE_JSON: "maybe" } })).toMatchObject({ exitCode: 125, stdout: "" })
+    expect((await acode(["runs", "list"], { env: { ACODE_JSON: "maybe" } })).exitCode).toBe(3)
+  })
 
   test("a usage error suggests the nearest flag", async () => {
     expect((await acode(["exec", "--timeuot", "3", "--", "true"])).stderr).toContain(
