@@ -1,4 +1,6 @@
+import * as z from "zod/mini"
 import { messageOf } from "../base/assert.ts"
+import { oneLine } from "../base/text.ts"
 import { Failure, type FailureReport } from "../domain/failure.ts"
 import {
   type CallError,
@@ -42,6 +44,13 @@ export function causeOf({ kind, code }: Pick<FailureReport, "kind" | "code">): C
   return kind === "denied" ? "refused" : "failed"
 }
 
+const schemaMessageMax = 400
+
 function internal(thrown: unknown): FailureReport {
-  return { kind: "internal", code: "ACODE-INT-001", message: messageOf(thrown) }
+  // The message of a schema is its issues as JSON, which tells nobody anything.
+  const message =
+    thrown instanceof z.core.$ZodError
+      ? oneLine(`something does not fit its schema: ${z.prettifyError(thrown)}`, schemaMessageMax)
+      : messageOf(thrown)
+  return { kind: "internal", code: "ACODE-INT-001", message }
 }

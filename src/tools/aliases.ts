@@ -1,4 +1,5 @@
 import * as z from "zod/mini"
+import { assert } from "../base/assert.ts"
 import type { Json } from "../base/canonical.ts"
 import { nearest } from "../base/text.ts"
 import { lazily } from "../domain/lazily.ts"
@@ -38,7 +39,7 @@ function rulesOf({ schema, required }: Tool): ArgumentRules {
 
 interface Alias {
   readonly canonical: string
-  /** Its arguments, all of them text and required, with the names the tool has for them. */
+  /** Its arguments, all of them required, with the names the tool has for them. */
   readonly arguments: Readonly<Record<string, string>>
   readonly schema: () => z.ZodMiniType
 }
@@ -56,9 +57,20 @@ const aliases: ReadonlyMap<string, Alias> = new Map(
 
 function alias(canonical: string, names: Readonly<Record<string, string>>): Alias {
   const schema = lazily(() =>
-    z.strictObject(Object.fromEntries(Object.keys(names).map(name => [name, z.string()]))),
+    z.strictObject(
+      Object.fromEntries(Object.entries(names).map(([name, own]) => [name, argumentOf(canonical, own)])),
+    ),
   )
   return { canonical, arguments: names, schema }
+}
+
+/** What the tool itself says about an argument: a plan that is valid is never refused by the tool behind the name. */
+function argumentOf(canonical: string, name: string) {
+  const schema = toolTable.get(canonical)?.schema()
+  assert(schema instanceof z.ZodMiniObject, `${canonical} takes an object`)
+  const argument = schema.shape[name]
+  assert(argument !== undefined, `${canonical} takes ${name}`)
+  return z.nonoptional(argument)
 }
 
 function resolveAlias({ canonical, arguments: names, schema }: Alias): ResolvedTool {

@@ -88,6 +88,12 @@ describe("a plan is run only as it was approved", () => {
     expect(run.exitCode).toBe(1)
     for (const told of ["E201", "E202", "file_read", "contents", "splice_patch"])
       expect(run.stderr).toContain(told)
+    room.plan([["file_search", { pattern: "x", root: "" }]])
+    const empty = await room.acode("plan", "run", room.planFile)
+    expect([empty.exitCode, empty.stderr]).toEqual([
+      1,
+      expect.stringMatching(/arguments\.root: must not be empty \(E202\)/),
+    ])
     writeFileSync(room.planFile, "{")
     const broken = await room.acode("plan", "run", room.planFile)
     expect([broken.exitCode, broken.stderr]).toEqual([1, expect.stringContaining("E001")])

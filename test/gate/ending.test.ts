@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import * as z from "zod/mini"
 import { Failure, type FailureKind } from "../../src/domain/failure.ts"
 import { causeOf, diagnosticOf, errorOf, failedBy, notDone } from "../../src/gate/ending.ts"
 
@@ -27,6 +28,14 @@ describe("the end of a call without a result", () => {
       hint: null,
     })
     expect(failedBy("just text", "notDone").error.message).toBe("just text")
+  })
+
+  test("by a schema names what does not fit, and is never a list of issues as JSON", () => {
+    const { error } = z.strictObject({ path: z.string() }).safeParse({ path: 7 })
+    const { message } = failedBy(error, "notDone").error
+    expect(message).toStartWith("something does not fit its schema: ")
+    expect(message).toContain("path")
+    expect(message).not.toMatch(/[{}\n]/)
   })
 
   test("before anything was done is certain", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../src/base/canonical.ts"
 import { type KnownTool, resolveTool } from "../../src/tools/aliases.ts"
-import { checkArguments, toolTable } from "../../src/tools/registry.ts"
+import { type ArgumentRules, checkArguments, toolTable } from "../../src/tools/registry.ts"
 
 function known(name: string): KnownTool {
   const resolved = resolveTool(name)
@@ -55,6 +55,20 @@ describe("names of tools", () => {
     expect(checkArguments(resolved, surplus)).toEqual([
       { argument: "from_line", message: "is not an argument of this tool", missing: false },
     ])
+  })
+
+  test.each(plan)("%s refuses what %s refuses", (name, _canonical, given) => {
+    const resolved = known(name)
+    for (const argument of Object.keys(given ?? {}))
+      for (const value of ["", 7, null, ["a"]] as const) {
+        const args = { ...Object(given), [argument]: value }
+        const told = (rules: ArgumentRules, of: unknown) =>
+          checkArguments(rules, of).map(({ message }) => message)
+        expect(told(resolved, args)).toEqual(told(resolved.tool, resolved.rename(args)))
+      }
+    expect(
+      checkArguments(resolved, { ...Object(given), [Object.keys(given ?? {})[0] ?? ""]: "" }),
+    ).toHaveLength(1)
   })
 
   test("a plan name does not take the argument names of the tool behind it", () => {
