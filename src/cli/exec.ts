@@ -1,6 +1,7 @@
 import { constants } from "node:os"
 import type { CommandForm } from "../app/service.ts"
 import {
+  type Command,
   captureModes,
   type ExecutionOptions,
   environmentModes,
@@ -19,7 +20,11 @@ import { OutputClosed, OutputLost, writeChunk } from "./output.ts"
 const flags = {
   timeout: { kind: "number", value: "SECONDS", summary: "stop it after this long; fractions allowed" },
   cwd: { kind: "text", value: "DIR", summary: "run it in DIR, which must be inside the workspace" },
-  env: { kind: "list", value: "K=V", summary: "add a variable; may be repeated" },
+  env: {
+    kind: "list",
+    value: "K=V",
+    summary: "add a variable; may be repeated; --env-mode merge to change one that is set",
+  },
   "env-mode": { kind: "choice", choices: environmentModes, summary: "what it gets of your environment" },
   shell: { kind: "boolean", summary: "give the one string to /bin/sh" },
   capture: { kind: "choice", choices: captureModes, summary: "which output is kept" },
@@ -68,6 +73,7 @@ export const exec = defineCommand({
       // What the command did is recorded; that its output is missing where it was sent to is what must be told.
       if (passing.stoppedBy instanceof OutputLost) throw passing.stoppedBy
       report(record, context)
+      tellUnapplied(record, command, context)
       return passing.stoppedBy === null ? exitCodeFor(record.result, interrupt.signalNumber()) : 141
     } catch (error) {
       if (interrupt.signalNumber() !== null && error instanceof Failure)
@@ -167,6 +173,14 @@ function report(record: ExecutionRecord, { output, globals }: CliContext): void 
       `acode: ${id} ${result.ending} exit=${result.exitCode ?? "-"} in ${result.durationMs} ms` +
         ` (queued ${result.queuedMs} ms, cpu ${result.usage.cpuMs ?? "?"} ms, sandbox ${result.sandbox.kind}, network ${result.sandbox.network})`,
     )
+}
+
+/** A variable that is set here keeps its value unless the mode says otherwise; whoever gave another one is told. */
+function tellUnapplied({ command: recorded }: ExecutionRecord, asked: Command, { output }: CliContext): void {
+  const kept = Object.keys(asked.environment).filter(name => !Object.hasOwn(recorded.environment, name))
+  if (kept.length === 0) return
+  const hint = recorded.environmentMode === "inherit" ? "; --env-mode merge lets --env replace it" : ""
+  output.notice(`acode: --env did not change ${kept.join(", ")}, which is set already${hint}`)
 }
 
 function exitCodeFor(result: CommandResult, interruptedBy: number | null): number {

@@ -29,6 +29,16 @@ export function childEnvironment(request: EnvironmentRequest): Record<string, st
   return environment
 }
 
+/** Of what a command asks for, what its environment holds: nothing else may be written down as its environment. */
+export function appliedVariables(
+  asked: Readonly<Record<string, string | null>>,
+  environment: Readonly<Record<string, string>>,
+): Record<string, string | null> {
+  return Object.fromEntries(
+    Object.entries(asked).filter(([name, value]) => (environment[name] ?? null) === value),
+  )
+}
+
 function hostPart({ mode, host, exclude, include, rules }: EnvironmentRequest): Record<string, string> {
   const named = new Set([...rules.alwaysIncluded, ...include])
   const isPassed = (name: string): boolean => {

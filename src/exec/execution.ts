@@ -18,6 +18,7 @@ import {
 import type { EnvironmentRules, Redactor } from "../policy/contract.ts"
 import type { Sandbox } from "../sandbox/contract.ts"
 import type { ExecutionContext, Recorder, WorkspacePaths } from "./contract.ts"
+import { appliedVariables, childEnvironment } from "./environment.ts"
 import { recordedCommand, secretValuesOf } from "./recorded-command.ts"
 import type { ExecutionSettings } from "./settings.ts"
 import { realWritablePath } from "./writable.ts"
@@ -44,11 +45,12 @@ export interface RunnerParts {
 export interface Execution {
   readonly id: string
   readonly command: Command
+  /** All of it, as the process gets it. */
+  readonly environment: Readonly<Record<string, string>>
   readonly recorded: RecordedCommand
   readonly correlationIds: CorrelationIds
   readonly redactor: Redactor
   readonly timeoutMs: number
-  readonly environmentMode: EnvironmentMode
   readonly useShell: boolean
   readonly capture: CaptureMode
   readonly outputBytesMax: number
@@ -78,11 +80,14 @@ export function planExecution(
   const environmentMode = options.environmentMode ?? settings.environmentMode
   const useShell = options.useShell ?? settings.useShell
   const workingDirectory = parts.workspace.directory(command.workingDirectory ?? ".").relative
+  const id = parts.ids.next("exe")
+  const environment = environmentOf(parts, command, environmentMode, id)
   return {
-    id: parts.ids.next("exe"),
+    id,
     command,
+    environment,
     recorded: recordedCommand(
-      command,
+      { ...command, environment: appliedVariables(command.environment, environment) },
       { workingDirectory, timeoutMs, shell: useShell, environmentMode },
       redactor,
       rules,
@@ -90,7 +95,6 @@ export function planExecution(
     correlationIds: { ...noCorrelation, ...parts.correlation, ...context.correlationIds },
     redactor,
     timeoutMs,
-    environmentMode,
     useShell,
     capture: options.capture ?? "all",
     outputBytesMax: options.outputBytesMax ?? settings.outputBytesMax,
@@ -99,6 +103,16 @@ export function planExecution(
     writable: options.writable?.map(path => realWritablePath(parts.workspace.path, path)) ?? [],
     context,
   }
+}
+
+function environmentOf(
+  { hostEnvironment: host, settings, environmentRules: rules }: RunnerParts,
+  { environment: command }: Command,
+  mode: EnvironmentMode,
+  executionId: string,
+) {
+  const { environmentExclude: exclude, environmentInclude: include } = settings
+  return childEnvironment({ executionId, mode, host, command, exclude, include, rules })
 }
 
 const noCorrelation: CorrelationIds = {

@@ -3,7 +3,6 @@ import { printable } from "../base/text.ts"
 import type { CommandError, SandboxUse } from "../domain/command-result.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Launch, Sandbox } from "../sandbox/contract.ts"
-import { childEnvironment } from "./environment.ts"
 import { fromFailure, notExecutable, notFound } from "./errors.ts"
 import type { Execution, RunnerParts } from "./execution.ts"
 import { findProgram } from "./program.ts"
@@ -59,18 +58,9 @@ interface Program {
 }
 
 function programOf(parts: RunnerParts, execution: Execution): Program | CommandError {
-  const { command, useShell } = execution
+  const { command, environment, useShell } = execution
   // Resolved again: while the command waited for a slot, the directory may have become a link to somewhere else.
   const cwd = parts.workspace.directory(command.workingDirectory ?? ".").absolute
-  const environment = childEnvironment({
-    executionId: execution.id,
-    mode: execution.environmentMode,
-    host: parts.hostEnvironment,
-    command: command.environment,
-    exclude: parts.settings.environmentExclude,
-    include: parts.settings.environmentInclude,
-    rules: parts.environmentRules,
-  })
   const name = useShell ? shellPath : command.executable
   const args = useShell ? shellArguments(command.executable, command.arguments) : command.arguments
   const search = findProgram(name, cwd, environment["PATH"])

@@ -172,6 +172,31 @@ describe("secrets of the environment stay outside", () => {
   })
 })
 
+describe("a variable that is set already", () => {
+  const env = { NODE_ENV: "prod" }
+  const line = (...more: string[]) => ["exec", "--json", ...more, "--env", "NODE_ENV=test", "--env", "NEW=1"]
+
+  test("keeps its value, which is told, and nothing else is recorded", async () => {
+    const { stdout, stderr } = await acode([...line(), "--", "printenv", "NODE_ENV"], { env })
+    const { command, result } = JSON.parse(stdout)
+    expect([result.stdout, command.environment]).toEqual(["prod\n", { NEW: "1" }])
+    expect(stderr).toMatch(/--env did not change NODE_ENV, .* --env-mode merge/)
+  })
+
+  test("is replaced with --env-mode merge, or when there is nothing to replace", async () => {
+    for (const [more, given] of [
+      [["--env-mode", "merge"], env],
+      [[], {}],
+      [[], { NODE_ENV: "test" }],
+    ] as const) {
+      const run = await acode([...line(...more), "--", "printenv", "NODE_ENV"], { env: { ...given } })
+      const { command, result } = JSON.parse(run.stdout)
+      expect([result.stdout, command.environment]).toEqual(["test\n", { NODE_ENV: "test", NEW: "1" }])
+      expect(run.stderr).toBe("")
+    }
+  })
+})
+
 test("a command leaves the workspace as it would without acode", async () => {
   mkdirSync(join(workspace.root, "sub"), { recursive: true })
   expect((await acode(["exec", "--cwd", "sub", "--", "sh", "-c", "echo made > made.txt"])).exitCode).toBe(0)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { childEnvironment, type EnvironmentRequest } from "../../src/exec/environment.ts"
+import { appliedVariables, childEnvironment, type EnvironmentRequest } from "../../src/exec/environment.ts"
 import * as rules from "../../src/policy/environment-rules.ts"
 
 const host = {
@@ -128,4 +128,21 @@ test("a large environment costs time in proportion to its size", () => {
   }
   // Quadratic growth would be a factor of 400.
   expect(cost(20_000)).toBeLessThan(Math.max(1, cost(1000)) * 200)
+})
+
+describe("what a command asked for", () => {
+  const asked = { PROJECT_NAME: "other", ADDED: "1", EDITOR: null, GONE: null, HOME: host.HOME }
+
+  test("is applied where its environment holds it, whoever it came from", () => {
+    expect(appliedVariables(asked, environment({ command: asked }))).toEqual({
+      ADDED: "1",
+      GONE: null,
+      HOME: host.HOME,
+    })
+    expect(appliedVariables(asked, environment({ command: asked, mode: "merge" }))).toEqual(asked)
+  })
+
+  test("is not, where acode's own value stands", () => {
+    expect(appliedVariables({ ACODE_EXECUTION_ID: "mine" }, environment({ mode: "merge" }))).toEqual({})
+  })
 })
