@@ -1,5 +1,6 @@
 import type { Json } from "../base/canonical.ts"
 import type { ConcreteStep } from "../domain/plan.ts"
+import { planCodeOf } from "../domain/plan-codes.ts"
 import type { CallError, Diagnostic } from "../domain/tool-call.ts"
 import type { CallCause, SettledCall } from "../gate/contract.ts"
 
@@ -77,27 +78,11 @@ export function uncalled(error: CallError): StepEnd {
 /** The end of a call with the plan lane's own codes for what authors of plans know by name. */
 export function called(step: ConcreteStep, settled: SettledCall): StepEnd {
   const { error } = settled
-  const code = error === null ? undefined : planCode(step, error.code)
-  if (error === null || code === undefined) return settled
+  const code = error === null ? null : planCodeOf(step, error.code)
+  if (error === null || code === null) return settled
   const diagnostics = settled.diagnostics.map(each => (each.code === error.code ? { ...each, code } : each))
   return { ...settled, error: { ...error, code }, diagnostics }
 }
-
-function planCode({ tool, requiresConfirmation }: ConcreteStep, code: string): string | undefined {
-  if (code === "ACODE-EXEC-005" && requiresConfirmation) return "E105"
-  if (code === "ACODE-FS-002" && readers.has(tool)) return "E301"
-  if (code === "ACODE-FS-005" && writers.has(tool)) return "E302"
-  return undefined
-}
-
-const readers: ReadonlySet<string> = new Set(["read_file", "file_read"])
-const writers: ReadonlySet<string> = new Set([
-  "write_file",
-  "file_write",
-  "create_file",
-  "file_create",
-  "modify_file",
-])
 
 /** A step that simply failed is 30; the others are more specific. */
 export const exitCodes: Readonly<Record<CallCause, number>> = {

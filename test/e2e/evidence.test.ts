@@ -138,6 +138,25 @@ describe("for people", () => {
   })
 })
 
+test("a code that a plan run printed finds its call, and no call that the plan format does not mean", async () => {
+  using room = planWorkspace()
+  const failed: (string | null | undefined)[] = []
+  for (const path of ["no", "nor-this"]) {
+    room.plan([["file_read", { path }]])
+    const [step] = (await room.approveAndRun()).result.step_results
+    expect(step?.error_code).toBe("E301")
+    failed.unshift(step?.execution_id)
+  }
+  room.plan([["list_directory", { path: "no" }]])
+  await room.approveAndRun()
+  const found = async (...flags: string[]) => {
+    const { stdout } = await room.acode("evidence", "by-code", "E301", "--json", ...flags)
+    return JSON.parse(stdout).map((row: { id: string }) => row.id)
+  }
+  expect(await found()).toEqual(failed)
+  expect(await found("--limit", "1")).toEqual(failed.slice(0, 1))
+})
+
 test("a workspace without history has none and is left alone", async () => {
   using other = tempWorkspace()
   for (const query of [
