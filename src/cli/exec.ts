@@ -15,6 +15,7 @@ import type { CliContext } from "./context.ts"
 import { type CliInput, defineCommand } from "./definition.ts"
 import type { FlagSpecs } from "./flags.ts"
 import { interruption } from "./interruption.ts"
+import { checkLimitFlags } from "./limit-flags.ts"
 import { OutputClosed, OutputLost, writeChunk } from "./output.ts"
 
 const flags = {
@@ -60,6 +61,7 @@ export const exec = defineCommand({
   passthrough: true,
   usageExitCode: 125,
   run: async (input, context) => {
+    checkLimitFlags(input.flags)
     const service = await context.service()
     const command = await service.commandOf(input.arguments, formOf(input))
     using interrupt = interruption()
