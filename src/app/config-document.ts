@@ -20,6 +20,8 @@ export async function checkConfigText(text: string, source: string): Promise<Che
     return { leaves: null, problems }
   }
   const { value, placeOf } = read.tree
+  // Nothing, or nothing but comments: a file that says nothing has nothing wrong with it.
+  if (value === null) return { leaves: new Map(), problems: [] }
   const found = await validateDocument(value)
   const problems = found.map(({ path, what, message, allowed }) => {
     const key = dotted(path)

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import type { Json } from "../base/canonical.ts"
 import { type ConfigCache, configCache } from "./config-cache.ts"
 import { environmentOverrides, type Override } from "./config-environment.ts"
@@ -48,6 +49,12 @@ export interface ProjectFileState extends ConfigFileState {
   readonly loosens: readonly string[]
 }
 
+/** Where the files are. What the project's would loosen is not known before it is read. */
+export interface ConfigFiles {
+  readonly userFile: ConfigFileState
+  readonly projectFile: Omit<ProjectFileState, "loosens"> & { readonly loosens: readonly string[] | null }
+}
+
 /**
  * The configuration in force: command line, environment, project file, user file, default, in this order. Throws one
  * Failure with everything that is wrong in all of them. Without files it loads neither the YAML parser nor schemas.
@@ -85,6 +92,24 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
       hash: project.hash,
       trusted,
       loosens,
+    },
+  }
+}
+
+/** The same files, whatever they say: for whoever has to find the one to correct. */
+export function configFiles({ workspaceRoot, environment, flags }: ConfigRequest): ConfigFiles {
+  const { user, project } = configSources(workspaceRoot, environment, flags.configFile)
+  const read = readConfigFile(project)
+  const hash = read.kind === "read" ? read.hash : null
+  const subject = { workspaceRoot, configPath: project.path, dataHome: environment.xdgDataHome }
+  return {
+    userFile: { ...stateOf(user), exists: existsSync(user.path) },
+    projectFile: {
+      ...stateOf(project),
+      exists: existsSync(project.path),
+      hash,
+      trusted: hash !== null && isProjectTrusted(subject, hash, environment),
+      loosens: null,
     },
   }
 }

@@ -10,27 +10,36 @@ import { probeHere } from "./wire-sandbox.ts"
 
 /** Looks at everything acode stands on here. Each look is on its own, so one fault does not hide another. */
 export async function diagnose(wiring: Wiring): Promise<readonly Finding[]> {
+  const told: Told = new Map()
   return [
     runtime(),
-    await guardedFinding("configuration", () => configuration(wiring)),
-    await guardedFinding("sandbox", () => sandbox(wiring)),
-    await guardedFinding("runner", () => runner(wiring)),
-    await guardedFinding("git", async () => git(wiring)),
-    await guardedFinding("database", () => database(wiring)),
-    await guardedFinding("keys", async () => keys(wiring)),
-    await guardedFinding("model", async () =>
+    await guardedFinding(told, "configuration", () => configuration(wiring)),
+    await guardedFinding(told, "sandbox", () => sandbox(wiring)),
+    await guardedFinding(told, "runner", () => runner(wiring)),
+    await guardedFinding(told, "git", async () => git(wiring)),
+    await guardedFinding(told, "database", () => database(wiring)),
+    await guardedFinding(told, "keys", async () => keys(wiring)),
+    await guardedFinding(told, "model", async () =>
       (await import("./model/model-finding.ts")).modelFinding(wiring),
     ),
   ]
 }
 
-async function guardedFinding(name: string, look: () => Promise<Finding>): Promise<Finding> {
+/** What was told already, and under which name: the very same failure stands in the way of several looks. */
+type Told = Map<unknown, string>
+
+async function guardedFinding(told: Told, name: string, look: () => Promise<Finding>): Promise<Finding> {
   try {
     return await look()
   } catch (error) {
+    const before = told.get(error)
+    if (before !== undefined) return warning(name, `not looked at: ${before} comes first`, null)
+    told.set(error, name)
     if (!(error instanceof Failure)) return fault(name, messageOf(error), "please report this")
     const { code, message, where, hint } = error.report
-    return fault(name, `${code}: ${message}${where === undefined ? "" : ` (${where})`}`, hint ?? null)
+    // A message of several lines names the place in each of them.
+    const place = where === undefined || message.includes("\n") ? "" : ` (${where})`
+    return fault(name, `${code}: ${message}${place}`, hint ?? null)
   }
 }
 

@@ -5,6 +5,7 @@ import { othersAnchoredAt } from "../store/anchors.ts"
 import type { AuditReport } from "../store/contract.ts"
 import { openStore } from "../store/open-store.ts"
 import type { AgentVerbs } from "./agent-verbs.ts"
+import { configFiles } from "./config.ts"
 import { toAuditSettings, toResourceLimits } from "./config-settings.ts"
 import { configSources } from "./config-sources.ts"
 import { historyVerbs } from "./history-verbs.ts"
@@ -40,6 +41,7 @@ export function openService(request: ServiceRequest): AppService {
     probeModel: async look => (await lookAtModels(wiring)).probeModel(look),
     workspaceRoot: wiring.root.path,
     config,
+    configFiles: () => configFiles(wiring.configRequest()),
     commandOf: async (words, form) => {
       const { values } = await config()
       return typedCommand(words, form, form.useShell ?? values.execution.use_shell, toResourceLimits(values))

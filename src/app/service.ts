@@ -3,7 +3,7 @@ import type { ExecutionRecord } from "../domain/command-result.ts"
 import type { ExecutionContext } from "../exec/contract.ts"
 import type { AuditReport, ExecutionHistory } from "../store/contract.ts"
 import type { AgentVerbs } from "./agent-verbs.ts"
-import type { LoadedConfig } from "./config.ts"
+import type { ConfigFiles, LoadedConfig } from "./config.ts"
 import type { Finding } from "./diagnosis.ts"
 import type { HistoryVerbs } from "./history-verbs.ts"
 import type { ModelVerbs } from "./model/model-verbs.ts"
@@ -14,6 +14,8 @@ import type { PolicyAnswer, PolicyQuestion } from "./policy-questions.ts"
 export interface AppService extends HistoryVerbs, PlanVerbs, AgentVerbs, ModelVerbs {
   readonly workspaceRoot: string
   config(): Promise<LoadedConfig>
+  /** Also when what they say is not valid. */
+  configFiles(): ConfigFiles
   /** Turns what a person typed into a command: one string is split without a shell, words are taken as they are. */
   commandOf(words: readonly string[], form: CommandForm): Promise<Command>
   execute(command: Command, options: ExecutionOptions, context: ExecutionContext): Promise<ExecutionRecord>

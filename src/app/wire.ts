@@ -14,7 +14,7 @@ import { readGitState } from "../workspace/git.ts"
 import { locateWorkspace } from "../workspace/locate.ts"
 import { WorkspaceRoot } from "../workspace/root.ts"
 import type { OpenWorkspace } from "../workspace/workspace.ts"
-import { type LoadedConfig, loadConfig } from "./config.ts"
+import { type ConfigRequest, type LoadedConfig, loadConfig } from "./config.ts"
 import { toAuditSettings, toExecutionSettings } from "./config-settings.ts"
 import type { AppEnvironment } from "./environment.ts"
 import { usualMode } from "./model/mode.ts"
@@ -66,13 +66,17 @@ export class Wiring implements Disposable {
   }
 
   config(): Promise<LoadedConfig> {
+    this.loaded ??= loadConfig(this.configRequest())
+    return this.loaded
+  }
+
+  configRequest(): ConfigRequest {
     const { environment, configFile } = this.request
-    this.loaded ??= loadConfig({
+    return {
       workspaceRoot: this.root.path,
       environment,
       flags: { configFile: configFile ?? null, values: {} },
-    })
-    return this.loaded
+    }
   }
 
   /** The history, made on first use. What a dead acode left open is closed before anybody looks. */

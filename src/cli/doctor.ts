@@ -13,9 +13,11 @@ export const doctor = defineCommand({
     const findings = await (await service()).diagnose()
     if (globals.json) output.json(findings.map(finding => ({ id: finding.name, ...finding })))
     const width = Math.max(...findings.map(finding => finding.name.length))
+    const indent = " ".repeat(width + 4)
     for (const finding of findings) {
-      output.line(`${markOf(finding, output)} ${finding.name.padEnd(width)}  ${finding.message}`)
-      if (finding.hint !== null) output.line(`  ${" ".repeat(width)}  → ${finding.hint}`)
+      const message = finding.message.replaceAll("\n", `\n${indent}`)
+      output.line(`${markOf(finding, output)} ${finding.name.padEnd(width)}  ${message}`)
+      if (finding.hint !== null) output.line(`${indent}→ ${finding.hint}`)
     }
     return isHealthy(findings) ? 0 : 1
   },

@@ -92,7 +92,6 @@ describe("everything that is wrong", () => {
   })
 
   test.each([
-    ["nothing at all", "", "1:1: is null; allowed: a section with schema_version, execution"],
     ["no version", "execution:\n  max_concurrent: 2\n", "1:1 schema_version: is missing"],
     ["a version of another format", 'schema_version: "2"\n', '1:17 schema_version: is "2"; allowed: "1"'],
     ["a list", "- a\n", "1:1: is a list; allowed: a section"],
