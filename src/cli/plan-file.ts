@@ -4,7 +4,7 @@ import { printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Plan } from "../domain/plan.ts"
 import { planBytesMax } from "../domain/plan-json.ts"
-import { planFailure } from "../domain/plan-problem.ts"
+import { type PlanProblem, planFailure } from "../domain/plan-problem.ts"
 import { type PlanReading, readPlan } from "../domain/plan-reading.ts"
 
 export const planArgument = { name: "FILE", summary: "the plan, a JSON file; - is standard input" }
@@ -19,10 +19,14 @@ export async function validPlan(file: string): Promise<Plan> {
 export async function readPlanFile(file: string): Promise<PlanReading> {
   // Loaded here: the tools bring half of the program along.
   const { planTools } = await import("../app/plan-tools.ts")
-  return readPlan(await planText(file), planTools)
+  const text = await planText(file)
+  return text === null ? { problems: [notText] } : readPlan(text, planTools)
 }
 
-async function planText(file: string): Promise<string> {
+const notText: PlanProblem = { code: "E001", path: "$", message: "the text is not UTF-8" }
+
+/** Null when it is no text, which is one more thing that can be wrong with a plan. */
+async function planText(file: string): Promise<string | null> {
   const bytes = await bounded(file === "-" ? Bun.stdin.stream() : fileChunks(file))
   // Cut off in the middle of a character perhaps; it is refused for its size all the same.
   if (bytes.length > planBytesMax) return bytes.toString("utf8")
@@ -30,7 +34,7 @@ async function planText(file: string): Promise<string> {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    throw planFailure([{ code: "E001", path: "$", message: "the text is not UTF-8" }], file)
+    return null
   }
 }
 

@@ -94,6 +94,13 @@ describe("plan validate", () => {
     ).toEqual(["E001 $.plan_id", "E202 $.steps[0].arguments.path", "E201 $.steps[1].tool"])
   })
 
+  test("says the same of what is no text at all", async () => {
+    const { exitCode, stdout } = await acode(["plan", "validate", "latin1.json", "--json"])
+    expect(exitCode).toBe(1)
+    const problems = [{ code: "E001", path: "$", message: "the text is not UTF-8" }]
+    expect(JSON.parse(stdout)).toEqual({ valid: false, problems })
+  })
+
   test("reads standard input as -", async () => {
     const { exitCode, stdout } = await acode(["plan", "validate", "-"], '{"goal": 1')
     expect(exitCode).toBe(1)
