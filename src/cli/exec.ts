@@ -45,7 +45,8 @@ export const exec = defineCommand({
   summary: "run one command: confined, bounded, killed as a tree, recorded",
   description:
     "Gives the command's own exit code; 124 timed out, 125 acode refused or could not run or record it,\n" +
-    "126 not executable, 127 not found, 128+N killed by signal N.",
+    "126 not executable, 127 not found, 128+N killed by signal N.\n" +
+    "It reads what is piped in. At a terminal its standard input is empty: it cannot ask, and `exec -- cat` ends at once.",
   arguments: [{ name: "PROGRAM", summary: "a program and its arguments, or one string", variadic: true }],
   flags,
   examples: [

@@ -109,6 +109,10 @@ describe("what exec prints", () => {
     })
   })
 
+  test("what a command reads at a terminal is told in the help", async () => {
+    expect((await acode(["exec", "--help"])).stdout).toMatch(/At a terminal its standard input is empty/)
+  })
+
   test("--json is one object with the same keys whatever the ending", async () => {
     const lines = [
       ["--", "true"],
