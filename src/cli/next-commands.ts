@@ -2,16 +2,24 @@ import { shellQuoted } from "../base/text.ts"
 import type { SessionState } from "../domain/session-events.ts"
 import { shortId } from "./format.ts"
 
+interface NextStand {
+  readonly openApproval: string | null
+  readonly isDriven: boolean
+  /** What a resume has to be given; null when nothing. */
+  readonly repliesFlag: string | null
+}
+
 /** What a person types next, the likeliest first. */
 export function nextCommands(
   id: string,
   state: SessionState,
-  { openApproval, isDriven }: { readonly openApproval: string | null; readonly isDriven: boolean },
+  { openApproval, isDriven, repliesFlag }: NextStand,
 ): readonly string[] {
   const short = shellQuoted(shortId(id))
   const answer = openApproval === null ? [] : [`acode approve ${shortId(openApproval)}`]
   if (state === "COMPLETED" || state === "FAILED" || state === "CANCELLED")
     return [`acode session show ${short}`, `acode session undo ${short}`]
   if (isDriven) return [...answer, `acode pause ${short}`, `acode cancel ${short}`]
-  return [...answer, `acode resume ${short}`, `acode session show ${short}`, `acode cancel ${short}`]
+  const resume = `acode resume ${short}${repliesFlag === null ? "" : ` ${repliesFlag}`}`
+  return [...answer, resume, `acode session show ${short}`, `acode cancel ${short}`]
 }

@@ -11,7 +11,8 @@ export const resume = defineCommand({
   summary: "go on with a session that rests or was interrupted",
   description:
     "Limits, model, mode and approvals that are not given stay as they were recorded; --mode local-only takes back the\n" +
-    "consent of a burst session. Without an id it is the latest session that has not ended.",
+    "consent of a burst session. Without an id it is the latest session that has not ended.\n" +
+    "A file of replies is not recorded: whoever began with --script or --replay says it again.",
   arguments: sessionArguments.arguments,
   flags: {
     ...sessionArguments.flags,

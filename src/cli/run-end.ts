@@ -11,7 +11,7 @@ const refusedMax = 20
 export function endLines(
   sessionId: string,
   data: unknown,
-  { refused, openApprovals, usage }: RunProgress,
+  { refused, openApprovals, usage, repliesFlag }: RunProgress,
   { paint, prices }: { readonly paint: Paint; readonly prices: Prices },
 ): readonly string[] {
   // as: both events of an end carry these fields, and nothing is in the log that was not parsed.
@@ -24,7 +24,7 @@ export function endLines(
         : paint.red("✗")
   const next = nextCommands(sessionId, state, {
     openApproval: [...openApprovals.keys()].at(-1) ?? null,
-    isDriven: false,
+    ...{ isDriven: false, repliesFlag },
   })
   return [
     `${mark} ${state} (exit ${exitCode}): ${oneLine(reason, 1000)}`,

@@ -1,4 +1,5 @@
 import type * as z from "zod/mini"
+import { repliesFlag } from "../app/model/recorded-models.ts"
 import {
   ApprovalAnswered,
   ApprovalRequested,
@@ -7,7 +8,7 @@ import {
 } from "../domain/call-events.ts"
 import type { EventDefinition } from "../domain/event-definition.ts"
 import { CycleStarted, SessionResumed, StageEntered } from "../domain/pipeline/pipeline-events.ts"
-import type { PipelineLimits } from "../domain/pipeline/settings.ts"
+import type { PipelineLimits, PipelineSettings } from "../domain/pipeline/settings.ts"
 import { noUsage, type StageUsage, usedMore } from "../domain/pipeline/token-usage.ts"
 import { TurnFinished } from "../domain/pipeline/turn-events.ts"
 import { PlanApproved, SessionStarted } from "../domain/session-events.ts"
@@ -29,6 +30,8 @@ export interface RunProgress {
   /** Questions without an answer, and the calls they are about. */
   readonly openApprovals: ReadonlyMap<string, string | null>
   readonly usage: StageUsage
+  /** What a resume has to be given; null when nothing. */
+  readonly repliesFlag: string | null
 }
 
 export const nothingSeen: RunProgress = {
@@ -40,6 +43,7 @@ export const nothingSeen: RunProgress = {
   refused: [],
   openApprovals: new Map(),
   usage: noUsage,
+  repliesFlag: null,
 }
 
 export function afterEvent(progress: RunProgress, event: SessionEvent): RunProgress {
@@ -49,8 +53,8 @@ export function afterEvent(progress: RunProgress, event: SessionEvent): RunProgr
 type Step = (progress: RunProgress, data: unknown) => RunProgress
 
 const steps: ReadonlyMap<string, Step> = new Map([
-  on(SessionStarted, (progress, { goal, agent }) => ({ ...progress, goal, limits: agent?.limits ?? null })),
-  on(SessionResumed, (progress, { settings }) => ({ ...progress, limits: settings.limits })),
+  on(SessionStarted, (progress, { goal, agent }) => ({ ...progress, goal, ...(agent && settled(agent)) })),
+  on(SessionResumed, (progress, { settings }) => ({ ...progress, ...settled(settings) })),
   on(StageEntered, progress => ({ ...progress, vainTurns: 0 })),
   on(PlanApproved, (progress, { stepCount }) => ({ ...progress, stepCount })),
   on(CycleStarted, (progress, { fixes }) => ({ ...progress, stepCount: progress.stepCount + fixes.length })),
@@ -84,6 +88,10 @@ const steps: ReadonlyMap<string, Step> = new Map([
     openApprovals: new Map([...progress.openApprovals].filter(([id]) => id !== approvalId)),
   })),
 ])
+
+function settled({ limits, selection }: PipelineSettings): Pick<RunProgress, "limits" | "repliesFlag"> {
+  return { limits, repliesFlag: repliesFlag(selection) }
+}
 
 function on<Definition extends EventDefinition>(
   definition: Definition,

@@ -1,3 +1,4 @@
+import { repliesFlag } from "../app/model/recorded-models.ts"
 import { oneLine } from "../base/text.ts"
 import { cyclesAllowed } from "../domain/pipeline/settings.ts"
 import type { Stage } from "../domain/pipeline/stage.ts"
@@ -45,7 +46,10 @@ export function statusOf(
     ...{ id, lane, goal, reason, exitCode, isDriven, state: shown },
     ...placeOf(state, found),
     waitsFor: openApprovals.map(({ id: approvalId, operation }) => ({ approvalId, operation })),
-    next: nextCommands(id, shown, { openApproval: openApprovals[0]?.id ?? null, isDriven }),
+    next: nextCommands(id, shown, {
+      ...{ openApproval: openApprovals[0]?.id ?? null, isDriven },
+      repliesFlag: state === null ? null : repliesFlag(state.settings.selection),
+    }),
   }
 }
 

@@ -43,3 +43,12 @@ export function modelsIn(line: string): ModelSelection | null {
 export function isOfReplay(selection: ModelSelection | null): boolean {
   return selection?.endpoint === replayed
 }
+
+/**
+ * The flag without which a session cannot go on, as a person types it; null when its replies come from a server. Where
+ * the file lies is not recorded: it is theirs, and may be elsewhere by then.
+ */
+export function repliesFlag(selection: ModelSelection | null): string | null {
+  if (selection === null) return "--script FILE"
+  return isOfReplay(selection) ? "--replay FILE" : null
+}

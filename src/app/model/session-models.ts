@@ -1,3 +1,4 @@
+import { Failure } from "../../domain/failure.ts"
 import type { ModelSelection, PipelineSettings } from "../../domain/pipeline/settings.ts"
 import type { AgentSurface } from "../agent-surface.ts"
 import { readRecordingFile } from "../recording-store.ts"
@@ -6,7 +7,7 @@ import type { Wiring } from "../wire.ts"
 import { checkRecorded } from "./destination.ts"
 import type { FoundServer, ModelRoom, ServerWish } from "./found-server.ts"
 import { checkMode } from "./mode.ts"
-import { isOfReplay } from "./recorded-models.ts"
+import { repliesFlag } from "./recorded-models.ts"
 import { usualServers } from "./usual-servers.ts"
 
 /** What a person said about models on this command line, apart from what a session has recorded. */
@@ -75,10 +76,13 @@ async function wanted(
     const selection = record === undefined ? modelsOf(replay) : null
     return { settings: { ...settings, selection }, search: null }
   }
-  const known = isOfReplay(settings.selection) ? null : settings.selection
-  if (before !== null && known !== null && !said.model && !said.mode) {
-    checkRecorded(settings.mode, known.endpoint, values.model.endpoint)
-    return { settings, search: null }
+  if (before !== null && !said.model) {
+    const flag = repliesFlag(settings.selection)
+    if (flag !== null) throw repliesMissing(flag)
+    if (!said.mode) {
+      checkRecorded(settings.mode, settings.selection?.endpoint ?? "", values.model.endpoint)
+      return { settings, search: null }
+    }
   }
   // Who takes back the consent means the provider as well, unless another one is named.
   const isRevoked = before?.mode === "burst" && settings.mode !== "burst" && !said.model
@@ -95,6 +99,17 @@ async function wanted(
   // Told to whoever chooses.
   found.catch(() => undefined)
   return { settings: { ...settings, model }, search: { room, found } }
+}
+
+/** A server would go on with what it never said; only a person can mean that. */
+function repliesMissing(flag: string): Failure {
+  return new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-003",
+    message: "the replies of this session came from a file, and none is given",
+    where: "acode resume",
+    hint: `say ${flag}${flag.startsWith("--script") ? " (or --replay FILE)" : ""}; or let a server go on: --model NAME`,
+  })
 }
 
 /** Asked in the same way as they were, or the recording would not be theirs. */

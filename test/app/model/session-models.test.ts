@@ -109,7 +109,7 @@ describe("a new session", () => {
     expect(fake.requests).toEqual([])
   })
 
-  test("that replays real models has them as they were asked, and goes on without them", async () => {
+  test("that replays real models has them as they were asked, and goes on without them when a model is named", async () => {
     const replay = join(temp.outside, "recording.jsonl")
     writeFileSync(replay, `${modelsLine(recorded())}\n`)
     const before = await chosen({ model: { replay } })
@@ -117,7 +117,11 @@ describe("a new session", () => {
     expect(readFileSync(replay, "utf8")).not.toContain("api.anthropic.com")
     await using fake = await serving()
     const usualServers = [usualAt(fake.endpoint, "ollama")]
-    expect((await chosen({ before, usualServers })).selection?.endpoint).toBe(fake.endpoint)
+    expect(await failureOf(() => chosen({ before, usualServers }))).toMatchObject({
+      ...{ kind: "usage", hint: "say --replay FILE; or let a server go on: --model NAME" },
+    })
+    const named = { before, usualServers, settings: { model: "fake" }, said: { model: true } }
+    expect((await chosen(named)).selection?.endpoint).toBe(fake.endpoint)
   })
 
   test("in burst is told what leaves, before any of it has, with who agreed", async () => {
@@ -206,7 +210,7 @@ describe("a session that goes on", () => {
     expect(await failureOf(() => chosen({ ...other, variables }))).toMatchObject({ code: "ACODE-MODEL-005" })
   })
 
-  test("chooses anew when a model is named, and after a script", async () => {
+  test("chooses anew when a model is named, and not by itself after a script", async () => {
     await using fake = await serving()
     const usualServers = [usualAt(fake.endpoint, "ollama")]
     const before = settingsOf(
@@ -217,6 +221,11 @@ describe("a session that goes on", () => {
     expect(named.selection?.endpoint).toBe(fake.endpoint)
     const scripted = await chosen({ before, model: { script: "x" }, usualServers })
     expect(scripted.selection).toBeNull()
-    expect((await chosen({ before: scripted, usualServers })).selection?.endpoint).toBe(fake.endpoint)
+    const asked = fake.requests.length
+    for (const said of [{}, { mode: true }])
+      expect(await failureOf(() => chosen({ before: scripted, usualServers, said }))).toMatchObject({
+        ...{ kind: "usage", hint: expect.stringContaining("--script FILE (or --replay FILE)") },
+      })
+    expect(fake.requests.length).toBe(asked)
   })
 })
