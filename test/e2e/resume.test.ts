@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import { agentWorkspace } from "../support/agent-workspace.ts"
+import { httpWorkspace } from "../support/http-workspace.ts"
+import { scriptedAnswers } from "../support/model-server/scripted.ts"
+import { startModelServer } from "../support/model-server/server.ts"
 import { greeting } from "../support/script-replies.ts"
+import { tcpDoor } from "../support/tcp-door.ts"
 
 describe("the replies of a session that came from a file", () => {
   test("are not asked of a server when it goes on without one", async () => {
@@ -18,3 +22,19 @@ describe("the replies of a session that came from a file", () => {
     expect((await room.resume()).exitCode).toBe(0)
   })
 })
+
+test("a server that is somewhere else by now is used as soon as the configuration says so", async () => {
+  const answer = scriptedAnswers(greeting())
+  await using server = await startModelServer({ protocol: "openai", answer })
+  await using door = await tcpDoor(server.endpoint)
+  using room = httpWorkspace({ endpoint: door.endpoint, model: { provider: "openai" } })
+  expect((await room.ask("--plan-only", "--yes=plan")).exitCode).toBe(0)
+  await door.shut()
+  room.configure({ endpoint: server.endpoint, model: { provider: "openai" } })
+  const end = await room.goOn()
+  expect([end.exitCode, room.file("greeting.txt")]).toEqual([0, "hello\n"])
+  expect(end.stderr).toContain(`${server.endpoint} instead of ${door.endpoint}`)
+  expect(end.data("session.resumed")[0]).toMatchObject({
+    settings: { selection: { endpoint: server.endpoint } },
+  })
+}, 30_000)

@@ -31,7 +31,8 @@ export interface ModelLook extends Disposable {
 
 /**
  * Asks the server, which answers while other things are done. What was recorded holds, the consent included, until
- * somebody says otherwise. A script or a recording needs no server, and then nothing is opened at all.
+ * somebody says otherwise, here or in the configuration. A script or a recording needs no server, and then nothing is
+ * opened at all.
  */
 export async function lookForModels(
   wiring: Wiring,
@@ -80,8 +81,10 @@ async function wanted(
     const flag = repliesFlag(settings.selection)
     if (flag !== null) throw repliesMissing(flag)
     if (!said.mode) {
+      const { isMoved } = await import("./moved-server.ts")
+      const { environment } = wiring.request
       checkRecorded(settings.mode, settings.selection?.endpoint ?? "", values.model.endpoint)
-      return { settings, search: null }
+      if (!isMoved({ config: values, environment, notice }, settings)) return { settings, search: null }
     }
   }
   // Who takes back the consent means the provider as well, unless another one is named.

@@ -228,4 +228,37 @@ describe("a session that goes on", () => {
       })
     expect(fake.requests.length).toBe(asked)
   })
+
+  test("chooses anew when the configuration names another server since, and says so", async () => {
+    await using fake = await serving()
+    const gone = recorded({ protocol: "ollama", endpoint: "http://127.0.0.1:9", consentBy: null })
+    const before = settingsOf({}, { selection: gone })
+    configure({ model: { endpoint: gone.endpoint } })
+    expect([await chosen({ before }), notices]).toEqual([before, []])
+    configure({ model: { endpoint: fake.endpoint } })
+    expect((await chosen({ before })).selection?.endpoint).toBe(fake.endpoint)
+    expect(notices[0]).toBe(
+      `the configuration names another model server: ${fake.endpoint} instead of ${gone.endpoint}`,
+    )
+    configure({ model: { endpoint: gone.endpoint, provider: "openai" } })
+    expect(await failureOf(() => chosen({ before }))).toMatchObject({ where: gone.endpoint })
+    expect(notices[0]).toContain(`${gone.endpoint}, openai instead of`)
+  })
+
+  test("keeps its server where the other one is not for it", async () => {
+    await using fake = await serving()
+    const selection = recorded({ protocol: "ollama", endpoint: "http://127.0.0.1:9", consentBy: null })
+    const local = settingsOf({}, { selection })
+    configure({ model: { endpoint: "https://models.example.invalid" } })
+    expect(await chosen({ before: local })).toEqual(local)
+    expect(notices).toEqual([
+      expect.stringContaining("the session goes on with http://127.0.0.1:9: the mode"),
+    ])
+    configure({ model: { endpoint: fake.endpoint } })
+    const airgapped = settingsOf({}, { mode: "airgapped", selection })
+    expect([await chosen({ before: airgapped }), fake.requests]).toEqual([airgapped, []])
+    // Nor without a consent where that is needed.
+    configure({ model: { provider: "anthropic", endpoint: "https://models.example.invalid" } })
+    expect(await failureOf(() => chosen({ before: inBurst }))).toMatchObject({ code: "ACODE-MODEL-005" })
+  })
 })
