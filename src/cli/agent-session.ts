@@ -6,11 +6,21 @@ import type { PipelineState } from "../domain/pipeline/state.ts"
 export async function agentStateOf(app: AppService, sessionId: string): Promise<PipelineState> {
   const state = await app.agentState(sessionId)
   if (state !== null) return state
+  const hasEnded = (await app.sessions())?.find(sessionId)?.endedAt != null
   throw new Failure({
     kind: "usage",
     code: "ACODE-CLI-004",
-    message: "a plan run cannot be paused, cancelled or resumed from elsewhere",
     where: sessionId,
-    hint: "`acode session show` tells what it did; Ctrl-C at its own terminal ends it",
+    ...(hasEnded ? overText : runningText),
   })
+}
+
+const overText = {
+  message: "a plan run cannot be taken up again, and this one has ended",
+  hint: "`acode session show` tells what it did; `acode plan run FILE` runs the plan anew",
+}
+
+const runningText = {
+  message: "a plan run cannot be paused, cancelled or resumed from elsewhere",
+  hint: "`acode session show` tells what it did; Ctrl-C at its own terminal ends it",
 }

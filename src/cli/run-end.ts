@@ -24,7 +24,7 @@ export function endLines(
         : paint.red("✗")
   const next = nextCommands(sessionId, state, {
     openApproval: [...openApprovals.keys()].at(-1) ?? null,
-    ...{ isDriven: false, repliesFlag },
+    ...{ lane: "agent", isDriven: false, repliesFlag },
   })
   return [
     `${mark} ${state} (exit ${exitCode}): ${oneLine(reason, 1000)}`,

@@ -47,7 +47,7 @@ export function statusOf(
     ...placeOf(state, found),
     waitsFor: openApprovals.map(({ id: approvalId, operation }) => ({ approvalId, operation })),
     next: nextCommands(id, shown, {
-      ...{ openApproval: openApprovals[0]?.id ?? null, isDriven },
+      ...{ lane, openApproval: openApprovals[0]?.id ?? null, isDriven },
       repliesFlag: state === null ? null : repliesFlag(state.settings.selection),
     }),
   }

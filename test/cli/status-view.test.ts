@@ -80,6 +80,14 @@ describe("where a session stands", () => {
     expect(view.next).toEqual(["acode session show 12345678", "acode session undo 12345678"])
   })
 
+  test("of a plan run that works names nothing that would be refused", () => {
+    const running = { ...summary, lane: "plan" as const }
+    const next = (open: readonly ApprovalSummary[]) =>
+      statusOf(running, null, { isDriven: true, openApprovals: open }).next
+    expect(next([])).toEqual(["acode session show 12345678"])
+    expect(next([question])).toEqual(["acode approve 00000007", "acode session show 12345678"])
+  })
+
   test("shows nothing that a terminal would act on", () => {
     const text = textOf(null, { goal: "\u001b[2J", reason: "\u202e" })
     expect(text).toContain("\\x1b[2J")

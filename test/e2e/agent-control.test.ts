@@ -189,7 +189,8 @@ test("a plan run is a session that nobody resumes or controls from elsewhere", a
   const [{ id }] = JSON.parse((await room.acode("session", "list", "--json")).stdout)
   for (const verb of ["resume", "pause", "cancel"]) {
     const { exitCode, stderr } = await room.acode(verb, id)
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("a plan run cannot be")])
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("this one has ended")])
+    expect(stderr).toContain("`acode plan run FILE` runs the plan anew")
   }
   expect((await room.acode("session", "validate", id)).exitCode).toBe(0)
   expect((await room.acode("status", id)).stdout).toContain("(plan)")
