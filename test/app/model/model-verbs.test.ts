@@ -83,6 +83,16 @@ describe("trying out a model", () => {
     expect(fake.chats.length).toBe(2 * asked)
   })
 
+  test("says where its window is from, and that nobody has configured one", async () => {
+    const untold = { ...model("fake", null), trainedTokens: null }
+    await using fake = await serving({ protocol: "openai", models: [untold] })
+    using wiring = wiringFor([usualAt(fake.endpoint, "openai")])
+    const { notes } = await modelVerbs(wiring).probeModel(look({ model: "fake" }))
+    expect(notes).toContain(
+      "window: 8192 tokens (assumed, for the server does not say what is loaded; configure it if it is more)",
+    )
+  })
+
   test("that is not there is told with what is", async () => {
     await using fake = await serving()
     using wiring = wiringFor([usualAt(fake.endpoint, "ollama")])
