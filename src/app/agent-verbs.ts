@@ -203,7 +203,12 @@ async function controlSession(
   const store = await wiring.store()
   const found = store.sessions.find(sessionId)
   if (found?.endedAt != null)
-    throw refused("usage", "ACODE-ORCH-006", `the session has ended: ${found.reason ?? found.state}`, "")
+    throw refused(
+      "usage",
+      "ACODE-ORCH-006",
+      `the session has ended: ${found.reason ?? found.state}`,
+      "`acode session show` tells how; `acode session undo` puts back what it did",
+    )
   const told = { by: userName(), reason }
   if (found !== null && isDriven(found)) {
     requestControl(store, sessionId, control, told)

@@ -67,13 +67,16 @@ const steps: ReadonlyMap<string, Step> = new Map([
     const told = `[tool:${tool}] ${subjectText(args)}`.trimEnd()
     return { ...progress, openCalls: new Map([...progress.openCalls, [callId, told]]) }
   }),
-  on(ToolCallSettled, (progress, { callId, outcome, error }) => {
+  on(ToolCallSettled, (progress, { callId, outcome, certainty, error }) => {
     const { openCalls, openApprovals, refused } = progress
+    // A call that rests for its answer is over as well, and made anew then.
+    const isAwaiting =
+      outcome === "interrupted" && certainty === "notDone" && error?.code === "ACODE-EXEC-005"
     const settled: RunProgress = {
       ...progress,
       openCalls: new Map([...openCalls].filter(([id]) => id !== callId)),
       // Its answer has a stream of its own; that the call is over says that it is there.
-      openApprovals: new Map([...openApprovals].filter(([, about]) => about !== callId)),
+      openApprovals: new Map([...openApprovals].filter(([, about]) => about !== callId || isAwaiting)),
     }
     if (outcome !== "refused" && outcome !== "denied") return settled
     const why = error === null ? outcome : `${error.code}: ${error.message}`

@@ -158,6 +158,13 @@ describe("a session as it is told while it happens", () => {
     expect(text).toContain("[result] denied — ACODE-SEC-005: outside the workspace")
     expect(text).toContain("⚠ refused: [tool:write_file] — ACODE-SEC-005: outside the workspace")
     expect(text).toContain("next: acode approve 00000007  ·  acode resume 12345678")
+    const asked = made.asked("action", "apr_00000008")
+    const call = { ...asked, data: { ...asked.data, callId: "c2" } }
+    const waiting = { ...error, code: "ACODE-EXEC-005" }
+    const awaited = made.callSettled("c2", { outcome: "interrupted", certainty: "notDone", error: waiting })
+    expect(told([made.callAsked("c2"), call, awaited, made.rested(10)])).toContain(
+      "next: acode approve 00000008  ·  acode resume",
+    )
     const answered = [made.asked("plan", "apr_7"), made.answered("granted", "apr_7", "fine"), made.rested(22)]
     expect(told(answered)).toContain("approval apr_7 granted by ann: fine")
     expect(told(answered)).not.toContain("acode approve")
