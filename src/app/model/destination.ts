@@ -61,7 +61,8 @@ function burstDestination(wish: Wish): Destination {
 
 function airgappedDestination(wish: Wish): Destination {
   const known = configuredEndpoint(wish)
-  const hint = "acode config set model.endpoint unix:/run/model.sock, or http://127.0.0.1:11434"
+  const hint =
+    "acode config set model.endpoint unix:/run/model.sock, or http://127.0.0.1:11434; then acode config trust"
   if (known === null)
     throw forbidden("an airgapped session talks only to the endpoint that is configured, and none is", hint)
   if (!known.endpoint.isLocal)

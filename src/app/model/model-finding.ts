@@ -1,4 +1,4 @@
-import { Failure } from "../../domain/failure.ts"
+import { Failure, type FailureReport } from "../../domain/failure.ts"
 import type { Finding } from "../diagnosis.ts"
 import type { Wiring } from "../wire.ts"
 import { keyVariables } from "./api-key.ts"
@@ -29,8 +29,17 @@ export async function modelFinding(wiring: Wiring): Promise<Finding> {
     )
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    const { code, message, hint } = error.report
+    const { code, message, hint } = signal.aborted ? silence(error.report) : error.report
     return warning(`${code}: ${message}; ${told}`, hint ?? null)
+  }
+}
+
+/** It is this look that was ended, and nobody else: a person would search for who did it. */
+function silence({ code, where }: FailureReport): Pick<FailureReport, "code" | "message" | "hint"> {
+  return {
+    code,
+    message: `${where ?? "the model server"} did not answer within ${patienceMs / 1000} s`,
+    hint: "see whether the server there is busy or hangs; `acode models list` waits longer",
   }
 }
 

@@ -1,3 +1,4 @@
+import { Failure, type FailureReport } from "../../domain/failure.ts"
 import type { Mode, Protocol } from "../../domain/model-choice.ts"
 import type { StageModel } from "../../domain/pipeline/settings.ts"
 import type { ListedModel, ModelServer } from "../../provider/server.ts"
@@ -46,7 +47,8 @@ export function modelVerbs(wiring: Wiring): ModelVerbs {
 }
 
 async function list(wiring: Wiring, look: ModelLook): Promise<ModelListing> {
-  const { found, room } = await foundFor(wiring, look)
+  const typed = "ACODE_MODEL_PROVIDER=anthropic acode models list --mode burst"
+  const { found, room } = await consented(() => foundFor(wiring, look), typed)
   const { server, models } = found
   const chosen = chosenOrNull(found, room)
   return {
@@ -56,12 +58,28 @@ async function list(wiring: Wiring, look: ModelLook): Promise<ModelListing> {
 }
 
 async function probe(wiring: Wiring, look: ModelLook): Promise<ProbedModel> {
-  const { found, room } = await foundFor(wiring, look)
+  const typed = "acode models probe anthropic/NAME --mode burst"
+  const { found, room } = await consented(() => foundFor(wiring, look), typed)
   const { server } = found
   const { name } = chosen(found, room)
   const { model, notes } = await knownModel(room, server, name, true)
   const firstTokenMs = await timeToFirstToken(wiring, room, server, model)
   return { ...model, endpoint: server.endpoint, protocol: server.protocol, firstTokenMs, notes }
+}
+
+/** A session consents by flags that these commands do not have. */
+async function consented<Found>(find: () => Promise<Found>, typed: string): Promise<Found> {
+  try {
+    return await find()
+  } catch (error) {
+    if (!(error instanceof Failure) || error.report.kind !== "denied" || !isAboutConsent(error.report))
+      throw error
+    throw new Failure({ ...error.report, hint: `name who is asked: ${typed}` }, { cause: error })
+  }
+}
+
+function isAboutConsent({ hint }: FailureReport): boolean {
+  return hint?.includes("--mode burst --model") === true
 }
 
 async function foundFor(

@@ -63,6 +63,18 @@ describe("the list of models", () => {
       code: "ACODE-MODEL-008",
     })
   })
+
+  test("is not told to consent by a flag that only a session has", async () => {
+    using wiring = wiringFor([])
+    const { listModels, probeModel } = modelVerbs(wiring)
+    const burst = look({ mode: "burst" })
+    expect(await failureOf(() => listModels(burst))).toMatchObject({
+      hint: "name who is asked: ACODE_MODEL_PROVIDER=anthropic acode models list --mode burst",
+    })
+    expect(await failureOf(() => probeModel(burst))).toMatchObject({
+      hint: "name who is asked: acode models probe anthropic/NAME --mode burst",
+    })
+  })
 })
 
 describe("trying out a model", () => {
@@ -84,8 +96,7 @@ describe("trying out a model", () => {
   })
 
   test("says where its window is from, and that nobody has configured one", async () => {
-    const untold = { ...model("fake", null), trainedTokens: null }
-    await using fake = await serving({ protocol: "openai", models: [untold] })
+    await using fake = await serving({ protocol: "openai", models: [model("fake", null)] })
     using wiring = wiringFor([usualAt(fake.endpoint, "openai")])
     const { notes } = await modelVerbs(wiring).probeModel(look({ model: "fake" }))
     expect(notes).toContain(
@@ -135,7 +146,8 @@ describe("doctor", () => {
     using wiring = wiringFor([usualAt(endpoint, "ollama")])
     expect(await finding(wiring)).toMatchObject({ status: "warning" })
     using named = wiringFor([], { ACODE_MODEL_ENDPOINT: endpoint })
-    expect(await finding(named)).toMatchObject({ status: "warning" })
+    const silence = `ACODE-MODEL-001: ${endpoint} did not answer within 2 s; mode local-only`
+    expect(await finding(named)).toMatchObject({ status: "warning", message: silence })
     silent.stop(true)
   }, 10_000)
 })
