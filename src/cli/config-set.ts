@@ -1,3 +1,5 @@
+import type { AppService } from "../app/service.ts"
+import { Failure } from "../domain/failure.ts"
 import { defineCommand } from "./definition.ts"
 
 export const configSet = defineCommand({
@@ -14,9 +16,21 @@ export const configSet = defineCommand({
     { line: "acode config set execution.readable_paths '[/srv/sdk]'", note: "a list" },
   ],
   run: async ({ arguments: [key = "", value = ""] }, { service, output, globals }) => {
-    const path = await (await service()).setConfig(key, value)
+    const app = await service()
+    const path = await app.setConfig(key, value)
     if (globals.json) output.json({ key, path })
     output.line(`${key} set in ${path}`)
+    await tellUntrusted(app)
     return 0
   },
 })
+
+/** A file that was changed is untrusted again: loading it says what of it has no effect until somebody trusts it. */
+async function tellUntrusted(app: AppService): Promise<void> {
+  try {
+    await app.config()
+  } catch (error) {
+    // The file that was written is valid; whoever uses the others is told what is wrong with them.
+    if (!(error instanceof Failure)) throw error
+  }
+}

@@ -105,6 +105,14 @@ describe("config", () => {
     expect(shown).toContainEqual({ id: "execution.default_timeout_seconds", value: 7, origin: "project" })
   })
 
+  test("set says when what it wrote has no effect before the file is trusted", async () => {
+    const untrusted = await acode(["config", "set", "model.endpoint", "http://127.0.0.1:9"])
+    expect(untrusted).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining("cannot loosen model.endpoint; `acode config trust` accepts it"),
+    })
+  })
+
   test("an unknown key suggests the nearest and exits 2", async () => {
     const { exitCode, stderr } = await acode(["config", "get", "execution.max_concurent"])
     expect(exitCode).toBe(2)
