@@ -1,4 +1,4 @@
-import { messageOf } from "../base/assert.ts"
+import { errnoOf, messageOf } from "../base/assert.ts"
 import { printable } from "../base/text.ts"
 import type { CommandError, SandboxUse } from "../domain/command-result.ts"
 import { Failure } from "../domain/failure.ts"
@@ -74,6 +74,12 @@ function refusalOf(thrown: unknown): CommandError {
   return {
     code: "ACODE-EXE-010",
     message: `the sandbox could not be prepared: ${printable(messageOf(thrown))}`,
-    details: { hint: "`acode doctor` says what is missing" },
+    details: { hint: isUnwritable(thrown) ? unwritableHint : "`acode doctor` says what is missing" },
   }
+}
+
+const unwritableHint = "make the workspace writable for this user, or choose another one with -C"
+
+function isUnwritable(thrown: unknown): boolean {
+  return ["EROFS", "EACCES", "EPERM"].includes(errnoOf(thrown) ?? "")
 }

@@ -66,6 +66,15 @@ describe("a sandbox that cannot do it", () => {
     })
   })
 
+  test("for want of a place to write says which one", async () => {
+    const denied = Object.assign(new Error("EACCES: permission denied, mkdir '.agent'"), { code: "EACCES" })
+    using runner = testRunner({}, { sandboxFor: refusing(denied) })
+    const { result } = await runner.sh("true")
+    expect(result.error?.details).toEqual({
+      hint: "make the workspace writable for this user, or choose another one with -C",
+    })
+  })
+
   test("is written down like any other ending", async () => {
     using runner = testRunner({}, { sandboxFor: refusing(new Error("odd")) })
     await runner.sh("true")
