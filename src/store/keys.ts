@@ -13,7 +13,7 @@ import {
   writeSync,
 } from "node:fs"
 import { join } from "node:path"
-import { errnoOf } from "../base/assert.ts"
+import { errnoOf, messageOf } from "../base/assert.ts"
 import type { Faults } from "../base/faults.ts"
 import { Failure } from "../domain/failure.ts"
 import { unsafeState } from "./store-failures.ts"
@@ -97,8 +97,28 @@ function keyMissing(path: string): Failure {
 
 /** Also for the anchors, which live beside the keys. */
 export function makePrivateDirectory(directory: string): void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    // Said here: whoever opens the database takes what goes wrong for a fault of the database.
+    if (!["ENOENT", "ENOTDIR", "EEXIST", "EACCES", "EPERM", "EROFS"].includes(errnoOf(error) ?? ""))
+      throw error
+    throw notMade(directory, error)
+  }
   assertPrivateDirectory(directory)
+}
+
+function notMade(directory: string, cause: unknown): Failure {
+  return new Failure(
+    {
+      kind: "general",
+      code: "ACODE-DB-003",
+      message: `the directory for keys and anchors cannot be made (${messageOf(cause)})`,
+      where: directory,
+      hint: "let XDG_DATA_HOME name a directory that this user can write to; unset it is ~/.local/share",
+    },
+    { cause },
+  )
 }
 
 function assertPrivateDirectory(directory: string): void {

@@ -148,6 +148,16 @@ describe("a private directory", () => {
     expect(() => makePrivateDirectory(keys.path)).not.toThrow()
   })
 
+  test("that cannot be made is named, with what decides where it is", () => {
+    using keys = keysDirectory()
+    mkdirSync(join(keys.path, ".."), { recursive: true })
+    writeFileSync(keys.path, "")
+    const below = join(keys.path, "deeper")
+    expect(failureOf(() => makePrivateDirectory(below)).report).toMatchObject({
+      ...{ code: "ACODE-DB-003", where: below, hint: expect.stringContaining("XDG_DATA_HOME") },
+    })
+  })
+
   test("is refused when it is a link or others can write it", () => {
     using keys = keysDirectory()
     mkdirSync(join(keys.path, "real"), { recursive: true })
