@@ -37,7 +37,9 @@ export function openGivenFile(file: GivenFile, flags: number): number {
       "ACODE-FS-010",
       `cannot be opened: ${printable(messageOf(error))}`,
     ]
-    throw unusable(file, code, message, error)
+    throw (flags & constants.O_CREAT) !== 0 && code === "ACODE-FS-002"
+      ? noDirectory(file, error)
+      : unusable(file, code, message, error)
   }
   if (fstatSync(descriptor).isFile()) return descriptor
   closeSync(descriptor)
@@ -67,6 +69,16 @@ const reasons: Readonly<Record<string, readonly [code: string, message: string]>
   EACCES: ["ACODE-FS-005", "may not be opened by this user"],
   EPERM: ["ACODE-FS-005", "may not be opened by this user"],
   EROFS: ["ACODE-FS-010", "lies on a read-only file system"],
+}
+
+/** What is to be made is never missing itself. */
+function noDirectory({ path, flag }: GivenFile, cause: unknown): Failure {
+  const message = `the directory of the file given to ${flag} does not exist`
+  const hint = "make it first, or name a file elsewhere"
+  return new Failure(
+    { kind: "usage", code: "ACODE-FS-002", message, where: printable(path), hint },
+    { cause },
+  )
 }
 
 function unusable({ path, flag }: GivenFile, code: string, message: string, cause?: unknown): Failure {

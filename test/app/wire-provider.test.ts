@@ -208,7 +208,9 @@ describe("a recording", () => {
     expect(await refusal({ script, record: precious }, true)).toMatchObject({ code: "ACODE-MODEL-003" })
     expect(readFileSync(precious, "utf8")).toBe("mine\n")
     const nowhere = join(temp.root, "missing/session.jsonl")
-    expect(await refusal({ script, record: nowhere })).toMatchObject({ code: "ACODE-FS-002" })
+    expect(await refusal({ script, record: nowhere })).toMatchObject({
+      ...{ code: "ACODE-FS-002", message: "the directory of the file given to --record does not exist" },
+    })
   })
 
   test("goes on when its session does, behind the last whole line", async () => {
