@@ -4,6 +4,7 @@ import { cyclesAllowed } from "../domain/pipeline/settings.ts"
 import type { Stage } from "../domain/pipeline/stage.ts"
 import type { PipelineState } from "../domain/pipeline/state.ts"
 import type { Lane, SessionState } from "../domain/session-events.ts"
+import { answeredReason } from "../domain/session-view.ts"
 import type { ApprovalSummary, SessionSummary } from "../store/session/contract.ts"
 import { shortId } from "./format.ts"
 import { nextCommands } from "./next-commands.ts"
@@ -34,14 +35,18 @@ export interface StatusView {
   readonly next: readonly string[]
 }
 
-export function statusOf(
-  found: SessionSummary,
-  state: PipelineState | null,
-  now: { readonly isDriven: boolean; readonly openApprovals: readonly ApprovalSummary[] },
-): StatusView {
-  const { id, lane, goal, reason, exitCode } = found
+export interface StatusNow {
+  readonly isDriven: boolean
+  readonly openApprovals: readonly ApprovalSummary[]
+  /** The last question of the session, answered or not. */
+  readonly lastAsked: ApprovalSummary | null
+}
+
+export function statusOf(found: SessionSummary, state: PipelineState | null, now: StatusNow): StatusView {
+  const { id, lane, goal, exitCode } = found
   const { isDriven, openApprovals } = now
   const shown = state?.state ?? found.state
+  const reason = shown === "AWAITING_APPROVAL" ? (answerOf(now) ?? found.reason) : found.reason
   return {
     ...{ id, lane, goal, reason, exitCode, isDriven, state: shown },
     ...placeOf(state, found),
@@ -51,6 +56,14 @@ export function statusOf(
       repliesFlag: state === null ? null : repliesFlag(state.settings.selection),
     }),
   }
+}
+
+/** Null while it is waited for. An answer from elsewhere is not in the session before it goes on. */
+function answerOf({ openApprovals, lastAsked }: StatusNow): string | null {
+  if (openApprovals.length > 0 || lastAsked === null || lastAsked.answeredBy === null) return null
+  const { state, answeredBy } = lastAsked
+  if (state === "open" || state === "expired" || state === "abandoned") return null
+  return answeredReason(state, answeredBy)
 }
 
 function placeOf(state: PipelineState | null, { stepsDone, stepCount }: SessionSummary) {

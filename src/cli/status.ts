@@ -17,10 +17,12 @@ export const status = defineCommand({
     const found = (await app.sessions())?.find(id)
     // The id was found in this very history.
     if (found == null) return 2
-    const waiting = (await app.approvals())?.list({ open: true }) ?? []
+    const approvals = await app.approvals()
+    const isOfIt = ({ sessionId }: { readonly sessionId: string }) => sessionId === id
     const view = statusOf(found, await app.agentState(id), {
       isDriven: await app.isDriven(id),
-      openApprovals: waiting.filter(({ sessionId }) => sessionId === id),
+      openApprovals: approvals?.list({ open: true }).filter(isOfIt) ?? [],
+      lastAsked: approvals?.list({ limit: 100 }).find(isOfIt) ?? null,
     })
     if (globals.json) output.json(view)
     for (const line of statusLines(view)) output.line(line)

@@ -90,9 +90,12 @@ export interface ApprovalView {
 
 /** Folds the events of a session into what it did. Later events add; what is missing has not happened. */
 export function sessionView(id: string, events: readonly SessionEvent[]): SessionView {
-  const draft: Draft = { head: nothingYet(id), steps: new Map(), calls: new Map(), approvals: new Map() }
+  const draft: Draft = {
+    ...{ head: nothingYet(id), planQuestion: null },
+    ...{ steps: new Map(), calls: new Map(), approvals: new Map() },
+  }
   for (const event of events) folds.get(event.type)?.(draft, event)
-  const { head } = draft
+  const { head, planQuestion } = draft
   const pipeline = head.lane === "agent" ? events.reduce(withPipelineEvent, emptyPipeline) : null
   const steps = [...draft.steps.values()]
   return {
@@ -101,14 +104,36 @@ export function sessionView(id: string, events: readonly SessionEvent[]): Sessio
     steps: head.endedAt === null ? steps : steps.map(interruptedIfOpen),
     calls: [...draft.calls.values()],
     approvals: [...draft.approvals.values()],
-    pipeline,
+    pipeline:
+      pipeline === null || planQuestion === null ? pipeline : withAnswer(pipeline, draft, planQuestion),
   }
+}
+
+/** Of a session that rests, after somebody has answered what it rests for. */
+export function answeredReason(answer: ApprovalAnswer, by: string): string {
+  return `the answer is there, ${answer} by ${by}: acode resume goes on with it`
+}
+
+/** The session takes an answer over only when it goes on; until then the answer says who approved its plan. */
+function withAnswer(pipeline: PipelineView, { approvals }: Draft, question: PlanQuestion): PipelineView {
+  const asked = approvals.get(question.approvalId)
+  const last = pipeline.plans.at(-1)
+  if (asked?.answer !== "granted" || last?.approver !== null || last.planHash !== question.planHash)
+    return pipeline
+  return { ...pipeline, plans: pipeline.plans.with(-1, { ...last, approver: asked.answeredBy }) }
 }
 
 type Head = Omit<SessionView, "steps" | "calls" | "approvals" | "pipeline">
 
+interface PlanQuestion {
+  readonly approvalId: string
+  readonly planHash: string
+}
+
 interface Draft {
   head: Head
+  /** The last one about a plan. */
+  planQuestion: PlanQuestion | null
   readonly steps: Map<number, StepView>
   readonly calls: Map<string, CallView>
   readonly approvals: Map<string, ApprovalView>
@@ -199,7 +224,8 @@ const folds: ReadonlyMap<string, Fold> = new Map([
     const call = draft.calls.get(settled.callId)
     if (call !== undefined) draft.calls.set(call.id, settledCall(call, settled, at))
   }),
-  on(ApprovalRequested, (draft, { approvalId, callId, stepId, operation, level }, at) => {
+  on(ApprovalRequested, (draft, { approvalId, callId, stepId, operation, level, kind, subjectHash }, at) => {
+    if (kind === "plan") draft.planQuestion = { approvalId, planHash: subjectHash }
     const unanswered = { answer: null, answeredBy: null, answeredAt: null, reason: null }
     const asked = { id: approvalId, callId, stepId, operation, level, requestedAt: at }
     draft.approvals.set(approvalId, { ...asked, ...unanswered })
@@ -208,6 +234,9 @@ const folds: ReadonlyMap<string, Fold> = new Map([
     const asked = draft.approvals.get(approvalId)
     if (asked === undefined || asked.answer !== null) return
     draft.approvals.set(approvalId, { ...asked, answer, answeredBy: by, answeredAt: at, reason })
+    if (draft.head.state !== "AWAITING_APPROVAL") return
+    if ([...draft.approvals.values()].some(each => each.answer === null)) return
+    draft.head = { ...draft.head, reason: answeredReason(answer, by) }
   }),
 ])
 

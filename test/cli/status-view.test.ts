@@ -30,7 +30,11 @@ function textOf(
   isDriven = false,
   open = false,
 ) {
-  const view = statusOf({ ...summary, ...more }, state, { isDriven, openApprovals: open ? [question] : [] })
+  const view = statusOf({ ...summary, ...more }, state, {
+    isDriven,
+    openApprovals: open ? [question] : [],
+    lastAsked: null,
+  })
   return statusLines(view).join("\n")
 }
 
@@ -73,7 +77,7 @@ describe("where a session stands", () => {
       { ...summary, lane: "plan", state: "FAILED", exitCode: 30, reason: "step s1" },
       null,
       {
-        ...{ isDriven: false, openApprovals: [] },
+        ...{ isDriven: false, openApprovals: [], lastAsked: null },
       },
     )
     expect(view).toMatchObject({ stage: null, stepsDone: 1, stepCount: 3, cyclesMax: null, exitCode: 30 })
@@ -83,7 +87,7 @@ describe("where a session stands", () => {
   test("of a plan run that works names nothing that would be refused", () => {
     const running = { ...summary, lane: "plan" as const }
     const next = (open: readonly ApprovalSummary[]) =>
-      statusOf(running, null, { isDriven: true, openApprovals: open }).next
+      statusOf(running, null, { isDriven: true, openApprovals: open, lastAsked: null }).next
     expect(next([])).toEqual(["acode session show 12345678"])
     expect(next([question])).toEqual(["acode approve 00000007", "acode session show 12345678"])
   })

@@ -70,6 +70,12 @@ describe("run", () => {
     expect(status).toMatchObject({ state: "AWAITING_APPROVAL", stage: "planner", isDriven: false })
     const [{ approvalId }] = status.waitsFor
     expect((await room.acode("approve", approvalId)).exitCode).toBe(0)
+    const answered = await statusOf()
+    expect(answered.reason).toMatch(/^the answer is there, granted by \S+: acode resume goes on with it$/)
+    expect(answered.next[0]).toMatch(/^acode resume /)
+    const shown = (await room.acode("session", "show")).stdout
+    expect(shown).toContain(answered.reason)
+    expect(shown).toMatch(/^\[PLAN 1\] \S+, approved by \S+/m)
     const resumed = await room.resume()
     expect(resumed.exitCode).toBe(0)
     expect(resumed.events[0]).toMatchObject({ type: "session.resumed", session: run.events[0]?.session })
