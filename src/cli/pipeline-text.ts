@@ -21,9 +21,10 @@ export function pipelineLines({
       ({ from, to, count, limit, reason }) =>
         `⚠ Cycle ${count}/${limit}: ${from} → ${to} — ${firstLine(reason, 300)}`,
     ),
-    ...escalations.map(
-      ({ stage, level, reason }) => `⚠ [${stage.toUpperCase()}] ${level}: ${oneLine(reason, 300)}`,
-    ),
+    // Whoever asked only for a plan has got it: nothing has failed.
+    ...escalations
+      .filter(({ exitCode }) => exitCode !== 0)
+      .map(({ stage, level, reason }) => `⚠ [${stage.toUpperCase()}] ${level}: ${oneLine(reason, 300)}`),
   ]
 }
 

@@ -95,6 +95,8 @@ describe("run", () => {
     expect(room.file("greeting.txt")).toBeNull()
     expect((await room.resume()).exitCode).toBe(0)
     expect(room.file("greeting.txt")).toBe("hello\n")
+    const shown = (await room.acode("session", "show")).stdout
+    expect([shown.includes("COMPLETED"), shown.includes("StageFailed")]).toEqual([true, false])
   })
 
   test("--skip-verify needs a person, or both flags that say so; then the result is unverified", async () => {

@@ -73,6 +73,8 @@ export interface EscalationView {
   readonly level: string
   readonly reason: string
   readonly advice: string
+  /** With which the session rested; 0 when it had done what it was asked for. */
+  readonly exitCode: number
   readonly at: string
 }
 
@@ -133,9 +135,9 @@ const parts: ReadonlyMap<string, Part> = new Map([
     const round = view.stages.filter(({ stage }) => stage === "verifier").length
     return { ...view, checks: [...view.checks, { round, criterionId, taskId, kind, verdict, reason }] }
   }),
-  on(EscalationRaised, (view, { stage, level, reason, advice }, at) => ({
+  on(EscalationRaised, (view, { stage, level, reason, advice, exitCode }, at) => ({
     ...view,
-    escalations: [...view.escalations, { stage, level, reason, advice, at }],
+    escalations: [...view.escalations, { stage, level, reason, advice, exitCode, at }],
   })),
 ])
 

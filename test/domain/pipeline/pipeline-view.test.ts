@@ -83,7 +83,7 @@ describe("what an agent session went through", () => {
     const session = atPlanner()
     const view = viewOf(session.add(...escalated(action, session.state)))
     expect(view.escalations).toEqual([
-      { stage: "planner", level: "StageRetryLimit", reason: "no plan", advice: "say more", at },
+      { stage: "planner", level: "StageRetryLimit", exitCode: 22, reason: "no plan", advice: "say more", at },
     ])
     expect(view.stages[0]?.status).toBe("failed")
   })
