@@ -1,4 +1,5 @@
 import { constants } from "node:os"
+import type { StopCause } from "../engine/agent-runner.ts"
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
@@ -23,17 +24,23 @@ export function interruption() {
 export function twoStepInterruption(onFirst: () => void) {
   const drain = new AbortController()
   const stop = new AbortController()
+  let cause: StopCause | null = null
+  const begin = (first: StopCause) => {
+    cause ??= first
+    drain.abort()
+  }
   const listening = listen(name => {
     if (drain.signal.aborted) return stop.abort()
-    drain.abort()
+    begin(name)
     // Nobody reads at a terminal that was closed, and writing to it would fail.
     if (name !== "SIGHUP") onFirst()
   })
   return {
     drain: drain.signal,
     stop: stop.signal,
-    /** The first step without a signal. */
-    leave: () => drain.abort(),
+    cause: () => cause,
+    /** The first step without a signal: nobody reads any more. */
+    leave: () => begin("closedOutput"),
     /** The second one. */
     hurry: () => stop.abort(),
     [Symbol.dispose]: () => listening[Symbol.dispose](),

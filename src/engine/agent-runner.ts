@@ -15,13 +15,17 @@ import { cancelSession, complete, enterStage, escalateNow, move } from "./perfor
 import { callStep, callTools, finishStep, refuseStep, startStep } from "./perform-steps.ts"
 import { askModel, type RawArguments } from "./perform-turns.ts"
 
-/** How the person at the terminal stops it: once to finish what is being done, twice to stop that as well. */
+/** How its process is stopped: once to finish what is being done, twice to stop that as well. */
 export interface Stopping {
   /** Nothing new is begun. */
   readonly drain: AbortSignal
   /** What is being done is ended. */
   readonly stop: AbortSignal
+  /** What came first; a person's Ctrl-C where nobody says. */
+  readonly cause?: () => StopCause | null
 }
+
+export type StopCause = "SIGINT" | "SIGTERM" | "SIGHUP" | "closedOutput"
 
 /**
  * Drives a session until it rests or has ended: fold, ask what is next, do it, append what happened. Recovery is the
@@ -37,9 +41,13 @@ export async function driveAgent(parts: AgentParts, stopping: Stopping): Promise
       await settleForResume(parts, action.call)
       continue
     }
-    const asked = stopping.drain.aborted ? interruption : parts.control()
+    if (stopping.drain.aborted) {
+      obey(parts, interruptions[stopping.cause?.() ?? "SIGINT"], 130)
+      continue
+    }
+    const asked = parts.control()
     if (asked !== null) {
-      obey(parts, asked)
+      obey(parts, asked, 22)
       continue
     }
     using limits = limitsOf(parts, action, stopping.stop)
@@ -52,10 +60,11 @@ export async function driveAgent(parts: AgentParts, stopping: Stopping): Promise
 /** Far beyond what the limits of any session allow: if it is reached the limits are wrong. */
 const actionsMax = 1_000_000
 
-const interruption: ControlRequest = {
-  control: "pause",
-  by: "the person at the terminal",
-  reason: "interrupted",
+const interruptions: Readonly<Record<StopCause, ControlRequest>> = {
+  SIGINT: { control: "pause", by: "the person at the terminal", reason: "interrupted" },
+  SIGTERM: { control: "pause", by: "SIGTERM", reason: "its process was told to end" },
+  SIGHUP: { control: "pause", by: "SIGHUP", reason: "its terminal was closed" },
+  closedOutput: { control: "pause", by: "a closed pipe", reason: "nobody reads what it tells any more" },
 }
 
 async function perform(
@@ -104,17 +113,13 @@ async function perform(
   }
 }
 
-function obey(parts: AgentParts, { control, by, reason }: ControlRequest): void {
+function obey(parts: AgentParts, { control, by, reason }: ControlRequest, exitCode: number): void {
   if (control === "cancel") {
     cancelSession(parts, by, reason)
     return
   }
-  const rest = {
-    state: "PAUSED" as const,
-    reason: `paused by ${by}: ${reason}`,
-    exitCode: by === interruption.by ? 130 : 22,
-    unverified: false,
-  }
+  const told = `paused by ${by}: ${reason}`
+  const rest = { state: "PAUSED" as const, reason: told, exitCode, unverified: false }
   parts.session.append([newEvent(SessionPaused, { by, reason }), newEvent(SessionRested, rest)])
 }
 

@@ -39,6 +39,7 @@ describe("an interruption in two steps", () => {
       process.emit("SIGTERM")
       expect([interrupted.drain.aborted, interrupted.stop.aborted, said]).toEqual([true, true, 1])
       process.emit("SIGINT")
+      expect(interrupted.cause()).toBe("SIGINT")
     }
     expect(listeners()).toEqual(before)
   })
@@ -47,13 +48,14 @@ describe("an interruption in two steps", () => {
     let said = 0
     using interrupted = twoStepInterruption(() => said++)
     process.emit("SIGHUP")
-    expect([interrupted.drain.aborted, said]).toEqual([true, 0])
+    expect([interrupted.drain.aborted, said, interrupted.cause()]).toEqual([true, 0, "SIGHUP"])
   })
 
   test("is taken by the program as well, one step after the other", () => {
     using interrupted = twoStepInterruption(() => undefined)
     interrupted.leave()
     expect([interrupted.drain.aborted, interrupted.stop.aborted]).toEqual([true, false])
+    expect(interrupted.cause()).toBe("closedOutput")
     interrupted.hurry()
     expect(interrupted.stop.aborted).toBe(true)
   })

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import type { RunningAcode } from "../support/acode.ts"
+import { acodeProgram, type RunningAcode } from "../support/acode.ts"
 import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
 import { eventually } from "../support/eventually.ts"
@@ -41,9 +41,12 @@ async function working(...flags: readonly string[]): Promise<RunningAcode> {
 const lastOf = (stdout: string) => JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "")
 
 describe("Ctrl-C", () => {
-  test.each(["SIGINT", "SIGTERM"] as const)(
+  test.each([
+    ["SIGINT", "paused by the person at the terminal: interrupted"],
+    ["SIGTERM", "paused by SIGTERM: its process was told to end"],
+  ] as const)(
     "once (%s) lets the reply come to its end and rests with 130; resume goes on",
-    async signal => {
+    async (signal, reason) => {
       slowSession(2500)
       await using running = await working()
       running.kill(signal)
@@ -52,7 +55,7 @@ describe("Ctrl-C", () => {
       expect(stderr).toContain("once more stops it at once")
       expect(lastOf(stdout)).toMatchObject({
         type: "session.rested",
-        data: { state: "PAUSED", exitCode: 130 },
+        data: { state: "PAUSED", exitCode: 130, reason },
       })
       expect(stdout.split("\n").filter(line => line.includes('"turn.finished"'))).toHaveLength(3)
       expect(room.file("b.txt")).toBeNull()
@@ -78,6 +81,19 @@ describe("Ctrl-C", () => {
       clearInterval(again)
     }
     expect((await room.acode("session", "validate")).exitCode).toBe(0)
+  })
+})
+
+test("a reader that has gone is told as that, and as nobody at a terminal", async () => {
+  slowSession(500)
+  const line = `"$0" run x --yes=plan --script "$1" | head -n 1; exit "\${PIPESTATUS[0]}"`
+  const shell = Bun.spawn(["bash", "-c", line, acodeProgram(), room.scriptFile], {
+    ...{ cwd: room.workspace.root, env: room.environment, stdout: "ignore", stderr: "ignore" },
+  })
+  expect(await shell.exited).toBe(130)
+  expect(JSON.parse((await room.acode("status", "--json")).stdout)).toMatchObject({
+    ...{ state: "PAUSED", exitCode: 130 },
+    reason: "paused by a closed pipe: nobody reads what it tells any more",
   })
 })
 
