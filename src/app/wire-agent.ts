@@ -19,6 +19,7 @@ import { approvalDesk } from "./approval-desk.ts"
 import type { Config } from "./config-schema.ts"
 import { toApprovalSettings } from "./config-settings.ts"
 import { toProjectCommands } from "./config-verification.ts"
+import { checkContextGlobs } from "./context-globs.ts"
 import type { SelectedModels } from "./model/session-provider.ts"
 import { collectOld } from "./old-checkpoints.ts"
 import { planTools } from "./plan-tools.ts"
@@ -58,6 +59,9 @@ export async function wireAgent(
   const { artifacts, executions } = store
   const session = openLiveSession(driven, store.log, contentsOf(artifacts), surface.onEvent, known)
   const desk = deskFor(store, surface, clock, toApprovalSettings(values).nonInteractive)
+  const looked = known?.settings.contextFiles ?? []
+  const globs = settings.contextFiles.filter(pattern => !looked.includes(pattern))
+  checkContextGlobs(workspace, globs, surface.notice)
   const model = await wireProvider({
     choice: surface.model,
     selected: selectedModels(wiring, settings, values),

@@ -167,6 +167,19 @@ describe("run", () => {
   })
 })
 
+describe("--context-files", () => {
+  test("that match nothing are told once, and such as lead outside are refused", async () => {
+    room.script(...greeting())
+    const outside = await room.run("--yes=plan", "--context-files", "../../etc/passwd")
+    expect([outside.exitCode, outside.stdout]).toEqual([2, expect.stringContaining("--context-files: ")])
+    expect((await room.acode("session", "list", "--json")).stdout).toBe("[]\n")
+    const told = "--context-files nope* matches no file of the workspace"
+    const run = await room.run("--yes=plan", "--plan-only", "--context-files", "nope*")
+    expect([run.exitCode, run.stderr]).toEqual([0, expect.stringContaining(told)])
+    expect((await room.resume()).stderr).not.toContain(told)
+  })
+})
+
 describe("resume", () => {
   const careful = [
     reply.plan({ steps: [open("s1")], acceptance: [contains("new.txt", "hello")] }),

@@ -1,0 +1,35 @@
+import { printable } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Workspace } from "../workspace/contract.ts"
+
+/**
+ * Looks at what `--context-files` names before anything has begun. A glob that can name nothing here is a mistake; one
+ * that names nothing yet may be meant so, and is told.
+ */
+export function checkContextGlobs(
+  workspace: Pick<Workspace, "glob">,
+  globs: readonly string[],
+  notice: (text: string) => void,
+): void {
+  for (const pattern of globs)
+    if (isEmpty(workspace, pattern))
+      notice(`--context-files ${printable(pattern)} matches no file of the workspace`)
+}
+
+function isEmpty(workspace: Pick<Workspace, "glob">, pattern: string): boolean {
+  try {
+    return workspace.glob({ pattern, path: ".", matchesMax: 1 }).paths.length === 0
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    throw new Failure(
+      {
+        kind: "usage",
+        code: "ACODE-CLI-002",
+        message: `--context-files: ${error.report.message}`,
+        where: `--context-files ${printable(pattern)}`,
+        hint: "write a pattern of names below the workspace, such as 'src/**/*.ts'",
+      },
+      { cause: error },
+    )
+  }
+}
