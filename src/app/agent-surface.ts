@@ -1,5 +1,6 @@
 import type { Stopping } from "../engine/agent-runner.ts"
 import type { StoredEvent } from "../store/contract.ts"
+import type { SessionSummary } from "../store/session/contract.ts"
 import type { ApprovalPrompt } from "./approval-desk.ts"
 import type { ModelChoice } from "./wire-provider.ts"
 
@@ -15,4 +16,6 @@ export interface AgentSurface {
   readonly stopping: Stopping
   /** Waits for the workspace instead of refusing. */
   readonly waits: boolean
+  /** Told again and again while it waits: for whom, null when that one is just leaving. */
+  readonly onWaiting?: (owner: Pick<SessionSummary, "id" | "owner"> | null) => void
 }

@@ -163,11 +163,13 @@ async function resume(
   }
 }
 
+type Waiting = Pick<AgentSurface, "waits" | "onWaiting"> & { readonly stopping: Stopping | null }
+
 /** Two processes never drive one session, nor two sessions one workspace. */
 async function take(
   store: Store,
   sessionId: string,
-  { waits, stopping }: Pick<AgentSurface, "waits"> & { readonly stopping: Stopping | null },
+  { waits, stopping, onWaiting }: Waiting,
 ): Promise<DrivenSession> {
   const parts = { log: store.log, leases: store.leases, owner: processIdentity() }
   for (;;) {
@@ -177,6 +179,7 @@ async function take(
       if (!(error instanceof Failure) || !heldCodes.includes(error.report.code)) throw error
       if (!waits) throw error.report.code === workspaceHeld ? held(store, error) : error
       if (stopping?.drain.aborted) throw new Failure({ ...error.report, kind: "interrupted" })
+      onWaiting?.(drivenIn(store))
       await Bun.sleep(waitMs)
     }
   }
@@ -188,10 +191,14 @@ const workspaceHeld = "ACODE-ORCH-008"
 const heldCodes: readonly string[] = [workspaceHeld, "ACODE-DB-002"]
 
 function held(store: Store, error: Failure): Failure {
-  const running = store.sessions.list({ limit: 20 }).find(isDriven)
-  if (running === undefined) return error
+  const running = drivenIn(store)
+  if (running === null) return error
   const message = `session ${running.id} works in this workspace (process ${running.owner.pid})`
   return new Failure({ ...error.report, message, hint: "wait for it, or start with --wait" })
+}
+
+function drivenIn(store: Store): SessionSummary | null {
+  return store.sessions.list({ limit: 20 }).find(isDriven) ?? null
 }
 
 async function controlSession(

@@ -10,6 +10,8 @@ type WatchedEvent = Parameters<typeof dataOf>[1]
 /** What a session waits for, and how long already, on the last line of a terminal. */
 export interface LiveLine extends Disposable {
   after(event: WatchedEvent): void
+  /** Before there is any event: somebody else is in the way. May be said again and again. */
+  awaits(whom: string): void
   /** The model has said something more. */
   heard(text: string): void
 }
@@ -46,6 +48,10 @@ export function liveLine({ draw, clock, columns, every }: LiveLineParts): LiveLi
       waiting = what === null ? null : { what, sinceMs: clock.monotonicMs() }
       heardCount = 0
       draw(null)
+    },
+    awaits: whom => {
+      const what = `waits for ${whom}`
+      if (waiting?.what !== what) waiting = { what, sinceMs: clock.monotonicMs() }
     },
     heard: text => {
       heardCount += text.length

@@ -8,6 +8,7 @@ import { Failure } from "../domain/failure.ts"
 import type { SessionEvent } from "../domain/session-view.ts"
 import type { CliContext } from "./context.ts"
 import { eventLine } from "./event-line.ts"
+import { shortId } from "./format.ts"
 import { twoStepInterruption } from "./interruption.ts"
 import { liveLine } from "./live-line.ts"
 import { type Output, OutputClosed, OutputLost } from "./output.ts"
@@ -66,9 +67,15 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
     },
     stopping: interrupted,
     waits: flags.wait,
+    onWaiting: running => live.awaits(ownerText(running)),
   })
   assertNothingLost()
   return end.exitCode
+}
+
+function ownerText(running: Parameters<NonNullable<AgentSurface["onWaiting"]>>[0]): string {
+  if (running === null) return "the session before it"
+  return `session ${shortId(running.id)} (process ${running.owner.pid})`
 }
 
 /** Only where a person watches a terminal, and not where they watch the model write. */

@@ -51,6 +51,16 @@ describe("the live line", () => {
     expect(pass(4_000)).toBe("… qwen3:8b is asked (executor, step s2): 5 s, 12 characters so far")
   })
 
+  test("says who is in the way, and for how long from the first time on", () => {
+    const { after, pass, live } = line()
+    live.awaits("session 1")
+    expect(pass(600)).toBeNull()
+    live.awaits("session 1")
+    expect(pass(600)).toBe("… waits for session 1: 1 s")
+    after(made.replied())
+    expect(pass(5_000)).toBeNull()
+  })
+
   test("is gone with the next event, and counts anew", () => {
     const { after, pass, shown } = line()
     after(asked)

@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test"
 import { acodeProgram } from "../support/acode.ts"
 import { agentWorkspace } from "../support/agent-workspace.ts"
+import { eventually } from "../support/eventually.ts"
 import { missingProgram, testWhere } from "../support/requirement.ts"
 import { reply } from "../support/script-replies.ts"
 import { openTerminal } from "../support/terminal.ts"
@@ -19,4 +20,25 @@ describe("at a terminal a model that takes its time", () => {
     terminal.type("x")
     expect(await terminal.exitStatus()).toBe(23)
   })
+})
+
+describe("at a terminal another session", () => {
+  terminalTest(
+    "is seen to be waited for",
+    async () => {
+      using room = agentWorkspace()
+      room.script({ ...reply.plan({ write: ["a.txt"] }), fault: { kind: "slow", after_ms: 6_000 } })
+      const flags = ["--plan-only", "--script", room.scriptFile]
+      await using first = room.start("run", "first", "--json", ...flags)
+      await eventually("it works", async () =>
+        (await room.acode("session", "list", "--json")).stdout.includes('"first"'),
+      )
+      const argv = [acodeProgram(), "run", "second", "--wait", ...flags]
+      using terminal = openTerminal({ argv, cwd: room.workspace.root, env: room.environment })
+      await terminal.see(`(process ${first.pid}): 1 s`)
+      expect(await terminal.see("[SESSION] second")).not.toContain("waits for")
+      expect(await terminal.exitStatus()).toBe(0)
+    },
+    30_000,
+  )
 })
