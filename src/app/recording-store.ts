@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, ftruncateSync, writeSync } from "node:fs"
+import { closeSync, constants, fstatSync, ftruncateSync, statSync, writeSync } from "node:fs"
 import { printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ModelSelection } from "../domain/pipeline/settings.ts"
@@ -12,6 +12,12 @@ export interface ReadRecording {
   readonly recording: Recording
   /** How the models were asked; null for a recording of a script. */
   readonly models: ModelSelection | null
+}
+
+/** `dev:ino` of a recording that was read. */
+export function recordingId(path: string): string {
+  const { dev, ino } = statSync(path)
+  return `${dev}:${ino}`
 }
 
 export function readRecordingFile(file: GivenFile): ReadRecording {

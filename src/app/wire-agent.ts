@@ -69,7 +69,7 @@ export async function wireAgent(
     root: wiring.root.path,
     redactText: text => redactor.redactText(text),
   })
-  // It grows while the session works: as a part of the tree it would make every verification stale.
+  // As a part of the tree it would make every verification stale, and a replay another request than the recorded one.
   if (model.recordingFile !== null) wiring.ownOutputs.add(model.recordingFile)
   const parts: AgentParts = {
     ...{ session, workspace, checkpoints, artifacts, executions },

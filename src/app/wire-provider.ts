@@ -10,7 +10,7 @@ import { settledText } from "../provider/settled-text.ts"
 import { type GivenFile, givenText, readGivenFile } from "./given-file.ts"
 import { modelsLine } from "./model/recorded-models.ts"
 import type { SelectedModels } from "./model/session-provider.ts"
-import { openRecording, readRecordingFile } from "./recording-store.ts"
+import { openRecording, readRecordingFile, recordingId } from "./recording-store.ts"
 
 /** Which model is talked to; files as a person named them. */
 export interface ModelChoice {
@@ -32,7 +32,10 @@ export interface ProviderWiring {
 
 export interface WiredProvider extends Disposable {
   readonly provider: Provider
-  /** `dev:ino` of the file that is recorded to. It grows while the session works, so it is no part of the tree. */
+  /**
+   * `dev:ino` of the file that is recorded to or replayed. It grows while the session works, so it is no part of the
+   * tree; nor is it when it is replayed, or what the model is told would differ from what was recorded.
+   */
   readonly recordingFile: string | null
 }
 
@@ -46,7 +49,10 @@ export async function wireProvider(wiring: ProviderWiring): Promise<WiredProvide
     choice.replay === undefined
       ? await provided(choice, selected)
       : replayFrom(readRecordingFile({ path: choice.replay, flag: "--replay" }).recording, settled)
-  if (choice.record === undefined) return { provider, recordingFile: null, [Symbol.dispose]: () => undefined }
+  if (choice.record === undefined) {
+    const recordingFile = choice.replay === undefined ? null : recordingId(choice.replay)
+    return { provider, recordingFile, [Symbol.dispose]: () => undefined }
+  }
   const file = openRecording({ path: choice.record, flag: "--record" }, isResumed)
   if (file.isNew && selected !== null && choice.script === undefined)
     file.append(modelsLine(selected.selection))
