@@ -1,18 +1,20 @@
 import { printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
+import type { PipelineSettings } from "../domain/pipeline/settings.ts"
 import type { Workspace } from "../workspace/contract.ts"
 
 /**
  * Looks at what `--context-files` names before anything has begun. A glob that can name nothing here is a mistake; one
- * that names nothing yet may be meant so, and is told.
+ * that names nothing yet may be meant so, and is told; not again when the session goes on.
  */
 export function checkContextGlobs(
   workspace: Pick<Workspace, "glob">,
-  globs: readonly string[],
+  { contextFiles: globs }: PipelineSettings,
+  before: PipelineSettings | undefined,
   notice: (text: string) => void,
 ): void {
   for (const pattern of globs)
-    if (isEmpty(workspace, pattern))
+    if (!before?.contextFiles.includes(pattern) && isEmpty(workspace, pattern))
       notice(`--context-files ${printable(pattern)} matches no file of the workspace`)
 }
 

@@ -59,14 +59,11 @@ export async function wireAgent(
   const { artifacts, executions } = store
   const session = openLiveSession(driven, store.log, contentsOf(artifacts), surface.onEvent, known)
   const desk = deskFor(store, surface, clock, toApprovalSettings(values).nonInteractive)
-  const looked = known?.settings.contextFiles ?? []
-  const globs = settings.contextFiles.filter(pattern => !looked.includes(pattern))
-  checkContextGlobs(workspace, globs, surface.notice)
+  checkContextGlobs(workspace, settings, known?.settings, surface.notice)
   const model = await wireProvider({
     choice: surface.model,
     selected: selectedModels(wiring, settings, values),
-    isResumed,
-    root: wiring.root.path,
+    ...{ isResumed, root: wiring.root.path },
     redactText: text => redactor.redactText(text),
   })
   // As a part of the tree it would make every verification stale, and a replay another request than the recorded one.

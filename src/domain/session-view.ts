@@ -1,4 +1,5 @@
 import type * as z from "zod/mini"
+import { answeredReason, type PlanQuestion, withAnswer } from "./answered-question.ts"
 import {
   type ApprovalAnswer,
   ApprovalAnswered,
@@ -105,30 +106,13 @@ export function sessionView(id: string, events: readonly SessionEvent[]): Sessio
     calls: [...draft.calls.values()],
     approvals: [...draft.approvals.values()],
     pipeline:
-      pipeline === null || planQuestion === null ? pipeline : withAnswer(pipeline, draft, planQuestion),
+      pipeline === null || planQuestion === null
+        ? pipeline
+        : withAnswer(pipeline, planQuestion, draft.approvals.get(planQuestion.approvalId)),
   }
 }
 
-/** Of a session that rests, after somebody has answered what it rests for. */
-export function answeredReason(answer: ApprovalAnswer, by: string): string {
-  return `the answer is there, ${answer} by ${by}: acode resume goes on with it`
-}
-
-/** The session takes an answer over only when it goes on; until then the answer says who approved its plan. */
-function withAnswer(pipeline: PipelineView, { approvals }: Draft, question: PlanQuestion): PipelineView {
-  const asked = approvals.get(question.approvalId)
-  const last = pipeline.plans.at(-1)
-  if (asked?.answer !== "granted" || last?.approver !== null || last.planHash !== question.planHash)
-    return pipeline
-  return { ...pipeline, plans: pipeline.plans.with(-1, { ...last, approver: asked.answeredBy }) }
-}
-
 type Head = Omit<SessionView, "steps" | "calls" | "approvals" | "pipeline">
-
-interface PlanQuestion {
-  readonly approvalId: string
-  readonly planHash: string
-}
 
 interface Draft {
   head: Head

@@ -40,7 +40,7 @@ export function modelsIn(line: string): ModelSelection | null {
 }
 
 /** What was chosen for a replay is nothing that a session can go on with by itself. */
-export function isOfReplay(selection: ModelSelection | null): boolean {
+function isOfReplay(selection: ModelSelection | null): boolean {
   return selection?.endpoint === replayed
 }
 
