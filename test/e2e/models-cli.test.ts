@@ -83,9 +83,7 @@ describe("what a session took", () => {
     using room = httpWorkspace({ endpoint: server.endpoint, model: { provider: "anthropic", prices } })
     const run = await room.plain("run", "do what is asked", "--yes=plan", "--show-model-progress")
     expect(run.exitCode).toBe(0)
-    expect(run.stdout).toContain(
-      `  model fake (native calls, window 200000) at ${server.endpoint}, anthropic`,
-    )
+    expect(run.stdout).toContain(`  model fake (native calls, window 8192) at ${server.endpoint}, anthropic`)
     expect(run.stdout).toContain("tokens 4000 in, 800 out in 4 requests, cost 0.0240")
     expect(run.stdout).toContain("planner 1000 in, 200 out · executor 2000 in, 400 out · reviewer 1000 in")
     // What the model writes is shown beside the answer while it writes it.

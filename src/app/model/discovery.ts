@@ -1,3 +1,4 @@
+import type { ModelFailure } from "../../provider/contract.ts"
 import type { ListedModel, ModelServer } from "../../provider/server.ts"
 import type { Egress, Endpoint } from "../../provider/transport/contract.ts"
 import { readEndpoint } from "../../provider/transport/endpoint.ts"
@@ -12,40 +13,56 @@ export interface DiscoveredServer {
   readonly models: readonly ListedModel[]
 }
 
+/** What was seen of the usual servers. */
+export interface Discovery {
+  /** The first with a model to talk to, or else the first that answers as a model server does. */
+  readonly server: DiscoveredServer | null
+  /** The first that is there and still loads its model, where none has one yet. */
+  readonly loading: LoadingServer | null
+}
+
+export interface LoadingServer {
+  readonly endpoint: string
+  readonly failure: ModelFailure
+}
+
+const nobody: Discovery = { server: null, loading: null }
+
 /**
  * Looks for all of them side by side and gives the first in their order that has a model to talk to, for many have an
- * Ollama installed that they never use; where none has, the first that answers as a model server does. None is sent a
- * key: nobody said who listens there.
+ * Ollama installed that they never use. None is sent a key: nobody said who listens there.
  */
 export async function discover(
   servers: readonly UsualServer[],
   egress: Egress,
   signal: AbortSignal,
-): Promise<DiscoveredServer | null> {
+): Promise<Discovery> {
   const found = new AbortController()
   const either = AbortSignal.any([signal, found.signal])
   const looks = servers.map(usual => look(usual, egress, either))
-  let empty: DiscoveredServer | null = null
+  let seen = nobody
   try {
     for (const each of looks) {
-      const discovered = await each
-      if (discovered?.models.some(isUsable) === true) return discovered
-      empty ??= discovered
+      const { server, loading } = await each
+      if (server?.models.some(isUsable) === true) return { server, loading: null }
+      seen = { server: seen.server ?? server, loading: seen.loading ?? loading }
     }
-    return empty
+    return seen
   } finally {
     found.abort()
   }
 }
 
-async function look(
-  usual: UsualServer,
-  egress: Egress,
-  signal: AbortSignal,
-): Promise<DiscoveredServer | null> {
+async function look(usual: UsualServer, egress: Egress, signal: AbortSignal): Promise<Discovery> {
   const endpoint = readEndpoint(usual.endpoint)
-  if (endpoint.problem !== undefined) return null
+  if (endpoint.problem !== undefined) return nobody
   const server = await openServer({ protocol: usual.protocol, endpoint, egress, apiKey: null })
-  const { value: models } = await server.models(glanceLimits, signal)
-  return models === undefined ? null : { endpoint, server, models }
+  const { value: models, failure } = await server.models(glanceLimits, signal)
+  if (models !== undefined) return { server: { endpoint, server, models }, loading: null }
+  return isLoading(failure) ? { server: null, loading: { endpoint: server.endpoint, failure } } : nobody
+}
+
+/** In the words of llama.cpp: anything may answer 503 on a usual port. */
+function isLoading({ kind, message }: ModelFailure): boolean {
+  return kind === "overloaded" && /loading model/i.test(message)
 }

@@ -107,8 +107,10 @@ async function search(
 ): Promise<Omit<FoundServer, "named">> {
   const meant = usualServers.filter(usual => protocol === null || usual.protocol === protocol)
   const egress = egressOf("local-only", null, null, null)
-  const found = await discover(meant, egress, signal)
-  if (found !== null) return { ...found, consentBy: null }
+  const { server, loading } = await discover(meant, egress, signal)
+  // A server without a model is of less use than one that is about to have one.
+  if (loading !== null) throw serverProblem(loading.failure, loading.endpoint)
+  if (server !== null) return { ...server, consentBy: null }
   if (signal.aborted) throw stopped()
   throw noServer(meant, protocol === "openai")
 }

@@ -22,6 +22,12 @@ export function serverProblem({ kind, message }: ModelFailure, endpoint: string)
       return new Failure({ ...told, ...modelProblem })
     case "rateLimited":
     case "overloaded":
+      return new Failure({
+        ...told,
+        kind: "unavailable",
+        code: "ACODE-MODEL-001",
+        hint: "the server is there, and busy or still loading its model; try again in a moment",
+      })
     case "timeout":
     case "unavailable":
       return new Failure({

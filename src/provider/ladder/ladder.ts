@@ -11,8 +11,8 @@ import { withToldFormat } from "./told-format.ts"
 
 /**
  * The same model, made to call tools in the manner of a rung. Whoever asks sees calls as calls on every rung. They come
- * at the end of a reply, when it is known that it was neither cut off nor failed. `refused` is told when the server will
- * not have calls in this manner, before whoever asks is; it must not throw.
+ * at the end of a reply, when it is known that it was neither cut off nor failed. `refused` is told when the server
+ * will not have calls in this manner, before whoever asks is; it must not throw.
  */
 export function withRung(
   provider: Provider,

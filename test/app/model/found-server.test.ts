@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { anyModel } from "../../../src/app/model/chosen-name.ts"
 import { egressOf, findServer } from "../../../src/app/model/found-server.ts"
-import { exitCodeOf } from "../../../src/domain/failure.ts"
+import type { UsualServer } from "../../../src/app/model/usual-servers.ts"
+import { exitCodeOf, type FailureReport } from "../../../src/domain/failure.ts"
 import type { Protocol } from "../../../src/domain/model-choice.ts"
 import type { ModelServerOptions } from "../../support/model-server/contract.ts"
 import { says } from "../../support/model-server/replies.ts"
@@ -66,6 +67,36 @@ describe("the server of a session", () => {
       expect(first.server.endpoint).toBe(ollama.endpoint)
       expect((await failureOf(() => anyModel(first))).message).toBe("no model is named; it has none")
     }
+  })
+
+  test("that still loads its model is there, and to be asked again in a moment", async () => {
+    const answers = (status: number, message: string) =>
+      Bun.serve({
+        ...{ port: 0, hostname: "127.0.0.1" },
+        fetch: () =>
+          Response.json({ error: { code: status, message, type: "unavailable_error" } }, { status }),
+      })
+    using llama = answers(503, "Loading model")
+    const endpoint = `http://127.0.0.1:${llama.port}`
+    await using empty = await serving("ollama", { models: [] })
+    await using ollama = await serving("ollama")
+    const search = (...usual: readonly UsualServer[]) =>
+      findServer(modelRoomWith(configWith(), {}, usual), wishFor())
+    const usual = usualAt(endpoint, "openai", "llama.cpp")
+    const told: FailureReport = {
+      ...{ kind: "unavailable" as const, code: "ACODE-MODEL-001", where: endpoint },
+      message: "the model server answered 503: Loading model",
+      hint: "the server is there, and busy or still loading its model; try again in a moment",
+    }
+    expect(await failureOf(() => search(usualAt(nowhere, "ollama"), usual))).toEqual(told)
+    expect(await failureOf(() => search(usualAt(empty.endpoint, "ollama"), usual))).toEqual(told)
+    // Also where its place is named, and not where another one can be used now.
+    const named = modelRoomWith(configWith({ endpoint, provider: "openai" }))
+    expect(await failureOf(() => findServer(named, wishFor()))).toEqual(told)
+    expect((await search(usual, usualAt(ollama.endpoint, "ollama"))).server.endpoint).toBe(ollama.endpoint)
+    using other = answers(503, "no upstream")
+    const foreign = usualAt(`http://127.0.0.1:${other.port}`, "openai")
+    expect((await failureOf(() => search(foreign))).message).toStartWith("no model server was found")
   })
 
   test("that is not there at all is told with what to start", async () => {
