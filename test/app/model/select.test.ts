@@ -58,7 +58,7 @@ describe("the models of a session", () => {
   })
 
   test("have the window that a hurried look for the server missed", async () => {
-    await using fake = await serving({ models: [model("one", { loadedTokens: 4096 })] })
+    await using fake = await serving({ models: [model("one", { loadedTokens: 32_768 })] })
     let isBusy = true
     using slow = Bun.serve({
       hostname: "127.0.0.1",
@@ -73,7 +73,7 @@ describe("the models of a session", () => {
     const hurried = { connectMs: 500, firstByteMs: 200, betweenMs: 200, wholeMs: 200 }
     const found = await findServer({ ...room, limits: hurried }, wishFor())
     isBusy = false
-    expect((await selectModels(room, found)).planner).toMatchObject({ name: "one", windowTokens: 4096 })
+    expect((await selectModels(room, found)).planner).toMatchObject({ name: "one", windowTokens: 32_768 })
   })
 
   test("may be another one for each stage, which --model overrules", async () => {

@@ -256,7 +256,8 @@ describe("a session that goes on", () => {
     ])
     configure({ model: { endpoint: fake.endpoint } })
     const airgapped = settingsOf({}, { mode: "airgapped", selection })
-    expect([await chosen({ before: airgapped }), fake.requests]).toEqual([airgapped, []])
+    expect(await failureOf(() => chosen({ before: airgapped }))).toMatchObject({ code: "ACODE-MODEL-004" })
+    expect(fake.requests).toEqual([])
     // Nor without a consent where that is needed.
     configure({ model: { provider: "anthropic", endpoint: "https://models.example.invalid" } })
     expect(await failureOf(() => chosen({ before: inBurst }))).toMatchObject({ code: "ACODE-MODEL-005" })

@@ -126,9 +126,6 @@ describe("a failure", () => {
     const { probe, ...how } = await probed(model)
     expect([probe?.rung, how]).toEqual(["constrained", { isSure: false }])
     expect(probe?.notes[0]).toBe(`native: does not work (it is ${kind})`)
-    const endless = [call("x", "acode_probe", { word: "ready", count: Number.POSITIVE_INFINITY }), stop]
-    const again = modelOf(endless, fails(kind), says(callText("acode_probe", asked)))
-    expect(await probed(again)).toMatchObject({ probe: { rung: "constrained" }, isSure: false })
     const none = modelOf(says("no"), says("no"), fails(kind), fails(kind))
     expect(await probed(none)).toMatchObject({ probe: { rung: "text" }, isSure: false })
     expect(await probed(modelOf(fails(kind), fails("timeout")))).toMatchObject({
