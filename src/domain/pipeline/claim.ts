@@ -15,14 +15,22 @@ export interface Claim {
 
 /** What the model says about the step in its last turn, checked against what was really done; null when nothing. */
 export function claimOf(active: StepState, turns: readonly Turn[]): Claim | null {
-  const call = turns.at(-1)?.calls.find(({ tool, result }) => tool === finishTool && result === null)
-  if (call === undefined) return null
+  const last = turns.at(-1)
+  const call = last?.calls.find(({ tool, result }) => tool === finishTool && result === null)
+  if (last === undefined || call === undefined) return null
   const status = textIn(call.arguments, "status") ?? "done"
-  if (status === "done") return { modelCallId: call.id, problem: missing(active), failure: null }
+  if (status === "done")
+    return { modelCallId: call.id, problem: unusable(last.problems) ?? missing(active), failure: null }
   if (status !== "failed")
     return { modelCallId: call.id, problem: `status is "done" or "failed", not "${status}"`, failure: null }
   const message = textIn(call.arguments, "summary") ?? "the model gave the step up"
   return { modelCallId: call.id, problem: null, failure: { code: "ACODE-EXEC-001", message } }
+}
+
+/** What the same answer asked for besides was not done. */
+function unusable(problems: readonly string[]): string | null {
+  if (problems.length === 0) return null
+  return `the step is not done, because not all of that answer could be used: ${problems.join("; ")}. Call ${finishTool} alone.`
 }
 
 /** A claim is never evidence: a step that was to change something has changed something. */

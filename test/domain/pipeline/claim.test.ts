@@ -30,6 +30,16 @@ describe("a model that says a step is finished", () => {
     expect(claimOf(stepOf(action, done), saying({ summary: "so" }))).toEqual(believed)
   })
 
+  test("is not believed when the same answer asked for something that could not be used", () => {
+    const done = stepOf("WRITE_FILE", { callCount: 1, changedPaths: ["a"] })
+    const [turn] = saying({ summary: "so" })
+    const problems = ["a call names no tool"]
+    expect(claimOf(done, turn === undefined ? [] : [{ ...turn, problems }])).toMatchObject({
+      problem: expect.stringContaining("could be used: a call names no tool."),
+      failure: null,
+    })
+  })
+
   test.each([
     ["WRITE_FILE", { callCount: 3, commandCount: 2 }, "no file was changed in this step"],
     ["MODIFY_FILE", {}, "no file was changed in this step"],
