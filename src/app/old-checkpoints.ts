@@ -22,8 +22,17 @@ export async function collectOld(wiring: Wiring): Promise<void> {
 
 function collect(checkpoints: Checkpoints, store: Store, olderThanMs: number): void {
   // Most of the time nothing is old, and then nobody has to read what others have recorded.
-  if (!checkpoints.list().some(({ at }) => Date.parse(at) < olderThanMs)) return
-  checkpoints.collect(olderThanMs, neededBy(store))
+  if (hasOld(checkpoints, olderThanMs)) checkpoints.collect(olderThanMs, neededBy(store))
+}
+
+function hasOld(checkpoints: Checkpoints, olderThanMs: number): boolean {
+  try {
+    return checkpoints.list().some(({ at }) => Date.parse(at) < olderThanMs)
+  } catch (error) {
+    // One that is damaged may be old, and must not keep the others for ever.
+    if (error instanceof Failure) return true
+    throw error
+  }
 }
 
 /** A session that has not ended may be resumed at any time: then its last call is settled and its changes are shown. */

@@ -60,6 +60,14 @@ describe("a plan run", () => {
     expect(kept()).toHaveLength(1)
   })
 
+  test("is not kept from it by one that is damaged", async () => {
+    await finished()
+    age(8)
+    writeFileSync(join(directory(), "cal_damaged.json"), "{")
+    await runPlan()
+    expect(kept().filter(name => name !== "cal_damaged")).toHaveLength(1)
+  })
+
   test("leaves what a session needs that somebody may still resume", async () => {
     const session = await resting()
     const needed = kept()
