@@ -21,7 +21,8 @@ function pipelineCommand(name: "run" | "task", summary: string, more: FlagSpecs)
     summary,
     description:
       "The plan is shown and asked about once; --yes=plan accepts it unseen. A session that needs somebody rests,\n" +
-      "says why, and goes on with `acode resume`. Ctrl-C lets what is being done come to its end, twice stops it.\n" +
+      "says why, and goes on with `acode resume`. Ctrl-C lets what is being done come to its end, twice stops it;\n" +
+      "at a question it denies and ends the session for good, as `x` does.\n" +
       "With --json every event is one line, from session.started to session.finished or session.rested.",
     arguments: [{ name: "GOAL", summary: "what is to be done, in quotes" }],
     flags: { ...runFlags, ...more },
