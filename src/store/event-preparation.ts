@@ -58,19 +58,48 @@ function redactedData(original: Json, redactor: StoreRedactor, check: (data: Jso
   return mended
 }
 
-/** What nearly every event is; nothing is made to find out. */
+/** What nearly every event is; next to nothing is made to find out. */
 function isClean(value: Json, redactor: StoreRedactor): boolean {
+  const known = knownNames(redactor)
+  const fresh = new Set<string>()
+  if (!hasCleanTexts(value, redactor, known, fresh)) return false
+  if (fresh.size === 0) return true
+  // All at once: a short command has many names and no time to learn them one by one.
+  const names = [...fresh].join("\n")
+  if (redactor.redactText(names) !== names) return false
+  if (known.size + fresh.size > knownMax) known.clear()
+  for (const name of fresh) known.add(name)
+  return true
+}
+
+/** Names of members that hold no secret: they are the same few in all events. */
+const known = new WeakMap<StoreRedactor, Set<string>>()
+const knownMax = 1_000
+
+function knownNames(redactor: StoreRedactor): Set<string> {
+  const names = known.get(redactor) ?? new Set()
+  known.set(redactor, names)
+  return names
+}
+
+function hasCleanTexts(
+  value: Json,
+  redactor: StoreRedactor,
+  names: ReadonlySet<string>,
+  fresh: Set<string>,
+): boolean {
   if (typeof value === "string") return redactor.redactText(value) === value
   if (value === null || typeof value !== "object") return true
   if (isList(value)) {
     for (let index = 0; index < value.length; index++)
-      if (!isClean(value[index] ?? null, redactor)) return false
+      if (!hasCleanTexts(value[index] ?? null, redactor, names, fresh)) return false
     return true
   }
-  const names = Object.keys(value)
-  for (let index = 0; index < names.length; index++) {
-    const name = names[index] ?? ""
-    if (redactor.redactText(name) !== name || !isClean(value[name] ?? null, redactor)) return false
+  const members = Object.keys(value)
+  for (let index = 0; index < members.length; index++) {
+    const name = members[index] ?? ""
+    if (!names.has(name)) fresh.add(name)
+    if (!hasCleanTexts(value[name] ?? null, redactor, names, fresh)) return false
   }
   return true
 }
