@@ -57,10 +57,11 @@ module.exports = {
     },
     {
       name: "domain-is-pure",
-      comment: "domain sees base/{assert,canonical,text} and zod: no I/O, no clock, no node: or bun: module.",
+      comment:
+        "domain sees base/{assert,canonical,once-for,text} and zod: no I/O, no clock, no node: or bun: module.",
       severity: "error",
       from: { path: "^src/domain/" },
-      to: { pathNot: "^src/domain/|^src/base/(assert|canonical|text)\\.ts$|(^|/)node_modules/zod/" },
+      to: { pathNot: "^src/domain/|^src/base/(assert|canonical|once-for|text)\\.ts$|(^|/)node_modules/zod/" },
     },
     {
       name: "adapters-through-their-contract",

@@ -1,4 +1,5 @@
 import { canonicalJson, type Json } from "../base/canonical.ts"
+import { onceFor } from "../base/once-for.ts"
 import type { Grant } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { Action, StepFailure } from "../domain/pipeline/action.ts"
@@ -160,15 +161,11 @@ function requestFor({ session }: AgentParts, { task, step }: StepState, signal: 
 export function grantOf({ plans }: PipelineState): Grant {
   const approved = plans.findLast(({ isApproved }) => isApproved)?.plan
   if (approved === undefined) return { write: [], commands: [], hosts: [], exact: [] }
-  const known = grants.get(approved)
-  if (known !== undefined) return known
-  const grant = { ...resourcesOf(approved), exact: [] }
-  grants.set(approved, grant)
-  return grant
+  return grantOfPlan(approved)
 }
 
 /** Each call of a session is made under the same one. */
-const grants = new WeakMap<Plan, Grant>()
+const grantOfPlan = onceFor((plan: Plan): Grant => ({ ...resourcesOf(plan), exact: [] }))
 
 function failureOf(
   { requiresConfirmation }: Pick<ConcreteStep, "requiresConfirmation">,

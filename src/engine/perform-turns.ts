@@ -1,10 +1,12 @@
 import { canonicalJson, type Json, sha256Hex } from "../base/canonical.ts"
+import { onceFor } from "../base/once-for.ts"
 import { oneLine } from "../base/text.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import type { Action } from "../domain/pipeline/action.ts"
 import { ContextTrimmed, ModelRequested, TurnFinished } from "../domain/pipeline/turn-events.ts"
+import { redactJson } from "../domain/redacted-json.ts"
 import { withoutThinking } from "../domain/thinking.ts"
-import { recordJson, recordText, redactJson } from "../gate/recorded.ts"
+import { recordJson, recordText } from "../gate/recorded.ts"
 import type { ModelCall, ModelFailure, ModelMessage, ModelReply } from "../provider/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { type FittedRequest, modelRequest } from "./model-request.ts"
@@ -67,15 +69,7 @@ function requestedEvent(
 }
 
 /** Most messages are the same objects as in the request before. */
-const digests = new WeakMap<ModelMessage, string>()
-
-function digestOf(message: ModelMessage): string {
-  const known = digests.get(message)
-  if (known !== undefined) return known
-  const digest = sha256Hex(canonicalJson(message))
-  digests.set(message, digest)
-  return digest
-}
+const digestOf = onceFor((message: ModelMessage) => sha256Hex(canonicalJson(message)))
 
 function trimmedEvents({ stage, step, turn }: AskModel, fitted: FittedRequest) {
   const { tokensBefore, tokensAfter, tokensMax, shortened, shortenedCount } = fitted

@@ -1,4 +1,3 @@
-import { Failure } from "../domain/failure.ts"
 import { isRedactedPath } from "../domain/redacted-path.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 import type { Checkpoint, Checkpoints, Restored, WhileOwned } from "../workspace/checkpoint/contract.ts"
@@ -67,7 +66,7 @@ function goalsOf(checkpoints: Checkpoints, changes: readonly PathHistory[]) {
   const undoParts: UndoPart[] = []
   const lost: LostPath[] = []
   for (const [checkpointId, histories] of Map.groupBy(changes, change => change.checkpointId)) {
-    const checkpoint = checkpointId === null ? null : loaded(checkpoints, checkpointId)
+    const checkpoint = checkpointId === null ? null : checkpoints.load(checkpointId)
     const expected = new Map<string, string | null>()
     for (const history of histories) {
       const { path, after } = history
@@ -78,16 +77,6 @@ function goalsOf(checkpoints: Checkpoints, changes: readonly PathHistory[]) {
     if (checkpoint !== null && expected.size > 0) undoParts.push({ checkpoint, expected })
   }
   return { undoParts, lost }
-}
-
-/** A damaged one is as good as gone, for its own paths: the others go back all the same. */
-function loaded(checkpoints: Checkpoints, id: string): Checkpoint | null {
-  try {
-    return checkpoints.load(id)
-  } catch (error) {
-    if (error instanceof Failure) return null
-    throw error
-  }
 }
 
 function lostList({ callId, count }: UnlistedChanges): LostPath {

@@ -1,13 +1,14 @@
 import { canonicalJson, type Json, sha256Hex } from "../base/canonical.ts"
 import { ToolCallSettled } from "../domain/call-events.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import { redactJson } from "../domain/redacted-json.ts"
 import type { CallError, FileChange } from "../domain/tool-call.ts"
 import type { Redactor } from "../policy/contract.ts"
 import type { ArtifactStore } from "../store/contract.ts"
 import type { ToolResult } from "../tools/contract.ts"
 import type { SettledCall } from "./contract.ts"
 import { causeOf, diagnosticOf, type Ending } from "./ending.ts"
-import { recordChanges, recordJson, recordText, redactJson } from "./recorded.ts"
+import { recordChanges, recordJson, recordText } from "./recorded.ts"
 
 /** What is known of a call when it ends, before anybody has looked for secrets in it. */
 export type Outcome = Omit<SettledCall, "callId" | "durationMs" | "waitMs">

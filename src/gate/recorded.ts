@@ -1,35 +1,11 @@
 import type { Json } from "../base/canonical.ts"
 import type { RecordedText } from "../domain/recorded-text.ts"
 import type { FileChange, RecordedJson } from "../domain/tool-call.ts"
-import type { Redactor } from "../policy/contract.ts"
 import type { ArtifactStore } from "../store/contract.ts"
 
 /** Larger values would make every reader of the log carry them. */
 const inlineBytesMax = 16 * 1024
 const inlineChangesMax = 100
-
-/**
- * The same value with every text in it redacted: what callers see is what the log holds. Where there is nothing to
- * redact it is the very value that was given.
- */
-export function redactJson(value: Json, redactor: Redactor): Json {
-  if (typeof value === "string") return redactor.redactText(value)
-  if (typeof value !== "object" || value === null) return value
-  if (isList(value)) {
-    const items = value.map(item => redactJson(item, redactor))
-    return items.every((item, index) => item === value[index]) ? value : items
-  }
-  let isSame = true
-  const members: [name: string, member: Json][] = []
-  for (const name of Object.keys(value)) {
-    const before = value[name] ?? null
-    const member = redactJson(before, redactor)
-    const newName = redactor.redactText(name)
-    isSame &&= member === before && newName === name
-    members.push([newName, member])
-  }
-  return isSame ? value : Object.fromEntries(members)
-}
 
 /** Takes what is redacted already: what stands in the event is what the caller returns. */
 export function recordJson(value: Json, artifacts: ArtifactStore): RecordedJson {
@@ -48,10 +24,6 @@ export function recordText(text: string, artifacts: ArtifactStore): RecordedText
 export function recordChanges(changes: readonly FileChange[], artifacts: ArtifactStore) {
   if (changes.length <= inlineChangesMax) return { kind: "inline" as const, value: [...changes] }
   return { kind: "artifact" as const, ...artifacts.putJson(changes), count: changes.length }
-}
-
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value)
 }
 
 /** The schema's type knows no readonly; nothing changes the value afterwards. */

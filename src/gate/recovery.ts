@@ -6,7 +6,7 @@ import { Failure } from "../domain/failure.ts"
 import { isRedactedPath } from "../domain/redacted-path.ts"
 import type { CallError, Certainty, FileChange } from "../domain/tool-call.ts"
 import type { ArtifactStore, ExecutionHistory, StoredEvent } from "../store/contract.ts"
-import type { Checkpoint, Checkpoints } from "../workspace/checkpoint/contract.ts"
+import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 import type { SettledCall } from "./contract.ts"
 import { contentsChanged } from "./intent.ts"
@@ -150,18 +150,8 @@ function outOfSight(parts: RecoveryParts, { checkpointId }: Started, tool: strin
 }
 
 function changesOf(parts: RecoveryParts, checkpointId: string | null): readonly FileChange[] | null {
-  const checkpoint = checkpointId === null ? null : loaded(parts.checkpoints, checkpointId)
+  const checkpoint = checkpointId === null ? null : parts.checkpoints.load(checkpointId)
   return checkpoint === null ? null : contentsChanged(parts.checkpoints, parts.workspace, checkpoint)
-}
-
-function loaded(checkpoints: Checkpoints, id: string): Checkpoint | null {
-  try {
-    return checkpoints.load(id)
-  } catch (error) {
-    // Damaged is as good as gone: a session that cannot be closed would be found open by everybody who comes.
-    if (error instanceof Failure) return null
-    throw error
-  }
 }
 
 function found(certainty: Certainty, changes: readonly FileChange[], what: string): Found {

@@ -18,9 +18,9 @@ import { assert, errnoOf } from "../base/assert.ts"
 import { canonicalJson, type Json, sha256Hex } from "../base/canonical.ts"
 import type { Clock } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
+import { redactJson } from "../domain/redacted-json.ts"
 import type { ArtifactStore, StoredJson, StoreRedactor } from "./contract.ts"
 import { guarded } from "./database.ts"
-import { redactStrings } from "./event-preparation.ts"
 import { brokenArtifact, unsafeState } from "./store-failures.ts"
 
 export interface ArtifactParts {
@@ -75,7 +75,7 @@ function put(parts: ArtifactParts, content: Uint8Array): string {
 }
 
 function putJson(parts: ArtifactParts, value: Json): StoredJson {
-  const content = Buffer.from(canonicalJson(redactStrings(value, parts.redactor, true)))
+  const content = Buffer.from(canonicalJson(redactJson(value, parts.redactor)))
   return { ref: put(parts, content), bytes: content.length }
 }
 

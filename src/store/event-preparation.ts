@@ -1,7 +1,9 @@
 import { assert } from "../base/assert.ts"
 import { canonicalJson, type Json } from "../base/canonical.ts"
+import { onceFor } from "../base/once-for.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
 import { manifest } from "../domain/events.ts"
+import { redactJson } from "../domain/redacted-json.ts"
 import type { StoreRedactor } from "./contract.ts"
 
 /** An event that is fit to be written: declared, without secrets, in its one spelling. */
@@ -44,9 +46,9 @@ interface Validity {
  */
 function redactedData(original: Json, redactor: StoreRedactor, check: (data: Json) => Validity): Json {
   if (isClean(original, redactor)) return original
-  const everything = redactStrings(original, redactor, true)
+  const everything = redactJson(original, redactor)
   if (check(everything).success) return everything
-  const values = redactStrings(original, redactor, false)
+  const values = redactJson(original, redactor, false)
   if (values === original) return original
   const validity = check(values)
   if (validity.success) return values
@@ -73,14 +75,8 @@ function isClean(value: Json, redactor: StoreRedactor): boolean {
 }
 
 /** Names of members that hold no secret: they are the same few in all events. */
-const known = new WeakMap<StoreRedactor, Set<string>>()
+const knownNames = onceFor((_: StoreRedactor) => new Set<string>())
 const knownMax = 1_000
-
-function knownNames(redactor: StoreRedactor): Set<string> {
-  const names = known.get(redactor) ?? new Set()
-  known.set(redactor, names)
-  return names
-}
 
 function hasCleanTexts(
   value: Json,
@@ -102,24 +98,6 @@ function hasCleanTexts(
     if (!hasCleanTexts(value[name] ?? null, redactor, names, fresh)) return false
   }
   return true
-}
-
-/** The very same value comes back where there is nothing to redact. */
-export function redactStrings(value: Json, redactor: StoreRedactor, withNames: boolean): Json {
-  if (typeof value === "string") return redactor.redactText(value)
-  if (value === null || typeof value !== "object") return value
-  if (isList(value)) {
-    const items = value.map(item => redactStrings(item, redactor, withNames))
-    return items.every((item, index) => item === value[index]) ? value : items
-  }
-  let isSame = true
-  const members = Object.entries(value).map(([name, member]) => {
-    const newName = withNames ? redactor.redactText(name) : name
-    const newMember = member === undefined ? member : redactStrings(member, redactor, withNames)
-    isSame &&= newName === name && newMember === member
-    return [newName, newMember] as const
-  })
-  return isSame ? value : Object.fromEntries(members)
 }
 
 function withOriginalAt(data: Json, original: Json, path: readonly string[]): Json {

@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs"
 import { join } from "node:path"
 import type { Clock } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
+import { Failure } from "../domain/failure.ts"
 import type { CheckpointLimits, Checkpoints } from "./checkpoint/contract.ts"
 import { changesSince, contentsSince } from "./checkpoint/manifest.ts"
 import { ensurePrivateDirectory } from "./checkpoint/private-directory.ts"
@@ -80,6 +81,15 @@ export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
   }
 }
 
+function intact<Value>(load: () => Value): Value | null {
+  try {
+    return load()
+  } catch (error) {
+    if (error instanceof Failure) return null
+    throw error
+  }
+}
+
 function checkpointsOf(
   store: CheckpointStore,
   root: WorkspaceRoot,
@@ -94,7 +104,7 @@ function checkpointsOf(
       return result
     },
     takeFiles: (id, paths) => store.takeFiles(id, root, paths),
-    load: id => store.load(id),
+    load: id => intact(() => store.load(id)),
     contentOf: sha256 => store.contents.read(sha256),
     list: () => store.list(),
     changesSince: (checkpoint, tree) => changesSince(checkpoint.entries, tree.entries),

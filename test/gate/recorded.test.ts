@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { canonicalJson } from "../../src/base/canonical.ts"
-import { recordChanges, recordJson, recordText, redactJson } from "../../src/gate/recorded.ts"
+import { redactJson } from "../../src/domain/redacted-json.ts"
+import { recordChanges, recordJson, recordText } from "../../src/gate/recorded.ts"
 import { createRedactor } from "../../src/policy/redactor.ts"
 import type { ArtifactStore } from "../../src/store/contract.ts"
 
@@ -19,22 +20,6 @@ function keeping(): ArtifactStore & { readonly kept: string[] } {
     get: () => null,
   }
 }
-
-describe("redaction of a value", () => {
-  test("leaves its shape alone", () => {
-    const value = { a: [1, true, null, "x", { b: "correct-horse" }], c: -0.5 }
-    expect(redactJson(value, redactor)).toEqual({
-      a: [1, true, null, "x", { b: "[REDACTED:environment]" }],
-      c: -0.5,
-    })
-  })
-
-  test("looks into names and at texts of their own", () => {
-    expect(JSON.stringify(redactJson({ "correct-horse": 1 }, redactor))).not.toContain("correct-horse")
-    expect(redactJson("correct-horse", redactor)).not.toBe("correct-horse")
-    expect(redactJson(7, redactor)).toBe(7)
-  })
-})
 
 describe("what is recorded", () => {
   test("stands in the event while it is small, to the byte", () => {

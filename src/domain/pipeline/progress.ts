@@ -1,4 +1,5 @@
 import { canonicalJson } from "../../base/canonical.ts"
+import { onceFor } from "../../base/once-for.ts"
 import type { CheckResult, Turn, Verification } from "./state.ts"
 
 /** How often the same thing has to come back before it counts as going round in circles. */
@@ -31,14 +32,7 @@ function failuresOf(verification: Verification): readonly string[] {
 }
 
 /** A turn stays the same object once its calls have their results. */
-const prints = new WeakMap<Turn, string>()
-
-function printOf(turn: Turn): string {
-  const known = prints.get(turn)
-  if (known !== undefined) return known
-  const { text, calls } = turn
+const printOf = onceFor(({ text, calls }: Turn): string => {
   const what = calls.map(({ tool, argsDigest, result }) => [tool, argsDigest, result?.digest ?? null])
-  const print = canonicalJson(calls.length === 0 ? [text] : what)
-  prints.set(turn, print)
-  return print
-}
+  return canonicalJson(calls.length === 0 ? [text] : what)
+})

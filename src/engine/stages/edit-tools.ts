@@ -1,4 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
+import { onceFor } from "../../base/once-for.ts"
 import type { EditFormat } from "../../domain/model-choice.ts"
 import type { Turn, TurnCall } from "../../domain/pipeline/state.ts"
 import type { ToolDescription } from "../../provider/contract.ts"
@@ -86,18 +87,13 @@ type Change = ((tool: ToolDescription) => ToolDescription) | null
 
 /** Tools told differently, or with null not at all. Each list is made once, so that it is also measured once. */
 function described(changes: Readonly<Record<string, Change>>) {
-  const made = new WeakMap<readonly ToolDescription[], readonly ToolDescription[]>()
-  return (tools: readonly ToolDescription[]): readonly ToolDescription[] => {
-    const known = made.get(tools)
-    if (known !== undefined) return known
-    const told = tools.flatMap(tool => {
+  return onceFor((tools: readonly ToolDescription[]): readonly ToolDescription[] =>
+    tools.flatMap(tool => {
       const change = changes[tool.name]
       if (change === undefined) return [tool]
       return change === null ? [] : [change(tool)]
-    })
-    made.set(tools, told)
-    return told
-  }
+    }),
+  )
 }
 
 function withOnly(schema: Json, names: readonly string[]): Json {

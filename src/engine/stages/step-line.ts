@@ -1,19 +1,14 @@
+import { onceFor } from "../../base/once-for.ts"
 import { oneLine } from "../../base/text.ts"
 import type { StepState } from "../../domain/pipeline/state.ts"
 
 const pathsMax = 10
 
-/** One step and what came of it, from what was recorded and not from what a model said about it. */
-export function stepLine(state: StepState): string {
-  const known = lines.get(state)
-  if (known !== undefined) return known
-  const line = lineOf(state)
-  lines.set(state, line)
-  return line
-}
-
-/** A step that is finished stays the same object, and is told in every request after it. */
-const lines = new WeakMap<StepState, string>()
+/**
+ * One step and what came of it, from what was recorded and not from what a model said about it. A step that is finished
+ * stays the same object, and is told in every request after it.
+ */
+export const stepLine = onceFor(lineOf)
 
 function lineOf({ task, step, status, changedPaths, commandCount }: StepState): string {
   const paths = changedPaths.slice(0, pathsMax).map(path => oneLine(path, 200))

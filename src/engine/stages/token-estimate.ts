@@ -1,4 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
+import { onceFor } from "../../base/once-for.ts"
 import { bytesPerToken } from "../../domain/pipeline/token-usage.ts"
 import type { ModelMessage, ModelRequest } from "../../provider/contract.ts"
 
@@ -22,40 +23,34 @@ export function estimateTokens(messages: readonly ModelMessage[]): number {
   return messages.reduce((sum, message) => sum + tokensOf(message), 0)
 }
 
-export function tokensOf(message: ModelMessage): number {
-  return measuredOnce(message, () => {
-    const calls = message.role === "assistant" ? message.calls : []
-    return calls.reduce(
-      (sum, { tool, arguments: args }) => sum + callTokens + textTokens(tool) + jsonTokens(args),
-      messageTokens + textTokens(message.text),
-    )
-  })
-}
+/** Messages, lists of tools, schemas and arguments stay the same objects from turn to turn, and some are long. */
+export const tokensOf = onceFor((message: ModelMessage): number => {
+  const calls = message.role === "assistant" ? message.calls : []
+  return calls.reduce(
+    (sum, { tool, arguments: args }) => sum + callTokens + textTokens(tool) + jsonTokens(args),
+    messageTokens + textTokens(message.text),
+  )
+})
 
 /** What goes along with every request of a stage, however short its messages are. */
 export function offerTokens({ tools, format }: Pick<ModelRequest, "tools" | "format">): number {
-  const offered = measuredOnce(tools, () =>
-    tools.reduce(
-      (sum, { name, description, parameters }) =>
-        sum + toolTokens + textTokens(name) + textTokens(description) + jsonTokens(parameters),
-      0,
-    ),
-  )
-  return offered + (format === null ? 0 : jsonTokens(format.schema))
+  return listTokens(tools) + (format === null ? 0 : jsonTokens(format.schema))
 }
+
+const listTokens = onceFor((tools: ModelRequest["tools"]): number =>
+  tools.reduce(
+    (sum, { name, description, parameters }) =>
+      sum + toolTokens + textTokens(name) + textTokens(description) + jsonTokens(parameters),
+    0,
+  ),
+)
 
 function jsonTokens(value: Json): number {
-  const measure = () => textTokens(JSON.stringify(value))
-  return typeof value === "object" && value !== null ? measuredOnce(value, measure) : measure()
+  return typeof value === "object" && value !== null ? objectTokens(value) : spelledTokens(value)
 }
 
-/** Messages, lists of tools, schemas and arguments stay the same objects from turn to turn, and some are long. */
-const measured = new WeakMap<object, number>()
+const objectTokens = onceFor((value: Json & object) => spelledTokens(value))
 
-function measuredOnce(thing: object, measure: () => number): number {
-  const known = measured.get(thing)
-  if (known !== undefined) return known
-  const tokens = measure()
-  measured.set(thing, tokens)
-  return tokens
+function spelledTokens(value: Json): number {
+  return textTokens(JSON.stringify(value))
 }

@@ -8,7 +8,7 @@ export interface Checkpoints {
   takeTree(id: string, tree: Tree): TakeResult
   /** Of real paths, present or not: what a tool is about to change. */
   takeFiles(id: string, paths: readonly string[]): TakeResult
-  /** Null when there is none; ACODE-SEC-004 when it is damaged. */
+  /** Null when there is none; a damaged one is as good as gone, and costs its own paths and nothing else. */
   load(id: string): Checkpoint | null
   /** The bytes of a file that a checkpoint names; ACODE-SEC-004 when they are gone or damaged. */
   contentOf(sha256: string): Uint8Array
