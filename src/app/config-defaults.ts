@@ -65,6 +65,7 @@ export const defaultConfig = {
     token_timeout_seconds: 60,
     keep_alive: "30m",
     streaming: true,
+    edit_format: "auto" as const,
     parameters: { temperature: null, top_p: null, max_tokens: 4096, context_window: null },
     prices: { input: null, output: null },
   },

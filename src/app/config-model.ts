@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { protocols } from "../domain/model-choice.ts"
+import { editFormats, protocols } from "../domain/model-choice.ts"
 import { defaultConfig } from "./config-defaults.ts"
 
 const { model: defaults, models: roleDefaults } = defaultConfig
@@ -43,6 +43,12 @@ export function modelSection() {
         .default(defaults.streaming)
         .describe(
           "Whether replies come piece by piece; false for servers whose streams are broken, and then only timeout_seconds limits a reply.",
+        ),
+      edit_format: z
+        .enum(["auto", ...editFormats])
+        .default(defaults.edit_format)
+        .describe(
+          "How the model edits files: whole files, pieces that replace others, or diffs; auto chooses by the model.",
         ),
       parameters: parametersSection(),
       prices: pricesSection(),

@@ -216,6 +216,7 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   "model.token_timeout_seconds": ["-1", "true"],
   "model.keep_alive": ["30", '"half an hour"', "null"],
   "model.streaming": ['"yes"', "0"],
+  "model.edit_format": [`"udiff"`, "true", "null"],
   "model.parameters.temperature": ["-0.1", "2.1", '"1"'],
   "model.parameters.top_p": ["-1", "1.5"],
   "model.parameters.max_tokens": ["15", "1.5", "null"],

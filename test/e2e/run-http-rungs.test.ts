@@ -75,6 +75,52 @@ describe.each(["ollama", "openai", "anthropic"] as const)("over HTTP with the pr
   )
 })
 
+describe.each(["ollama", "openai"] as const)("over HTTP with the protocol %s", protocol => {
+  test.each(rungOptions)(
+    "a model made for diffs edits by them with calls of the kind %s, and may write whole files once one did not fit",
+    async (_, can) => {
+      const patch = (...lines: readonly string[]) =>
+        reply.calls(["modify_file", { path: "greeting.txt", patch: ["@@", ...lines, ""].join("\n") }])
+      const task = {
+        ...{ write: ["greeting.txt"], acceptance: [contains("greeting.txt", "hello")] },
+        steps: [open("s1", "MODIFY_FILE")],
+      }
+      const changes = [patch(" dear", "-you", "+me"), patch("-bye", "+hello", " you")]
+      const answer = scriptedAnswers([
+        ...[reply.plan(task), ...changes, reply.finish("changed it"), reply.review("approve")],
+      ])
+      const models = [
+        {
+          name: "gpt-oss:20b",
+          trainedTokens: 32_768,
+          loadedTokens: 16_384,
+          parameters: "20.9B",
+          tools: true,
+        },
+      ]
+      await using server = await startModelServer({ protocol, answer, models, ...can })
+      const files = { "greeting.txt": "bye\nyou\n" }
+      using room = httpWorkspace({ endpoint: server.endpoint, files, model: { provider: protocol } })
+      const run = await room.ask("--yes=plan,file_write")
+      expect([run.exitCode, room.file("greeting.txt")]).toEqual([0, "hello\nyou\n"])
+      expect(run.data("session.started")[0]).toMatchObject({
+        agent: { selection: { executor: { name: "gpt-oss:20b", editFormat: "diff" } } },
+      })
+      expect(run.data("tool_call.settled").map(({ outcome }) => outcome)).toEqual(["failed", "succeeded"])
+      const asked = server.requests.map(({ body }) => JSON.stringify(body)).filter(isOfExecutor)
+      expect(asked.map(body => body.includes("[write_file is offered from now on"))).toEqual([
+        false,
+        true,
+        true,
+      ])
+    },
+    30_000,
+  )
+})
+
+/** The one that is told to do a step. */
+const isOfExecutor = (body: string) => body.includes("Do step s1.")
+
 test.each(["plain", "llamacpp", "vllm", "lmstudio"] as const)(
   "a server like %s that calls tools and refuses every schema is told the shapes, and a session goes through",
   async flavour => {

@@ -31,7 +31,9 @@ export async function knownModel(
   const { config } = room
   const facts = await factsOf(room, server, name)
   const window = decideWindow(server.protocol, facts, config.model.parameters.context_window)
-  const format = decideEditFormat(server.protocol, facts.parameters, window.value)
+  const { protocol } = server
+  const known = { protocol, name, parameters: facts.parameters, windowTokens: window.value }
+  const format = decideEditFormat(known, config.model.edit_format)
   const asked = { server, name, facts, windowTokens: window.value, asksAnew }
   const { rung, notes } = isKnownToCallTools(server, name) ? knownToWork : await triedOut(room, asked)
   const model: StageModel = {

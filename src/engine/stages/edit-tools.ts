@@ -37,7 +37,8 @@ const byFormat: Readonly<Record<EditFormat, EditTools>> = {
   }),
   diff: piecewise({
     description:
-      "Changes a text file by a unified diff of it; with a directory as path, any files below it, all of them or none.",
+      "Changes a text file by a unified diff of it; with a directory as path, any files below it, all of them or none. " +
+      "Each hunk starts with an @@ line, needs no numbers, and has enough lines around the change to fit at one place only.",
     argument: "patch",
   }),
 }

@@ -56,8 +56,9 @@ function applyToFile(patch: FilePatch, before: string | null): PatchedFile | Fai
     if (found.kind !== "found") return conflict(path, index, patch.hunks.length, hunk, lines, found)
     output.push(...lines.slice(done, found.start), ...rewritten(lines, found))
     done = found.start + found.old.length
-    offset = found.start - statedStart(hunk, found.fuzzBefore)
-    placed.push({ line: found.start + 1, offset, fuzz: found.fuzz })
+    const stated = statedStart(hunk, found.fuzzBefore)
+    if (stated !== null) offset = found.start - stated
+    placed.push({ line: found.start + 1, offset: stated === null ? 0 : offset, fuzz: found.fuzz })
   }
   output.push(...lines.slice(done))
   const after = joinLines(output)
@@ -81,23 +82,28 @@ type Placement =
       readonly fuzzBefore: number
     }
   | { readonly kind: "missing" }
+  /** No starts where the hunk only adds lines and says nothing about where. */
   | { readonly kind: "ambiguous"; readonly starts: readonly number[] }
 
 /** Where the patch says, moved as the hunks before it were; else the only other place that fits. */
 function placeHunk(lines: readonly TextLine[], hunk: PatchHunk, from: number, offset: number): Placement {
-  for (let fuzz = 0; fuzz <= fuzzMax; fuzz++) {
+  // Nothing but its lines says where a hunk without a number belongs, so none of them is given up.
+  const fuzzAllowed = hunk.oldStart === null ? 0 : fuzzMax
+  for (let fuzz = 0; fuzz <= fuzzAllowed; fuzz++) {
     const fuzzBefore = Math.min(fuzz, contextAt(hunk.lines))
     const fuzzAfter = Math.min(fuzz, contextAt(hunk.lines.toReversed()))
     if (fuzz > 0 && Math.max(fuzzBefore, fuzzAfter) < fuzz) break
     const body = hunk.lines.slice(fuzzBefore, hunk.lines.length - fuzzAfter)
     const old = body.filter(line => line.sign !== "+").map(line => withoutReturn(line.text))
-    const wanted = statedStart(hunk, fuzzBefore) + offset
+    const stated = statedStart(hunk, fuzzBefore)
+    if (stated === null && old.length === 0 && lines.length > 0) return { kind: "ambiguous", starts: [] }
+    const wanted = stated === null ? 0 : stated + offset
     const found = { kind: "found" as const, body, old, fuzz, fuzzBefore }
     if (old.length === 0)
       return fuzz === 0 && wanted >= from && wanted <= lines.length
         ? { ...found, start: wanted }
         : { kind: "missing" }
-    if (wanted >= from && matchesAt(lines, old, wanted)) return { ...found, start: wanted }
+    if (stated !== null && wanted >= from && matchesAt(lines, old, wanted)) return { ...found, start: wanted }
     const starts = startsOf(lines, old, from)
     if (starts.length > 1) return { kind: "ambiguous", starts }
     if (starts[0] !== undefined) return { ...found, start: starts[0] }
@@ -105,10 +111,11 @@ function placeHunk(lines: readonly TextLine[], hunk: PatchHunk, from: number, of
   return { kind: "missing" }
 }
 
-/** Counted from 0. A hunk that only adds names the line before it. */
-function statedStart(hunk: PatchHunk, fuzzBefore: number): number {
-  const onlyAdds = hunk.lines.every(line => line.sign === "+")
-  return onlyAdds ? hunk.oldStart : hunk.oldStart - 1 + fuzzBefore
+/** Counted from 0; null where the patch does not say it. A hunk that only adds names the line before it. */
+function statedStart({ oldStart, lines }: PatchHunk, fuzzBefore: number): number | null {
+  if (oldStart === null) return null
+  const onlyAdds = lines.every(line => line.sign === "+")
+  return onlyAdds ? oldStart : oldStart - 1 + fuzzBefore
 }
 
 function contextAt(lines: readonly PatchLine[]): number {
@@ -174,7 +181,9 @@ function conflict(
   const which = count === 1 ? "the change" : `change ${index + 1} of ${count}`
   if (placement.kind === "ambiguous") {
     const places = placement.starts.map(start => start + 1).join(", ")
-    return patchFailure("ambiguous", path, `"${path}": ${which} fits at several places: lines ${places}`)
+    const told =
+      places === "" ? "adds lines and does not say where" : `fits at several places: lines ${places}`
+    return patchFailure("ambiguous", path, `"${path}": ${which} ${told}`)
   }
   const wanted = hunk.lines.filter(line => line.sign !== "+").map(line => withoutReturn(line.text))
   const contents = lines.map(line => withoutReturn(line.content))
@@ -183,7 +192,7 @@ function conflict(
     return patchFailure(
       "differs",
       path,
-      `"${path}": ${which} (line ${hunk.oldStart}) is like nothing in the file`,
+      `"${path}": ${which}${hunk.oldStart === null ? "" : ` (line ${hunk.oldStart})`} is like nothing in the file`,
     )
   const difference = describeDifference(contents, near.start, wanted)
   return patchFailure(

@@ -9,8 +9,8 @@ export interface FilePatch {
 }
 
 export interface PatchHunk {
-  /** As the patch says it, counted from 1. */
-  readonly oldStart: number
+  /** As the patch says it, counted from 1; null where it leaves the place to its lines. */
+  readonly oldStart: number | null
   readonly lines: readonly PatchLine[]
 }
 
@@ -46,7 +46,7 @@ interface PatchReader {
 function patchLines(text: string): string[] {
   const lines = text.split("\n")
   if (lines.at(-1) === "") lines.pop()
-  const headers = lines.filter(line => /^(@@ -|--- |\+\+\+ )/.test(line))
+  const headers = lines.filter(line => isHunkHeader(line) || /^(--- |\+\+\+ )/.test(line))
   const isTransported = headers.length > 0 && headers.every(line => line.endsWith("\r"))
   return isTransported ? lines.map(withoutReturn) : lines
 }
@@ -107,8 +107,9 @@ function readExtension(header: PatchHeader, line: string, at: number): void {
   header.isDeleted ||= mode[1] === "deleted"
 }
 
+/** Models know the lines around a change and not their numbers: a bare @@, or one with a heading behind it, will do. */
 function isHunkHeader(line: string | undefined): boolean {
-  return line?.startsWith("@@ -") ?? false
+  return line !== undefined && /^@@(?:[ \r]|$)/.test(line)
 }
 
 function isFileHeader({ lines }: PatchReader, at: number): boolean {
@@ -117,13 +118,23 @@ function isFileHeader({ lines }: PatchReader, at: number): boolean {
 
 function parseHunk(reader: PatchReader): PatchHunk {
   const at = reader.at
+  const line = reader.lines[at] ?? ""
+  reader.at += 1
+  const { oldStart, lines } = line.startsWith("@@ -")
+    ? numberedHunk(reader, at)
+    : { oldStart: null, lines: boundedBody(reader) }
+  if (lines.length === 0) throw malformed(at, "has an @@ line and nothing below it")
+  return { oldStart, lines }
+}
+
+function numberedHunk(reader: PatchReader, at: number): PatchHunk {
   const header = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(reader.lines[at] ?? "")
   if (header === null) throw malformed(at, "has an @@ line that cannot be read")
-  reader.at += 1
   const [oldCount, newCount] = [Number(header[2] ?? 1), Number(header[4] ?? 1)]
-  const body = countedBody(reader, oldCount, newCount) ?? boundedBody(reader)
-  if (body.length === 0) throw malformed(at, "has an @@ line and nothing below it")
-  return { oldStart: Number(header[1]), lines: body }
+  return {
+    oldStart: Number(header[1]),
+    lines: countedBody(reader, oldCount, newCount) ?? boundedBody(reader),
+  }
 }
 
 /** The lines that the counts ask for; null, and nothing read, where the counts are wrong. */

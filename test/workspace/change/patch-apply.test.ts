@@ -93,3 +93,40 @@ test("a change at the very start, the very end and in an empty file fits", () =>
   expect(patched({ f: "" }, "--- a/f\n+++ b/f\n@@ -0,0 +1 @@\n+1\n")[0]?.after).toBe("1\n")
   expect(codeOf(() => patched({ f: "1\n" }, "--- a/f\n+++ b/f\n@@ -9,0 +10 @@\n+2\n"))).toBe("ACODE-PAT-002")
 })
+
+describe("a hunk without line numbers", () => {
+  const text = "a\nb\nc\nb\nd\n"
+  const patchOf = (...hunks: readonly string[]) => `--- a/f\n+++ b/f\n${hunks.join("")}`
+
+  test.each(["@@", "@@ @@", "@@ ... @@", "@@ function f() {"])("goes where its lines are: %s", header => {
+    const [file] = patched({ f: text }, patchOf(`${header}\n c\n-b\n+x\n d\n`))
+    expect(file?.after).toBe("a\nb\nc\nx\nd\n")
+    expect(file?.hunks).toEqual([{ line: 3, offset: 0, fuzz: 0 }])
+  })
+
+  test("comes after the one before it, and leaves the numbers of the next one as they are", () => {
+    const hunks = ["@@\n-a\n+A\n", "@@ -3 +3 @@\n-c\n+C\n", "@@\n-b\n+B\n"]
+    expect(patched({ f: text }, patchOf(...hunks))[0]?.after).toBe("A\nb\nC\nB\nd\n")
+    expect(codeOf(() => patched({ f: text }, patchOf("@@\n-d\n+D\n", "@@\n-a\n+A\n")))).toBe("ACODE-PAT-002")
+  })
+
+  test("is refused where its lines are twice, or not there to the letter", () => {
+    expect(codeOf(() => patched({ f: text }, patchOf("@@\n-b\n+x\n")))).toBe("ACODE-PAT-004")
+    expect(codeOf(() => patched({ f: text }, patchOf("@@\n y\n-c\n+x\n")))).toBe("ACODE-PAT-002")
+  })
+
+  test("that only adds lines is refused except in an empty file", () => {
+    expect(patched({ f: "" }, patchOf("@@\n+x\n"))[0]?.after).toBe("x\n")
+    expect(patched({}, "--- /dev/null\n+++ b/n\n@@\n+x\n")[0]?.after).toBe("x\n")
+    expect(messageOf(() => patched({ f: text }, patchOf("@@\n+x\n")))).toBe(
+      '"f": the change adds lines and does not say where',
+    )
+  })
+
+  test("fits a file with carriage returns, and may come with them", () => {
+    const windows = "a\r\nb\r\n"
+    expect(patched({ f: windows }, patchOf("@@\n-b\n+x\n"))[0]?.after).toBe("a\r\nx\r\n")
+    const carried = patchOf("@@\n-b\n+x\n").replaceAll("\n", "\r\n")
+    expect(patched({ f: "a\nb\n" }, carried)[0]?.after).toBe("a\nx\n")
+  })
+})
