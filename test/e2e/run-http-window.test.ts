@@ -40,6 +40,17 @@ function replies(): readonly ReplyText[] {
   return [plan, ...work, reply.review("approve")]
 }
 
+/** What a request tells of each step of the plan. */
+function planOf(body: string): readonly string[] {
+  return [...body.matchAll(/t1\/s\d+ [^:\\]*: (done|this step|pending)/g)].map(([, status]) => status ?? "")
+}
+
+function progress(step: number): readonly string[] {
+  return Array.from({ length: stepCount }, (_, at) =>
+    at < step ? "done" : at === step ? "this step" : "pending",
+  )
+}
+
 describe("a model with a window of 8,192 tokens", () => {
   test.each(["ollama", "openai"] as const)(
     "works through ten steps over %s, and each request holds what it must not lose",
@@ -65,6 +76,8 @@ describe("a model with a window of 8,192 tokens", () => {
         expect(text, `request ${index}`).toContain("do what is asked")
         expect(text, `request ${index}`).toContain(instruction)
         if (index > 0) expect(text, `request ${index}`).toContain(contract)
+        if (index > 0 && index <= stepCount * 6)
+          expect(planOf(text), `request ${index}`).toEqual(progress(Math.floor((index - 1) / 6)))
         expect(requestFacts(protocol, body).promptTokens).toBeLessThanOrEqual(window)
       }
       expect(await check(room.workspace)).toEqual([])

@@ -6,7 +6,7 @@ import type { StageDefinition, StageParts, StageView } from "./contract.ts"
 import { dataBlock, dataRule } from "./data-block.ts"
 import { type EditTools, editTools } from "./edit-tools.ts"
 import { instructionBlocks } from "./instructions.ts"
-import { stepLine } from "./step-line.ts"
+import { planProgress } from "./plan-progress.ts"
 import { allStepTools, toolsForAction } from "./step-tools.ts"
 import { transcript } from "./transcript.ts"
 
@@ -61,7 +61,7 @@ function userPrompt({ state, step, instructions, files }: StageView): string {
     ...instructionBlocks(instructions),
     ...files.map(({ path, text }) => dataBlock({ type: "file", name: path }, text)),
     ...(step === null ? [] : [stepBlock(step), taskBlock(step)]),
-    ...finishedSteps(state, step),
+    dataBlock({ type: "plan" }, planProgress(state, step)),
     ...feedback(state),
   ]
   return `${step === null ? "Do the step." : `Do step ${step.step.id}.`}\n\n${parts.join("\n\n")}`
@@ -79,15 +79,6 @@ function taskBlock({ task }: StepState): string {
     { type: "task", name: id },
     `title: ${title}\n${description}\nresources: ${canonicalJson(resources)}\nmust hold in the end:\n${criteria || "- nothing in particular"}`,
   )
-}
-
-function finishedSteps({ steps }: PipelineState, present: StepState | null): readonly string[] {
-  const finished = steps.filter(
-    ({ index, status }) => index !== present?.index && status !== "pending" && status !== "active",
-  )
-  return finished.length === 0
-    ? []
-    : [dataBlock({ type: "finished steps" }, finished.map(stepLine).join("\n"))]
 }
 
 function feedback({ stage }: PipelineState): readonly string[] {

@@ -29,19 +29,23 @@ function offered(action: string): readonly string[] {
 }
 
 describe("what an executor is told", () => {
-  test("is its step, the task around it, what is finished and the feedback, as data", () => {
+  test("is its step, the task and the plan around it and the feedback, as data", () => {
     const task = {
       ...smallTask,
-      steps: [{ id: "s0", title: "look", description: "Look.", action: "READ_FILE" }, ...smallTask.steps],
+      steps: [
+        { id: "s0", title: "look", description: "Look.", action: "READ_FILE" },
+        ...smallTask.steps,
+        { id: "s2", title: "try it", description: "Run it.", action: "RUN_COMMAND", depends_on: ["s1"] },
+      ],
     }
-    const { plan: two } = planVersion({ ...smallPlan, tasks: [task] })
-    const steps = stepsOf(two).map((step, index) => ({
+    const version = planVersion({ ...smallPlan, tasks: [task] })
+    const steps = stepsOf(version.plan).map((step, index) => ({
       ...step,
-      status: index === 0 ? ("done" as const) : ("active" as const),
+      status: (["done", "active", "pending"] as const)[index] ?? "pending",
     }))
     const stage = stageRun({ stage: "executor", feedback: ["a1: exit code 1"] })
     const messages = executor.messages(
-      viewOf(stateOf({ stage, steps }), {
+      viewOf(stateOf({ stage, steps, plans: [version] }), {
         step: steps[1] ?? null,
         instructions: [{ path: "AGENTS.md", text: "Use tabs." }],
       }),
@@ -73,8 +77,11 @@ describe("what an executor is told", () => {
       - {"id":"a2","kind":"judgement","text":"errors are clear"}
       MARK>>>
 
-      <<<finished steps MARK
+      <<<plan MARK
+      goal: validate addresses
       t1/s0 look: done
+      t1/s1 write it: this step
+      t1/s2 try it: pending
       MARK>>>
 
       <<<feedback MARK

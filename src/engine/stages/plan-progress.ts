@@ -1,0 +1,33 @@
+import { oneLine } from "../../base/text.ts"
+import type { PipelineState, StepState } from "../../domain/pipeline/state.ts"
+import { stepLine } from "./step-line.ts"
+
+/** Steps told on either side of the present one; of those farther away it is told how many there are. */
+const nearSteps = 20
+
+/** The plan around a step: what it is for, what came before, and what is left to the steps after it. */
+export function planProgress({ plans, steps }: PipelineState, present: StepState | null): string {
+  const goal = oneLine(plans.at(-1)?.plan.goal ?? "", 400)
+  const at = steps.findIndex(({ index }) => index === present?.index)
+  const from = Math.max(0, at - nearSteps)
+  const to = at === -1 ? nearSteps : at + nearSteps + 1
+  return [
+    ...(goal === "" ? [] : [`goal: ${goal}`]),
+    ...farther(steps.slice(0, from), "before these"),
+    ...steps.slice(from, to).map((step, index) => (from + index === at ? presentLine(step) : stepLine(step))),
+    ...farther(steps.slice(to), "after these"),
+  ].join("\n")
+}
+
+/** Nothing of what it has done so far, which the turns tell: the line is the same in each of its requests. */
+function presentLine({ task, step }: StepState): string {
+  return `${task.id}/${step.id} ${oneLine(step.title || step.description, 120)}: this step`
+}
+
+function farther(steps: readonly StepState[], where: string): readonly string[] {
+  if (steps.length === 0) return []
+  const counts = new Map<string, number>()
+  for (const { status } of steps) counts.set(status, (counts.get(status) ?? 0) + 1)
+  const told = [...counts].map(([status, count]) => `${count} ${status}`).join(", ")
+  return [`[${steps.length} more ${where}: ${told}]`]
+}
