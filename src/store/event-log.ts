@@ -6,7 +6,7 @@ import type { EventLog, StoredEvent, StoreRedactor } from "./contract.ts"
 import { type Connection, guarded } from "./database.ts"
 import { type PreparedEvent, prepareEvent } from "./event-preparation.ts"
 import { type EventRow, eventColumns, toStoredEvent } from "./event-rows.ts"
-import { assertLeases } from "./leases.ts"
+import { assertHeld, type HeldEpochs, heldEpochs } from "./leases.ts"
 import type { LogIdentity } from "./log-identity.ts"
 import type { Projector } from "./projector.ts"
 import { appendConflict } from "./store-failures.ts"
@@ -40,15 +40,16 @@ export function createEventLog(parts: LogParts): LogWriter {
   const { connection, redactor } = parts
   const prepare = (events: readonly NewEvent[]) => events.map(event => prepareEvent(event, redactor))
   const write: LogWriter["write"] = (stream, expectedSeq, epoch, events) =>
-    writeEvents(parts, stream, expectedSeq, epoch, events)
+    writeEvents(parts, { stream, expectedSeq, epoch }, readEnds(connection, stream), events)
   return {
     prepare,
     write,
-    append: (stream, expectedSeq, epoch, events, under) => {
+    append: (stream, expectedSeq, epoch, events, under = { stream, epoch }) => {
       const prepared = prepare(events)
       return connection.transaction("append", () => {
-        assertLeases(connection, { stream, epoch }, under)
-        return write(stream, expectedSeq, epoch, prepared)
+        const ends = readEnds(connection, stream, under.stream)
+        assertHeld({ stream, epoch }, under, ends)
+        return writeEvents(parts, { stream, expectedSeq, epoch }, ends, prepared)
       })
     },
     lastSeq: stream => guarded(connection.path, () => readEnds(connection, stream).seq),
@@ -57,15 +58,20 @@ export function createEventLog(parts: LogParts): LogWriter {
   }
 }
 
+/** Whose events are written, and behind which one. */
+interface Writing {
+  readonly stream: string
+  readonly expectedSeq: number
+  readonly epoch: number
+}
+
 function writeEvents(
   parts: LogParts,
-  stream: string,
-  expectedSeq: number,
-  epoch: number,
+  { stream, expectedSeq, epoch }: Writing,
+  ends: Ends,
   events: readonly PreparedEvent[],
 ): readonly StoredEvent[] {
   const { connection, identity } = parts
-  const ends = readEnds(connection, stream)
   if (ends.seq !== expectedSeq)
     throw appendConflict(stream, `its last event is number ${ends.seq}, not ${expectedSeq}`)
   // Only whether this owner may append was asked: nothing has to become durable.
@@ -98,20 +104,23 @@ export function readTail(connection: Connection): LogTail {
   return tail
 }
 
-/** Where the whole log and one stream of it end: what the next event follows. */
-interface Ends extends LogTail {
+/** Where the whole log and one stream of it end: what the next event follows, and who may write it. */
+interface Ends extends LogTail, HeldEpochs {
   /** 0 before the first event of the stream. */
   readonly seq: number
   readonly hash: string
 }
 
-function readEnds(connection: Connection, stream: string): Ends {
+/** All in one question: each one costs an append more than its answer is worth. */
+function readEnds(connection: Connection, stream: string, under: string = stream): Ends {
   const ends = connection.db
-    .query<Ends, [string]>(
-      `SELECT position, head, coalesce(seq, 0) AS seq, coalesce(hash, '${noPrevious}') AS hash FROM log_head
-       LEFT JOIN (SELECT seq, hash FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1) WHERE id = 1`,
+    .query<Ends, [string, string]>(
+      `SELECT log_head.position, head, coalesce(seq, 0) AS seq, coalesce(hash, '${noPrevious}') AS hash, ${heldEpochs}
+       FROM log_head LEFT JOIN events ON events.position =
+         (SELECT position FROM events WHERE stream = ?1 ORDER BY seq DESC LIMIT 1)
+       WHERE id = 1`,
     )
-    .get(stream)
+    .get(stream, under)
   assert(ends !== null, "an open log has a head")
   return ends
 }

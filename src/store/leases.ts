@@ -36,11 +36,21 @@ export function createLeases(parts: LeaseParts): Leases {
 /** Inside the transaction of an append: a stale owner finds a higher epoch here and is shut out. */
 export function assertLeases(connection: Connection, lease: Lease, under: Lease = lease): void {
   const held = connection.db
-    .query<{ own: number | null; other: number | null }, [string, string]>(
-      `SELECT (SELECT epoch FROM leases WHERE stream = ?1 AND boot_id IS NOT NULL) AS own,
-         (SELECT epoch FROM leases WHERE stream = ?2 AND boot_id IS NOT NULL) AS other`,
-    )
+    .query<HeldEpochs, [string, string]>(`SELECT ${heldEpochs}`)
     .get(lease.stream, under.stream)
+  assertHeld(lease, under, held)
+}
+
+export interface HeldEpochs {
+  readonly own: number | null
+  readonly other: number | null
+}
+
+/** Columns of a query whose first parameter is the stream of one lease and whose second is that of the other. */
+export const heldEpochs = `(SELECT epoch FROM leases WHERE stream = ?1 AND boot_id IS NOT NULL) AS own,
+  (SELECT epoch FROM leases WHERE stream = ?2 AND boot_id IS NOT NULL) AS other`
+
+export function assertHeld(lease: Lease, under: Lease, held: HeldEpochs | null): void {
   assertEpoch(lease, held?.own ?? null)
   assertEpoch(under, held?.other ?? null)
 }
