@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from "node:fs"
+import { isPlainPath } from "../base/plain-path.ts"
 import { errnoName, fileFailure, outsideWorkspace, systemFailure } from "./failures.ts"
 import { openBeneath, type SymlinkRule } from "./openat2.ts"
 import { pathFromBytes, systemPath } from "./path-bytes.ts"
@@ -25,9 +26,12 @@ export interface PinRoot {
 
 /** Pins an existing path. Null when it does not exist; leading out of the root is a Failure. */
 export function pin(root: PinRoot, relative: string, symlinks: SymlinkRule = "inside"): Pinned | null {
+  // A path with nothing to resolve in it is where it says, if the kernel meets no symlink on the way.
+  const direct = isPlainPath(relative) ? openBeneath(root.fd, relative, pathOnly, 0, "never") : null
+  if (direct !== null && "fd" in direct) return described(direct.fd, () => relative)
   const opened = openBeneath(root.fd, relative, pathOnly, 0, symlinks)
   if (opened === null) return pinByRealPath(root, relative, symlinks)
-  if ("fd" in opened) return describe(root, opened.fd, relative)
+  if ("fd" in opened) return resolved(root, opened.fd, relative)
   if (opened.refusal === "missing" || opened.refusal === "notDirectory") return null
   if (opened.refusal === "escape" && symlinks === "inside") return pinThroughAbsolute(root, relative)
   throw refusal(opened.errno, relative)
@@ -48,7 +52,7 @@ export function pinChild(root: PinRoot, directory: Pinned, name: string): Pinned
   const opened = openBeneath(directory.fd, name, pathOnly, 0, "never")
   const relative = joinRelative(directory.relative, name)
   if (opened === null) return pinByRealPath(root, relative, "never")
-  if ("fd" in opened) return describe(root, opened.fd, relative)
+  if ("fd" in opened) return resolved(root, opened.fd, relative)
   if (opened.refusal === "missing" || opened.refusal === "notDirectory") return null
   throw refusal(opened.errno, relative)
 }
@@ -69,10 +73,15 @@ export function isSameFile(a: Stats, b: Stats): boolean {
 /** O_PATH: a descriptor that names a file and can do nothing to it. */
 const pathOnly = 0o10000000
 
-function describe(root: PinRoot, fd: number, typed: string): Pinned {
+/** Whatever was on the way: where the kernel says that it is. */
+function resolved(root: PinRoot, fd: number, typed: string): Pinned {
+  return described(fd, stat => relativeOfDescriptor(root, fd, stat, typed))
+}
+
+function described(fd: number, relativeOf: (stat: Stats) => string): Pinned {
   try {
     const stat = fstatSync(fd)
-    const relative = relativeOfDescriptor(root, fd, stat, typed)
+    const relative = relativeOf(stat)
     return { fd, at: `/proc/self/fd/${fd}`, relative, stat, [Symbol.dispose]: () => closeSync(fd) }
   } catch (error) {
     closeSync(fd)
