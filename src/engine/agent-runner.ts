@@ -129,7 +129,11 @@ function obey(parts: AgentParts, { control, by, reason }: ControlRequest, exitCo
  */
 function limitsOf({ session, clock, control }: AgentParts, { kind }: Action, stop: AbortSignal) {
   const deadline = deadlineMs(session.state)
-  const early = new AbortController()
+  const limits = new AbortController()
+  const stopNow = () => limits.abort(stop.reason)
+  if (stop.aborted) stopNow()
+  // Not a signal made of two: each of those costs more than all the rest of this.
+  else stop.addEventListener("abort", stopNow)
   let leftMs = deadline === null ? Number.POSITIVE_INFINITY : deadline - clock.now()
   let lastMs = clock.monotonicMs()
   const look = () => {
@@ -139,13 +143,16 @@ function limitsOf({ session, clock, control }: AgentParts, { kind }: Action, sto
     const asked = control()
     const isStopped = asked?.control === "cancel" || (asked !== null && questions.has(kind))
     if (leftMs > 0 && !isStopped) timer = setTimeout(look, soon())
-    else early.abort(isStopped ? "control" : "deadline")
+    else limits.abort(isStopped ? "control" : "deadline")
   }
   const soon = () => Math.max(0, Math.min(leftMs, lookEveryMs))
   let timer = setTimeout(look, soon())
   return {
-    signal: AbortSignal.any([stop, early.signal]),
-    [Symbol.dispose]: () => clearTimeout(timer),
+    signal: limits.signal,
+    [Symbol.dispose]: () => {
+      clearTimeout(timer)
+      stop.removeEventListener("abort", stopNow)
+    },
   }
 }
 

@@ -1,15 +1,16 @@
 import type { Json } from "../../base/canonical.ts"
+import { onceFor } from "../../base/once-for.ts"
 import type { ModelCall, ModelMessage, ModelRequest, ToolDescription } from "../contract.ts"
 import type { ModelSettings } from "../server.ts"
 
 type ChatSettings = Pick<ModelSettings, "model" | "outputTokensMax" | "temperature" | "topP" | "streams">
 
-/** The body of one request, as text. */
+/** The body of one request, as text. Messages and tools are mostly those of the request before, and spelled out once. */
 export function chatBody(request: ModelRequest, settings: ChatSettings, isNewest: boolean): string {
   const { model, outputTokensMax, temperature, topP, streams } = settings
-  const body: Json = {
+  const { messages, tools, format } = request
+  const asked: Json = {
     model: request.model ?? model,
-    messages: request.messages.map(messageOf),
     // The old name: all of the local servers know it and LM Studio only it, while the newest models of the company
     // itself refuse it.
     [isNewest ? "max_completion_tokens" : "max_tokens"]: outputTokensMax,
@@ -17,12 +18,15 @@ export function chatBody(request: ModelRequest, settings: ChatSettings, isNewest
     ...(streams ? { stream_options: { include_usage: true } } : {}),
     ...(temperature === null ? {} : { temperature }),
     ...(topP === null ? {} : { top_p: topP }),
-    // An empty list is refused by some servers.
-    ...(request.tools.length === 0 ? {} : { tools: request.tools.map(toolOf) }),
-    ...(request.format === null ? {} : { response_format: formatOf(request.format, isNewest) }),
+    ...(format === null ? {} : { response_format: formatOf(format, isNewest) }),
   }
-  return JSON.stringify(body)
+  // An empty list is refused by some servers.
+  const offered = tools.length === 0 ? "" : `,"tools":${spelledTools(tools)}`
+  return `${JSON.stringify(asked).slice(0, -1)},"messages":[${messages.map(spelledMessage).join(",")}]${offered}}`
 }
+
+const spelledMessage = onceFor((message: ModelMessage) => JSON.stringify(messageOf(message)))
+const spelledTools = onceFor((tools: readonly ToolDescription[]) => JSON.stringify(tools.map(toolOf)))
 
 function messageOf(message: ModelMessage): Json {
   // Half a character is no UTF-8, and a server that reads strictly would refuse everything because of it.

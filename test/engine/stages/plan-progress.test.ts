@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import type { StepState } from "../../../src/domain/pipeline/state.ts"
 import { planProgress } from "../../../src/engine/stages/plan-progress.ts"
 import { planVersion, smallPlan, smallTask, stateOf, stepsOf } from "./support.ts"
 
@@ -33,6 +34,23 @@ describe("the plan around a step", () => {
     expect(lines[42]).toBe("t1/s70 step 70: pending")
     expect(lines[43]).toBe("[29 more after these: 29 pending]")
     expect(lines).toHaveLength(44)
+  })
+
+  test("follows what becomes of the others, and is the same whatever its own step does", () => {
+    const version = planVersion({
+      ...smallPlan,
+      tasks: [
+        { ...smallTask, steps: ["s1", "s2"].map(id => ({ id, description: id, action: "READ_FILE" })) },
+      ],
+    })
+    const [first, second] = stepsOf(version.plan)
+    if (first === undefined || second === undefined) throw new Error("the plan has two steps")
+    const told = (...steps: readonly StepState[]) =>
+      planProgress(stateOf({ plans: [version], steps: [...steps] }), steps[1] ?? null)
+    const before = told(first, second)
+    expect(told(first, { ...second, callCount: 3 })).toBe(before)
+    expect(told({ ...first, status: "done" }, second)).toBe(before.replace("s1 s1: pending", "s1 s1: done"))
+    expect(before).toContain("s1 s1: pending")
   })
 
   test("is told whole where it is short on one side", () => {
