@@ -63,6 +63,7 @@ export const defaultConfig = {
     connect_timeout_seconds: 5,
     first_token_timeout_seconds: 300,
     token_timeout_seconds: 60,
+    retry_count: 2,
     keep_alive: "30m",
     streaming: true,
     edit_format: "auto" as const,

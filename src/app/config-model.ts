@@ -6,6 +6,7 @@ const { model: defaults, models: roleDefaults } = defaultConfig
 
 const secondsMin = 0.01
 const secondsMax = 24 * 3600
+const retriesCeiling = 10
 
 /** The `model:` section: which server and model is asked, how long it may take, and how it is asked. */
 export function modelSection() {
@@ -32,6 +33,13 @@ export function modelSection() {
       token_timeout_seconds: seconds()
         .default(defaults.token_timeout_seconds)
         .describe("How long a reply may pause in its middle."),
+      retry_count: z
+        .number()
+        .int()
+        .min(0)
+        .max(retriesCeiling)
+        .default(defaults.retry_count)
+        .describe("How often a model that could not answer is asked again, where that may help."),
       keep_alive: z
         .string()
         .regex(/^-?[0-9]+(ms|s|m|h)?$/)

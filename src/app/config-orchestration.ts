@@ -21,7 +21,7 @@ export function orchestrationSection() {
         .describe("How often each way back may be taken: from a failed check or review to earlier work."),
       step_retry_limit: count(20)
         .default(defaults.step_retry_limit)
-        .describe("How often a model that could not answer is asked again, where that may help."),
+        .describe("How often a request that its server finds too long is made again, each time shorter."),
       stage_retry_limit: count(20)
         .default(defaults.stage_retry_limit)
         .describe("How often a stage is tried again; the reviewer at most once."),

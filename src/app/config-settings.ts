@@ -112,12 +112,13 @@ export function toCheckpointSettings({ checkpoints }: Config): CheckpointSetting
 const reviewerRetriesMax = 1
 
 /** What bounds a session that names no limits of its own. */
-export function toPipelineLimits({ orchestration, executor }: Config): PipelineLimits {
+export function toPipelineLimits({ orchestration, executor, model }: Config): PipelineLimits {
   const retries = orchestration.stage_retry_limit
   return {
     cyclesMax: orchestration.cycle_limit,
     turnsMax: executor.max_turns_per_step,
     stepRetriesMax: orchestration.step_retry_limit,
+    modelRetriesMax: model.retry_count,
     stageRetriesMax: {
       ...{ planner: retries, executor: retries, verifier: retries },
       reviewer: Math.min(retries, reviewerRetriesMax),

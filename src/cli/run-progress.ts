@@ -6,7 +6,8 @@ import {
   ToolCallRequested,
   ToolCallSettled,
 } from "../domain/call-events.ts"
-import type { EventDefinition } from "../domain/event-definition.ts"
+import type { EventDefinition, NewEvent } from "../domain/event-definition.ts"
+import { isTooLong } from "../domain/pipeline/failed-turn.ts"
 import { CycleStarted, SessionResumed, StageEntered } from "../domain/pipeline/pipeline-events.ts"
 import type { PipelineLimits, PipelineSettings } from "../domain/pipeline/settings.ts"
 import { noUsage, type StageUsage, usedMore } from "../domain/pipeline/token-usage.ts"
@@ -15,14 +16,23 @@ import { PlanApproved, SessionStarted } from "../domain/session-events.ts"
 import type { SessionEvent } from "../domain/session-view.ts"
 import { subjectText } from "./run-call-lines.ts"
 
+/** Turns in a row that brought nothing, each kind with a limit of its own. */
+export interface VainTurns {
+  readonly unanswered: number
+  readonly tooLong: number
+  /** Answers of the wrong shape: each ends a row of failures. */
+  readonly useless: number
+}
+
+const noneInVain: VainTurns = { unanswered: 0, tooLong: 0, useless: 0 }
+
 /** What the lines of a later event need of the earlier ones. */
 export interface RunProgress {
   readonly goal: string
   readonly limits: PipelineLimits | null
   /** Of the plan, with the steps that mend something. */
   readonly stepCount: number
-  /** Turns in a row in which no model answered, or not in the right shape. */
-  readonly vainTurns: number
+  readonly vainTurns: VainTurns
   /** Calls without an outcome, as they are told. */
   readonly openCalls: ReadonlyMap<string, string>
   /** What was not allowed, in the order it was asked for. */
@@ -38,7 +48,7 @@ export const nothingSeen: RunProgress = {
   goal: "",
   limits: null,
   stepCount: 0,
-  vainTurns: 0,
+  vainTurns: noneInVain,
   openCalls: new Map(),
   refused: [],
   openApprovals: new Map(),
@@ -50,19 +60,21 @@ export function afterEvent(progress: RunProgress, event: SessionEvent): RunProgr
   return steps.get(event.type)?.(progress, event.data) ?? progress
 }
 
+type FinishedTurn = NewEvent<typeof TurnFinished>["data"]
+
 type Step = (progress: RunProgress, data: unknown) => RunProgress
 
 const steps: ReadonlyMap<string, Step> = new Map([
   on(SessionStarted, (progress, { goal, agent }) => ({ ...progress, goal, ...(agent && settled(agent)) })),
   on(SessionResumed, (progress, { settings }) => ({ ...progress, ...settled(settings) })),
-  on(StageEntered, progress => ({ ...progress, vainTurns: 0 })),
+  on(StageEntered, progress => ({ ...progress, vainTurns: noneInVain })),
   on(PlanApproved, (progress, { stepCount }) => ({ ...progress, stepCount })),
   on(CycleStarted, (progress, { fixes }) => ({ ...progress, stepCount: progress.stepCount + fixes.length })),
-  on(TurnFinished, (progress, { failure, problems, stage, usage }) => {
-    const isVain = failure !== null || problems.length > 0
-    const vainTurns = isVain ? progress.vainTurns + 1 : 0
-    return { ...progress, vainTurns, usage: usedMore(progress.usage, stage, usage) }
-  }),
+  on(TurnFinished, (progress, turn) => ({
+    ...progress,
+    vainTurns: vainAfter(progress.vainTurns, turn),
+    usage: usedMore(progress.usage, turn.stage, turn.usage),
+  })),
   on(ToolCallRequested, (progress, { callId, tool, arguments: args }) => {
     const told = `[tool:${tool}] ${subjectText(args)}`.trimEnd()
     return { ...progress, openCalls: new Map([...progress.openCalls, [callId, told]]) }
@@ -91,6 +103,14 @@ const steps: ReadonlyMap<string, Step> = new Map([
     openApprovals: new Map([...progress.openApprovals].filter(([id]) => id !== approvalId)),
   })),
 ])
+
+function vainAfter(vain: VainTurns, { failure, problems }: FinishedTurn): VainTurns {
+  if (failure === null)
+    return problems.length === 0 ? noneInVain : { ...noneInVain, useless: vain.useless + 1 }
+  return isTooLong(failure.kind)
+    ? { ...vain, tooLong: vain.tooLong + 1 }
+    : { ...vain, unanswered: vain.unanswered + 1 }
+}
 
 function settled({ limits, selection }: PipelineSettings): Pick<RunProgress, "limits" | "repliesFlag"> {
   return { limits, repliesFlag: repliesFlag(selection) }

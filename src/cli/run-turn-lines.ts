@@ -1,5 +1,6 @@
 import { oneLine } from "../base/text.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
+import { isTooLong, retriesAllowed } from "../domain/pipeline/failed-turn.ts"
 import { readReview } from "../domain/pipeline/review.ts"
 import type { TurnFinished } from "../domain/pipeline/turn-events.ts"
 import type { RunProgress } from "./run-progress.ts"
@@ -13,14 +14,19 @@ export function turnLines(turn: FinishedTurn, progress: RunProgress, tag: string
   const { failure, problems, stage } = turn
   const { limits, vainTurns } = progress
   if (failure !== null) {
-    const again = failure.retryable ? retryText(vainTurns, limits?.stepRetriesMax) : ""
+    const again = failure.retryable ? failedText(failure.kind, progress) : ""
     return [`${tag} ⚠ the model did not answer: ${oneLine(failure.message, 300)} (${failure.kind})${again}`]
   }
   if (problems.length > 0) {
-    const again = retryText(vainTurns, limits?.stageRetriesMax[stage])
+    const again = retryText(vainTurns.useless, limits?.stageRetriesMax[stage])
     return [`${tag} ⚠ the answer is of no use: ${oneLine(problems.join("; "), 500)}${again}`]
   }
   return stage === "reviewer" ? reviewLines(turn, tag) : []
+}
+
+function failedText(kind: string, { limits, vainTurns }: RunProgress): string {
+  const count = isTooLong(kind) ? vainTurns.tooLong : vainTurns.unanswered
+  return limits === null ? "" : retryText(count, retriesAllowed(limits, kind))
 }
 
 /** Said only while there is another try. */

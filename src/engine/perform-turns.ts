@@ -3,6 +3,7 @@ import { onceFor } from "../base/once-for.ts"
 import { oneLine } from "../base/text.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import type { Action } from "../domain/pipeline/action.ts"
+import { isTooLong } from "../domain/pipeline/failed-turn.ts"
 import { ContextTrimmed, ModelRequested, TurnFinished } from "../domain/pipeline/turn-events.ts"
 import { redactJson } from "../domain/redacted-json.ts"
 import { withoutThinking } from "../domain/thinking.ts"
@@ -134,7 +135,7 @@ function turnEvent(
         : {
             kind: failure.kind,
             message: redactor.redactText(failure.message),
-            retryable: failure.retryable || canBeShorter(failure.kind),
+            retryable: failure.retryable || isTooLong(failure.kind),
             retryAfterMs: failure.retryAfterMs,
           },
     usage: reply.usage,
@@ -147,11 +148,6 @@ function failureIn({ failure, end, text }: ModelReply): ModelFailure | null {
   const said = oneLine(withoutThinking(text).trim(), 200)
   const message = `the model refuses to answer${said === "" ? "" : `: ${said}`}`
   return { kind: "refused", message, retryable: false, retryAfterMs: null }
-}
-
-/** A server that holds less than acode thinks is asked again, with less. */
-function canBeShorter(kind: string): boolean {
-  return kind === "contextTooLong"
 }
 
 function shapeProblems({ failure, end, problems }: ModelReply): readonly string[] {

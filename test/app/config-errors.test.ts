@@ -214,6 +214,7 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   "model.connect_timeout_seconds": ["0", '"5"'],
   "model.first_token_timeout_seconds": ["0.001", "null"],
   "model.token_timeout_seconds": ["-1", "true"],
+  "model.retry_count": ["-1", "11", "1.5", "null"],
   "model.keep_alive": ["30", '"half an hour"', "null"],
   "model.streaming": ['"yes"', "0"],
   "model.edit_format": [`"udiff"`, "true", "null"],

@@ -145,6 +145,7 @@ test("the limits of a session are configured in seconds, null lifting them", asy
       "  cycle_limit: 0",
       "  step_retry_limit: 7",
       "  stage_retry_limit: 5",
+      "model: { retry_count: 0 }",
       "",
     ].join("\n"),
   )
@@ -152,6 +153,7 @@ test("the limits of a session are configured in seconds, null lifting them", asy
     cyclesMax: 0,
     turnsMax: 4,
     stepRetriesMax: 7,
+    modelRetriesMax: 0,
     stageRetriesMax: { planner: 5, executor: 5, verifier: 5, reviewer: 1 },
     stageTimeoutMs: { planner: null, executor: 1500, verifier: 2000, reviewer: 3000 },
     stepTimeoutMs: 250,

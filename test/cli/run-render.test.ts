@@ -138,10 +138,14 @@ describe("a session as it is told while it happens", () => {
   test("counts tries as long as there is another one", () => {
     const failure = { kind: "rate_limit", message: "slow down", retryable: true, retryAfterMs: null }
     const vain = made.replied({ failure, stage: "planner" })
-    const text = told([made.started(made.settingsOf({ stepRetriesMax: 2 })), vain, vain, vain])
+    const text = told([made.started(made.settingsOf({ modelRetriesMax: 2 })), vain, vain, vain])
     expect(text.match(/Retry \d\/\d/g)).toEqual(["Retry 1/2", "Retry 2/2"])
     expect(text).toContain("[PLANNER] ⚠ the model did not answer: slow down (rate_limit)")
     const useless = made.replied({ stage: "planner", problems: ["no goal", "no tasks"] })
+    const long = made.replied({ failure: { ...failure, kind: "contextTooLong" }, stage: "planner" })
+    const mixed = told([made.started(made.settingsOf()), vain, long, vain, long, useless, vain, useless])
+    const counts = [...mixed.matchAll(/Retry (\d\/\d)/g)].map(([, count]) => count)
+    expect(counts).toEqual(["1/2", "1/3", "2/2", "2/3", "1/2", "1/2", "2/2"])
     expect(told([made.started(made.settingsOf()), useless])).toContain(
       "[PLANNER] ⚠ the answer is of no use: no goal; no tasks — Retry 1/2",
     )

@@ -26,8 +26,6 @@ function except(
   }
 }
 
-const noRetries = { orchestration: { step_retry_limit: 0 } }
-
 describe("a model server that dies in the middle of a session", () => {
   test("lets it rest with exit 4, and go on when it is there again", async () => {
     let hasDied = false
@@ -37,7 +35,7 @@ describe("a model server that dies in the middle of a session", () => {
     }
     await using server = await startModelServer({ protocol: "openai", answer: except({ 2: dies }) })
     await using door = await tcpDoor(server.endpoint)
-    using room = httpWorkspace({ endpoint: door.endpoint, model: { provider: "openai" }, more: noRetries })
+    using room = httpWorkspace({ endpoint: door.endpoint, model: { provider: "openai", retry_count: 0 } })
     const running = room.ask("--yes=plan")
     await eventually("the request is there", () => hasDied)
     await door.shut()
@@ -74,7 +72,7 @@ describe("a model server that is busy", () => {
     using room = httpWorkspace({ endpoint: server.endpoint, model: { provider: "openai" } })
     const { exitCode, stdout } = await room.plain("run", "do what is asked", "--yes=plan")
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/the model did not answer: .*slow down.* \(rateLimited\) — Retry 1\/3/)
+    expect(stdout).toMatch(/the model did not answer: .*slow down.* \(rateLimited\) — Retry 1\/2/)
     const logs = await room.plain("session", "logs", "--json")
     const events = logs.stdout
       .split("\n")

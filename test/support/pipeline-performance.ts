@@ -122,7 +122,8 @@ export class Performance {
   ): NewEvent {
     const told = { stage, stepId: step?.step.id ?? null, turn, replyIndex: replyCount }
     if (this.fails(4)) {
-      const failure = { kind: "overloaded", message: "busy", retryable: !this.rarely(4), retryAfterMs: null }
+      const kind = this.rarely(3) ? "contextTooLong" : "overloaded"
+      const failure = { kind, message: "busy", retryable: !this.rarely(4), retryAfterMs: null }
       return replied({ ...told, replyIndex: null, failure })
     }
     if (stage === "executor")

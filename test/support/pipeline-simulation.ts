@@ -118,6 +118,8 @@ function randomSettings(random: Random): PipelineSettings {
     cyclesMax: random.oneOf([3, 0, 1, 2, 10]),
     turnsMax: random.oneOf([10, 1, 2, 3]),
     stepRetriesMax: random.whole(4),
+    // Without it as in a session from before there was this limit.
+    modelRetriesMax: random.oneOf([[2], [0], [1], [5], []])[0],
     stageTimeoutMs: { ...defaultLimits.stageTimeoutMs, executor: random.oneOf([null, 60_000]) },
   }
   return settingsOf(limits, {
@@ -130,7 +132,7 @@ function randomSettings(random: Random): PipelineSettings {
 /** More than the limits allow between two disturbances, with room for nothing but what they allow. */
 function actionsMax({ settings, steps }: PipelineState): number {
   const { limits } = settings
-  const attempts = 1 + limits.stepRetriesMax
+  const attempts = 1 + limits.stepRetriesMax + (limits.modelRetriesMax ?? limits.stepRetriesMax)
   const stageRuns = 4 * (1 + 3 * cyclesAllowed(limits)) * (1 + limits.stageRetriesMax.planner)
   const replies = (1 + limits.stageRetriesMax.verifier) * attempts
   /** A turn is asked for, its calls are made, and up to four claims are refused. */

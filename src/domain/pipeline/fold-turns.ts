@@ -1,4 +1,5 @@
 import { dataOf } from "../event-definition.ts"
+import { isTooLong } from "./failed-turn.ts"
 import { StepRefused } from "./pipeline-events.ts"
 import type { Contents, PipelineEvent } from "./recorded-event.ts"
 import type { Stage } from "./stage.ts"
@@ -39,12 +40,12 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
     spentTokens: state.spentTokens + spentTokens(finished.usage, state.estimatedTokens, turn),
     usage: usedMore(state.usage, finished.stage, finished.usage),
     tokenScale: correctedScale(state, input),
-    tooLong: isTooLong(finished.failure) ? shorter(state, finished.stage) : state.tooLong,
+    tooLong: canBeShorter(finished.failure) ? shorter(state, finished.stage) : state.tooLong,
   }
 }
 
-function isTooLong(failure: Turn["failure"]): boolean {
-  return failure?.kind === "contextTooLong" && failure.retryable
+function canBeShorter(failure: Turn["failure"]): boolean {
+  return failure !== null && isTooLong(failure.kind) && failure.retryable
 }
 
 /** A server that finds a request too long would find the next one so too. */

@@ -1,9 +1,10 @@
 import { shellQuoted } from "../../base/text.ts"
 import type { Action } from "./action.ts"
 import { escalate } from "./escalation.ts"
+import { isTooLong, retriesAllowed } from "./failed-turn.ts"
 import { type ModelSelection, type PipelineSettings, requestTokensMax } from "./settings.ts"
 import type { Stage } from "./stage.ts"
-import type { PipelineState, StepState, Turn } from "./state.ts"
+import type { PipelineState, StepState, Turn, TurnFailure } from "./state.ts"
 import { backoffMs } from "./time.ts"
 
 export const atOnce = { waitMs: 0, waitAtLeastMs: 0 } as const
@@ -27,12 +28,11 @@ export function nextReply(state: PipelineState, stage: Stage): Action | null {
 export function retryAfterFailure(
   state: PipelineState,
   last: Turn,
-  failure: NonNullable<Turn["failure"]>,
+  failure: TurnFailure,
   stage: Stage,
   step: StepState | null,
 ): Action {
-  const turns = turnsOfRun(state)
-  const failures = turns.length - 1 - turns.findLastIndex(turn => turn.failure === null)
+  const failures = failuresAlike(turnsOfRun(state), failure)
   const again = { kind: "askModel", stage, step, turn: last.turn } as const
   if (failures === 0) return { ...again, ...atOnce }
   const waitAtLeastMs = failure.retryAfterMs ?? 0
@@ -41,9 +41,9 @@ export function retryAfterFailure(
       reason: `${failure.message}: the model server wants to be left alone for ${Math.ceil(waitAtLeastMs / 1000)} s`,
       advice: "`acode resume` after that time, or with another --model",
     })
-  if (failure.retryable && failures <= state.settings.limits.stepRetriesMax)
+  if (failure.retryable && failures <= retriesAllowed(state.settings.limits, failure.kind))
     // Less is asked of the same server: time would not change its mind.
-    return failure.kind === "contextTooLong"
+    return isTooLong(failure.kind)
       ? { ...again, ...atOnce }
       : { ...again, waitMs: backoffMs(failures), waitAtLeastMs }
   const mending = mendings[failure.kind]
@@ -57,6 +57,13 @@ export function retryAfterFailure(
     reason: failures > 1 ? `${told}, ${failures} times` : told,
     advice: "see that the model server is there and answers (`acode doctor`), then `acode resume`",
   })
+}
+
+/** How often in a row it failed in this way. */
+function failuresAlike(turns: readonly Turn[], { kind }: TurnFailure): number {
+  const inVain = turns.slice(turns.findLastIndex(({ failure }) => failure === null) + 1)
+  return inVain.filter(({ failure }) => failure !== null && isTooLong(failure.kind) === isTooLong(kind))
+    .length
 }
 
 /** A server that wants to be left alone for longer is not waited for. */

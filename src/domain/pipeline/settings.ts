@@ -1,4 +1,5 @@
 import * as z from "zod/mini"
+import { described } from "../described.ts"
 import { lazily } from "../lazily.ts"
 import { editFormats, modes, protocols, rungs } from "../model-choice.ts"
 import type { Stage } from "./stage.ts"
@@ -11,8 +12,10 @@ export const PipelineLimits = lazily(() =>
     /** How often each backward edge may be taken. */
     cyclesMax: Count(),
     turnsMax: Count(),
-    /** Extra attempts after a failure that is declared transient. */
+    /** How often a request that its server finds too long is made again, each time shorter. */
     stepRetriesMax: Count(),
+    /** How often a model that could not answer is asked again. */
+    modelRetriesMax: described(z.optional(Count()), "not in sessions from before it was a limit of its own"),
     stageRetriesMax: z.strictObject({
       planner: Count(),
       executor: Count(),
@@ -88,6 +91,7 @@ export const defaultLimits: PipelineLimits = Object.freeze({
   cyclesMax: 3,
   turnsMax: 10,
   stepRetriesMax: 3,
+  modelRetriesMax: 2,
   stageRetriesMax: { planner: 2, executor: 2, verifier: 2, reviewer: 1 },
   stageTimeoutMs: { planner: 120_000, executor: null, verifier: 180_000, reviewer: 120_000 },
   stepTimeoutMs: 120_000,

@@ -11,26 +11,39 @@ const wrong = { kind: "unauthorized", message: "who are you", retryable: false, 
 const failing = (failure: TurnFailure, turn = 1) => replied({ failure, turn, replyIndex: null })
 
 describe("a model that could not answer", () => {
-  test("is asked the same again three times, each time later", () => {
+  test("is asked the same again twice, each time later", () => {
     const session = atStep()
-    const waits = [1_000, 2_000, 4_000].map(() => {
+    const waits = [1_000, 2_000].map(() => {
       const action = session.add(failing(busy)).next()
       return action.kind === "askModel" ? [action.turn, action.waitMs] : action
     })
     expect(waits).toEqual([
       [1, 1_000],
       [1, 2_000],
-      [1, 4_000],
     ])
     expect(session.add(failing(busy)).next()).toEqual({
       kind: "escalate",
       level: "StepRetryLimit",
       stage: "executor",
       exitCode: 4,
-      reason: "the model could not answer: try later (overloaded), 4 times",
+      reason: "the model could not answer: try later (overloaded), 3 times",
       advice: "see that the model server is there and answers (`acode doctor`), then `acode resume`",
       status: "failed",
     })
+  })
+
+  test.each([0, 1, 5])("is asked again as often as is allowed: %d times", modelRetriesMax => {
+    const session = atPlanner(settingsOf({ modelRetriesMax, stepRetriesMax: 2 }))
+    for (let retry = 1; retry <= modelRetriesMax; retry++)
+      expect(session.add(failing(busy)).next()).toMatchObject({ kind: "askModel", turn: 1 })
+    expect(session.add(failing(busy)).next()).toMatchObject({ kind: "escalate", level: "StepRetryLimit" })
+  })
+
+  test("is asked as often as was allowed when its session began, also before this was a limit of its own", () => {
+    const session = atPlanner(settingsOf({ modelRetriesMax: undefined, stepRetriesMax: 3 }))
+    for (const waitMs of [1_000, 2_000, 4_000])
+      expect(session.add(failing(busy)).next()).toMatchObject({ kind: "askModel", waitMs })
+    expect(session.add(failing(busy)).next()).toMatchObject({ kind: "escalate" })
   })
 
   test("is left alone for as long as its server asks, and not waited for when that is long", () => {
@@ -55,7 +68,7 @@ describe("a model that could not answer", () => {
   })
 
   test("has all its attempts again after an answer", () => {
-    const session = atStep().add(failing(busy), failing(busy), failing(busy))
+    const session = atStep().add(failing(busy), failing(busy))
     session.add(replied({ calls: [wanted("c", "glob")] }))
     session.add(failing(busy, 2))
     expect(session.next()).toMatchObject({ kind: "askModel", turn: 2, waitMs: 1_000 })
@@ -70,13 +83,35 @@ describe("a model that could not answer", () => {
   })
 
   test("keeps its count of failures when another process takes over", () => {
-    const session = atStep().add(failing(busy), failing(busy), failing(busy), failing(busy))
+    const session = atStep().add(failing(busy), failing(busy), failing(busy))
     expect(session.add(resumed(settingsOf())).next()).toMatchObject({ kind: "escalate", exitCode: 4 })
   })
 })
 
+const long = { kind: "contextTooLong", message: "too long", retryable: false, retryAfterMs: null }
+
+describe("a request that its server finds too long", () => {
+  const tooLong = { ...long, retryable: true }
+
+  test("is made shorter three times, at once", () => {
+    const session = atStep()
+    for (let retry = 1; retry <= 3; retry++)
+      expect(session.add(failing(tooLong)).next()).toMatchObject({ kind: "askModel", turn: 1, waitMs: 0 })
+    expect(session.add(failing(tooLong)).next()).toMatchObject({ kind: "escalate", exitCode: 22 })
+  })
+
+  test("is counted apart from a model that does not answer, and both come to an end", () => {
+    const session = atStep().add(failing(tooLong), failing(tooLong), failing(busy), failing(busy))
+    expect(session.next()).toMatchObject({ kind: "askModel", waitMs: 2_000 })
+    expect(session.add(failing(tooLong)).next()).toMatchObject({ kind: "askModel", waitMs: 0 })
+    expect(session.add(failing(busy)).next()).toMatchObject({
+      kind: "escalate",
+      reason: "the model could not answer: try later (overloaded), 3 times",
+    })
+  })
+})
+
 describe("a request that is refused", () => {
-  const long = { kind: "contextTooLong", message: "too long", retryable: false, retryAfterMs: null }
   const model = { name: "org/m:7b", rung: "native", editFormat: "whole" } as const
   const sized = { ...model, windowTokens: 8_192, outputTokensMax: 4_096 }
   const selection = (protocol: Protocol): ModelSelection => ({

@@ -13,6 +13,7 @@ describe("the limits of a session", () => {
       cyclesMax: 3,
       turnsMax: 10,
       stepRetriesMax: 3,
+      modelRetriesMax: 2,
       stageRetriesMax: { planner: 2, executor: 2, verifier: 2, reviewer: 1 },
       stageTimeoutMs: { planner: 120_000, executor: null, verifier: 180_000, reviewer: 120_000 },
       stepTimeoutMs: 120_000,
@@ -59,6 +60,12 @@ describe("recorded settings", () => {
   test("are read back as they were", () => {
     const settings = settingsOf({ turnsMax: 4 }, { yes: "plan", contextFiles: ["src/**"] })
     expect(PipelineSettings().parse(JSON.parse(JSON.stringify(settings)))).toEqual(settings)
+  })
+
+  test("from before models had a limit of their own are read as they are, and nothing is added", () => {
+    const { modelRetriesMax: _, ...limits } = defaultLimits
+    const older = { ...settingsOf(), limits }
+    expect(PipelineSettings().parse(older)).toStrictEqual(older)
   })
 
   test.each([
