@@ -106,6 +106,7 @@ async function start(
         outputs: [...wiring.ownOutputs],
         ...readGitState(wiring.root.path),
         owner: processIdentity(),
+        ...models.takeCalls(),
       }),
     ])
     return { sessionId: session.sessionId, ...(await driveAgent(agent.parts, surface.stopping)) }
@@ -155,7 +156,8 @@ async function resume(
       surface,
     )
     const owner = processIdentity()
-    agent.begin([newEvent(SessionResumed, { settings, skipsFailed, by: userName(), owner })])
+    const resumed = { settings, skipsFailed, by: userName(), owner, ...models.takeCalls() }
+    agent.begin([newEvent(SessionResumed, resumed)])
     return { sessionId, ...(await driveAgent(agent.parts, surface.stopping)) }
   } finally {
     session.release()

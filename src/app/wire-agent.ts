@@ -10,6 +10,7 @@ import { toolDescriptions } from "../engine/stages/model-schemas.ts"
 import { createStages } from "../engine/stages/stages.ts"
 import type { ApprovalDesk, Gate } from "../gate/contract.ts"
 import { collect } from "../provider/reply.ts"
+import type { ExternalCallLog } from "../provider/transport/contract.ts"
 import { timerWait } from "../provider/wait.ts"
 import { endTagged } from "../sandbox/survivors.ts"
 import type { Store } from "../store/contract.ts"
@@ -20,6 +21,7 @@ import type { Config } from "./config-schema.ts"
 import { toApprovalSettings } from "./config-settings.ts"
 import { toProjectCommands } from "./config-verification.ts"
 import { checkContextGlobs } from "./context-globs.ts"
+import { externalCallLog } from "./model/external-call-log.ts"
 import type { SelectedModels } from "./model/session-provider.ts"
 import { collectOld } from "./old-checkpoints.ts"
 import { planTools } from "./plan-tools.ts"
@@ -60,9 +62,10 @@ export async function wireAgent(
   const session = openLiveSession(driven, store.log, contentsOf(artifacts), surface.onEvent, known)
   const desk = deskFor(store, surface, clock, toApprovalSettings(values).nonInteractive)
   checkContextGlobs(workspace, settings, known?.settings, surface.notice)
+  const calls = externalCallLog(clock)
   const model = await wireProvider({
     choice: surface.model,
-    selected: selectedModels(wiring, settings, values),
+    selected: selectedModels(wiring, settings, values, calls),
     ...{ isResumed, root: wiring.root.path },
     redactText: text => redactor.redactText(text),
   })
@@ -73,6 +76,7 @@ export async function wireAgent(
     ...{ desk, policyVersion, redactor, clock, faults },
     gate: gateWhenNeeded(() => wireGate(wiring, session, desk, surface.notice)),
     ask: askWith(wiring, model, surface),
+    externalCalls: calls.take,
     stages: createStages({ planTools, toolDescriptions }),
     answerTo: id => answerIn(store, id),
     acceptsPlans: surface.acceptsPlans,
@@ -126,8 +130,10 @@ function selectedModels(
   { request }: Wiring,
   { selection, mode }: PipelineSettings,
   config: Config,
+  externalCalls: ExternalCallLog,
 ): SelectedModels | null {
-  return selection === null ? null : { selection, mode, config, environment: request.environment }
+  if (selection === null) return null
+  return { selection, mode, config, environment: request.environment, externalCalls }
 }
 
 function deskFor(

@@ -1,5 +1,6 @@
 import * as z from "zod/mini"
 import { defineEvent } from "./event-definition.ts"
+import { externalCallsFor } from "./external-calls.ts"
 import { lazily } from "./lazily.ts"
 import { PipelineSettings } from "./pipeline/settings.ts"
 import { ProcessIdentity } from "./process-identity.ts"
@@ -45,6 +46,7 @@ export const SessionStarted = defineEvent(
       worktreeId: z.nullable(z.string()),
       repoSha: z.nullable(z.string()),
       owner: ProcessIdentity(),
+      externalCalls: externalCallsFor("to choose the models"),
     }),
 )
 

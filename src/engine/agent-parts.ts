@@ -1,6 +1,7 @@
 import type { Clock, Ids } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
 import type { ApprovalAnswer } from "../domain/call-events.ts"
+import type { ExternalCalls } from "../domain/external-calls.ts"
 import type { Control } from "../domain/pipeline/pipeline-events.ts"
 import type { Stage } from "../domain/pipeline/stage.ts"
 import type { ApprovalDesk, Gate } from "../gate/contract.ts"
@@ -18,6 +19,8 @@ export interface AgentParts extends RecoveryParts {
   readonly gate: Gate
   /** Asks a model, within bounds; never throws. */
   readonly ask: (request: ModelRequest, signal: AbortSignal) => Promise<ModelReply>
+  /** What left this machine since it was last asked for, as a member of an event; none where nothing did. */
+  readonly externalCalls: () => { readonly externalCalls?: ExternalCalls }
   readonly stages: Readonly<Record<Stage, StageDefinition>>
   readonly desk: ApprovalDesk
   /** How a question was answered that is in the log; null while it is open. */

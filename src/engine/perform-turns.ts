@@ -139,6 +139,7 @@ function turnEvent(
             retryAfterMs: failure.retryAfterMs,
           },
     usage: reply.usage,
+    ...parts.externalCalls(),
   })
 }
 

@@ -9,6 +9,7 @@ import { type ModelChoice, wireProvider } from "../../src/app/wire-provider.ts"
 import { exitCodeOf, Failure, type FailureReport } from "../../src/domain/failure.ts"
 import type { ModelRequest, Provider } from "../../src/provider/contract.ts"
 import { collect } from "../../src/provider/reply.ts"
+import { nothingLeaves } from "../support/external-calls.ts"
 import { testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 import { fakeModel } from "./model/model-room.ts"
@@ -31,6 +32,7 @@ const unusable: SelectedModels = {
   // as: every key has its default there; the schema only narrows the types.
   config: defaultConfig as unknown as SelectedModels["config"],
   environment: readEnvironment({}),
+  externalCalls: nothingLeaves,
 }
 
 function wire(choice: ModelChoice, isResumed = false) {

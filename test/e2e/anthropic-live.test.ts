@@ -6,6 +6,7 @@ import { collect } from "../../src/provider/reply.ts"
 import type { ModelServer, ModelSettings } from "../../src/provider/server.ts"
 import { readEndpoint } from "../../src/provider/transport/endpoint.ts"
 import { openTransport } from "../../src/provider/transport/http.ts"
+import { unheard } from "../support/external-calls.ts"
 import { testWhere } from "../support/requirement.ts"
 
 const key = process.env["ANTHROPIC_API_KEY"] ?? ""
@@ -19,7 +20,7 @@ function server(): ModelServer {
   const endpoint = readEndpoint(url)
   assert(endpoint.problem === undefined, "the address of the service can be read")
   const egress = { mode: "burst", configured: url, consented: url } as const
-  return createAnthropic(openTransport({ endpoint, egress }), key)
+  return createAnthropic(openTransport({ endpoint, egress, externalCalls: unheard }), key)
 }
 
 /** The smallest of those on offer, because each run is paid for. */
@@ -118,7 +119,10 @@ liveTest(
     const endpoint = readEndpoint("https://api.anthropic.com")
     assert(endpoint.problem === undefined, "the address of the service can be read")
     const egress = { mode: "burst", configured: endpoint.url, consented: endpoint.url } as const
-    const stranger = createAnthropic(openTransport({ endpoint, egress }), "sk-ant-wrong")
+    const stranger = createAnthropic(
+      openTransport({ endpoint, egress, externalCalls: unheard }),
+      "sk-ant-wrong",
+    )
     expect((await stranger.models(limits, never)).failure?.kind).toBe("auth")
   },
   timeoutMs,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { connect, createServer } from "node:net"
-import { networkInterfaces } from "node:os"
 import { join } from "node:path"
 import { userName } from "../../src/app/user-name.ts"
 import { check } from "../support/checker.ts"
@@ -9,15 +8,10 @@ import { httpWorkspace } from "../support/http-workspace.ts"
 import type { ModelServerOptions } from "../support/model-server/contract.ts"
 import { scriptedAnswers } from "../support/model-server/scripted.ts"
 import { startModelServer } from "../support/model-server/server.ts"
+import { noAddress, ownAddress } from "../support/own-address.ts"
 import { testWhere } from "../support/requirement.ts"
 import { concrete, greeting, reply } from "../support/script-replies.ts"
 import { tcpDoor } from "../support/tcp-door.ts"
-
-/** An address of this machine that is not its loopback: to acode it is elsewhere. */
-const address = Object.values(networkInterfaces())
-  .flat()
-  .find(each => each?.family === "IPv4" && !each.internal)?.address
-const noAddress = address === undefined ? "this machine has no address but its loopback" : null
 
 /** Where the sockets of a process lead, as the kernel knows them. */
 function connectionsOf(pid: number): readonly string[] {
@@ -206,7 +200,7 @@ describe("a server elsewhere", () => {
       const key = "oai-key-9Wf4Hs63PbNcY5"
       const answer = scriptedAnswers(greeting())
       await using server = await startModelServer({ protocol: "openai", answer, key })
-      await using door = await tcpDoor(server.endpoint, address)
+      await using door = await tcpDoor(server.endpoint, ownAddress)
       using room = httpWorkspace({
         ...{ endpoint: door.endpoint, variables: { OPENAI_API_KEY: key } },
         model: { provider: "openai" },

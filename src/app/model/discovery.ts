@@ -1,9 +1,9 @@
 import type { ModelFailure } from "../../provider/contract.ts"
 import type { ListedModel, ModelServer } from "../../provider/server.ts"
-import type { Egress, Endpoint } from "../../provider/transport/contract.ts"
+import type { Endpoint } from "../../provider/transport/contract.ts"
 import { readEndpoint } from "../../provider/transport/endpoint.ts"
 import { glanceLimits } from "./limits.ts"
-import { openServer } from "./open-server.ts"
+import { openServer, type ServerAddress } from "./open-server.ts"
 import { isUsable } from "./usable-model.ts"
 import type { UsualServer } from "./usual-servers.ts"
 
@@ -26,6 +26,8 @@ export interface LoadingServer {
   readonly failure: ModelFailure
 }
 
+type SearchedWay = Pick<ServerAddress, "egress" | "externalCalls">
+
 const nobody: Discovery = { server: null, loading: null }
 
 /**
@@ -34,12 +36,12 @@ const nobody: Discovery = { server: null, loading: null }
  */
 export async function discover(
   servers: readonly UsualServer[],
-  egress: Egress,
+  way: SearchedWay,
   signal: AbortSignal,
 ): Promise<Discovery> {
   const found = new AbortController()
   const either = AbortSignal.any([signal, found.signal])
-  const looks = servers.map(usual => look(usual, egress, either))
+  const looks = servers.map(usual => look(usual, way, either))
   let seen = nobody
   try {
     for (const each of looks) {
@@ -53,10 +55,10 @@ export async function discover(
   }
 }
 
-async function look(usual: UsualServer, egress: Egress, signal: AbortSignal): Promise<Discovery> {
+async function look(usual: UsualServer, way: SearchedWay, signal: AbortSignal): Promise<Discovery> {
   const endpoint = readEndpoint(usual.endpoint)
   if (endpoint.problem !== undefined) return nobody
-  const server = await openServer({ protocol: usual.protocol, endpoint, egress, apiKey: null })
+  const server = await openServer({ protocol: usual.protocol, endpoint, apiKey: null, ...way })
   const { value: models, failure } = await server.models(glanceLimits, signal)
   if (models !== undefined) return { server: { endpoint, server, models }, loading: null }
   return isLoading(failure) ? { server: null, loading: { endpoint: server.endpoint, failure } } : nobody

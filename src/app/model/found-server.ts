@@ -8,10 +8,12 @@ import type { AppEnvironment } from "../environment.ts"
 import { apiKeyFor } from "./api-key.ts"
 import { consentMissing, destinationOf } from "./destination.ts"
 import { discover } from "./discovery.ts"
+import type { KeptCalls } from "./external-call-log.ts"
 import { lookLimits } from "./limits.ts"
 import { noServer, serverProblem } from "./model-problem.ts"
 import { type NamedModel, readNamedModel } from "./named-model.ts"
 import { openServer } from "./open-server.ts"
+import type { AskedPlace } from "./spoken-protocol.ts"
 import type { UsualServer } from "./usual-servers.ts"
 
 /** What a look for a model stands on. */
@@ -21,6 +23,7 @@ export interface ModelRoom {
   readonly usualServers: readonly UsualServer[]
   readonly notice: (text: string) => void
   readonly signal: AbortSignal
+  readonly externalCalls: KeptCalls
   /** For a look that must not take long; the configured ones when there are none. */
   readonly limits?: TransportLimits
 }
@@ -56,7 +59,7 @@ export async function askForServer(
   room: ModelRoom,
   wish: ServerWish,
 ): Promise<{ readonly found: Promise<FoundServer> }> {
-  const { config, environment } = room
+  const { config, environment, externalCalls } = room
   const named = wish.model === null ? null : readNamedModel(wish.model)
   const destination = destinationOf({
     mode: wish.mode,
@@ -74,12 +77,12 @@ export async function askForServer(
   const limits = room.limits ?? lookLimits(config)
   const ask = async (protocol: Protocol) => {
     const apiKey = apiKeyFor(protocol, endpoint, config, environment)
-    const server = await openServer({ protocol, endpoint, egress, apiKey })
+    const server = await openServer({ protocol, endpoint, egress, apiKey, externalCalls })
     const models = listed(server, limits, room.signal)
     return { found: models.then(list => ({ server, endpoint, models: list, named, consentBy })) }
   }
   if (destination.protocol !== null) return ask(destination.protocol)
-  const spoken = askedProtocol(endpoint, egress, limits, room.signal)
+  const spoken = askedProtocol({ endpoint, egress, externalCalls }, limits, room.signal)
   return { found: spoken.then(async protocol => (await ask(protocol)).found) }
 }
 
@@ -102,12 +105,12 @@ function consentFor(endpoint: Endpoint, { mode, consentsNow, consented }: Server
 }
 
 async function search(
-  { usualServers, signal }: ModelRoom,
+  { usualServers, signal, externalCalls }: ModelRoom,
   protocol: Protocol | null,
 ): Promise<Omit<FoundServer, "named">> {
   const meant = usualServers.filter(usual => protocol === null || usual.protocol === protocol)
   const egress = egressOf("local-only", null, null, null)
-  const { server, loading } = await discover(meant, egress, signal)
+  const { server, loading } = await discover(meant, { egress, externalCalls }, signal)
   // A server without a model is of less use than one that is about to have one.
   if (loading !== null) throw serverProblem(loading.failure, loading.endpoint)
   if (server !== null) return { ...server, consentBy: null }
@@ -116,13 +119,12 @@ async function search(
 }
 
 async function askedProtocol(
-  endpoint: Endpoint,
-  egress: Egress,
+  place: AskedPlace,
   limits: TransportLimits,
   signal: AbortSignal,
 ): Promise<Protocol> {
   const { spokenProtocol } = await import("./spoken-protocol.ts")
-  return spokenProtocol(endpoint, egress, limits, signal)
+  return spokenProtocol(place, limits, signal)
 }
 
 async function listed(

@@ -1,3 +1,5 @@
+import { noExternalCalls } from "../../domain/external-call-list.ts"
+import type { ExternalCalls } from "../../domain/external-calls.ts"
 import { Failure, type FailureReport } from "../../domain/failure.ts"
 import type { Mode, Protocol } from "../../domain/model-choice.ts"
 import type { StageModel } from "../../domain/pipeline/settings.ts"
@@ -5,6 +7,7 @@ import type { ListedModel, ModelServer } from "../../provider/server.ts"
 import { userName } from "../user-name.ts"
 import type { Wiring } from "../wire.ts"
 import { anyModel, type ChosenName, namedModel } from "./chosen-name.ts"
+import { tellCalls } from "./external-call-log.ts"
 import { type FoundServer, findServer, type ModelRoom } from "./found-server.ts"
 import { checkMode, usualMode } from "./mode.ts"
 import { serverProblem } from "./model-problem.ts"
@@ -32,6 +35,7 @@ export interface ModelListing {
   readonly endpoint: string
   readonly protocol: Protocol
   readonly models: readonly (ListedModel & { readonly isChosen: boolean })[]
+  readonly externalCalls: ExternalCalls
 }
 
 export interface ProbedModel extends StageModel {
@@ -40,31 +44,51 @@ export interface ProbedModel extends StageModel {
   /** From the request to the first word. */
   readonly firstTokenMs: number
   readonly notes: readonly string[]
+  readonly externalCalls: ExternalCalls
 }
 
 export function modelVerbs(wiring: Wiring): ModelVerbs {
   return { listModels: look => list(wiring, look), probeModel: look => probe(wiring, look) }
 }
 
-async function list(wiring: Wiring, look: ModelLook): Promise<ModelListing> {
+function list(wiring: Wiring, look: ModelLook): Promise<ModelListing> {
   const typed = "ACODE_MODEL_PROVIDER=anthropic acode models list --mode burst"
-  const { found, room } = await consented(() => foundFor(wiring, look), typed)
-  const { server, models } = found
-  const chosen = chosenOrNull(found, room)
-  return {
-    ...{ endpoint: server.endpoint, protocol: server.protocol },
-    models: (models ?? []).map(model => ({ ...model, isChosen: model.name === chosen })),
-  }
+  return looked(wiring, look, typed, async (found, room) => {
+    const { server, models } = found
+    const chosen = chosenOrNull(found, room)
+    return {
+      ...{ endpoint: server.endpoint, protocol: server.protocol },
+      models: (models ?? []).map(model => ({ ...model, isChosen: model.name === chosen })),
+    }
+  })
 }
 
-async function probe(wiring: Wiring, look: ModelLook): Promise<ProbedModel> {
+function probe(wiring: Wiring, look: ModelLook): Promise<ProbedModel> {
   const typed = "acode models probe anthropic/NAME --mode burst"
-  const { found, room } = await consented(() => foundFor(wiring, look), typed)
-  const { server } = found
-  const { name } = chosen(found, room)
-  const { model, notes } = await knownModel(room, server, name, true)
-  const firstTokenMs = await timeToFirstToken(wiring, room, server, model)
-  return { ...model, endpoint: server.endpoint, protocol: server.protocol, firstTokenMs, notes }
+  return looked(wiring, look, typed, async (found, room) => {
+    const { server } = found
+    const { name } = chosen(found, room)
+    const { model, notes } = await knownModel(room, server, name, true)
+    const firstTokenMs = await timeToFirstToken(wiring, room, server, model)
+    return { ...model, endpoint: server.endpoint, protocol: server.protocol, firstTokenMs, notes }
+  })
+}
+
+/** With what was asked elsewhere, which is told also when nothing comes of it: there is no session to record it. */
+async function looked<Seen>(
+  wiring: Wiring,
+  look: ModelLook,
+  typed: string,
+  work: (found: FoundServer, room: ModelRoom) => Promise<Seen>,
+): Promise<Seen & { readonly externalCalls: ExternalCalls }> {
+  const room = await modelRoom(wiring, look.notice, look.signal)
+  try {
+    const seen = await work(await consented(() => foundIn(room, look), typed), room)
+    const { externalCalls = noExternalCalls } = room.externalCalls.take()
+    return { ...seen, externalCalls }
+  } finally {
+    tellCalls(room.externalCalls.take(), look.notice)
+  }
 }
 
 /** A session consents by flags that these commands do not have. */
@@ -82,17 +106,12 @@ function isAboutConsent({ hint }: FailureReport): boolean {
   return hint?.includes("--mode burst --model") === true
 }
 
-async function foundFor(
-  wiring: Wiring,
-  { model, mode, notice, signal }: ModelLook,
-): Promise<{ readonly found: FoundServer; readonly room: ModelRoom }> {
-  const room = await modelRoom(wiring, notice, signal)
+async function foundIn(room: ModelRoom, { model, mode }: ModelLook): Promise<FoundServer> {
   const rules = room.config.mode
   const meant = mode ?? usualMode(rules)
   checkMode(meant, null, rules)
   const consentsNow = meant === "burst" ? userName() : null
-  const found = await findServer(room, { mode: meant, model, consentsNow, consented: null })
-  return { found, room }
+  return await findServer(room, { mode: meant, model, consentsNow, consented: null })
 }
 
 /** The one that the executor of a session would use. */

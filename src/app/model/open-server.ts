@@ -1,6 +1,6 @@
 import type { Protocol } from "../../domain/model-choice.ts"
 import type { ModelServer } from "../../provider/server.ts"
-import type { Egress, Endpoint } from "../../provider/transport/contract.ts"
+import type { Egress, Endpoint, ExternalCallLog } from "../../provider/transport/contract.ts"
 
 export interface ServerAddress {
   readonly protocol: Protocol
@@ -8,6 +8,7 @@ export interface ServerAddress {
   /** What may be talked to; made from the session's mode and consent and from nothing else. */
   readonly egress: Egress
   readonly apiKey: string | null
+  readonly externalCalls: ExternalCallLog
 }
 
 /** Some key has to be sent where the protocol wants one, also to a server that asks for none. */
@@ -19,9 +20,10 @@ export async function openServer({
   endpoint,
   egress,
   apiKey,
+  externalCalls,
 }: ServerAddress): Promise<ModelServer> {
   const { openTransport } = await import("../../provider/transport/http.ts")
-  const transport = openTransport({ endpoint, egress })
+  const transport = openTransport({ endpoint, egress, externalCalls })
   switch (protocol) {
     case "ollama":
       return (await import("../../provider/ollama/ollama.ts")).createOllama(transport)

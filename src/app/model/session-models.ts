@@ -5,6 +5,7 @@ import { readRecordingFile } from "../recording-store.ts"
 import { userName } from "../user-name.ts"
 import type { Wiring } from "../wire.ts"
 import { checkRecorded } from "./destination.ts"
+import { externalCallLog, type KeptCalls, tellCalls } from "./external-call-log.ts"
 import type { FoundServer, ModelRoom, ServerWish } from "./found-server.ts"
 import { checkMode } from "./mode.ts"
 import { repliesFlag } from "./recorded-models.ts"
@@ -27,6 +28,8 @@ export interface ChosenSettings {
 export interface ModelLook extends Disposable {
   /** The settings with their models. A model that nobody knows is tried out, which may take long. */
   choose(): Promise<PipelineSettings>
+  /** What was asked elsewhere so far, for the event that records it. What is not taken is told to the person. */
+  takeCalls: KeptCalls["take"]
 }
 
 /**
@@ -47,13 +50,18 @@ export async function lookForModels(
     surface,
     AbortSignal.any([drain, stop, over.signal]),
   )
+  const takeCalls = () => search?.room.externalCalls.take() ?? {}
   return {
+    takeCalls,
     choose: async () => {
       if (search === null) return settings
       const { selectModels } = await import("./select.ts")
       return { ...settings, selection: await selectModels(search.room, await search.found) }
     },
-    [Symbol.dispose]: () => over.abort(),
+    [Symbol.dispose]: () => {
+      over.abort()
+      tellCalls(takeCalls(), surface.notice)
+    },
   }
 }
 
@@ -129,6 +137,7 @@ export async function modelRoom(
   const { values: config } = await wiring.config()
   return {
     ...{ config, environment, notice, signal },
+    externalCalls: externalCallLog(wiring.clock),
     usualServers: wiring.request.usualServers ?? usualServers,
   }
 }

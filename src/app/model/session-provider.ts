@@ -3,6 +3,7 @@ import type { Mode } from "../../domain/model-choice.ts"
 import type { ModelSelection, StageModel } from "../../domain/pipeline/settings.ts"
 import type { Provider } from "../../provider/contract.ts"
 import { withRung } from "../../provider/ladder/ladder.ts"
+import type { ExternalCallLog } from "../../provider/transport/contract.ts"
 import { readEndpoint } from "../../provider/transport/endpoint.ts"
 import type { Config } from "../config-schema.ts"
 import type { AppEnvironment } from "../environment.ts"
@@ -17,11 +18,12 @@ export interface SelectedModels {
   readonly mode: Mode
   readonly config: Config
   readonly environment: AppEnvironment
+  readonly externalCalls: ExternalCallLog
 }
 
 /** The models of a session as one: each stage is answered by its own. Exactly what was recorded may be talked to. */
 export async function sessionProvider(selected: SelectedModels): Promise<Provider> {
-  const { selection, mode, config, environment } = selected
+  const { selection, mode, config, environment, externalCalls } = selected
   const { protocol, consentBy } = selection
   const endpoint = readEndpoint(selection.endpoint)
   if (endpoint.problem !== undefined)
@@ -33,7 +35,7 @@ export async function sessionProvider(selected: SelectedModels): Promise<Provide
       hint: "choose again: acode resume --model NAME",
     })
   const server = await openServer({
-    ...{ protocol, endpoint },
+    ...{ protocol, endpoint, externalCalls },
     egress: egressOf(mode, config.model.endpoint, selection.endpoint, consentBy),
     apiKey: apiKeyFor(protocol, endpoint, config, environment),
   })

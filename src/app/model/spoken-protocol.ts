@@ -1,20 +1,22 @@
 import type { Json } from "../../base/canonical.ts"
 import type { Protocol } from "../../domain/model-choice.ts"
 import { jsonBody } from "../../provider/transport/body.ts"
-import type { Egress, Endpoint, TransportLimits } from "../../provider/transport/contract.ts"
+import type { TransportLimits } from "../../provider/transport/contract.ts"
 import { openTransport } from "../../provider/transport/http.ts"
+import type { ServerAddress } from "./open-server.ts"
+
+export type AskedPlace = Pick<ServerAddress, "endpoint" | "egress" | "externalCalls">
 
 /**
  * What a server speaks that nobody named. Only Ollama tells its version there: llama.cpp has Ollama's lists of models
  * as well and then answers like OpenAI. Everything else that is found on people's machines is like OpenAI's.
  */
 export async function spokenProtocol(
-  endpoint: Endpoint,
-  egress: Egress,
+  place: AskedPlace,
   limits: TransportLimits,
   signal: AbortSignal,
 ): Promise<Protocol> {
-  const transport = openTransport({ endpoint, egress })
+  const transport = openTransport(place)
   const request = { method: "GET", path: "/api/version", headers: {}, body: null, limits } as const
   const reply = await transport.send(request, signal)
   if (reply.kind === "failed") return "openai"

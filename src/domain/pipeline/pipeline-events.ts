@@ -1,5 +1,6 @@
 import * as z from "zod/mini"
 import { defineEvent } from "../event-definition.ts"
+import { externalCallsFor } from "../external-calls.ts"
 import { lazily } from "../lazily.ts"
 import { ProcessIdentity } from "../process-identity.ts"
 import { RecordedJson } from "../tool-call.ts"
@@ -21,6 +22,7 @@ export const SessionResumed = defineEvent(
       skipsFailed: z.boolean(),
       by: z.string(),
       owner: ProcessIdentity(),
+      externalCalls: externalCallsFor("to choose the models"),
     }),
 )
 

@@ -1,5 +1,7 @@
 import type * as z from "zod/mini"
 import type { EventDefinition } from "../event-definition.ts"
+import { joinedCalls, noExternalCalls } from "../external-call-list.ts"
+import type { ExternalCalls } from "../external-calls.ts"
 import type { Mode } from "../model-choice.ts"
 import { PlanApproved, SessionStarted } from "../session-events.ts"
 import {
@@ -29,6 +31,8 @@ export interface PipelineView {
   readonly models: ModelSelection | null
   readonly mode: Mode | null
   readonly usage: StageUsage
+  /** What left this machine for a model server, in its order. */
+  readonly externalCalls: ExternalCalls
 }
 
 export interface StageView {
@@ -80,7 +84,7 @@ export interface EscalationView {
 
 export const emptyPipeline: PipelineView = {
   ...{ stages: [], plans: [], cycles: [], checks: [], escalations: [] },
-  ...{ models: null, mode: null, usage: noUsage },
+  ...{ models: null, mode: null, usage: noUsage, externalCalls: noExternalCalls },
 }
 
 /** The view after one more event; what says nothing about the pipeline leaves it as it is. */
@@ -94,11 +98,17 @@ export function withPipelineEvent(
 type Part = (view: PipelineView, data: unknown, at: string) => PipelineView
 
 const parts: ReadonlyMap<string, Part> = new Map([
-  on(SessionStarted, (view, { agent }) =>
-    agent === null ? view : { ...view, models: agent.selection, mode: agent.mode },
+  on(SessionStarted, (view, { agent, externalCalls }) =>
+    agent === null ? view : { ...called(view, externalCalls), models: agent.selection, mode: agent.mode },
   ),
-  on(SessionResumed, (view, { settings }) => ({ ...view, models: settings.selection, mode: settings.mode })),
-  on(TurnFinished, (view, { stage, usage }) => ({ ...view, usage: usedMore(view.usage, stage, usage) })),
+  on(SessionResumed, (view, { settings, externalCalls }) => ({
+    ...called(view, externalCalls),
+    ...{ models: settings.selection, mode: settings.mode },
+  })),
+  on(TurnFinished, (view, { stage, usage, externalCalls }) => ({
+    ...called(view, externalCalls),
+    usage: usedMore(view.usage, stage, usage),
+  })),
   on(StageEntered, (view, { stage, attempt, planVersion }, at) => {
     const entered = {
       stage,
@@ -140,6 +150,10 @@ const parts: ReadonlyMap<string, Part> = new Map([
     escalations: [...view.escalations, { stage, level, reason, advice, exitCode, at }],
   })),
 ])
+
+function called(view: PipelineView, more: ExternalCalls | undefined): PipelineView {
+  return more === undefined ? view : { ...view, externalCalls: joinedCalls(view.externalCalls, more) }
+}
 
 function on<Definition extends EventDefinition>(
   definition: Definition,

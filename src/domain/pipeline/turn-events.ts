@@ -1,5 +1,6 @@
 import * as z from "zod/mini"
 import { defineEvent } from "../event-definition.ts"
+import { externalCallsFor } from "../external-calls.ts"
 import { lazily } from "../lazily.ts"
 import { shortenedParts } from "../model-choice.ts"
 import { RecordedText } from "../recorded-text.ts"
@@ -74,5 +75,6 @@ export const TurnFinished = defineEvent(
       ),
       usage: z.strictObject({ input: Count(), output: Count() }),
       durationMs: Count(),
+      externalCalls: externalCallsFor("for this reply"),
     }),
 )

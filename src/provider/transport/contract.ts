@@ -1,5 +1,5 @@
 import type { Mode } from "../../domain/model-choice.ts"
-import type { ModelFailure } from "../contract.ts"
+import type { ModelFailure, ModelFailureKind } from "../contract.ts"
 
 /**
  * The way to one model server, and the only one: what the mode forbids is refused here, below every protocol. It
@@ -51,6 +51,16 @@ export interface Endpoint {
   readonly socket: string | null
   /** This machine and nobody else: a socket, `localhost`, 127.0.0.0/8 or ::1. */
   readonly isLocal: boolean
+}
+
+/** Is told of every request that leaves this machine, before it does, and of no other one. */
+export interface ExternalCallLog {
+  /** Gives what is to be told what came of it: the status of an answer, the kind of a failure, or both. */
+  began(
+    method: TransportRequest["method"],
+    /** Without a query. */
+    url: string,
+  ): (status: number | null, failure: ModelFailureKind | null) => void
 }
 
 /** What may be talked to in this session. */

@@ -5,7 +5,14 @@ import { modelFailure } from "../failures.ts"
 import { ReplyFault } from "../reply-fault.ts"
 import { type Attempt, startAttempt } from "./attempt.ts"
 import { connect } from "./connect.ts"
-import type { Egress, Endpoint, Transport, TransportReply, TransportRequest } from "./contract.ts"
+import type {
+  Egress,
+  Endpoint,
+  ExternalCallLog,
+  Transport,
+  TransportReply,
+  TransportRequest,
+} from "./contract.ts"
 import { refusal } from "./egress.ts"
 import { endpointName } from "./endpoint.ts"
 import { httpFailure } from "./http-failure.ts"
@@ -13,21 +20,29 @@ import { receivedChunks } from "./received-chunks.ts"
 import { type Way, waysTo } from "./ways.ts"
 
 /** The way to one server. What the mode forbids is refused at each request, before anything else happens. */
-export function openTransport({ endpoint, egress }: TransportOptions): Transport {
+export function openTransport({ endpoint, egress, externalCalls }: TransportOptions): Transport {
   const name = endpointName(endpoint)
+  const leaving = endpoint.isLocal ? null : externalCalls
   const connection = { endpoint, ways: waysTo(endpoint), session: sessionFor(endpoint) }
   const refused = refusal(egress, endpoint)
   return {
     endpoint: name,
     async send(request, signal) {
       if (refused !== null) return { kind: "failed", failure: refused }
+      const ended = leaving?.began(request.method, name + pathOf(request))
       const attempt = startAttempt(request.limits, signal)
+      let status: number | null = null
       try {
         const response = await exchange(connection, request, attempt)
-        return answered(response, attempt, name)
+        status = response.status
+        const reply = answered(response, attempt, name)
+        ended?.(status, null)
+        return reply
       } catch (error) {
         attempt.end()
-        return { kind: "failed", failure: httpFailure(error, name) }
+        const failure = httpFailure(error, name)
+        ended?.(status, failure.kind)
+        return { kind: "failed", failure }
       }
     },
   }
@@ -36,6 +51,12 @@ export function openTransport({ endpoint, egress }: TransportOptions): Transport
 interface TransportOptions {
   readonly endpoint: Endpoint
   readonly egress: Egress
+  readonly externalCalls: ExternalCallLog
+}
+
+function pathOf({ path }: TransportRequest): string {
+  const query = path.search(/[?#]/)
+  return query === -1 ? path : path.slice(0, query)
 }
 
 /**

@@ -4,6 +4,7 @@ import type { FoundServer } from "../../../src/app/model/found-server.ts"
 import { openServer } from "../../../src/app/model/open-server.ts"
 import type { Protocol } from "../../../src/domain/model-choice.ts"
 import { readEndpoint } from "../../../src/provider/transport/endpoint.ts"
+import { unheard } from "../../support/external-calls.ts"
 import { failureOf } from "../config-fixture.ts"
 
 async function foundWith(
@@ -14,7 +15,7 @@ async function foundWith(
   const endpoint = readEndpoint(url)
   if (endpoint.problem !== undefined) throw new Error(endpoint.problem)
   const egress = { mode: "local-only", configured: null, consented: null } as const
-  const server = await openServer({ protocol, endpoint, egress, apiKey: null })
+  const server = await openServer({ protocol, endpoint, egress, apiKey: null, externalCalls: unheard })
   const listed = models?.map(model => {
     const [name, isLoaded] = typeof model === "string" ? [model, null] : model
     return { name, isLoaded, details: "" }

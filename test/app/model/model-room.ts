@@ -1,8 +1,10 @@
 import { defaultConfig } from "../../../src/app/config-defaults.ts"
 import type { Config } from "../../../src/app/config-schema.ts"
 import { readEnvironment } from "../../../src/app/environment.ts"
+import { externalCallLog } from "../../../src/app/model/external-call-log.ts"
 import type { ModelRoom, ServerWish } from "../../../src/app/model/found-server.ts"
 import type { UsualServer } from "../../../src/app/model/usual-servers.ts"
+import { systemClock } from "../../../src/base/clock.ts"
 import type { StageModel } from "../../../src/domain/pipeline/settings.ts"
 
 export const fakeModel: StageModel = {
@@ -39,6 +41,7 @@ export function modelRoomWith(
     environment: readEnvironment(variables),
     notice: text => void notices.push(text),
     signal: AbortSignal.timeout(20_000),
+    externalCalls: externalCallLog(systemClock),
   }
 }
 

@@ -4,6 +4,7 @@ import { sessionProvider } from "../../../src/app/model/session-provider.ts"
 import type { ModelSelection } from "../../../src/domain/pipeline/settings.ts"
 import { collect } from "../../../src/provider/reply.ts"
 import { requestOf } from "../../provider/provider-kit.ts"
+import { nothingLeaves } from "../../support/external-calls.ts"
 import { says } from "../../support/model-server/replies.ts"
 import { startModelServer } from "../../support/model-server/server.ts"
 import { configWith, fakeModel } from "./model-room.ts"
@@ -19,7 +20,8 @@ test("an airgapped session sends nothing to an endpoint that is not the configur
   const asked = async (endpoint: string | null) => {
     const config = configWith({ endpoint })
     const environment = readEnvironment({})
-    const provider = await sessionProvider({ selection, mode: "airgapped", config, environment })
+    const selected = { selection, mode: "airgapped", config, environment } as const
+    const provider = await sessionProvider({ ...selected, externalCalls: nothingLeaves })
     return await collect(provider.ask(requestOf(), signal), signal)
   }
   for (const other of [null, "http://127.0.0.1:9"]) {

@@ -6,6 +6,7 @@ import type { ModelServer } from "../../../src/provider/server.ts"
 import { readEndpoint } from "../../../src/provider/transport/endpoint.ts"
 import { openTransport } from "../../../src/provider/transport/http.ts"
 import { eventually } from "../../support/eventually.ts"
+import { nothingLeaves } from "../../support/external-calls.ts"
 import type { FakeServer, ModelServerOptions } from "../../support/model-server/contract.ts"
 import { bytes, chunked, chunkedHead, whole, wholeJson } from "../../support/model-server/http.ts"
 import { callsTools, says } from "../../support/model-server/replies.ts"
@@ -27,7 +28,7 @@ function open({ endpoint: url }: Pick<FakeServer, "endpoint">, apiKey = key): Mo
   const endpoint = readEndpoint(url)
   assert(endpoint.problem === undefined, `the endpoint of a test can be read: ${endpoint.problem}`)
   const egress = { mode: "local-only", configured: url, consented: null } as const
-  return createAnthropic(openTransport({ endpoint, egress }), apiKey)
+  return createAnthropic(openTransport({ endpoint, egress, externalCalls: nothingLeaves }), apiKey)
 }
 
 function ask(server: ModelServer, streams: boolean, request = requestOf(), signal = never) {

@@ -7,6 +7,7 @@ import type { Transport, TransportLimits } from "../../../src/provider/transport
 import { readEndpoint } from "../../../src/provider/transport/endpoint.ts"
 import { openTransport } from "../../../src/provider/transport/http.ts"
 import { eventually } from "../../support/eventually.ts"
+import { nothingLeaves } from "../../support/external-calls.ts"
 import { startModelServer } from "../../support/model-server/server.ts"
 import type { Bench, FaultCase, Outcome } from "./fault-case.ts"
 import { apiKey } from "./status-cases.ts"
@@ -53,6 +54,7 @@ export function transportTo(endpoint: string): Transport {
   return openTransport({
     endpoint: read,
     egress: { mode: "local-only", configured: endpoint, consented: null },
+    externalCalls: nothingLeaves,
   })
 }
 

@@ -6,6 +6,7 @@ import type { ModelServer, ModelSettings } from "../../../src/provider/server.ts
 import type { TransportLimits } from "../../../src/provider/transport/contract.ts"
 import { readEndpoint } from "../../../src/provider/transport/endpoint.ts"
 import { openTransport } from "../../../src/provider/transport/http.ts"
+import { nothingLeaves } from "../../support/external-calls.ts"
 import type { Act, Fault } from "../../support/model-server/contract.ts"
 import { bytes, chunked, chunkedHead, lastChunk, wholeJson } from "../../support/model-server/http.ts"
 
@@ -35,7 +36,7 @@ export function ollamaAt(endpoint: string, now?: () => number): ModelServer {
   const reading = readEndpoint(endpoint)
   assert(reading.problem === undefined, `the endpoint of a test can be used: ${reading.problem}`)
   const egress = { mode: "local-only", configured: endpoint, consented: null } as const
-  return createOllama(openTransport({ endpoint: reading, egress }), now)
+  return createOllama(openTransport({ endpoint: reading, egress, externalCalls: nothingLeaves }), now)
 }
 
 /** Lines exactly as they are, each a piece of its own, and then whatever else happens. */

@@ -7,6 +7,7 @@ import type { ModelSettings } from "../../../src/provider/server.ts"
 import { readEndpoint } from "../../../src/provider/transport/endpoint.ts"
 import { openTransport } from "../../../src/provider/transport/http.ts"
 import { eventually } from "../../support/eventually.ts"
+import { nothingLeaves } from "../../support/external-calls.ts"
 import type { FakeReply, Fault, Flavour } from "../../support/model-server/contract.ts"
 import { bytes, wholeJson } from "../../support/model-server/http.ts"
 import { callsTools, says } from "../../support/model-server/replies.ts"
@@ -30,7 +31,7 @@ function serverAt(endpoint: string, apiKey: string | null = null) {
   const read = readEndpoint(endpoint)
   assert(read.problem === undefined, "the endpoint of a test is valid")
   const egress = { mode: "local-only", configured: endpoint, consented: null } as const
-  return createOpenAi(openTransport({ endpoint: read, egress }), apiKey)
+  return createOpenAi(openTransport({ endpoint: read, egress, externalCalls: nothingLeaves }), apiKey)
 }
 
 function providerAt(endpoint: string, more: Partial<ModelSettings> = {}, apiKey: string | null = null) {

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { openTransport } from "../../../src/provider/transport/http.ts"
 import { eventually } from "../../support/eventually.ts"
+import { nothingLeaves, unheard } from "../../support/external-calls.ts"
 import {
   answerOf,
   endpointOf,
@@ -89,6 +90,7 @@ describe("a request", () => {
     const transport = openTransport({
       endpoint: endpointOf(`http://127.0.0.1:${server.port}`),
       egress: localOnly,
+      externalCalls: nothingLeaves,
     })
     for (const path of ["/1", "/2", "/3"]) {
       const limits = { connectMs: 9000, firstByteMs: 9000, betweenMs: 9000, wholeMs: 9000 }
@@ -191,7 +193,7 @@ describe("a request that cannot be sent", () => {
 
   test("the endpoint of a transport is named as a person would", () => {
     const name = (endpoint: string) =>
-      openTransport({ endpoint: endpointOf(endpoint), egress: localOnly }).endpoint
+      openTransport({ endpoint: endpointOf(endpoint), egress: localOnly, externalCalls: unheard }).endpoint
     expect(name("http://localhost:11434/v1/")).toBe("http://localhost:11434/v1")
     expect(name("unix:/run/m.sock")).toBe("unix:/run/m.sock")
   })

@@ -4,9 +4,15 @@ import { assert } from "../../../src/base/assert.ts"
 import type { ModelFailure } from "../../../src/provider/contract.ts"
 import { ReplyFault } from "../../../src/provider/reply-fault.ts"
 import type { Taker } from "../../../src/provider/streamed-items.ts"
-import type { Egress, Endpoint, TransportReply } from "../../../src/provider/transport/contract.ts"
+import type {
+  Egress,
+  Endpoint,
+  ExternalCallLog,
+  TransportReply,
+} from "../../../src/provider/transport/contract.ts"
 import { readEndpoint } from "../../../src/provider/transport/endpoint.ts"
 import { openTransport } from "../../../src/provider/transport/http.ts"
+import { unheard } from "../../support/external-calls.ts"
 
 /** A server that answers with bytes, so that it can answer in ways no HTTP server would. */
 export interface RawServer extends Disposable {
@@ -84,9 +90,10 @@ export function sendTo(
   endpoint: string,
   sent: Sent = {},
   egress: Egress = localOnly,
+  externalCalls: ExternalCallLog = unheard,
 ): Promise<TransportReply> {
   const { path = "/", method = "GET", headers = {}, body = null, limits, signal } = sent
-  const transport = openTransport({ endpoint: endpointOf(endpoint), egress })
+  const transport = openTransport({ endpoint: endpointOf(endpoint), egress, externalCalls })
   return transport.send(
     { method, path, headers, body, limits: { ...patient, ...limits } },
     signal ?? new AbortController().signal,

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test"
+import { externalCallLines, joinedCalls, noExternalCalls } from "../../src/domain/external-call-list.ts"
+import type { ExternalCall } from "../../src/domain/external-calls.ts"
+
+const url = "https://models.example/v1/models"
+const call = (more: Partial<ExternalCall> = {}): ExternalCall => ({
+  ...{ at: "2026-01-02T03:04:05.678Z", method: "GET", url, status: 200, failure: null },
+  ...more,
+})
+
+test("lists are joined in their order, with what each of them left out", () => {
+  const some = { calls: [call()], omittedCount: 1 }
+  const more = { calls: [call({ status: 500 })], omittedCount: 2 }
+  expect(joinedCalls(some, more)).toEqual({ calls: [call(), call({ status: 500 })], omittedCount: 3 })
+  expect(joinedCalls(noExternalCalls, some)).toEqual(some)
+})
+
+test("calls are told on one line, those that are alike once", () => {
+  expect(externalCallLines(noExternalCalls)).toEqual([])
+  const calls = [
+    call(),
+    call({ method: "POST", status: null, failure: "timeout" }),
+    call(),
+    call({ status: 302, failure: "badRequest" }),
+    call({ status: null, url: "https://models.example/a\nb" }),
+  ]
+  expect(externalCallLines({ calls, omittedCount: 7 })).toEqual([
+    `external calls: GET ${url} (200, 2 times), POST ${url} (timeout), GET ${url} (302 badRequest), ` +
+      "GET https://models.example/a\\nb (no answer), and 7 more",
+  ])
+})
+
+test("calls take no more than a screen, however many there are", () => {
+  const calls = Array.from({ length: 100 }, (_, index) => call({ url: `${url}/${index}` }))
+  expect(externalCallLines({ calls, omittedCount: 0 })[0]?.length).toBe(2_000)
+})
