@@ -1,4 +1,5 @@
 import { oneLine } from "../base/text.ts"
+import { externalCallLines } from "../domain/external-call-list.ts"
 import { defineCommand } from "./definition.ts"
 import { interruption } from "./interruption.ts"
 import { modelsFlags } from "./models-list.ts"
@@ -37,6 +38,7 @@ export const modelsProbe = defineCommand({
     ] as const
     for (const [what, text] of rows) output.line(`${what.padEnd(7)} ${text}`)
     for (const note of probed.notes) output.line(output.dim(`        ${oneLine(note, 300)}`))
+    for (const line of externalCallLines(probed.externalCalls)) output.line(output.dim(`        ${line}`))
     return 0
   },
 })

@@ -1,5 +1,6 @@
 import { oneLine } from "../base/text.ts"
 import type { CallView } from "../domain/call-view.ts"
+import { externalCallLines } from "../domain/external-call-list.ts"
 import type { PipelineView } from "../domain/pipeline/pipeline-view.ts"
 import type { ApprovalView, SessionView, StepView } from "../domain/session-view.ts"
 import type { FileChange } from "../domain/tool-call.ts"
@@ -22,8 +23,9 @@ export function sessionLines(view: SessionView, prices: Prices): readonly string
   ]
 }
 
-function modelTexts({ models, usage }: PipelineView, prices: Prices): readonly string[] {
-  return [...modelLines(models), ...usageLines(usage, prices)].map(line => `  ${line}`)
+function modelTexts({ models, usage, externalCalls }: PipelineView, prices: Prices): readonly string[] {
+  const lines = [...modelLines(models), ...externalCallLines(externalCalls), ...usageLines(usage, prices)]
+  return lines.map(line => `  ${line}`)
 }
 
 function headLines(view: SessionView): readonly string[] {

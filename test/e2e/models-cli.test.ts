@@ -29,7 +29,7 @@ describe("acode models", () => {
     const json = JSON.parse((await room.plain("models", "list", "--json")).stdout)
     expect(json).toMatchObject([
       { id: "first", endpoint: server.endpoint, protocol: "ollama", isChosen: false, isLoaded: false },
-      { id: "second", name: "second", isChosen: true, isLoaded: true },
+      { id: "second", name: "second", isChosen: true, externalCalls: { calls: [], omittedCount: 0 } },
     ])
   })
 
@@ -95,6 +95,9 @@ describe("what a session took", () => {
     expect(json.tokens).toEqual({ requests: 4, input: 4000, output: 800, cost: 0.024 })
     expect(json.pipeline.usage.executor).toEqual({ requests: 2, input: 2000, output: 400 })
     expect(json.pipeline.models).toMatchObject({ endpoint: server.endpoint, consentBy: null })
+    expect(json.pipeline.externalCalls.calls).toEqual([])
+    expect(shown.stdout).not.toContain("external calls")
+    expect((await room.plain("session", "logs", "--json")).stdout).not.toContain("externalCalls")
   }, 30_000)
 
   test("is what the session has taken in all, also in earlier processes", async () => {
