@@ -21,25 +21,7 @@ export function modelSection() {
         .union([z.null(), endpoint()])
         .default(defaults.endpoint)
         .describe("Where the server is; null looks for one on this machine."),
-      timeout_seconds: seconds()
-        .default(defaults.timeout_seconds)
-        .describe("How long a whole reply may take."),
-      connect_timeout_seconds: seconds()
-        .default(defaults.connect_timeout_seconds)
-        .describe("How long the connection to the server may take."),
-      first_token_timeout_seconds: seconds()
-        .default(defaults.first_token_timeout_seconds)
-        .describe("How long the first word of a reply may take; a model that has to be loaded needs longer."),
-      token_timeout_seconds: seconds()
-        .default(defaults.token_timeout_seconds)
-        .describe("How long a reply may pause in its middle."),
-      retry_count: z
-        .number()
-        .int()
-        .min(0)
-        .max(retriesCeiling)
-        .default(defaults.retry_count)
-        .describe("How often a model that could not answer is asked again, where that may help."),
+      ...patience(),
       keep_alive: z
         .string()
         .regex(/^-?[0-9]+(ms|s|m|h)?$/)
@@ -63,6 +45,29 @@ export function modelSection() {
     })
     .prefault({})
     .describe("Which model is asked, where it is and how it is asked.")
+}
+
+/** How long a reply is waited for, and how often. */
+function patience() {
+  return {
+    timeout_seconds: seconds().default(defaults.timeout_seconds).describe("How long a whole reply may take."),
+    connect_timeout_seconds: seconds()
+      .default(defaults.connect_timeout_seconds)
+      .describe("How long the connection to the server may take."),
+    first_token_timeout_seconds: seconds()
+      .default(defaults.first_token_timeout_seconds)
+      .describe("How long the first word of a reply may take; a model that has to be loaded needs longer."),
+    token_timeout_seconds: seconds()
+      .default(defaults.token_timeout_seconds)
+      .describe("How long a reply may pause in its middle."),
+    retry_count: z
+      .number()
+      .int()
+      .min(0)
+      .max(retriesCeiling)
+      .default(defaults.retry_count)
+      .describe("How often a model that could not answer is asked again, where that may help."),
+  }
 }
 
 /** The `models:` section: other models for some of the stages. */

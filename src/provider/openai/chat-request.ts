@@ -5,7 +5,7 @@ import type { ModelSettings } from "../server.ts"
 
 type ChatSettings = Pick<ModelSettings, "model" | "outputTokensMax" | "temperature" | "topP" | "streams">
 
-/** The body of one request, as text. Messages and tools are mostly those of the request before, and spelled out once. */
+/** The body of one request, as text. Messages and tools are mostly those of the one before, and spelled out once. */
 export function chatBody(request: ModelRequest, settings: ChatSettings, isNewest: boolean): string {
   const { model, outputTokensMax, temperature, topP, streams } = settings
   const { messages, tools, format } = request
