@@ -5,7 +5,7 @@ import type { ModelMessage } from "../../provider/contract.ts"
 import { type EditTools, fallbackRemark } from "./edit-tools.ts"
 import { resultTokensIn, shownResult } from "./shown-result.ts"
 
-/** Results that are shown; older ones are told in a line. */
+/** Results that are shown; older ones are told in a line unless they are short. */
 const wholeResultsMax = 10
 
 /** After the calls of a turn come exactly their results, in their order. Turns without an answer are left out. */
@@ -80,13 +80,13 @@ function said(calls: Turn["calls"], problems: readonly string[]): readonly Model
 
 const noCalls = `Nothing was called. Call a tool to go on, or ${finishTool} when the step is done.`
 
-/** Why something failed stays, when it can be said in a line. */
+/** What is hardly longer than the line in its place stays, such as why something failed. */
 function resultLine({ tool, result }: TurnCall): string {
   if (result === null) return "there is no result"
   const { outcome, text, digest } = result
-  if (outcome !== "succeeded" && text !== "" && text.length <= failureMax) return text
+  if (text.length <= shortMax) return text || outcome
   const kept = digest === "" ? "" : `, kept as evidence ${digest}`
   return `[${outcome}; ${text.length} characters are not shown any more${kept}: call ${tool} again to see them]`
 }
 
-const failureMax = 200
+const shortMax = 200

@@ -130,7 +130,10 @@ describe("what an executor is told", () => {
     const turns = Array.from({ length: 6 }, (_, index) =>
       turnOf({
         turn: index + 1,
-        calls: [callOf(`a${index}`, "read_file", "A".repeat(50)), callOf(`b${index}`, "glob", "B".repeat(7))],
+        calls: [
+          callOf(`a${index}`, "read_file", "A".repeat(500)),
+          callOf(`b${index}`, "glob", "B".repeat(201)),
+        ],
       }),
     )
     const results = executor
@@ -138,10 +141,10 @@ describe("what an executor is told", () => {
       .flatMap(message => (message.role === "tool" ? [message.text] : []))
     expect(results).toHaveLength(12)
     expect(results.slice(0, 2)).toEqual([
-      "[succeeded; 50 characters are not shown any more, kept as evidence sha256:a0: call read_file again to see them]",
-      "[succeeded; 7 characters are not shown any more, kept as evidence sha256:b0: call glob again to see them]",
+      "[succeeded; 500 characters are not shown any more, kept as evidence sha256:a0: call read_file again to see them]",
+      "[succeeded; 201 characters are not shown any more, kept as evidence sha256:b0: call glob again to see them]",
     ])
-    expect(results.slice(2).every(text => /^(A{50}|B{7})$/.test(text))).toBe(true)
+    expect(results.slice(2).every(text => /^(A{500}|B{201})$/.test(text))).toBe(true)
   })
 
   test("is exactly what was wrong with an answer, with and without calls in it", () => {
@@ -158,6 +161,14 @@ describe("what an executor is told", () => {
         "Nothing was called. Call a tool to go on, or finish_step when the step is done.",
       "Something in that answer could not be used:\n- there is no tool wriet_file",
     ])
+  })
+
+  test("keeps an older result that is no longer than the line in its place", () => {
+    const old = [callOf("a", "write_file", "wrote a.txt, 5 bytes"), callOf("b", "modify_file", "")]
+    const newer = Array.from({ length: 10 }, (_, at) => callOf(`c${at}`, "glob", "x".repeat(500)))
+    const turns = [turnOf({ calls: [...old, ...newer] })]
+    const messages = executor.messages(viewOf(stateOf({ turns }), { step: present ?? null }))
+    expect(messages.slice(3, 5).map(({ text }) => text)).toEqual(["wrote a.txt, 5 bytes", "succeeded"])
   })
 
   test("still says why an older call failed", () => {
