@@ -19,8 +19,13 @@ export type Rung = (typeof rungs)[number]
 export const editFormats = ["whole", "replace", "diff"] as const
 export type EditFormat = (typeof editFormats)[number]
 
-/** What can be left out of a request, the least missed first. */
+/**
+ * What can be left out of a request, the least missed first. The first two are so also where there is room: results
+ * that are old, and what one of them has beyond its share.
+ */
 export const shortenedParts = [
+  "oldResults",
+  "longResults",
   "results",
   "replies",
   "arguments",

@@ -4,6 +4,7 @@ import type { ModelMessage, ModelRequest } from "../provider/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import type { StageView } from "./stages/contract.ts"
 import { type Fitted, fitMessages } from "./stages/fitted-messages.ts"
+import { newlyShort, nothingShort } from "./stages/short-results.ts"
 import { offerTokens, textTokens, tokensOf } from "./stages/token-estimate.ts"
 
 export interface FittedRequest {
@@ -47,6 +48,8 @@ export function modelRequest(
     of => definition.messages(of).map(redact),
     roomIn(tokensMax),
   )
+  // Only a stage that answers by calling tools is told their results.
+  const short = definition.read === null ? newlyShort(session.state) : nothingShort
   const isAllowed = tokens <= (roomIn(allowed) ?? Number.POSITIVE_INFINITY)
   // It may be longer than was aimed at, but not again as long as what its server has refused.
   const isShorter = refused === null || fixed + tokens < refused
@@ -54,9 +57,11 @@ export function modelRequest(
   const model = settings.selection?.[stage].name ?? settings.model
   return {
     request: { stage, replyIndex: replyCount, model, messages, ...offer },
-    ...{ shortened, shortenedCount, tokensMax },
+    shortened: [...new Set([...short.parts, ...shortened])],
+    shortenedCount: short.parts.length + shortenedCount,
+    tokensMax,
     estimatedTokens: fixed + tokens,
-    tokensBefore: counted(tokensBefore),
+    tokensBefore: counted(tokensBefore + short.tokens),
     tokensAfter: counted(tokens),
     problem:
       tokensMax === null || (isAllowed && isShorter)

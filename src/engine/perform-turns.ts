@@ -74,7 +74,7 @@ const digestOf = onceFor((message: ModelMessage) => sha256Hex(canonicalJson(mess
 
 function trimmedEvents({ stage, step, turn }: AskModel, fitted: FittedRequest) {
   const { tokensBefore, tokensAfter, tokensMax, shortened, shortenedCount } = fitted
-  if (tokensMax === null || shortenedCount === 0) return []
+  if (shortenedCount === 0) return []
   const stepId = step?.step.id ?? null
   return [
     newEvent(ContextTrimmed, {

@@ -125,6 +125,25 @@ describe("a window of 8,192 tokens over a task of ten steps", () => {
   })
 })
 
+describe("results that are too old to be shown", () => {
+  const calls = Array.from({ length: 11 }, (_, at) => callOf(`c${at}`, "glob", "x".repeat(400)))
+  const turns = [turnOf({ seq: 9, calls })]
+
+  test("are counted among what was shortened, beside what had to be", () => {
+    const roomy = requestOf(viewOf(stateOf({ turns })))
+    expect(roomy).toMatchObject({ shortened: ["oldResults"], shortenedCount: 1, tokensMax: null })
+    expect(roomy.tokensBefore).toBeGreaterThan(roomy.tokensAfter)
+    const { settings } = stateOf()
+    const limits = { ...settings.limits, contextTokensMax: roomy.tokensAfter - 100 }
+    const tight = requestOf(viewOf(stateOf({ turns, settings: { ...settings, limits } })))
+    expect(tight).toMatchObject({ shortened: ["oldResults", "results"], tokensBefore: roomy.tokensBefore })
+  })
+
+  test("are so only for a stage that is told results", () => {
+    expect(requestOf(viewOf(stateOf({ turns })), "planner").shortened).toEqual([])
+  })
+})
+
 describe("the size of a request", () => {
   const [step = null] = stepsOf(tenSteps.plan)
   const view = (more: Partial<PipelineState> = {}) => viewOf(smallWindow(more), { step, instructions })

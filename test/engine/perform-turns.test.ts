@@ -205,6 +205,37 @@ describe("a request that is too long for what is allowed", () => {
       expect(Number(estimatedTokens)).toBeWithin(1, 6_001)
   })
 
+  test("also leaves on record what is too old or too long to be shown, once and with the request", async () => {
+    const names = Array.from({ length: 12 }, (_, at) => `${at}.txt`)
+    const content = (at: number) =>
+      at === 3 ? "a long line of text\n".repeat(3_000) : "a line of text\n".repeat(40)
+    room = await agentRoom(
+      [
+        plan,
+        ...names.map(path => reply.calls(["read_file", { path }])),
+        reply.write("greeting.txt", "hello\n"),
+        ...[reply.finish(), reply.review("approve")],
+      ],
+      { files: Object.fromEntries(names.map((path, at) => [path, content(at)])), limits: { turnsMax: 20 } },
+    )
+    expect(await room.drive()).toMatchObject({ exitCode: 0 })
+    expect(
+      room
+        .data("context.trimmed")
+        .map(({ turn, shortened, shortenedCount }) => ({ turn, shortened, shortenedCount })),
+    ).toEqual([
+      { turn: 5, shortened: ["longResults"], shortenedCount: 1 },
+      ...[12, 13, 14].map(turn => ({ turn, shortened: ["oldResults"], shortenedCount: 1 })),
+    ])
+    for (const { tokensBefore, tokensAfter, tokensMax } of room.data("context.trimmed"))
+      expect([Number(tokensBefore) > Number(tokensAfter), tokensMax]).toEqual([true, null])
+    const events = room.events()
+    for (const [at, { type, at: time }] of events.entries())
+      if (type === "context.trimmed")
+        expect(events[at + 1]).toMatchObject({ type: "model.requested", at: time })
+    expect(await check(room.workspace)).toEqual([])
+  })
+
   test("and cannot be shortened is not asked, and its sizes are told", async () => {
     room = await agentRoom([plan], { limits: { contextTokensMax: 300 } })
     const { reason, exitCode } = await room.drive()

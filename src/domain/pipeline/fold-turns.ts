@@ -15,7 +15,8 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
       result: { outcome: "refused", certainty: "notDone", text: refused.reason, digest: refused.reason },
     }))
   const requested = dataOf(ModelRequested, event)
-  if (requested !== null) return { ...state, estimatedTokens: requested.estimatedTokens }
+  if (requested !== null)
+    return { ...state, estimatedTokens: requested.estimatedTokens, told: toldNow(state) }
   const finished = dataOf(TurnFinished, event)
   if (finished === null) return state
   const turn: Turn = {
@@ -41,6 +42,13 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
     usage: usedMore(state.usage, finished.stage, finished.usage),
     tokenScale: correctedScale(state, input),
     tooLong: canBeShorter(finished.failure) ? shorter(state, finished.stage) : state.tooLong,
+  }
+}
+
+function toldNow({ turns, settings }: PipelineState): PipelineState["told"] {
+  return {
+    turnSeq: turns.at(-1)?.seq ?? 0,
+    windowTokens: settings.selection?.executor.windowTokens ?? null,
   }
 }
 

@@ -60,6 +60,7 @@ function initial(event: PipelineEvent, request: string, settings: PipelineSettin
     tokens: 0,
     spentTokens: 0,
     usage: noUsage,
+    told: { turnSeq: 0, windowTokens: null },
     estimatedTokens: 0,
     tokenScale: 1,
     tooLong: {},

@@ -49,6 +49,8 @@ export interface PipelineState {
   readonly spentTokens: number
   /** By stage, for the report. */
   readonly usage: StageUsage
+  /** Up to which turn the last request told, and for which window of the executor. */
+  readonly told: { readonly turnSeq: number; readonly windowTokens: number | null }
   /** The estimate of the request that is not answered yet. */
   readonly estimatedTokens: number
   /** How many tokens a server counts for one that acode estimates; 1 until one has reported. */

@@ -1,4 +1,5 @@
 import * as z from "zod/mini"
+import { described } from "../described.ts"
 import { defineEvent } from "../event-definition.ts"
 import { externalCallsFor } from "../external-calls.ts"
 import { lazily } from "../lazily.ts"
@@ -29,17 +30,20 @@ export const ModelRequested = defineEvent("model.requested", 1, "A model is abou
 export const ContextTrimmed = defineEvent(
   "context.trimmed",
   1,
-  "A request was too long and older parts of it were left out.",
+  "A request leaves out parts: to fit, or results that are newly old or longer than their share.",
   () =>
     z.strictObject({
       stage: Stage(),
       stepId: z.nullable(z.string()),
       turn: Count(),
-      tokensBefore: Count(),
+      tokensBefore: described(Count(), "with what the request before still told"),
       tokensAfter: Count(),
-      tokensMax: Count(),
+      tokensMax: described(z.nullable(Count()), "null where nothing bounds the request"),
       shortenedCount: Count(),
-      shortened: z.array(z.enum(shortenedParts)),
+      shortened: described(
+        z.array(z.enum(shortenedParts)),
+        "oldResults and longResults only of what is newly so, the others to fit",
+      ),
     }),
 )
 

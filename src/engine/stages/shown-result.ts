@@ -1,9 +1,13 @@
 import type { Json } from "../../base/canonical.ts"
-import type { TurnCall } from "../../domain/pipeline/state.ts"
+import { onceFor } from "../../base/once-for.ts"
+import type { TurnCall, TurnResult } from "../../domain/pipeline/state.ts"
 import { bytesPerToken } from "../../domain/pipeline/token-usage.ts"
 import { boundedView } from "../../tools/view.ts"
 import { headOf } from "./text-head.ts"
 import { textTokens } from "./token-estimate.ts"
+
+/** Results that are shown; older ones are told in a line unless they are short. */
+export const shownResultsMax = 10
 
 const resultTokensMax = 10_000
 
@@ -16,9 +20,23 @@ export function resultTokensIn(windowTokens: number | null): number {
 export function shownResult({ tool, arguments: args, result }: TurnCall, tokensMax: number): string {
   if (result === null) return "there is no result"
   const text = result.text || result.outcome
-  if (textTokens(text) <= tokensMax) return text
+  if (wholeTokens(result) <= tokensMax) return text
   return tool === "read_file" ? firstLines(text, args, tokensMax) : bothEnds(text, tool, tokensMax)
 }
+
+/** A result stays the same object, and is looked at again with every request. */
+export const wholeTokens = onceFor(({ text, outcome }: TurnResult) => textTokens(text || outcome))
+
+/** What is hardly longer than the line in its place stays, such as why something failed. */
+export function resultLine({ tool, result }: TurnCall): string {
+  if (result === null) return "there is no result"
+  const { outcome, text, digest } = result
+  if (text.length <= shortMax) return text || outcome
+  const kept = digest === "" ? "" : `, kept as evidence ${digest}`
+  return `[${outcome}; ${text.length} characters are not shown any more${kept}: call ${tool} again to see them]`
+}
+
+const shortMax = 200
 
 /** The beginning only, so that the next call can go on where it stops. */
 function firstLines(text: string, args: Json, tokensMax: number): string {

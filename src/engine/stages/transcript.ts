@@ -3,10 +3,7 @@ import type { PipelineState, Turn, TurnCall } from "../../domain/pipeline/state.
 import { withoutThinking } from "../../domain/thinking.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
 import { type EditTools, fallbackRemark } from "./edit-tools.ts"
-import { resultTokensIn, shownResult } from "./shown-result.ts"
-
-/** Results that are shown; older ones are told in a line unless they are short. */
-const wholeResultsMax = 10
+import { resultLine, resultTokensIn, shownResult, shownResultsMax } from "./shown-result.ts"
 
 /** After the calls of a turn come exactly their results, in their order. Turns without an answer are left out. */
 export function transcript(state: PipelineState, edits: EditTools): readonly ModelMessage[] {
@@ -14,7 +11,7 @@ export function transcript(state: PipelineState, edits: EditTools): readonly Mod
   const resultCount = answered.reduce((sum, { calls }) => sum + calls.length, 0)
   const tokensMax = resultTokensIn(state.settings.selection?.executor.windowTokens ?? null)
   const remarked = edits.remarked(state.turns)
-  let older = resultCount - wholeResultsMax
+  let older = resultCount - shownResultsMax
   return answered.flatMap(turn => {
     const olderCount = Math.min(turn.calls.length, Math.max(0, older))
     older -= turn.calls.length
@@ -79,14 +76,3 @@ function said(calls: Turn["calls"], problems: readonly string[]): readonly Model
 }
 
 const noCalls = `Nothing was called. Call a tool to go on, or ${finishTool} when the step is done.`
-
-/** What is hardly longer than the line in its place stays, such as why something failed. */
-function resultLine({ tool, result }: TurnCall): string {
-  if (result === null) return "there is no result"
-  const { outcome, text, digest } = result
-  if (text.length <= shortMax) return text || outcome
-  const kept = digest === "" ? "" : `, kept as evidence ${digest}`
-  return `[${outcome}; ${text.length} characters are not shown any more${kept}: call ${tool} again to see them]`
-}
-
-const shortMax = 200

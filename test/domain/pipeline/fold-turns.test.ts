@@ -49,6 +49,13 @@ const asked = (estimatedTokens: number) =>
     ...{ estimatedTokens, model: "m", endpoint: "http://127.0.0.1:1" },
   })
 
+test("what was told are the turns before a request, as long as no other was made", () => {
+  const session = atStep().add(replied())
+  const told = { turnSeq: session.events.length, windowTokens: null }
+  expect(session.add(asked(1_000)).state.told).toEqual(told)
+  expect(session.add(replied()).state.told).toEqual(told)
+})
+
 describe("how a server counts", () => {
   const scaleAfter = (estimatedTokens: number, input: number) =>
     atStep().add(asked(estimatedTokens), replied({ usage: { input, output: 1 } })).state.tokenScale

@@ -47,6 +47,7 @@ describe("the state of a session", () => {
       lastChangeSeq: 0,
       tokens: 0,
       usage: { planner: unused, executor: unused, verifier: unused, reviewer: unused },
+      told: { turnSeq: 0, windowTokens: null },
       estimatedTokens: 0,
       tokenScale: 1,
       spentTokens: 0,

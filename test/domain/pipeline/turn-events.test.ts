@@ -18,6 +18,7 @@ describe("an event of a turn", () => {
     ["a request", ModelRequested, asked],
     ["a request to a script", ModelRequested, { ...asked, model: null, endpoint: null }],
     ["a context that was trimmed", ContextTrimmed, trimmed],
+    ["old results, left out without any limit", ContextTrimmed, { ...trimmed, tokensMax: null }],
     ["a reply", TurnFinished, reply.data],
   ])("has the declared shape: %s", (_, definition, data) => {
     expect(definition.data.safeParse(JSON.parse(JSON.stringify(data))).success).toBe(true)
