@@ -1,7 +1,6 @@
-import type { Protocol } from "../../domain/model-choice.ts"
 import type { FoundServer } from "./found-server.ts"
+import { listedName, type WantedName } from "./model-name.ts"
 import { noSuchModel } from "./model-problem.ts"
-import type { NamedModel } from "./named-model.ts"
 import { isUsable } from "./usable-model.ts"
 
 export interface ChosenName {
@@ -11,15 +10,15 @@ export interface ChosenName {
 }
 
 /** The name of a model as the server knows it. Throws ACODE-MODEL-007 with what is there. */
-export function namedModel(wanted: Pick<NamedModel, "name" | "written">, found: FoundServer): ChosenName {
-  const { models, server } = found
+export function namedModel(wanted: WantedName, { models, server }: FoundServer): ChosenName {
   if (models === null) return { name: wanted.name, why: null }
-  const names = models.map(({ name }) => name)
-  const match = [wanted.name, wanted.written].flatMap(
-    name => names.find(each => isSameName(each, name, server.protocol)) ?? [],
-  )[0]
-  if (match === undefined) throw noSuchModel(wanted.written, names, server.endpoint)
-  return { name: match, why: null }
+  const name = listedName(wanted, models, server.protocol)
+  if (name !== null) return { name, why: null }
+  throw noSuchModel(
+    wanted.written,
+    models.map(each => each.name),
+    server.endpoint,
+  )
 }
 
 /** One for a person who named none: what is loaded answers soonest. Never on a server elsewhere, where it costs. */
@@ -36,14 +35,4 @@ export function anyModel({ models, server, endpoint }: FoundServer): ChosenName 
   if (usable.length === 1) return { name: first.name, why: "the only one there" }
   if (loaded !== undefined) return { name: loaded.name, why: "it is loaded there" }
   return { name: first.name, why: `the first of ${usable.length} there; --model names another one` }
-}
-
-function isSameName(there: string, wanted: string, protocol: Protocol): boolean {
-  return protocol === "ollama" ? fullName(there) === fullName(wanted) : there === wanted
-}
-
-/** Ollama knows a model without a tag as the one tagged latest, and does not look at the case. */
-function fullName(name: string): string {
-  const lower = name.toLowerCase()
-  return lower.lastIndexOf(":") > lower.lastIndexOf("/") ? lower : `${lower}:latest`
 }

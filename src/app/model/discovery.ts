@@ -3,6 +3,7 @@ import type { ListedModel, ModelServer } from "../../provider/server.ts"
 import type { Endpoint } from "../../provider/transport/contract.ts"
 import { readEndpoint } from "../../provider/transport/endpoint.ts"
 import { glanceLimits } from "./limits.ts"
+import { listedName, type WantedName } from "./model-name.ts"
 import { openServer, type ServerAddress } from "./open-server.ts"
 import { isUsable } from "./usable-model.ts"
 import type { UsualServer } from "./usual-servers.ts"
@@ -15,9 +16,9 @@ export interface DiscoveredServer {
 
 /** What was seen of the usual servers. */
 export interface Discovery {
-  /** The first with a model to talk to, or else the first that answers as a model server does. */
+  /** The first with what is wanted, or else with a model to talk to, or else that answers as a model server does. */
   readonly server: DiscoveredServer | null
-  /** The first that is there and still loads its model, where none has one yet. */
+  /** The first that is there and still loads its model, where none has what is wanted. */
   readonly loading: LoadingServer | null
 }
 
@@ -31,11 +32,13 @@ type SearchedWay = Pick<ServerAddress, "egress" | "externalCalls">
 const nobody: Discovery = { server: null, loading: null }
 
 /**
- * Looks for all of them side by side and gives the first in their order that has a model to talk to, for many have an
- * Ollama installed that they never use. None is sent a key: nobody said who listens there.
+ * Looks for all of them side by side and gives the first in their order that has all models wanted by name, or any
+ * model to talk to where none is: many have an Ollama installed that they never use. None is sent a key: nobody said
+ * who listens there.
  */
 export async function discover(
   servers: readonly UsualServer[],
+  wanted: readonly WantedName[],
   way: SearchedWay,
   signal: AbortSignal,
 ): Promise<Discovery> {
@@ -46,13 +49,24 @@ export async function discover(
   try {
     for (const each of looks) {
       const { server, loading } = await each
-      if (server?.models.some(isUsable) === true) return { server, loading: null }
-      seen = { server: seen.server ?? server, loading: seen.loading ?? loading }
+      if (server !== null && hasAll(server, wanted)) return { server, loading: null }
+      seen = { server: better(seen.server, server), loading: seen.loading ?? loading }
     }
     return seen
   } finally {
     found.abort()
   }
+}
+
+function hasAll({ server, models }: DiscoveredServer, wanted: readonly WantedName[]): boolean {
+  if (wanted.length === 0) return models.some(isUsable)
+  return wanted.every(name => listedName(name, models, server.protocol) !== null)
+}
+
+/** The one before, unless it has no model to talk to and the other does. */
+function better(before: DiscoveredServer | null, other: DiscoveredServer | null): DiscoveredServer | null {
+  const isBetter = other?.models.some(isUsable) === true && before?.models.some(isUsable) !== true
+  return isBetter ? other : (before ?? other)
 }
 
 async function look(usual: UsualServer, way: SearchedWay, signal: AbortSignal): Promise<Discovery> {

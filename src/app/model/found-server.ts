@@ -10,6 +10,7 @@ import { consentMissing, destinationOf } from "./destination.ts"
 import { discover } from "./discovery.ts"
 import type { KeptCalls } from "./external-call-log.ts"
 import { lookLimits } from "./limits.ts"
+import { type WantedName, wantedNames } from "./model-name.ts"
 import { noServer, serverProblem } from "./model-problem.ts"
 import { type NamedModel, readNamedModel } from "./named-model.ts"
 import { openServer } from "./open-server.ts"
@@ -68,7 +69,7 @@ export async function askForServer(
     ollamaHost: environment.ollamaHost,
   })
   if (destination.kind === "search") {
-    const found = search(room, destination.protocol)
+    const found = search(room, destination.protocol, wantedNames(config, named))
     return { found: found.then(server => ({ ...server, named })) }
   }
   const { endpoint } = destination
@@ -107,11 +108,12 @@ function consentFor(endpoint: Endpoint, { mode, consentsNow, consented }: Server
 async function search(
   { usualServers, signal, externalCalls }: ModelRoom,
   protocol: Protocol | null,
+  wanted: readonly WantedName[],
 ): Promise<Omit<FoundServer, "named">> {
   const meant = usualServers.filter(usual => protocol === null || usual.protocol === protocol)
   const egress = egressOf("local-only", null, null, null)
-  const { server, loading } = await discover(meant, { egress, externalCalls }, signal)
-  // A server without a model is of less use than one that is about to have one.
+  const { server, loading } = await discover(meant, wanted, { egress, externalCalls }, signal)
+  // A server without what is wanted is of less use than one that is about to have a model.
   if (loading !== null) throw serverProblem(loading.failure, loading.endpoint)
   if (server !== null) return { ...server, consentBy: null }
   if (signal.aborted) throw stopped()

@@ -13,6 +13,8 @@ import { configWith, modelRoomWith, usualAt, wishFor } from "./model-room.ts"
 const serving = (protocol: Protocol, more: Partial<ModelServerOptions> = {}) =>
   startModelServer({ protocol, answer: () => says("hi"), ...more })
 
+const noRoles = { planner: null, executor: null, verifier: null, reviewer: null }
+
 /** Nobody listens there: ports below 1024 are not given to tests. */
 const nowhere = "http://127.0.0.1:9"
 
@@ -69,6 +71,27 @@ describe("the server of a session", () => {
     }
   })
 
+  test("is the first of the usual ones that has the model which is named, wherever others have some", async () => {
+    const offering = (name: string) => [
+      { name, trainedTokens: 8192, loadedTokens: 8192, parameters: "1.0B", tools: true },
+    ]
+    await using ollama = await serving("ollama", { models: offering("small:latest") })
+    await using studio = await serving("openai", { flavour: "lmstudio", models: offering("big") })
+    const usual = [usualAt(ollama.endpoint, "ollama"), usualAt(studio.endpoint, "openai")]
+    const endpointFor = async (model: string | null, config = configWith()) =>
+      (await findServer(modelRoomWith(config, {}, usual), wishFor({ model }))).server.endpoint
+    expect(await endpointFor("big")).toBe(studio.endpoint)
+    expect(await endpointFor("small")).toBe(ollama.endpoint)
+    expect(await endpointFor(null, configWith({ name: "big" }))).toBe(studio.endpoint)
+    expect(await endpointFor(null, configWith({}, { models: { ...noRoles, reviewer: "big" } }))).toBe(
+      studio.endpoint,
+    )
+    // What is typed is meant for every stage, whatever is configured.
+    expect(await endpointFor("small", configWith({ name: "big" }))).toBe(ollama.endpoint)
+    // Where nobody has it, the first one says what it has.
+    expect(await endpointFor("huge")).toBe(ollama.endpoint)
+  })
+
   test("that still loads its model is there, and to be asked again in a moment", async () => {
     const answers = (status: number, message: string) =>
       Bun.serve({
@@ -94,6 +117,9 @@ describe("the server of a session", () => {
     const named = modelRoomWith(configWith({ endpoint, provider: "openai" }))
     expect(await failureOf(() => findServer(named, wishFor()))).toEqual(told)
     expect((await search(usual, usualAt(ollama.endpoint, "ollama"))).server.endpoint).toBe(ollama.endpoint)
+    // It may be the very model that is wanted by name.
+    const both = modelRoomWith(configWith(), {}, [usualAt(ollama.endpoint, "ollama"), usual])
+    expect(await failureOf(() => findServer(both, wishFor({ model: "big" })))).toEqual(told)
     using other = answers(503, "no upstream")
     const foreign = usualAt(`http://127.0.0.1:${other.port}`, "openai")
     expect((await failureOf(() => search(foreign))).message).toStartWith("no model server was found")
