@@ -50,8 +50,8 @@ export async function driveAgent(parts: AgentParts, stopping: Stopping): Promise
       obey(parts, asked, 22)
       continue
     }
-    using limits = limitsOf(parts, action, stopping.stop)
-    await perform(parts, action, limits.signal, raw)
+    using limits = limitsOf(parts, action, stopping)
+    await perform(parts, action, limits, raw)
     parts.faults.reach("agent.performed")
   }
   throw new Error(`the session did not come to rest within ${actionsMax} actions`)
@@ -70,14 +70,15 @@ const interruptions: Readonly<Record<StopCause, ControlRequest>> = {
 async function perform(
   parts: AgentParts,
   action: Exclude<Action, { kind: "rest" | "settleCall" }>,
-  signal: AbortSignal,
+  limits: Limits,
   raw: RawArguments,
 ): Promise<void> {
+  const { signal } = limits
   switch (action.kind) {
     case "enterStage":
       return enterStage(parts, action)
     case "askModel":
-      return askModel(parts, action, signal, raw)
+      return askModel(parts, action, limits, raw)
     case "proposePlan":
       return proposePlan(parts, action)
     case "askAboutPlan":
@@ -123,17 +124,29 @@ function obey(parts: AgentParts, { control, by, reason }: ControlRequest, exitCo
   parts.session.append([newEvent(SessionPaused, { by, reason }), newEvent(SessionRested, rest)])
 }
 
+interface Limits extends Disposable {
+  /** What is being done has to end. */
+  readonly signal: AbortSignal
+  /** For while nothing is done: the session is to rest as well. Made only for that, because it costs. */
+  readonly waiting: () => AbortSignal
+}
+
 /**
  * What is being done is ended when its time is over, when the person insists, or when somebody cancels the session. The
  * time in which a person is asked is not counted, and a pause does not have to wait for their answer.
  */
-function limitsOf({ session, clock, control }: AgentParts, { kind }: Action, stop: AbortSignal) {
+function limitsOf(
+  { session, clock, control }: AgentParts,
+  { kind }: Action,
+  { drain, stop }: Stopping,
+): Limits {
   const deadline = deadlineMs(session.state)
   const limits = new AbortController()
   const stopNow = () => limits.abort(stop.reason)
   if (stop.aborted) stopNow()
   // Not a signal made of two: each of those costs more than all the rest of this.
   else stop.addEventListener("abort", stopNow)
+  let paused: AbortController | null = null
   let leftMs = deadline === null ? Number.POSITIVE_INFINITY : deadline - clock.now()
   let lastMs = clock.monotonicMs()
   const look = () => {
@@ -141,6 +154,7 @@ function limitsOf({ session, clock, control }: AgentParts, { kind }: Action, sto
     if (session.lastType !== ApprovalRequested.type) leftMs -= nowMs - lastMs
     lastMs = nowMs
     const asked = control()
+    if (asked !== null) paused?.abort()
     const isStopped = asked?.control === "cancel" || (asked !== null && questions.has(kind))
     if (leftMs > 0 && !isStopped) timer = setTimeout(look, soon())
     else limits.abort(isStopped ? "control" : "deadline")
@@ -149,6 +163,10 @@ function limitsOf({ session, clock, control }: AgentParts, { kind }: Action, sto
   let timer = setTimeout(look, soon())
   return {
     signal: limits.signal,
+    waiting: () => {
+      paused = new AbortController()
+      return AbortSignal.any([drain, limits.signal, paused.signal])
+    },
     [Symbol.dispose]: () => {
       clearTimeout(timer)
       stop.removeEventListener("abort", stopNow)

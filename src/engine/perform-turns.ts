@@ -19,16 +19,20 @@ export type RawArguments = Map<string, Json>
 
 type AskModel = Extract<Action, { kind: "askModel" }>
 
-/** Asks the model and records what it says, before any of it is done. */
+/**
+ * Asks the model and records what it says, before any of it is done. Before it is asked again there is nothing to lose:
+ * whoever lets the session rest does not have to wait for that.
+ */
 export async function askModel(
   parts: AgentParts,
   action: AskModel,
-  signal: AbortSignal,
+  { signal, waiting }: { readonly signal: AbortSignal; readonly waiting: () => AbortSignal },
   raw: RawArguments,
 ): Promise<void> {
   const waitMs = Math.max(action.waitAtLeastMs, action.waitMs * parts.jitter())
-  if (waitMs > 0) await parts.wait(waitMs, signal)
-  if (signal.aborted) return
+  const early = waitMs > 0 ? waiting() : signal
+  if (waitMs > 0) await parts.wait(waitMs, early)
+  if (early.aborted) return
   const view = stageView(parts, action.stage, action.step)
   const fitted = modelRequest(parts, action.stage, view)
   const { session, clock } = parts
