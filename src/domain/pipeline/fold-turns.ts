@@ -22,6 +22,7 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
   const turn: Turn = {
     turn: finished.turn,
     seq: event.seq,
+    atMs: Date.parse(event.at),
     text: contents.text(finished.text),
     calls: finished.calls.map(({ id, tool, arguments: args, argsDigest }) => ({
       ...{ id, tool, argsDigest },

@@ -41,11 +41,13 @@ export function retryAfterFailure(
       reason: `${failure.message}: the model server wants to be left alone for ${Math.ceil(waitAtLeastMs / 1000)} s`,
       advice: "`acode resume` after that time, or with another --model",
     })
+  // What had passed when somebody took the session up again is not waited for once more.
+  const leftOf = (ms: number) => Math.max(0, ms - Math.max(0, state.drivenSinceMs - last.atMs))
   if (failure.retryable && failures <= retriesAllowed(state.settings.limits, failure.kind))
     // Less is asked of the same server: time would not change its mind.
     return isTooLong(failure.kind)
       ? { ...again, ...atOnce }
-      : { ...again, waitMs: backoffMs(failures), waitAtLeastMs }
+      : { ...again, waitMs: leftOf(backoffMs(failures)), waitAtLeastMs: leftOf(waitAtLeastMs) }
   const mending = mendings[failure.kind]
   if (mending !== undefined)
     return escalate(stage, "Unrecoverable", mending.exitCode, {

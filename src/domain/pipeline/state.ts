@@ -143,6 +143,7 @@ export interface StepCall {
 export interface Turn {
   readonly turn: number
   readonly seq: number
+  readonly atMs: number
   readonly text: string
   readonly calls: readonly TurnCall[]
   /** Null when it was not of the right shape, or not asked for. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { newEvent } from "../../../src/domain/event-definition.ts"
 import { StepRefused } from "../../../src/domain/pipeline/pipeline-events.ts"
 import { ModelRequested } from "../../../src/domain/pipeline/turn-events.ts"
-import { callAsked, callSettled, replied, wanted } from "../../support/pipeline-events.ts"
+import { callAsked, callSettled, replied, startMs, wanted } from "../../support/pipeline-events.ts"
 import { atStep } from "../../support/pipeline-sessions.ts"
 
 describe("a turn", () => {
@@ -18,6 +18,7 @@ describe("a turn", () => {
       {
         turn: 1,
         seq: session.events.length,
+        atMs: startMs,
         text: "let me see",
         calls: [
           {

@@ -6,6 +6,7 @@ function turnOf(text: string, ...calls: readonly (readonly [string, string])[]):
   return {
     turn: 1,
     seq: 1,
+    atMs: 0,
     text,
     calls: calls.map(([argsDigest, digest]) => ({
       ...{ id: "c", tool: "read_file", arguments: {}, argsDigest },

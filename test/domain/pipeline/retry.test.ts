@@ -3,7 +3,15 @@ import type { Protocol } from "../../../src/domain/model-choice.ts"
 import { nextReply, turnsOfRun } from "../../../src/domain/pipeline/retry.ts"
 import type { ModelSelection } from "../../../src/domain/pipeline/settings.ts"
 import type { TurnFailure } from "../../../src/domain/pipeline/state.ts"
-import { entered, escalated, replied, resumed, settingsOf, wanted } from "../../support/pipeline-events.ts"
+import {
+  entered,
+  escalated,
+  replied,
+  rested,
+  resumed,
+  settingsOf,
+  wanted,
+} from "../../support/pipeline-events.ts"
 import { atPlanner, atReviewer, atStep } from "../../support/pipeline-sessions.ts"
 
 const busy = { kind: "overloaded", message: "try later", retryable: true, retryAfterMs: null }
@@ -80,6 +88,18 @@ describe("a model that could not answer", () => {
     session.add(entered("executor", { attempt: 1 }))
     expect(session.next()).toMatchObject({ kind: "askModel", stage: "executor", turn: 1, waitMs: 0 })
     expect(session.add(failing(busy)).next()).toMatchObject({ kind: "askModel", waitMs: 1_000 })
+  })
+
+  test("is not left alone again for what has passed before the session went on", () => {
+    const later = { ...busy, kind: "rateLimited", retryAfterMs: 7_000 }
+    const waitsAfter = (passedMs: number) => {
+      const session = atStep().add(failing(later))
+      session.nowMs += passedMs
+      return session.add(rested(130), resumed(settingsOf())).next()
+    }
+    expect(waitsAfter(400)).toMatchObject({ waitMs: 600, waitAtLeastMs: 6_600 })
+    expect(waitsAfter(5_000)).toMatchObject({ waitMs: 0, waitAtLeastMs: 2_000 })
+    expect(waitsAfter(60_000)).toMatchObject({ waitMs: 0, waitAtLeastMs: 0 })
   })
 
   test("keeps its count of failures when another process takes over", () => {

@@ -110,7 +110,7 @@ export function stageRun(more: Partial<StageRun>): StageRun {
 }
 
 export function turnOf(more: Partial<Turn>): Turn {
-  return { turn: 1, seq: 9, text: "", calls: [], output: null, problems: [], failure: null, ...more }
+  return { turn: 1, seq: 9, atMs: 0, text: "", calls: [], output: null, problems: [], failure: null, ...more }
 }
 
 export function callOf(id: string, tool: string, text: string | null, args: Json = {}): TurnCall {
