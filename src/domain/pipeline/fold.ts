@@ -112,6 +112,8 @@ function resume(
     rest: null,
     unknownCall: isSeen ? null : state.unknownCall,
     steps: state.steps.map(again),
+    // The server may have been started with a larger window since, and finds it out anew where it was not.
+    tooLong: {},
     drivenSinceMs: Date.parse(event.at),
   }
 }

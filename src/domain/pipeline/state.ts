@@ -55,7 +55,7 @@ export interface PipelineState {
   readonly estimatedTokens: number
   /** How many tokens a server counts for one that acode estimates; 1 until one has reported. */
   readonly tokenScale: number
-  /** By stage, the shortest request that its server found too long, in tokens as acode estimates. */
+  /** By stage, the shortest request that its server found too long since somebody went on, as acode estimates. */
   readonly tooLong: Readonly<Partial<Record<Stage, number>>>
   /** Since when the present process works, for what time it may take; moved on by every wait for a person. */
   readonly drivenSinceMs: number

@@ -2,7 +2,16 @@ import { describe, expect, test } from "bun:test"
 import { newEvent } from "../../../src/domain/event-definition.ts"
 import { StepRefused } from "../../../src/domain/pipeline/pipeline-events.ts"
 import { ModelRequested } from "../../../src/domain/pipeline/turn-events.ts"
-import { callAsked, callSettled, replied, startMs, wanted } from "../../support/pipeline-events.ts"
+import {
+  callAsked,
+  callSettled,
+  replied,
+  rested,
+  resumed,
+  settingsOf,
+  startMs,
+  wanted,
+} from "../../support/pipeline-events.ts"
 import { atStep } from "../../support/pipeline-sessions.ts"
 
 describe("a turn", () => {
@@ -88,6 +97,11 @@ describe("a request that its server found too long", () => {
     const session = atStep().add(...refused(4_000), ...refused(3_000), ...refused(5_000))
     expect(session.state.tooLong).toEqual({ executor: 3_000 })
     expect(session.add(asked(2_000), replied()).state.tooLong).toEqual({ executor: 3_000 })
+  })
+
+  test("is forgotten when the session goes on, for the server may have more room by then", () => {
+    const session = atStep().add(...refused(4_000), rested(22), resumed(settingsOf()))
+    expect(session.state.tooLong).toEqual({})
   })
 
   test("is not what could not even be asked", () => {
