@@ -34,8 +34,8 @@ export interface ModelLook extends Disposable {
 
 /**
  * Asks the server, which answers while other things are done. What was recorded holds, the consent included, until
- * somebody says otherwise, here or in the configuration. A script or a recording needs no server, and then nothing is
- * opened at all.
+ * somebody says otherwise, here or in the configuration; only a window is never larger than the server says it is by
+ * now. A script or a recording needs no server, and then nothing is opened at all.
  */
 export async function lookForModels(
   wiring: Wiring,
@@ -85,20 +85,22 @@ async function wanted(
     const selection = record === undefined ? modelsOf(replay) : null
     return { settings: { ...settings, selection }, search: null }
   }
+  const room = await modelRoom(wiring, notice, signal)
   if (before !== null && !said.model) {
     const flag = repliesFlag(settings.selection)
     if (flag !== null) throw repliesMissing(flag)
     if (!said.mode) {
       const { isMoved } = await import("./moved-server.ts")
-      const { environment } = wiring.request
       checkRecorded(settings.mode, settings.selection?.endpoint ?? "", values.model.endpoint)
-      if (!isMoved({ config: values, environment, notice }, settings)) return { settings, search: null }
+      if (!isMoved(room, settings)) {
+        const { withPresentWindows } = await import("./present-windows.ts")
+        return { settings: await withPresentWindows(room, settings), search: null }
+      }
     }
   }
   // Who takes back the consent means the provider as well, unless another one is named.
   const isRevoked = before?.mode === "burst" && settings.mode !== "burst" && !said.model
   const model = isRevoked ? null : settings.model
-  const room = await modelRoom(wiring, notice, signal)
   const isTyped = before === null || said.mode
   // Loaded when it is asked for: it brings the transport along.
   const { askForServer } = await import("./found-server.ts")

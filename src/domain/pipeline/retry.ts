@@ -87,7 +87,7 @@ const mendings: Readonly<Record<string, Mending>> = {
 const otherWords =
   "ask for it in other words or of another model: acode resume --model NAME; `acode config mode` says what may be talked to"
 
-/** What a person allowed is raised by a flag. The window is recorded, and looked at again only with the model. */
+/** What a person allowed is raised by a flag. The window is recorded, and grows only with another choice. */
 function moreContext(settings: PipelineSettings, stage: Stage): string {
   const { selection, limits } = settings
   if (selection === null || requestTokensMax(settings, stage) === limits.contextTokensMax)
