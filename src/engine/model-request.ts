@@ -1,5 +1,6 @@
 import { requestTokensMax } from "../domain/pipeline/settings.ts"
 import type { Stage } from "../domain/pipeline/stage.ts"
+import { tokenScaleOf } from "../domain/pipeline/token-scale.ts"
 import type { ModelMessage, ModelRequest } from "../provider/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import type { StageView } from "./stages/contract.ts"
@@ -28,7 +29,8 @@ export function modelRequest(
   view: StageView,
 ): FittedRequest {
   const definition = stages[stage]
-  const { settings, tokenScale, tooLong: foundTooLong, replyCount } = session.state
+  const { settings, tooLong: foundTooLong, replyCount } = session.state
+  const tokenScale = tokenScaleOf(session.state, stage)
   const offer = {
     tools: definition.offered(view),
     format: definition.format,

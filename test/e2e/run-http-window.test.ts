@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type { ReplyText } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
 import { httpWorkspace } from "../support/http-workspace.ts"
+import type { ModelServerOptions } from "../support/model-server/contract.ts"
 import { probeAnswer } from "../support/model-server/probes.ts"
 import { requestFacts } from "../support/model-server/request-facts.ts"
 import { scriptedAnswers } from "../support/model-server/scripted.ts"
@@ -103,6 +104,34 @@ describe("a model with a window of 8,192 tokens", () => {
     const more = await room.goOn("--model", "ollama/fake")
     expect(more.data("plan.proposed")).toHaveLength(1)
     expect(JSON.stringify(server.chats.at(-1)?.body)).toContain('"num_ctx":16384')
+  }, 30_000)
+})
+
+describe("two models that count differently", () => {
+  test("are each asked by their own count", async () => {
+    const steps = [open("s1", "WRITE_FILE")]
+    const scripted = scriptedAnswers([
+      reply.plan({ write: [contract], acceptance: [contains(contract, "quince")], steps }),
+      reply.write(contract, "quince\n"),
+      ...[reply.finish(), reply.review("approve")],
+    ])
+    const answer: ModelServerOptions["answer"] = (received, index) => {
+      const given = scripted(received, index)
+      const { model, promptTokens } = requestFacts("openai", received.body)
+      if ("acts" in given || model !== "wordy") return given
+      return { ...given, usage: { input: promptTokens * 3, output: 10 } }
+    }
+    const models = ["wordy", "terse"].map(name => ({
+      ...{ name, trainedTokens: 32_768, loadedTokens: 16_384, parameters: "7.0B", tools: true },
+    }))
+    await using server = await startModelServer({ protocol: "openai", flavour: "lmstudio", answer, models })
+    const roles = { planner: "wordy", executor: "terse", verifier: "terse", reviewer: "terse" }
+    const more = { models: roles }
+    using room = httpWorkspace({ endpoint: server.endpoint, files, model: { provider: "openai" }, more })
+    const run = await room.ask("--yes=plan,file_write", "--context-files", "in[0-2].txt")
+    expect(run.exitCode).toBe(0)
+    // Three times as long it would have had no room for the files.
+    expect(run.data("context.trimmed")).toEqual([])
   }, 30_000)
 })
 

@@ -144,6 +144,8 @@ describe("results that are too old to be shown", () => {
   })
 })
 
+const counting = (scale: number) => new Map([["some-model", scale]])
+
 describe("the size of a request", () => {
   const [step = null] = stepsOf(tenSteps.plan)
   const view = (more: Partial<PipelineState> = {}) => viewOf(smallWindow(more), { step, instructions })
@@ -159,10 +161,10 @@ describe("the size of a request", () => {
 
   test("is corrected by what the server counted", () => {
     const plain = requestOf(view())
-    const scaled = requestOf(view({ tokenScale: 2 }))
+    const scaled = requestOf(view({ tokenScales: counting(2) }))
     expect(scaled.tokensBefore).toBeGreaterThan(plain.tokensBefore * 1.9)
     expect(scaled.tokensAfter).toBeLessThanOrEqual(8_192 - 2_048)
-    expect(requestOf(view({ tokenScale: 0.7 })).tokensBefore).toBeLessThan(plain.tokensBefore)
+    expect(requestOf(view({ tokenScales: counting(0.7) })).tokensBefore).toBeLessThan(plain.tokensBefore)
   })
 
   test("is less than what its server found too long, and only for that stage", () => {
@@ -171,7 +173,7 @@ describe("the size of a request", () => {
     const shorter = requestOf(view(refused))
     expect(shorter.estimatedTokens).toBeLessThanOrEqual((estimatedTokens * 2) / 3)
     expect(shorter.problem).toBeNull()
-    expect(requestOf(view({ ...refused, tokenScale: 2 })).estimatedTokens).toBeLessThanOrEqual(
+    expect(requestOf(view({ ...refused, tokenScales: counting(2) })).estimatedTokens).toBeLessThanOrEqual(
       (estimatedTokens * 2) / 3,
     )
     expect(requestOf(view(refused), "planner").estimatedTokens).toBe(

@@ -4,6 +4,7 @@ import { StepRefused } from "./pipeline-events.ts"
 import type { Contents, PipelineEvent } from "./recorded-event.ts"
 import type { Stage } from "./stage.ts"
 import type { PipelineState, Turn, TurnCall } from "./state.ts"
+import { correctedScales } from "./token-scale.ts"
 import { spentTokens, usedMore } from "./token-usage.ts"
 import { ModelRequested, TurnFinished } from "./turn-events.ts"
 
@@ -41,7 +42,7 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
     tokens: state.tokens + input + output,
     spentTokens: state.spentTokens + spentTokens(finished.usage, state.estimatedTokens, turn),
     usage: usedMore(state.usage, finished.stage, finished.usage),
-    tokenScale: correctedScale(state, input),
+    tokenScales: correctedScales(state, finished.stage, input),
     tooLong: canBeShorter(finished.failure) ? shorter(state, finished.stage) : state.tooLong,
   }
 }
@@ -62,18 +63,6 @@ function shorter({ tooLong, estimatedTokens }: PipelineState, stage: Stage): Pip
   const known = tooLong[stage] ?? Number.POSITIVE_INFINITY
   return { ...tooLong, [stage]: Math.min(known, estimatedTokens) }
 }
-
-/** A short request says little about how a server counts, and one that reports nonsense must not starve the session. */
-function correctedScale({ estimatedTokens, tokenScale }: PipelineState, input: number): number {
-  if (estimatedTokens < estimateMin || input === 0) return tokenScale
-  return Math.min(tokenScaleMax, Math.max(scaleMin, input / estimatedTokens))
-}
-
-const estimateMin = 200
-const scaleMin = 0.7
-
-/** Beyond this it is not the count that is wrong. */
-const tokenScaleMax = 3
 
 /**
  * Calls are found by the id the model gave them, newest turn first: some models count from 1 in every turn, and some

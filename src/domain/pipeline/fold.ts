@@ -62,7 +62,7 @@ function initial(event: PipelineEvent, request: string, settings: PipelineSettin
     usage: noUsage,
     told: { turnSeq: 0, windowTokens: null },
     estimatedTokens: 0,
-    tokenScale: 1,
+    tokenScales: new Map(),
     tooLong: {},
     drivenSinceMs: Date.parse(event.at),
   }

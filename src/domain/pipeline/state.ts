@@ -53,8 +53,8 @@ export interface PipelineState {
   readonly told: { readonly turnSeq: number; readonly windowTokens: number | null }
   /** The estimate of the request that is not answered yet. */
   readonly estimatedTokens: number
-  /** How many tokens a server counts for one that acode estimates; 1 until one has reported. */
-  readonly tokenScale: number
+  /** By model, how many tokens its server counts for one that acode estimates. */
+  readonly tokenScales: ReadonlyMap<string, number>
   /** By stage, the shortest request that its server found too long since somebody went on, as acode estimates. */
   readonly tooLong: Readonly<Partial<Record<Stage, number>>>
   /** Since when the present process works, for what time it may take; moved on by every wait for a person. */

@@ -66,27 +66,6 @@ test("what was told are the turns before a request, as long as no other was made
   expect(session.add(replied()).state.told).toEqual(told)
 })
 
-describe("how a server counts", () => {
-  const scaleAfter = (estimatedTokens: number, input: number) =>
-    atStep().add(asked(estimatedTokens), replied({ usage: { input, output: 1 } })).state.tokenScale
-
-  test("corrects the estimate, within reason", () => {
-    expect(scaleAfter(1_000, 1_500)).toBe(1.5)
-    expect(scaleAfter(1_000, 10)).toBe(0.7)
-    expect(scaleAfter(1_000, 90_000)).toBe(3)
-  })
-
-  test("is not learnt from a short request, nor from one that was not counted", () => {
-    expect(scaleAfter(100, 150)).toBe(1)
-    expect(scaleAfter(1_000, 0)).toBe(1)
-  })
-
-  test("is not learnt from a request that was too long", () => {
-    const usage = { input: 0, output: 0 }
-    expect(atStep().add(asked(1_000), replied({ failure: tooLong, usage })).state.tokenScale).toBe(1)
-  })
-})
-
 const tooLong = { kind: "contextTooLong", message: "", retryable: true, retryAfterMs: null }
 
 describe("a request that its server found too long", () => {

@@ -49,7 +49,7 @@ describe("the state of a session", () => {
       usage: { planner: unused, executor: unused, verifier: unused, reviewer: unused },
       told: { turnSeq: 0, windowTokens: null },
       estimatedTokens: 0,
-      tokenScale: 1,
+      tokenScales: new Map(),
       spentTokens: 0,
       tooLong: {},
       drivenSinceMs: startMs,
