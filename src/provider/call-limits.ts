@@ -1,4 +1,6 @@
+import type { Json } from "../base/canonical.ts"
 import { oneLine } from "../base/text.ts"
+import { findUnusable } from "./json-limits.ts"
 
 /** More calls in one reply are not made. */
 export const callsMax = 200
@@ -10,6 +12,13 @@ export const argumentBytesMax = 1_000_000
 export const tooManyCalls =
   `the reply calls more than ${callsMax} tools at once: only the first ${callsMax} were called, ` +
   "call fewer at a time"
+
+/** Null when they can be used. */
+export function unusableArguments(tool: string, args: Json): string | null {
+  const unusable = findUnusable(args)
+  if (unusable === null) return null
+  return `the arguments of the call of ${oneLine(tool, 80)} cannot be used: one ${unusable.message}`
+}
 
 export function tooLongArguments(tool: string): string {
   return (

@@ -1,8 +1,13 @@
 import { oneLine } from "../base/text.ts"
-import { argumentBytesMax, callsMax, tooLongArguments, tooManyCalls } from "./call-limits.ts"
+import {
+  argumentBytesMax,
+  callsMax,
+  tooLongArguments,
+  tooManyCalls,
+  unusableArguments,
+} from "./call-limits.ts"
 import type { ModelCall, ModelFailure, ModelItem, ModelReply } from "./contract.ts"
 import { abortedFailure, modelFailure } from "./failures.ts"
-import { findUnusable } from "./json-limits.ts"
 
 const textBytesMax = 1_000_000
 const problemsMax = 50
@@ -102,8 +107,8 @@ function problemOf(call: ModelCall, before: readonly ModelCall[]): string | null
   // Results are matched to calls by it, and a server that repeats itself must not have a thing done twice.
   if (before.some(({ id }) => id === call.id))
     return `two calls of the reply have the id ${oneLine(call.id, 80)}: the second one, of ${tool}, was not made`
-  const unusable = findUnusable(call.arguments)
-  if (unusable !== null) return `the arguments of the call of ${tool} cannot be used: one ${unusable.message}`
+  const unusable = unusableArguments(call.tool, call.arguments)
+  if (unusable !== null) return unusable
   return Buffer.byteLength(JSON.stringify(call.arguments)) > argumentBytesMax
     ? tooLongArguments(call.tool)
     : null

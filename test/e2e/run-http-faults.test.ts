@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { tooLongArguments } from "../../src/provider/call-limits.ts"
+import { nested } from "../provider/provider-kit.ts"
 import { check } from "../support/checker.ts"
 import { eventually } from "../support/eventually.ts"
 import { httpWorkspace } from "../support/http-workspace.ts"
@@ -89,7 +90,7 @@ describe("a model that calls more than can be called", () => {
   test.each(["ollama", "openai", "anthropic"] as const)(
     "over %s is told exactly that and asked again, and the rest of its calls is made once",
     async protocol => {
-      const written = ["x".repeat(1_100_000), "early\n"]
+      const written = ["x".repeat(2_100_000), "early\n"]
       const calls = written.map((content, index) => ({
         ...{ id: `w${index}`, tool: "write_file" },
         arguments: { path: "greeting.txt", content },
@@ -111,6 +112,34 @@ describe("a model that calls more than can be called", () => {
       ])
       expect(JSON.stringify(server.chats.map(({ body }) => body))).toContain(tooLongArguments("write_file"))
       expect(await check(room.workspace)).toEqual([])
+    },
+    30_000,
+  )
+})
+
+describe("a model that calls a tool with what nobody can read", () => {
+  test.each([
+    ["ollama", true],
+    ["ollama", false],
+    ["openai", true],
+    ["anthropic", true],
+    ["anthropic", false],
+  ] as const)(
+    "over %s (streaming: %p) is told what it is, instead of asked the same again",
+    async (provider, streaming) => {
+      const call = { id: "w", tool: "write_file", arguments: { path: "x.txt", content: nested(100) } }
+      const overdoes = () => says("", { calls: [call], end: "calls" })
+      await using server = await startModelServer({ protocol: provider, answer: except({ 1: overdoes }) })
+      using room = httpWorkspace({ endpoint: server.endpoint, model: { provider, streaming } })
+      const run = await room.ask("--yes=plan")
+      expect([run.exitCode, room.file("x.txt")]).toEqual([0, null])
+      const [, second] = run.data("turn.finished")
+      expect(second).toMatchObject({
+        failure: null,
+        problems: [
+          "the arguments of the call of write_file cannot be used: one is nested more than 64 levels deep",
+        ],
+      })
     },
     30_000,
   )

@@ -1,4 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
+import { argumentBytesMax, tooLongArguments, unusableArguments } from "../call-limits.ts"
 import type { ModelCall, ModelItem } from "../contract.ts"
 import { modelFailure } from "../failures.ts"
 import { type JsonObject, objectOf, textOf } from "../fields.ts"
@@ -26,7 +27,8 @@ export function createReading(answerTool: AnswerTool | null): MessageReading {
     blocks: new Map(),
     usage: createUsage(),
     stopReason: null,
-    heldChars: 0,
+    textChars: 0,
+    callChars: 0,
     isOver: false,
   }
   return { take: event => take(state, event), isOver: () => state.isOver }
@@ -37,7 +39,8 @@ interface State {
   readonly blocks: Map<number, Block>
   readonly usage: ReturnType<typeof createUsage>
   stopReason: string | null
-  heldChars: number
+  textChars: number
+  callChars: number
   isOver: boolean
 }
 
@@ -74,7 +77,7 @@ function startBlock(state: State, event: JsonObject): readonly ModelItem[] {
   if (state.blocks.size >= blocksMax) throw unreadable(`it has more than ${blocksMax} blocks`)
   const block = blockOf(content)
   state.blocks.set(index, block)
-  if (block.call !== null) hold(state, JSON.stringify(block.call.input))
+  if (block.call !== null) measure(state, block.call, JSON.stringify(block.call.input))
   return block.kind === "text" ? says(state, block, textOf(content?.["text"]) ?? "") : []
 }
 
@@ -82,8 +85,11 @@ function addToBlock(state: State, event: JsonObject): readonly ModelItem[] {
   const block = openBlock(state, event)
   const delta = objectOf(event["delta"])
   if (delta?.["type"] === "text_delta") return says(state, block, required(textOf(delta["text"]), "a text"))
-  if (delta?.["type"] === "input_json_delta" && block.call !== null)
-    block.call.json += hold(state, required(textOf(delta["partial_json"]), "a part of a call"))
+  if (delta?.["type"] === "input_json_delta" && block.call !== null) {
+    const part = required(textOf(delta["partial_json"]), "a part of a call")
+    if (!block.call.isTooLong) block.call.json += part
+    measure(state, block.call, part)
+  }
   return []
 }
 
@@ -99,18 +105,23 @@ function openBlock({ blocks }: State, event: JsonObject): Block {
 function says(state: State, block: Block, text: string): readonly ModelItem[] {
   if (text === "") return []
   if (state.answerTool === null) return [{ kind: "text", text }]
-  block.text += hold(state, text)
+  state.textChars += text.length
+  if (state.textChars > textCharsMax) throw unreadable(`it is longer than ${textCharsMax} characters`)
+  block.text += text
   return []
 }
 
-function hold(state: State, text: string): string {
-  state.heldChars += text.length
-  if (state.heldChars > heldCharsMax) throw unreadable(`it has calls of more than ${heldCharsMax} characters`)
-  return text
+/** Of a call that is too long the model is told just that: the same request again would get the same answer. */
+function measure(state: State, call: PendingCall, text: string): void {
+  call.length += text.length
+  state.callChars += call.isTooLong ? 0 : text.length
+  if (call.length <= argumentBytesMax && state.callChars <= callCharsMax) return
+  Object.assign(call, { isTooLong: true, input: null, json: "" })
 }
 
 const blocksMax = 1_000
-const heldCharsMax = 2_000_000
+const textCharsMax = 2_000_000
+const callCharsMax = 16_000_000
 
 interface Block {
   /** `text`, `tool_use`, `thinking` or something else. */
@@ -125,8 +136,11 @@ interface PendingCall {
   readonly id: string
   readonly tool: string
   /** What the block began with; whole in a reply that is not streamed. */
-  readonly input: Json
+  input: Json
   json: string
+  length: number
+  /** Then nothing of it is kept. */
+  isTooLong: boolean
 }
 
 function blockOf(content: JsonObject | null): Block {
@@ -134,7 +148,8 @@ function blockOf(content: JsonObject | null): Block {
   if (content === null || kind !== "tool_use") return { kind, text: "", call: null, isWhole: false }
   const id = required(textOf(content["id"]) || null, "a call's id")
   const tool = required(textOf(content["name"]) || null, "a call's tool")
-  return { kind, text: "", call: { id, tool, input: content["input"] ?? {}, json: "" }, isWhole: false }
+  const call = { id, tool, input: content["input"] ?? {}, json: "", length: 0, isTooLong: false }
+  return { kind, text: "", call, isWhole: false }
 }
 
 function endItems(blocks: readonly Block[], reason: string, answerTool: AnswerTool | null): ModelItem[] {
@@ -150,7 +165,7 @@ function endItems(blocks: readonly Block[], reason: string, answerTool: AnswerTo
   for (const { call } of whole) {
     if (call === null) continue
     const input = inputOf(call)
-    if (input === null) items.push(notAnObject(call))
+    if (typeof input === "string") items.push({ kind: "problem", text: input })
     else if (call.tool === answerTool?.name) answers.push(answerText(answerTool, input))
     else items.push({ kind: "call", call: calling(call, input) })
   }
@@ -159,13 +174,14 @@ function endItems(blocks: readonly Block[], reason: string, answerTool: AnswerTo
   if (said !== "") items.unshift({ kind: "text", text: said })
   if (end.reason === "calls" && !whole.some(({ call }) => call !== null))
     throw unreadable("it says that it calls a tool and calls none")
-  return [...items, { kind: "end", reason: reasonOf(end.reason, items) }]
+  const isCalling = items.some(({ kind }) => kind === "call") || whole.some(({ call }) => call?.isTooLong)
+  return [...items, { kind: "end", reason: reasonOf(end.reason, isCalling) }]
 }
 
 /** What came decides where it and the given reason differ: nobody waits for the result of a call that is not there. */
-function reasonOf(reason: EndReason, items: readonly ModelItem[]): EndReason {
+function reasonOf(reason: EndReason, isCalling: boolean): EndReason {
   if (reason === "length") return reason
-  return items.some(({ kind }) => kind === "call") ? "calls" : "stop"
+  return isCalling ? "calls" : "stop"
 }
 
 type EndReason = Extract<ModelItem, { kind: "end" }>["reason"]
@@ -174,9 +190,15 @@ function calling({ id, tool }: PendingCall, input: JsonObject): ModelCall {
   return { id, tool, arguments: input }
 }
 
-/** Null when it is no object: the protocol has nothing else. */
-function inputOf({ input, json }: PendingCall): JsonObject | null {
-  if (json === "") return objectOf(input)
+/** The arguments, or what is wrong with them: the protocol has only objects. */
+function inputOf({ tool, input, json, isTooLong }: PendingCall): JsonObject | string {
+  if (isTooLong) return tooLongArguments(tool)
+  const object = json === "" ? objectOf(input) : parsedObject(json)
+  if (object === null) return `the arguments of a call of ${JSON.stringify(tool)} are no JSON object`
+  return unusableArguments(tool, object) ?? object
+}
+
+function parsedObject(json: string): JsonObject | null {
   try {
     // as: what JSON.parse gives is JSON.
     return objectOf(JSON.parse(json) as Json)
@@ -184,10 +206,6 @@ function inputOf({ input, json }: PendingCall): JsonObject | null {
     // The model wrote it, and is told so by whoever asks for the input.
     return null
   }
-}
-
-function notAnObject({ tool }: PendingCall): ModelItem {
-  return { kind: "problem", text: `the arguments of a call of ${JSON.stringify(tool)} are no JSON object` }
 }
 
 function indexOf({ index }: JsonObject): number {

@@ -1,5 +1,6 @@
 import type { Json } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
+import { unusableArguments } from "../call-limits.ts"
 import type { ModelCall, ModelItem } from "../contract.ts"
 import { type JsonObject, objectAt, objectOf } from "../fields.ts"
 
@@ -15,6 +16,8 @@ export function callItem(value: Json, id: string): ModelItem {
     return problem("a call of a tool names no tool")
   const args = argumentsOf(wanted)
   if (args === null) return problem(`the arguments of the call of ${oneLine(name, 80)} are no JSON object`)
+  const unusable = unusableArguments(name, args)
+  if (unusable !== null) return problem(unusable)
   const made: ModelCall = { id, tool: name, arguments: args }
   return { kind: "call", call: made }
 }

@@ -1,10 +1,15 @@
 import { messageOf } from "../../base/assert.ts"
 import type { Json } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
-import { argumentBytesMax, callsMax, tooLongArguments, tooManyCalls } from "../call-limits.ts"
+import {
+  argumentBytesMax,
+  callsMax,
+  tooLongArguments,
+  tooManyCalls,
+  unusableArguments,
+} from "../call-limits.ts"
 import type { ModelCall, ModelItem } from "../contract.ts"
 import { objectOf } from "../fields.ts"
-import { findUnusable } from "../json-limits.ts"
 import type { OpenCall } from "./call-assembly.ts"
 
 type CallItem = Extract<ModelItem, { kind: "call" | "problem" }>
@@ -46,9 +51,8 @@ function readArguments(call: OpenCall): ReadArguments {
     return { problem: `the arguments of the call of ${nameIn(call)} are no JSON: ${parsed.problem}` }
   const values = objectOf(parsed.values)
   if (values === null) return { problem: `the arguments of the call of ${nameIn(call)} are no JSON object` }
-  const unusable = findUnusable(values)
-  if (unusable === null) return { values }
-  return { problem: `the arguments of the call of ${nameIn(call)} cannot be used: one ${unusable.message}` }
+  const unusable = unusableArguments(call.name, values)
+  return unusable === null ? { values } : { problem: unusable }
 }
 
 function parsedArguments({ arguments: text, ready }: OpenCall): ReadArguments {

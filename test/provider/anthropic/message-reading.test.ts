@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { tooLongArguments } from "../../../src/provider/call-limits.ts"
 import { call, stop, text } from "../provider-kit.ts"
 import {
   calling,
@@ -142,10 +143,34 @@ describe("arguments that cannot be used", () => {
     expect(items.map(({ kind }) => kind)).toEqual(["problem", "call", "end"])
   })
 
-  test("of ten million characters end the reading instead of filling the memory", () => {
-    const piece = "x".repeat(1_000_000)
-    const events = calling(0, "t", ...Array.from({ length: 10 }, () => piece))
-    expect(failureIn(read([...events, ...ending("tool_use")]))?.kind).toBe("malformed")
+  test("of ten million characters are told as that, and calls beside them are made", () => {
+    const pieces = ['{"a":"', ...Array.from({ length: 10 }, () => "x".repeat(1_000_000)), '"}']
+    const items = read([...calling(0, "t", ...pieces), ...calling(1, "u", "{}"), ...ending("tool_use")])
+    expect(items).toMatchObject([
+      { kind: "problem", text: tooLongArguments("t") },
+      { kind: "call", call: { tool: "u" } },
+      { kind: "end", reason: "calls" },
+    ])
+  })
+
+  test("that are nested so deep that a reader would overflow do not leave this room", () => {
+    const deep = `{"a":${"[".repeat(20_000)}${"]".repeat(20_000)}}`
+    expect(read([...calling(0, "t", deep), ...ending("tool_use")])).toMatchObject([
+      {
+        kind: "problem",
+        text: "the arguments of the call of t cannot be used: one is nested more than 64 levels deep",
+      },
+      { kind: "end", reason: "stop" },
+    ])
+  })
+
+  test("of many calls never take more room than a few of the longest", () => {
+    const calls = Array.from({ length: 40 }, (_, index) =>
+      calling(index, "t", '{"a":"', "x".repeat(900_000), '"}'),
+    )
+    const items = read([...calls.flat(), ...ending("tool_use")])
+    const count = (kind: string) => items.filter(item => item.kind === kind).length
+    expect([count("call"), count("problem")]).toEqual([17, 23])
   })
 })
 
