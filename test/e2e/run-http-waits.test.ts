@@ -3,8 +3,10 @@ import { check } from "../support/checker.ts"
 import { eventually } from "../support/eventually.ts"
 import { type HttpWorkspace, httpWorkspace } from "../support/http-workspace.ts"
 import type { ModelServerOptions } from "../support/model-server/contract.ts"
-import { whole } from "../support/model-server/http.ts"
+import { encodeReply } from "../support/model-server/encode.ts"
+import { chunked, chunkedHead, whole } from "../support/model-server/http.ts"
 import { probeAnswer } from "../support/model-server/probes.ts"
+import { says } from "../support/model-server/replies.ts"
 import { scriptedAnswers } from "../support/model-server/scripted.ts"
 import { startModelServer } from "../support/model-server/server.ts"
 import { greeting } from "../support/script-replies.ts"
@@ -40,6 +42,39 @@ function waiting(room: HttpWorkspace) {
     (await logged(room)).find(({ data }) => (data.failure ?? null) !== null),
   )
 }
+
+/** The script, but for one request: its answer is begun at once, and goes on word by word for longer than a test. */
+function tediousAt(place: number): ModelServerOptions["answer"] {
+  const scripted = scriptedAnswers(greeting())
+  const words = encodeReply("openai", says("well "), { streams: true }).slice(0, 2)
+  const drip = words.flatMap(word => [{ send: chunked(word) }, { waitMs: 100 }])
+  let asked = 0
+  return (received, index) => {
+    if (probeAnswer(received) !== null || asked++ !== place) return scripted(received, index)
+    return { acts: [{ send: chunkedHead("text/event-stream") }, ...Array(600).fill(drip).flat()] }
+  }
+}
+
+describe("a model that is slow, and alive", () => {
+  test.each([
+    ["stage", 0, 20, "--planner-timeout", "orchestration.planner_timeout_seconds"],
+    ["step", 1, 34, "--executor-step-timeout", "executor.step_timeout_seconds"],
+  ] as const)(
+    "is not waited for beyond the time of its %s, and how to give it more is told and helps",
+    async (_, place, exitCode, flag, key) => {
+      await using server = await startModelServer({ protocol: "openai", answer: tediousAt(place) })
+      using room = httpWorkspace({ endpoint: server.endpoint, model: { provider: "openai" } })
+      const late = await room.plain("run", "do what is asked", "--yes=plan", flag, "1")
+      expect(late.exitCode).toBe(exitCode)
+      expect(late.stdout).toContain(`did not end within 1 s; give it more time: acode resume ${flag} SECONDS`)
+      expect((await room.plain("config", "set", key, "300")).exitCode).toBe(0)
+      await eventually("nobody listens to it any more", () => server.connections.open === 0)
+      expect((await room.goOn(flag, "60")).exitCode).toBe(0)
+      expect(await check(room.workspace)).toEqual([])
+    },
+    30_000,
+  )
+})
 
 describe("a session that waits until a busy server wants to be asked again", () => {
   // Longer than the test may take: nobody has waited for it.

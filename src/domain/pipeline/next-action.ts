@@ -60,16 +60,21 @@ function late(state: PipelineState, { stage }: StageRun, nowMs: number): Action 
   if (isOver(stageDeadlineMs(state), nowMs))
     return escalate(stage, "TimeoutLimit", 20, {
       reason: `the ${stage} did not end within ${(limits.stageTimeoutMs[stage] ?? 0) / 1000} s`,
-      advice: `give it more time: acode resume --${stage}-timeout SECONDS`,
+      advice: moreTime(`${stage}-timeout`, `orchestration.${stage}_timeout_seconds`),
       status: "timeout",
     })
   if (!isOver(stepDeadlineMs(state), nowMs)) return null
   const active = state.steps.find(({ status }) => status === "active")
   return escalate(stage, "TimeoutLimit", 34, {
     reason: `step ${active?.step.id} did not end within ${limits.stepTimeoutMs / 1000} s`,
-    advice: "give it more time: acode resume --executor-step-timeout SECONDS",
+    advice: moreTime("executor-step-timeout", "executor.step_timeout_seconds"),
     status: "timeout",
   })
+}
+
+/** A model that is slow once is slow always: without the second way it would be late in the next session as well. */
+function moreTime(flag: string, key: string): string {
+  return `give it more time: acode resume --${flag} SECONDS; and every session: acode config set ${key} SECONDS`
 }
 
 /** Asked before each request, so that a session never goes beyond what it may take by more than one of them. */

@@ -136,7 +136,9 @@ describe("a stage that takes too long", () => {
       stage: "planner",
       exitCode: 20,
       reason: "the planner did not end within 120 s",
-      advice: "give it more time: acode resume --planner-timeout SECONDS",
+      advice:
+        "give it more time: acode resume --planner-timeout SECONDS; and every session: " +
+        "acode config set orchestration.planner_timeout_seconds SECONDS",
       status: "timeout",
     })
   })
@@ -173,7 +175,9 @@ describe("a step that takes too long", () => {
       stage: "executor",
       exitCode: 34,
       reason: "step s1 did not end within 3 s",
-      advice: "give it more time: acode resume --executor-step-timeout SECONDS",
+      advice:
+        "give it more time: acode resume --executor-step-timeout SECONDS; and every session: " +
+        "acode config set executor.step_timeout_seconds SECONDS",
       status: "timeout",
     })
   })
