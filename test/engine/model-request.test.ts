@@ -126,12 +126,12 @@ describe("a window of 8,192 tokens over a task of ten steps", () => {
 })
 
 describe("results that are too old to be shown", () => {
-  const calls = Array.from({ length: 11 }, (_, at) => callOf(`c${at}`, "glob", "x".repeat(400)))
+  const calls = Array.from({ length: 15 }, (_, at) => callOf(`c${at}`, "glob", "x".repeat(400)))
   const turns = [turnOf({ seq: 9, calls })]
 
   test("are counted among what was shortened, beside what had to be", () => {
     const roomy = requestOf(viewOf(stateOf({ turns })))
-    expect(roomy).toMatchObject({ shortened: ["oldResults"], shortenedCount: 1, tokensMax: null })
+    expect(roomy).toMatchObject({ shortened: ["oldResults"], shortenedCount: 5, tokensMax: null })
     expect(roomy.tokensBefore).toBeGreaterThan(roomy.tokensAfter)
     const { settings } = stateOf()
     const limits = { ...settings.limits, contextTokensMax: roomy.tokensAfter - 100 }

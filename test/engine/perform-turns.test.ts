@@ -206,7 +206,7 @@ describe("a request that is too long for what is allowed", () => {
   })
 
   test("also leaves on record what is too old or too long to be shown, once and with the request", async () => {
-    const names = Array.from({ length: 12 }, (_, at) => `${at}.txt`)
+    const names = Array.from({ length: 20 }, (_, at) => `${at}.txt`)
     const content = (at: number) =>
       at === 3 ? "a long line of text\n".repeat(3_000) : "a line of text\n".repeat(40)
     room = await agentRoom(
@@ -216,7 +216,7 @@ describe("a request that is too long for what is allowed", () => {
         reply.write("greeting.txt", "hello\n"),
         ...[reply.finish(), reply.review("approve")],
       ],
-      { files: Object.fromEntries(names.map((path, at) => [path, content(at)])), limits: { turnsMax: 20 } },
+      { files: Object.fromEntries(names.map((path, at) => [path, content(at)])), limits: { turnsMax: 30 } },
     )
     expect(await room.drive()).toMatchObject({ exitCode: 0 })
     expect(
@@ -225,7 +225,7 @@ describe("a request that is too long for what is allowed", () => {
         .map(({ turn, shortened, shortenedCount }) => ({ turn, shortened, shortenedCount })),
     ).toEqual([
       { turn: 5, shortened: ["longResults"], shortenedCount: 1 },
-      ...[12, 13, 14].map(turn => ({ turn, shortened: ["oldResults"], shortenedCount: 1 })),
+      ...[16, 21].map(turn => ({ turn, shortened: ["oldResults"], shortenedCount: 5 })),
     ])
     for (const { tokensBefore, tokensAfter, tokensMax } of room.data("context.trimmed"))
       expect([Number(tokensBefore) > Number(tokensAfter), tokensMax]).toEqual([true, null])

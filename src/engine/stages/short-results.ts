@@ -1,6 +1,6 @@
 import type { ShortenedPart } from "../../domain/model-choice.ts"
-import type { PipelineState, TurnCall } from "../../domain/pipeline/state.ts"
-import { resultLine, resultTokensIn, shownResultsMax, wholeTokens } from "./shown-result.ts"
+import type { PipelineState, Turn, TurnCall } from "../../domain/pipeline/state.ts"
+import { oldResults, resultLine, resultTokensIn, wholeTokens } from "./shown-result.ts"
 import { textTokens } from "./token-estimate.ts"
 
 export interface ShortResults {
@@ -19,16 +19,19 @@ export const nothingShort: ShortResults = { parts: [], tokens: 0 }
 export function newlyShort({ turns, settings, told }: PipelineState): ShortResults {
   const wasMax = resultTokensIn(told.windowTokens)
   const isMax = resultTokensIn(settings.selection?.executor.windowTokens ?? null)
+  const isShown = shownOf(turns)
+  const wasShown = shownOf(turns.filter(({ seq }) => seq <= told.turnSeq))
   const parts: ShortenedPart[] = []
   let [tokens, newerCount, newerToldCount] = [0, 0, 0]
-  // From the newest on, to where results were old before: a long session is not looked through each time.
-  for (let at = turns.length - 1; at >= 0 && newerToldCount < shownResultsMax; at--) {
+  for (let at = turns.length - 1; at >= 0; at--) {
     const turn = turns[at]
     if (turn === undefined || turn.failure !== null) continue
     const isTold = turn.seq <= told.turnSeq
+    // From here on results were old before.
+    if (isTold && newerToldCount >= wasShown) break
     for (const call of turn.calls.toReversed()) {
-      const isOld = newerCount >= shownResultsMax
-      const before = isTold ? tokensAs(call, newerToldCount >= shownResultsMax, wasMax) : wholeOf(call)
+      const isOld = newerCount >= isShown
+      const before = isTold ? tokensAs(call, newerToldCount >= wasShown, wasMax) : wholeOf(call)
       const gained = before - tokensAs(call, isOld, isMax)
       if (gained > 0) parts.push(isOld ? "oldResults" : "longResults")
       tokens += Math.max(0, gained)
@@ -37,6 +40,13 @@ export function newlyShort({ turns, settings, told }: PipelineState): ShortResul
     }
   }
   return { parts, tokens }
+}
+
+/** How many results these turns show, the newest ones. */
+function shownOf(turns: readonly Turn[]): number {
+  let count = 0
+  for (const { calls, failure } of turns) if (failure === null) count += calls.length
+  return count - oldResults(count)
 }
 
 function tokensAs(call: TurnCall, isOld: boolean, tokensMax: number): number {

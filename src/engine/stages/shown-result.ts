@@ -6,8 +6,16 @@ import { boundedView } from "../../tools/view.ts"
 import { headOf } from "./text-head.ts"
 import { textTokens } from "./token-estimate.ts"
 
-/** Results that are shown; older ones are told in a line unless they are short. */
-export const shownResultsMax = 10
+/** The last results, which are shown in any case; older ones are told in a line unless they are short. */
+const shownResultsMin = 10
+
+/** How many become old at once: servers keep what they have read of a request, as long as the next one begins alike. */
+const blockOfOld = 5
+
+/** How many of so many results are not shown any more. */
+export function oldResults(count: number): number {
+  return Math.floor(Math.max(0, count - shownResultsMin) / blockOfOld) * blockOfOld
+}
 
 const resultTokensMax = 10_000
 

@@ -3,7 +3,7 @@ import type { PipelineState, Turn, TurnCall } from "../../domain/pipeline/state.
 import { withoutThinking } from "../../domain/thinking.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
 import { type EditTools, fallbackRemark } from "./edit-tools.ts"
-import { resultLine, resultTokensIn, shownResult, shownResultsMax } from "./shown-result.ts"
+import { oldResults, resultLine, resultTokensIn, shownResult } from "./shown-result.ts"
 
 /** After the calls of a turn come exactly their results, in their order. Turns without an answer are left out. */
 export function transcript(state: PipelineState, edits: EditTools): readonly ModelMessage[] {
@@ -11,7 +11,7 @@ export function transcript(state: PipelineState, edits: EditTools): readonly Mod
   const resultCount = answered.reduce((sum, { calls }) => sum + calls.length, 0)
   const tokensMax = resultTokensIn(state.settings.selection?.executor.windowTokens ?? null)
   const remarked = edits.remarked(state.turns)
-  let older = resultCount - shownResultsMax
+  let older = oldResults(resultCount)
   return answered.flatMap(turn => {
     const olderCount = Math.min(turn.calls.length, Math.max(0, older))
     older -= turn.calls.length

@@ -126,8 +126,8 @@ describe("what an executor is told", () => {
     ])
   })
 
-  test("shows the last ten results whole and older ones as one line", () => {
-    const turns = Array.from({ length: 6 }, (_, index) =>
+  test("shows the last ten results whole, and older ones as one line, five at a time", () => {
+    const turns = Array.from({ length: 8 }, (_, index) =>
       turnOf({
         turn: index + 1,
         calls: [
@@ -136,15 +136,33 @@ describe("what an executor is told", () => {
         ],
       }),
     )
-    const results = executor
-      .messages(viewOf(stateOf({ turns }), { step: present ?? null }))
-      .flatMap(message => (message.role === "tool" ? [message.text] : []))
-    expect(results).toHaveLength(12)
+    const resultsOf = (count: number) =>
+      executor
+        .messages(viewOf(stateOf({ turns: turns.slice(0, count) }), { step: present ?? null }))
+        .flatMap(message => (message.role === "tool" ? [message.text] : []))
+    const isWhole = (text: string) => /^(A{500}|B{201})$/.test(text)
+    expect(resultsOf(7).filter(isWhole)).toHaveLength(14)
+    const results = resultsOf(8)
+    expect(results).toHaveLength(16)
     expect(results.slice(0, 2)).toEqual([
       "[succeeded; 500 characters are not shown any more, kept as evidence sha256:a0: call read_file again to see them]",
       "[succeeded; 201 characters are not shown any more, kept as evidence sha256:b0: call glob again to see them]",
     ])
-    expect(results.slice(2).every(text => /^(A{500}|B{201})$/.test(text))).toBe(true)
+    expect(results.map(isWhole)).toEqual([...Array(5).fill(false), ...Array(11).fill(true)])
+  })
+
+  test("begins as the request before it, except where results become old", () => {
+    const turns = Array.from({ length: 21 }, (_, at) =>
+      turnOf({ turn: at + 1, calls: [callOf(`c${at}`, "read_file", "A".repeat(500))] }),
+    )
+    const told = (count: number) =>
+      executor.messages(viewOf(stateOf({ turns: turns.slice(0, count) }), { step: present ?? null }))
+    const goesOn = (count: number) => {
+      const before = told(count - 1)
+      return Bun.deepEquals(told(count).slice(0, before.length), before)
+    }
+    const changing = turns.map((_, at) => at + 1).filter(count => !goesOn(count))
+    expect(changing).toEqual([15, 20])
   })
 
   test("is exactly what was wrong with an answer, with and without calls in it", () => {

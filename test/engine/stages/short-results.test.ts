@@ -22,32 +22,34 @@ function withWindow(state: PipelineState, windowTokens: number): PipelineState {
 
 const nothing = { parts: [], tokens: 0 }
 
-test("ten results are shown, and the one that the eleventh makes old is newly left out", () => {
-  const ten = Array.from({ length: 10 }, () => 4_000)
-  expect(shortIn(turnsOf(...ten), 9)).toEqual(nothing)
-  const { parts, tokens } = shortIn(turnsOf(...ten, 4_000), 10)
-  expect(parts).toEqual(["oldResults"])
-  expect(tokens).toBeWithin(900, 1_200)
+test("ten results are shown, and five that the fifteenth makes old are newly left out", () => {
+  const results = (count: number) => turnsOf(...Array.from({ length: count }, () => 4_000))
+  for (const count of [10, 11, 14, 16, 19]) expect(shortIn(results(count), count - 1)).toEqual(nothing)
+  for (const count of [15, 20]) {
+    const { parts, tokens } = shortIn(results(count), count - 1)
+    expect(parts).toEqual(Array(5).fill("oldResults"))
+    expect(tokens).toBeWithin(4_500, 6_000)
+  }
 })
 
 test("what the request before did not tell either is not newly left out", () => {
-  const many = turnsOf(...Array.from({ length: 14 }, () => 4_000))
-  expect(shortIn(many, 13).parts).toEqual(["oldResults"])
+  const many = turnsOf(...Array.from({ length: 15 }, () => 4_000))
+  expect(shortIn(many, 14).parts).toHaveLength(5)
   const failure = { kind: "timeout", message: "", retryable: true, retryAfterMs: null }
-  expect(shortIn([...many, turnOf({ turn: 15, seq: 15, failure })], 14)).toEqual(nothing)
-  expect(shortIn([...many, turnOf({ turn: 15, seq: 15, failure })], 15)).toEqual(nothing)
+  expect(shortIn([...many, turnOf({ turn: 16, seq: 16, failure })], 15)).toEqual(nothing)
+  expect(shortIn([...many, turnOf({ turn: 16, seq: 16, failure })], 16)).toEqual(nothing)
 })
 
 test("a short result stays, however old it is", () => {
-  expect(shortIn(turnsOf(...Array.from({ length: 11 }, () => 150)), 10)).toEqual(nothing)
+  expect(shortIn(turnsOf(...Array.from({ length: 15 }, () => 150)), 14)).toEqual(nothing)
 })
 
 test("a result beyond its share is newly cut when it is first told, and newly left out when it is old", () => {
-  const long = turnsOf(60_000, ...Array.from({ length: 10 }, () => 10))
+  const long = turnsOf(60_000, ...Array.from({ length: 14 }, () => 10))
   const cut = shortIn(long.slice(0, 1), 0)
   expect(cut.parts).toEqual(["longResults"])
   expect(shortIn(long.slice(0, 2), 1)).toEqual(nothing)
-  const old = shortIn(long, 10)
+  const old = shortIn(long, 14)
   expect(old.parts).toEqual(["oldResults"])
   // What was cut before is not counted twice.
   expect(cut.tokens + old.tokens).toBeLessThan(60_000 / 3)
@@ -55,8 +57,8 @@ test("a result beyond its share is newly cut when it is first told, and newly le
 })
 
 test("a turn with more results than are shown leaves out its own first ones", () => {
-  const calls = Array.from({ length: 12 }, (_, at) => callOf(`c${at}`, "glob", "x".repeat(900)))
-  expect(shortIn([turnOf({ seq: 1, calls })], 0).parts).toEqual(["oldResults", "oldResults"])
+  const calls = Array.from({ length: 17 }, (_, at) => callOf(`c${at}`, "glob", "x".repeat(900)))
+  expect(shortIn([turnOf({ seq: 1, calls })], 0).parts).toEqual(Array(5).fill("oldResults"))
 })
 
 test("another model with a smaller window is told less of what was told", () => {
