@@ -70,6 +70,9 @@ export const defaultConfig = {
     parameters: { temperature: null, top_p: null, max_tokens: 4096, context_window: null },
     prices: { input: null, output: null },
   },
-  models: { planner: null, executor: null, verifier: null, reviewer: null },
+  models: {
+    ...{ planner: null, executor: null, verifier: null, reviewer: null },
+    tiers: { opus: null, sonnet: null, haiku: null },
+  },
   checkpoints: { max_file_mb: 64, max_total_mb: 2048, undo_days: 7 },
 }

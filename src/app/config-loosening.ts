@@ -56,6 +56,9 @@ const strictness: Readonly<Record<string, Strictness>> = {
   "models.executor": { kind: "trustedOnly" },
   "models.verifier": { kind: "trustedOnly" },
   "models.reviewer": { kind: "trustedOnly" },
+  "models.tiers.opus": { kind: "trustedOnly" },
+  "models.tiers.sonnet": { kind: "trustedOnly" },
+  "models.tiers.haiku": { kind: "trustedOnly" },
 }
 
 /** Lists that protect: each source adds to them, so that no file can take away what another one asked for. */

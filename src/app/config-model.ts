@@ -1,5 +1,6 @@
 import { z } from "zod"
 import { editFormats, protocols } from "../domain/model-choice.ts"
+import type { Stage } from "../domain/pipeline/stage.ts"
 import { defaultConfig } from "./config-defaults.ts"
 
 const { model: defaults, models: roleDefaults } = defaultConfig
@@ -72,7 +73,7 @@ function patience() {
 
 /** The `models:` section: other models for some of the stages. */
 export function modelsSection() {
-  const role = (stage: keyof typeof roleDefaults) =>
+  const role = (stage: Stage) =>
     modelName()
       .default(roleDefaults[stage])
       .describe(`The model of the ${stage}; null is the one of model.name.`)
@@ -82,9 +83,21 @@ export function modelsSection() {
       executor: role("executor"),
       verifier: role("verifier"),
       reviewer: role("reviewer"),
+      tiers: tiersSection(),
     })
     .prefault({})
     .describe("Models of single stages, all on the same server; --model stands in for all of them.")
+}
+
+function tiersSection() {
+  const tier = (name: keyof typeof roleDefaults.tiers) =>
+    modelName()
+      .default(roleDefaults.tiers[name])
+      .describe(`The model that \`${name}\` means wherever a model is named; null leaves the name as it is.`)
+  return z
+    .strictObject({ opus: tier("opus"), sonnet: tier("sonnet"), haiku: tier("haiku") })
+    .prefault({})
+    .describe("Short names for a large, a middle and a small model.")
 }
 
 function parametersSection() {

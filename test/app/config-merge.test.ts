@@ -38,6 +38,7 @@ describe("dotted keys", () => {
       "model.parameters",
       "model.prices",
       "models",
+      "models.tiers",
       "checkpoints",
     ])
     for (const section of sectionKeys) expect(defaultLeaves.has(section)).toBe(false)

@@ -10,7 +10,10 @@ describe("the model of a configuration", () => {
     const { mode, model, models } = (await fixture.load()).values
     expect(mode).toEqual({ default: "local-only", allow_burst: true, airgapped_lock: false })
     expect(model).toMatchObject({ provider: "auto", name: null, endpoint: null, streaming: true })
-    expect(models).toEqual({ planner: null, executor: null, verifier: null, reviewer: null })
+    expect(models).toEqual({
+      ...{ planner: null, executor: null, verifier: null, reviewer: null },
+      tiers: { opus: null, sonnet: null, haiku: null },
+    })
   })
 
   test("may be set in the environment, where no file can be written", async () => {

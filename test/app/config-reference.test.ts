@@ -42,6 +42,7 @@ describe("the schema", () => {
       ".model.parameters",
       ".model.prices",
       ".models",
+      ".models.tiers",
       ".checkpoints",
     ])
   })
@@ -131,6 +132,9 @@ describe("the list of keys", () => {
       "models.executor",
       "models.verifier",
       "models.reviewer",
+      "models.tiers.opus",
+      "models.tiers.sonnet",
+      "models.tiers.haiku",
     ])
   })
 

@@ -15,6 +15,7 @@ import { noServer, serverProblem } from "./model-problem.ts"
 import { type NamedModel, readNamedModel } from "./named-model.ts"
 import { openServer } from "./open-server.ts"
 import type { AskedPlace } from "./spoken-protocol.ts"
+import { modelNamed } from "./tier.ts"
 import type { UsualServer } from "./usual-servers.ts"
 
 /** What a look for a model stands on. */
@@ -55,13 +56,18 @@ export async function findServer(room: ModelRoom, wish: ServerWish): Promise<Fou
   return (await askForServer(room, wish)).found
 }
 
+/** As it was written it stays, for a server that has a model of that very name. */
+function withTier(named: NamedModel, { models }: Config): NamedModel {
+  return { ...named, name: modelNamed(named.name, models) }
+}
+
 /** The same, as soon as a server has been asked: what it answers is still to come. */
 export async function askForServer(
   room: ModelRoom,
   wish: ServerWish,
 ): Promise<{ readonly found: Promise<FoundServer> }> {
   const { config, environment, externalCalls } = room
-  const named = wish.model === null ? null : readNamedModel(wish.model)
+  const named = wish.model === null ? null : withTier(readNamedModel(wish.model), config)
   const destination = destinationOf({
     mode: wish.mode,
     namedProvider: named?.provider ?? null,

@@ -2,19 +2,17 @@ import type { Protocol } from "../../domain/model-choice.ts"
 import type { ListedModel } from "../../provider/server.ts"
 import type { Config } from "../config-schema.ts"
 import type { NamedModel } from "./named-model.ts"
+import { roleNames } from "./tier.ts"
 
 export type WantedName = Pick<NamedModel, "name" | "written">
 
 /** The models that are wanted by name. `--model` is for all stages; without it each may have its own. */
 export function wantedNames(
-  { model, models: roles }: Pick<Config, "model" | "models">,
+  config: Pick<Config, "model" | "models">,
   named: NamedModel | null,
 ): readonly WantedName[] {
   if (named !== null) return [named]
-  return Object.values(roles).flatMap(role => {
-    const name = role ?? model.name
-    return name === null ? [] : [{ name, written: name }]
-  })
+  return Object.values(roleNames(config)).flatMap(name => (name === null ? [] : [{ name, written: name }]))
 }
 
 /** The name of a model as its server knows it; null when it is not there. */

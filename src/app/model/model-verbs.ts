@@ -14,6 +14,7 @@ import { serverProblem } from "./model-problem.ts"
 import { modelSettings } from "./model-settings.ts"
 import { modelRoom } from "./session-models.ts"
 import { knownModel } from "./stage-model.ts"
+import { roleNames } from "./tier.ts"
 
 /** What the model server offers and can do, outside of any session. */
 export interface ModelVerbs {
@@ -116,7 +117,7 @@ async function foundIn(room: ModelRoom, { model, mode }: ModelLook): Promise<Fou
 
 /** The one that the executor of a session would use. */
 function chosen(found: FoundServer, { config }: ModelRoom): ChosenName {
-  const wanted = config.models.executor ?? config.model.name
+  const wanted = roleNames(config).executor
   if (found.named !== null) return namedModel(found.named, found)
   return wanted === null ? anyModel(found) : namedModel({ name: wanted, written: wanted }, found)
 }

@@ -4,6 +4,7 @@ import type { Config } from "../config-schema.ts"
 import { anyModel, type ChosenName, namedModel } from "./chosen-name.ts"
 import type { FoundServer, ModelRoom } from "./found-server.ts"
 import { knownModel } from "./stage-model.ts"
+import { roleNames } from "./tier.ts"
 
 /** From the server that was found and what a person configured to the models of a session. Throws a Failure. */
 export async function selectModels(room: ModelRoom, found: FoundServer): Promise<ModelSelection> {
@@ -32,11 +33,10 @@ export async function selectModels(room: ModelRoom, found: FoundServer): Promise
 type Names = Readonly<Record<Stage, ChosenName>>
 
 /** `--model` is for all stages; without it each may have its own. */
-function namesFor({ model, models: roles }: Config, found: FoundServer): Names {
-  const nameOf = (configured: string | null): ChosenName => {
-    const wanted = configured ?? model.name
-    return wanted === null ? anyModel(found) : namedModel({ name: wanted, written: wanted }, found)
-  }
+function namesFor(config: Config, found: FoundServer): Names {
+  const roles = roleNames(config)
+  const nameOf = (wanted: string | null): ChosenName =>
+    wanted === null ? anyModel(found) : namedModel({ name: wanted, written: wanted }, found)
   if (found.named !== null) {
     const chosen = namedModel(found.named, found)
     return { planner: chosen, executor: chosen, verifier: chosen, reviewer: chosen }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { defaultConfig } from "../../../src/app/config-defaults.ts"
 import { anyModel } from "../../../src/app/model/chosen-name.ts"
 import { egressOf, findServer } from "../../../src/app/model/found-server.ts"
 import type { UsualServer } from "../../../src/app/model/usual-servers.ts"
@@ -12,8 +13,6 @@ import { configWith, modelRoomWith, usualAt, wishFor } from "./model-room.ts"
 
 const serving = (protocol: Protocol, more: Partial<ModelServerOptions> = {}) =>
   startModelServer({ protocol, answer: () => says("hi"), ...more })
-
-const noRoles = { planner: null, executor: null, verifier: null, reviewer: null }
 
 /** Nobody listens there: ports below 1024 are not given to tests. */
 const nowhere = "http://127.0.0.1:9"
@@ -83,9 +82,9 @@ describe("the server of a session", () => {
     expect(await endpointFor("big")).toBe(studio.endpoint)
     expect(await endpointFor("small")).toBe(ollama.endpoint)
     expect(await endpointFor(null, configWith({ name: "big" }))).toBe(studio.endpoint)
-    expect(await endpointFor(null, configWith({}, { models: { ...noRoles, reviewer: "big" } }))).toBe(
-      studio.endpoint,
-    )
+    expect(
+      await endpointFor(null, configWith({}, { models: { ...defaultConfig.models, reviewer: "big" } })),
+    ).toBe(studio.endpoint)
     // What is typed is meant for every stage, whatever is configured.
     expect(await endpointFor("small", configWith({ name: "big" }))).toBe(ollama.endpoint)
     // Where nobody has it, the first one says what it has.

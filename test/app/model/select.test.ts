@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { defaultConfig } from "../../../src/app/config-defaults.ts"
 import { findServer, type ModelRoom, type ServerWish } from "../../../src/app/model/found-server.ts"
 import { selectModels } from "../../../src/app/model/select.ts"
 import { knownModel } from "../../../src/app/model/stage-model.ts"
@@ -79,7 +80,7 @@ describe("the models of a session", () => {
   test("may be another one for each stage, which --model overrules", async () => {
     const models = ["big", "small", "other"].map(name => model(name))
     await using fake = await serving({ models })
-    const roles = { models: { planner: "big", executor: null, verifier: null, reviewer: "other" } }
+    const roles = { models: { ...defaultConfig.models, planner: "big", reviewer: "other" } }
     const room = roomFor({ endpoint: fake.endpoint, name: "small" }, roles)
     const { planner, executor, verifier, reviewer } = await selected(room, wishFor())
     expect([planner, executor, verifier, reviewer].map(({ name }) => name)).toEqual([
@@ -87,6 +88,22 @@ describe("the models of a session", () => {
     ])
     const forced = await selected(room, wishFor({ model: "ollama/big" }))
     expect([forced.planner.name, forced.reviewer.name]).toEqual(["big", "big"])
+  })
+
+  test("may be named by the tier they are of, with and without the provider", async () => {
+    const models = ["big", "small", "haiku"].map(name => model(name))
+    await using fake = await serving({ models })
+    const tiers = { opus: "big", sonnet: null, haiku: "small" }
+    const roles = { models: { ...defaultConfig.models, planner: "opus", reviewer: "haiku", tiers } }
+    const room = roomFor({ endpoint: fake.endpoint, name: "small" }, roles)
+    const { planner, executor, reviewer } = await selected(room, wishFor())
+    expect([planner, executor, reviewer].map(({ name }) => name)).toEqual(["big", "small", "small"])
+    for (const typed of ["opus", "ollama/opus"])
+      expect((await selected(room, wishFor({ model: typed }))).executor.name).toBe("big")
+    // Behind this one there is none, and the server has no model of that name.
+    expect(await failureOf(() => selected(room, wishFor({ model: "sonnet" })))).toMatchObject({
+      code: "ACODE-MODEL-007",
+    })
   })
 
   test("that are configured and not there are told before anything is asked", async () => {
