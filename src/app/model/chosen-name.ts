@@ -9,6 +9,12 @@ export interface ChosenName {
   readonly why: string | null
 }
 
+/** What `--model` says, else what is wanted by its name, else any. */
+export function chosenModel(found: FoundServer, wanted: string | null): ChosenName {
+  if (found.named !== null) return namedModel(found.named, found)
+  return wanted === null ? anyModel(found) : namedModel({ name: wanted, written: wanted }, found)
+}
+
 /** The name of a model as the server knows it. Throws ACODE-MODEL-007 with what is there. */
 export function namedModel(wanted: WantedName, { models, server }: FoundServer): ChosenName {
   if (models === null) return { name: wanted.name, why: null }

@@ -6,7 +6,7 @@ import type { StageModel } from "../../domain/pipeline/settings.ts"
 import type { ListedModel, ModelServer } from "../../provider/server.ts"
 import { userName } from "../user-name.ts"
 import type { Wiring } from "../wire.ts"
-import { anyModel, type ChosenName, namedModel } from "./chosen-name.ts"
+import { type ChosenName, chosenModel } from "./chosen-name.ts"
 import { tellCalls } from "./external-call-log.ts"
 import { type FoundServer, findServer, type ModelRoom } from "./found-server.ts"
 import { checkMode, usualMode } from "./mode.ts"
@@ -117,9 +117,7 @@ async function foundIn(room: ModelRoom, { model, mode }: ModelLook): Promise<Fou
 
 /** The one that the executor of a session would use. */
 function chosen(found: FoundServer, { config }: ModelRoom): ChosenName {
-  const wanted = roleNames(config).executor
-  if (found.named !== null) return namedModel(found.named, found)
-  return wanted === null ? anyModel(found) : namedModel({ name: wanted, written: wanted }, found)
+  return chosenModel(found, roleNames(config).executor)
 }
 
 /** A list is of use also where the configured name is not in it. */

@@ -1,7 +1,7 @@
 import type { ModelSelection, StageModel } from "../../domain/pipeline/settings.ts"
 import { type Stage, stages } from "../../domain/pipeline/stage.ts"
 import type { Config } from "../config-schema.ts"
-import { anyModel, type ChosenName, namedModel } from "./chosen-name.ts"
+import { type ChosenName, chosenModel } from "./chosen-name.ts"
 import type { FoundServer, ModelRoom } from "./found-server.ts"
 import { knownModel } from "./stage-model.ts"
 import { roleNames } from "./tier.ts"
@@ -35,17 +35,11 @@ type Names = Readonly<Record<Stage, ChosenName>>
 /** `--model` is for all stages; without it each may have its own. */
 function namesFor(config: Config, found: FoundServer): Names {
   const roles = roleNames(config)
-  const nameOf = (wanted: string | null): ChosenName =>
-    wanted === null ? anyModel(found) : namedModel({ name: wanted, written: wanted }, found)
-  if (found.named !== null) {
-    const chosen = namedModel(found.named, found)
-    return { planner: chosen, executor: chosen, verifier: chosen, reviewer: chosen }
-  }
   return {
-    planner: nameOf(roles.planner),
-    executor: nameOf(roles.executor),
-    verifier: nameOf(roles.verifier),
-    reviewer: nameOf(roles.reviewer),
+    planner: chosenModel(found, roles.planner),
+    executor: chosenModel(found, roles.executor),
+    verifier: chosenModel(found, roles.verifier),
+    reviewer: chosenModel(found, roles.reviewer),
   }
 }
 
