@@ -96,11 +96,22 @@ function applyEvent<Row extends TableRow>(
 }
 
 function insertRow(connection: Connection, table: string, row: TableRow): void {
-  const columns = Object.keys(row)
+  const known = insertions.get(table) ?? insertionOf(table, Object.keys(row))
+  insertions.set(table, known)
+  connection.db.query(known.sql).run(...known.columns.map(column => asStored(row[column] ?? null)))
+}
+
+/** All rows of a table have the same columns. */
+const insertions = new Map<string, Insertion>()
+
+interface Insertion {
+  readonly sql: string
+  readonly columns: readonly string[]
+}
+
+function insertionOf(table: string, columns: readonly string[]): Insertion {
   const marks = columns.map(() => "?").join(", ")
-  connection.db
-    .query(`INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks})`)
-    .run(...Object.values(row).map(asStored))
+  return { sql: `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks})`, columns }
 }
 
 /** Only what changed, so that no index is touched that need not be. */

@@ -1,14 +1,40 @@
 import { oneLine } from "../../base/text.ts"
 import type { PipelineState, StepState } from "../../domain/pipeline/state.ts"
+import type { Plan } from "../../domain/plan.ts"
 import { stepLine } from "./step-line.ts"
 
 /** Steps told on either side of the present one; of those farther away it is told how many there are. */
 const nearSteps = 20
 
-/** The plan around a step: what it is for, what came before, and what is left to the steps after it. */
+/**
+ * The plan around a step: what it is for, what came before, and what is left to the steps after it. In each turn of a
+ * step all the others are what they were, and so is this text.
+ */
 export function planProgress({ plans, steps }: PipelineState, present: StepState | null): string {
-  const goal = oneLine(plans.at(-1)?.plan.goal ?? "", 400)
+  const plan = plans.at(-1)?.plan ?? null
   const at = steps.findIndex(({ index }) => index === present?.index)
+  if (last?.plan === plan && last.at === at && isSameBut(last.steps, steps, at)) return last.text
+  last = { plan, steps, at, text: toldProgress(oneLine(plan?.goal ?? "", 400), steps, at) }
+  return last.text
+}
+
+let last: Told | null = null
+
+interface Told {
+  readonly plan: Plan | null
+  readonly steps: readonly StepState[]
+  readonly at: number
+  readonly text: string
+}
+
+function isSameBut(before: readonly StepState[], steps: readonly StepState[], at: number): boolean {
+  if (before.length !== steps.length) return false
+  for (let index = 0; index < steps.length; index++)
+    if (index !== at && before[index] !== steps[index]) return false
+  return before[at]?.step === steps[at]?.step
+}
+
+function toldProgress(goal: string, steps: readonly StepState[], at: number): string {
   const from = Math.max(0, at - nearSteps)
   const to = at === -1 ? nearSteps : at + nearSteps + 1
   return [
