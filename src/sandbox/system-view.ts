@@ -77,7 +77,7 @@ export function findPrivateEntries(directory: string, depthMax: number): Private
 }
 
 export interface Remembrance {
-  /** How long it is believed without a look; after that while no directory has changed. */
+  /** How long it is believed without another look at whether a directory has changed. */
   readonly blindMs: number
   /** How long it is believed at all: a file whose mode alone changes does not change its directory. */
   readonly ageMsMax: number
@@ -85,16 +85,23 @@ export interface Remembrance {
 
 /** The same, remembered from command to command. */
 export function rememberPrivateEntries(clock: Clock, { blindMs, ageMsMax }: Remembrance) {
-  const remembered = new Map<string, PrivateEntries & { readonly foundAtMs: number }>()
+  const remembered = new Map<string, Remembered>()
   return (directory: string, depthMax: number): readonly PrivateEntry[] => {
+    const nowMs = clock.monotonicMs()
     const known = remembered.get(directory)
-    const ageMs = clock.monotonicMs() - (known?.foundAtMs ?? 0)
-    if (known !== undefined && (ageMs < blindMs || (ageMs < ageMsMax && isUnchanged(known))))
-      return known.entries
-    const found = { ...findPrivateEntries(directory, depthMax), foundAtMs: clock.monotonicMs() }
-    remembered.set(directory, found)
+    if (known !== undefined && nowMs - known.lookedAtMs < blindMs) return known.found.entries
+    const isStillTrue = known !== undefined && nowMs - known.foundAtMs < ageMsMax && isUnchanged(known.found)
+    const found = isStillTrue ? known.found : findPrivateEntries(directory, depthMax)
+    const foundAtMs = isStillTrue ? known.foundAtMs : nowMs
+    remembered.set(directory, { found, foundAtMs, lookedAtMs: nowMs })
     return found.entries
   }
+}
+
+interface Remembered {
+  readonly found: PrivateEntries
+  readonly foundAtMs: number
+  readonly lookedAtMs: number
 }
 
 export interface PrivateEntries {

@@ -87,6 +87,20 @@ describe("what is remembered of it", () => {
     expect(names(find)).toEqual(["a/one", "a/two"])
   })
 
+  test("is believed for a moment again after each look, and no longer", () => {
+    put("a/one", 0o600)
+    nowMs = 0
+    const find = rememberPrivateEntries(clock, { blindMs: 10, ageMsMax: 1000 })
+    names(find)
+    nowMs = 15
+    expect(names(find)).toEqual(["a/one"])
+    put("a/two", 0o600)
+    nowMs = 24
+    expect(names(find)).toEqual(["a/one"])
+    nowMs = 25
+    expect(names(find)).toEqual(["a/one", "a/two"])
+  })
+
   test("of the system directories is their view, for a moment", () => {
     nowMs = 0
     const view = rememberSystemView(clock, 1_000)
