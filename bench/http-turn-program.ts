@@ -2,7 +2,7 @@ import { systemIds } from "../src/base/clock.ts"
 import type { Protocol } from "../src/domain/model-choice.ts"
 import { driven, spans, turning } from "./driven-session.ts"
 import { durableCommits } from "./floors.ts"
-import { timingOf } from "./measure.ts"
+import { staying } from "./measure.ts"
 import { benchServer } from "./model-server.ts"
 import { openProduct } from "./product.ts"
 import { sampled } from "./sampled.ts"
@@ -41,7 +41,7 @@ async function turn(
   })
   const bodies = (await server.finish()).map(({ body }) => JSON.stringify(body))
   await using again = await benchServer(product.workspace, protocol, replies)
-  const turnMs = timingOf(spans(seen, "tool_call.settled", "tool_call.settled")).p50
+  const turnMs = staying(spans(seen, "tool_call.settled", "tool_call.settled")).p50
   const bareMs = await bareRequestMs(again.endpoint, bodies, turnMs)
   const floorMs = bareMs + commitsOfTurn * commits.p50() + (writes ? files.p50() : 0)
   return { overMs: turnMs - floorMs, firstBytes: bodies[1]?.length ?? 0 }
@@ -61,7 +61,7 @@ async function bareRequestMs(endpoint: string, bodies: readonly string[], paceMs
     samples.push(performance.now() - began)
     while (performance.now() - began < paceMs);
   }
-  return timingOf(samples.slice(20)).p50
+  return staying(samples).p50
 }
 
 const [protocol = "openai", kind = "read"] = process.argv.slice(2)

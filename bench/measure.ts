@@ -31,6 +31,14 @@ export async function interleaved(
 }
 
 /**
+ * What is left when the first quarter is over, as much as `interleaved` leaves out: a program of many parts gets faster
+ * for hundreds of turns, what it is held against for twenty, and a figure is about how fast both stay.
+ */
+export function staying(samples: readonly number[]): Timing {
+  return timingOf(samples.slice(Math.ceil(samples.length / 4)))
+}
+
+/**
  * For work in memory: the time this thread spent on a processor, which stays the same when others want it too. The
  * system counts it coarsely, so work is repeated until a sample is long enough to be counted truly.
  */

@@ -91,8 +91,12 @@ async function turn(protocol: Protocol, kind: "read" | "write"): Promise<TurnOve
     const child = Bun.spawn([process.execPath, program, protocol, kind], { stdout: "pipe" })
     measured.push(JSON.parse(await child.stdout.text()))
   }
-  const middle = measured.sort((a, b) => a.overMs - b.overMs)[(runs - 1) / 2]
-  if (middle === undefined) throw new Error(`${runs} were measured`)
+  return inTheMiddle(measured, ({ overMs }) => overMs)
+}
+
+function inTheMiddle<Measured>(measured: readonly Measured[], by: (one: Measured) => number): Measured {
+  const middle = measured.toSorted((a, b) => by(a) - by(b))[(measured.length - 1) / 2]
+  if (middle === undefined) throw new Error("an odd number of times is measured")
   return middle
 }
 
@@ -120,8 +124,21 @@ async function long(protocol: Protocol): Promise<Figure[]> {
   ]
 }
 
+interface Growth {
+  readonly early: number
+  readonly late: number
+  readonly count: number
+}
+
+/** Of several sessions the one in the middle: the machine may change its pace within a single one. */
+async function growth(protocol: Protocol, replies: Parameters<typeof benchServer>[2]): Promise<Growth> {
+  const measured: Growth[] = []
+  for (let session = 0; session < 5; session++) measured.push(await grown(protocol, replies))
+  return inTheMiddle(measured, ({ early, late }) => late / early)
+}
+
 /** How long turns take at the beginning, when the first ones are over, and at the end. */
-async function growth(protocol: Protocol, replies: Parameters<typeof benchServer>[2]) {
+async function grown(protocol: Protocol, replies: Parameters<typeof benchServer>[2]): Promise<Growth> {
   using product = openProduct()
   await using _server = await benchServer(product.workspace, protocol, replies)
   const { seen } = await driven(product, null)

@@ -4,7 +4,7 @@ import { contains, reply } from "../test/support/script-replies.ts"
 import { driven, spans, type Timed, turning, turnsPerStep } from "./driven-session.ts"
 import { durableCommits } from "./floors.ts"
 import { longSessionFigures } from "./long-session.ts"
-import { timingOf } from "./measure.ts"
+import { staying, timingOf } from "./measure.ts"
 import { openProduct } from "./product.ts"
 import { atMost, type Figure, timesFloor } from "./report.ts"
 import { sampled } from "./sampled.ts"
@@ -64,7 +64,7 @@ function movesIn(seen: readonly Timed[]): number[] {
 }
 
 function turnMs(seen: readonly Timed[]): number {
-  return timingOf(spans(seen, "tool_call.settled", "tool_call.settled")).p50
+  return staying(spans(seen, "tool_call.settled", "tool_call.settled")).p50
 }
 
 async function whole(): Promise<Figure[]> {

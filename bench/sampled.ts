@@ -1,4 +1,4 @@
-import { timingOf } from "./measure.ts"
+import { staying } from "./measure.ts"
 
 export interface Sampled {
   take(): void
@@ -17,6 +17,6 @@ export function sampled(work: () => void): Sampled {
       samples.push(performance.now() - began)
     },
     forget: () => void samples.splice(0),
-    p50: () => timingOf(samples.slice(20)).p50,
+    p50: () => staying(samples).p50,
   }
 }
