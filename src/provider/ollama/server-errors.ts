@@ -20,6 +20,9 @@ export function knownError(said: string, { model, windowTokens }: AskedModel): M
   if (longPhrases.some(phrase => text.includes(phrase))) return refusedAsTooLong(said, windowTokens)
   if (model !== null && /\bmodel\b.*\bnot found\b/.test(text)) return modelFailure("notFound", missing(model))
   if (text.includes("does not support")) return modelFailure("badRequest", said)
+  // Its runner is llama.cpp, and says so with status 500.
+  if (/jinja exception|while executing \w+ at line|failed to parse messages/.test(text))
+    return modelFailure("badRequest", `the model's template refuses the request: ${said}`)
   if (text.includes("more system memory") || text.includes("out of memory"))
     return modelFailure("badRequest", `${said}; use a smaller model or a smaller window (num_ctx)`)
   if (text.includes("maximum pending requests")) return modelFailure("overloaded", said)

@@ -71,6 +71,9 @@ function knownFailure(error: ServerError, said: string, model: string | null): M
   }
   if (toolWords.some(words => words.test(text)))
     return modelFailure("badRequest", `the server takes no tools for this model: ${said}`)
+  // llama.cpp says so with status 500 and LM Studio in the middle of a stream; the same request again is refused again.
+  if (templateWords.test(text))
+    return modelFailure("badRequest", `the model's template refuses the request: ${said}`)
   if (code === "model_not_found" || missingWords.some(words => words.test(text)))
     return modelFailure("notFound", `${said}; load ${named(model)} there, or choose another one`)
   // llama.cpp gives up on a call that it cannot read, with status 500: the server is well, the reply was not.
@@ -141,6 +144,10 @@ const toolWords = [
   /not support.{0,30}\b(?:tool|function)/,
   /\b(?:tools?|tool calling|tool use|function calling)\b.{0,30}not.{0,5} supported/,
 ]
+
+/** llama.cpp now and before, and LM Studio. */
+const templateWords =
+  /jinja (?:exception|template)|while executing \w+ at line|at row \d+, column \d+:|failed to parse messages/
 
 const missingWords = [
   /\bmodel\b.{0,200}\b(?:not found|does not exist|is not loaded|not running|is unloaded)/,

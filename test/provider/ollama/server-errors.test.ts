@@ -33,6 +33,12 @@ describe("what an error of Ollama means", () => {
     expect(knownError(said, asked)).toMatchObject({ kind: "badRequest", message: said, retryable: false })
   })
 
+  test("what the model's template refuses is refused again", () => {
+    const said =
+      "While executing CallExpression at line 189, column 32 in source: Error: Jinja Exception: conversation roles must alternate"
+    expect(knownError(said, asked)).toMatchObject({ kind: "badRequest", retryable: false })
+  })
+
   test("too little memory is nothing to try again", () => {
     const said = "model requires more system memory (38.6 GiB) than is available (27.1 GiB)"
     expect(knownError(said, asked)).toMatchObject({ kind: "badRequest", retryable: false })

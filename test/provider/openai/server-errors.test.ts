@@ -198,6 +198,48 @@ describe("tools that are not taken", () => {
   })
 })
 
+describe("a request that the model's template refuses", () => {
+  const alternate =
+    "\n------------\nWhile executing CallExpression at line 189, column 32 in source:\n...== 0) %}↵ {{- raise_exception('After the optional system message, con...\n ^\nError: Jinja Exception: After the optional system message, conversation roles must alternate"
+  const told: readonly (readonly [server: string, status: number | null, body: Json])[] = [
+    ["llama.cpp", 500, { error: { code: 500, message: alternate, type: "server_error" } }],
+    [
+      "llama.cpp before",
+      500,
+      { error: { code: 500, message: "Value is not callable: null at row 1, column 18:\n{%- if x() %}" } },
+    ],
+    [
+      "llama.cpp about messages",
+      500,
+      {
+        error: {
+          code: 500,
+          message: "Failed to parse messages: Missing tool call type",
+          type: "server_error",
+        },
+      },
+    ],
+    [
+      "LM Studio while it answers",
+      null,
+      {
+        error: {
+          message:
+            'Error rendering prompt with jinja template: "Cannot call something that is not a function: got ObjectValue".',
+        },
+      },
+    ],
+  ]
+  for (const [server, status, body] of told)
+    test(`is a bad request also as ${server} tells it`, () => {
+      expect(failure(status, body)).toMatchObject({
+        kind: "badRequest",
+        message: expect.stringContaining("the model's template refuses the request: "),
+        retryable: false,
+      })
+    })
+})
+
 describe("everything else", () => {
   test("is what its status says", () => {
     const kinds: readonly (readonly [number, string])[] = [
