@@ -17,6 +17,9 @@ export interface AskedModel {
 /** What an error of the server means, or null when its words alone do not tell. */
 export function knownError(said: string, { model, windowTokens }: AskedModel): ModelFailure | null {
   const text = said.toLowerCase()
+  // Before all others: it quotes what the model wrote, which may say anything.
+  if (unreadableCall.test(text))
+    return modelFailure("malformed", `the model's call of a tool cannot be read: ${said}`)
   if (longPhrases.some(phrase => text.includes(phrase))) return refusedAsTooLong(said, windowTokens)
   if (model !== null && /\bmodel\b.*\bnot found\b/.test(text)) return modelFailure("notFound", missing(model))
   if (text.includes("does not support")) return modelFailure("badRequest", said)
@@ -26,8 +29,6 @@ export function knownError(said: string, { model, windowTokens }: AskedModel): M
   if (text.includes("more system memory") || text.includes("out of memory"))
     return modelFailure("badRequest", `${said}; use a smaller model or a smaller window (num_ctx)`)
   if (text.includes("maximum pending requests")) return modelFailure("overloaded", said)
-  if (text.startsWith("error parsing tool call"))
-    return modelFailure("malformed", `the model's call of a tool cannot be read: ${said}`)
   return null
 }
 
@@ -79,3 +80,7 @@ const longPhrases = [
   "exceed_context_size",
   "context size has been exceeded",
 ]
+
+/** Each family of models has a reader of its own there; what it cannot read takes the place of the whole reply. */
+const unreadableCall =
+  /^error parsing tool call|invalid tool call arguments|^failed to parse (?:json|xml|laguna)|^xml syntax error|^empty function name|^incomplete glm|^mismatched arg_key|^tool '.*' not found|^invalid character|^unexpected end of json/

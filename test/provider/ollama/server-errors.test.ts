@@ -50,8 +50,20 @@ describe("what an error of Ollama means", () => {
     expect(knownError(said, asked)).toMatchObject({ kind: "overloaded", retryable: true })
   })
 
-  test("a call that the server could not read is the model's fault and may go better", () => {
-    const said = "error parsing tool call: raw='{\"a\":', err=unexpected end of JSON input"
+  test.each([
+    "error parsing tool call: raw='{\"a\":', err=unexpected end of JSON input",
+    "error parsing tool call: raw='{\"text\":\"the model was not found, out of memory', err=unexpected end of JSON input",
+    'llama-server returned invalid tool call arguments for "run": unexpected end of JSON input',
+    "failed to parse JSON: invalid character '}' looking for beginning of value",
+    "failed to parse Laguna JSON tool call: unexpected end of JSON input",
+    "XML syntax error on line 3: element <function> closed by </parameter>",
+    "empty function name",
+    "incomplete GLM tool call: EOF",
+    "mismatched arg_key and arg_value counts: 2 keys, 1 values",
+    "tool 'read' not found",
+    "invalid character 'x' after object key:value pair",
+    "unexpected end of JSON input",
+  ])("a call that the server could not read is the model's fault and may go better: %s", said => {
     expect(knownError(said, asked)).toMatchObject({ kind: "malformed", retryable: true })
   })
 
