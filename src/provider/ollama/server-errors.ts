@@ -26,7 +26,7 @@ export function knownError(said: string, { model, windowTokens }: AskedModel): M
   // Its runner is llama.cpp, and says so with status 500.
   if (/jinja exception|while executing \w+ at line|failed to parse messages/.test(text))
     return modelFailure("badRequest", `the model's template refuses the request: ${said}`)
-  if (text.includes("more system memory") || text.includes("out of memory"))
+  if (memoryPhrases.some(phrase => text.includes(phrase)))
     return modelFailure("badRequest", `${said}; use a smaller model or a smaller window (num_ctx)`)
   if (text.includes("maximum pending requests")) return modelFailure("overloaded", said)
   return null
@@ -79,6 +79,17 @@ const longPhrases = [
   "exceeds the available context",
   "exceed_context_size",
   "context size has been exceeded",
+]
+
+/** In the words of the server, and of what its runner said last. */
+const memoryPhrases = [
+  "more system memory",
+  "out of memory",
+  "out-of-memory",
+  "out of device memory",
+  "malloc failed",
+  "failed to allocate",
+  "not enough memory",
 ]
 
 /** Each family of models has a reader of its own there; what it cannot read takes the place of the whole reply. */

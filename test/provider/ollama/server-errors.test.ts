@@ -39,8 +39,12 @@ describe("what an error of Ollama means", () => {
     expect(knownError(said, asked)).toMatchObject({ kind: "badRequest", retryable: false })
   })
 
-  test("too little memory is nothing to try again", () => {
-    const said = "model requires more system memory (38.6 GiB) than is available (27.1 GiB)"
+  test.each([
+    "model requires more system memory (38.6 GiB) than is available (27.1 GiB)",
+    "llama-server reported out-of-memory during startup: ErrorOutOfDeviceMemory",
+    "llama-server process has terminated: cudaMalloc failed",
+    "llama-server process has terminated: ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 123",
+  ])("too little memory is nothing to try again: %s", said => {
     expect(knownError(said, asked)).toMatchObject({ kind: "badRequest", retryable: false })
     expect(knownError(said, asked)?.message).toContain("num_ctx")
   })
