@@ -2,6 +2,7 @@ import type { Json } from "../../base/canonical.ts"
 import type { ModelCall, ModelMessage, ModelRequest, ToolDescription } from "../contract.ts"
 import { objectOf } from "../fields.ts"
 import type { ModelSettings } from "../server.ts"
+import { templateMessages } from "../template-messages.ts"
 
 /**
  * What `/api/chat` is asked. `truncate` and `shift` are refused: without that a server leaves out the beginning of a
@@ -24,7 +25,7 @@ export function chatRequest({ messages, tools, format }: ModelRequest, settings:
 
 function chatMessages(messages: readonly ModelMessage[]): Json {
   const toolOf = new Map<string, string>()
-  return messages.map((message): Json => {
+  return templateMessages(messages).map((message): Json => {
     if (message.role === "tool") return toolMessage(message, toolOf.get(message.callId))
     const { role, text: content } = message
     if (role !== "assistant" || message.calls.length === 0) return { role, content }

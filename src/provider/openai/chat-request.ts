@@ -2,6 +2,7 @@ import type { Json } from "../../base/canonical.ts"
 import { onceFor } from "../../base/once-for.ts"
 import type { ModelCall, ModelMessage, ModelRequest, ToolDescription } from "../contract.ts"
 import type { ModelSettings } from "../server.ts"
+import { templateMessages } from "../template-messages.ts"
 
 type ChatSettings = Pick<ModelSettings, "model" | "outputTokensMax" | "temperature" | "topP" | "streams">
 
@@ -22,7 +23,8 @@ export function chatBody(request: ModelRequest, settings: ChatSettings, isNewest
   }
   // An empty list is refused by some servers.
   const offered = tools.length === 0 ? "" : `,"tools":${spelledTools(tools)}`
-  return `${JSON.stringify(asked).slice(0, -1)},"messages":[${messages.map(spelledMessage).join(",")}]${offered}}`
+  const spelled = templateMessages(messages).map(spelledMessage).join(",")
+  return `${JSON.stringify(asked).slice(0, -1)},"messages":[${spelled}]${offered}}`
 }
 
 const spelledMessage = onceFor((message: ModelMessage) => JSON.stringify(messageOf(message)))

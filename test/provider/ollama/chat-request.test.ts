@@ -65,6 +65,24 @@ describe("messages", () => {
     ])
   })
 
+  test("are such that every template takes them", () => {
+    const { messages } = asked(
+      { role: "user", text: "hello" },
+      { role: "assistant", text: "", calls: [] },
+      { role: "user", text: "well?" },
+      { role: "assistant", text: "", calls: [{ id: "a", tool: "run", arguments: {} }] },
+      { role: "tool", callId: "a", text: "one" },
+      { role: "user", text: "that was wrong" },
+    )
+    expect(messages).toMatchObject([
+      { role: "user", content: "hello" },
+      { role: "assistant", content: "[no answer]" },
+      { role: "user", content: "well?" },
+      { role: "assistant", content: "" },
+      { role: "tool", content: "one\n\nthat was wrong", tool_name: "run" },
+    ])
+  })
+
   test("tie each result to the tool that was called", () => {
     const { messages } = asked(
       {

@@ -56,7 +56,7 @@ describe("what an error of Ollama means", () => {
 
   test.each([
     "error parsing tool call: raw='{\"a\":', err=unexpected end of JSON input",
-    "error parsing tool call: raw='{\"text\":\"the model was not found, out of memory', err=unexpected end of JSON input",
+    'error parsing tool call: raw=\'{"text":"the model was not found, out of memory\', err=unexpected end of JSON input',
     'llama-server returned invalid tool call arguments for "run": unexpected end of JSON input',
     "failed to parse JSON: invalid character '}' looking for beginning of value",
     "failed to parse Laguna JSON tool call: unexpected end of JSON input",

@@ -94,15 +94,28 @@ describe("messages", () => {
     ])
   })
 
-  test("words beside a call are kept, and an empty answer stays text", () => {
+  test("words beside a call are kept, and an empty answer is told in a word", () => {
     const { messages } = body({
       messages: [
         { role: "assistant", text: "I look.", calls: [{ id: "a", tool: "list", arguments: {} }] },
         { role: "assistant", text: "", calls: [] },
       ],
     })
-    expect(messages).toMatchObject([{ content: "I look." }, { content: "" }])
+    expect(messages).toMatchObject([{ content: "I look." }, { content: "[no answer]" }])
     expect(messages[1]).not.toHaveProperty("tool_calls")
+  })
+
+  test("what is said behind a result goes with it, because templates refuse a user there", () => {
+    const { messages } = body({
+      messages: [
+        { role: "user", text: "read x" },
+        { role: "assistant", text: "", calls: [{ id: "a", tool: "read", arguments: { path: "x" } }] },
+        { role: "tool", callId: "a", text: "content of x" },
+        { role: "user", text: "the other call was wrong" },
+      ],
+    })
+    expect(messages.map(({ role }: { role: string }) => role)).toEqual(["user", "assistant", "tool"])
+    expect(messages[2].content).toBe("content of x\n\nthe other call was wrong")
   })
 
   test("half a character is replaced, because a server that reads strictly refuses it", () => {

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test"
+import type { ModelMessage } from "../../src/provider/contract.ts"
+import { templateMessages } from "../../src/provider/template-messages.ts"
+
+const system: ModelMessage = { role: "system", text: "be brief" }
+const asks: ModelMessage = { role: "user", text: "do it" }
+const calls: ModelMessage = {
+  ...{ role: "assistant", text: "" },
+  calls: [
+    { id: "a", tool: "read", arguments: {} },
+    { id: "b", tool: "read", arguments: {} },
+  ],
+}
+const result = (callId: string, text = `result ${callId}`): ModelMessage => ({ role: "tool", callId, text })
+const answers = (text: string): ModelMessage => ({ role: "assistant", text, calls: [] })
+
+/** What the templates of Mistral's models ask of messages behind that of the system. */
+function isTaken(messages: readonly ModelMessage[]): boolean {
+  const turns = messages.filter(
+    message => message.role === "user" || (message.role === "assistant" && message.calls.length === 0),
+  )
+  return turns.every(({ role, text }, index) => (role === "user") === (index % 2 === 0) && text !== "")
+}
+
+describe("messages for a template", () => {
+  test("stay the same where every template takes them", () => {
+    const messages = [system, asks, calls, result("a"), result("b"), answers("done"), asks]
+    const taken = templateMessages(messages)
+    expect(taken).toEqual(messages)
+    for (const [index, message] of taken.entries()) expect(message).toBe(messages[index] as never)
+  })
+
+  test("what is said behind results stands at the end of the last of them", () => {
+    const messages = [
+      ...[
+        system,
+        asks,
+        calls,
+        result("a"),
+        result("b"),
+        { role: "user", text: "one call was wrong" } as const,
+      ],
+      ...[answers("I see"), asks],
+    ]
+    const taken = templateMessages(messages)
+    expect(taken).toEqual([
+      ...[system, asks, calls, result("a"), result("b", "result b\n\none call was wrong")],
+      ...[answers("I see"), asks],
+    ])
+    expect([isTaken(messages.slice(1)), isTaken(taken.slice(1))]).toEqual([false, true])
+  })
+
+  test("an answer of nothing has a word, so that users and assistants stay in turns", () => {
+    const taken = templateMessages([asks, answers(" \n"), asks, answers(""), asks])
+    expect(taken).toEqual([asks, answers("[no answer]"), asks, answers("[no answer]"), asks])
+    expect(isTaken(taken)).toBe(true)
+  })
+
+  test("two messages of a user become one", () => {
+    expect(templateMessages([system, asks, { role: "user", text: "now" }])).toEqual([
+      system,
+      { role: "user", text: "do it\n\nnow" },
+    ])
+  })
+})
