@@ -1,3 +1,4 @@
+import { ownCallId } from "./call-id.ts"
 import type { ModelItem, ModelRequest, Provider } from "./contract.ts"
 import { failed } from "./failures.ts"
 import { toldItems } from "./reply-fault.ts"
@@ -47,7 +48,7 @@ function itemsOf(reply: ScriptReply, replyIndex: number, place: string): Items {
 
 function saying({ text, calls }: NonNullable<ScriptReply["content"]>, replyIndex: number): Items {
   const calling = calls.map(({ id, tool, arguments: args }, index): ModelItem => {
-    return { kind: "call", call: { id: id ?? `call_${replyIndex}_${index + 1}`, tool, arguments: args } }
+    return { kind: "call", call: { id: id ?? ownCallId(replyIndex, index + 1), tool, arguments: args } }
   })
   return text === "" ? calling : [{ kind: "text", text }, ...calling]
 }

@@ -1,5 +1,6 @@
 import type { Rung } from "../../domain/model-choice.ts"
 import { hasThinkingEnd, withoutThinking } from "../../domain/thinking.ts"
+import { ownCallId } from "../call-id.ts"
 import type { ModelCall, ModelItem, ModelRequest, Provider } from "../contract.ts"
 import { failed } from "../failures.ts"
 import type { CallReading } from "./call-shape.ts"
@@ -97,7 +98,7 @@ function* ending(ended: Ended): Generator<ModelItem> {
   if (found.kind === "calls" && isWhole) {
     yield* texts(found.kept ?? "")
     for (const [index, call] of found.calls.entries())
-      yield { kind: "call", call: { id: `call_${request.replyIndex}_${index + 1}`, ...call } }
+      yield { kind: "call", call: { id: ownCallId(request.replyIndex, index + 1), ...call } }
     return yield { kind: "end", reason: "calls" }
   }
   yield* texts(rest)

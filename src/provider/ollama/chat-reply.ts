@@ -1,5 +1,6 @@
 import type { Json } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
+import { ownCallId } from "../call-id.ts"
 import type { ModelFailure, ModelItem } from "../contract.ts"
 import { failed } from "../failures.ts"
 import { type JsonObject, listAt, objectAt, objectOf, textAt, tokensOf, unreadable } from "../fields.ts"
@@ -31,7 +32,7 @@ export function replyReader(asked: AskedFor, tell: Tell): Taker<Json> {
       if (text !== "") tell({ kind: "text", text })
       for (const call of listAt(message, "tool_calls")) {
         callCount += 1
-        tell(callItem(call, `call_${asked.replyIndex}_${callCount}`))
+        tell(callItem(call, ownCallId(asked.replyIndex, callCount)))
       }
       // The last item ends the reply, for whoever reads it.
       if (part["done"] === true) endReply(part, asked, callCount > 0, tell)

@@ -1,6 +1,7 @@
 import { messageOf } from "../../base/assert.ts"
 import type { Json } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
+import { ownCallId } from "../call-id.ts"
 import {
   argumentBytesMax,
   callsMax,
@@ -31,7 +32,7 @@ export function callItems(
       return problem(`the reply was cut off at its limit, in the call of ${nameIn(call)}`)
     const read = readArguments(call)
     if (read.problem !== undefined) return problem(read.problem)
-    const id = idFor(call, `call_${replyIndex}_${place + 1}`, taken)
+    const id = idFor(call, ownCallId(replyIndex, place + 1), taken)
     taken.add(id)
     const made: ModelCall = { id, tool: call.name, arguments: read.values }
     return { kind: "call", call: made }

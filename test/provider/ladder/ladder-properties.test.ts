@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Json } from "../../../src/base/canonical.ts"
 import { rungs } from "../../../src/domain/model-choice.ts"
+import { ownCallId } from "../../../src/provider/call-id.ts"
 import type { ModelCall } from "../../../src/provider/contract.ts"
 import { withRung } from "../../../src/provider/ladder/ladder.ts"
 import { itemsOf, never, stop } from "../provider-kit.ts"
@@ -64,7 +65,7 @@ const size = fc.integer({ min: 1, max: 40 })
 
 function numbered(calls: readonly Omit<ModelCall, "id">[]): ModelCall[] {
   return calls.map(({ tool, arguments: given }, index) => ({
-    id: `call_3_${index + 1}`,
+    id: ownCallId(3, index + 1),
     tool,
     arguments: given,
   }))
