@@ -60,7 +60,10 @@ function patience() {
       .describe("How long the first word of a reply may take; a model that has to be loaded needs longer."),
     token_timeout_seconds: seconds()
       .default(defaults.token_timeout_seconds)
-      .describe("How long a reply may pause in its middle."),
+      .describe(
+        "How long a reply may pause in its middle. Where tools are offered it may always pause as long as before its " +
+          "first word: many servers say nothing while a model writes a call.",
+      ),
     retry_count: z
       .number()
       .int()

@@ -1,6 +1,7 @@
 import type { Json } from "../../base/canonical.ts"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { oneLine } from "../../base/text.ts"
+import { limitsFor } from "../call-patience.ts"
 import type { ModelRequest } from "../contract.ts"
 import { abortedFailure, modelFailure } from "../failures.ts"
 import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
@@ -75,7 +76,7 @@ async function replyTo(way: Way, settings: ModelSettings, request: ModelRequest,
     path: "/v1/messages",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
-    limits: settings.limits,
+    limits: limitsFor(request, settings.limits),
   }
   const reply = await succeeded(way, await sent(way, posting, signal))
   if (isEventStream(reply, settings.streams))

@@ -1,5 +1,6 @@
 import type { Json } from "../../base/canonical.ts"
 import { systemClock } from "../../base/clock.ts"
+import { limitsFor } from "../call-patience.ts"
 import type { ModelFailure, ModelRequest, Provider } from "../contract.ts"
 import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
@@ -70,7 +71,8 @@ function chatProvider(way: Way, settings: ModelSettings): Provider {
 }
 
 async function replyTo(way: Way, settings: ModelSettings, request: ModelRequest, signal: AbortSignal) {
-  const { model, windowTokens, streams, limits } = settings
+  const { model, windowTokens, streams } = settings
+  const limits = limitsFor(request, settings.limits)
   const estimated = estimatedTokens(request)
   const refused = isCloudName(model) ? refusedCloud(model, "ollama.com") : overWindow(estimated, windowTokens)
   if (refused !== null) throw new ReplyFault(refused)

@@ -1,5 +1,6 @@
 import type { Json } from "../../base/canonical.ts"
 import { type Clock, systemClock } from "../../base/clock.ts"
+import { limitsFor } from "../call-patience.ts"
 import type { ModelFailureKind, ModelRequest, Provider } from "../contract.ts"
 import { abortedFailure } from "../failures.ts"
 import { unreadable } from "../fields.ts"
@@ -75,7 +76,7 @@ function provider(way: Way, settings: ModelSettings): Provider {
 
 async function reply(way: Way, settings: ModelSettings, request: ModelRequest, signal: AbortSignal) {
   const { transport, paths, headers, withoutSecret } = way
-  const { windowTokens, outputTokensMax, limits, streams } = settings
+  const { windowTokens, outputTokensMax, streams } = settings
   const model = request.model ?? settings.model
   const asked: Asked = { model, replyIndex: request.replyIndex, windowTokens, outputTokensMax, withoutSecret }
   const sent = await transport.send(
@@ -84,7 +85,7 @@ async function reply(way: Way, settings: ModelSettings, request: ModelRequest, s
       path: paths.chat,
       headers: { ...headers, "content-type": "application/json" },
       body: chatBody(request, settings, isOpenAiItself(transport.endpoint)),
-      limits,
+      limits: limitsFor(request, settings.limits),
     },
     signal,
   )

@@ -196,6 +196,17 @@ describe("a server in trouble", () => {
     expect(failureIn(items).kind).toBe("timeout")
   })
 
+  test("is silent while it writes a call, which the server hands on when it is whole", async () => {
+    const quick = { ...limits, betweenMs: 50 }
+    const tools = [{ name: "write_file", description: "Writes a file.", parameters: {} }]
+    const calling = { message: { role: "assistant", tool_calls: [{ function: { name: "write_file" } }] } }
+    const [, ...later] = streaming([calling, done()]).acts
+    const answer = streaming([part("I write it.")], { waitMs: 300 }, ...later)
+    expect((await reply(answer, { settings: { limits: quick }, request: { tools } })).at(-1)).toEqual({
+      ...{ kind: "end", reason: "calls" },
+    })
+  })
+
   test("is not there", async () => {
     const endpoint = await gone()
     const server = ollamaAt(endpoint)
