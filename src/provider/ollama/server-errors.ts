@@ -75,6 +75,7 @@ function missing(model: string): string {
 
 const longPhrases = [
   "exceeds the context length",
+  "exceeds the model's maximum context length",
   "longer than the context length",
   "exceeds the available context",
   "exceed_context_size",

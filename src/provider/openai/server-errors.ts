@@ -131,7 +131,7 @@ const longWords = [
   /context length is only|context length of only/,
   /available context size|max context size|context size has been exceeded/,
   /longer than the maximum\s+model length/,
-  /reached context length of|greater than the context length/,
+  /reached context length of|greater than the context length|does not fit in (?:the )?context length/,
   /context (?:length|window|size)\b.{0,40}\bexceed/,
   /\bexceed\w*\b.{0,60}\bcontext (?:length|window|size)/,
   /context (?:the )?overflow/,

@@ -7,6 +7,7 @@ const asked = { model: "qwen3:8b", windowTokens: 4096 }
 describe("what an error of Ollama means", () => {
   test.each([
     "the input length exceeds the context length",
+    "input length (5000 tokens) exceeds the model's maximum context length (4096 tokens)",
     "the prompt is longer than the context length currently available to the model; shorten the prompt",
     "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it",
   ])("too long: %s", said => {

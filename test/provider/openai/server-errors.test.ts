@@ -123,6 +123,17 @@ describe("a request that is too long", () => {
       400,
       { error: "The number of tokens to keep from the initial prompt is greater than the context length." },
     ],
+    [
+      "LM Studio 0.4.21 in a stream",
+      null,
+      {
+        error: {
+          message:
+            "Input does not fit in context length. The input has 31430 tokens, but the context length only supports 30000 tokens.",
+        },
+        message: "Input does not fit in context length.",
+      },
+    ],
   ]
   for (const [server, status, body] of told)
     test(`is known as ${server} tells it`, () => {
