@@ -26,6 +26,9 @@ export function knownError(said: string, { model, windowTokens }: AskedModel): M
   // Its runner is llama.cpp, and says so with status 500.
   if (/jinja exception|while executing \w+ at line|failed to parse messages/.test(text))
     return modelFailure("badRequest", `the model's template refuses the request: ${said}`)
+  // Without a status where the model has thought before it was to answer in a shape.
+  if (/failed to (?:parse grammar|initialize samplers)|json schema conversion failed/.test(text))
+    return modelFailure("badRequest", `the server cannot force such a shape: ${said}`)
   if (memoryPhrases.some(phrase => text.includes(phrase)))
     return modelFailure("badRequest", `${said}; use a smaller model or a smaller window (num_ctx)`)
   if (text.includes("maximum pending requests")) return modelFailure("overloaded", said)

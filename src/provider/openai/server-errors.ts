@@ -74,6 +74,9 @@ function knownFailure(error: ServerError, said: string, model: string | null): M
   // llama.cpp says so with status 500 and LM Studio in the middle of a stream; the same request again is refused again.
   if (templateWords.test(text))
     return modelFailure("badRequest", `the model's template refuses the request: ${said}`)
+  // LM Studio tells what its runner refused in a stream, or with status 500.
+  if (schemaWords.test(text))
+    return modelFailure("badRequest", `the server cannot force such a shape: ${said}`)
   if (code === "model_not_found" || missingWords.some(words => words.test(text)))
     return modelFailure("notFound", `${said}; load ${named(model)} there, or choose another one`)
   // llama.cpp gives up on a call that it cannot read, with status 500: the server is well, the reply was not.
@@ -148,6 +151,10 @@ const toolWords = [
 /** llama.cpp now and before, and LM Studio. */
 const templateWords =
   /jinja (?:exception|template)|while executing \w+ at line|at row \d+, column \d+:|failed to parse messages/
+
+/** llama.cpp, LM Studio that runs it, and vLLM. */
+const schemaWords =
+  /failed to (?:parse grammar|initialize samplers)|json schema conversion failed|grammar error|not supported by xgrammar/
 
 const missingWords = [
   /\bmodel\b.{0,200}\b(?:not found|does not exist|is not loaded|not running|is unloaded)/,

@@ -34,6 +34,11 @@ describe("what an error of Ollama means", () => {
     expect(knownError(said, asked)).toMatchObject({ kind: "badRequest", message: said, retryable: false })
   })
 
+  test("a shape that cannot be forced is a bad request also in the middle of a stream", () => {
+    const said = "Failed to initialize samplers: failed to parse grammar"
+    expect(streamError(said, asked)).toMatchObject({ kind: "badRequest", retryable: false })
+  })
+
   test("what the model's template refuses is refused again", () => {
     const said =
       "While executing CallExpression at line 189, column 32 in source: Error: Jinja Exception: conversation roles must alternate"

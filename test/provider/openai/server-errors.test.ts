@@ -251,6 +251,26 @@ describe("a request that the model's template refuses", () => {
     })
 })
 
+describe("a shape that the server cannot force", () => {
+  test("is a bad request wherever it is told, so that the model is told the shape instead", () => {
+    const told: readonly (readonly [number | null, string])[] = [
+      [400, "Failed to initialize samplers: failed to parse grammar"],
+      [null, "Failed to initialize samplers: failed to parse grammar"],
+      [
+        500,
+        'Engine protocol predict request returned 400: {"error":{"code":400,"message":"Failed to initialize samplers: failed to parse grammar","type":"invalid_request_error"}}',
+      ],
+      [null, "JSON schema conversion failed:\nUnrecognized schema: {}"],
+      [500, 'Grammar error: Unimplemented keys: ["propertyNames"]'],
+      [null, "The provided JSON schema contains features not supported by xgrammar."],
+    ]
+    for (const [status, message] of told)
+      expect({ message, kind: failure(status, { error: { message } }).kind }).toEqual({
+        ...{ message, kind: "badRequest" },
+      })
+  })
+})
+
 describe("everything else", () => {
   test("is what its status says", () => {
     const kinds: readonly (readonly [number, string])[] = [
