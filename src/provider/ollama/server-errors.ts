@@ -18,7 +18,7 @@ export interface AskedModel {
 export function knownError(said: string, { model, windowTokens }: AskedModel): ModelFailure | null {
   const text = said.toLowerCase()
   // Before all others: it quotes what the model wrote, which may say anything.
-  if (unreadableCall.test(text))
+  if (unreadableCalls.some(words => words.test(text)))
     return modelFailure("malformed", `the model's call of a tool cannot be read: ${said}`)
   if (longPhrases.some(phrase => text.includes(phrase))) return refusedAsTooLong(said, windowTokens)
   if (model !== null && /\bmodel\b.*\bnot found\b/.test(text)) return modelFailure("notFound", missing(model))
@@ -97,5 +97,9 @@ const memoryPhrases = [
 ]
 
 /** Each family of models has a reader of its own there; what it cannot read takes the place of the whole reply. */
-const unreadableCall =
-  /^error parsing tool call|invalid tool call arguments|^failed to parse (?:json|xml|laguna)|^xml syntax error|^empty function name|^incomplete glm|^mismatched arg_key|^tool '.*' not found|^invalid character|^unexpected end of json/
+const unreadableCalls = [
+  /^error parsing tool call|invalid tool call arguments/,
+  /^failed to parse (?:json|xml|laguna)|^invalid character|^unexpected end of json|^xml syntax error/,
+  /^empty function name|^incomplete glm|^mismatched arg_key|^tool '.*' not found/,
+  /does not match the expected \S+ format|failed to parse input/,
+]

@@ -64,6 +64,7 @@ describe("what an error of Ollama means", () => {
     "error parsing tool call: raw='{\"a\":', err=unexpected end of JSON input",
     'error parsing tool call: raw=\'{"text":"the model was not found, out of memory\', err=unexpected end of JSON input',
     'llama-server returned invalid tool call arguments for "run": unexpected end of JSON input',
+    "llama-server chat error: map[code:500 message:The model produced output that does not match the expected peg-native format type:server_error]",
     "failed to parse JSON: invalid character '}' looking for beginning of value",
     "failed to parse Laguna JSON tool call: unexpected end of JSON input",
     "XML syntax error on line 3: element <function> closed by </parameter>",
