@@ -78,7 +78,9 @@ async function reply(way: Way, settings: ModelSettings, request: ModelRequest, s
   const { transport, paths, headers, withoutSecret } = way
   const { windowTokens, outputTokensMax, streams } = settings
   const model = request.model ?? settings.model
-  const asked: Asked = { model, replyIndex: request.replyIndex, windowTokens, outputTokensMax, withoutSecret }
+  const { replyIndex, format } = request
+  const isShaped = format !== null
+  const asked: Asked = { model, replyIndex, windowTokens, outputTokensMax, isShaped, withoutSecret }
   const sent = await transport.send(
     {
       method: "POST",

@@ -1,7 +1,7 @@
 import { oneLine } from "../../base/text.ts"
 import type { ModelItem } from "../contract.ts"
 import { modelFailure } from "../failures.ts"
-import { unreadable } from "../fields.ts"
+import { objectOf, unreadable } from "../fields.ts"
 import { ReplyFault } from "../reply-fault.ts"
 import type { Tell } from "../streamed-items.ts"
 import type { OpenCall } from "./call-assembly.ts"
@@ -13,6 +13,8 @@ export interface Asked {
   readonly replyIndex: number
   readonly windowTokens: number | null
   readonly outputTokensMax: number
+  /** Whether the answer was to have a shape. */
+  readonly isShaped: boolean
   /** Takes out of a text what nobody may read. */
   readonly withoutSecret: (text: string) => string
 }
@@ -26,6 +28,7 @@ export interface Received {
   /** Neither text nor thoughts. */
   isSilent: boolean
   hasText: boolean
+  thoughts: string
 }
 
 type Reason = Extract<ModelItem, { kind: "end" }>["reason"]
@@ -34,6 +37,8 @@ type Reason = Extract<ModelItem, { kind: "end" }>["reason"]
 export function endReply(received: Received, asked: Asked, tell: Tell): void {
   const { calls, usage, finish, hasText } = received
   const reason = reasonOf(received, asked)
+  const misplaced = reason === "stop" && asked.isShaped && !hasText ? shapedThoughts(received.thoughts) : null
+  if (misplaced !== null) tell({ kind: "text", text: misplaced })
   if (usage !== null) tell({ kind: "usage", ...usage })
   if (reason !== "refused")
     for (const item of callItems(calls, asked.replyIndex, reason === "length")) tell(item)
@@ -41,6 +46,19 @@ export function endReply(received: Received, asked: Asked, tell: Tell): void {
   if (finish === "tool_calls" && calls.length === 0 && !hasText && reason === "stop")
     tell({ kind: "problem", text: "the reply says that it calls a tool, and there is no call in it" })
   tell({ kind: "end", reason })
+}
+
+/**
+ * LM Studio and vLLM force the shape upon what the model thinks, where it thinks by itself, and take the answer for a
+ * thought. Null when it is none: only thoughts are not one JSON object from end to end.
+ */
+function shapedThoughts(thoughts: string): string | null {
+  try {
+    return objectOf(JSON.parse(thoughts)) === null ? null : thoughts
+  } catch {
+    // Then the model did think.
+    return null
+  }
 }
 
 function reasonOf(received: Received, { windowTokens, outputTokensMax }: Asked): Reason {

@@ -37,6 +37,9 @@ export function readWhole(body: Json, asked: Asked, tell: Tell): void {
   endReply(received, asked, tell)
 }
 
+/** Longer ones are no answer in the wrong place. */
+const thoughtsMax = 1_000_000
+
 type TakeCalls = (calls: OpenCall[], pieces: readonly Json[]) => void
 
 function take(
@@ -52,8 +55,11 @@ function take(
   if (said === null) return
   takeCalls(received.calls, listOf(said["tool_calls"]))
   // What a model thinks is no part of its answer, but it shows that there was one.
-  if (wordsOf(said["reasoning_content"]) !== null || wordsOf(said["reasoning"]) !== null)
+  const thought = wordsOf(said["reasoning_content"]) ?? wordsOf(said["reasoning"])
+  if (thought !== null) {
     received.isSilent = false
+    if (received.thoughts.length <= thoughtsMax) received.thoughts += thought
+  }
   const refusal = wordsOf(said["refusal"])
   if (refusal !== null) received.isRefused = true
   for (const text of [textIn(said["content"]), refusal]) {
@@ -126,5 +132,6 @@ function nothingYet(): Received {
     isRefused: false,
     isSilent: true,
     hasText: false,
+    thoughts: "",
   }
 }

@@ -10,6 +10,7 @@ const asked: Asked = {
   replyIndex: 3,
   windowTokens: 8192,
   outputTokensMax: 4096,
+  isShaped: false,
   withoutSecret: text => text,
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../src/base/canonical.ts"
 import type { Asked } from "../../../src/provider/openai/reply-end.ts"
 import { text } from "../provider-kit.ts"
-import { failureIn, message, piece, whole } from "./openai-kit.ts"
+import { delta, failureIn, message, piece, streamed, whole } from "./openai-kit.ts"
 
 async function ended(
   said: Json,
@@ -121,4 +121,40 @@ describe("a window that is full without a word", () => {
     const { last } = await ended({ content: null, tool_calls: aCall }, "stop", [9000, 10])
     expect(last).toEqual({ kind: "end", reason: "calls" })
   })
+})
+
+describe("an answer of a shape that the server takes for a thought", () => {
+  const plan = '{"goal": "x"}'
+  const shaped = { isShaped: true }
+
+  test.each(["reasoning_content", "reasoning"])("is the answer, also in %s", async where => {
+    const { items } = await ended({ content: "", [where]: plan }, "stop", [5, 3], shaped)
+    expect(items).toEqual([
+      text(plan),
+      { kind: "usage", input: 5, output: 3 },
+      { kind: "end", reason: "stop" },
+    ])
+  })
+
+  test("is one also when it comes in pieces", async () => {
+    const pieces = ['{"goal"', ': "x"}'].map(part => delta({ reasoning_content: part }))
+    const items = await streamed([...pieces, delta({}, "stop")], shaped)
+    expect(items).toEqual([text(plan), { kind: "end", reason: "stop" }])
+  })
+
+  test("stays a thought beside an answer, when it was cut off, or when no shape was asked for", async () => {
+    const said = { content: "yes", reasoning: plan }
+    expect((await ended(said, "stop", null, shaped)).items[0]).toEqual(text("yes"))
+    const thought = { content: "", reasoning: plan }
+    expect((await ended(thought, "length", null, shaped)).items).toEqual([{ kind: "end", reason: "length" }])
+    expect((await ended(thought, "stop")).items).toEqual([{ kind: "end", reason: "stop" }])
+  })
+
+  test.each(["I think", `first ${plan}`, `${plan} it is`, "42", "[]", `{"goal":`])(
+    "is none when it is no JSON object from end to end: %s",
+    async reasoning => {
+      const { items } = await ended({ content: null, reasoning }, "stop", null, shaped)
+      expect(items).toEqual([{ kind: "end", reason: "stop" }])
+    },
+  )
 })
