@@ -61,7 +61,8 @@ function shapedThoughts(thoughts: string): string | null {
   }
 }
 
-function reasonOf(received: Received, { windowTokens, outputTokensMax }: Asked): Reason {
+function reasonOf(received: Received, asked: Asked): Reason {
+  const { windowTokens, outputTokensMax } = asked
   const { calls, usage, finish, isRefused } = received
   const isSilent = received.isSilent && calls.length === 0
   switch (finish) {
@@ -80,10 +81,21 @@ function reasonOf(received: Received, { windowTokens, outputTokensMax }: Asked):
       if (isSilent && usage !== null && windowTokens !== null && usage.input >= windowTokens)
         throw windowFull("the reply is empty because the request is longer than the model's window")
       if (isRefused) return "refused"
-      return calls.length > 0 ? "calls" : "stop"
+      if (calls.length === 0) return "stop"
+      return isAtLimit(usage, asked) ? "length" : "calls"
     default:
       throw unreadable(`the reply ended for a reason that is not known here: ${oneLine(finish, 80)}`)
   }
+}
+
+/**
+ * vLLM says that a reply calls a tool also where a limit cut the call off, and may have closed its brackets: half a
+ * file looks whole. Who keeps to a limit ends exactly at it.
+ */
+function isAtLimit(usage: Received["usage"], { windowTokens, outputTokensMax }: Asked): boolean {
+  if (usage === null) return false
+  const { input, output } = usage
+  return output === outputTokensMax || input + output === windowTokens
 }
 
 /** Servers stop a few tokens before it, or after. */

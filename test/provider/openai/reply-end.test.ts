@@ -158,3 +158,27 @@ describe("an answer of a shape that the server takes for a thought", () => {
     },
   )
 })
+
+describe("a call that was cut off", () => {
+  const cut = [
+    { kind: "problem", text: "the reply was cut off at its limit, in the call of read" },
+    { kind: "end", reason: "length" },
+  ] as const
+
+  test("is none also where the server only says that there is a call", async () => {
+    const { items } = await ended({ tool_calls: aCall }, "tool_calls", [100, 4096])
+    expect(items.slice(1)).toEqual([...cut])
+  })
+
+  test("is none where the window was full", async () => {
+    const { items } = await ended({ tool_calls: aCall }, "tool_calls", [8000, 192])
+    expect(items.slice(1)).toEqual([...cut])
+  })
+
+  test("is none of those that end elsewhere than at the limit", async () => {
+    for (const tokens of [null, [100, 4095], [100, 5000], [7000, 1191]] as const)
+      expect((await ended({ tool_calls: aCall }, "tool_calls", tokens)).last).toEqual({
+        ...{ kind: "end", reason: "calls" },
+      })
+  })
+})
