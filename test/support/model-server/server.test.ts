@@ -157,6 +157,21 @@ describe("transcripts that the real servers refuse are refused", () => {
     ]
     expect((await ask(anthropic, "anthropic", { messages })).text).toContain("without `tool_result`")
   })
+
+  test.each(["openai", "ollama"] as const)(
+    "by a template, of %s: users in a row, and empty answers",
+    async protocol => {
+      await using server = await started(protocol)
+      const user = { role: "user", content: "do it" }
+      const empty = { role: "assistant", content: "" }
+      for (const messages of [
+        [user, user],
+        [user, empty, user],
+        [user, { ...empty, content: "hm" }, empty],
+      ])
+        expect(await askJson(server, protocol, { messages })).toMatchObject({ status: 400 })
+    },
+  )
 })
 
 describe("what servers say of themselves", () => {

@@ -8,7 +8,8 @@ export function invalidRequest(protocol: Protocol, body: Json): string | null {
   const messages = listAt(body, "messages")
   if (messages.length === 0) return "messages: at least one message is required"
   if (protocol === "anthropic") return invalidAnthropic(body, messages)
-  return protocol === "openai" ? invalidOpenai(messages) : null
+  const invalid = protocol === "openai" ? invalidOpenai(messages) : null
+  return invalid ?? refusedByTemplate(messages)
 }
 
 function invalidAnthropic(body: Json, messages: readonly Json[]): string | null {
@@ -42,6 +43,22 @@ function idsOf(message: Json, type: string, name: string): string[] {
   return listAt(message, "content")
     .filter(part => at(part, "type") === type)
     .map(part => textAt(part, name))
+}
+
+/** As the strictest templates do, which are those of Mistral's models: calls and results are not counted. */
+function refusedByTemplate(messages: readonly Json[]): string | null {
+  const [first] = messages
+  const spoken = textAt(first ?? null, "role") === "system" ? messages.slice(1) : messages
+  const turns = spoken.filter(
+    message => textAt(message, "role") !== "tool" && listAt(message, "tool_calls").length === 0,
+  )
+  for (const [index, message] of turns.entries()) {
+    if ((textAt(message, "role") === "user") !== (index % 2 === 0))
+      return "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results."
+    if (textAt(message, "content") === "")
+      return "Assistant message must have a string or a list of chunks in content or a list of tool calls."
+  }
+  return null
 }
 
 /** After the calls of an assistant come exactly their results. */
