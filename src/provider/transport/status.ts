@@ -22,6 +22,7 @@ const kinds: Readonly<Record<number, ModelFailureKind>> = {
   410: "notFound",
   413: "contextTooLong",
   429: "rateLimited",
+  501: "badRequest",
   503: "overloaded",
   504: "timeout",
   524: "timeout",

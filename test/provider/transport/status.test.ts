@@ -22,6 +22,7 @@ describe("a status", () => {
     [422, "badRequest", false],
     [429, "rateLimited", true],
     [500, "unavailable", true],
+    [501, "badRequest", false],
     [502, "unavailable", true],
     [503, "overloaded", true],
     [504, "timeout", true],
