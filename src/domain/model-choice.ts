@@ -19,13 +19,18 @@ export type Rung = (typeof rungs)[number]
 export const editFormats = ["whole", "replace", "diff"] as const
 export type EditFormat = (typeof editFormats)[number]
 
+/** What a file, an outline or a diff has beyond what is read of it. */
+export const longParts = ["longFiles", "longOutline", "longDiff", "longInstructions"] as const
+export type LongPart = (typeof longParts)[number]
+
 /**
- * What can be left out of a request, the least missed first. The first two are so also where there is room: results
- * that are old, and what one of them has beyond its share.
+ * What can be left out of a request. The first ones are so also where there is room: results that are old, and what
+ * one of them or of the long parts has beyond its share. Of the others the least missed comes first.
  */
 export const shortenedParts = [
   "oldResults",
   "longResults",
+  ...longParts,
   "results",
   "replies",
   "arguments",

@@ -1,6 +1,8 @@
 import { requestTokensMax } from "../domain/pipeline/settings.ts"
 import type { Stage } from "../domain/pipeline/stage.ts"
+import type { PipelineState } from "../domain/pipeline/state.ts"
 import { tokenScaleOf } from "../domain/pipeline/token-scale.ts"
+import { type LeftOut, newlyLeftOut } from "../domain/pipeline/told.ts"
 import type { ModelMessage, ModelRequest } from "../provider/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import type { StageView } from "./stages/contract.ts"
@@ -12,6 +14,8 @@ export interface FittedRequest {
   readonly request: ModelRequest
   readonly shortened: Fitted["shortened"]
   readonly shortenedCount: number
+  /** What reading left out, as far as it is not on record. */
+  readonly leftOut: readonly LeftOut[]
   /** By acode's own estimate. */
   readonly estimatedTokens: number
   /** As the server is expected to count. */
@@ -51,7 +55,7 @@ export function modelRequest(
     roomIn(tokensMax),
   )
   // Only a stage that answers by calling tools is told their results.
-  const short = definition.read === null ? newlyShort(session.state) : nothingShort
+  const missing = newlyMissing(session.state, view, definition.read === null)
   const isAllowed = tokens <= (roomIn(allowed) ?? Number.POSITIVE_INFINITY)
   // It may be longer than was aimed at, but not again as long as what its server has refused.
   const isShorter = refused === null || fixed + tokens < refused
@@ -59,16 +63,26 @@ export function modelRequest(
   const model = settings.selection?.[stage].name ?? settings.model
   return {
     request: { stage, replyIndex: replyCount, model, messages, ...offer },
-    shortened: [...new Set([...short.parts, ...shortened])],
-    shortenedCount: short.parts.length + shortenedCount,
-    tokensMax,
+    shortened: [...new Set([...missing.parts, ...shortened])],
+    shortenedCount: missing.parts.length + shortenedCount,
+    ...{ leftOut: missing.leftOut, tokensMax },
     estimatedTokens: fixed + tokens,
-    tokensBefore: counted(tokensBefore + short.tokens),
+    tokensBefore: counted(tokensBefore + missing.tokens),
     tokensAfter: counted(tokens),
     problem:
       tokensMax === null || (isAllowed && isShorter)
         ? null
         : tooLong(messages, counted(tokens), Math.ceil(fixed * tokenScale), tokensMax),
+  }
+}
+
+/** What this request does not tell, whatever room there is, and the ones before did or were not asked to. */
+function newlyMissing(state: PipelineState, view: StageView, tellsResults: boolean) {
+  const { parts, tokens } = tellsResults ? newlyShort(state) : nothingShort
+  const leftOut = newlyLeftOut(state.told, view.leftOut)
+  return {
+    ...{ leftOut, parts: [...parts, ...leftOut.map(({ part }) => part)] },
+    tokens: leftOut.reduce((sum, each) => sum + each.tokens, tokens),
   }
 }
 

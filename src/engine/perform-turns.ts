@@ -77,13 +77,14 @@ function requestedEvent(
 const digestOf = onceFor((message: ModelMessage) => sha256Hex(canonicalJson(message)))
 
 function trimmedEvents({ stage, step, turn }: AskModel, fitted: FittedRequest) {
-  const { tokensBefore, tokensAfter, tokensMax, shortened, shortenedCount } = fitted
+  const { tokensBefore, tokensAfter, tokensMax, shortened, shortenedCount, leftOut } = fitted
   if (shortenedCount === 0) return []
   const stepId = step?.step.id ?? null
   return [
     newEvent(ContextTrimmed, {
       ...{ stage, stepId, turn, tokensBefore, tokensAfter, tokensMax },
       ...{ shortenedCount, shortened: [...shortened] },
+      ...(leftOut.length === 0 ? {} : { leftOut: [...leftOut] }),
     }),
   ]
 }

@@ -2,11 +2,12 @@ import { ToolCallRequested, ToolCallSettled } from "../domain/call-events.ts"
 import { dataOf } from "../domain/event-definition.ts"
 import type { Stage } from "../domain/pipeline/stage.ts"
 import type { StepState } from "../domain/pipeline/state.ts"
+import type { LeftOut } from "../domain/pipeline/told.ts"
 import type { StoredEvent } from "../store/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { sessionDiff } from "./stages/changes.ts"
 import { readContextFiles } from "./stages/context-files.ts"
-import type { AcodeFinding, StageView } from "./stages/contract.ts"
+import type { AcodeFinding, BoundedText, StageView } from "./stages/contract.ts"
 import { readInstructions } from "./stages/instructions.ts"
 import { outlineOf } from "./stages/outline.ts"
 
@@ -15,15 +16,26 @@ export function stageView(parts: AgentParts, stage: Stage, step: StepState | nul
   const { session, workspace, redactor } = parts
   const isPlanning = stage === "planner"
   const isJudging = stage === "verifier" || stage === "reviewer"
+  const outline = isPlanning ? outlineOf(workspace.tree().entries) : nothing
+  const diff = isJudging ? sessionDiff(parts, session.events) : nothing
+  const instructions = readInstructions(workspace, redactor)
+  const files = isPlanning || stage === "executor" ? contextFiles(parts) : []
   return {
-    state: session.state,
-    step,
-    outline: isPlanning ? outlineOf(workspace.tree().entries) : "",
-    instructions: readInstructions(workspace, redactor),
-    files: isPlanning || stage === "executor" ? contextFiles(parts) : [],
-    diff: isJudging ? sessionDiff(parts, session.events) : "",
+    ...{ state: session.state, step, instructions, files },
+    ...{ outline: outline.text, diff: diff.text },
     findings: stage === "reviewer" ? findingsOf(session.events) : [],
+    leftOut: [
+      ...files.map(file => leftOutOf("longFiles", redactor.redactText(file.path), file)),
+      ...[leftOutOf("longOutline", null, outline), leftOutOf("longDiff", null, diff)],
+      ...instructions.map(file => leftOutOf("longInstructions", file.path, file)),
+    ].filter(({ tokens }) => tokens > 0),
   }
+}
+
+const nothing: BoundedText = { text: "", leftOutTokens: 0 }
+
+function leftOutOf(part: LeftOut["part"], name: string | null, read: Partial<BoundedText>): LeftOut {
+  return { part, name, tokens: read.leftOutTokens ?? 0 }
 }
 
 function contextFiles({ session, workspace, redactor }: AgentParts): StageView["files"] {

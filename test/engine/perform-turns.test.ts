@@ -236,6 +236,35 @@ describe("a request that is too long for what is allowed", () => {
     expect(await check(room.workspace)).toEqual([])
   })
 
+  test("leaves on record what reading it left out, once for each thing and with how much it is", async () => {
+    const names = Array.from({ length: 300 }, (_, at) => `src/some/where/a-file-with-a-long-name-${at}.txt`)
+    const long = "a line of text\n".repeat(6_000)
+    const again = reply.finish("not yet")
+    room = await agentRoom(
+      [
+        reply.plan({ write: ["*.txt"], acceptance: [contains("greeting.txt", "hello")] }),
+        ...[again, reply.write("greeting.txt", `hello\n${long}`), reply.finish()],
+        ...[{ stage: "reviewer", text: "no JSON" }, reply.review("approve")],
+      ],
+      { files: { "AGENTS.md": long, ...Object.fromEntries(names.map(path => [path, "x\n"])) } },
+    )
+    expect(await room.drive()).toMatchObject({ exitCode: 0 })
+    expect(room.data("context.trimmed")).toMatchObject([
+      {
+        ...{ stage: "planner", shortened: ["longOutline", "longInstructions"], shortenedCount: 2 },
+        leftOut: [
+          { part: "longOutline", name: null },
+          { part: "longInstructions", name: "AGENTS.md", tokens: 18_404 },
+        ],
+      },
+      { stage: "reviewer", shortened: ["longDiff"], shortenedCount: 1, leftOut: [{ part: "longDiff" }] },
+    ])
+    for (const { tokensBefore, tokensAfter, tokensMax } of room.data("context.trimmed"))
+      expect([Number(tokensBefore) - Number(tokensAfter) > 1_000, tokensMax]).toEqual([true, null])
+    expect(room.data("model.requested")).toHaveLength(6)
+    expect(await check(room.workspace)).toEqual([])
+  })
+
   test("and cannot be shortened is not asked, and its sizes are told", async () => {
     room = await agentRoom([plan], { limits: { contextTokensMax: 300 } })
     const { reason, exitCode } = await room.drive()

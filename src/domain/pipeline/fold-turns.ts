@@ -6,7 +6,8 @@ import type { Stage } from "./stage.ts"
 import type { PipelineState, Turn, TurnCall } from "./state.ts"
 import { correctedScales } from "./token-scale.ts"
 import { spentTokens, usedMore } from "./token-usage.ts"
-import { ModelRequested, TurnFinished } from "./turn-events.ts"
+import { withLeftOut } from "./told.ts"
+import { ContextTrimmed, ModelRequested, TurnFinished } from "./turn-events.ts"
 
 export function applyTurn(state: PipelineState, event: PipelineEvent, contents: Contents): PipelineState {
   const refused = dataOf(StepRefused, event)
@@ -15,6 +16,8 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
       ...call,
       result: { outcome: "refused", certainty: "notDone", text: refused.reason, digest: refused.reason },
     }))
+  const trimmed = dataOf(ContextTrimmed, event)
+  if (trimmed !== null) return { ...state, told: withLeftOut(state.told, trimmed.leftOut ?? []) }
   const requested = dataOf(ModelRequested, event)
   if (requested !== null)
     return { ...state, estimatedTokens: requested.estimatedTokens, told: toldNow(state) }
@@ -47,8 +50,9 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
   }
 }
 
-function toldNow({ turns, settings }: PipelineState): PipelineState["told"] {
+function toldNow({ turns, settings, told }: PipelineState): PipelineState["told"] {
   return {
+    ...told,
     turnSeq: turns.at(-1)?.seq ?? 0,
     windowTokens: settings.selection?.executor.windowTokens ?? null,
   }

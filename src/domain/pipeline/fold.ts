@@ -11,6 +11,7 @@ import type { PipelineEvent, Contents as RecordedContents } from "./recorded-eve
 import type { PipelineSettings } from "./settings.ts"
 import type { PipelineState, Rest, StepState } from "./state.ts"
 import { noUsage } from "./token-usage.ts"
+import { nothingTold } from "./told.ts"
 
 /** What a fold needs beside the events; its parts know it from the file of the event, so that none imports this one. */
 export type Contents = RecordedContents
@@ -60,7 +61,7 @@ function initial(event: PipelineEvent, request: string, settings: PipelineSettin
     tokens: 0,
     spentTokens: 0,
     usage: noUsage,
-    told: { turnSeq: 0, windowTokens: null },
+    told: nothingTold,
     estimatedTokens: 0,
     tokenScales: new Map(),
     tooLong: {},

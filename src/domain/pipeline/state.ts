@@ -6,6 +6,7 @@ import type { StageStatus, Verdict } from "./pipeline-events.ts"
 import type { PipelineSettings } from "./settings.ts"
 import type { BackwardEdge, Stage, Target } from "./stage.ts"
 import type { StageUsage } from "./token-usage.ts"
+import type { Told } from "./told.ts"
 
 /** What the events of a session say, and nothing else. Two folds of the same events are equal. */
 export interface PipelineState {
@@ -49,8 +50,7 @@ export interface PipelineState {
   readonly spentTokens: number
   /** By stage, for the report. */
   readonly usage: StageUsage
-  /** Up to which turn the last request told, and for which window of the executor. */
-  readonly told: { readonly turnSeq: number; readonly windowTokens: number | null }
+  readonly told: Told
   /** The estimate of the request that is not answered yet. */
   readonly estimatedTokens: number
   /** By model, how many tokens its server counts for one that acode estimates. */

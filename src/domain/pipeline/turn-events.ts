@@ -3,7 +3,7 @@ import { described } from "../described.ts"
 import { defineEvent } from "../event-definition.ts"
 import { externalCallsFor } from "../external-calls.ts"
 import { lazily } from "../lazily.ts"
-import { shortenedParts } from "../model-choice.ts"
+import { longParts, shortenedParts } from "../model-choice.ts"
 import { RecordedText } from "../recorded-text.ts"
 import { RecordedJson } from "../tool-call.ts"
 import { stages } from "./stage.ts"
@@ -30,7 +30,7 @@ export const ModelRequested = defineEvent("model.requested", 1, "A model is abou
 export const ContextTrimmed = defineEvent(
   "context.trimmed",
   1,
-  "A request leaves out parts: to fit, or results that are newly old or longer than their share.",
+  "A request leaves out parts: to fit, or what is newly old or longer than its share.",
   () =>
     z.strictObject({
       stage: Stage(),
@@ -42,7 +42,13 @@ export const ContextTrimmed = defineEvent(
       shortenedCount: Count(),
       shortened: described(
         z.array(z.enum(shortenedParts)),
-        "oldResults and longResults only of what is newly so, the others to fit",
+        "those that are old or long only of what is newly so, the others to fit",
+      ),
+      leftOut: described(
+        z.optional(
+          z.array(z.strictObject({ part: z.enum(longParts), name: z.nullable(z.string()), tokens: Count() })),
+        ),
+        "of each long part about how much is newly not shown; missing where there is none",
       ),
     }),
 )

@@ -6,6 +6,7 @@ import type { Checkpoints } from "../../workspace/checkpoint/contract.ts"
 import type { Workspace } from "../../workspace/contract.ts"
 import { type PathHistory, sessionChanges } from "../session-changes.ts"
 import { boundedDiffs } from "./bounded-diffs.ts"
+import type { BoundedText } from "./contract.ts"
 
 export interface ChangesParts {
   readonly workspace: Workspace
@@ -21,7 +22,7 @@ const fileBytesMax = 1024 * 1024
  * What the session changed, as unified diffs from before its first change of each file to what is there now. Bounded,
  * and redacted before it is compared: a hunk may show the middle of a key whose first line it leaves out.
  */
-export function sessionDiff(parts: ChangesParts, events: Iterable<StoredEvent>): string {
+export function sessionDiff(parts: ChangesParts, events: Iterable<StoredEvent>): BoundedText {
   const { histories, unlisted } = sessionChanges(parts.artifacts, events)
   const diffs = histories
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))

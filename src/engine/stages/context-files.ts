@@ -1,7 +1,8 @@
 import { Failure } from "../../domain/failure.ts"
 import type { Redactor } from "../../policy/contract.ts"
 import type { Workspace } from "../../workspace/contract.ts"
-import type { StageView } from "./contract.ts"
+import type { BoundedText, StageView } from "./contract.ts"
+import { bytesTokens } from "./token-estimate.ts"
 
 const filesMax = 20
 const fileBytesMax = 16 * 1024
@@ -17,9 +18,11 @@ export function readContextFiles(
   const files: StageView["files"][number][] = []
   let left = totalBytesMax
   for (const path of [...paths].sort().slice(0, filesMax)) {
-    const text = textOf(workspace, path, Math.min(left, fileBytesMax))
-    if (text === null) continue
-    files.push({ path, text: redactor.redactText(text) })
+    const read = textOf(workspace, path, Math.min(left, fileBytesMax))
+    if (read === null) continue
+    const { text, leftOutTokens } = read
+    const more = leftOutTokens === 0 ? {} : { leftOutTokens }
+    files.push({ path, text: redactor.redactText(text), ...more })
     left -= Buffer.byteLength(text)
     if (left <= 0) break
   }
@@ -36,10 +39,12 @@ function matching(workspace: Workspace, pattern: string): readonly string[] {
   }
 }
 
-function textOf(workspace: Workspace, path: string, bytesMax: number): string | null {
+function textOf(workspace: Workspace, path: string, bytesMax: number): BoundedText | null {
   try {
-    const { text, truncated, totalLines } = workspace.readLines(path, { bytesMax })
-    return truncated ? `${text}\n[cut off; the file has ${totalLines} lines]` : text
+    const { text, truncated, totalLines, sizeBytes } = workspace.readLines(path, { bytesMax })
+    if (!truncated) return { text, leftOutTokens: 0 }
+    const leftOutTokens = bytesTokens(sizeBytes - Buffer.byteLength(text))
+    return { text: `${text}\n[cut off; the file has ${totalLines} lines]`, leftOutTokens }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     // Binary, protected or gone meanwhile: a model can still ask for it, and is told why not.

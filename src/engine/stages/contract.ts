@@ -2,6 +2,7 @@ import type { Json } from "../../base/canonical.ts"
 import type { Review } from "../../domain/pipeline/review.ts"
 import type { Stage } from "../../domain/pipeline/stage.ts"
 import type { PipelineState, StepState } from "../../domain/pipeline/state.ts"
+import type { LeftOut } from "../../domain/pipeline/told.ts"
 import type { PlanTools } from "../../domain/plan-rules.ts"
 import type { ModelMessage, ToolDescription } from "../../provider/contract.ts"
 
@@ -37,13 +38,29 @@ export interface StageView {
   /** A short outline of the repository: directories and files, bounded. */
   readonly outline: string
   /** AGENTS.md, CLAUDE.md: data about the project, marked as such. */
-  readonly instructions: readonly { readonly path: string; readonly text: string }[]
+  readonly instructions: readonly ReadText[]
   /** What a person wants a model to see from the beginning (`--context-files`). */
-  readonly files: readonly { readonly path: string; readonly text: string }[]
+  readonly files: readonly ReadText[]
   /** For the verifier and the reviewer: what the session changed, as unified diffs, bounded and redacted. */
   readonly diff: string
   /** For the reviewer: what acode itself found, such as refused actions. */
   readonly findings: readonly AcodeFinding[]
+  /** What all of these have beyond their bounds, and do not show. */
+  readonly leftOut: readonly LeftOut[]
+}
+
+/** A file as it was read. */
+export interface ReadText {
+  readonly path: string
+  readonly text: string
+  /** About how much of it was not read; left out where it was read whole. */
+  readonly leftOutTokens?: number
+}
+
+/** What was looked up, and about how much of it is not shown. */
+export interface BoundedText {
+  readonly text: string
+  readonly leftOutTokens: number
 }
 
 /** A fact that acode established by itself. No model can approve over a critical one. */

@@ -3,6 +3,7 @@ import type { Redactor } from "../../policy/contract.ts"
 import type { Workspace } from "../../workspace/contract.ts"
 import type { StageView } from "./contract.ts"
 import { dataBlock } from "./data-block.ts"
+import { bytesTokens } from "./token-estimate.ts"
 
 const fileNames = ["AGENTS.md", "CLAUDE.md"]
 const bytesMax = 16 * 1024
@@ -15,9 +16,10 @@ export function readInstructions(workspace: Workspace, redactor: Redactor): Stag
   const different = found.filter(
     ({ sha256 }, index) => found.findIndex(each => each.sha256 === sha256) === index,
   )
-  return different.map(({ name, text, truncated, totalLines }) => ({
+  return different.map(({ name, text, truncated, totalLines, sizeBytes }) => ({
     path: name,
     text: redactor.redactText(text) + (truncated ? `\n[cut off; the file has ${totalLines} lines]` : ""),
+    ...(truncated ? { leftOutTokens: bytesTokens(sizeBytes - Buffer.byteLength(text)) } : {}),
   }))
 }
 

@@ -1,6 +1,8 @@
 import { basename, extname } from "node:path/posix"
 import { oneLine } from "../../base/text.ts"
 import type { TreeEntry } from "../../workspace/contract.ts"
+import type { BoundedText } from "./contract.ts"
+import { textTokens } from "./token-estimate.ts"
 
 const outlineBytesMax = 4096
 /** Directories may take this much, so that files are named too. */
@@ -8,14 +10,17 @@ const directoryBytesMax = 1536
 const depthMax = 3
 
 /** A repository on a page: directories with how much is in them, then files, the telling ones first. */
-export function outlineOf(entries: readonly Pick<TreeEntry, "path">[]): string {
+export function outlineOf(entries: readonly Pick<TreeEntry, "path">[]): BoundedText {
   const paths = entries.map(({ path }) => path)
-  if (paths.length === 0) return "the workspace is empty"
+  if (paths.length === 0) return { text: "the workspace is empty", leftOutTokens: 0 }
   const head = `${paths.length} ${paths.length === 1 ? "file" : "files"}`
   const directories = bounded("directories:", directoryLines(paths), directoryBytesMax)
-  const rest = outlineBytesMax - Buffer.byteLength(`${head}\n${directories}\n`)
+  const rest = outlineBytesMax - Buffer.byteLength(`${head}\n${directories.text}\n`)
   const files = bounded("files:", paths.toSorted(byImportance).map(shown), rest)
-  return [head, directories, files].filter(part => part !== "").join("\n")
+  return {
+    text: [head, directories.text, files.text].filter(part => part !== "").join("\n"),
+    leftOutTokens: directories.leftOutTokens + files.leftOutTokens,
+  }
 }
 
 function directoryLines(paths: readonly string[]): readonly string[] {
@@ -66,8 +71,8 @@ function shown(path: string): string {
 }
 
 /** As many lines as fit, and how many did not. */
-function bounded(title: string, lines: readonly string[], bytesMax: number): string {
-  if (lines.length === 0) return ""
+function bounded(title: string, lines: readonly string[], bytesMax: number): BoundedText {
+  if (lines.length === 0) return { text: "", leftOutTokens: 0 }
   const kept: string[] = []
   let bytes = Buffer.byteLength(title) + 40
   for (const line of lines) {
@@ -75,6 +80,8 @@ function bounded(title: string, lines: readonly string[], bytesMax: number): str
     if (bytes > bytesMax) break
     kept.push(`  ${line}`)
   }
-  const more = lines.length - kept.length
-  return [title, ...kept, ...(more > 0 ? [`  … and ${more} more`] : [])].join("\n")
+  const missing = lines.slice(kept.length)
+  const more = missing.length > 0 ? [`  … and ${missing.length} more`] : []
+  const text = [title, ...kept, ...more].join("\n")
+  return { text, leftOutTokens: textTokens(missing.join("\n")) }
 }

@@ -10,7 +10,11 @@ const toolTokens = 15
 
 /** About how many tokens a text is. A server counts for itself, and what it reports corrects the next estimates. */
 export function textTokens(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / bytesPerToken)
+  return bytesTokens(Buffer.byteLength(text))
+}
+
+export function bytesTokens(bytes: number): number {
+  return Math.max(0, Math.ceil(bytes / bytesPerToken))
 }
 
 /** How many characters of a text are about as long as that many tokens. */

@@ -61,7 +61,7 @@ const asked = (estimatedTokens: number) =>
 
 test("what was told are the turns before a request, as long as no other was made", () => {
   const session = atStep().add(replied())
-  const told = { turnSeq: session.events.length, windowTokens: null }
+  const told = { turnSeq: session.events.length, windowTokens: null, leftOut: [] }
   expect(session.add(asked(1_000)).state.told).toEqual(told)
   expect(session.add(replied()).state.told).toEqual(told)
 })

@@ -47,7 +47,7 @@ describe("the state of a session", () => {
       lastChangeSeq: 0,
       tokens: 0,
       usage: { planner: unused, executor: unused, verifier: unused, reviewer: unused },
-      told: { turnSeq: 0, windowTokens: null },
+      told: { turnSeq: 0, windowTokens: null, leftOut: [] },
       estimatedTokens: 0,
       tokenScales: new Map(),
       spentTokens: 0,

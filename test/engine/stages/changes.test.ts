@@ -10,7 +10,7 @@ function diffOf({ workspace, checkpoints, store, parts, events }: GateRoom): str
   return sessionDiff(
     { workspace, checkpoints, artifacts: store.artifacts, changes: room.changes, redactor },
     events(),
-  )
+  ).text
 }
 
 const granted = { isGrantedAsWritten: true }
@@ -117,14 +117,17 @@ describe("diffs that are too long", () => {
   const diff = (lines: number) => "+0123456789abcdef\n".repeat(lines)
 
   test("are cut at a line, and how much is missing is said", () => {
-    const shown = boundedDiffs([{ path: "a", diff: () => diff(4_000) }])
+    const { text: shown, leftOutTokens } = boundedDiffs([{ path: "a", diff: () => diff(4_000) }])
     expect(Buffer.byteLength(shown)).toBeLessThan(33 * 1024)
     expect(shown.slice(-80)).toEndWith("\n[2180 more lines of this file are not shown]\n")
+    expect(leftOutTokens).toBe((2_180 * 18) / 4)
+    expect(boundedDiffs([{ path: "a", diff: () => diff(4) }]).leftOutTokens).toBe(0)
   })
 
   test("leave later files out by name, and small ones still fit", () => {
     const files = ["a", "b", "c"].map(path => ({ path, diff: () => diff(1_700) }))
-    const shown = boundedDiffs([...files, { path: "d", diff: () => "+d\n" }])
+    const { text: shown, leftOutTokens } = boundedDiffs([...files, { path: "d", diff: () => "+d\n" }])
+    expect(leftOutTokens).toBe((1_700 * 18) / 4)
     expect(Buffer.byteLength(shown)).toBeLessThan(65 * 1024)
     expect(shown.slice(-80)).toEndWith("+d\n[also changed, and not shown here: c]\n")
   })
@@ -138,12 +141,13 @@ describe("diffs that are too long", () => {
         return diff(1_820)
       },
     }))
-    expect(boundedDiffs(files)).toEndWith("[also changed, and not shown here: c, d]\n")
+    expect(boundedDiffs(files).text).toEndWith("[also changed, and not shown here: c, d]\n")
     expect(made).toEqual(["a", "b"])
+    expect(boundedDiffs(files).leftOutTokens).toBeGreaterThan(0)
   })
 
   test("name at most a hundred files", () => {
     const files = Array.from({ length: 150 }, (_, index) => ({ path: `f${index}`, diff: () => diff(1_800) }))
-    expect(boundedDiffs(files).slice(-80)).toEndWith(", f101 and 48 more]\n")
+    expect(boundedDiffs(files).text.slice(-80)).toEndWith(", f101 and 48 more]\n")
   })
 })

@@ -32,6 +32,8 @@ describe("files a person wants a model to see", () => {
     const [large] = read("docs/large.md")
     expect(large?.text.length).toBeLessThan(20_000)
     expect(large?.text).toContain("[cut off; the file has 10000 lines]")
+    expect(large?.leftOutTokens).toBeGreaterThan(8_000)
+    expect(read("src/b.ts")).toEqual([{ path: "src/b.ts", text: "b\n" }])
   })
 
   test("that no model can read, or that are not there, are left out", () => {

@@ -36,7 +36,8 @@ describe("the instructions of a project", () => {
 
   test("are cut at 16 KB, which is said", () => {
     using room = gateRoom({ files: { "AGENTS.md": "0123456789abcde\n".repeat(4_000) } })
-    const [{ text } = { text: "" }] = read(room)
+    const [{ text, leftOutTokens } = { text: "" }] = read(room)
+    expect(leftOutTokens).toBe((64_000 - 16 * 1024) / 4)
     expect(Buffer.byteLength(text)).toBeLessThan(17 * 1024)
     expect(text).toEndWith("\n[cut off; the file has 4000 lines]")
   })

@@ -11,7 +11,7 @@ function turnsOf(...lengths: readonly number[]): readonly Turn[] {
 }
 
 function shortIn(turns: readonly Turn[], turnSeq: number, windowTokens: number | null = null) {
-  const state = stateOf({ turns, told: { turnSeq, windowTokens: null } })
+  const state = stateOf({ turns, told: { turnSeq, windowTokens: null, leftOut: [] } })
   if (windowTokens === null) return newlyShort(state)
   return newlyShort(withWindow(state, windowTokens))
 }

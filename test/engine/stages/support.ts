@@ -93,7 +93,17 @@ export function selectionOf(more: Partial<StageModel> = {}): ModelSelection {
 }
 
 export function viewOf(state: PipelineState, more: Partial<StageView> = {}): StageView {
-  return { state, step: null, outline: "", instructions: [], files: [], diff: "", findings: [], ...more }
+  return {
+    state,
+    step: null,
+    outline: "",
+    instructions: [],
+    files: [],
+    diff: "",
+    findings: [],
+    leftOut: [],
+    ...more,
+  }
 }
 
 export function stageRun(more: Partial<StageRun>): StageRun {
