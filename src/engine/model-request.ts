@@ -6,6 +6,7 @@ import { type LeftOut, newlyLeftOut } from "../domain/pipeline/told.ts"
 import type { ModelMessage, ModelRequest } from "../provider/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import type { StageView } from "./stages/contract.ts"
+import { roomOf } from "./stages/cut-steps.ts"
 import { type Fitted, fitMessages } from "./stages/fitted-messages.ts"
 import { newlyShort, nothingShort } from "./stages/short-results.ts"
 import { offerTokens, textTokens, tokensOf } from "./stages/token-estimate.ts"
@@ -48,15 +49,15 @@ export function modelRequest(
   const refused = foundTooLong[stage] ?? null
   const allowed = requestTokensMax(settings, stage)
   const tokensMax = fittingTokens(allowed, refused, tokenScale)
-  const roomIn = (max: number | null) => (max === null ? null : Math.floor(max / tokenScale) - fixed)
+  const roomIn = (max: number) => Math.floor(max / tokenScale) - fixed
   const { messages, tokens, tokensBefore, shortened, shortenedCount } = fitMessages(
     view,
     of => definition.messages(of).map(redact),
-    roomIn(tokensMax),
+    tokensMax === null ? null : roomOf(roomIn(tokensMax), tokensMax),
   )
   // Only a stage that answers by calling tools is told their results.
   const missing = newlyMissing(session.state, view, definition.read === null)
-  const isAllowed = tokens <= (roomIn(allowed) ?? Number.POSITIVE_INFINITY)
+  const isAllowed = allowed === null || tokens <= roomIn(allowed)
   // It may be longer than was aimed at, but not again as long as what its server has refused.
   const isShorter = refused === null || fixed + tokens < refused
   const counted = (estimated: number) => Math.ceil((fixed + estimated) * tokenScale)

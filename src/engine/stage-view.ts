@@ -22,7 +22,7 @@ export function stageView(parts: AgentParts, stage: Stage, step: StepState | nul
   const files = isPlanning || stage === "executor" ? contextFiles(parts) : []
   return {
     ...{ state: session.state, step, instructions, files },
-    ...{ outline: outline.text, diff: diff.text },
+    ...{ outline: outline.text, diff: diff.text, olderResults: "someOld" },
     findings: stage === "reviewer" ? findingsOf(session.events) : [],
     leftOut: [
       ...files.map(file => leftOutOf("longFiles", redactor.redactText(file.path), file)),

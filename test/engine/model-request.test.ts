@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { stages as stageNames } from "../../src/domain/pipeline/stage.ts"
-import type { PipelineState, StepState } from "../../src/domain/pipeline/state.ts"
+import type { PipelineState, StepState, Turn } from "../../src/domain/pipeline/state.ts"
 import { type FittedRequest, modelRequest } from "../../src/engine/model-request.ts"
 import type { StageView } from "../../src/engine/stages/contract.ts"
 import {
@@ -29,6 +29,8 @@ function requestOf(view: StageView, stage: (typeof stageNames)[number] = "execut
 }
 
 const shown = ({ request }: FittedRequest) => request.messages.map(({ text }) => text).join("\n")
+
+const counting = (scale: number) => new Map([["some-model", scale]])
 
 /** Ten steps of one task, each with a place of its own. */
 const tenSteps = planVersion({
@@ -125,6 +127,64 @@ describe("a window of 8,192 tokens over a task of ten steps", () => {
   })
 })
 
+describe("a step of many turns in a window of 8,192 tokens", () => {
+  const [step = null] = stepsOf(tenSteps.plan)
+  const allowed = 8_192 - 2_048
+
+  /** Results of some hundred tokens, each of another length, or files that are written. */
+  const manyTurns = (kind: "read" | "write") =>
+    Array.from({ length: 40 }, (_, at) => {
+      const text = "const a = 1\n".repeat(40 + ((at * 7_919) % 13) * 10)
+      const call =
+        kind === "read"
+          ? callOf(`c${at}`, "read_file", text, { path: `${at}.ts` })
+          : callOf(`c${at}`, "write_file", "written", { path: `${at}.ts`, content: text })
+      return turnOf({ turn: at + 1, seq: at + 10, text: `I look at part ${at}.`, calls: [call] })
+    })
+
+  /** As after so many turns of them; the server counts a bit differently each time. */
+  const requestAfter = (turns: readonly Turn[], count: number) => {
+    const tokenScales = counting(1 + (((count * 31) % 7) - 3) / 200)
+    const stage = stageRun({ stage: "executor", feedback: ["t1/a1: exit code 1: 3 tests fail"] })
+    const state = smallWindow({ stage, turns: turns.slice(0, count), tokenScales })
+    return requestOf(viewOf(state, { step, instructions: instructions.map(shortened) }))
+  }
+  const shortened = ({ path, text }: { path: string; text: string }) => ({ path, text: text.slice(0, 2_000) })
+
+  test.each(["read", "write"] as const)("begins most requests with the whole one before: %s", kind => {
+    const turns = manyTurns(kind)
+    const requests = turns.map((_, count) => requestAfter(turns, count))
+    for (const fitted of requests) {
+      expect([fitted.problem, fitted.tokensAfter <= allowed]).toEqual([null, true])
+      for (const kept of [
+        "Validate e-mail addresses.",
+        "errors are clear",
+        "Always use tabs",
+        "3 tests fail",
+      ])
+        expect(shown(fitted)).toContain(kept)
+    }
+    const isTight = requests.map(({ shortenedCount }) => shortenedCount > 0)
+    expect(isTight.filter(Boolean).length).toBeGreaterThan(20)
+    const texts = requests.map(({ request }) => request.messages.map(message => JSON.stringify(message)))
+    const goesOn = texts.map((messages, at) => {
+      const before = texts[at - 1] ?? []
+      return before.every((text, place) => messages[place] === text)
+    })
+    // Only of those where something had to be left out: in the others there is nothing to win.
+    const tight = goesOn.filter((_, at) => isTight[at])
+    expect(tight.filter(Boolean).length / tight.length).toBeGreaterThan(0.7)
+  })
+
+  test("is told in the same requests when it is looked at again", () => {
+    const turns = manyTurns("read")
+    for (const count of [15, 25, 35]) {
+      const again = JSON.parse(JSON.stringify(turns)) as typeof turns
+      expect(requestAfter(again, count).request).toEqual(requestAfter(turns, count).request)
+    }
+  })
+})
+
 describe("results that are too old to be shown", () => {
   const calls = Array.from({ length: 15 }, (_, at) => callOf(`c${at}`, "glob", "x".repeat(400)))
   const turns = [turnOf({ seq: 9, calls })]
@@ -143,8 +203,6 @@ describe("results that are too old to be shown", () => {
     expect(requestOf(viewOf(stateOf({ turns })), "planner").shortened).toEqual([])
   })
 })
-
-const counting = (scale: number) => new Map([["some-model", scale]])
 
 describe("the size of a request", () => {
   const [step = null] = stepsOf(tenSteps.plan)

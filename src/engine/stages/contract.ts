@@ -45,9 +45,14 @@ export interface StageView {
   readonly diff: string
   /** For the reviewer: what acode itself found, such as refused actions. */
   readonly findings: readonly AcodeFinding[]
+  /** How results before the newest one are told. */
+  readonly olderResults: OlderResults
   /** What all of these have beyond their bounds, and do not show. */
   readonly leftOut: readonly LeftOut[]
 }
+
+/** Some of them as old ones, each as a new one, or each as an old one. */
+export type OlderResults = "someOld" | "allNew" | "allOld"
 
 /** A file as it was read. */
 export interface ReadText {

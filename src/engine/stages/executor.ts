@@ -33,7 +33,7 @@ export function executorStage({ toolDescriptions }: StageParts): StageDefinition
     messages: view => [
       systemMessage,
       { role: "user", text: userPrompt(view) },
-      ...transcript(view.state, editsOf(view.state)),
+      ...transcript(view.state, editsOf(view.state), view.olderResults),
     ],
     read: null,
   }

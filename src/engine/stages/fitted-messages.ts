@@ -1,6 +1,7 @@
 import type { ShortenedPart } from "../../domain/model-choice.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
 import type { StageView } from "./contract.ts"
+import type { Room } from "./cut-steps.ts"
 import {
   type Shrinking,
   withFileHeads,
@@ -31,30 +32,35 @@ export interface Fitted {
 export function fitMessages(
   view: StageView,
   render: (view: StageView) => readonly ModelMessage[],
-  tokensMax: number | null,
+  room: Room | null,
 ): Fitted {
   const messages = render(view)
   const tokensBefore = estimateTokens(messages)
-  if (tokensMax === null || tokensBefore <= tokensMax)
+  // With less than that, what is old by now is more than what would have to go.
+  if (room === null || tokensBefore <= room.tokens - room.stepTokens)
     return { messages, tokensBefore, tokens: tokensBefore, shortened: [], shortenedCount: 0 }
-  const room = Math.max(0, tokensMax)
+  const transcripts = (of: StageView) => ({
+    someOld: render(of),
+    allNew: render({ ...of, olderResults: "allNew" }),
+    allOld: render({ ...of, olderResults: "allOld" }),
+  })
   let present = view
   let newestTokensMin: number | null = null
-  let trimmed = trimMessages(messages, room, newestTokensMin)
+  let trimmed = trimMessages(transcripts(view), room, newestTokensMin)
   const parts: ShortenedPart[] = []
   for (const { part, share, shorten } of passes) {
-    if (trimmed.tokens <= room) break
+    if (trimmed.tokens <= room.tokens) break
     const shrinking = {
       whole: view,
-      excessTokens: trimmed.tokens - room,
-      tokensMin: Math.floor(room * share),
+      excessTokens: trimmed.tokens - room.tokens,
+      tokensMin: Math.floor(room.tokens * share),
     }
     const next: StageView = shorten === null ? present : shorten(present, shrinking)
     if (shorten === null) newestTokensMin = shrinking.tokensMin
     else if (next === present) continue
     else parts.push(part)
     present = next
-    trimmed = trimMessages(render(present), room, newestTokensMin)
+    trimmed = trimMessages(transcripts(present), room, newestTokensMin)
   }
   return fitted(trimmed, tokensBefore, parts)
 }

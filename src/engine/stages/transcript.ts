@@ -2,16 +2,21 @@ import { finishTool } from "../../domain/pipeline/claim.ts"
 import type { PipelineState, Turn, TurnCall } from "../../domain/pipeline/state.ts"
 import { withoutThinking } from "../../domain/thinking.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
+import type { OlderResults } from "./contract.ts"
 import { type EditTools, fallbackRemark } from "./edit-tools.ts"
 import { oldResults, resultLine, resultTokensIn, shownResult } from "./shown-result.ts"
 
 /** After the calls of a turn come exactly their results, in their order. Turns without an answer are left out. */
-export function transcript(state: PipelineState, edits: EditTools): readonly ModelMessage[] {
+export function transcript(
+  state: PipelineState,
+  edits: EditTools,
+  olderResults: OlderResults,
+): readonly ModelMessage[] {
   const answered = state.turns.filter(({ failure }) => failure === null)
   const resultCount = answered.reduce((sum, { calls }) => sum + calls.length, 0)
   const tokensMax = resultTokensIn(state.settings.selection?.executor.windowTokens ?? null)
   const remarked = edits.remarked(state.turns)
-  let older = oldResults(resultCount)
+  let older = { someOld: oldResults(resultCount), allNew: 0, allOld: resultCount - 1 }[olderResults]
   return answered.flatMap(turn => {
     const olderCount = Math.min(turn.calls.length, Math.max(0, older))
     older -= turn.calls.length
@@ -32,18 +37,17 @@ interface Telling {
  * A turn stays the same object, and is told in every request after it: its messages stay the same objects as well, so
  * that whoever measures or spells them out need do it only once.
  */
-const remembered = new WeakMap<Turn, Telling & { readonly messages: readonly ModelMessage[] }>()
+const remembered = new WeakMap<Turn, Map<number, Remembered>>()
+
+type Remembered = Telling & { readonly messages: readonly ModelMessage[] }
 
 function rememberedTurn(turn: Turn, telling: Telling): readonly ModelMessage[] {
-  const known = remembered.get(turn)
-  if (
-    known?.olderCount === telling.olderCount &&
-    known.tokensMax === telling.tokensMax &&
-    known.remarked === telling.remarked
-  )
-    return known.messages
+  // A request that has to fit is told in more than one way, and so is the next one.
+  const tellings = remembered.get(turn) ?? new Map<number, Remembered>()
+  const known = tellings.get(telling.olderCount)
+  if (known?.tokensMax === telling.tokensMax && known.remarked === telling.remarked) return known.messages
   const messages = toldTurn(turn, telling)
-  remembered.set(turn, { ...telling, messages })
+  remembered.set(turn, tellings.set(telling.olderCount, { ...telling, messages }))
   return messages
 }
 

@@ -1,9 +1,14 @@
 import type { Json } from "../../base/canonical.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
+import type { OlderResults } from "./contract.ts"
+import { cutInSteps, type Room } from "./cut-steps.ts"
 import { headOf, missing } from "./text-head.ts"
 import { estimateTokens, textTokens, tokensOf } from "./token-estimate.ts"
 
 type TranscriptPart = "results" | "replies" | "arguments" | "newestResult"
+
+/** The same messages in the three ways that results before the newest one are told in. */
+export type Transcripts = Readonly<Record<OlderResults, readonly ModelMessage[]>>
 
 export interface Trimmed {
   readonly messages: readonly ModelMessage[]
@@ -14,66 +19,90 @@ export interface Trimmed {
 
 /**
  * Makes a transcript fit: the oldest results of tools go first, then what the model said around its calls, then long
- * arguments of older calls. The newest result is what the model waits for: it is cut to `newestTokensMin` where that is
- * given, and with it the newest arguments. Calls and their order stay, so the transcript stays valid; what a person or
- * acode said is never touched. May not fit even so, which the number of tokens tells.
+ * arguments of older calls, each of them in whole steps (`cutInSteps`). The newest result is what the model waits for:
+ * it is cut to `newestTokensMin` where that is given, and with it the newest arguments. Calls and their order stay, so
+ * the transcript stays valid; what a person or acode said is never touched. May not fit even so, which the number of
+ * tokens tells.
  */
-export function trimMessages(
-  messages: readonly ModelMessage[],
-  tokensMax: number,
-  newestTokensMin: number | null,
+export function trimMessages(transcripts: Transcripts, room: Room, newestTokensMin: number | null): Trimmed {
+  let trimmed = withoutOlderResults(transcripts, room)
+  for (const cuts of laterCuts(trimmed.messages, newestTokensMin)) {
+    if (trimmed.tokens <= room.tokens) break
+    trimmed = afterCuts(trimmed, cuts, room)
+  }
+  return trimmed
+}
+
+/**
+ * A result that goes is told as an old one is, and how many go is measured with all of them as new: so it is the same
+ * whether they are old by now or not, and the request begins as the one before did when they become so.
+ */
+function withoutOlderResults({ someOld, allNew, allOld }: Transcripts, room: Room): Trimmed {
+  const places = placesOf(allNew, "tool").slice(0, -1)
+  const whole: Trimmed = { messages: allNew, tokens: estimateTokens(allNew), shortened: [] }
+  const isNew = (at: number) => someOld[at]?.text === allNew[at]?.text
+  const shorten: Cuts["shorten"] = (message, _excess, at) => allOld[at] ?? message
+  const cut =
+    whole.tokens <= room.tokens
+      ? whole
+      : afterCuts(whole, { part: "results", places, shorten, isNewest: false }, room)
+  const messages = cut.messages.map((message, at) => (isNew(at) ? message : (someOld[at] ?? message)))
+  const shortened = places.filter(at => isNew(at) && messages[at] !== allNew[at])
+  return { messages, tokens: estimateTokens(messages), shortened: shortened.map(() => "results") }
+}
+
+/** What is cut one after the other, the oldest first. */
+interface Cuts {
+  readonly part: TranscriptPart
+  readonly places: readonly number[]
+  readonly shorten: (message: ModelMessage, excessTokens: number, at: number) => ModelMessage
+  /** The end of a request is another one each time, and nothing is gained by steps. */
+  readonly isNewest: boolean
+}
+
+function afterCuts(
+  { messages, tokens: tokensBefore, shortened }: Trimmed,
+  { part, places, shorten, isNewest }: Cuts,
+  room: Room,
 ): Trimmed {
   const kept = [...messages]
-  let tokens = estimateTokens(messages)
-  const shortened: TranscriptPart[] = []
-  for (const { part, at, shorten } of cuts(messages, newestTokensMin)) {
-    if (tokens <= tokensMax) break
+  const excess = tokensBefore - room.tokens
+  const goal = tokensBefore - (isNewest ? excess : cutInSteps(excess, room))
+  let [tokens, count] = [tokensBefore, 0]
+  for (const at of places) {
     const message = kept[at]
     if (message === undefined) continue
-    const short = shorten(message, tokens - tokensMax)
+    const short = shorten(message, tokens - room.tokens, at)
     const gained = tokensOf(message) - tokensOf(short)
     if (gained <= 0) continue
+    // What does not have to go goes only for the most part of it: a long result may be larger than the whole step.
+    if (tokens <= room.tokens && tokens - goal < gained / 2) break
     kept[at] = short
     tokens -= gained
-    shortened.push(part)
+    count += 1
   }
-  return { messages: kept, tokens, shortened }
+  return { messages: kept, tokens, shortened: [...shortened, ...Array<TranscriptPart>(count).fill(part)] }
 }
 
-interface Cut {
-  readonly part: TranscriptPart
-  readonly at: number
-  readonly shorten: (message: ModelMessage, excessTokens: number) => ModelMessage
-}
-
-function cuts(messages: readonly ModelMessage[], newestTokensMin: number | null): readonly Cut[] {
-  const places = (role: ModelMessage["role"]) =>
-    messages.flatMap((message, at) => (message.role === role ? [at] : []))
-  const [results, replies] = [places("tool"), places("assistant")]
-  const all = (part: TranscriptPart, among: readonly number[], shorten: Cut["shorten"]) =>
-    among.map(at => ({ part, at, shorten }))
-  const older = [
-    ...all("results", results.slice(0, -1), withoutResult),
-    ...all("replies", replies, withoutText),
-    ...all("arguments", replies.slice(0, -1), withShortArguments),
+function laterCuts(messages: readonly ModelMessage[], newestTokensMin: number | null): readonly Cuts[] {
+  const replies = placesOf(messages, "assistant")
+  const [newestResult, newestReply] = [placesOf(messages, "tool").slice(-1), replies.slice(-1)]
+  const older: readonly Cuts[] = [
+    { part: "replies", places: replies, shorten: withoutText, isNewest: false },
+    { part: "arguments", places: replies.slice(0, -1), shorten: withShortArguments, isNewest: false },
   ]
   if (newestTokensMin === null) return older
+  const shorten: Cuts["shorten"] = (message, excess) =>
+    withHead(message, Math.max(newestTokensMin, textTokens(message.text) - excess))
   return [
     ...older,
-    ...all("newestResult", results.slice(-1), (message, excess) =>
-      withHead(message, Math.max(newestTokensMin, textTokens(message.text) - excess)),
-    ),
-    ...all("arguments", replies.slice(-1), withShortArguments),
+    { part: "newestResult", places: newestResult, shorten, isNewest: true },
+    { part: "arguments", places: newestReply, shorten: withShortArguments, isNewest: true },
   ]
 }
 
-/** Short ones, such as why a call failed, are worth more than their room. */
-const shortResultMax = 200
-
-function withoutResult(message: ModelMessage): ModelMessage {
-  if (message.text.length <= shortResultMax) return message
-  const told = `[left out to fit the context: ${message.text.length} characters; ask for it again if you need it]`
-  return { ...message, text: told }
+function placesOf(messages: readonly ModelMessage[], role: ModelMessage["role"]): readonly number[] {
+  return messages.flatMap((message, at) => (message.role === role ? [at] : []))
 }
 
 /** A reply must not be empty: it has its calls, or a word in the place of its text. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { StageView } from "../../../src/engine/stages/contract.ts"
+import { roomOf } from "../../../src/engine/stages/cut-steps.ts"
 import { fitMessages } from "../../../src/engine/stages/fitted-messages.ts"
 import { estimateTokens } from "../../../src/engine/stages/token-estimate.ts"
 import {
@@ -36,7 +37,8 @@ const executing = viewOf(
 )
 
 function fit(view: StageView, tokensMax: number | null, stage: keyof typeof stages = "executor") {
-  const fitted = fitMessages(view, stages[stage].messages, tokensMax)
+  const room = tokensMax === null ? null : roomOf(tokensMax, tokensMax)
+  const fitted = fitMessages(view, stages[stage].messages, room)
   return { ...fitted, text: fitted.messages.map(({ text }) => text).join("\n") }
 }
 

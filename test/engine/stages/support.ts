@@ -102,6 +102,7 @@ export function viewOf(state: PipelineState, more: Partial<StageView> = {}): Sta
     diff: "",
     findings: [],
     leftOut: [],
+    olderResults: "someOld",
     ...more,
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
+import { roomOf } from "../../../src/engine/stages/cut-steps.ts"
 import { estimateTokens } from "../../../src/engine/stages/token-estimate.ts"
-import { trimMessages } from "../../../src/engine/stages/trimmed-messages.ts"
+import { trimMessages as trimTranscripts } from "../../../src/engine/stages/trimmed-messages.ts"
 import type { ModelMessage } from "../../../src/provider/contract.ts"
 
 const call = (id: string) => ({ id, tool: "read_file", arguments: { path: id } })
@@ -12,6 +13,21 @@ const messages: readonly ModelMessage[] = [
   { role: "assistant", text: "", calls: [call("2")] },
   { role: "tool", callId: "2", text: "y".repeat(4_000) },
 ]
+const line = (length: number) => `[${length} characters are not shown any more]`
+
+/** Results that are longer than a line are told in one once they are old; none of them is so by now. */
+const tellings = (of: readonly ModelMessage[]) => ({
+  ...{ someOld: of, allNew: of },
+  allOld: of.map(message =>
+    message.role === "tool" && message.text.length > 200
+      ? { ...message, text: line(message.text.length) }
+      : message,
+  ),
+})
+
+const trimMessages = (of: readonly ModelMessage[], tokensMax: number, newestTokensMin: number | null) =>
+  trimTranscripts(tellings(of), roomOf(tokensMax, tokensMax), newestTokensMin)
+
 const textAt = (index: number, tokensMax: number, newestTokensMin: number | null = 0) =>
   trimMessages(messages, tokensMax, newestTokensMin).messages[index]?.text ?? ""
 
@@ -21,8 +37,8 @@ describe("a transcript that is too long", () => {
     expect(trimMessages(messages, tokens, 0)).toEqual({ messages, tokens, shortened: [] })
   })
 
-  test("loses the oldest result first, and says how much it was", () => {
-    expect(textAt(3, 1_800)).toContain("left out to fit the context: 4000 characters")
+  test("loses the oldest result first, which is told as an old one", () => {
+    expect(textAt(3, 1_800)).toBe(line(4_000))
     expect(textAt(5, 1_800)).toBe("y".repeat(4_000))
     expect(trimMessages(messages, 1_800, 0).shortened).toEqual(["results"])
   })
@@ -93,5 +109,45 @@ describe("a transcript that is too long", () => {
     expect(trimmed.tokens).toBe(estimateTokens(trimmed.messages))
     expect(trimmed.tokens).toBeGreaterThan(1)
     expect(trimmed.tokens).toBeLessThan(estimateTokens(messages))
+  })
+
+  describe("of many results", () => {
+    const results = (count: number): readonly ModelMessage[] =>
+      Array.from({ length: count }, (_, at): readonly ModelMessage[] => [
+        { role: "assistant", text: "", calls: [call(`${at}`)] },
+        { role: "tool", callId: `${at}`, text: "x".repeat(1_600) },
+      ]).flat()
+    const tokensMax = 6_000
+    const room = roomOf(tokensMax, tokensMax)
+    const cutOf = (trimmed: readonly ModelMessage[]) =>
+      trimmed.filter(({ text }) => text === line(1_600)).length
+
+    test("loses several at a time, so that it begins alike for some turns, and never more than a step", () => {
+      const counts = Array.from({ length: 30 }, (_, more) => {
+        const { messages: kept, tokens } = trimMessages(results(10 + more), tokensMax, null)
+        expect(tokens).toBeLessThanOrEqual(tokensMax)
+        if (cutOf(kept) > 0) expect(tokens).toBeGreaterThan(tokensMax / 2)
+        return cutOf(kept)
+      })
+      expect([...new Set(counts)]).toEqual([0, 4, 8, 12, 15, 19, 23, 27])
+      expect(counts.toSorted((a, b) => a - b)).toEqual(counts)
+    })
+
+    test("loses the same ones whether some of them are old by now or not", () => {
+      const all = tellings(results(20))
+      const fresh = trimTranscripts(all, room, null)
+      const someOld = all.allNew.map((message, at) => (at < 10 ? (all.allOld[at] ?? message) : message))
+      const aged = trimTranscripts({ ...all, someOld }, room, null)
+      expect(aged.messages).toEqual(fresh.messages)
+      expect([fresh.shortened.length, aged.shortened.length]).toEqual([8, 3])
+    })
+
+    test("loses only what is old where that makes it fit", () => {
+      const all = tellings(results(20))
+      const someOld = all.allNew.map((message, at) => (at < 30 ? (all.allOld[at] ?? message) : message))
+      expect(trimTranscripts({ ...all, someOld }, room, null)).toMatchObject({
+        ...{ messages: someOld, shortened: [] },
+      })
+    })
   })
 })
