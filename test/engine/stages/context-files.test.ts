@@ -36,6 +36,21 @@ describe("files a person wants a model to see", () => {
     expect(read("src/b.ts")).toEqual([{ path: "src/b.ts", text: "b\n" }])
   })
 
+  test("that are too many, or too long together, are named", () => {
+    for (let index = 100; index < 130; index++) room.put(`many/${index}.txt`, `${index}\n`)
+    const files = read("many/*")
+    expect(files.slice(0, -1).map(({ path }) => path)).toEqual(
+      Array.from({ length: 20 }, (_, index) => `many/${100 + index}.txt`),
+    )
+    const rest = Array.from({ length: 10 }, (_, index) => `many/${120 + index}.txt`).join("\n")
+    expect(files.at(-1)).toEqual({ path: "too many to show all of them; read_file shows these", text: rest })
+
+    for (let index = 1; index <= 5; index++) room.put(`long/${index}.txt`, "x".repeat(20_000))
+    expect(read("long/*").at(-1)?.text).toBe("long/5.txt")
+    for (let index = 130; index < 300; index++) room.put(`many/${index}.txt`, "")
+    expect(read("many/*").at(-1)?.text.split("\n")).toHaveLength(101)
+  })
+
   test("that no model can read, or that are not there, are left out", () => {
     expect(read("docs/binary", "nothing/*", "../*", "[")).toEqual([])
   })
