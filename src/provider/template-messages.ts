@@ -1,3 +1,4 @@
+import { onceFor } from "../base/once-for.ts"
 import type { ModelMessage } from "./contract.ts"
 
 /** For an answer that was no more than thoughts, or nothing at all. */
@@ -6,11 +7,12 @@ const nothingSaid = "[no answer]"
 /**
  * The messages as every model's template takes them; a server refuses the whole request where one does not. Those of
  * Mistral's models want users and assistants in turns, calls and results not counted, and no answer that is empty. So
- * what is said right behind a result becomes the end of it. All others stay the same objects.
+ * what is said right behind a result becomes the end of it. Those of Llama's take one call at a time, so that each has
+ * a message of its own before its result. All others stay the same objects.
  */
 export function templateMessages(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const taken: ModelMessage[] = []
-  for (const message of messages) {
+  for (const message of oneCallAtATime(messages)) {
     const last = taken.at(-1)
     if (message.role === "user" && (last?.role === "tool" || last?.role === "user"))
       taken[taken.length - 1] = { ...last, text: `${last.text}\n\n${message.text}` }
@@ -18,6 +20,30 @@ export function templateMessages(messages: readonly ModelMessage[]): readonly Mo
   }
   return taken
 }
+
+function* oneCallAtATime(messages: readonly ModelMessage[]): Generator<ModelMessage> {
+  let calling: ModelMessage[] = []
+  for (const message of messages) {
+    // Results come in the order of their calls.
+    if (message.role === "tool") yield* calling.splice(0, 1)
+    else {
+      yield* calling.splice(0)
+      if (message.role === "assistant" && message.calls.length > 1) {
+        calling = [...singleCalls(message)]
+        continue
+      }
+    }
+    yield message
+  }
+  yield* calling
+}
+
+/** What the model said stays with the first one. */
+const singleCalls = onceFor((message: Extract<ModelMessage, { role: "assistant" }>) =>
+  message.calls.map(
+    (call, index): ModelMessage => ({ ...message, text: index === 0 ? message.text : "", calls: [call] }),
+  ),
+)
 
 function isEmpty(message: ModelMessage): boolean {
   return message.role === "assistant" && message.calls.length === 0 && message.text.trim() === ""

@@ -4,13 +4,10 @@ import { templateMessages } from "../../src/provider/template-messages.ts"
 
 const system: ModelMessage = { role: "system", text: "be brief" }
 const asks: ModelMessage = { role: "user", text: "do it" }
-const calls: ModelMessage = {
-  ...{ role: "assistant", text: "" },
-  calls: [
-    { id: "a", tool: "read", arguments: {} },
-    { id: "b", tool: "read", arguments: {} },
-  ],
-}
+const calls = (ids: readonly string[], text = ""): ModelMessage => ({
+  ...{ role: "assistant", text },
+  calls: ids.map(id => ({ id, tool: "read", arguments: {} })),
+})
 const result = (callId: string, text = `result ${callId}`): ModelMessage => ({ role: "tool", callId, text })
 const answers = (text: string): ModelMessage => ({ role: "assistant", text, calls: [] })
 
@@ -24,7 +21,10 @@ function isTaken(messages: readonly ModelMessage[]): boolean {
 
 describe("messages for a template", () => {
   test("stay the same where every template takes them", () => {
-    const messages = [system, asks, calls, result("a"), result("b"), answers("done"), asks]
+    const messages = [
+      ...[system, asks, calls(["a"]), result("a"), calls(["b"], "and"), result("b")],
+      ...[answers("done"), asks],
+    ]
     const taken = templateMessages(messages)
     expect(taken).toEqual(messages)
     for (const [index, message] of taken.entries()) expect(message).toBe(messages[index] as never)
@@ -32,22 +32,33 @@ describe("messages for a template", () => {
 
   test("what is said behind results stands at the end of the last of them", () => {
     const messages = [
-      ...[
-        system,
-        asks,
-        calls,
-        result("a"),
-        result("b"),
-        { role: "user", text: "one call was wrong" } as const,
-      ],
+      ...[system, asks, calls(["a"]), result("a"), { role: "user", text: "the call was wrong" } as const],
       ...[answers("I see"), asks],
     ]
     const taken = templateMessages(messages)
     expect(taken).toEqual([
-      ...[system, asks, calls, result("a"), result("b", "result b\n\none call was wrong")],
+      ...[system, asks, calls(["a"]), result("a", "result a\n\nthe call was wrong")],
       ...[answers("I see"), asks],
     ])
     expect([isTaken(messages.slice(1)), isTaken(taken.slice(1))]).toEqual([false, true])
+  })
+
+  test("calls of one answer have a message each, before their results", () => {
+    const messages = [asks, calls(["a", "b", "c"], "at once"), result("a"), result("b"), result("c"), asks]
+    const taken = templateMessages(messages)
+    expect(taken).toEqual([
+      ...[asks, calls(["a"], "at once"), result("a"), calls(["b"]), result("b")],
+      ...[calls(["c"]), result("c", "result c\n\ndo it")],
+    ])
+    const again = templateMessages([...messages, answers("done")])
+    for (const index of [1, 3, 5]) expect(again[index]).toBe(taken[index] as never)
+  })
+
+  test("calls without a result are told all the same", () => {
+    expect(templateMessages([asks, calls(["a", "b"]), result("a"), asks])).toEqual([
+      ...[asks, calls(["a"]), result("a"), calls(["b"]), asks],
+    ])
+    expect(templateMessages([asks, calls(["a", "b"])])).toEqual([asks, calls(["a"]), calls(["b"])])
   })
 
   test("an answer of nothing has a word, so that users and assistants stay in turns", () => {

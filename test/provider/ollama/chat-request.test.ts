@@ -100,12 +100,14 @@ describe("messages", () => {
       {
         role: "assistant",
         content: "",
-        tool_calls: [
-          { id: "call_0_1", function: { index: 0, name: "read_file", arguments: { path: "a" } } },
-          { id: "call_0_2", function: { index: 1, name: "run", arguments: {} } },
-        ],
+        tool_calls: [{ id: "call_0_1", function: { index: 0, name: "read_file", arguments: { path: "a" } } }],
       },
       { role: "tool", content: "one", tool_name: "read_file", tool_call_id: "call_0_1" },
+      {
+        role: "assistant",
+        content: "",
+        tool_calls: [{ id: "call_0_2", function: { index: 0, name: "run", arguments: {} } }],
+      },
       { role: "tool", content: "two", tool_name: "run", tool_call_id: "call_0_2" },
     ])
   })

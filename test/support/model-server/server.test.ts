@@ -159,12 +159,15 @@ describe("transcripts that the real servers refuse are refused", () => {
   })
 
   test.each(["openai", "ollama"] as const)(
-    "by a template, of %s: users in a row, and empty answers",
+    "by a template, of %s: users in a row, empty answers, and two calls at once",
     async protocol => {
       await using server = await started(protocol)
       const user = { role: "user", content: "do it" }
       const empty = { role: "assistant", content: "" }
+      const calls = ["a", "b"].map(id => ({ id, function: { name: "run", arguments: "{}" } }))
+      const results = ["a", "b"].map(id => ({ role: "tool", content: "", tool_call_id: id }))
       for (const messages of [
+        [user, { ...empty, tool_calls: calls }, ...results],
         [user, user],
         [user, empty, user],
         [user, { ...empty, content: "hm" }, empty],

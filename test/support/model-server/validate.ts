@@ -45,8 +45,10 @@ function idsOf(message: Json, type: string, name: string): string[] {
     .map(part => textAt(part, name))
 }
 
-/** As the strictest templates do, which are those of Mistral's models: calls and results are not counted. */
+/** As the strictest templates do: Llama's take one call at a time; for Mistral's calls and results are not counted. */
 function refusedByTemplate(messages: readonly Json[]): string | null {
+  if (messages.some(message => listAt(message, "tool_calls").length > 1))
+    return "This model only supports single tool-calls at once!"
   const [first] = messages
   const spoken = textAt(first ?? null, "role") === "system" ? messages.slice(1) : messages
   const turns = spoken.filter(
