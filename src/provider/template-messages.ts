@@ -1,5 +1,6 @@
 import { onceFor } from "../base/once-for.ts"
 import type { ModelMessage } from "./contract.ts"
+import { withTakenIds } from "./template-ids.ts"
 
 /** For an answer that was no more than thoughts, or nothing at all. */
 const nothingSaid = "[no answer]"
@@ -12,7 +13,7 @@ const nothingSaid = "[no answer]"
  */
 export function templateMessages(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const taken: ModelMessage[] = []
-  for (const message of oneCallAtATime(messages)) {
+  for (const message of oneCallAtATime(messages.map(withTakenIds))) {
     const last = taken.at(-1)
     if (message.role === "user" && (last?.role === "tool" || last?.role === "user"))
       taken[taken.length - 1] = { ...last, text: `${last.text}\n\n${message.text}` }

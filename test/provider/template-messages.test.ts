@@ -4,11 +4,15 @@ import { templateMessages } from "../../src/provider/template-messages.ts"
 
 const system: ModelMessage = { role: "system", text: "be brief" }
 const asks: ModelMessage = { role: "user", text: "do it" }
+/** An id that all templates take. */
+const idOf = (letter: string) => letter.repeat(9)
 const calls = (ids: readonly string[], text = ""): ModelMessage => ({
   ...{ role: "assistant", text },
-  calls: ids.map(id => ({ id, tool: "read", arguments: {} })),
+  calls: ids.map(id => ({ id: idOf(id), tool: "read", arguments: {} })),
 })
-const result = (callId: string, text = `result ${callId}`): ModelMessage => ({ role: "tool", callId, text })
+const result = (id: string, text = `result ${id}`): ModelMessage => ({
+  ...{ role: "tool", callId: idOf(id), text },
+})
 const answers = (text: string): ModelMessage => ({ role: "assistant", text, calls: [] })
 
 /** What the templates of Mistral's models ask of messages behind that of the system. */

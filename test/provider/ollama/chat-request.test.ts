@@ -89,26 +89,28 @@ describe("messages", () => {
         role: "assistant",
         text: "",
         calls: [
-          { id: "call_0_1", tool: "read_file", arguments: { path: "a" } },
-          { id: "call_0_2", tool: "run", arguments: {} },
+          { id: "call00001", tool: "read_file", arguments: { path: "a" } },
+          { id: "call00002", tool: "run", arguments: {} },
         ],
       },
-      { role: "tool", callId: "call_0_1", text: "one" },
-      { role: "tool", callId: "call_0_2", text: "two" },
+      { role: "tool", callId: "call00001", text: "one" },
+      { role: "tool", callId: "call00002", text: "two" },
     )
     expect(messages).toEqual([
       {
         role: "assistant",
         content: "",
-        tool_calls: [{ id: "call_0_1", function: { index: 0, name: "read_file", arguments: { path: "a" } } }],
+        tool_calls: [
+          { id: "call00001", function: { index: 0, name: "read_file", arguments: { path: "a" } } },
+        ],
       },
-      { role: "tool", content: "one", tool_name: "read_file", tool_call_id: "call_0_1" },
+      { role: "tool", content: "one", tool_name: "read_file", tool_call_id: "call00001" },
       {
         role: "assistant",
         content: "",
-        tool_calls: [{ id: "call_0_2", function: { index: 0, name: "run", arguments: {} } }],
+        tool_calls: [{ id: "call00002", function: { index: 0, name: "run", arguments: {} } }],
       },
-      { role: "tool", content: "two", tool_name: "run", tool_call_id: "call_0_2" },
+      { role: "tool", content: "two", tool_name: "run", tool_call_id: "call00002" },
     ])
   })
 
@@ -125,8 +127,8 @@ describe("messages", () => {
   })
 
   test("of a result without a call name no tool", () => {
-    expect(asked({ role: "tool", callId: "9", text: "lost" }).messages).toEqual([
-      { role: "tool", content: "lost", tool_call_id: "9" },
+    expect(asked({ role: "tool", callId: "999999999", text: "lost" }).messages).toEqual([
+      { role: "tool", content: "lost", tool_call_id: "999999999" },
     ])
   })
 

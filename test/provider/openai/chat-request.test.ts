@@ -76,8 +76,12 @@ describe("messages", () => {
       messages: [
         { role: "system", text: "be brief" },
         { role: "user", text: "read x" },
-        { role: "assistant", text: "", calls: [{ id: "a", tool: "read", arguments: { path: "x" } }] },
-        { role: "tool", callId: "a", text: "content of x" },
+        {
+          role: "assistant",
+          text: "",
+          calls: [{ id: "functions.read:0", tool: "read", arguments: { path: "x" } }],
+        },
+        { role: "tool", callId: "functions.read:0", text: "content of x" },
         { role: "assistant", text: "done", calls: [] },
       ],
     })
@@ -87,9 +91,11 @@ describe("messages", () => {
       {
         role: "assistant",
         content: null,
-        tool_calls: [{ id: "a", type: "function", function: { name: "read", arguments: '{"path":"x"}' } }],
+        tool_calls: [
+          { id: "functions.read:0", type: "function", function: { name: "read", arguments: '{"path":"x"}' } },
+        ],
       },
-      { role: "tool", tool_call_id: "a", content: "content of x" },
+      { role: "tool", tool_call_id: "functions.read:0", content: "content of x" },
       { role: "assistant", content: "done" },
     ])
   })

@@ -49,6 +49,8 @@ function idsOf(message: Json, type: string, name: string): string[] {
 function refusedByTemplate(messages: readonly Json[]): string | null {
   if (messages.some(message => listAt(message, "tool_calls").length > 1))
     return "This model only supports single tool-calls at once!"
+  if (messages.flatMap(message => listAt(message, "tool_calls")).some(call => !isTakenId(textAt(call, "id"))))
+    return "Tool call IDs should be alphanumeric strings with length 9!"
   const [first] = messages
   const spoken = textAt(first ?? null, "role") === "system" ? messages.slice(1) : messages
   const turns = spoken.filter(
@@ -61,6 +63,11 @@ function refusedByTemplate(messages: readonly Json[]): string | null {
       return "Assistant message must have a string or a list of chunks in content or a list of tool calls."
   }
   return null
+}
+
+/** Ids with other signs are of models whose templates want them so. */
+function isTakenId(id: string): boolean {
+  return /^[a-z0-9]{9}$/i.test(id) || /[^\w-]/.test(id)
 }
 
 /** After the calls of an assistant come exactly their results. */
