@@ -13,30 +13,20 @@ const nothingSaid = "[no answer]"
  */
 export function templateMessages(messages: readonly ModelMessage[]): readonly ModelMessage[] {
   const taken: ModelMessage[] = []
-  for (const message of oneCallAtATime(messages.map(withTakenIds))) {
+  let calling: readonly ModelMessage[] = []
+  for (const given of messages) {
+    const message = withTakenIds(given)
+    // Results come in the order of their calls.
+    const due = message.role === "tool" ? calling.slice(0, 1) : calling
+    taken.push(...due)
+    calling = calling.slice(due.length)
     const last = taken.at(-1)
-    if (message.role === "user" && (last?.role === "tool" || last?.role === "user"))
+    if (message.role === "assistant" && message.calls.length > 1) calling = singleCalls(message)
+    else if (message.role === "user" && (last?.role === "tool" || last?.role === "user"))
       taken[taken.length - 1] = { ...last, text: `${last.text}\n\n${message.text}` }
     else taken.push(isEmpty(message) ? { ...message, text: nothingSaid } : message)
   }
-  return taken
-}
-
-function* oneCallAtATime(messages: readonly ModelMessage[]): Generator<ModelMessage> {
-  let calling: ModelMessage[] = []
-  for (const message of messages) {
-    // Results come in the order of their calls.
-    if (message.role === "tool") yield* calling.splice(0, 1)
-    else {
-      yield* calling.splice(0)
-      if (message.role === "assistant" && message.calls.length > 1) {
-        calling = [...singleCalls(message)]
-        continue
-      }
-    }
-    yield message
-  }
-  yield* calling
+  return [...taken, ...calling]
 }
 
 /** What the model said stays with the first one. */

@@ -25,9 +25,9 @@ describe("a scripted model", () => {
     ]
     expect(await ask(replies, { stage: "executor", replyIndex: 1 })).toEqual([
       { kind: "text", text: "first" },
-      { kind: "call", call: { id: "c00001001", tool: "a", arguments: { x: 1 } } },
+      { kind: "call", call: { id: "call_1_1", tool: "a", arguments: { x: 1 } } },
       { kind: "call", call: { id: "given", tool: "b", arguments: {} } },
-      { kind: "call", call: { id: "c00001003", tool: "c", arguments: {} } },
+      { kind: "call", call: { id: "call_1_3", tool: "c", arguments: {} } },
       { kind: "end", reason: "calls" },
     ])
   })

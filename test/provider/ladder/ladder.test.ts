@@ -8,7 +8,7 @@ import { block, callText, heard, heardText, listening, pieces, readTool, toolReq
 
 const json = callText("read_file", { path: "a" })
 const cutOff: ModelItem = { kind: "end", reason: "length" }
-const made = { id: "c00003001", tool: "read_file", arguments: { path: "a" } }
+const made = { id: "call_3_1", tool: "read_file", arguments: { path: "a" } }
 
 describe("on the native rung", () => {
   test("the request goes out as it is", async () => {
@@ -38,7 +38,7 @@ describe("on the native rung", () => {
 
   test("several printed calls have ids of their own", async () => {
     const { calls } = await heardText("native", `[${json},${json}]`)
-    expect(calls.map(({ id }) => id)).toEqual(["c00003001", "c00003002"])
+    expect(calls.map(({ id }) => id)).toEqual(["call_3_1", "call_3_2"])
   })
 
   test("a printed call beside a real one stays text", async () => {
@@ -118,7 +118,7 @@ describe("on the text rung", () => {
   test("blocks are calls, and the prose around them is shown and kept", async () => {
     const said = `I read.\n${block("read_file", { path: "a" })}\nand\n${block("read_file", { path: "b" })}\n`
     const reply = await heardText("text", said, 3)
-    expect(reply.calls).toEqual([made, { ...made, id: "c00003002", arguments: { path: "b" } }])
+    expect(reply.calls).toEqual([made, { ...made, id: "call_3_2", arguments: { path: "b" } }])
     expect(reply.text).toBe("I read.\n\nand\n\n")
     expect(reply.shown.length).toBeGreaterThan(1)
     expect(reply.shown.join("")).toBe(reply.text)

@@ -27,7 +27,7 @@ describe("a reply", () => {
     })
     expect(await read([whole])).toEqual([
       text("Hello"),
-      call("c00003001", "run"),
+      call("call_3_1", "run"),
       { kind: "end", reason: "calls" },
     ])
   })
@@ -71,16 +71,16 @@ describe("calls", () => {
       done(),
     ])
     expect(items).toEqual([
-      call("c00003001", "read_file", { path: "a" }),
-      call("c00003002", "run", { command: "ls" }),
-      call("c00003003", "list"),
+      call("call_3_1", "read_file", { path: "a" }),
+      call("call_3_2", "run", { command: "ls" }),
+      call("call_3_3", "list"),
       { kind: "end", reason: "calls" },
     ])
   })
 
   test("may have arguments that were written as text", async () => {
     const items = await read([calling({ function: { name: "run", arguments: '{"a":1}' } }), done()])
-    expect(items[0]).toEqual(call("c00003001", "run", { a: 1 }))
+    expect(items[0]).toEqual(call("call_3_1", "run", { a: 1 }))
   })
 
   test.each([
@@ -108,7 +108,7 @@ describe("calls", () => {
 
   test("that cannot be used do not change the numbers of the others", async () => {
     const items = await read([calling({}, { function: { name: "run" } }), done()])
-    expect(items[1]).toEqual(call("c00003002", "run"))
+    expect(items[1]).toEqual(call("call_3_2", "run"))
   })
 })
 

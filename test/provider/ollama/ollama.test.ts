@@ -65,8 +65,8 @@ describe.each([true, false])("a reply with streams %p", streams => {
     const answer = callsTools(["read_file", { path: "a" }], ["read_file", { path: "b" }])
     const items = await reply(answer, { settings, request: { tools, replyIndex: 7 } })
     expect(items.filter(({ kind }) => kind === "call")).toEqual([
-      call("c00007001", "read_file", { path: "a" }),
-      call("c00007002", "read_file", { path: "b" }),
+      call("call_7_1", "read_file", { path: "a" }),
+      call("call_7_2", "read_file", { path: "b" }),
     ])
     expect(lastOf(items)).toEqual({ kind: "end", reason: "calls" })
   })

@@ -170,7 +170,7 @@ describe("a whole reply", () => {
       text("I look."),
       { kind: "usage", input: 12, output: 5 },
       call("a", "read", { path: "x" }),
-      call("c00003002", "list"),
+      call("call_3_2", "list"),
       { kind: "end", reason: "calls" },
     ])
   })
