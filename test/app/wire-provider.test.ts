@@ -74,7 +74,7 @@ describe("a script", () => {
     }))
     using wired = await wire({ script: temp.write("long.json", JSON.stringify({ replies })) })
     const reply = await ask(wired.provider, { stage: "executor", replyIndex: 2_999 })
-    expect(reply.calls).toEqual([{ id: "c002bb001", tool: "read_file", arguments: { path: "2999" } }])
+    expect(reply.calls).toEqual([{ id: "call_2999_1", tool: "read_file", arguments: { path: "2999" } }])
   })
 
   test("that is too large for YAML says how it can be written", async () => {
