@@ -62,6 +62,7 @@ describe("at a real terminal", () => {
     const listed = Bun.spawnSync([acodeProgram(), "runs", "list", "--json"], { cwd: workspace.root, env })
     const [{ id }] = JSON.parse(listed.stdout.toString())
     using terminal = openTerminal({ argv: [acodeProgram(), "runs", "show", id], cwd: workspace.root, env })
-    expect(await terminal.see("gone")).toContain("\\x1b]0;owned\\x07\\x1b[2Jgone")
+    const output = "\\x1b]0;owned\\x07\\x1b[2Jgone"
+    expect(await terminal.see(output)).toContain(id)
   })
 })
