@@ -9,6 +9,7 @@ import { sampled } from "./sampled.ts"
 
 /** `bun http-turn-program.ts PROTOCOL read|write` prints what a turn of that kind takes over HTTP, in one session. */
 export interface TurnOverHttp {
+  readonly turnMs: number
   /** Over its commits and a bare request. */
   readonly overMs: number
   /** Of the executor's first request. */
@@ -44,7 +45,7 @@ async function turn(
   const turnMs = staying(spans(seen, "tool_call.settled", "tool_call.settled")).p50
   const bareMs = await bareRequestMs(again.endpoint, bodies, turnMs)
   const floorMs = bareMs + commitsOfTurn * commits.p50() + (writes ? files.p50() : 0)
-  return { overMs: turnMs - floorMs, firstBytes: bodies[1]?.length ?? 0 }
+  return { turnMs, overMs: turnMs - floorMs, firstBytes: bodies[1]?.length ?? 0 }
 }
 
 /**
