@@ -27,12 +27,14 @@ describe("at a terminal another session", () => {
     "is seen to be waited for",
     async () => {
       using room = agentWorkspace()
-      room.script({ ...reply.plan({ write: ["a.txt"] }), fault: { kind: "slow", after_ms: 6_000 } })
+      const plan = reply.plan({ write: ["a.txt"] })
+      room.script({ ...plan, fault: { kind: "slow", after_ms: 6_000 } })
       const flags = ["--plan-only", "--script", room.scriptFile]
       await using first = room.start("run", "first", "--json", ...flags)
       await eventually("it works", async () =>
         (await room.acode("session", "list", "--json")).stdout.includes('"first"'),
       )
+      room.script(plan)
       const argv = [acodeProgram(), "run", "second", "--wait", ...flags]
       using terminal = openTerminal({ argv, cwd: room.workspace.root, env: room.environment })
       await terminal.see(`(process ${first.pid}): 1 s`)

@@ -74,6 +74,9 @@ function lost(bench: Bench): readonly FaultCase[] {
   ]
 }
 
+/** Where calls are offered a silence is no stall before it is as long as the one before the first piece may be. */
+const silence = { firstByteMs: 200, betweenMs: 40 }
+
 function stalled(bench: Bench): readonly FaultCase[] {
   const body = healthyBytes(bench)
   const drip = [...half(body)].slice(0, 40).flatMap(byte => [chunked(new Uint8Array([byte])), { waitMs: 5 }])
@@ -93,7 +96,7 @@ function stalled(bench: Bench): readonly FaultCase[] {
     {
       name: "nothing more after the first piece",
       fault: faultOf(chunkHead(bench), chunked(half(body)), { hang: true }),
-      limits: { betweenMs: 40 },
+      limits: silence,
       wanted: [timedOut],
     },
     {
@@ -105,7 +108,7 @@ function stalled(bench: Bench): readonly FaultCase[] {
     {
       name: "an error that does not end",
       fault: faultOf(responseHead(503, { "content-length": "100" }), bytes('{"err'), { hang: true }),
-      limits: { betweenMs: 40 },
+      limits: silence,
       wanted: [fails("overloaded"), timedOut],
     },
   ]
