@@ -123,7 +123,10 @@ function parametersSection() {
         .describe("From which share of likely words it chooses; null leaves it to the server."),
       max_tokens: tokens(16)
         .default(parameters.max_tokens)
-        .describe("How long a reply may be, in tokens; at most half of the window is used for it."),
+        .describe(
+          "How long a reply may be, in tokens, thinking included; at most half of the window is used for it. A model on " +
+            "this machine whose reply was cut off is allowed twice as much from then on.",
+        ),
       context_window: tokens(1024)
         .nullable()
         .default(parameters.context_window)

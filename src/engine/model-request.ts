@@ -1,4 +1,4 @@
-import { requestTokensMax } from "../domain/pipeline/settings.ts"
+import { replyTokensMax, requestTokensMax } from "../domain/pipeline/settings.ts"
 import type { Stage } from "../domain/pipeline/stage.ts"
 import type { PipelineState } from "../domain/pipeline/state.ts"
 import { tokenScaleOf } from "../domain/pipeline/token-scale.ts"
@@ -34,7 +34,7 @@ export function modelRequest(
   view: StageView,
 ): FittedRequest {
   const definition = stages[stage]
-  const { settings, tooLong: foundTooLong, replyCount } = session.state
+  const { settings, tooLong: foundTooLong, cutOff, replyCount } = session.state
   const tokenScale = tokenScaleOf(session.state, stage)
   const offer = {
     tools: definition.offered(view),
@@ -47,7 +47,7 @@ export function modelRequest(
   }
   const fixed = offerTokens(offer)
   const refused = foundTooLong[stage] ?? null
-  const allowed = requestTokensMax(settings, stage)
+  const allowed = requestTokensMax(settings, stage, cutOff[stage])
   const tokensMax = fittingTokens(allowed, refused, tokenScale)
   const roomIn = (max: number) => Math.floor(max / tokenScale) - fixed
   const { messages, tokens, tokensBefore, shortened, shortenedCount } = fitMessages(
@@ -61,9 +61,11 @@ export function modelRequest(
   // It may be longer than was aimed at, but not again as long as what its server has refused.
   const isShorter = refused === null || fixed + tokens < refused
   const counted = (estimated: number) => Math.ceil((fixed + estimated) * tokenScale)
-  const model = settings.selection?.[stage].name ?? settings.model
+  const { selection } = settings
+  const model = selection?.[stage].name ?? settings.model
+  const outputTokensMax = selection === null ? null : replyTokensMax(selection, stage, cutOff[stage])
   return {
-    request: { stage, replyIndex: replyCount, model, messages, ...offer },
+    request: { stage, replyIndex: replyCount, model, messages, ...offer, outputTokensMax },
     shortened: [...new Set([...missing.parts, ...shortened])],
     shortenedCount: missing.parts.length + shortenedCount,
     ...{ leftOut: missing.leftOut, tokensMax },

@@ -124,6 +124,7 @@ function turnEvent(
   const output = answer?.output === undefined || problems.length > 0 ? null : answer.output
   return newEvent(TurnFinished, {
     ...{ stage, turn, durationMs, problems },
+    ...(failure === null && reply.end === "length" ? { isCutOff: true as const } : {}),
     // What a script does not have was not given: once it is mended, the same reply is asked for again.
     replyIndex: failure?.kind === "script" ? null : parts.session.state.replyCount,
     stepId: step?.step.id ?? null,

@@ -18,6 +18,8 @@ export interface ModelRequest {
   readonly tools: readonly ToolDescription[]
   /** The shape of the answer where it is to be JSON. */
   readonly format: { readonly name: string; readonly schema: Json } | null
+  /** How long the reply may be, where it is not as long as the model's settings say. */
+  readonly outputTokensMax: number | null
 }
 
 /** A valid transcript: after the calls of an assistant come exactly their results, in their order. */

@@ -17,7 +17,15 @@ const stages = ["planner", "executor", "verifier", "reviewer"] as const
 /** The reply at a place, asked for by the stage it is for; null behind the last one. */
 async function replyAt(provider: Provider, replyIndex: number) {
   for (const stage of stages) {
-    const request: ModelRequest = { stage, replyIndex, model: null, messages: [], tools: [], format: null }
+    const request: ModelRequest = {
+      stage,
+      replyIndex,
+      model: null,
+      messages: [],
+      tools: [],
+      format: null,
+      outputTokensMax: null,
+    }
     const reply = await collect(provider.ask(request, never), never)
     if (reply.failure?.kind !== "script") return { stage, reply }
   }

@@ -52,7 +52,15 @@ async function refusal(choice: ModelChoice, isResumed = false): Promise<FailureR
 
 function ask(provider: Provider, request: Partial<ModelRequest> = {}) {
   const messages = [{ role: "user" as const, text: "do it" }]
-  const whole = { stage: "planner" as const, replyIndex: 0, model: null, messages, tools: [], format: null }
+  const whole = {
+    stage: "planner" as const,
+    replyIndex: 0,
+    model: null,
+    messages,
+    tools: [],
+    format: null,
+    outputTokensMax: null,
+  }
   return collect(provider.ask({ ...whole, ...request }, never), never)
 }
 

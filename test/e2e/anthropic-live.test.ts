@@ -51,6 +51,7 @@ async function ask(changes: Partial<ModelRequest>, more: Partial<ModelSettings> 
     messages: [{ role: "user", text: "Say the word pear and nothing else." }],
     tools: [],
     format: null,
+    outputTokensMax: null,
     ...changes,
   }
   return collect(server().provider(settings).ask(request, never), never)

@@ -239,6 +239,15 @@ describe("the size of a request", () => {
     )
   })
 
+  test("allows a longer reply after one that was cut off, and is as much shorter", () => {
+    const plain = requestOf(view())
+    const roomier = requestOf(view({ cutOff: { executor: 1 } }))
+    expect(plain.request.outputTokensMax).toBe(2_048)
+    expect(roomier.request.outputTokensMax).toBe(4_096)
+    expect([plain.tokensMax, roomier.tokensMax]).toEqual([8_192 - 2_048, 8_192 - 4_096])
+    expect(requestOf(view({ cutOff: { executor: 1 } }), "planner").request.outputTokensMax).toBe(2_048)
+  })
+
   test("that cannot be as short as is aimed at is asked all the same, but not as long as what was refused", () => {
     const { estimatedTokens: least } = requestOf(view({ tooLong: { executor: 10 } }))
     expect(requestOf(view({ tooLong: { executor: least + 1 } })).problem).toBeNull()

@@ -16,6 +16,7 @@ export function requestOf(changes: Partial<ModelRequest> = {}): ModelRequest {
     messages: [{ role: "user", text: "do it" }],
     tools: [],
     format: null,
+    outputTokensMax: null,
     ...changes,
   }
 }

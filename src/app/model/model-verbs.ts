@@ -147,6 +147,7 @@ async function timeToFirstToken(
     messages,
     tools: [],
     format: null,
+    outputTokensMax: null,
   } as const
   const beganMs = clock.monotonicMs()
   for await (const item of provider.ask(request, signal)) {

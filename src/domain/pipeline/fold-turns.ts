@@ -35,6 +35,7 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
     })),
     output: finished.output === null ? null : contents.json(finished.output),
     problems: finished.problems,
+    isCutOff: finished.isCutOff === true,
     failure: finished.failure,
   }
   const { input, output } = finished.usage
@@ -47,6 +48,7 @@ export function applyTurn(state: PipelineState, event: PipelineEvent, contents: 
     usage: usedMore(state.usage, finished.stage, finished.usage),
     tokenScales: correctedScales(state, finished.stage, input),
     tooLong: canBeShorter(finished.failure) ? shorter(state, finished.stage) : state.tooLong,
+    cutOff: turn.isCutOff ? onceMore(state, finished.stage) : state.cutOff,
   }
 }
 
@@ -66,6 +68,10 @@ function canBeShorter(failure: Turn["failure"]): boolean {
 function shorter({ tooLong, estimatedTokens }: PipelineState, stage: Stage): PipelineState["tooLong"] {
   const known = tooLong[stage] ?? Number.POSITIVE_INFINITY
   return { ...tooLong, [stage]: Math.min(known, estimatedTokens) }
+}
+
+function onceMore({ cutOff }: PipelineState, stage: Stage): PipelineState["cutOff"] {
+  return { ...cutOff, [stage]: (cutOff[stage] ?? 0) + 1 }
 }
 
 /**

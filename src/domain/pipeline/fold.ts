@@ -65,6 +65,7 @@ function initial(event: PipelineEvent, request: string, settings: PipelineSettin
     estimatedTokens: 0,
     tokenScales: new Map(),
     tooLong: {},
+    cutOff: {},
     drivenSinceMs: Date.parse(event.at),
   }
 }
@@ -115,6 +116,7 @@ function resume(
     steps: state.steps.map(again),
     // The server may have been started with a larger window since, and finds it out anew where it was not.
     tooLong: {},
+    cutOff: {},
     drivenSinceMs: Date.parse(event.at),
   }
 }

@@ -1,9 +1,10 @@
 import type { Action } from "./action.ts"
 import { claimOf, finishTool } from "./claim.ts"
 import { escalate } from "./escalation.ts"
+import { longerReplies } from "./model-advice.ts"
 import { isGoingInCircles } from "./progress.ts"
 import { atOnce, retryAfterFailure, turnsOfRun } from "./retry.ts"
-import type { PipelineState, StepState } from "./state.ts"
+import type { PipelineState, StepState, Turn } from "./state.ts"
 
 export function nextForExecutor(state: PipelineState): Action {
   const active = state.steps.find(({ status }) => status === "active")
@@ -83,8 +84,10 @@ function nextAfterTurn(state: PipelineState, active: StepState, lastTurn: number
   const turns = turnsOfRun(state).filter(({ failure }) => failure === null)
   if (isGoingInCircles(turns))
     return escalate("executor", "NoProgress", 22, {
-      reason: `step ${step.id}: the same calls with the same results again and again`,
-      advice: "look at `acode session logs`, help it along by hand, then `acode resume`",
+      reason: `step ${step.id}, again and again: ${whatRepeats(turns.at(-1))}`,
+      advice:
+        longerReplies(state, "executor") ??
+        "look at `acode session logs`, help it along by hand, then `acode resume`",
     })
   if (turns.length >= turnsMax)
     return escalate("executor", "TurnLimit", 31, {
@@ -92,4 +95,9 @@ function nextAfterTurn(state: PipelineState, active: StepState, lastTurn: number
       advice: `allow it more: acode resume --max-turns ${Math.max(1, turnsMax) * 2}`,
     })
   return { kind: "askModel", stage: "executor", step: active, turn: lastTurn + 1, ...atOnce }
+}
+
+function whatRepeats(last: Turn | undefined): string {
+  if (last === undefined || last.calls.length > 0) return "the same calls with the same results"
+  return last.problems.length > 0 ? last.problems.join("; ") : "the same answer without a call"
 }

@@ -1,5 +1,6 @@
 import type { Action } from "./action.ts"
 import { escalate } from "./escalation.ts"
+import { longerReplies } from "./model-advice.ts"
 import { nextReply } from "./retry.ts"
 import type { PersonsAnswer, PipelineState, PlanVersion, StageRun } from "./state.ts"
 
@@ -12,10 +13,13 @@ export function nextForPlanner(state: PipelineState, run: StageRun): Action {
   return nextReply(state, "planner") ?? withoutPlan(state)
 }
 
-function withoutPlan({ turns }: PipelineState): Action {
+function withoutPlan(state: PipelineState): Action {
+  const { turns } = state
   return escalate("planner", "StageRetryLimit", 22, {
     reason: `the model gave no valid plan in ${turns.length} tries: ${turns.at(-1)?.problems.join("; ")}`,
-    advice: "say more exactly what is wanted, or use another model: acode resume --model NAME",
+    advice:
+      longerReplies(state, "planner") ??
+      "say more exactly what is wanted, or use another model: acode resume --model NAME",
   })
 }
 

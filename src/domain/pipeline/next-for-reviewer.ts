@@ -1,6 +1,7 @@
 import type { Action, Fix } from "./action.ts"
 import { staleness } from "./completion.ts"
 import { escalate } from "./escalation.ts"
+import { longerReplies } from "./model-advice.ts"
 import { fixId, moreCycles } from "./next-for-verifier.ts"
 import { nextReply } from "./retry.ts"
 import { type Review, readReview } from "./review.ts"
@@ -15,10 +16,12 @@ export function nextForReviewer(state: PipelineState, run: StageRun): Action {
   return nextReply(state, "reviewer") ?? withoutReview(state)
 }
 
-function withoutReview({ turns }: PipelineState): Action {
+function withoutReview(state: PipelineState): Action {
+  const { turns } = state
   return escalate("reviewer", "StageRetryLimit", 22, {
     reason: `the model gave no review in ${turns.length} tries: ${turns.at(-1)?.problems.join("; ")}`,
     advice:
+      longerReplies(state, "reviewer") ??
       "look at the change yourself (`acode session show`), or use another model: acode resume --model NAME",
   })
 }

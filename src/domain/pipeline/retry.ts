@@ -1,8 +1,7 @@
-import { shellQuoted } from "../../base/text.ts"
 import type { Action } from "./action.ts"
 import { escalate } from "./escalation.ts"
 import { isTooLong, retriesAllowed } from "./failed-turn.ts"
-import { type ModelSelection, type PipelineSettings, requestTokensMax } from "./settings.ts"
+import { askedOtherwise, moreContext, otherWords } from "./model-advice.ts"
 import type { Stage } from "./stage.ts"
 import type { PipelineState, StepState, Turn, TurnFailure } from "./state.ts"
 import { backoffMs } from "./time.ts"
@@ -52,7 +51,7 @@ export function retryAfterFailure(
   if (mending !== undefined)
     return escalate(stage, "Unrecoverable", mending.exitCode, {
       reason: failure.message,
-      advice: mending.advice(state.settings, stage),
+      advice: mending.advice(state, stage),
     })
   const told = `the model could not answer: ${failure.message} (${failure.kind})`
   return escalate(stage, failure.retryable ? "StepRetryLimit" : "Unrecoverable", 4, {
@@ -73,40 +72,13 @@ const patienceMs = 60_000
 
 interface Mending {
   readonly exitCode: number
-  readonly advice: (settings: PipelineSettings, stage: Stage) => string
+  readonly advice: (state: PipelineState, stage: Stage) => string
 }
 
 /** What is not mended by asking again. */
 const mendings: Readonly<Record<string, Mending>> = {
   contextTooLong: { exitCode: 22, advice: moreContext },
   refused: { exitCode: 4, advice: () => otherWords },
-  badRequest: { exitCode: 4, advice: askedOtherwise },
+  badRequest: { exitCode: 4, advice: ({ settings }, stage) => askedOtherwise(settings, stage) },
   script: { exitCode: 4, advice: () => "mend the script or the recording, then `acode resume`" },
-}
-
-const otherWords =
-  "ask for it in other words or of another model: acode resume --model NAME; `acode config mode` says what may be talked to"
-
-/** What a person allowed is raised by a flag. The window is recorded, and grows only with another choice. */
-function moreContext(settings: PipelineSettings, stage: Stage): string {
-  const { selection, limits } = settings
-  if (selection === null || requestTokensMax(settings, stage) === limits.contextTokensMax)
-    return "allow more: acode resume --max-context-tokens N"
-  const { protocol } = selection
-  const again = `acode resume --model ${modelOf(selection, stage)}`
-  const pinned = "acode config set model.parameters.context_window N"
-  return protocol === "ollama"
-    ? `give the model a larger window: ${pinned}, then ${again}`
-    : `let the server load the model with a larger window (${pinned}, where it does not tell it), then ${again}`
-}
-
-/** How a model is asked was found out once, and the server may have been started otherwise since. */
-function askedOtherwise({ selection }: PipelineSettings, stage: Stage): string {
-  if (selection === null) return "see what is refused, then `acode resume`"
-  const model = modelOf(selection, stage)
-  return `if the server or its model has changed, try it out again: acode models probe ${model}, then acode resume --model ${model}; or name another model there`
-}
-
-function modelOf(selection: ModelSelection, stage: Stage): string {
-  return shellQuoted(`${selection.protocol}/${selection[stage].name}`)
 }

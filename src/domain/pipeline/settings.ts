@@ -114,9 +114,21 @@ export function cyclesAllowed({ cyclesMax }: PipelineLimits): number {
 }
 
 /** What one request of a stage may hold: what a person allowed, or what leaves room for the reply in the window. */
-export function requestTokensMax({ limits, selection }: PipelineSettings, stage: Stage): number | null {
+export function requestTokensMax(settings: PipelineSettings, stage: Stage, cutOff = 0): number | null {
+  const { limits, selection } = settings
   if (selection === null) return limits.contextTokensMax
-  const { windowTokens, outputTokensMax } = selection[stage]
-  const fitting = Math.max(windowTokens - outputTokensMax, Math.floor(windowTokens / 2))
+  const { windowTokens } = selection[stage]
+  const left = windowTokens - replyTokensMax(selection, stage, cutOff)
+  const fitting = Math.max(left, Math.floor(windowTokens / 2))
   return Math.min(fitting, limits.contextTokensMax ?? fitting)
+}
+
+/**
+ * How long a reply of a stage may be. A model that thinks may need more than its answer does: for each reply that was
+ * cut off it gets twice as much, up to half of the window, where nobody is paid for it.
+ */
+export function replyTokensMax(selection: ModelSelection, stage: Stage, cutOff = 0): number {
+  const { windowTokens, outputTokensMax } = selection[stage]
+  if (selection.consentBy !== null) return outputTokensMax
+  return Math.max(outputTokensMax, Math.min(outputTokensMax * 2 ** cutOff, Math.floor(windowTokens / 2)))
 }

@@ -57,6 +57,8 @@ export interface PipelineState {
   readonly tokenScales: ReadonlyMap<string, number>
   /** By stage, the shortest request that its server found too long since somebody went on, as acode estimates. */
   readonly tooLong: Readonly<Partial<Record<Stage, number>>>
+  /** By stage, how many replies were cut off at the length that was allowed. */
+  readonly cutOff: Readonly<Partial<Record<Stage, number>>>
   /** Since when the present process works, for what time it may take; moved on by every wait for a person. */
   readonly drivenSinceMs: number
 }
@@ -149,6 +151,7 @@ export interface Turn {
   /** Null when it was not of the right shape, or not asked for. */
   readonly output: Json
   readonly problems: readonly string[]
+  readonly isCutOff: boolean
   readonly failure: TurnFailure | null
 }
 

@@ -75,6 +75,10 @@ export const TurnFinished = defineEvent(
       /** What a planner, verifier or reviewer answered, once it is of the right shape. */
       output: z.nullable(RecordedJson()),
       problems: z.array(z.string()),
+      isCutOff: described(
+        z.optional(z.literal(true)),
+        "the reply is as long as it was allowed to be; missing where it is not",
+      ),
       failure: z.nullable(
         z.strictObject({
           kind: z.string(),

@@ -1,10 +1,10 @@
 import type { Json } from "../../base/canonical.ts"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { oneLine } from "../../base/text.ts"
-import { limitsFor } from "../call-patience.ts"
 import type { ModelRequest } from "../contract.ts"
 import { abortedFailure, modelFailure } from "../failures.ts"
 import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
+import { settingsFor } from "../reply-settings.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
 import { streamedItems, wholeItems } from "../streamed-items.ts"
 import { type Answer, errorText, isEventStream, jsonBody } from "../transport/body.ts"
@@ -69,14 +69,15 @@ async function answered<Value>(
   }
 }
 
-async function replyTo(way: Way, settings: ModelSettings, request: ModelRequest, signal: AbortSignal) {
+async function replyTo(way: Way, fixed: ModelSettings, request: ModelRequest, signal: AbortSignal) {
+  const settings = settingsFor(request, fixed)
   const { body, answerTool } = messagesRequest(request, settings)
   const posting: TransportRequest = {
     method: "POST",
     path: "/v1/messages",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
-    limits: limitsFor(request, settings.limits),
+    limits: settings.limits,
   }
   const reply = await succeeded(way, await sent(way, posting, signal))
   if (isEventStream(reply, settings.streams))

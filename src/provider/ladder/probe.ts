@@ -97,7 +97,7 @@ const probeArguments = { word: "ready", count: 7 }
 function looks(model: string): readonly Look[] {
   const text = `acode probe: call the tool ${probeTool.name} once, with the arguments ${JSON.stringify(probeArguments)}`
   const request: ModelRequest = {
-    ...{ stage: "agent", replyIndex: 0, model, tools: [], format: null },
+    ...{ stage: "agent", replyIndex: 0, model, tools: [], format: null, outputTokensMax: null },
     messages: [{ role: "user", text }],
   }
   const format = { name: probeTool.name, schema: actionSchema([probeTool]) }

@@ -1,8 +1,8 @@
 import type { Json } from "../../base/canonical.ts"
 import { systemClock } from "../../base/clock.ts"
-import { limitsFor } from "../call-patience.ts"
 import type { ModelFailure, ModelRequest, Provider } from "../contract.ts"
 import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
+import { settingsFor } from "../reply-settings.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
 import { streamedItems, wholeItems } from "../streamed-items.ts"
 import { type Answer, errorText, jsonBody } from "../transport/body.ts"
@@ -70,9 +70,9 @@ function chatProvider(way: Way, settings: ModelSettings): Provider {
   }
 }
 
-async function replyTo(way: Way, settings: ModelSettings, request: ModelRequest, signal: AbortSignal) {
-  const { model, windowTokens, streams } = settings
-  const limits = limitsFor(request, settings.limits)
+async function replyTo(way: Way, fixed: ModelSettings, request: ModelRequest, signal: AbortSignal) {
+  const settings = settingsFor(request, fixed)
+  const { model, windowTokens, streams, limits } = settings
   const estimated = estimatedTokens(request)
   const refused = isCloudName(model) ? refusedCloud(model, "ollama.com") : overWindow(estimated, windowTokens)
   if (refused !== null) throw new ReplyFault(refused)

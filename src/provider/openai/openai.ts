@@ -1,10 +1,10 @@
 import type { Json } from "../../base/canonical.ts"
 import { type Clock, systemClock } from "../../base/clock.ts"
-import { limitsFor } from "../call-patience.ts"
 import type { ModelFailureKind, ModelRequest, Provider } from "../contract.ts"
 import { abortedFailure } from "../failures.ts"
 import { unreadable } from "../fields.ts"
 import { failureOf, ReplyFault, toldItems } from "../reply-fault.ts"
+import { settingsFor } from "../reply-settings.ts"
 import type { Answered, ModelServer, ModelSettings } from "../server.ts"
 import { streamedItems, wholeItems } from "../streamed-items.ts"
 import { type Answer, errorText, isEventStream, jsonBody } from "../transport/body.ts"
@@ -74,7 +74,8 @@ function provider(way: Way, settings: ModelSettings): Provider {
   }
 }
 
-async function reply(way: Way, settings: ModelSettings, request: ModelRequest, signal: AbortSignal) {
+async function reply(way: Way, fixed: ModelSettings, request: ModelRequest, signal: AbortSignal) {
+  const settings = settingsFor(request, fixed)
   const { transport, paths, headers, withoutSecret } = way
   const { windowTokens, outputTokensMax, streams } = settings
   const model = request.model ?? settings.model
@@ -87,7 +88,7 @@ async function reply(way: Way, settings: ModelSettings, request: ModelRequest, s
       path: paths.chat,
       headers: { ...headers, "content-type": "application/json" },
       body: chatBody(request, settings, isOpenAiItself(transport.endpoint)),
-      limits: limitsFor(request, settings.limits),
+      limits: settings.limits,
     },
     signal,
   )

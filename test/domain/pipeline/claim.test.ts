@@ -14,7 +14,19 @@ function stepOf(action: string, done: Partial<StepState> = {}): StepState {
 
 function saying(args: Json, result: Turn["calls"][number]["result"] = null): Turn[] {
   const call = { id: "c1", tool: "finish_step", arguments: args, argsDigest: "", result }
-  return [{ turn: 1, seq: 1, atMs: 0, text: "", calls: [call], output: null, problems: [], failure: null }]
+  return [
+    {
+      turn: 1,
+      seq: 1,
+      atMs: 0,
+      text: "",
+      calls: [call],
+      output: null,
+      problems: [],
+      isCutOff: false,
+      failure: null,
+    },
+  ]
 }
 
 const believed = { modelCallId: "c1", problem: null, failure: null }

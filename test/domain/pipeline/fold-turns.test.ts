@@ -40,6 +40,7 @@ describe("a turn", () => {
         ],
         output: null,
         problems: [],
+        isCutOff: false,
         failure: null,
       },
     ])
@@ -86,6 +87,20 @@ describe("a request that its server found too long", () => {
   test("is not what could not even be asked", () => {
     const failure = { ...tooLong, retryable: false }
     expect(atStep().add(asked(4_000), replied({ failure })).state.tooLong).toEqual({})
+  })
+})
+
+describe("a reply that was cut off", () => {
+  test("is counted for its stage, and a whole one does not take it back", () => {
+    const session = atStep().add(replied({ isCutOff: true }), replied({ turn: 2, isCutOff: true }))
+    expect(session.state.cutOff).toEqual({ executor: 2 })
+    expect(session.state.turns.map(({ isCutOff }) => isCutOff)).toEqual([true, true])
+    expect(session.add(replied({ turn: 3 })).state.cutOff).toEqual({ executor: 2 })
+  })
+
+  test("is forgotten when the session goes on, for another model may be asked then", () => {
+    const session = atStep().add(replied({ isCutOff: true }), rested(22), resumed(settingsOf()))
+    expect(session.state.cutOff).toEqual({})
   })
 })
 

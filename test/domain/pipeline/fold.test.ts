@@ -52,6 +52,7 @@ describe("the state of a session", () => {
       tokenScales: new Map(),
       spentTokens: 0,
       tooLong: {},
+      cutOff: {},
       drivenSinceMs: startMs,
     })
   })

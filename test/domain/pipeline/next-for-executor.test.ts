@@ -186,10 +186,17 @@ describe("a step that does not end", () => {
     expect(session.next()).toMatchObject({ kind: "escalate", exitCode: 31 })
   })
 
+  test("says what is wrong with the answers that come again and again", () => {
+    const session = atStep(smallPlan(), settingsOf({ turnsMax: 9 }))
+    for (const turn of [1, 2, 3]) session.add(replied({ turn, problems: ["it was cut off"] }))
+    expect(session.next()).toMatchObject({ reason: "step s1, again and again: it was cut off" })
+  })
+
   test("stops earlier when it goes round in circles, and may try again", () => {
     const session = talkative(3, () => "the same")
     session.add(resumed(settingsOf({ turnsMax: 9 })))
-    expect(session.next()).toMatchObject({ kind: "escalate", level: "NoProgress", exitCode: 22 })
+    const reason = "step s1, again and again: the same answer without a call"
+    expect(session.next()).toMatchObject({ kind: "escalate", level: "NoProgress", exitCode: 22, reason })
     session.add(...escalated(session.next(), session.state), resumed(session.state.settings))
     session.add(entered("executor", { attempt: 1 }))
     expect(session.next()).toMatchObject({ kind: "askModel", turn: 4 })

@@ -14,6 +14,7 @@ function turnOf(text: string, ...calls: readonly (readonly [string, string])[]):
     })),
     output: null,
     problems: [],
+    isCutOff: false,
     failure: null,
   }
 }

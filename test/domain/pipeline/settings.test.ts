@@ -3,6 +3,7 @@ import {
   cyclesAllowed,
   defaultLimits,
   PipelineSettings,
+  replyTokensMax,
   requestTokensMax,
 } from "../../../src/domain/pipeline/settings.ts"
 import { settingsOf } from "../../support/pipeline-events.ts"
@@ -53,6 +54,44 @@ describe("what a request may hold", () => {
     expect(max(8_192, 2_048, 1_000_000)).toBe(6_144)
     expect(requestTokensMax(settingsOf(), "planner")).toBeNull()
     expect(requestTokensMax(settingsOf({ contextTokensMax: 500 }), "planner")).toBe(500)
+  })
+
+  test("is less when replies were cut off, for the next ones are allowed more", () => {
+    const settings = settingsOf({}, { selection: selectionOf(32_768, 4_096) })
+    const held = [0, 1, 2, 3].map(cutOff => requestTokensMax(settings, "executor", cutOff))
+    expect(held).toEqual([28_672, 24_576, 16_384, 16_384])
+  })
+})
+
+describe("how long a reply may be", () => {
+  const each = { name: "m", rung: "native" as const, editFormat: "whole" as const }
+  const longest = (windowTokens: number, outputTokensMax: number, consentBy: string | null = null) => {
+    const model = { ...each, windowTokens, outputTokensMax }
+    const stages = { planner: model, executor: model, verifier: model, reviewer: model }
+    const selection = {
+      protocol: "ollama" as const,
+      endpoint: "http://127.0.0.1:11434",
+      consentBy,
+      ...stages,
+    }
+    return [0, 1, 2, 9].map(cutOff => replyTokensMax(selection, "planner", cutOff))
+  }
+
+  test("doubles with every reply that was cut off, up to half of the window", () => {
+    expect(longest(32_768, 4_096)).toEqual([4_096, 8_192, 16_384, 16_384])
+    expect(longest(20_000, 4_096)).toEqual([4_096, 8_192, 10_000, 10_000])
+  })
+
+  test("stays where that is half of the window already", () => {
+    expect(longest(8_192, 4_096)).toEqual([4_096, 4_096, 4_096, 4_096])
+  })
+
+  test("is never less than what is configured", () => {
+    expect(longest(8_192, 6_000)).toEqual([6_000, 6_000, 6_000, 6_000])
+  })
+
+  test("stays what is configured where each token is paid for", () => {
+    expect(longest(200_000, 4_096, "a person")).toEqual([4_096, 4_096, 4_096, 4_096])
   })
 })
 

@@ -121,7 +121,18 @@ export function stageRun(more: Partial<StageRun>): StageRun {
 }
 
 export function turnOf(more: Partial<Turn>): Turn {
-  return { turn: 1, seq: 9, atMs: 0, text: "", calls: [], output: null, problems: [], failure: null, ...more }
+  return {
+    turn: 1,
+    seq: 9,
+    atMs: 0,
+    text: "",
+    calls: [],
+    output: null,
+    problems: [],
+    isCutOff: false,
+    failure: null,
+    ...more,
+  }
 }
 
 export function callOf(id: string, tool: string, text: string | null, args: Json = {}): TurnCall {

@@ -87,6 +87,7 @@ export const request: ModelRequest = {
     },
   ],
   format: null,
+  outputTokensMax: null,
 }
 
 function requestOf({ window }: FaultCase): ModelRequest {

@@ -1,0 +1,52 @@
+import { shellQuoted } from "../../base/text.ts"
+import { type ModelSelection, type PipelineSettings, replyTokensMax, requestTokensMax } from "./settings.ts"
+import type { Stage } from "./stage.ts"
+import type { PipelineState } from "./state.ts"
+
+/** What a person can do about a model that refuses. */
+export const otherWords =
+  "ask for it in other words or of another model: acode resume --model NAME; `acode config mode` says what may be talked to"
+
+/** What a person allowed is raised by a flag. The window is recorded, and grows only with another choice. */
+export function moreContext({ settings, cutOff }: PipelineState, stage: Stage): string {
+  const { selection, limits } = settings
+  const allowed = requestTokensMax(settings, stage, cutOff[stage])
+  if (selection === null || allowed === limits.contextTokensMax)
+    return "allow more: acode resume --max-context-tokens N"
+  return `${largerWindow(selection)}, then ${againWith(selection, stage)}`
+}
+
+/** Null where the last answer was not cut off, or nobody knows at how much. */
+export function longerReplies({ settings, turns, cutOff }: PipelineState, stage: Stage): string | null {
+  const { selection } = settings
+  if (selection === null || turns.at(-1)?.isCutOff !== true) return null
+  const allowed = replyTokensMax(selection, stage, Math.max(0, (cutOff[stage] ?? 0) - 1))
+  const half = Math.floor(selection[stage].windowTokens / 2)
+  const more =
+    allowed < half
+      ? `allow it up to ${half}: acode config set model.parameters.max_tokens N`
+      : `that is half of its window: ${largerWindow(selection)}`
+  return `its answers are longer than ${allowed} tokens, what it thinks included; ${more}, then ${againWith(selection, stage)}`
+}
+
+/** How a model is asked was found out once, and the server may have been started otherwise since. */
+export function askedOtherwise({ selection }: PipelineSettings, stage: Stage): string {
+  if (selection === null) return "see what is refused, then `acode resume`"
+  const model = modelOf(selection, stage)
+  return `if the server or its model has changed, try it out again: acode models probe ${model}, then acode resume --model ${model}; or name another model there`
+}
+
+function largerWindow({ protocol }: ModelSelection): string {
+  const pinned = "acode config set model.parameters.context_window N"
+  return protocol === "ollama"
+    ? `give the model a larger window: ${pinned}`
+    : `let the server load the model with a larger window (${pinned}, where it does not tell it)`
+}
+
+function againWith(selection: ModelSelection, stage: Stage): string {
+  return `acode resume --model ${modelOf(selection, stage)}`
+}
+
+function modelOf(selection: ModelSelection, stage: Stage): string {
+  return shellQuoted(`${selection.protocol}/${selection[stage].name}`)
+}
