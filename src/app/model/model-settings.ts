@@ -1,4 +1,4 @@
-import type { StageModel } from "../../domain/pipeline/settings.ts"
+import { longestReply, type StageModel } from "../../domain/pipeline/settings.ts"
 import type { ModelSettings } from "../../provider/server.ts"
 import type { Config } from "../config-schema.ts"
 import { replyLimits } from "./limits.ts"
@@ -16,7 +16,7 @@ export function modelSettings(config: Config, { name, windowTokens, outputTokens
   }
 }
 
-/** A reply never takes more than half of the window: the request needs room as well. */
+/** How long a reply may be, before any was cut off. */
 export function outputTokensMax({ model }: Config, windowTokens: number): number {
-  return Math.min(model.parameters.max_tokens, Math.floor(windowTokens / 2))
+  return Math.min(model.parameters.max_tokens, longestReply(windowTokens))
 }

@@ -1,4 +1,9 @@
-import type { ModelSelection, PipelineSettings, StageModel } from "../../domain/pipeline/settings.ts"
+import {
+  longestReply,
+  type ModelSelection,
+  type PipelineSettings,
+  type StageModel,
+} from "../../domain/pipeline/settings.ts"
 import type { ModelServer } from "../../provider/server.ts"
 import { readEndpoint } from "../../provider/transport/endpoint.ts"
 import { apiKeyFor } from "./api-key.ts"
@@ -41,7 +46,7 @@ async function fittingModels(
     const { value: facts } = await server.facts(model.name, glanceLimits, signal)
     const { name, windowTokens } = model
     const now = facts?.loadedTokens ?? windowTokens
-    const outputTokensMax = Math.min(model.outputTokensMax, Math.floor(now / 2))
+    const outputTokensMax = Math.min(model.outputTokensMax, longestReply(now))
     if (now < windowTokens)
       notice(`model ${name} is loaded with a window of ${now} tokens now, and not with ${windowTokens}`)
     const fits = now < windowTokens ? { ...model, windowTokens: now, outputTokensMax } : model

@@ -114,7 +114,7 @@ function resume(
     rest: null,
     unknownCall: isSeen ? null : state.unknownCall,
     steps: state.steps.map(again),
-    // The server may have been started with a larger window since, and finds it out anew where it was not.
+    // Another model may be asked now, or a server with a larger window; where it is not, that is found out anew.
     tooLong: {},
     cutOff: {},
     drivenSinceMs: Date.parse(event.at),

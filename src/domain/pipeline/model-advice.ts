@@ -1,5 +1,5 @@
 import { shellQuoted } from "../../base/text.ts"
-import { type ModelSelection, type PipelineSettings, replyTokensMax, requestTokensMax } from "./settings.ts"
+import { longestReply, type ModelSelection, replyTokensMax, requestTokensMax } from "./settings.ts"
 import type { Stage } from "./stage.ts"
 import type { PipelineState } from "./state.ts"
 
@@ -21,16 +21,16 @@ export function longerReplies({ settings, turns, cutOff }: PipelineState, stage:
   const { selection } = settings
   if (selection === null || turns.at(-1)?.isCutOff !== true) return null
   const allowed = replyTokensMax(selection, stage, Math.max(0, (cutOff[stage] ?? 0) - 1))
-  const half = Math.floor(selection[stage].windowTokens / 2)
+  const longest = longestReply(selection[stage].windowTokens)
   const more =
-    allowed < half
-      ? `allow it up to ${half}: acode config set model.parameters.max_tokens N`
+    allowed < longest
+      ? `allow it up to ${longest}: acode config set model.parameters.max_tokens N`
       : `that is half of its window: ${largerWindow(selection)}`
   return `its answers are longer than ${allowed} tokens, what it thinks included; ${more}, then ${againWith(selection, stage)}`
 }
 
 /** How a model is asked was found out once, and the server may have been started otherwise since. */
-export function askedOtherwise({ selection }: PipelineSettings, stage: Stage): string {
+export function askedOtherwise({ settings: { selection } }: PipelineState, stage: Stage): string {
   if (selection === null) return "see what is refused, then `acode resume`"
   const model = modelOf(selection, stage)
   return `if the server or its model has changed, try it out again: acode models probe ${model}, then acode resume --model ${model}; or name another model there`

@@ -79,6 +79,6 @@ interface Mending {
 const mendings: Readonly<Record<string, Mending>> = {
   contextTooLong: { exitCode: 22, advice: moreContext },
   refused: { exitCode: 4, advice: () => otherWords },
-  badRequest: { exitCode: 4, advice: ({ settings }, stage) => askedOtherwise(settings, stage) },
+  badRequest: { exitCode: 4, advice: askedOtherwise },
   script: { exitCode: 4, advice: () => "mend the script or the recording, then `acode resume`" },
 }

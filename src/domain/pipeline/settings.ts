@@ -117,18 +117,21 @@ export function cyclesAllowed({ cyclesMax }: PipelineLimits): number {
 export function requestTokensMax(settings: PipelineSettings, stage: Stage, cutOff = 0): number | null {
   const { limits, selection } = settings
   if (selection === null) return limits.contextTokensMax
-  const { windowTokens } = selection[stage]
-  const left = windowTokens - replyTokensMax(selection, stage, cutOff)
-  const fitting = Math.max(left, Math.floor(windowTokens / 2))
+  const fitting = selection[stage].windowTokens - replyTokensMax(selection, stage, cutOff)
   return Math.min(fitting, limits.contextTokensMax ?? fitting)
 }
 
 /**
  * How long a reply of a stage may be. A model that thinks may need more than its answer does: for each reply that was
- * cut off it gets twice as much, up to half of the window, where nobody is paid for it.
+ * cut off it gets twice as much, where nobody is paid for it.
  */
 export function replyTokensMax(selection: ModelSelection, stage: Stage, cutOff = 0): number {
   const { windowTokens, outputTokensMax } = selection[stage]
-  if (selection.consentBy !== null) return outputTokensMax
-  return Math.max(outputTokensMax, Math.min(outputTokensMax * 2 ** cutOff, Math.floor(windowTokens / 2)))
+  const wanted = selection.consentBy === null ? outputTokensMax * 2 ** cutOff : outputTokensMax
+  return Math.min(wanted, longestReply(windowTokens))
+}
+
+/** A reply never takes more than half of the window: the request needs room as well. */
+export function longestReply(windowTokens: number): number {
+  return Math.floor(windowTokens / 2)
 }

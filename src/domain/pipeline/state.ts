@@ -57,7 +57,7 @@ export interface PipelineState {
   readonly tokenScales: ReadonlyMap<string, number>
   /** By stage, the shortest request that its server found too long since somebody went on, as acode estimates. */
   readonly tooLong: Readonly<Partial<Record<Stage, number>>>
-  /** By stage, how many replies were cut off at the length that was allowed. */
+  /** By stage, how many replies were cut off at the length that was allowed, since somebody went on. */
   readonly cutOff: Readonly<Partial<Record<Stage, number>>>
   /** Since when the present process works, for what time it may take; moved on by every wait for a person. */
   readonly drivenSinceMs: number

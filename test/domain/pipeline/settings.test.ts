@@ -86,8 +86,8 @@ describe("how long a reply may be", () => {
     expect(longest(8_192, 4_096)).toEqual([4_096, 4_096, 4_096, 4_096])
   })
 
-  test("is never less than what is configured", () => {
-    expect(longest(8_192, 6_000)).toEqual([6_000, 6_000, 6_000, 6_000])
+  test("is never more than half of the window, whatever is recorded", () => {
+    expect(longest(8_192, 6_000)).toEqual([4_096, 4_096, 4_096, 4_096])
   })
 
   test("stays what is configured where each token is paid for", () => {
