@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs"
 import type { TempWorkspace } from "../test/support/temp-workspace.ts"
 
-/** As the system counts it. What a parent is told about its child is never less than what the parent itself has. */
+/**
+ * As the system counts it. That only grows, so the last word is the peak; the first one may still be about the parent,
+ * whose memory a child has until its own program is there. What a parent is told at the end is no less than its own.
+ */
 export async function peakMb(argv: readonly string[], workspace: TempWorkspace): Promise<number> {
   const child = Bun.spawn([...argv], {
     cwd: workspace.root,
@@ -11,17 +14,19 @@ export async function peakMb(argv: readonly string[], workspace: TempWorkspace):
   })
   let peakKb = 0
   while (child.exitCode === null) {
-    peakKb = Math.max(peakKb, highWaterKb(child.pid))
+    peakKb = highWaterKb(child.pid) ?? peakKb
     await Bun.sleep(1)
   }
   return (peakKb * 1024) / 1e6
 }
 
-function highWaterKb(pid: number): number {
+/** Null when it has ended. */
+function highWaterKb(pid: number): number | null {
   try {
-    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0)
+    const told = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]
+    return told === undefined ? null : Number(told)
   } catch {
-    // It has ended meanwhile; what was seen before counts.
-    return 0
+    // Its entry is gone with it.
+    return null
   }
 }
