@@ -8,6 +8,7 @@ import {
   realpathSync,
   type Stats,
 } from "node:fs"
+import { basename, dirname, join } from "node:path"
 import { errnoOf, messageOf } from "../base/assert.ts"
 import { sha256Hex } from "../base/canonical.ts"
 import type { ConfigCode, ConfigProblem } from "./config-problem.ts"
@@ -53,14 +54,15 @@ export function readConfigFile(source: ConfigSource): ConfigRead {
 }
 
 function resolved(source: ConfigSource): string | ConfigRead {
+  let isLink: boolean
   try {
-    lstatSync(source.path)
+    isLink = lstatSync(source.path).isSymbolicLink()
   } catch (thrown) {
     if (errnoOf(thrown) === "ENOENT" && !source.mustExist) return { kind: "absent" }
     return unusable(source, "ACODE-CFG-001", unreadable(thrown))
   }
   try {
-    const realPath = realpathSync(source.path)
+    const realPath = isLink ? realpathSync(source.path) : realPathOf(source.path)
     if (source.inside !== null && !realPath.startsWith(`${source.inside === "/" ? "" : source.inside}/`))
       return unusable(source, "ACODE-CFG-001", "is a symlink that leaves the workspace")
     return realPath
@@ -68,6 +70,11 @@ function resolved(source: ConfigSource): string | ConfigRead {
     const what = errnoOf(thrown) === "ENOENT" ? "is a symlink to nothing" : unreadable(thrown)
     return unusable(source, "ACODE-CFG-001", what)
   }
+}
+
+/** Of its directory: a file that somebody replaces just now has for a moment no real path of its own. */
+function realPathOf(path: string): string {
+  return join(realpathSync(dirname(path)), basename(path))
 }
 
 function readOpened(source: ConfigSource, realPath: string, descriptor: number): ConfigRead {

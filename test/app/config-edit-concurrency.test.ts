@@ -2,6 +2,7 @@ import { expect, test } from "bun:test"
 import { mkdirSync, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { setConfigValue } from "../../src/app/config-edit.ts"
+import { readConfigFile } from "../../src/app/config-file.ts"
 import { configSources } from "../../src/app/config-sources.ts"
 import { eventually } from "../support/eventually.ts"
 import { type ConfigFixture, configFixture, executionYaml } from "./config-fixture.ts"
@@ -46,6 +47,23 @@ test("two processes that set different keys at the same time both take effect", 
   const { values } = await fixture.load()
   expect([values.execution.max_queued, values.execution.audit.retention_days]).toEqual([12, 12])
   expect(readdirSync(dirname(fixture.projectPath))).toEqual(["config.yml"])
+})
+
+test("a file that is replaced all the time is read whole every time", () => {
+  using fixture = configFixture()
+  fixture.project(executionYaml("# kept"))
+  const { project } = configSources(fixture.workspace.root, fixture.environment(), null)
+  const replace =
+    'import { copyFileSync, renameSync } from "node:fs"; const [from, to] = process.argv.slice(1)'
+  const forever = "for (;;) { copyFileSync(from, from + 1); renameSync(from + 1, to) }"
+  const copy = fixture.workspace.write("copy.yml", executionYaml("# kept"))
+  const replacer = Bun.spawn([process.execPath, "-e", `${replace}; ${forever}`, copy, project.path])
+  try {
+    const kinds = Array.from({ length: 5_000 }, () => readConfigFile(project).kind)
+    expect(new Set(kinds)).toEqual(new Set(["read"]))
+  } finally {
+    replacer.kill("SIGKILL")
+  }
 })
 
 test("many edits at once in one process lose nothing", async () => {
