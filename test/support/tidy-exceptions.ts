@@ -5,6 +5,3 @@ import type { SizeExceptions } from "./tidy-sizes.ts"
  * and an entry that is no longer needed fails the test until it is removed.
  */
 export const sizeExceptions: SizeExceptions = {}
-
-/** Files of the mirrored rooms that hold a table and no behaviour of their own. */
-export const unmirroredExceptions: readonly string[] = []
