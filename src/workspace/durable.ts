@@ -26,22 +26,36 @@ export interface ContentHash {
   readonly sizeBytes: number
 }
 
-/** Hashes an open file from its start in a bounded amount of memory; `onChunk` sees each piece on its way. */
-export function hashContent(fd: number, onChunk: (chunk: Uint8Array) => void = () => undefined): ContentHash {
+/** Hashes an open file from its start in a bounded amount of memory. */
+export function hashContent(fd: number): ContentHash {
+  return hashChunks(passingChunksOf(fd), () => undefined)
+}
+
+/** Hashes chunks on their way to `use`. */
+export function hashChunks(chunks: Iterable<Uint8Array>, use: (chunk: Uint8Array) => void): ContentHash {
   const hasher = new Bun.CryptoHasher("sha256")
   let sizeBytes = 0
-  for (const chunk of chunksOf(fd)) {
+  for (const chunk of chunks) {
     hasher.update(chunk)
-    onChunk(chunk)
+    use(chunk)
     sizeBytes += chunk.length
   }
   return { sha256: hasher.digest("hex"), sizeBytes }
 }
 
-/** The pieces of an open file. Each is overwritten by the next: keep a copy of what is to be kept. */
+/** Yields an open file from its start in pieces that may be kept: each has memory of its own. */
 export function* chunksOf(fd: number): Generator<Uint8Array> {
-  // A small file needs a small buffer, and one byte more to see its end without growing.
-  const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, fstatSync(fd).size + 1))
+  for (const chunk of passingChunksOf(fd)) yield new Uint8Array(chunk)
+}
+
+/**
+ * Yields an open file in pieces that must not be kept: the next one overwrites the memory of the last. For files of any
+ * size in little memory, because the runtime frees no buffer while a loop runs.
+ */
+export function* passingChunksOf(fd: number): Generator<Uint8Array> {
+  // A small file needs a small buffer, and one byte more to see its end without growing. No Buffer, whose slice() is
+  // a view and would let a reader keep what is overwritten.
+  const buffer = new Uint8Array(Math.min(chunkBytes, fstatSync(fd).size + 1))
   for (let position = 0; ; ) {
     const count = readSync(fd, buffer, 0, buffer.length, position)
     if (count === 0) return

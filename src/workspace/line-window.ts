@@ -48,7 +48,8 @@ export class LineWindow {
     const room = this.range.bytesMax - this.keptBytes
     if (piece.length > room) this.cut = true
     if (room <= 0) return
-    const part = piece.slice(0, room)
+    // A copy, because the memory of a chunk is used for the next one.
+    const part = new Uint8Array(piece.subarray(0, room))
     this.kept.push(part)
     this.keptBytes += part.length
   }

@@ -1,6 +1,6 @@
 import { closeSync } from "node:fs"
 import type { FileLines, ReadRange, TextEncoding, TextFormat, WholeContent, WholeText } from "./contract.ts"
-import { chunksOf, hashContent } from "./durable.ts"
+import { chunksOf, hashChunks, passingChunksOf } from "./durable.ts"
 import { fileFailure, onPath } from "./failures.ts"
 import { LineWindow } from "./line-window.ts"
 import { openPinned, pinFile } from "./place.ts"
@@ -49,11 +49,11 @@ export function readWhole(root: WorkspaceRoot, typed: string, bytesMax: number):
     const pieces: Uint8Array[] = []
     let room = bytesMax
     const { sha256 } = onPath(typed, () =>
-      hashContent(fd, chunk => {
+      hashChunks(chunksOf(fd), chunk => {
         // The file may grow while it is read, and some files have no size before they are.
         room -= chunk.length
         if (room < 0) throw tooLarge(typed, bytesMax)
-        pieces.push(chunk.slice())
+        pieces.push(chunk)
       }),
     )
     return { path: file.relative, bytes: Buffer.concat(pieces), sha256 }
@@ -67,7 +67,7 @@ function pass(fd: number, window: LineWindow, typed: string) {
   let format: TextFormat | null = null
   let decoder: TextDecoder | null = null
   let sizeBytes = 0
-  for (const chunk of chunksOf(fd)) {
+  for (const chunk of passingChunksOf(fd)) {
     hasher.update(chunk)
     let body = chunk
     if (sizeBytes === 0) {

@@ -140,3 +140,14 @@ test("a range of a 100 MB file is read in less than 20 MB", () => {
   expect({ text, totalLines }).toEqual({ text: "last line\n", totalLines: 1002 })
   expect(extraBytes).toBeLessThan(20 * 1024 * 1024)
 }, 20_000)
+
+test("a file of many chunks is read as it is, whole and by lines", () => {
+  const text = Array.from({ length: 40_000 }, (_, index) => `${index + 1}\n`).join("")
+  ws.put("n.txt", text)
+  const whole = readWhole(ws.root, "n.txt", 1 << 20)
+  expect(Buffer.from(whole.bytes).equals(Buffer.from(text))).toBe(true)
+  expect(readWholeText(ws.root, "n.txt", 1 << 20).text === text).toBe(true)
+  expect(readLines(ws.root, "n.txt", { bytesMax: 1 << 20 }).text === text).toBe(true)
+  const middle = readLines(ws.root, "n.txt", { fromLine: 20_000, lineCount: 5, bytesMax: 1000 })
+  expect(middle.text).toBe("20000\n20001\n20002\n20003\n20004\n")
+})

@@ -14,7 +14,7 @@ import { errnoOf } from "../../base/assert.ts"
 import { sha256Hex } from "../../base/canonical.ts"
 import type { Faults } from "../../base/faults.ts"
 import { Failure } from "../../domain/failure.ts"
-import { hashContent, syncDirectory, unlikelyName, writeAll } from "../durable.ts"
+import { hashChunks, passingChunksOf, syncDirectory, unlikelyName, writeAll } from "../durable.ts"
 import { fileFailure, systemFailure } from "../failures.ts"
 import { ensurePrivateDirectory } from "./private-directory.ts"
 import { syncFilesystem } from "./sync-filesystem.ts"
@@ -91,7 +91,7 @@ export class CheckpointContents {
     let source = -1
     try {
       source = open()
-      const copied = hashContent(source, chunk => writeAll(target, chunk))
+      const copied = hashChunks(passingChunksOf(source), chunk => writeAll(target, chunk))
       if (copied.sha256 !== sha256) throw fileFailure("changed", path, "changed while it was being copied")
       return { temporary, sha256, sizeBytes: copied.sizeBytes }
     } catch (error) {
