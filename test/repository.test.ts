@@ -12,6 +12,7 @@ const manifest: PackageManifest = JSON.parse(read("package.json"))
 const lock: Lockfile = JSON.parse(read("package-lock.json"))
 
 interface PackageManifest {
+  readonly engines: Readonly<Record<string, string>>
   readonly scripts: Readonly<Record<string, string>>
   readonly dependencies: Readonly<Record<string, string>>
   readonly devDependencies: Readonly<Record<string, string>>
@@ -26,6 +27,7 @@ interface LockedPackage {
   readonly resolved?: string
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
+  readonly engines?: Readonly<Record<string, string>>
 }
 
 describe("what is installed", () => {
@@ -44,6 +46,14 @@ describe("what is installed", () => {
     expect(missing).toEqual([])
   })
 
+  test("is made for the oldest Node that is promised, or npm ci warns about each package that is not", () => {
+    const refusing = Object.entries(lock.packages).filter(
+      ([, { engines }]) => !Bun.semver.satisfies("20.19.0", engines?.["node"] ?? "*"),
+    )
+    expect(refusing.map(([path, { engines }]) => `${path}: ${engines?.["node"]}`)).toEqual([])
+    expect(manifest.engines).toEqual({ node: ">=20" })
+  })
+
   test("comes from whatever registry the machine uses", () => {
     expect(Object.values(lock.packages).filter(entry => entry.resolved !== undefined)).toEqual([])
   })
@@ -58,7 +68,7 @@ describe("what the documents tell people to type", () => {
 
   test("exists as a script of the package", () => {
     const scripts = lines.flatMap(line => /^npm (?:run )?([a-z]+)/.exec(line)?.[1] ?? [])
-    const known = [...Object.keys(manifest.scripts), "ci", "run"]
+    const known = [...Object.keys(manifest.scripts), "ci", "run", "pack", "install"]
     expect(scripts.length).toBeGreaterThan(4)
     expect(scripts.filter(name => !known.includes(name))).toEqual([])
   })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { mkdirSync, mkdtempSync, symlinkSync } from "node:fs"
-import { basename, join } from "node:path"
+import { copyFileSync, cpSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { repositoryRoot } from "../support/acode.ts"
 import { type FakeCheckout, type FakeRunOptions, fakeCheckout, setTraps } from "../support/fake-checkout.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
@@ -64,6 +65,53 @@ describe("bin/acode finds its checkout", () => {
   })
 })
 
+/** A project with acode among its packages, and nothing that acode needs. */
+function installedPackage(): FakeCheckout {
+  const project = fakeCheckout([], "missing")
+  for (const file of [...launcherFiles, "package.json"]) {
+    project.write(`node_modules/acode/${file}`, "")
+    copyFileSync(join(repositoryRoot, file), join(project.root, "node_modules/acode", file))
+  }
+  project.write("node_modules/acode/src/main.ts", "process.stdout.write(process.execPath)\n")
+  project.write("node_modules/.bin/.keep", "")
+  symlinkSync("../acode/bin/acode", join(project.root, "node_modules/.bin/acode"))
+  return project
+}
+
+describe("bin/acode of an installed package finds its Bun", () => {
+  const installedBun = realpathSync(join(repositoryRoot, "node_modules/bun"))
+  const other = '{\n  "name": "bun",\n  "version": "0.0.1"\n}\n'
+
+  function link(project: FakeCheckout, path: string, target = installedBun): void {
+    mkdirSync(dirname(join(project.root, path)), { recursive: true })
+    symlinkSync(target, join(project.root, path))
+  }
+
+  test("beside it, below it, or beside the project, and takes no other version for it", () => {
+    for (const place of ["node_modules/bun", "node_modules/acode/node_modules/bun", "../node_modules/bun"]) {
+      using outer = fakeCheckout([], "missing")
+      using project = installedPackage()
+      const moved = join(outer.root, "project")
+      cpSync(project.root, moved, { recursive: true, verbatimSymlinks: true })
+      if (!place.startsWith("node_modules/bun")) outer.write("project/node_modules/bun/package.json", other)
+      link(outer, join("project", place))
+      const run = outer.run([join(moved, "node_modules/.bin/acode")], { cwd: "/" })
+      expect({ place, ...run, pid: 0 }).toMatchObject({ place, exitCode: 0, stderr: "" })
+      expect(run.stdout).toBe(realpathSync(join(installedBun, "bin/bun.exe")))
+    }
+  })
+
+  test("where packages are links and what they need lies beside the real one, without install scripts", () => {
+    using project = installedPackage()
+    const store = "node_modules/.store/bun/node_modules"
+    project.write(`${store}/bun/bin/bun.exe`, "#!/bin/sh\nexit 1\n", 0o755)
+    copyFileSync(join(installedBun, "package.json"), join(project.root, store, "bun/package.json"))
+    link(project, "node_modules/bun", join(project.root, store, "bun"))
+    link(project, `${store}/@oven/bun-here/bin/bun`, process.execPath)
+    expect(project.run(["node_modules/.bin/acode"]).stdout).toBe(realpathSync(process.execPath))
+  })
+})
+
 describe("bin/acode becomes acode", () => {
   test("with the pid, the exit status and the signal of the program", () => {
     const child = checkout.run([launcher])
@@ -118,6 +166,13 @@ describe("a checkout that cannot start", () => {
     const platform = scriptless.write("node_modules/@oven/bun-here/bin/README", "")
     symlinkSync(process.execPath, join(platform, "../bun"))
     expect(JSON.parse(scriptless.run(["bin/acode"]).stdout).answer).toBe(42)
+  })
+
+  test("that is an installed package says to install it again", () => {
+    using project = installedPackage()
+    const { exitCode, stderr } = project.run(["node_modules/.bin/acode", "status"])
+    expect(exitCode).toBe(1)
+    expect(stderr).toContain("install acode again")
   })
 
   test("tells a loop of symlinks from a missing file", () => {

@@ -1,0 +1,85 @@
+import { afterAll, describe, expect } from "bun:test"
+import { mkdirSync, readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { version } from "../../src/version.ts"
+import { repositoryRoot } from "../support/acode.ts"
+import { missingProgram, testWhere } from "../support/requirement.ts"
+import { tempWorkspace } from "../support/temp-workspace.ts"
+
+const temp = tempWorkspace()
+afterAll(() => temp[Symbol.dispose]())
+/** How this machine reaches its registry. Not all of npm's variables: some name the directory it works on. */
+const reaching =
+  /^(npm_config_(registry|userconfig|globalconfig|cache|cafile|(https_)?proxy)|(https?|no)_proxy|NODE_EXTRA_CA_CERTS)$/i
+const environment = {
+  ...temp.environment,
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => reaching.test(name))),
+}
+const tarball = join(temp.outside, `acode-${version}.tgz`)
+const project = join(temp.outside, "project")
+const prefix = join(temp.outside, "prefix")
+const missing = missingProgram("npm") ?? missingProgram("npx") ?? pack() ?? install()
+const packageTest = testWhere(missing)
+
+function run(argv: readonly string[], cwd: string) {
+  const child = Bun.spawnSync([...argv], { cwd, env: environment, stdin: "ignore" })
+  return { exitCode: child.exitCode, stdout: child.stdout.toString(), stderr: child.stderr.toString() }
+}
+
+function pack(): null {
+  const { exitCode, stderr } = run(["npm", "pack", "--pack-destination", temp.outside], repositoryRoot)
+  if (exitCode !== 0) throw new Error(`npm pack: ${stderr}`)
+  return null
+}
+
+/** Null, or why the registry could not be asked for what the package depends on. Any other failure is one of ours. */
+function install(): string | null {
+  mkdirSync(project)
+  const quick = ["--prefer-offline", "--no-audit", "--no-fund", "--fetch-retries=0", tarball]
+  for (const place of [[], ["--global", "--prefix", prefix]]) {
+    const { exitCode, stderr } = run(["npm", "install", ...place, ...quick], project)
+    const unreachable = /\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|E5\d\d)\b/.exec(
+      stderr,
+    )
+    if (unreachable !== null) return `the package registry cannot be reached (${unreachable[0]})`
+    if (exitCode !== 0) throw new Error(`npm install: ${stderr}`)
+  }
+  return null
+}
+
+describe("the package", () => {
+  packageTest("holds the program and its manual, and not the tests", () => {
+    const root = join(project, "node_modules/acode")
+    expect(readdirSync(root).sort()).toEqual(
+      [
+        "CHANGELOG.md",
+        "LICENSE",
+        "README.md",
+        "bin",
+        "docs",
+        "package.json",
+        "scripts",
+        "src",
+        "tsconfig.json",
+      ].sort(),
+    )
+    expect(readdirSync(join(root, "scripts"))).toEqual(["pinned-bun.sh"])
+    expect(statSync(tarball).size).toBeLessThan(1_500_000)
+  })
+
+  packageTest("runs in an empty directory that installed it", () => {
+    expect(run(["npx", "acode", "--version"], project)).toMatchObject({ exitCode: 0, stdout: `${version}\n` })
+    expect(run(["npx", "acode", "exec", "--", "sh", "-c", "exit 7"], project).exitCode).toBe(7)
+    const demo = run(["npx", "acode", "demo"], project)
+    expect({ exitCode: demo.exitCode, text: demo.stdout }).toEqual({
+      exitCode: 0,
+      text: expect.stringContaining("done and verified"),
+    })
+  })
+
+  packageTest("runs from everywhere when it is installed globally", () => {
+    const acode = join(prefix, "bin/acode")
+    expect(run([acode, "--version"], "/")).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: "" })
+    expect(run([acode, "exec", "--", "true"], temp.root).exitCode).toBe(0)
+  })
+})
