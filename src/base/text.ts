@@ -15,14 +15,17 @@ export function printable(text: string): string {
   })
 }
 
-/** One line for a listing: newlines made visible, cut with an ellipsis at `max` characters. */
+/** One line for a listing: line breaks become " ⏎ ", cut with an ellipsis at `max` characters. */
 export function oneLine(text: string, max: number): string {
-  const flat = printable(text.replaceAll("\n", "\\n").replaceAll("\t", " "))
+  const flat = printable(text.replace(lineBreak, " ⏎ ").replaceAll("\t", " "))
   if (flat.length <= max) return flat
   const kept = flat.slice(0, Math.max(0, max - 1))
   // Half of a character beyond the basic plane would be printed as a replacement sign.
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`
 }
+
+/** Also several of them with nothing in between, and the indentation of the next line. */
+const lineBreak = /[ \t]*\r?\n\s*/g
 
 /** The first line of a text, for a listing; that there is more is shown. */
 export function firstLine(text: string, max: number): string {

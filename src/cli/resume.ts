@@ -1,8 +1,11 @@
 import type { AppService } from "../app/service.ts"
+import { firstLine, oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
+import type { SessionSummary } from "../store/session/contract.ts"
 import { agentStateOf } from "./agent-session.ts"
 import type { CliInput } from "./definition.ts"
 import { defineCommand } from "./definition.ts"
+import { shortId } from "./format.ts"
 import { sessionFlags, settingsChange } from "./run-flags.ts"
 import { sessionArguments, sessionIdOf } from "./session-id.ts"
 
@@ -11,7 +14,8 @@ export const resume = defineCommand({
   summary: "go on with a session that rests or was interrupted",
   description:
     "Limits, model, mode and approvals that are not given stay as they were recorded; --mode local-only takes back the\n" +
-    "consent of a burst session. Without an id it is the latest session that has not ended.\n" +
+    "consent of a burst session. Without an id it is the latest session, which is refused where it has ended or was\n" +
+    "undone.\n" +
     "A file of replies is not recorded: whoever began with --script or --replay says it again.",
   arguments: sessionArguments.arguments,
   flags: {
@@ -20,7 +24,7 @@ export const resume = defineCommand({
     "skip-failed-step": { kind: "boolean", summary: "go on without the steps that failed" },
   },
   examples: [
-    { line: "acode resume", note: "the latest session that has not ended" },
+    { line: "acode resume", note: "the latest session" },
     { line: "acode resume 3f2a91bc --executor-timeout 900", note: "with more time" },
     { line: "acode resume --skip-failed-step --json", note: "the first line is session.resumed" },
   ],
@@ -45,20 +49,40 @@ export const resume = defineCommand({
   },
 })
 
+/** The session that is named, else the latest one: an older one may have been given up for it, or be undone. */
 async function resumableId(
   service: AppService,
   input: CliInput<typeof sessionArguments.flags>,
 ): Promise<string> {
   if (input.arguments.length > 0 || input.flags["session-id"] !== undefined)
     return sessionIdOf(service, input)
-  const found = (await service.sessions())
-    ?.list({ lane: "agent", limit: 1000 })
-    .find(({ endedAt }) => endedAt === null)
-  if (found !== undefined) return found.id
+  const history = await service.sessions()
+  const latest = history?.latest() ?? null
+  const why = latest === null ? null : whyNotResumed(latest)
+  if (latest !== null && why === null) return latest.id
+  if (latest === null)
+    throw new Failure({
+      kind: "usage",
+      code: "ACODE-CLI-004",
+      message: "no session of this workspace waits to go on",
+      hint: '`acode run "GOAL"` starts one; `acode session list` shows all',
+    })
+  const resting = history?.list({ lane: "agent", limit: 1000 }).find(each => whyNotResumed(each) === null)
   throw new Failure({
     kind: "usage",
-    code: "ACODE-CLI-004",
-    message: "no session of this workspace waits to go on",
-    hint: '`acode run "GOAL"` starts one; `acode session list` shows all',
+    code: "ACODE-ORCH-006",
+    message: `the latest session ${why}`,
+    where: latest.id,
+    hint:
+      resting === undefined
+        ? `no other session waits: \`acode session show ${shortId(latest.id)}\` shows what it did`
+        : `\`acode resume ${shortId(resting.id)}\` resumes an earlier one: ${oneLine(resting.goal, 60)}`,
   })
+}
+
+/** Completes "the latest session …"; null where it can go on. */
+function whyNotResumed({ lane, state, reason, endedAt, undoneAt }: SessionSummary): string | null {
+  if (lane !== "agent") return "is a plan run, which is never resumed"
+  if (endedAt !== null) return `has ended (${state}): ${firstLine(reason ?? "", 200)}`
+  return undoneAt === null ? null : `was undone at ${undoneAt}; name it to take it up all the same`
 }

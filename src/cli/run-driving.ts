@@ -94,14 +94,14 @@ export function checkSkipVerify(context: CliContext, flags: SessionFlags): void 
   if (!flags["skip-verify"]) return
   const { globals, output } = context
   const isAcknowledged =
-    typeof globals.yes === "string" && readYes(globals.yes, globals["ack-danger"]).scopes.everything
+    typeof globals.yes === "string" && readYes(globals.yes, globals["ack-danger"]).scopes.skipVerify
   if (!isInteractive(context) && !isAcknowledged)
     throw new Failure({
       kind: "denied",
       code: "ACODE-EXEC-005",
       message: "--skip-verify leaves out every check, which nobody here can approve",
       where: "--skip-verify",
-      hint: "leave it out, or say so with --yes=all --ack-danger",
+      hint: "leave it out, or grant it with --yes=skip_verify",
     })
   output.notice("⚠ --skip-verify: nothing is checked, and the result is marked as unverified")
 }

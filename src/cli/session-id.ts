@@ -35,8 +35,8 @@ export async function sessionIdOf(
   const history = await app.sessions()
   const typed = word ?? flag
   if (typed !== undefined) return idOf(history, typed, recorded.session)
-  const [latest] = history?.list({ limit: 1 }) ?? []
-  if (latest !== undefined) return latest.id
+  const latest = history?.latest() ?? null
+  if (latest !== null) return latest.id
   throw new Failure({
     kind: "usage",
     code: "ACODE-CLI-004",

@@ -162,7 +162,12 @@ function skipSpace(cursor: Cursor): void {
 
 function unexpected(cursor: Cursor, place: string): Malformed {
   const sign = cursor.text.codePointAt(cursor.at)
-  const what = sign === undefined ? "the end of the text" : quoted(String.fromCodePoint(sign))
+  const what =
+    sign === undefined
+      ? "the end of the text"
+      : sign === 0x0a
+        ? "a line break"
+        : quoted(String.fromCodePoint(sign))
   return malformed(cursor, `${what} ${place}`)
 }
 

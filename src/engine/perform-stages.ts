@@ -12,6 +12,7 @@ import {
 } from "../domain/pipeline/pipeline-events.ts"
 import { cyclesAllowed, cyclesCeiling } from "../domain/pipeline/settings.ts"
 import { backwardEdge, isAllowed, type Stage, transitions } from "../domain/pipeline/stage.ts"
+import type { PipelineState, StageRun } from "../domain/pipeline/state.ts"
 import { SessionFinished, SessionRested } from "../domain/session-events.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { checksFor } from "./checks/planned-checks.ts"
@@ -43,6 +44,7 @@ export function move({ session, clock }: AgentParts, action: Move): void {
   const { state } = session
   const run = state.stage
   const durationMs = run === null ? 0 : Math.max(0, clock.now() - run.enteredAtMs)
+  const tokens = tokensOf(state, run)
   const edge = backwardEdge(from, to)
   const count = edge === null ? 0 : state.cycles[edge] + 1
   const cycle: NewEvent[] =
@@ -62,17 +64,22 @@ export function move({ session, clock }: AgentParts, action: Move): void {
       status,
       message: reason,
       durationMs,
-      tokens: state.tokens,
+      tokens,
     }),
     ...cycle,
     newEvent(StageTransitioned, {
       ...{ from, to, reason, durationMs },
       feedback: [...feedback],
-      tokensUsed: state.tokens,
+      tokensUsed: tokens,
       cycleCount: count,
       retryCount: run?.attempt ?? 0,
     }),
   ])
+}
+
+/** Tokens of the stage run itself, as servers reported them. */
+function tokensOf({ tokens }: PipelineState, run: StageRun | null): number {
+  return run === null ? 0 : tokens - run.tokensBefore
 }
 
 export function escalateNow({ session, clock }: AgentParts, action: Escalation): void {
@@ -85,7 +92,7 @@ export function escalateNow({ session, clock }: AgentParts, action: Escalation):
           newEvent(StageFinished, {
             ...{ stage: run.stage, attempt: run.attempt, status, message: reason },
             durationMs: Math.max(0, clock.now() - run.enteredAtMs),
-            tokens: session.state.tokens,
+            tokens: tokensOf(session.state, run),
           }),
         ]
   session.append([
@@ -116,7 +123,7 @@ export function complete(parts: AgentParts, unverified: boolean): void {
 }
 
 function goBack({ session }: AgentParts): void {
-  const { cycles, settings, tokens } = session.state
+  const { cycles, settings } = session.state
   const from: Stage = "reviewer"
   const reason = "the tree is not the one that was verified: it was changed since"
   const refused = newEvent(TransitionRefused, { from, to: "complete", allowed: ["executor"], reason })
@@ -139,7 +146,7 @@ function goBack({ session }: AgentParts): void {
     newEvent(CycleStarted, { from, to: "executor", count, limit: allowed, reason, fixes: [] }),
     newEvent(StageTransitioned, {
       ...{ from, to: "executor" as const, reason, durationMs: 0, feedback: [reason] },
-      ...{ tokensUsed: tokens, cycleCount: count, retryCount: 0 },
+      ...{ tokensUsed: 0, cycleCount: count, retryCount: 0 },
     }),
   ])
 }

@@ -6,6 +6,8 @@ export interface YesScopes {
   /** Reads and new directories. */
   readonly basic: boolean
   readonly plan: boolean
+  /** Leaving out every check, which `--skip-verify` asks for. */
+  readonly skipVerify: boolean
   readonly terminal: "none" | "safe" | "all"
   readonly everything: boolean
   readonly files: readonly FileScope[]
@@ -29,6 +31,7 @@ export type ParsedYes =
 export const noScopes: YesScopes = {
   basic: false,
   plan: false,
+  skipVerify: false,
   terminal: "none",
   everything: false,
   files: [],
@@ -42,7 +45,7 @@ const fileCategories: Readonly<Record<string, EffectCategory>> = {
   dir_delete: "FILE_DELETE",
   config: "FILE_WRITE",
 }
-const known = [...Object.keys(fileCategories), "terminal", "plan", "all", "none", "default"]
+const known = [...Object.keys(fileCategories), "terminal", "plan", "skip_verify", "all", "none", "default"]
 
 const modifiers: Readonly<Record<string, string>> = {
   test: "{test,tests,spec,__tests__,**/test,**/tests,**/spec,**/__tests__}/**",
@@ -97,7 +100,9 @@ function widen(scopes: YesScopes, name: string, modifier: string | null): YesSco
   }
   if (modifier !== null) return null
   if (name === "plan") return { ...scopes, plan: true }
-  if (name === "all") return { ...scopes, everything: true, terminal: "all", basic: true }
+  if (name === "skip_verify") return { ...scopes, skipVerify: true }
+  if (name === "all")
+    return { ...scopes, everything: true, plan: true, skipVerify: true, terminal: "all", basic: true }
   return name === "default" ? { ...scopes, basic: true } : scopes
 }
 

@@ -36,7 +36,7 @@ describe("foreign text made safe to print", () => {
 
 describe("one line for a listing", () => {
   test("makes line breaks visible and tabs narrow", () => {
-    expect(oneLine("a\nb\tc", 80)).toBe("a\\nb c")
+    expect(oneLine("a\nb\tc\r\n\n  d", 80)).toBe("a ⏎ b c ⏎ d")
   })
 
   test("is cut with an ellipsis and never longer than asked", () => {

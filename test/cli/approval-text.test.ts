@@ -41,10 +41,10 @@ describe("a request for approval", () => {
     expect(lines).toMatchInlineSnapshot(`
       [
         "approval deadbeef",
-        "  operation  rm \\x1b[2J\\x1b]0;owned\\x07 \\u202etxt.exe\\u202c\\nlevel  1, harmless\\x0d",
+        "  operation  rm \\x1b[2J\\x1b]0;owned\\x07 \\u202etxt.exe\\u202c ⏎ level  1, harmless\\x0d",
         "  level      2, ordinary (FILE_WRITE)",
         "  why        be\\u200bcause\\u2066 (default.write)",
-        "  target     2 files: a\\x1b[1A, b\\nc",
+        "  target     2 files: a\\x1b[1A, b ⏎ c",
         "  step       s\\x08\\x08",
       ]
     `)

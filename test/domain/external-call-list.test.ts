@@ -26,7 +26,7 @@ test("calls are told on one line, those that are alike once", () => {
   ]
   expect(externalCallLines({ calls, omittedCount: 7 })).toEqual([
     `external calls: GET ${url} (200, 2 times), POST ${url} (timeout), GET ${url} (302 badRequest), ` +
-      "GET https://models.example/a\\nb (no answer), and 7 more",
+      "GET https://models.example/a ⏎ b (no answer), and 7 more",
   ])
 })
 

@@ -59,7 +59,7 @@ describe("what the language refuses is refused with its line and column", () => 
     ["[NaN]", '"N" where a value is expected (line 1, column 2)'],
     ["{'a':1}", '"\'" where a property name is expected (line 1, column 2)'],
     ["// note\n{}", '"/" where a value is expected (line 1, column 1)'],
-    ['["a\nb"]', '"\\n" inside a string (line 1, column 4)'],
+    ['["a\nb"]', "a line break inside a string (line 1, column 4)"],
     ['["a', "the end of the text inside a string (line 1, column 4)"],
     ['["a\\', "the end of the text inside a string (line 1, column 5)"],
     ['["\\x41"]', "a string with an escape that JSON does not know (line 1, column 2)"],

@@ -15,7 +15,7 @@ describe("a place in a plan", () => {
 })
 
 test("text of a plan is quoted on one short line with its escapes shown", () => {
-  expect(quoted("a\nb\u001b[2J\u202e")).toBe('"a\\nb\\x1b[2J\\u202e"')
+  expect(quoted("a\nb\u001b[2J\u202e")).toBe('"a ⏎ b\\x1b[2J\\u202e"')
   expect(quoted("x".repeat(200))).toHaveLength(82)
 })
 

@@ -62,7 +62,9 @@ describe("--yes", () => {
     expect(command("file_write", 2, "a")).toBe(false)
   })
 
-  test("all answers everything below Level 4", () => {
+  test("all answers everything below Level 4, the plan and leaving out the checks with it", () => {
+    expect(scopesOf("all")).toMatchObject({ plan: true, skipVerify: true })
+    expect(scopesOf("skip_verify")).toEqual({ ...noScopes, skipVerify: true })
     for (const category of ["FILE_WRITE", "FILE_DELETE", "TERMINAL_COMMAND", "EXTERNAL_REQUEST"] as const) {
       expect(answers("all", category, { level: 3 })).toBe(true)
       expect(answers("all", category, { level: 4 })).toBe(false)

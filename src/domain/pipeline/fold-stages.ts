@@ -14,7 +14,7 @@ import type { PipelineState, StageRun, StepState } from "./state.ts"
 
 export function applyStage(state: PipelineState, event: PipelineEvent): PipelineState {
   const entered = dataOf(StageEntered, event)
-  if (entered !== null) return enter(state, entered.stage, runOf(event, entered))
+  if (entered !== null) return enter(state, entered.stage, runOf(state, event, entered))
   const finished = dataOf(StageFinished, event)
   if (finished !== null) {
     const { stage, attempt, status } = finished
@@ -35,6 +35,7 @@ export function applyStage(state: PipelineState, event: PipelineEvent): Pipeline
 }
 
 function runOf(
+  { tokens }: PipelineState,
   event: PipelineEvent,
   entered: Pick<StageRun, "stage" | "attempt" | "feedback" | "checks">,
 ): StageRun {
@@ -43,6 +44,7 @@ function runOf(
     ...{ stage, attempt, feedback, checks },
     enteredAtMs: Date.parse(event.at),
     enteredSeq: event.seq,
+    tokensBefore: tokens,
     question: null,
   }
 }

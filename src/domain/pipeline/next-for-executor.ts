@@ -1,3 +1,4 @@
+import { firstLine } from "../../base/text.ts"
 import type { Action } from "./action.ts"
 import { claimOf, finishTool } from "./claim.ts"
 import { escalate } from "./escalation.ts"
@@ -42,9 +43,11 @@ function stuck({ steps }: PipelineState): Action {
   const failed = steps.filter(({ status }) => status === "failed")
   const waiting = steps.filter(({ status }) => status === "pending").length
   const names = failed.map(({ step }) => step.id).join(", ")
-  const why = failed.flatMap(({ lastCall }) => lastCall?.failure?.message ?? []).join("; ")
+  const why = failed
+    .flatMap(({ lastCall }) => lastCall?.failure?.message ?? [])
+    .map(each => firstLine(each, 300))
   return escalate("executor", "StageFailed", Math.max(30, ...failed.map(exitCodeOf)), {
-    reason: `step ${names} failed${waiting > 0 ? `, and ${waiting} steps wait for it` : ""}${why && `: ${why}`}`,
+    reason: `step ${names} failed${waiting > 0 ? `, and ${waiting} steps wait for it` : ""}${why.length === 0 ? "" : `: ${why.join("; ")}`}`,
     advice: "mend what it says and `acode resume`, or go on without it: acode resume --skip-failed-step",
   })
 }

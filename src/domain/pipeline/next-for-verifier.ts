@@ -1,3 +1,4 @@
+import { firstLine } from "../../base/text.ts"
 import type { Action, Fix } from "./action.ts"
 import { escalate } from "./escalation.ts"
 import { failed, isSameFailure } from "./progress.ts"
@@ -67,7 +68,7 @@ function afterFailure(state: PipelineState, failures: readonly CheckResult[]): A
     to: "executor",
     status: "cycle",
     reason,
-    feedback: failures.map(told),
+    feedback: failures.map(toldWhole),
     fixes: fixesFor(state, failures),
   }
 }
@@ -79,7 +80,7 @@ function fixesFor(state: PipelineState, failures: readonly CheckResult[]): reado
   return [...byTask].map(([taskId, checks]) => ({
     taskId,
     stepId: fixId(state, taskId),
-    description: `Make these checks pass: ${checks.map(told).join("; ")}`,
+    description: `Make these checks pass: ${checks.map(toldWhole).join("; ")}`,
   }))
 }
 
@@ -97,7 +98,13 @@ export function moreCycles(allowed: number): string {
   return `${byHand}, or allow more: acode resume --max-cycles ${Math.min(cyclesCeiling, allowed + 3)}`
 }
 
+/** For people, who find what a failed check printed above it and in `session show`. */
 function told({ criterionId, reason }: CheckResult): string {
+  return `${criterionId}: ${firstLine(reason, 300)}`
+}
+
+/** For the model that has to fix it, with what the check printed. */
+function toldWhole({ criterionId, reason }: CheckResult): string {
   return `${criterionId}: ${reason}`
 }
 

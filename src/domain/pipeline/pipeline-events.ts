@@ -1,4 +1,5 @@
 import * as z from "zod/mini"
+import { described } from "../described.ts"
 import { defineEvent } from "../event-definition.ts"
 import { externalCallsFor } from "../external-calls.ts"
 import { lazily } from "../lazily.ts"
@@ -79,7 +80,7 @@ export const StageFinished = defineEvent("stage.finished", 1, "A stage has ended
     status: z.enum(stageStatuses),
     message: z.string(),
     durationMs: Count(),
-    tokens: Count(),
+    tokens: described(Count(), "of this stage run alone, as servers reported them"),
   }),
 )
 
@@ -95,7 +96,7 @@ export const StageTransitioned = defineEvent(
       /** For the stage it leads to. */
       feedback: z.array(z.string()),
       durationMs: Count(),
-      tokensUsed: Count(),
+      tokensUsed: described(Count(), "of the stage that it leaves"),
       cycleCount: Count(),
       retryCount: Count(),
     }),

@@ -75,6 +75,8 @@ export interface StageRun {
   readonly attempt: number
   readonly enteredAtMs: number
   readonly enteredSeq: number
+  /** What the session had taken before, so that a stage reports only its own tokens. */
+  readonly tokensBefore: number
   readonly feedback: readonly string[]
   readonly checks: readonly PlannedCheck[]
   /** The question about the review that was put to a person, where one is needed. */

@@ -4,7 +4,9 @@ import type { Lane, SessionState } from "../../domain/session-events.ts"
 
 /** The sessions of this workspace, read through a projection of the log. */
 export interface SessionHistory {
-  /** Newest first. */
+  /** The session that was started last. By its place in the log: clocks are set back, and positions are not. */
+  latest(): SessionSummary | null
+  /** The one that was started last comes first. */
   list(filter: { readonly lane?: Lane; readonly limit?: number }): readonly SessionSummary[]
   matching(typed: string): readonly string[]
   find(id: string): SessionSummary | null

@@ -10,6 +10,7 @@ import { type SessionRow, sessionsTable } from "./session-rows.ts"
 export function createSessions(connection: Connection): SessionHistory {
   const read = connection.snapshot
   return {
+    latest: () => read(() => listSessions(connection, { limit: 1 })[0] ?? null),
     list: filter => read(() => listSessions(connection, filter)),
     matching: typed => read(() => matchingIds(connection, sessionsTable, typed)),
     find: id =>
@@ -33,7 +34,7 @@ function listSessions(
   return connection.db
     .query<SessionRow, [string | null, number]>(
       `SELECT * FROM sessions WHERE ?1 IS NULL OR lane = ?1
-       ORDER BY started_at DESC, started_position DESC LIMIT ?2`,
+       ORDER BY started_position DESC LIMIT ?2`,
     )
     .all(filter.lane ?? null, filter.limit ?? -1)
     .map(row => toSummary(connection, row))

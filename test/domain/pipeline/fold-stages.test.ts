@@ -21,6 +21,7 @@ describe("a stage that is entered", () => {
       attempt: 0,
       enteredAtMs: startMs,
       enteredSeq: session.events.length,
+      tokensBefore: session.state.tokens,
       feedback: [],
       checks: [a1],
       question: null,

@@ -113,6 +113,7 @@ export function stageRun(more: Partial<StageRun>): StageRun {
     attempt: 0,
     enteredAtMs: 0,
     enteredSeq: 1,
+    tokensBefore: 0,
     feedback: [],
     checks: [],
     question: null,
