@@ -14,7 +14,7 @@ import type { PlanVerbs } from "./plan-verbs.ts"
 import type { PolicyQuestions } from "./policy-questions.ts"
 import type { AppService, TrustedFile } from "./service.ts"
 import { ensureAgentDirectory } from "./state-directory.ts"
-import { typedCommand } from "./typed-command.ts"
+import { typedCommand, typedDirectory, typedOpening } from "./typed-command.ts"
 import { type WireRequest, Wiring } from "./wire.ts"
 
 export interface ServiceRequest extends WireRequest {
@@ -44,9 +44,18 @@ export function openService(request: ServiceRequest): AppService {
     configFiles: () => configFiles(wiring.configRequest()),
     commandOf: async (words, form) => {
       const { values } = await config()
-      return typedCommand(words, form, form.useShell ?? values.execution.use_shell, toResourceLimits(values))
+      const placed = { ...form, cwd: typedDirectory(wiring.calledFrom(), form.cwd) }
+      return typedCommand(
+        words,
+        placed,
+        form.useShell ?? values.execution.use_shell,
+        toResourceLimits(values),
+      )
     },
-    execute: async (command, options, context) => (await wiring.runner()).execute(command, options, context),
+    execute: async (command, { writable = [], ...options }, context) => {
+      const opened = writable.map(path => typedOpening(wiring.root.path, wiring.calledFrom(), path))
+      return (await wiring.runner()).execute(command, { ...options, writable: opened }, context)
+    },
     executions: async () => (await wiring.existingStore())?.executions ?? null,
     artifact: async ref => (await wiring.existingStore())?.artifacts.get(ref) ?? null,
     prune: async filter => (await wiring.existingStore())?.executions.prune(filter, "runs prune") ?? [],

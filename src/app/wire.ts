@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs"
+import { errnoOf } from "../base/assert.ts"
 import { type Clock, systemClock, systemIds } from "../base/clock.ts"
 import { type Faults, killAt, noFaults } from "../base/faults.ts"
+import { Failure } from "../domain/failure.ts"
 import type { Mode } from "../domain/model-choice.ts"
 import type { CommandRunner, Recorder } from "../exec/contract.ts"
 import { createRunner } from "../exec/runner.ts"
@@ -60,9 +62,15 @@ export class Wiring implements Disposable {
   constructor(readonly request: WireRequest) {
     const { environment, workspace } = request
     this.yes = request.yes
-    this.root = new WorkspaceRoot(workspace ?? locateWorkspace(process.cwd()))
+    this.root = new WorkspaceRoot(workspace ?? locateWorkspace(requiredDirectory(currentDirectory())))
     this.places = statePlaces(this.root.path, environment.xdgDataHome)
     this.faults = environment.failpoint === null ? noFaults : killAt(environment.failpoint)
+  }
+
+  /** The directory acode was called from, as a path from the root; the root itself when called from outside. */
+  calledFrom(): string {
+    const directory = currentDirectory()
+    return (directory === null ? null : this.root.pathInside(directory)) ?? "."
   }
 
   config(): Promise<LoadedConfig> {
@@ -210,4 +218,24 @@ export class Wiring implements Disposable {
     if (more.length === 0) this.plainRedactor = redactor
     return redactor
   }
+}
+
+/** Null when it was removed under the feet of whoever called. */
+function currentDirectory(): string | null {
+  try {
+    return process.cwd()
+  } catch (error) {
+    if (errnoOf(error) === null) throw error
+    return null
+  }
+}
+
+function requiredDirectory(directory: string | null): string {
+  if (directory !== null) return directory
+  throw new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-006",
+    message: "the current directory does not exist any more",
+    hint: "change into a directory that exists, or name the workspace with -C DIR",
+  })
 }

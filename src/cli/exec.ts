@@ -20,7 +20,7 @@ import { OutputClosed, OutputLost, writeChunk } from "./output.ts"
 
 const flags = {
   timeout: { kind: "number", value: "SECONDS", summary: "stop it after this long; fractions allowed" },
-  cwd: { kind: "text", value: "DIR", summary: "run it in DIR, which must be inside the workspace" },
+  cwd: { kind: "text", value: "DIR", summary: "run it in DIR of the workspace instead of here" },
   env: {
     kind: "list",
     value: "K=V",
@@ -35,7 +35,7 @@ const flags = {
   writable: {
     kind: "list",
     value: "PATH",
-    summary: "open a path for writing, protected ones too; may be repeated",
+    summary: "open a path for writing, protected ones too; from here, else from the root; may be repeated",
   },
   memory: { kind: "number", value: "MB", summary: "end it when the whole tree uses more" },
 } as const satisfies FlagSpecs
@@ -46,6 +46,7 @@ export const exec = defineCommand({
   description:
     "Gives the command's own exit code; 124 timed out, 125 acode refused or could not run or record it,\n" +
     "126 not executable, 127 not found, 128+N killed by signal N.\n" +
+    "It runs in the current directory, or in the root of the workspace when called from outside of it.\n" +
     "It reads what is piped in. At a terminal its standard input is empty: it cannot ask, and `exec -- cat` ends at once.",
   arguments: [{ name: "PROGRAM", summary: "a program and its arguments, or one string", variadic: true }],
   flags,

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs"
 import { errnoOf, messageOf } from "../base/assert.ts"
 import { printable } from "../base/text.ts"
 import type { CommandError, SandboxUse } from "../domain/command-result.ts"
@@ -66,7 +67,24 @@ function programOf(parts: RunnerParts, execution: Execution): Program | CommandE
   const search = findProgram(name, cwd, environment["PATH"])
   if (search.kind === "missing") return notFound(name)
   if (search.kind === "notExecutable") return notExecutable(name)
-  return { argv: [search.path, ...args], environment, cwd }
+  return { argv: [search.path, ...args], environment: atDirectory(parts, environment, cwd), cwd }
+}
+
+/** The caller's PWD names the directory acode was called from; a command that runs elsewhere gets its own. */
+function atDirectory(
+  { hostEnvironment: host }: RunnerParts,
+  environment: Program["environment"],
+  cwd: string,
+): Program["environment"] {
+  const { PWD: told } = environment
+  if (told === undefined || told !== host["PWD"] || isSameDirectory(told, cwd)) return environment
+  return { ...environment, PWD: cwd }
+}
+
+/** By its identity: a shell names a directory by the symlinks that led there. */
+function isSameDirectory(one: string, other: string): boolean {
+  const [a, b] = [one, other].map(path => statSync(path, { throwIfNoEntry: false }))
+  return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev
 }
 
 function refusalOf(thrown: unknown): CommandError {

@@ -41,6 +41,12 @@ export class WorkspaceRoot implements Disposable {
     return inside || "."
   }
 
+  /** The path from the root to a real path; null when it is outside. */
+  pathInside(realPath: string): string | null {
+    const inside = relative(this.path, realPath)
+    return leavesRoot(inside) ? null : inside || "."
+  }
+
   /** Resolves an existing directory, absolute or relative, following symlinks that stay inside. */
   directory(typed: string): ConfinedPath {
     if (typed.includes("\0")) throw badDirectory(typed, "it contains a NUL byte")

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { acodeProgram, runAcode } from "../support/acode.ts"
+import { missingProgram } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
 let workspace: TempWorkspace
@@ -208,4 +209,91 @@ test("a command leaves the workspace as it would without acode", async () => {
   mkdirSync(join(workspace.root, "sub"), { recursive: true })
   expect((await acode(["exec", "--cwd", "sub", "--", "sh", "-c", "echo made > made.txt"])).exitCode).toBe(0)
   expect(readFileSync(join(workspace.root, "sub/made.txt"), "utf8")).toBe("made\n")
+})
+
+describe("a command runs where acode was called", () => {
+  const sandboxes = missingProgram("bwrap") === null ? ["auto", "none"] : ["none"]
+  const place = (path: string) => join(workspace.root, path)
+  const from = (cwd: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    runAcode(args, { cwd, env: { ...workspace.environment, ...env } })
+
+  beforeAll(() => {
+    mkdirSync(place("one/two/three"), { recursive: true })
+    mkdirSync(join(workspace.outside, "elsewhere"))
+    writeFileSync(place("one/two/here.sh"), "#!/bin/sh\necho here\n", { mode: 0o755 })
+    symlinkSync("one/two", place("inner"))
+    symlinkSync(place("one"), join(workspace.outside, "into"))
+    symlinkSync(join(workspace.outside, "elsewhere"), place("outwards"))
+  })
+
+  for (const sandbox of sandboxes) {
+    const exec = (...words: string[]) => ["exec", "--sandbox", sandbox, ...words]
+
+    test(`at every depth, with PWD saying so (${sandbox})`, async () => {
+      for (const path of ["", "one", "one/two", "one/two/three"]) {
+        const cwd = join(workspace.root, path)
+        for (const line of [exec("--", "pwd", "-P"), ["-C", workspace.root, ...exec("--", "pwd", "-P")]])
+          expect(await from(cwd, line)).toMatchObject({ exitCode: 0, stdout: `${cwd}\n` })
+        const told = await from(cwd, exec("--cwd", place("one"), "--", "printenv", "PWD"), { PWD: cwd })
+        expect(told.stdout).toBe(`${place("one")}\n`)
+      }
+      const { command } = JSON.parse((await from(place("one/two"), exec("--json", "--", "true"))).stdout)
+      expect(command.workingDirectory).toBe("one/two")
+    })
+
+    test(`and relative programs, --cwd and --writable count from there (${sandbox})`, async () => {
+      const two = place("one/two")
+      expect((await from(two, exec("--", "./here.sh"))).stdout).toBe("here\n")
+      expect((await from(place("one"), exec("--", "two/here.sh"))).stdout).toBe("here\n")
+      expect((await from(place("one"), exec("--cwd", "two", "--", "./here.sh"))).stdout).toBe("here\n")
+      expect((await from(two, exec("--cwd", "../..", "--", "pwd", "-P"))).stdout).toBe(`${workspace.root}\n`)
+      expect((await from(two, exec("--cwd", "../../..", "--", "pwd"))).exitCode).toBe(125)
+      expect((await from(two, exec("--cwd", "two", "--", "pwd"))).exitCode).toBe(125)
+      const write = (path: string) => exec("--writable", path, "--", "sh", "-c", `echo x >> '${path}'`)
+      expect((await from(two, write("./.npmrc"))).exitCode).toBe(0)
+      expect(readFileSync(place("one/two/.npmrc"), "utf8")).toBe("x\n")
+      const hook = exec("--writable", ".git", "--", "touch", place(`.git/opened-${sandbox}`))
+      expect((await from(two, hook)).exitCode).toBe(0)
+      rmSync(place("one/two/.npmrc"))
+    })
+
+    test(`through links: where the link really leads (${sandbox})`, async () => {
+      const physical = exec("--", "pwd", "-P")
+      expect((await from(place("inner"), physical)).stdout).toBe(`${place("one/two")}\n`)
+      expect((await from(join(workspace.outside, "into/two"), physical)).stdout).toBe(`${place("one/two")}\n`)
+      const outwards = await from(place("outwards"), ["-C", workspace.root, ...physical])
+      expect(outwards.stdout).toBe(`${workspace.root}\n`)
+    })
+
+    test(`and in the root of the workspace when called from outside of it (${sandbox})`, async () => {
+      const elsewhere = join(workspace.outside, "elsewhere")
+      for (const cwd of [elsewhere, workspace.outside, "/"]) {
+        const run = await from(cwd, ["-C", workspace.root, ...exec("--", "pwd", "-P")])
+        expect(run).toMatchObject({ exitCode: 0, stdout: `${workspace.root}\n` })
+      }
+      const named = await from(elsewhere, ["-C", workspace.root, ...exec("--cwd", "one", "--", "pwd", "-P")])
+      expect(named.stdout).toBe(`${place("one")}\n`)
+    })
+  }
+
+  test("a directory that was removed is an error that says so, unless the workspace is named", async () => {
+    const gone = join(workspace.outside, "gone")
+    const script = `mkdir '${gone}' && cd '${gone}' && rmdir '${gone}' && exec "$@"`
+    const call = (...args: string[]) => {
+      const argv = ["/bin/sh", "-c", script, "sh", acodeProgram(), ...args]
+      const { exitCode, stdout, stderr } = Bun.spawnSync(argv, { env: { ...workspace.environment } })
+      return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() }
+    }
+    for (const [verb, exitCode] of [
+      [["exec", "--", "pwd"], 125],
+      [["runs", "list"], 2],
+    ] as const) {
+      const run = call(...verb)
+      expect(run).toMatchObject({ exitCode, stdout: "" })
+      expect(run.stderr).toContain("ACODE-CLI-006")
+      expect(run.stderr).toContain("-C DIR")
+    }
+    const named = call("-C", workspace.root, "exec", "--", "pwd", "-P")
+    expect(named).toMatchObject({ exitCode: 0, stdout: `${workspace.root}\n` })
+  })
 })
