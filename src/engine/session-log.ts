@@ -7,7 +7,7 @@ import type { EventLog, Lease, Leases } from "../store/contract.ts"
 /** The lease that stands for the workspace itself: whoever holds it may change files. */
 const workspaceLease = "workspace"
 
-/** How often leases are renewed: often enough that two lost beats do not lose them. */
+/** How often leases are renewed for those who cannot see this process: two lost beats do not lose them. */
 const heartbeatMs = 15_000
 
 export interface SessionLogParts {

@@ -54,7 +54,10 @@ export interface EventLog {
 
 /** The exclusive right to append to one stream. A new owner gets a higher epoch, which shuts the old one out. */
 export interface Leases {
-  /** Taken when free, expired, or held by a process of this machine that is dead; null when held. */
+  /**
+   * Taken when free or held by a process that is dead; null when held. Time alone frees none, but for an owner that
+   * cannot be inspected from here and has not renewed it.
+   */
   acquire(stream: string, owner: ProcessIdentity): Lease | null
   renew(lease: Lease): boolean
   /** Holds off everybody who wants to take one of the two, and refuses (ACODE-DB-007) when somebody has. */

@@ -1,26 +1,27 @@
-import type { Clock } from "../base/clock.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 import type { Lease, Leases } from "./contract.ts"
 import { type Connection, guarded } from "./database.ts"
+import type { Liveness } from "./process-identity.ts"
 import { appendConflict } from "./store-failures.ts"
 
 export interface LeaseParts {
   readonly connection: Connection
-  readonly clock: Clock
-  readonly isAlive: (owner: ProcessIdentity) => boolean
-  /** How long a lease holds without being renewed. */
-  readonly leaseMs: number
+  readonly liveness: (owner: ProcessIdentity) => Liveness
+  /** Time since the machine was started: the same for all its processes, and nobody can set it. */
+  readonly uptimeMs: () => number
+  /** How long the lease of an owner that cannot be inspected holds without being renewed. */
+  readonly hiddenLeaseMs: number
 }
 
 export function createLeases(parts: LeaseParts): Leases {
-  const { connection, clock, leaseMs } = parts
+  const { connection } = parts
   return {
     acquire: (stream, owner) => connection.transaction("lease", () => acquire(parts, stream, owner)),
     renew: lease =>
       connection.transaction("lease", () => {
         const { changes } = connection.db
           .query("UPDATE leases SET expires_at = ? WHERE stream = ? AND epoch = ? AND boot_id IS NOT NULL")
-          .run(clock.now() + leaseMs, lease.stream, lease.epoch)
+          .run(endOf(parts), lease.stream, lease.epoch)
         return changes === 1
       }),
     whileHeld: (lease, under, work) =>
@@ -79,16 +80,28 @@ export function dropLease(connection: Connection, stream: string): void {
 }
 
 function acquire(parts: LeaseParts, stream: string, owner: ProcessIdentity): Lease | null {
-  const { connection, clock } = parts
+  const { connection } = parts
   const row = readRow(connection, stream)
   const holder = row === null ? null : ownerOf(row)
-  if (row !== null && holder !== null) {
-    const hasExpired = row.expiresAt !== null && row.expiresAt <= clock.now()
-    if (!hasExpired && parts.isAlive(holder)) return null
-  }
+  if (row !== null && holder !== null && isHeld(parts, holder, row.expiresAt)) return null
   const lease = { stream, epoch: nextEpoch(connection, stream, row) }
-  writeLease(connection, lease, owner, clock.now() + parts.leaseMs)
+  writeLease(connection, lease, owner, endOf(parts))
   return lease
+}
+
+/**
+ * The life of its owner decides and no clock does. Only of an owner in another pid namespace of this boot nobody can
+ * tell: it holds the lease as long as it renews it, by a clock that both share.
+ */
+function isHeld(parts: LeaseParts, holder: ProcessIdentity, endsAt: number | null): boolean {
+  const liveness = parts.liveness(holder)
+  if (liveness !== "hidden" || endsAt === null) return liveness !== "dead"
+  // An end beyond what any owner writes was written by an older acode, whose clock was another one.
+  return endsAt > parts.uptimeMs() && endsAt <= endOf(parts)
+}
+
+function endOf({ uptimeMs, hiddenLeaseMs }: LeaseParts): number {
+  return uptimeMs() + hiddenLeaseMs
 }
 
 interface LeaseRow {
@@ -96,6 +109,7 @@ interface LeaseRow {
   readonly bootId: string | null
   readonly pid: number | null
   readonly startTicks: string | null
+  /** In time since the machine was started. */
   readonly expiresAt: number | null
 }
 

@@ -14,7 +14,7 @@ import { createExecutions } from "./executions.ts"
 import { createLeases } from "./leases.ts"
 import { type LogIdentity, openLogIdentity } from "./log-identity.ts"
 import { migrate } from "./migrations.ts"
-import { isProcessAlive } from "./process-identity.ts"
+import { type Liveness, livenessOf, uptimeMs } from "./process-identity.ts"
 import { sessionProjections } from "./projections.ts"
 import { createApprovals } from "./session/approvals.ts"
 import { createSessions } from "./session/sessions.ts"
@@ -32,11 +32,14 @@ export interface StoreOptions {
   readonly faults: Faults
   /** This process, as the owner of what it starts. */
   readonly self: ProcessIdentity
-  readonly isAlive?: (owner: ProcessIdentity) => boolean
+  readonly liveness?: (owner: ProcessIdentity) => Liveness
+  /** Time since the machine was started. */
+  readonly uptimeMs?: () => number
   /** Opens what is there and changes nothing. Fails with ACODE-DB-001 when nothing is there. */
   readonly readOnly?: boolean
   readonly busyTimeoutMs?: number
-  readonly leaseMs?: number
+  /** How long the lease of an owner that cannot be inspected holds without being renewed. */
+  readonly hiddenLeaseMs?: number
   /** How long a granted approval may wait to be used. */
   readonly answerLastsMs?: number
   /** Output texts above this are artifacts. */
@@ -47,7 +50,7 @@ export interface StoreOptions {
 
 const defaults = {
   busyTimeoutMs: 10_000,
-  leaseMs: 60_000,
+  hiddenLeaseMs: 60_000,
   answerLastsMs: 600_000,
   inlineBytesMax: 10_240,
 }
@@ -85,7 +88,6 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
     ...sessionProjections.map(projection => projection.projector(connection)),
   ]
   const log = createEventLog({ connection, identity, redactor, clock, projectors })
-  const isAlive = options.isAlive ?? (owner => isProcessAlive(owner))
   const shared = { connection, log, artifacts, clock, self: options.self }
   const executions = createExecutions({
     ...shared,
@@ -104,7 +106,12 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
   return {
     workspaceId: identity.workspaceId,
     log: { append: log.append, read: log.read, each: log.each, lastSeq: log.lastSeq },
-    leases: createLeases({ connection, clock, isAlive, leaseMs: options.leaseMs ?? defaults.leaseMs }),
+    leases: createLeases({
+      connection,
+      liveness: options.liveness ?? (owner => livenessOf(owner)),
+      uptimeMs: options.uptimeMs ?? uptimeMs,
+      hiddenLeaseMs: options.hiddenLeaseMs ?? defaults.hiddenLeaseMs,
+    }),
     artifacts,
     executions,
     sessions: createSessions(connection),

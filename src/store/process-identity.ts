@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs"
+import { uptime } from "node:os"
 import { errnoOf } from "../base/assert.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 
@@ -11,15 +12,33 @@ export function processIdentity(proc = "/proc"): ProcessIdentity {
   return { bootId: bootIdOf(proc), pid: process.pid, startTicks: startTicks ?? "0" }
 }
 
+/** Of an owner: runs, has ended, or cannot be inspected from here. */
+export type Liveness = "alive" | "dead" | "hidden"
+
 /**
- * Whether that process still runs. A process of another pid namespace cannot be seen from here and counts as alive:
- * calling it dead would let a container close the executions of its host.
+ * Whether that process still runs. One of another pid namespace of this boot is hidden: calling it dead would let a
+ * container close the executions of its host.
  */
-export function isProcessAlive(identity: ProcessIdentity, proc = "/proc"): boolean {
+export function livenessOf(identity: ProcessIdentity, proc = "/proc"): Liveness {
   const here = bootIdOf(proc)
-  if (here === noProc) return answersSignals(identity.pid)
-  if (here !== identity.bootId) return bootOnly(here) === bootOnly(identity.bootId)
-  return startTicksOf(identity.pid, proc) === identity.startTicks
+  if (here === noProc) return answersSignals(identity.pid) ? "alive" : "dead"
+  if (here !== identity.bootId) return bootOnly(here) === bootOnly(identity.bootId) ? "hidden" : "dead"
+  return startTicksOf(identity.pid, proc) === identity.startTicks ? "alive" : "dead"
+}
+
+/** The same where a hidden process counts as alive. */
+export function isProcessAlive(identity: ProcessIdentity, proc = "/proc"): boolean {
+  return livenessOf(identity, proc) !== "dead"
+}
+
+/** Time since the machine was started, sleep included: the same for all its processes, and nobody can set it. */
+export function uptimeMs(): number {
+  try {
+    return Math.round(Number.parseFloat(readFileSync("/proc/uptime", "utf8")) * 1000)
+  } catch {
+    // A system without /proc tells whole seconds, which is enough.
+    return uptime() * 1000
+  }
 }
 
 const noProc = "unknown"

@@ -10,38 +10,74 @@ import { eventually } from "../support/eventually.ts"
 import { readFileTree } from "../support/file-tree.ts"
 import { quietSurface } from "../support/golden-points.ts"
 import { sessionRows } from "../support/plan-report.ts"
+import { testWhere } from "../support/requirement.ts"
 import { greeting } from "../support/script-replies.ts"
 
 /** Before a reply is recorded, before a call is, and before its file is begun. */
 const points = ["agent.asked", "gate.prepared", "gate.intended"]
 
-describe("an owner that is stopped for longer than its lease", () => {
-  for (const point of points)
-    test(`adds no event and writes no file when it goes on after a takeover (stopped at ${point})`, async () => {
-      using room = await planned()
-      await using owner = await stoppedOwner(room, point)
-      const finished = await room.resume()
-      expect(finished.exitCode).toBe(0)
-      await expectNothingMore(room, owner)
-    }, 60_000)
+/** An owner in a pid namespace of its own, as in a container, which nobody outside can tell from a dead one. */
+const inNamespace = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+const asUser = process.getuid?.() === 0 ? [] : ["--map-root-user"]
+const hiddenTest = testWhere(
+  Bun.which("unshare") !== null && Bun.spawnSync([...inNamespace, ...asUser, "true"]).exitCode === 0
+    ? null
+    : "no pid namespace can be made here",
+)
 
-  test("cannot be taken over from in the middle of a file, and goes on with it", async () => {
+describe("an owner that cannot be inspected and is stopped for longer than its lease", () => {
+  for (const point of points)
+    hiddenTest(
+      `adds no event and writes no file when it goes on after a takeover (stopped at ${point})`,
+      async () => {
+        using room = await planned()
+        await using owner = await stoppedOwner(room, point, "hidden")
+        const finished = await room.resume()
+        expect(finished.exitCode).toBe(0)
+        await expectNothingMore(room, owner)
+      },
+      60_000,
+    )
+
+  hiddenTest(
+    "cannot be taken over from in the middle of a file, and goes on with it",
+    async () => {
+      using room = await planned()
+      await using owner = await stoppedOwner(room, "file.temporary-synced", "hidden")
+      const before = sessionRows(room.workspace)
+      expect(await impatientResume(room, before[0]?.stream ?? "")).toMatchObject({ code: "ACODE-DB-002" })
+      expect(sessionRows(room.workspace)).toEqual(before)
+      expect((await owner.goOn()).exitCode).toBe(0)
+      expect(room.file("greeting.txt")).toBe("hello\n")
+      expect(await check(room.workspace)).toEqual([])
+    },
+    60_000,
+  )
+
+  hiddenTest(
+    "does nothing more when another session has taken the workspace",
+    async () => {
+      using room = await planned()
+      await using owner = await stoppedOwner(room, "gate.intended", "hidden")
+      const other = await room.run("--yes=plan,file_write")
+      expect(other.exitCode).toBe(0)
+      await expectNothingMore(room, owner)
+    },
+    60_000,
+  )
+})
+
+describe("an owner that is stopped and can be seen to live", () => {
+  test("keeps its session however long that lasts, and finishes it", async () => {
     using room = await planned()
-    await using owner = await stoppedOwner(room, "file.temporary-synced")
+    await using owner = await stoppedOwner(room, "gate.intended", "visible")
     const before = sessionRows(room.workspace)
-    expect(await impatientResume(room, before[0]?.stream ?? "")).toMatchObject({ code: "ACODE-DB-002" })
+    const { exitCode, stderr } = await room.resume()
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("ACODE-ORCH-008")])
     expect(sessionRows(room.workspace)).toEqual(before)
     expect((await owner.goOn()).exitCode).toBe(0)
     expect(room.file("greeting.txt")).toBe("hello\n")
     expect(await check(room.workspace)).toEqual([])
-  }, 60_000)
-
-  test("does nothing more when another session has taken the workspace", async () => {
-    using room = await planned()
-    await using owner = await stoppedOwner(room, "gate.intended")
-    const other = await room.run("--yes=plan,file_write")
-    expect(other.exitCode).toBe(0)
-    await expectNothingMore(room, owner)
   }, 60_000)
 })
 
@@ -79,19 +115,30 @@ interface StoppedOwner extends AsyncDisposable {
   goOn(): Promise<{ readonly exitCode: number; readonly stderr: string }>
 }
 
-async function stoppedOwner({ workspace, scriptFile }: AgentWorkspace, point: string): Promise<StoppedOwner> {
+async function stoppedOwner(
+  { workspace, scriptFile }: AgentWorkspace,
+  point: string,
+  sight: "hidden" | "visible",
+): Promise<StoppedOwner> {
   const program = Bun.fileURLToPath(import.meta.resolve("../support/stopped-owner.ts"))
   const session = sessionRows(workspace)[0]?.stream ?? ""
-  const child = Bun.spawn([process.execPath, program, workspace.root, session, scriptFile, point], {
+  const line = [process.execPath, program, workspace.root, session, scriptFile, point]
+  // The first process of a namespace cannot be stopped from inside, so a shell is that.
+  const hidden = [...inNamespace, ...asUser, "sh", "-c", '"$@"; exit $?', "sh", ...line]
+  const child = Bun.spawn(sight === "hidden" ? hidden : line, {
     cwd: workspace.root,
     env: { ...workspace.environment },
     stdout: "ignore",
     stderr: "pipe",
   })
-  await eventually("the owner is stopped", () => processState(child.pid) === "T")
+  let stopped = 0
+  await eventually("the owner is stopped", () => {
+    stopped = descendants(child.pid).find(pid => processState(pid) === "T") ?? 0
+    return stopped !== 0
+  })
   return {
     goOn: async () => {
-      child.kill("SIGCONT")
+      process.kill(stopped, "SIGCONT")
       return { exitCode: await child.exited, stderr: await child.stderr.text() }
     },
     [Symbol.asyncDispose]: async () => {
@@ -101,9 +148,24 @@ async function stoppedOwner({ workspace, scriptFile }: AgentWorkspace, point: st
   }
 }
 
+/** The process itself and all below it. */
+function descendants(pid: number): readonly number[] {
+  const children = ofProcess(pid, `task/${pid}/children`).trim()
+  return [pid, ...(children === "" ? [] : children.split(" ").flatMap(child => descendants(Number(child))))]
+}
+
 function processState(pid: number): string {
   // The name in brackets may contain anything, so the state is looked for behind the last one.
-  return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.[0] ?? ""
+  return ofProcess(pid, "stat").split(") ").at(-1)?.[0] ?? ""
+}
+
+function ofProcess(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "latin1")
+  } catch {
+    // It has ended since it was listed.
+    return ""
+  }
 }
 
 async function expectNothingMore({ workspace }: AgentWorkspace, owner: StoppedOwner): Promise<void> {

@@ -115,7 +115,7 @@ describe("an append is refused", () => {
 
   test("when it comes from an owner that has been replaced", () => {
     using fixture = storeFixture()
-    const store = fixture.open({ isAlive: () => false })
+    const store = fixture.open({ liveness: () => "dead" })
     const [stale, current] = [owned(store, "ses_a"), owned(store, "ses_a")]
     const failure = failureOf(() => store.log.append("ses_a", 0, stale, [fact("x")]))
     expect(failure.report.code).toBe("ACODE-DB-007")
@@ -125,7 +125,7 @@ describe("an append is refused", () => {
 
   test("when somebody else has taken what it is appended under", () => {
     using fixture = storeFixture()
-    const store = fixture.open({ isAlive: () => false })
+    const store = fixture.open({ liveness: () => "dead" })
     const epoch = owned(store, "ses_a")
     const under = { stream: "workspace", epoch: owned(store, "workspace") }
     expect(store.log.append("ses_a", 0, epoch, [fact("1")], under)).toHaveLength(1)

@@ -71,7 +71,7 @@ describe("kill -9", () => {
       using restored = openStore({
         ...storeOptions(image, { workspaceRoot: join(fixture.directory, "workspace") }),
         databasePath: join(root, ".agent", "workspace.db"),
-        isAlive: () => false,
+        liveness: () => "dead",
       })
       restored.executions.recover(() => false)
       assertSound(restored)

@@ -7,8 +7,13 @@ import { codeOf, storeFixture } from "./support/store-fixture.ts"
 
 const one: ProcessIdentity = { bootId: "b/1", pid: 11, startTicks: "1" }
 const other: ProcessIdentity = { bootId: "b/1", pid: 12, startTicks: "2" }
+const tenYearsMs = 10 * 365 * 24 * 3_600_000
 const fact = newEvent(HistoryPruned, { reason: "x", streams: [] })
-const alive = { isAlive: () => true }
+const alive = { liveness: () => "alive" as const }
+const dead = { liveness: () => "dead" as const }
+const firstDead = {
+  liveness: (owner: ProcessIdentity) => (owner.pid === one.pid ? ("dead" as const) : ("alive" as const)),
+}
 
 describe("a lease", () => {
   test("belongs to one owner at a time", () => {
@@ -21,7 +26,7 @@ describe("a lease", () => {
 
   test("is held until it is given back or taken, and says by whom", () => {
     using fixture = storeFixture()
-    const { leases } = fixture.open({ isAlive: owner => owner.pid !== one.pid })
+    const { leases } = fixture.open(firstDead)
     const first = leases.acquire("ses_a", one)
     if (first === null) throw new Error("the lease is held")
     expect([leases.renew(first), leases.owner("ses_a")]).toEqual([true, one])
@@ -35,7 +40,7 @@ describe("a lease", () => {
   test("can be taken by nobody while work is done under it", () => {
     using fixture = storeFixture()
     const { leases } = fixture.open({ ...alive, busyTimeoutMs: 0 })
-    const another = fixture.open({ isAlive: () => false, busyTimeoutMs: 0 })
+    const another = fixture.open({ ...dead, busyTimeoutMs: 0 })
     const lease = leases.acquire("ses_a", one)
     if (lease === null) throw new Error("the lease is held")
     const taken = () => another.leases.acquire("ses_a", other)
@@ -48,34 +53,50 @@ describe("a lease", () => {
 
   test("is taken from a dead owner at once, with a higher epoch", () => {
     using fixture = storeFixture()
-    const { leases } = fixture.open({ isAlive: owner => owner.pid !== one.pid })
+    const { leases } = fixture.open(firstDead)
     leases.acquire("ses_a", one)
     expect(leases.acquire("ses_a", other)).toEqual({ stream: "ses_a", epoch: 2 })
     expect(leases.acquire("ses_a", one)).toBeNull()
   })
 
-  test("is taken from a live owner that let it expire, who then cannot append any more", () => {
-    using fixture = storeFixture()
-    const store = fixture.open({ ...alive, leaseMs: 1000 })
-    const stale = store.leases.acquire("ses_a", one)
-    fixture.clock.advance(999)
-    expect(store.leases.acquire("ses_a", other)).toBeNull()
-    fixture.clock.advance(1)
-    const taken = store.leases.acquire("ses_a", other)
-    expect(taken?.epoch).toBe(2)
-    expect(codeOf(() => store.log.append("ses_a", 0, stale?.epoch ?? 0, [fact]))).toBe("ACODE-DB-007")
-    expect(stale && store.leases.renew(stale)).toBe(false)
+  test("stays with a living owner and leaves a dead one, wherever the clock is set", () => {
+    for (const jumpMs of [tenYearsMs, -tenYearsMs]) {
+      using fixture = storeFixture()
+      const [living, gone] = [fixture.open(alive), fixture.open(dead)]
+      living.leases.acquire("ses_a", one)
+      fixture.clock.jump(jumpMs)
+      expect([living.leases.acquire("ses_a", other), gone.leases.acquire("ses_a", other)]).toEqual([
+        null,
+        { stream: "ses_a", epoch: 2 },
+      ])
+    }
   })
 
-  test("lasts as long as it is renewed", () => {
+  test("of an owner that cannot be inspected lasts as long as it is renewed, whatever the clock says", () => {
     using fixture = storeFixture()
-    const { leases } = fixture.open({ ...alive, leaseMs: 1000 })
-    const lease = leases.acquire("ses_a", one)
+    let uptimeMs = 5_000
+    const store = fixture.open({ liveness: () => "hidden", uptimeMs: () => uptimeMs, hiddenLeaseMs: 1000 })
+    const lease = store.leases.acquire("ses_a", one)
     for (let round = 0; round < 3; round++) {
-      fixture.clock.advance(900)
-      expect(lease && leases.renew(lease)).toBe(true)
-      expect(leases.acquire("ses_a", other)).toBeNull()
+      uptimeMs += 999
+      fixture.clock.jump(tenYearsMs)
+      expect(store.leases.acquire("ses_a", other)).toBeNull()
+      expect(lease && store.leases.renew(lease)).toBe(true)
     }
+    uptimeMs += 1000
+    fixture.clock.jump(-9 * tenYearsMs)
+    expect(store.leases.acquire("ses_a", other)?.epoch).toBe(2)
+    expect(codeOf(() => store.log.append("ses_a", 0, lease?.epoch ?? 0, [fact]))).toBe("ACODE-DB-007")
+    expect(lease && store.leases.renew(lease)).toBe(false)
+  })
+
+  test("whose end an older acode wrote by the time of day does not hold for years", () => {
+    using fixture = storeFixture()
+    const store = fixture.open({ liveness: () => "hidden", uptimeMs: () => 5_000 })
+    store.leases.acquire("ses_a", one)
+    using raw = new Database(fixture.options.databasePath)
+    raw.query("UPDATE leases SET expires_at = ?").run(fixture.clock.now() + 60_000)
+    expect(store.leases.acquire("ses_a", other)?.epoch).toBe(2)
   })
 
   test("given back, is free at once, and its epoch is not given out again", () => {
@@ -91,7 +112,7 @@ describe("a lease", () => {
 
   test("cannot be given back by an owner that has lost it", () => {
     using fixture = storeFixture()
-    const { leases } = fixture.open({ isAlive: () => false })
+    const { leases } = fixture.open(dead)
     const stale = leases.acquire("ses_a", one)
     const current = leases.acquire("ses_a", other)
     if (stale !== null) leases.release(stale)
@@ -100,7 +121,7 @@ describe("a lease", () => {
 
   test("is above the epochs of the events, even when its row is gone", () => {
     using fixture = storeFixture()
-    const store = fixture.open({ isAlive: () => false })
+    const store = fixture.open(dead)
     store.leases.acquire("ses_a", one)
     const second = store.leases.acquire("ses_a", one)
     store.log.append("ses_a", 0, second?.epoch ?? 0, [fact])

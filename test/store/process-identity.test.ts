@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { isProcessAlive, processIdentity } from "../../src/store/process-identity.ts"
+import { isProcessAlive, livenessOf, processIdentity } from "../../src/store/process-identity.ts"
 
 /** A `/proc` of our own: one process, with the name and state that are asked for. */
 function fakeProc(files: Readonly<Record<string, string>>, namespace: string | null = "pid:[42]") {
@@ -54,7 +54,8 @@ describe("the identity of a process", () => {
   test("a process of another pid namespace of this boot counts as alive, because it cannot be seen", () => {
     const self = processIdentity()
     const elsewhere = `${self.bootId.slice(0, self.bootId.indexOf("/"))}/1`
-    expect(isProcessAlive({ ...self, pid: 999_999_999, bootId: elsewhere })).toBe(true)
+    const hidden = { ...self, pid: 999_999_999, bootId: elsewhere }
+    expect([isProcessAlive(hidden), livenessOf(hidden)]).toEqual([true, "hidden"])
   })
 
   test("a name with spaces and brackets does not shift the fields", () => {

@@ -5,8 +5,8 @@ import type { Faults } from "../../src/base/faults.ts"
 import { quietSurface } from "./golden-points.ts"
 
 /**
- * `bun stopped-owner.ts ROOT SESSION SCRIPT POINT`: resumes the session with a lease that is over at once, and stops
- * itself (SIGSTOP) at the first point of that name, as a machine that sleeps would.
+ * `bun stopped-owner.ts ROOT SESSION SCRIPT POINT`: resumes the session and stops itself (SIGSTOP) at the first point
+ * of that name, as a machine that sleeps would. For whoever cannot see this process its lease is over at once.
  */
 class StoppingWiring extends Wiring {
   override readonly faults: Faults
@@ -24,7 +24,7 @@ class StoppingWiring extends Wiring {
   }
 
   override async storeOptions() {
-    return { ...(await super.storeOptions()), leaseMs: 1 }
+    return { ...(await super.storeOptions()), hiddenLeaseMs: 1 }
   }
 }
 

@@ -21,7 +21,7 @@ interface AskedRow extends ApprovalRow {
 const selectAsked = `SELECT approvals.*, sessions.ended_at AS session_ended_at
   FROM approvals LEFT JOIN sessions ON sessions.id = approvals.session_id`
 
-const newestFirst = "ORDER BY requested_at DESC, requested_position DESC LIMIT ?"
+const newestFirst = "ORDER BY requested_position DESC LIMIT ?"
 
 export function listApprovals(
   connection: Connection,
@@ -61,9 +61,7 @@ export function planApprovals(
   ]
   const where = terms.length === 0 ? "" : `WHERE ${terms.map(term => term.sql).join(" AND ")}`
   return connection.db
-    .query<PlanApprovalRow, string[]>(
-      `SELECT * FROM plan_approvals ${where} ORDER BY approved_at DESC, position DESC`,
-    )
+    .query<PlanApprovalRow, string[]>(`SELECT * FROM plan_approvals ${where} ORDER BY position DESC`)
     .all(...terms.map(term => term.value))
     .map(toPlanApproval)
 }

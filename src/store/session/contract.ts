@@ -36,7 +36,7 @@ export interface SessionSummary {
 
 /** Questions to people and their answers, and approvals of whole plans. */
 export interface ApprovalHistory {
-  /** Newest first; `open` alone leaves out what is answered, expired or belongs to a session that has ended. */
+  /** Newest first, by the log; `open` alone leaves out what is answered, expired or of a session that has ended. */
   list(filter: { readonly open?: boolean; readonly limit?: number }): readonly ApprovalSummary[]
   /** Ids of questions, not of approved plans. */
   matching(typed: string): readonly string[]
@@ -45,7 +45,7 @@ export interface ApprovalHistory {
   answer(answer: AnswerToApproval): ApprovalSummary
   /** Records that a person approved exactly this plan. */
   approvePlan(approval: NewPlanApproval): PlanApproval
-  /** Newest first. */
+  /** Newest first, by their positions in the log. */
   plansApproved(filter: { readonly planHash?: string; readonly planId?: string }): readonly PlanApproval[]
   findPlan(id: string): PlanApproval | null
 }
