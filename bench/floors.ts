@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { closeSync, fsyncSync, mkdtempSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -32,6 +32,21 @@ export function durableCommits(directory: string): { commit(): void } & Disposab
       database.run("COMMIT")
     },
     [Symbol.dispose]: () => database.close(),
+  }
+}
+
+/** The least anybody pays to keep a copy of a small file: a content and a list of names, each synced, named, synced. */
+export function barePreImage(directory: string, content: string): void {
+  for (const name of ["content", "manifest"]) {
+    const path = join(directory, name)
+    const fd = openSync(`${path}.tmp`, "w")
+    writeFileSync(fd, content)
+    fsyncSync(fd)
+    closeSync(fd)
+    renameSync(`${path}.tmp`, path)
+    const parent = openSync(directory, "r")
+    fsyncSync(parent)
+    closeSync(parent)
   }
 }
 

@@ -61,8 +61,8 @@ async function overheads(): Promise<Figure[]> {
   )
   const [bareWrite, write] = await measured(
     ({ gate }, count) => gate.call(callOf("write_file", { path: "file.txt", content: `gated ${count}\n` })),
-    ({ workspace, checkpoints }, count) => {
-      checkpoints.takeFiles(systemIds.next("cal"), ["file.txt"])
+    async ({ workspace, checkpoints }, count) => {
+      await checkpoints.takeFiles(systemIds.next("cal"), ["file.txt"])
       workspace.write({ path: "file.txt", content: Buffer.from(`bare ${count}\n`) })
     },
   )
@@ -76,7 +76,7 @@ const runs = 200
 
 async function measured(
   gated: (room: Room, count: number) => Promise<unknown>,
-  bare: (room: Room, count: number) => void,
+  bare: (room: Room, count: number) => Promise<void> | void,
 ): Promise<[bare: number, gated: number]> {
   using room = await openGate()
   room.product.workspace.write("file.txt", "line\n".repeat(100))
@@ -84,8 +84,8 @@ async function measured(
   let count = 0
   const again = Array.from({ length: 2 * runs }, () => withOtherId(room.commits))
   const [floor, whole] = await interleaved(runs, [
-    () => {
-      bare(room, ++count)
+    async () => {
+      await bare(room, ++count)
       for (const events of again.pop() ?? []) room.session.append(events)
     },
     async () => void (await gated(room, ++count)),

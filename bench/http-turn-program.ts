@@ -1,7 +1,6 @@
-import { systemIds } from "../src/base/clock.ts"
 import type { Protocol } from "../src/domain/model-choice.ts"
 import { driven, spans, turning } from "./driven-session.ts"
-import { durableCommits } from "./floors.ts"
+import { barePreImage, durableCommits } from "./floors.ts"
 import { staying } from "./measure.ts"
 import { benchServer } from "./model-server.ts"
 import { openProduct } from "./product.ts"
@@ -29,11 +28,11 @@ async function turn(
   const replies = turning(call)
   await using server = await benchServer(product.workspace, protocol, replies)
   using floor = durableCommits(product.workspace.outside)
-  const { workspace, checkpoints } = await product.wiring.workspace()
+  const { workspace } = await product.wiring.workspace()
   const commits = sampled(() => floor.commit())
   let count = 0
   const files = sampled(() => {
-    checkpoints.takeFiles(systemIds.next("cal"), ["bare.txt"])
+    barePreImage(product.workspace.outside, `content ${count}\n`)
     workspace.write({ path: "bare.txt", content: Buffer.from(`content ${++count}\n`) })
   })
   const { seen } = await driven(product, null, () => {

@@ -1,8 +1,7 @@
-import { systemIds } from "../src/base/clock.ts"
 import { command } from "../src/domain/command-builder.ts"
 import { contains, reply } from "../test/support/script-replies.ts"
 import { driven, spans, type Timed, turning, turnsPerStep } from "./driven-session.ts"
-import { durableCommits } from "./floors.ts"
+import { barePreImage, durableCommits } from "./floors.ts"
 import { longSessionFigures } from "./long-session.ts"
 import { staying, timingOf } from "./measure.ts"
 import { openProduct } from "./product.ts"
@@ -22,13 +21,13 @@ const commitsOfMove = 2
 async function turns(): Promise<Figure[]> {
   using product = openProduct()
   using floor = durableCommits(product.workspace.outside)
-  const { workspace, checkpoints } = await product.wiring.workspace()
+  const { workspace } = await product.wiring.workspace()
   for (let index = 0; index < turnsPerStep; index++)
     product.workspace.write(`read/${index}.txt`, "line\n".repeat(100))
   const commits = sampled(() => floor.commit())
   let count = 0
   const writes = sampled(() => {
-    checkpoints.takeFiles(systemIds.next("cal"), ["bare.txt"])
+    barePreImage(product.workspace.outside, `content ${count}\n`)
     workspace.write({ path: "bare.txt", content: Buffer.from(`content ${++count}\n`) })
   })
   const read = await driven(
@@ -106,9 +105,9 @@ async function commands(): Promise<Figure[]> {
     took.push(...spans(seen, "tool_call.settled", "tool_call.settled"))
     for (let run = 0; run < 30; run++) {
       const began = performance.now()
-      workspace.tree()
+      await workspace.tree()
       await runner.execute(command("true").build())
-      workspace.tree()
+      await workspace.tree()
       bare.push(performance.now() - began)
     }
   }

@@ -24,14 +24,14 @@ async function treeFigure(): Promise<Figure> {
   const environment = readEnvironment(temp.environment)
   using wiring = new Wiring({ environment, workspace: temp.root, configFile: undefined })
   const { workspace } = await wiring.workspace()
-  const { digest, entries } = workspace.tree()
+  const { digest, entries } = await workspace.tree()
   if (entries.length !== fileCount) throw new Error(`the tree has ${entries.length} files`)
   const [walked, digested] = await interleaved(40, [
     () => {
       if (statWalk(temp.root) !== fileCount) throw new Error("the walk missed files")
     },
-    () => {
-      if (workspace.tree().digest !== digest) throw new Error("the tree changed")
+    async () => {
+      if ((await workspace.tree()).digest !== digest) throw new Error("the tree changed")
     },
   ])
   if (walked === undefined || digested === undefined) throw new Error("nothing measured")

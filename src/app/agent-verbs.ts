@@ -102,7 +102,7 @@ async function start(
         goal: (await wiring.redactor([])).redactText(goal),
         ...{ planId: null, planHash: null, approvalId: null, plan: null, stepCount: 0, policyVersion },
         agent: chosen,
-        treeDigest: workspace.tree().digest,
+        treeDigest: (await workspace.tree()).digest,
         outputs: [...wiring.ownOutputs],
         ...readGitState(wiring.root.path),
         owner: processIdentity(),

@@ -1,4 +1,4 @@
-import { newEvent } from "../domain/event-definition.ts"
+import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import { SessionCancelled } from "../domain/pipeline/pipeline-events.ts"
 import { SessionFinished } from "../domain/session-events.ts"
 import { openCommands } from "../engine/interrupted-session.ts"
@@ -21,15 +21,18 @@ export async function endCancelled(
   for (const output of recordedOutputs(events)) wiring.ownOutputs.add(output)
   for (const id of openCommands(events)) await endTagged(id)
   const parts = { workspace, checkpoints, artifacts, executions }
+  const settled: NewEvent[] = []
+  for (const call of openCalls(events)) settled.push(...(await settleInterrupted(parts, call)).events)
+  const { digest } = await workspace.tree()
   session.append([
-    ...openCalls(events).flatMap(call => settleInterrupted(parts, call).events),
+    ...settled,
     newEvent(SessionCancelled, told),
     newEvent(SessionFinished, {
       state: "CANCELLED",
       reason: `cancelled by ${told.by}: ${told.reason}`,
       exitCode: 23,
       unverified: false,
-      treeDigest: workspace.tree().digest,
+      treeDigest: digest,
       ...{ wallMs: 0, toolMs: 0, waitMs: 0 },
     }),
   ])

@@ -126,7 +126,7 @@ async function start(
       stepCount: steps.length,
       policyVersion,
       agent: null,
-      treeDigest: workspace.tree().digest,
+      treeDigest: (await workspace.tree()).digest,
       outputs: [...wiring.ownOutputs],
       ...{ worktreeId, repoSha },
       owner: processIdentity(),
@@ -154,7 +154,7 @@ async function undoOf(wiring: Wiring, sessionId: string) {
       "`acode resume` goes on with it, `acode cancel` ends it; then it can be undone",
     )
   for (const output of recordedOutputs(events)) wiring.ownOutputs.add(output)
-  const plan = planUndo(parts, events)
+  const plan = await planUndo(parts, events)
   // Also when all is back already: an undo that died before it was recorded is finished by the next one.
   if (plan.parts.length + plan.lost.length === 0) throw nothingToUndo(store, sessionId)
   return { store, parts, plan }
@@ -173,7 +173,7 @@ async function undoSession(wiring: Wiring, sessionId: string): Promise<Undone> {
   const session = driveSession({ log: store.log, leases: store.leases, owner: processIdentity() }, sessionId)
   try {
     const { parts, plan } = await undoOf(wiring, sessionId)
-    const undone = undo(parts, plan, work => session.whileOwned(work))
+    const undone = await undo(parts, plan, work => session.whileOwned(work))
     wiring.faults.reach("undo.done")
     session.append([
       newEvent(SessionUndone, {

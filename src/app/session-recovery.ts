@@ -26,7 +26,7 @@ export async function recoverSessions(
       for (const output of recordedOutputs(events)) ownOutputs.add(output)
       for (const executionId of openCommands(events)) await endTagged(executionId)
       const { artifacts, executions } = store
-      endInterruptedPlan({ log: session, workspace, checkpoints, artifacts, executions }, events)
+      await endInterruptedPlan({ log: session, workspace, checkpoints, artifacts, executions }, events)
       store.anchor()
     } finally {
       session.release()

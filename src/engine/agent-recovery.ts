@@ -20,10 +20,10 @@ export async function settleForResume(parts: AgentParts, { callId }: OpenCall): 
   const call = openCalls(parts.session.events).find(({ requested }) => requested.callId === callId)
   if (call === undefined) throw new Error(`the call ${callId} is open in the state and not in the log`)
   if (call.executionId !== null) await parts.endExecution(call.executionId)
-  const looked = settleInterrupted(parts, call)
-  const put = looked.settled.certainty === "partly" ? putBack(parts, call) : null
+  const looked = await settleInterrupted(parts, call)
+  const put = looked.settled.certainty === "partly" ? await putBack(parts, call) : null
   parts.faults.reach("agent.restored")
-  parts.session.append(put === null ? looked.events : told(parts, call, looked, put))
+  parts.session.append(put === null ? looked.events : await told(parts, call, looked, put))
 }
 
 interface PutBack {
@@ -37,17 +37,17 @@ interface PutBack {
  * crash: nobody can tell their changes from those of a command that was cut off. Where no copy can be kept nothing is
  * put back, because nobody could give them their work again.
  */
-function putBack(
+async function putBack(
   { checkpoints, workspace, session, ids }: AgentParts,
   { requested, started }: GatedCall,
-): PutBack | null {
+): Promise<PutBack | null> {
   const checkpoint = started?.checkpointId == null ? null : checkpoints.load(started.checkpointId)
   if (checkpoint === null) return null
   let kept = ""
   if (checkpoint.scope === "tree") {
     const name = `${requested.callId}-found`
     // Another one each time: where a recovery was cut off, the first copy has what is not there any more.
-    const found = checkpoints.takeTree(`${name}-${ids.next("rec")}`, workspace.tree())
+    const found = await checkpoints.takeTree(`${name}-${ids.next("rec")}`, await workspace.tree())
     if (found.kind !== "taken")
       return {
         isBack: false,
@@ -55,7 +55,7 @@ function putBack(
       }
     kept = `; a copy of what was there is kept in .agent/checkpoints/manifests/${name}-*`
   }
-  const { blocked } = checkpoints.restore(checkpoint, null, work => session.whileOwned(work))
+  const { blocked } = await checkpoints.restore(checkpoint, null, work => session.whileOwned(work))
   if (blocked.length === 0) return { isBack: true, what: `that was put back${kept}` }
   const names = blocked.slice(0, namesMax).map(({ path, reason }) => `${path} (${reason})`)
   const more = blocked.length > names.length ? ` and ${blocked.length - names.length} more` : ""
@@ -71,8 +71,13 @@ function whyNot(found: Exclude<TakeResult, { kind: "taken" }>): string {
 }
 
 /** What was found and what was done about it. What is not back as it was can neither be done again nor be left out. */
-function told(parts: RecoveryParts, call: GatedCall, looked: Recovered, put: PutBack): readonly NewEvent[] {
-  const { settled, events } = settleInterrupted(parts, call)
+async function told(
+  parts: RecoveryParts,
+  call: GatedCall,
+  looked: Recovered,
+  put: PutBack,
+): Promise<readonly NewEvent[]> {
+  const { settled, events } = await settleInterrupted(parts, call)
   const { error } = looked.settled
   if (error === null) throw new Error("an interrupted call says what was found")
   const certainty: Certainty = put.isBack ? settled.certainty : "unknown"

@@ -42,12 +42,12 @@ export async function driveAgent(parts: AgentParts, stopping: Stopping): Promise
       continue
     }
     if (stopping.drain.aborted) {
-      obey(parts, interruptions[stopping.cause?.() ?? "SIGINT"], 130)
+      await obey(parts, interruptions[stopping.cause?.() ?? "SIGINT"], 130)
       continue
     }
     const asked = parts.control()
     if (asked !== null) {
-      obey(parts, asked, 22)
+      await obey(parts, asked, 22)
       continue
     }
     using limits = limitsOf(parts, action, stopping)
@@ -114,9 +114,13 @@ async function perform(
   }
 }
 
-function obey(parts: AgentParts, { control, by, reason }: ControlRequest, exitCode: number): void {
+async function obey(
+  parts: AgentParts,
+  { control, by, reason }: ControlRequest,
+  exitCode: number,
+): Promise<void> {
   if (control === "cancel") {
-    cancelSession(parts, by, reason)
+    await cancelSession(parts, by, reason)
     return
   }
   const told = `paused by ${by}: ${reason}`

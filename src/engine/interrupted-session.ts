@@ -13,14 +13,16 @@ export function openCommands(events: readonly StoredEvent[]): readonly string[] 
  * Closes a plan run whose process is gone: what it was doing is looked up and told, and nothing is done again. All of
  * it is one commit, so that a second crash finds either the open session or the closed one.
  */
-export function endInterruptedPlan(
+export async function endInterruptedPlan(
   parts: RecoveryParts & { readonly log: SessionLog },
   events: readonly StoredEvent[],
-): void {
-  const recovered = openCalls(events).map(call => settleInterrupted(parts, call))
+): Promise<void> {
+  const recovered: Recovered[] = []
+  for (const call of openCalls(events)) recovered.push(await settleInterrupted(parts, call))
   const steps = openSteps(events).map(step => stepEnd(step, recovered))
   const isUnknown = recovered.some(({ settled }) => settled.certainty === "unknown")
   const [told] = recovered.flatMap(({ settled }) => settled.error?.message ?? [])
+  const { digest } = await parts.workspace.tree()
   parts.log.append([
     ...recovered.flatMap(call => call.events),
     ...steps,
@@ -29,7 +31,7 @@ export function endInterruptedPlan(
       reason: told ?? "acode ended between two steps: every step that began is finished",
       exitCode: isUnknown ? 60 : 30,
       unverified: false,
-      treeDigest: parts.workspace.tree().digest,
+      treeDigest: digest,
       wallMs: Math.max(0, spanMs(events)),
       toolMs: 0,
       waitMs: 0,

@@ -63,8 +63,11 @@ async function runCommand(
   return settled
 }
 
-export function judge(parts: AgentParts, { turn, checks }: Extract<Action, { kind: "judge" }>): void {
-  const treeDigest = parts.workspace.tree().digest
+export async function judge(
+  parts: AgentParts,
+  { turn, checks }: Extract<Action, { kind: "judge" }>,
+): Promise<void> {
+  const treeDigest = (await parts.workspace.tree()).digest
   const seen = { treeDigest, argv: null, exitCode: null, outputHash: null, executionId: null }
   parts.session.append(
     judgedChecks(turn?.output ?? null, checks).map(({ check: { id, kind, taskId }, verdict, reason }) =>

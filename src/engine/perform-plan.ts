@@ -66,7 +66,7 @@ export async function askAboutPlan(
 }
 
 export async function askAboutReview(parts: AgentParts, summary: string, signal: AbortSignal): Promise<void> {
-  const digest = parts.workspace.tree().digest
+  const digest = (await parts.workspace.tree()).digest
   const request = questionOf(parts, "review", {
     operation: "accept the work",
     files: [],

@@ -103,9 +103,9 @@ export function escalateNow({ session, clock }: AgentParts, action: Escalation):
 }
 
 /** The last look: what was verified must be what is there. Otherwise the work goes back, and is verified again. */
-export function complete(parts: AgentParts, unverified: boolean): void {
+export async function complete(parts: AgentParts, unverified: boolean): Promise<void> {
   const { session, workspace } = parts
-  const { digest } = workspace.tree()
+  const { digest } = await workspace.tree()
   if (!unverified && session.state.verification?.treeDigest !== digest) {
     goBack(parts)
     return
@@ -158,7 +158,8 @@ function toVerifyAgain(allowed: number): string {
 }
 
 /** By a person, at a question or from another terminal. */
-export function cancelSession(parts: AgentParts, by: string, reason: string): void {
+export async function cancelSession(parts: AgentParts, by: string, reason: string): Promise<void> {
+  const { digest } = await parts.workspace.tree()
   parts.session.append([
     newEvent(SessionCancelled, { by, reason }),
     newEvent(SessionFinished, {
@@ -166,7 +167,7 @@ export function cancelSession(parts: AgentParts, by: string, reason: string): vo
       reason: `cancelled by ${by}: ${reason}`,
       exitCode: 23,
       unverified: false,
-      treeDigest: parts.workspace.tree().digest,
+      treeDigest: digest,
       ...timesOf(parts),
     }),
   ])

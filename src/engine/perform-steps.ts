@@ -102,7 +102,8 @@ async function callTool(
     origin: { ...request.origin, modelCallId: call.id },
     after: settled => (settled.cause === "awaiting" ? [restForAnswer()] : []),
   })
-  if (cause === "stopped" && !signal.aborted) cancelSession(parts, "the person who was asked", "stopped")
+  if (cause === "stopped" && !signal.aborted)
+    await cancelSession(parts, "the person who was asked", "stopped")
   return cause
 }
 

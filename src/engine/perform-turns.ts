@@ -33,7 +33,7 @@ export async function askModel(
   const early = waitMs > 0 ? waiting() : signal
   if (waitMs > 0) await parts.wait(waitMs, early)
   if (early.aborted) return
-  const view = stageView(parts, action.stage, action.step)
+  const view = await stageView(parts, action.stage, action.step)
   const fitted = modelRequest(parts, action.stage, view)
   const { session, clock } = parts
   if (fitted.problem !== null) {

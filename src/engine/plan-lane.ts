@@ -68,7 +68,7 @@ export async function runPlan(
       reason,
       exitCode,
       unverified: false,
-      treeDigest: parts.workspace.tree().digest,
+      treeDigest: (await parts.workspace.tree()).digest,
       ...{ wallMs, toolMs, waitMs },
     }),
   ])

@@ -12,11 +12,11 @@ import { readInstructions } from "./stages/instructions.ts"
 import { outlineOf } from "./stages/outline.ts"
 
 /** Looks up what a stage needs to know of the workspace, and no more: each look costs a walk or a diff. */
-export function stageView(parts: AgentParts, stage: Stage, step: StepState | null): StageView {
+export async function stageView(parts: AgentParts, stage: Stage, step: StepState | null): Promise<StageView> {
   const { session, workspace, redactor } = parts
   const isPlanning = stage === "planner"
   const isJudging = stage === "verifier" || stage === "reviewer"
-  const outline = isPlanning ? outlineOf(workspace.tree().entries) : nothing
+  const outline = isPlanning ? outlineOf((await workspace.tree()).entries) : nothing
   const diff = isJudging ? sessionDiff(parts, session.events) : nothing
   const instructions = readInstructions(workspace, redactor)
   const files = isPlanning || stage === "executor" ? contextFiles(parts) : []

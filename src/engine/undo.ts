@@ -1,6 +1,12 @@
 import { isRedactedPath } from "../domain/redacted-path.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
-import type { Checkpoint, Checkpoints, Restored, WhileOwned } from "../workspace/checkpoint/contract.ts"
+import type {
+  Checkpoint,
+  Checkpoints,
+  Restored,
+  RestorePlan,
+  WhileOwned,
+} from "../workspace/checkpoint/contract.ts"
 import { type PathHistory, sessionChanges, type UnlistedChanges } from "./session-changes.ts"
 
 export interface UndoParts {
@@ -30,10 +36,12 @@ export interface UndoPart {
 }
 
 /** Looks, and changes nothing. */
-export function planUndo(parts: UndoParts, events: readonly StoredEvent[]): UndoPlan {
+export async function planUndo(parts: UndoParts, events: readonly StoredEvent[]): Promise<UndoPlan> {
   const { histories, unlisted } = sessionChanges(parts.artifacts, events)
   const { undoParts, lost } = goalsOf(parts.checkpoints, histories)
-  const plans = undoParts.map(({ checkpoint, expected }) => parts.checkpoints.plan(checkpoint, expected))
+  const plans: RestorePlan[] = []
+  for (const { checkpoint, expected } of undoParts)
+    plans.push(await parts.checkpoints.plan(checkpoint, expected))
   return {
     remove: plans.flatMap(plan => plan.remove).sort(),
     write: plans.flatMap(plan => plan.write.map(({ path }) => path)).sort(),
@@ -51,8 +59,10 @@ export interface Undone {
 }
 
 /** Puts everything back. Can be repeated after a crash: what is back already is left alone. */
-export function undo({ checkpoints }: UndoParts, plan: UndoPlan, owned: WhileOwned): Undone {
-  const done = plan.parts.map(({ checkpoint, expected }) => checkpoints.restore(checkpoint, expected, owned))
+export async function undo({ checkpoints }: UndoParts, plan: UndoPlan, owned: WhileOwned): Promise<Undone> {
+  const done: Restored[] = []
+  for (const { checkpoint, expected } of plan.parts)
+    done.push(await checkpoints.restore(checkpoint, expected, owned))
   return {
     removed: done.flatMap(each => each.remove).sort(),
     restored: done.flatMap(each => each.write.map(({ path }) => path)).sort(),

@@ -85,7 +85,7 @@ class GatedCall {
 
   private async perform(call: Permitted): Promise<SettledCall> {
     const { parts, callId } = this
-    const intent = this.intend(call)
+    const intent = await this.intend(call)
     if ("outcome" in intent) return this.end(intent)
     parts.faults.reach("gate.prepared")
     const isCommand = call.declared.effectClass === "run"
@@ -101,9 +101,9 @@ class GatedCall {
     return this.settle(outcome)
   }
 
-  private intend(call: Permitted): Ending | Intent {
+  private async intend(call: Permitted): Promise<Ending | Intent> {
     try {
-      return intend(this.parts, { callId: this.callId, ...call })
+      return await intend(this.parts, { callId: this.callId, ...call })
     } catch (error) {
       // Without its pre-image nothing is done.
       return failedBy(error, "notDone")
@@ -116,10 +116,10 @@ class GatedCall {
       const execute = () => call.prepared.execute(contextOf(request, callId, parts.log.sessionId))
       const result = await this.owned(intent, execute)
       parts.faults.reach("gate.done")
-      const changes = this.changesOf(intent, result)
+      const changes = await this.changesOf(intent, result)
       return outcomeOf(result, changes, certaintyOfResult(result, isCommand))
     } catch (error) {
-      const { certainty, changes } = this.lookAfter(intent, call.prepared)
+      const { certainty, changes } = await this.lookAfter(intent, call.prepared)
       return outcomeWithout(failedBy(error, certainty), changes)
     }
   }
@@ -134,17 +134,17 @@ class GatedCall {
     return work()
   }
 
-  private changesOf(intent: Intent, result: ToolResult): readonly FileChange[] {
+  private async changesOf(intent: Intent, result: ToolResult): Promise<readonly FileChange[]> {
     return intent.treeBefore === null ? result.changes : this.treeChanges(intent)
   }
 
-  private treeChanges({ treeBefore }: Intent): readonly FileChange[] {
+  private async treeChanges({ treeBefore }: Intent): Promise<readonly FileChange[]> {
     const { checkpoints, room } = this.parts
     return treeBefore === null ? [] : contentsChanged(checkpoints, room.workspace, treeBefore)
   }
 
   /** After something was thrown in the middle: what is true now, found by looking. */
-  private lookAfter(intent: Intent, { targets }: PreparedCall) {
+  private async lookAfter(intent: Intent, { targets }: PreparedCall) {
     const { room, recorder } = this.parts
     const { effectClass } = intent
     if (effectClass === "read") return { certainty: "notDone" as const, changes: [] }
@@ -153,7 +153,7 @@ class GatedCall {
         certainty: certaintyOf(room.workspace, targets),
         changes: changedTargets(room.workspace, targets),
       }
-    const changes = this.treeChanges(intent)
+    const changes = await this.treeChanges(intent)
     if (!recorder.hasStarted(this.callId)) return { certainty: "notDone" as const, changes }
     return { certainty: effectClass === "run" ? ("partly" as const) : ("unknown" as const), changes }
   }

@@ -18,7 +18,7 @@ export interface Intent {
 type KnownTree = Pick<Checkpoint, "entries">
 
 /** Takes the pre-image, and says what is about to be done in a way that can be looked up after a crash. */
-export function intend(
+export async function intend(
   parts: GateParts,
   call: {
     readonly callId: string
@@ -27,9 +27,9 @@ export function intend(
     readonly decision: Decision
     readonly approvalId: string | null
   },
-): Intent {
+): Promise<Intent> {
   const { callId, declared, prepared, decision } = call
-  const { checkpoint, treeBefore } = preImage(parts, callId, declared, prepared)
+  const { checkpoint, treeBefore } = await preImage(parts, callId, declared, prepared)
   const effectClass = classOf(parts, declared, checkpoint)
   const { network } = declared
   const event = newEvent(ToolCallStarted, {
@@ -50,12 +50,12 @@ export function intend(
 }
 
 /** What is different in the tree since a pre-image was taken, or would have been. */
-export function contentsChanged(
+export async function contentsChanged(
   checkpoints: Checkpoints,
   workspace: Workspace,
   before: KnownTree,
-): readonly FileChange[] {
-  const contents = checkpoints.contentsSince(before, workspace.tree())
+): Promise<readonly FileChange[]> {
+  const contents = checkpoints.contentsSince(before, await workspace.tree())
   return [...contents].map(([path, after]) => ({ path, before: contentOf(before, path), after }))
 }
 
@@ -65,19 +65,19 @@ interface PreImage {
   readonly treeBefore: KnownTree | null
 }
 
-function preImage(
+async function preImage(
   { checkpoints, room }: GateParts,
   callId: string,
   { effectClass }: DeclaredCall,
   { targets }: PreparedCall,
-): PreImage {
+): Promise<PreImage> {
   if (effectClass === "read") return { checkpoint: null, treeBefore: null }
   if (effectClass !== "run") {
     const paths = targets.map(({ path }) => path)
-    return { checkpoint: takenOf(checkpoints.takeFiles(callId, paths)), treeBefore: null }
+    return { checkpoint: takenOf(await checkpoints.takeFiles(callId, paths)), treeBefore: null }
   }
-  const tree = room.workspace.tree()
-  const checkpoint = takenOf(checkpoints.takeTree(callId, tree))
+  const tree = await room.workspace.tree()
+  const checkpoint = takenOf(await checkpoints.takeTree(callId, tree))
   // What a command changes is told all the same: an undo that does not know of it would say that all is back.
   return {
     checkpoint,

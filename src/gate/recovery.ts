@@ -62,8 +62,8 @@ export function openCalls(events: Iterable<StoredEvent>): readonly OpenCall[] {
  * Settles a call by looking at what is there. Nothing is done again and nothing is put back: whoever reads it learns
  * what took place. Its processes must be gone before this is asked.
  */
-export function settleInterrupted(parts: RecoveryParts, call: OpenCall): Recovered {
-  const { certainty, changes, what } = lookAt(parts, call)
+export async function settleInterrupted(parts: RecoveryParts, call: OpenCall): Promise<Recovered> {
+  const { certainty, changes, what } = await lookAt(parts, call)
   const settled: SettledCall = {
     ...outcomeWithout(
       { outcome: "interrupted", certainty, cause: causeOf(certainty), error: told(what) },
@@ -85,7 +85,7 @@ interface Found {
   readonly what: string
 }
 
-function lookAt(parts: RecoveryParts, { started, requested }: OpenCall): Found {
+async function lookAt(parts: RecoveryParts, { started, requested }: OpenCall): Promise<Found> {
   if (started === null) return found("notDone", [], `${requested.tool} had not begun`)
   switch (started.effectClass) {
     case "read":
@@ -133,8 +133,8 @@ function removeLeftovers(workspace: Workspace, directory: string): void {
   }
 }
 
-function lookAtTree(parts: RecoveryParts, { checkpointId }: Started, tool: string): Found {
-  const changes = changesOf(parts, checkpointId)
+async function lookAtTree(parts: RecoveryParts, { checkpointId }: Started, tool: string): Promise<Found> {
+  const changes = await changesOf(parts, checkpointId)
   if (changes === null) return found("unknown", [], `${tool} was running and its pre-image is gone`)
   if (changes.length === 0)
     return found("notDone", [], `${tool} was running and nothing in the workspace had changed`)
@@ -144,12 +144,15 @@ function lookAtTree(parts: RecoveryParts, { checkpointId }: Started, tool: strin
 }
 
 /** It could reach more than the workspace, so what is seen there is not all there is. */
-function outOfSight(parts: RecoveryParts, { checkpointId }: Started, tool: string): Found {
+async function outOfSight(parts: RecoveryParts, { checkpointId }: Started, tool: string): Promise<Found> {
   const what = `${tool} was running and could reach more than the workspace; whether it took effect is not known`
-  return found("unknown", changesOf(parts, checkpointId) ?? [], what)
+  return found("unknown", (await changesOf(parts, checkpointId)) ?? [], what)
 }
 
-function changesOf(parts: RecoveryParts, checkpointId: string | null): readonly FileChange[] | null {
+async function changesOf(
+  parts: RecoveryParts,
+  checkpointId: string | null,
+): Promise<readonly FileChange[] | null> {
   const checkpoint = checkpointId === null ? null : parts.checkpoints.load(checkpointId)
   return checkpoint === null ? null : contentsChanged(parts.checkpoints, parts.workspace, checkpoint)
 }

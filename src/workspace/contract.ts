@@ -34,8 +34,11 @@ export interface Workspace extends Disposable {
   list(request: ListRequest): Listing
   glob(request: GlobRequest): GlobMatches
   search(request: SearchRequest): Promise<SearchResult>
-  /** The tree of the workspace, as it is now. */
-  tree(): Tree
+  /**
+   * Reads the tree of the workspace, as it is now. A long read lets signals through; one that a person stops throws a
+   * Failure of the kind `interrupted`, `graceMs` after it was stopped.
+   */
+  tree(options?: { readonly graceMs?: number }): Promise<Tree>
 }
 
 export type EntryKind = "file" | "directory" | "symlink" | "other"

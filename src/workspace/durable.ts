@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs"
+import type { Pace } from "./pace.ts"
 
 /** Makes the names in a directory durable: without it a rename that happened can be lost with the power. */
 export function syncDirectory(path: string): void {
@@ -39,6 +40,23 @@ export function hashChunks(chunks: Iterable<Uint8Array>, use: (chunk: Uint8Array
     hasher.update(chunk)
     use(chunk)
     sizeBytes += chunk.length
+  }
+  return { sha256: hasher.digest("hex"), sizeBytes }
+}
+
+/** Hashes an open file on its way to `use` in a bounded amount of memory, and lets other work run in between. */
+export async function hashPaced(
+  fd: number,
+  pace: Pace,
+  use: (chunk: Uint8Array) => void = () => undefined,
+): Promise<ContentHash> {
+  const hasher = new Bun.CryptoHasher("sha256")
+  let sizeBytes = 0
+  for (const chunk of passingChunksOf(fd)) {
+    hasher.update(chunk)
+    use(chunk)
+    sizeBytes += chunk.length
+    if (pace.isDue()) await pace.rest()
   }
   return { sha256: hasher.digest("hex"), sizeBytes }
 }

@@ -11,6 +11,7 @@ import { CheckpointStore } from "./checkpoint/store.ts"
 import type { PathGuard, RunProgram, Workspace } from "./contract.ts"
 import { fileFailure } from "./failures.ts"
 import { listDirectory } from "./list-directory.ts"
+import { Pace } from "./pace.ts"
 import { locate } from "./place.ts"
 import { readLines, readWhole, readWholeText } from "./read-file.ts"
 import { WorkspaceRoot } from "./root.ts"
@@ -34,6 +35,8 @@ export interface WorkspaceOptions {
   /** `dev:ino` of the files that acode's own output goes to. */
   readonly ownOutputs: ReadonlySet<string>
   readonly ripgrep: { readonly program: string; readonly run: RunProgram } | null
+  /** Aborted when a person stops acode: what takes long is then given up. */
+  readonly stopping?: () => AbortSignal | null
   readonly clock: Clock
   readonly faults: Faults
 }
@@ -45,6 +48,7 @@ export interface OpenWorkspace {
 
 export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
   const { checkpointDirectory, clock, faults, isHidden, isProtected, ownOutputs, ripgrep } = options
+  const paced = (graceMs?: number) => new Pace(clock, options.stopping, graceMs)
   const root = new WorkspaceRoot(options.directory, options.guard)
   const cacheFile = join(checkpointDirectory, "stat-cache")
   const cache = loadStatCache(cacheFile)
@@ -69,11 +73,11 @@ export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
     glob: request => globFiles(root, request, isHidden),
     search: request =>
       searchFiles(root, request, { clock, isHidden, ...(ripgrep === null ? {} : { ripgrep }) }),
-    tree: () => reader.read(),
+    tree: ({ graceMs } = {}) => reader.read(paced(graceMs)),
     [Symbol.dispose]: () => root[Symbol.dispose](),
   }
   const store = new CheckpointStore(checkpointDirectory, options.checkpointLimits, clock, faults)
-  return { workspace, checkpoints: checkpointsOf(store, root, reader, faults, () => keepCache()) }
+  return { workspace, checkpoints: checkpointsOf({ store, root, reader, faults, paced, keepCache }) }
 
   function keepCache(): void {
     ensurePrivateDirectory(checkpointDirectory)
@@ -90,32 +94,38 @@ function intact<Value>(load: () => Value): Value | null {
   }
 }
 
-function checkpointsOf(
-  store: CheckpointStore,
-  root: WorkspaceRoot,
-  reader: TreeReader,
-  faults: Faults,
-  keepCache: () => void,
-): Checkpoints {
+interface CheckpointParts {
+  readonly store: CheckpointStore
+  readonly root: WorkspaceRoot
+  readonly reader: TreeReader
+  readonly faults: Faults
+  readonly paced: () => Pace
+  readonly keepCache: () => void
+}
+
+function checkpointsOf({ store, root, reader, faults, paced, keepCache }: CheckpointParts): Checkpoints {
   return {
-    takeTree: (id, tree) => {
-      const result = store.takeTree(id, root, tree)
+    takeTree: async (id, tree) => {
+      const result = await store.takeTree(id, root, tree, paced())
       if (result.kind === "taken") keepCache()
       return result
     },
-    takeFiles: (id, paths) => store.takeFiles(id, root, paths),
+    takeFiles: (id, paths) => store.takeFiles(id, root, paths, paced()),
     load: id => intact(() => store.load(id)),
     contentOf: sha256 => store.contents.read(sha256),
     list: () => store.list(),
     changesSince: (checkpoint, tree) => changesSince(checkpoint.entries, tree.entries),
     contentsSince: (checkpoint, tree) => contentsSince(checkpoint.entries, tree.entries),
-    plan: (checkpoint, expected) =>
-      planRestore(root, checkpoint, checkpoint.scope === "tree" ? reader.read() : null, expected),
-    restore: (checkpoint, expected, owned) =>
-      restoreCheckpoint(
-        { root, checkpoint, contents: store.contents, readTree: () => reader.read(), expected, owned },
-        faults,
-      ),
+    plan: async (checkpoint, expected) => {
+      const pace = paced()
+      const now = checkpoint.scope === "tree" ? await reader.read(pace) : null
+      return planRestore(root, checkpoint, now, expected, pace)
+    },
+    restore: (checkpoint, expected, owned) => {
+      const [contents, pace] = [store.contents, paced()]
+      const readTree = () => reader.read(pace)
+      return restoreCheckpoint({ root, checkpoint, contents, readTree, expected, owned, pace }, faults)
+    },
     collect: (olderThanMs, keep) => store.collect(olderThanMs, keep),
   }
 }

@@ -36,7 +36,7 @@ function reportOf(step: () => unknown) {
 }
 
 const content = Buffer.from("new\n")
-const paths = () => open.workspace.tree().entries.map(entry => entry.path)
+const paths = async () => (await open.workspace.tree()).entries.map(entry => entry.path)
 
 describe("a protected path", () => {
   test("is refused for everything a tool could do with it", () => {
@@ -77,10 +77,10 @@ describe("a protected path", () => {
     expect(reportOf(() => open.workspace.delete([".npmrc"]))?.code).toBe("ACODE-SEC-003")
   })
 
-  test("that is only asked about passes here: asking is for policy", () => {
+  test("that is only asked about passes here: asking is for policy", async () => {
     open.workspace.write({ path: ".github/workflows/ci.yml", content })
     open.workspace.write({ path: "AGENTS.md", content })
-    expect(paths()).toEqual(["AGENTS.md", ".github/workflows/ci.yml", "src/a.ts"])
+    expect(await paths()).toEqual(["AGENTS.md", ".github/workflows/ci.yml", "src/a.ts"])
   })
 
   test("is not listed, found, searched, hashed or kept", async () => {
@@ -102,8 +102,8 @@ describe("a protected path", () => {
     expect(workspace.glob({ pattern: "**", path: ".", matchesMax: 99 }).paths.toSorted()).toEqual(readable)
     const found = await workspace.search({ pattern: "needle", path: ".", matchesMax: 9, timeoutMs: 5000 })
     expect(found.rows.map(row => row.file_path)).toEqual([".npmrc", ".vscode/settings.json", "plain.txt"])
-    expect(paths()).toEqual(["plain.txt", "src/a.ts"])
-    checkpoints.takeTree("c1", workspace.tree())
+    expect(await paths()).toEqual(["plain.txt", "src/a.ts"])
+    await checkpoints.takeTree("c1", await workspace.tree())
     expect([...(checkpoints.load("c1")?.entries.keys() ?? [])]).toEqual(["plain.txt", "src/a.ts"])
   })
 })
@@ -113,7 +113,7 @@ describe("a directory that is called like a protected file", () => {
     temp.write("src/token/lexer.ts", "needle\n")
     temp.write("fixtures/site.key/readme.md", "needle\n")
     const { workspace } = open
-    expect(paths()).toEqual(["fixtures/site.key/readme.md", "src/a.ts", "src/token/lexer.ts"])
+    expect(await paths()).toEqual(["fixtures/site.key/readme.md", "src/a.ts", "src/token/lexer.ts"])
     const listed = workspace.list({ path: "src/token", depth: 1, entriesMax: 9 })
     expect(listed.entries.map(entry => entry.path)).toEqual(["src/token/lexer.ts"])
     expect(workspace.glob({ pattern: "**/*.ts", path: ".", matchesMax: 9 }).paths).toContain(
@@ -123,7 +123,7 @@ describe("a directory that is called like a protected file", () => {
     expect(found.rows.map(row => row.file_path)).toEqual(["src/token/lexer.ts"])
   })
 
-  test("does not open the file of that name", () => {
+  test("does not open the file of that name", async () => {
     temp.write("src/token", "secret\n")
     symlinkSync("..", join(temp.root, "src/up"))
     mkdirSync(join(temp.root, "private"))
@@ -132,13 +132,13 @@ describe("a directory that is called like a protected file", () => {
     expect(reportOf(() => workspace.list({ path: "private", depth: 1, entriesMax: 9 }))?.code).toBe(
       "ACODE-SEC-003",
     )
-    expect(paths()).not.toContain("src/token")
+    expect(await paths()).not.toContain("src/token")
   })
 })
 
 describe("checkpoints", () => {
-  test("are kept in .agent/checkpoints, for their owner alone", () => {
-    open.checkpoints.takeFiles("c1", ["src/a.ts"])
+  test("are kept in .agent/checkpoints, for their owner alone", async () => {
+    await open.checkpoints.takeFiles("c1", ["src/a.ts"])
     const directory = join(temp.root, ".agent/checkpoints")
     expect(wiring.places.checkpointsDirectory).toBe(directory)
     expect(statSync(directory).mode & 0o777).toBe(0o700)
@@ -151,22 +151,22 @@ describe("checkpoints", () => {
     wiring = new Wiring({ environment, workspace: temp.root, configFile: undefined })
     open = await wiring.workspace()
     temp.write("large", new Uint8Array(1024 * 1024 + 1))
-    expect(open.checkpoints.takeFiles("c1", ["large"])).toMatchObject({
+    expect(await open.checkpoints.takeFiles("c1", ["large"])).toMatchObject({
       kind: "tooLarge",
       path: "large",
       limitBytes: 1024 * 1024,
     })
-    expect(open.checkpoints.takeFiles("c2", ["src/a.ts"]).kind).toBe("taken")
+    expect((await open.checkpoints.takeFiles("c2", ["src/a.ts"])).kind).toBe("taken")
   })
 })
 
-test("the files standard output and error go to are not part of the tree", () => {
+test("the files standard output and error go to are not part of the tree", async () => {
   const script = `
     import { readEnvironment } from ${JSON.stringify(join(import.meta.dir, "../../src/app/environment.ts"))}
     import { Wiring } from ${JSON.stringify(join(import.meta.dir, "../../src/app/wire.ts"))}
     const wiring = new Wiring({ environment: readEnvironment(), workspace: ".", configFile: undefined })
     const { workspace } = await wiring.workspace()
-    console.log(JSON.stringify(workspace.tree().entries.map(entry => entry.path)))`
+    console.log(JSON.stringify((await workspace.tree()).entries.map(entry => entry.path)))`
   const shell = ["sh", "-c", `exec "$0" -e "$1" >out.log 2>err.log`, process.execPath, script]
   Bun.spawnSync(shell, { cwd: temp.root, env: { ...temp.environment } })
   expect([

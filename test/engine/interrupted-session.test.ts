@@ -10,8 +10,8 @@ import { type GateRoom, gateRoom } from "../support/gate-room.ts"
 let room: GateRoom
 afterEach(() => room[Symbol.dispose]())
 
-function end(): void {
-  endInterruptedPlan({ ...recoveryParts(room), log: room.log }, room.events())
+async function end(): Promise<void> {
+  await endInterruptedPlan({ ...recoveryParts(room), log: room.log }, room.events())
 }
 
 describe("a plan run whose process is gone", () => {
@@ -25,7 +25,7 @@ describe("a plan run whose process is gone", () => {
     await beginAndDie(room, "write_file", { path: "a.txt", content: "new\n" })
     room.put("a.txt", "new\n")
     room.commits.length = 0
-    end()
+    await end()
     expect(room.commits).toEqual([["tool_call.settled", "step.finished", "session.finished"]])
     const [settled] = room.data(ToolCallSettled)
     expect(settled).toMatchObject({ outcome: "interrupted", certainty: "done" })
@@ -38,7 +38,7 @@ describe("a plan run whose process is gone", () => {
       message: expect.stringContaining("write_file was done: a.txt"),
     })
     expect(room.data(SessionFinished)).toMatchObject([
-      { state: "FAILED", exitCode: 30, treeDigest: room.workspace.tree().digest },
+      { state: "FAILED", exitCode: 30, treeDigest: (await room.workspace.tree()).digest },
     ])
     expect(room.data(SessionFinished)[0]?.reason).toContain("write_file was done")
     expect(room.read("a.txt")).toBe("new\n")
@@ -48,38 +48,38 @@ describe("a plan run whose process is gone", () => {
     room = dyingRoom({ files: { "a.txt": "old\n" } })
     await beginAndDie(room, "write_file", { path: "a.txt", content: "new\n" })
     room.put("a.txt", "new\n")
-    end()
+    await end()
     const parts = { checkpoints: room.checkpoints, artifacts: room.store.artifacts }
-    const undone = undo(parts, planUndo(parts, room.events()), work => room.log.whileOwned(work))
+    const undone = await undo(parts, await planUndo(parts, room.events()), work => room.log.whileOwned(work))
     expect(undone.restored).toEqual(["a.txt"])
     expect(room.read("a.txt")).toBe("old\n")
   })
 
-  test("in the middle of what nobody can look up exits 60", () => {
+  test("in the middle of what nobody can look up exits 60", async () => {
     room = gateRoom()
     room.log.append([event.stepStarted()])
-    beginCommand(room, { effectClass: "once", hasCheckpoint: false })
+    await beginCommand(room, { effectClass: "once", hasCheckpoint: false })
     expect(openCommands(room.events())).toEqual(["exe_1"])
-    end()
+    await end()
     expect(room.data(SessionFinished)).toMatchObject([{ state: "FAILED", exitCode: 60 }])
     expect(openCommands(room.events())).toEqual([])
     expect(room.store.executions.show("exe_1")?.result.ending).toBe("interrupted")
   })
 
-  test("before its tool was called has no call to name", () => {
+  test("before its tool was called has no call to name", async () => {
     room = gateRoom()
     room.log.append([event.stepStarted({ index: 3 })])
-    end()
+    await end()
     expect(room.data(StepFinished)).toMatchObject([
       { index: 3, success: false, callId: null, code: "ACODE-EXE-013", diagnostics: [] },
     ])
   })
 
-  test("between two steps says that every step that began is finished", () => {
+  test("between two steps says that every step that began is finished", async () => {
     room = gateRoom()
     room.log.append([event.stepStarted(), event.stepFinished()])
     room.commits.length = 0
-    end()
+    await end()
     expect(room.commits).toEqual([["session.finished"]])
     expect(room.data(SessionFinished)[0]).toMatchObject({
       exitCode: 30,
@@ -90,20 +90,20 @@ describe("a plan run whose process is gone", () => {
   test("leaves a chain that verifies, and a session nobody finds open again", async () => {
     room = dyingRoom({ files: { "a.txt": "old\n" } })
     await beginAndDie(room, "read_file", { path: "a.txt" })
-    end()
+    await end()
     expect(room.store.verify().problems).toEqual([])
     expect(room.store.sessions.interrupted(() => false)).toEqual([])
     expect(room.store.sessions.find(room.log.sessionId)).toMatchObject({ state: "FAILED", exitCode: 30 })
   })
 
-  test("while a person was asked leaves the question without an answer, and nothing done", () => {
+  test("while a person was asked leaves the question without an answer, and nothing done", async () => {
     room = gateRoom({ files: { "a.txt": "old\n" } })
     room.log.append([
       event.stepStarted(),
       event.callRequested("cal_1", { tool: "file_write" }),
       event.approvalRequested("apr_1", room.log.sessionId),
     ])
-    end()
+    await end()
     expect(room.data(ToolCallSettled)).toMatchObject([{ outcome: "interrupted", certainty: "notDone" }])
     expect(room.store.approvals.find("apr_1")).toMatchObject({ state: "abandoned" })
   })

@@ -44,7 +44,7 @@ describe("a plan whose steps all work", () => {
         state: "COMPLETED",
         exitCode: 0,
         reason: "all 3 steps done",
-        treeDigest: room.workspace.tree().digest,
+        treeDigest: (await room.workspace.tree()).digest,
       },
     ])
   })

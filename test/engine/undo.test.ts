@@ -21,7 +21,7 @@ afterEach(() => room[Symbol.dispose]())
 
 const parts = () => ({ checkpoints: room.checkpoints, artifacts: room.store.artifacts })
 const planned = () => planUndo(parts(), room.events())
-const undone = () => undo(parts(), planned(), work => room.log.whileOwned(work))
+const undone = async () => undo(parts(), await planned(), work => room.log.whileOwned(work))
 const path = (name: string) => join(room.root, name)
 const write = (name: string, content: string) =>
   room.call("write_file", { path: name, content }, { isGrantedAsWritten: true })
@@ -37,32 +37,32 @@ const listsOf = ({ restored, removed, foreign, blocked }: Undone) => ({
 describe("undoing a session", () => {
   test("gives files back that were created, changed and deleted, and leaves the rest", async () => {
     room = planRoom({ files: { "a.txt": "a\n", "b.txt": "b\n", "c.txt": "c\n" } })
-    const before = room.workspace.tree().digest
+    const before = (await room.workspace.tree()).digest
     await room.run([
       ["file_write", { path: "a.txt", contents: "A\n" }],
       ["delete_file", { paths: ["b.txt"] }],
       ["file_create", { path: "deep/new.txt", contents: "n\n" }],
       ["modify_file", { path: "c.txt", edits: [{ search: "c", replace: "C" }] }],
     ])
-    expect(planned()).toMatchObject({
+    expect(await planned()).toMatchObject({
       remove: ["deep/new.txt"],
       write: ["a.txt", "b.txt", "c.txt"],
       foreign: [],
       lost: [],
     })
-    expect(undone()).toEqual({
+    expect(await undone()).toEqual({
       removed: ["deep/new.txt"],
       restored: ["a.txt", "b.txt", "c.txt"],
       foreign: [],
       blocked: [],
     })
-    expect(room.workspace.tree().digest).toBe(before)
+    expect((await room.workspace.tree()).digest).toBe(before)
   })
 
   test("looks before it does: the preview changes nothing", async () => {
     room = planRoom({ files: { "a.txt": "a\n" } })
     await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])
-    planned()
+    await planned()
     expect(room.read("a.txt")).toBe("A\n")
   })
 
@@ -72,7 +72,11 @@ describe("undoing a session", () => {
     symlinkSync("a.txt", path("link"))
     symlinkSync("b.txt", path("gone"))
     await room.run([sh("chmod 600 run.sh; ln -sfn b.txt link; rm gone; ln -s a.txt made")])
-    expect(undone()).toMatchObject({ removed: ["made"], restored: ["gone", "link", "run.sh"], foreign: [] })
+    expect(await undone()).toMatchObject({
+      removed: ["made"],
+      restored: ["gone", "link", "run.sh"],
+      foreign: [],
+    })
     expect(statSync(path("run.sh")).mode & 0o777).toBe(0o755)
     expect([readlinkSync(path("link")), readlinkSync(path("gone"))]).toEqual(["a.txt", "b.txt"])
     expect(existsSync(path("made"))).toBe(false)
@@ -82,7 +86,7 @@ describe("undoing a session", () => {
     room = planRoom({ files: { "a.txt": "a\n" } })
     symlinkSync("a.txt", path("link"))
     await room.run([["delete_file", { paths: ["link"] }]])
-    undone()
+    await undone()
     expect([readlinkSync(path("link")), room.read("a.txt")]).toEqual(["a.txt", "a\n"])
   })
 
@@ -92,18 +96,18 @@ describe("undoing a session", () => {
     mkdirSync(bytes("d\xff"))
     for (const name of ["changed", "deleted", "linked"]) writeFileSync(bytes(`d\xff/${name}`), "old")
     symlinkSync(Buffer.from("d\xff", "latin1"), path("link"))
-    const before = room.workspace.tree().digest
+    const before = (await room.workspace.tree()).digest
     await room.run([
       ["delete_file", { paths: ["link/linked"] }],
       sh("cd link; echo X > changed; rm deleted; echo N > new; echo N > $(printf '../new\\377')"),
     ])
-    expect(undone()).toEqual({
+    expect(await undone()).toEqual({
       removed: ["d\udcff/new", "new\udcff"],
       restored: ["d\udcff/changed", "d\udcff/deleted", "d\udcff/linked"],
       foreign: [],
       blocked: [],
     })
-    expect(room.workspace.tree().digest).toBe(before)
+    expect((await room.workspace.tree()).digest).toBe(before)
   })
 
   test("takes a path that several steps changed back to before the first", async () => {
@@ -113,7 +117,7 @@ describe("undoing a session", () => {
       sh("echo 2 > a.txt"),
       ["modify_file", { path: "a.txt", edits: [{ search: "2", replace: "3" }] }],
     ])
-    expect(undone().restored).toEqual(["a.txt"])
+    expect((await undone()).restored).toEqual(["a.txt"])
     expect(room.read("a.txt")).toBe("0\n")
   })
 
@@ -125,27 +129,27 @@ describe("undoing a session", () => {
       ["file_create", { path: "t.txt", contents: "t" }],
       ["delete_file", { paths: ["t.txt"] }],
     ])
-    expect(planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [] })
+    expect(await planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [] })
   })
 
   test("has nothing to do for a session that only read", async () => {
     room = planRoom({ files: { "a.txt": "0\n" } })
     await room.run([["file_read", { path: "a.txt" }], sh("true")])
-    expect(planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [], parts: [] })
+    expect(await planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [], parts: [] })
   })
 
   test("puts back what a step did that failed later", async () => {
     room = planRoom({ files: { "a.txt": "0\n" } })
     expect((await room.run([sh("echo 1 > a.txt; exit 9")])).exit_code).toBe(30)
-    undone()
+    await undone()
     expect(room.read("a.txt")).toBe("0\n")
   })
 
   test("of more changes than an event holds finds all of them", async () => {
     room = planRoom()
     await room.run([sh("for i in $(seq 150); do echo $i > f$i.txt; done")])
-    expect(undone().removed).toHaveLength(150)
-    expect(room.workspace.tree().entries).toEqual([])
+    expect((await undone()).removed).toHaveLength(150)
+    expect((await room.workspace.tree()).entries).toEqual([])
   })
 })
 
@@ -161,8 +165,8 @@ describe("what somebody else did", () => {
     room.put("a.txt", "hers\n")
     room.put("new.txt", "hers\n")
     room.put("b.txt", "hers\n")
-    expect(planned().foreign).toEqual(["a.txt", "b.txt", "new.txt"])
-    expect(undone()).toMatchObject({
+    expect((await planned()).foreign).toEqual(["a.txt", "b.txt", "new.txt"])
+    expect(await undone()).toMatchObject({
       foreign: ["a.txt", "b.txt", "new.txt"],
       restored: ["c.txt"],
       removed: [],
@@ -184,7 +188,7 @@ describe("what somebody else did", () => {
       ],
       { onStepComplete: ({ index }) => (index === 0 ? room.put("a.txt", "hers\n") : undefined) },
     )
-    expect(undone().restored).toEqual(["a.txt"])
+    expect((await undone()).restored).toEqual(["a.txt"])
     expect(room.read("a.txt")).toBe("hers\n")
   })
 
@@ -193,7 +197,7 @@ describe("what somebody else did", () => {
     await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])
     rmSync(path("a.txt"))
     room.put("a.txt/inside.txt", "hers\n")
-    expect(undone()).toMatchObject({ foreign: ["a.txt"], restored: [] })
+    expect(await undone()).toMatchObject({ foreign: ["a.txt"], restored: [] })
     expect(room.read("a.txt/inside.txt")).toBe("hers\n")
   })
 })
@@ -206,8 +210,8 @@ describe("a pre-image that is not there", () => {
       ["file_write", { path: "b.txt", contents: "B\n" }],
     ])
     room.checkpoints.collect(Number.MAX_SAFE_INTEGER, new Set([step_results[1]?.execution_id ?? ""]))
-    expect(planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: ["b.txt"] })
-    expect(undone()).toMatchObject({
+    expect(await planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: ["b.txt"] })
+    expect(await undone()).toMatchObject({
       restored: ["b.txt"],
       blocked: [{ path: "a.txt", reason: "there is no copy of what it was" }],
     })
@@ -221,14 +225,14 @@ describe("a pre-image that is not there", () => {
       ["file_write", { path: "b.txt", contents: "B\n" }],
     ])
     writeFileSync(path(`.agent/checkpoints/manifests/${step_results[0]?.execution_id}.json`), "")
-    expect(planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: ["b.txt"] })
-    expect(undone()).toMatchObject({ restored: ["b.txt"], blocked: [{ path: "a.txt" }] })
+    expect(await planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: ["b.txt"] })
+    expect(await undone()).toMatchObject({ restored: ["b.txt"], blocked: [{ path: "a.txt" }] })
   })
 
   test("because the file was too large makes the path lost as well", async () => {
     room = planRoom({ files: { "a.txt": "x".repeat(3_000) }, checkpointLimits: { fileBytesMax: 1_000 } })
     await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])
-    expect(planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: [] })
+    expect(await planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: [] })
   })
 
   test("because one file was too large makes all lost that the command changed, but for what a tool kept", async () => {
@@ -240,7 +244,7 @@ describe("a pre-image that is not there", () => {
       ["file_write", { path: "b.txt", contents: "B\n" }],
       sh("echo A | tee a.txt b.txt > new.txt"),
     ])
-    expect(undone()).toMatchObject({
+    expect(await undone()).toMatchObject({
       restored: ["b.txt"],
       removed: [],
       blocked: [{ path: "a.txt" }, { path: "new.txt" }],
@@ -270,11 +274,11 @@ describe("a list of changes that is not there", () => {
       lose()
       const path = `150 files that ${step_results[0]?.execution_id} changed`
       const lost = [{ path, reason: "the list of their names is gone" }]
-      expect(planned()).toMatchObject({ write: ["a.txt"], lost })
-      const first = undone()
+      expect(await planned()).toMatchObject({ write: ["a.txt"], lost })
+      const first = await undone()
       expect(first).toMatchObject({ restored: ["a.txt"], blocked: lost })
       room.log.append([event.sessionUndone(listsOf(first))])
-      expect(planned()).toMatchObject({ write: [], lost })
+      expect(await planned()).toMatchObject({ write: [], lost })
     },
   )
 })
@@ -295,14 +299,14 @@ describe("a name that the log does not hold", () => {
     room = planRoom({ files: { [name("a")]: "a\n", "b.txt": "b\n" } })
     await room.run([step(), ["file_write", { path: "b.txt", contents: "B\n" }]])
     const lost = [{ path: redacted, reason }]
-    expect(planned()).toMatchObject({ lost, write: ["b.txt"], remove: [] })
-    expect(undone()).toMatchObject({ blocked: lost, restored: ["b.txt"], removed: [] })
+    expect(await planned()).toMatchObject({ lost, write: ["b.txt"], remove: [] })
+    expect(await undone()).toMatchObject({ blocked: lost, restored: ["b.txt"], removed: [] })
   })
 
   test("is no other than a name that only looks so", async () => {
     room = planRoom({ files: { [redacted]: "a\n" } })
     await room.run([["file_write", { path: redacted, contents: "A\n" }]])
-    expect(undone()).toMatchObject({ restored: [redacted], blocked: [] })
+    expect(await undone()).toMatchObject({ restored: [redacted], blocked: [] })
     expect(room.read(redacted)).toBe("a\n")
   })
 })
@@ -311,11 +315,11 @@ test("a session that goes on after it was undone is undone from there on", async
   room = planRoom({ files: { "a.txt": "a\n", "b.txt": "b\n" } })
   await write("a.txt", "A\n")
   await write("b.txt", "B\n")
-  room.log.append([event.sessionUndone(listsOf(undone()))])
-  expect(planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [], parts: [] })
+  room.log.append([event.sessionUndone(listsOf(await undone()))])
+  expect(await planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [], parts: [] })
   room.put("a.txt", "A\n")
   await write("b.txt", "BB\n")
-  expect(undone()).toMatchObject({ restored: ["b.txt"], foreign: [] })
+  expect(await undone()).toMatchObject({ restored: ["b.txt"], foreign: [] })
   // The same content as the session's, and not of the session.
   expect([room.read("a.txt"), room.read("b.txt")]).toEqual(["A\n", "b\n"])
 })
@@ -327,18 +331,18 @@ test("what an undoing had to leave alone is undone by the next, once nothing is 
   room.put("a.txt", "hers\n")
   rmSync(path("d"), { recursive: true })
   room.put("d", "a file where a directory was\n")
-  const first = undone()
+  const first = await undone()
   expect(first).toMatchObject({ foreign: ["a.txt"], blocked: [{ path: "d/c.txt" }], restored: ["b.txt"] })
   room.log.append([event.sessionUndone(listsOf(first))])
-  expect(planned()).toMatchObject({ foreign: ["a.txt"], write: ["d/c.txt"], remove: [] })
+  expect(await planned()).toMatchObject({ foreign: ["a.txt"], write: ["d/c.txt"], remove: [] })
   room.put("a.txt", "new\n")
   room.put("b.txt", "new\n")
   rmSync(path("d"))
-  const second = undone()
+  const second = await undone()
   expect(second).toMatchObject({ restored: ["a.txt", "d/c.txt"], foreign: [], blocked: [] })
   expect(["a.txt", "b.txt", "d/c.txt"].map(room.read)).toEqual(["a\n", "new\n", "c\n"])
   room.log.append([event.sessionUndone(listsOf(second))])
-  expect(planned().parts).toEqual([])
+  expect((await planned()).parts).toEqual([])
 })
 
 test("undoing changes nothing once somebody else has the workspace", async () => {
@@ -361,7 +365,7 @@ test("undoing twice does what is left to do, so that a crash in the middle of it
     ["file_write", { path: "b.txt", contents: "B\n" }],
   ])
   room.put("a.txt", "a\n")
-  expect(undone()).toMatchObject({ restored: ["b.txt"], foreign: [] })
-  expect(undone()).toMatchObject({ restored: [], removed: [], foreign: [], blocked: [] })
+  expect(await undone()).toMatchObject({ restored: ["b.txt"], foreign: [] })
+  expect(await undone()).toMatchObject({ restored: [], removed: [], foreign: [], blocked: [] })
   expect([room.read("a.txt"), room.read("b.txt")]).toEqual(["a\n", "b\n"])
 })

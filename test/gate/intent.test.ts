@@ -52,17 +52,17 @@ describe("the intent of a call", () => {
 })
 
 describe("what changed since a pre-image", () => {
-  test("is every path that came, went or became another, in the spelling of a change", () => {
+  test("is every path that came, went or became another, in the spelling of a change", async () => {
     room = gateRoom({ files: { "a.txt": "a", "gone.txt": "g", "same.txt": "s", "mode.sh": "m" } })
     symlinkSync("a.txt", join(room.root, "link"))
-    const taken = room.checkpoints.takeTree("cal_1", room.workspace.tree())
+    const taken = await room.checkpoints.takeTree("cal_1", await room.workspace.tree())
     if (taken.kind !== "taken") throw new Error(taken.kind)
     room.put("a.txt", "b")
     room.put("new.txt", "n")
     chmodSync(join(room.root, "mode.sh"), 0o755)
     for (const name of ["gone.txt", "link"]) rmSync(join(room.root, name))
     symlinkSync("new.txt", join(room.root, "link"))
-    const changes = contentsChanged(room.checkpoints, room.workspace, taken.checkpoint)
+    const changes = await contentsChanged(room.checkpoints, room.workspace, taken.checkpoint)
     expect(changes.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
       { path: "a.txt", before: sha256Hex("a"), after: sha256Hex("b") },
       { path: "gone.txt", before: sha256Hex("g"), after: null },

@@ -31,8 +31,11 @@ export interface BegunCommand {
 }
 
 /** The log as a command leaves it whose acode dies: with its intent, and with its start if it came to that. */
-export function beginCommand(room: GateRoom, { effectClass, hasCheckpoint, hasStarted }: BegunCommand): void {
-  if (hasCheckpoint) room.checkpoints.takeTree("cal_1", room.workspace.tree())
+export async function beginCommand(
+  room: GateRoom,
+  { effectClass, hasCheckpoint, hasStarted }: BegunCommand,
+): Promise<void> {
+  if (hasCheckpoint) await room.checkpoints.takeTree("cal_1", await room.workspace.tree())
   const started = startOf("exe_1", { correlationIds: { toolCallId: "cal_1" } })
   room.log.append([
     event.callRequested("cal_1", { tool: "run_command" }),
@@ -46,7 +49,7 @@ export function recoveryParts({ workspace, checkpoints, store }: GateRoom): Reco
 }
 
 /** Settles the one call that is open. */
-export function recover(room: GateRoom): Recovered {
+export async function recover(room: GateRoom): Promise<Recovered> {
   const [call, ...more] = openCalls(room.events())
   if (call === undefined || more.length > 0) throw new Error("exactly one call is open")
   return settleInterrupted(recoveryParts(room), call)

@@ -10,7 +10,7 @@ let room: GateRoom
 afterEach(() => room[Symbol.dispose]())
 
 describe("calls without an outcome", () => {
-  test("are found with their intent and with the command that has no end", () => {
+  test("are found with their intent and with the command that has no end", async () => {
     room = gateRoom()
     room.log.append([
       event.callRequested("cal_0"),
@@ -18,7 +18,7 @@ describe("calls without an outcome", () => {
       event.callSettled("cal_0"),
       event.callRequested("cal_9"),
     ])
-    beginCommand(room, { effectClass: "run", hasCheckpoint: false })
+    await beginCommand(room, { effectClass: "run", hasCheckpoint: false })
     expect(openCalls(room.events())).toMatchObject([
       { requested: { callId: "cal_9" }, started: null, executionId: null },
       { requested: { callId: "cal_1" }, started: { effectClass: "run" }, executionId: "exe_1" },
@@ -34,10 +34,10 @@ describe("calls without an outcome", () => {
 })
 
 describe("a call that had only been asked for", () => {
-  test("was not done", () => {
+  test("was not done", async () => {
     room = gateRoom()
     room.log.append([event.callRequested("cal_1", { tool: "file_write" })])
-    expect(recover(room).settled).toMatchObject({
+    expect((await recover(room)).settled).toMatchObject({
       outcome: "interrupted",
       certainty: "notDone",
       cause: "failed",
@@ -50,7 +50,7 @@ describe("a read that was interrupted", () => {
   test("changed nothing", async () => {
     room = dyingRoom({ files: { "a.txt": "a\n" } })
     await beginAndDie(room, "read_file", { path: "a.txt" })
-    const { settled, events } = recover(room)
+    const { settled, events } = await recover(room)
     expect(settled).toMatchObject({ outcome: "interrupted", certainty: "notDone", changes: [] })
     expect(settled.error?.message).toContain("which changes nothing")
     expect(events.map(({ type }) => type)).toEqual(["tool_call.settled"])
@@ -95,7 +95,7 @@ describe("a replacement that was interrupted", () => {
     test(`${name} is told exactly`, async () => {
       await begin()
       for (const [path, content] of Object.entries(files)) room.put(path, content)
-      const { settled } = recover(room)
+      const { settled } = await recover(room)
       expect(settled.certainty).toBe(certainty as "done")
       expect(settled.changes.map(({ path }) => path)).toEqual([...changed])
       expect(settled.paths).toEqual([...changed])
@@ -106,7 +106,7 @@ describe("a replacement that was interrupted", () => {
   test("changes nothing by being looked at, and reads the same the second time", async () => {
     await begin()
     room.put("a.txt", "new a\n")
-    const [first, second] = [recover(room), recover(room)]
+    const [first, second] = [await recover(room), await recover(room)]
     expect(first.settled).toEqual(second.settled)
     expect([room.read("a.txt"), room.read("b.txt")]).toEqual(["new a\n", "old b\n"])
   })
@@ -115,15 +115,15 @@ describe("a replacement that was interrupted", () => {
     await begin()
     rmSync(join(room.root, ".agent/checkpoints"), { recursive: true })
     room.put("a.txt", "new a\n")
-    expect(recover(room).settled).toMatchObject({ certainty: "partly", changes: [{ path: "a.txt" }] })
+    expect((await recover(room)).settled).toMatchObject({ certainty: "partly", changes: [{ path: "a.txt" }] })
   })
 
   test("of a new file and of a removed one is told by what is there", async () => {
     room = dyingRoom({ files: { "old.txt": "x" } })
     await beginAndDie(room, "delete_file", { paths: ["old.txt"] })
-    expect(recover(room).settled.certainty).toBe("notDone")
+    expect((await recover(room)).settled.certainty).toBe("notDone")
     rmSync(join(room.root, "old.txt"))
-    expect(recover(room).settled).toMatchObject({
+    expect((await recover(room)).settled).toMatchObject({
       certainty: "done",
       changes: [{ path: "old.txt", after: null }],
     })
@@ -134,9 +134,9 @@ describe("a replacement that was interrupted", () => {
     room = dyingRoom({ files: { "a.txt": "a" } })
     await beginAndDie(room, "write_file", { path: name, content: "new" })
     const unnamed = { path: "[REDACTED:github-token].json", before: null }
-    expect(recover(room).settled).toMatchObject({ certainty: "unknown", changes: [unnamed] })
+    expect((await recover(room)).settled).toMatchObject({ certainty: "unknown", changes: [unnamed] })
     room.put(name, "new")
-    const { settled } = recover(room)
+    const { settled } = await recover(room)
     expect(settled).toMatchObject({ certainty: "unknown", cause: "unknown", changes: [unnamed] })
     expect(settled.error?.message).toContain("write_file cannot be told")
   })
@@ -146,12 +146,12 @@ describe("a replacement that was interrupted", () => {
     room = dyingRoom({ files: { [name]: "x", "a.txt": "a" } })
     await beginAndDie(room, "delete_file", { paths: ["a.txt", name] })
     // A redacted path is never there, which is just what a deletion would have left.
-    expect(recover(room).settled).toMatchObject({
+    expect((await recover(room)).settled).toMatchObject({
       certainty: "unknown",
       changes: [{ path: "[REDACTED:github-token].json" }],
     })
     rmSync(join(room.root, "a.txt"))
-    expect(recover(room).settled.changes.map(({ path }) => path)).toEqual([
+    expect((await recover(room)).settled.changes.map(({ path }) => path)).toEqual([
       "a.txt",
       "[REDACTED:github-token].json",
     ])
@@ -161,18 +161,18 @@ describe("a replacement that was interrupted", () => {
     room = dyingRoom({ files: { "a.txt": "x" } })
     symlinkSync("a.txt", join(room.root, "link"))
     await beginAndDie(room, "delete_file", { paths: ["link"] })
-    expect(recover(room).settled.certainty).toBe("notDone")
+    expect((await recover(room)).settled.certainty).toBe("notDone")
     rmSync(join(room.root, "link"))
-    expect(recover(room).settled.certainty).toBe("done")
+    expect((await recover(room)).settled.certainty).toBe("done")
     symlinkSync("elsewhere.txt", join(room.root, "link"))
-    expect(recover(room).settled.certainty).toBe("unknown")
+    expect((await recover(room)).settled.certainty).toBe("unknown")
   })
 
   test("takes its half-written file away, and no other", async () => {
     await begin()
     room.put(`.acode-${"0".repeat(32)}.tmp~`, "half")
     room.put(".acode-notes.tmp~", "hers")
-    recover(room)
+    await recover(room)
     const left = readdirSync(room.root).filter(name => name !== ".agent")
     expect(left.toSorted()).toEqual([".acode-notes.tmp~", "a.txt", "b.txt"])
   })
@@ -181,76 +181,76 @@ describe("a replacement that was interrupted", () => {
     room = dyingRoom({ files: { "d/a.txt": "old\n" } })
     await beginAndDie(room, "write_file", { path: "d/a.txt", content: "new\n" })
     renameSync(join(room.root, "d"), join(room.root, "moved"))
-    expect(recover(room).settled.certainty).toBe("unknown")
+    expect((await recover(room)).settled.certainty).toBe("unknown")
     mkdirSync(join(room.temp.outside, "elsewhere"))
     writeFileSync(join(room.temp.outside, "elsewhere/a.txt"), "new\n")
     symlinkSync(join(room.temp.outside, "elsewhere"), join(room.root, "d"))
-    expect(recover(room).settled).toMatchObject({ certainty: "unknown", changes: [] })
+    expect((await recover(room)).settled).toMatchObject({ certainty: "unknown", changes: [] })
   })
 })
 
 describe("a command that was interrupted", () => {
-  test("and could reach only the workspace is known by what changed there", () => {
+  test("and could reach only the workspace is known by what changed there", async () => {
     room = gateRoom({ files: { "a.txt": "a", "b.txt": "b" } })
-    beginCommand(room, { effectClass: "run", hasCheckpoint: true })
+    await beginCommand(room, { effectClass: "run", hasCheckpoint: true })
     room.put("a.txt", "changed")
     room.put("c.txt", "c")
     rmSync(join(room.root, "b.txt"))
-    const { settled } = recover(room)
+    const { settled } = await recover(room)
     expect(settled).toMatchObject({ certainty: "partly", cause: "failed", executionId: "exe_1" })
     expect(settled.changes.map(({ path }) => path).toSorted()).toEqual(["a.txt", "b.txt", "c.txt"])
     expect(settled.error?.message).toContain("changed since it began: ")
   })
 
-  test("and changed nothing there was not done", () => {
+  test("and changed nothing there was not done", async () => {
     room = gateRoom({ files: { "a.txt": "a" } })
-    beginCommand(room, { effectClass: "run", hasCheckpoint: true })
-    expect(recover(room).settled).toMatchObject({ certainty: "notDone", changes: [] })
+    await beginCommand(room, { effectClass: "run", hasCheckpoint: true })
+    expect((await recover(room)).settled).toMatchObject({ certainty: "notDone", changes: [] })
   })
 
-  test("and lost its pre-image is not known", () => {
+  test("and lost its pre-image is not known", async () => {
     room = gateRoom({ files: { "a.txt": "a" } })
-    beginCommand(room, { effectClass: "run", hasCheckpoint: true })
+    await beginCommand(room, { effectClass: "run", hasCheckpoint: true })
     rmSync(join(room.root, ".agent/checkpoints"), { recursive: true })
-    expect(recover(room).settled).toMatchObject({ certainty: "unknown", cause: "unknown" })
+    expect((await recover(room)).settled).toMatchObject({ certainty: "unknown", cause: "unknown" })
   })
 
-  test("and whose pre-image is damaged is not known, and can be closed", () => {
+  test("and whose pre-image is damaged is not known, and can be closed", async () => {
     room = gateRoom({ files: { "a.txt": "a" } })
-    beginCommand(room, { effectClass: "run", hasCheckpoint: true })
+    await beginCommand(room, { effectClass: "run", hasCheckpoint: true })
     const manifests = join(room.root, ".agent/checkpoints/manifests")
     for (const name of readdirSync(manifests)) writeFileSync(join(manifests, name), "{}")
-    expect(recover(room).settled).toMatchObject({ certainty: "unknown", changes: [] })
+    expect((await recover(room)).settled).toMatchObject({ certainty: "unknown", changes: [] })
   })
 
-  test("and could reach further is never known, whatever is seen", () => {
+  test("and could reach further is never known, whatever is seen", async () => {
     room = gateRoom({ files: { "a.txt": "a" } })
-    beginCommand(room, { effectClass: "once", hasCheckpoint: true })
+    await beginCommand(room, { effectClass: "once", hasCheckpoint: true })
     room.put("a.txt", "changed")
-    const { settled } = recover(room)
+    const { settled } = await recover(room)
     expect(settled).toMatchObject({ certainty: "unknown", cause: "unknown", changes: [{ path: "a.txt" }] })
     expect(settled.error?.message).toContain("whether it took effect is not known")
   })
 
-  test("and could reach further, without a pre-image, is not known either", () => {
+  test("and could reach further, without a pre-image, is not known either", async () => {
     room = gateRoom()
-    beginCommand(room, { effectClass: "once", hasCheckpoint: false })
-    expect(recover(room).settled).toMatchObject({ certainty: "unknown", changes: [] })
+    await beginCommand(room, { effectClass: "once", hasCheckpoint: false })
+    expect((await recover(room)).settled).toMatchObject({ certainty: "unknown", changes: [] })
   })
 
-  test("names at most twenty of the paths it changed", () => {
+  test("names at most twenty of the paths it changed", async () => {
     room = gateRoom()
-    beginCommand(room, { effectClass: "run", hasCheckpoint: true })
+    await beginCommand(room, { effectClass: "run", hasCheckpoint: true })
     for (let index = 0; index < 25; index++) room.put(`f${index}.txt`, "x")
-    const { settled } = recover(room)
+    const { settled } = await recover(room)
     expect(settled.changes).toHaveLength(25)
     expect(settled.error?.message).toMatch(/f\d+\.txt and 5 more$/)
   })
 
-  test("gets an end of its own, before that of its call, and both can be committed", () => {
+  test("gets an end of its own, before that of its call, and both can be committed", async () => {
     room = gateRoom()
-    beginCommand(room, { effectClass: "once", hasCheckpoint: false })
-    const { events } = recover(room)
+    await beginCommand(room, { effectClass: "once", hasCheckpoint: false })
+    const { events } = await recover(room)
     expect(events.map(({ type }) => type)).toEqual(["command.finished", "tool_call.settled"])
     room.log.append(events)
     expect(openCalls(room.events())).toEqual([])

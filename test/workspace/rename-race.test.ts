@@ -97,12 +97,12 @@ const expectedResults = new Set([
   "ACODE-FS-007",
 ])
 
-test("a tree and a checkpoint of it hold nothing from outside while the race goes on", () => {
+test("a tree and a checkpoint of it hold nothing from outside while the race goes on", async () => {
   const scope = { isProtected: () => false, ownOutputs: new Set<string>() }
   const directory = join(ws.base, "checkpoints")
   const outsideHash = new Bun.CryptoHasher("sha256").update("OUTSIDE\n").digest("hex")
   for (let round = 0; round < 200; round++) {
-    const tree = new TreeReader(ws.root, scope, new StatCache(), systemClock).read()
+    const tree = await new TreeReader(ws.root, scope, new StatCache(), systemClock).read()
     const hashes = tree.entries.map(entry => (entry.kind === "file" ? entry.sha256 : ""))
     expect(hashes).not.toContain(outsideHash)
     const store = new CheckpointStore(
@@ -111,7 +111,11 @@ test("a tree and a checkpoint of it hold nothing from outside while the race goe
       systemClock,
       noFaults,
     )
-    attempt(() => store.takeTree(`c${round}`, ws.root, tree).kind)
+    await store.takeTree(`c${round}`, ws.root, tree).catch((error: unknown) =>
+      attempt(() => {
+        throw error
+      }),
+    )
     expect(store.contents.has(outsideHash)).toBe(false)
   }
   rmSync(directory, { recursive: true, force: true })

@@ -46,6 +46,17 @@ export function codeOf(step: () => unknown): string {
   return reportOf(step)?.code ?? "none"
 }
 
+/** The same for work that takes its time. */
+export async function codeOfLater(step: () => Promise<unknown>): Promise<string> {
+  const failure = await step().then(
+    () => null,
+    (error: unknown) => error,
+  )
+  return codeOf(() => {
+    if (failure !== null) throw failure
+  })
+}
+
 export function messageOf(step: () => unknown): string {
   return reportOf(step)?.message ?? ""
 }

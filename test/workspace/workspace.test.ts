@@ -70,52 +70,55 @@ test("what is protected is not read, written, deleted, listed, found or kept", a
   expect(workspace.glob({ pattern: "**", path: ".", matchesMax: 9 }).paths).toEqual(["plain"])
   const found = await workspace.search({ pattern: "needle", path: ".", matchesMax: 9, timeoutMs: 1000 })
   expect(found.rows.map(row => row.file_path)).toEqual(["plain"])
-  expect(workspace.tree().entries.map(entry => entry.path)).toEqual(["plain"])
-  checkpoints.takeTree("c1", workspace.tree())
+  expect((await workspace.tree()).entries.map(entry => entry.path)).toEqual(["plain"])
+  await checkpoints.takeTree("c1", await workspace.tree())
   expect(checkpoints.load("c1")?.entries.size).toBe(1)
 })
 
-test("a run can be taken back: checkpoint, changes, preview, restore", () => {
+test("a run can be taken back: checkpoint, changes, preview, restore", async () => {
   const { workspace, checkpoints } = open
   ws.put("a", "1")
-  const before = workspace.tree()
-  expect(checkpoints.takeTree("c1", before).kind).toBe("taken")
+  const before = await workspace.tree()
+  expect((await checkpoints.takeTree("c1", before)).kind).toBe("taken")
   workspace.write({ path: "a", content: Buffer.from("2") })
   workspace.write({ path: "b/c", content: Buffer.from("2") })
   const checkpoint = checkpoints.load("c1")
   if (checkpoint === null) throw new Error("it was taken")
-  expect(checkpoints.changesSince(checkpoint, workspace.tree())).toEqual({
+  expect(checkpoints.changesSince(checkpoint, await workspace.tree())).toEqual({
     added: ["b/c"],
     changed: ["a"],
     removed: [],
   })
-  expect(checkpoints.plan(checkpoint, null).remove).toEqual(["b/c"])
-  expect(checkpoints.restore(checkpoint, null, work => work())).toMatchObject({ foreign: [], blocked: [] })
-  expect(workspace.tree().digest).toBe(before.digest)
+  expect((await checkpoints.plan(checkpoint, null)).remove).toEqual(["b/c"])
+  expect(await checkpoints.restore(checkpoint, null, work => work())).toMatchObject({
+    foreign: [],
+    blocked: [],
+  })
+  expect((await workspace.tree()).digest).toBe(before.digest)
   expect(existsSync(ws.path("b"))).toBe(false)
   expect(checkpoints.list().map(({ id }) => id)).toEqual(["c1"])
   expect(checkpoints.collect(systemClock.now() + 1, new Set()).removed).toEqual(["c1"])
 })
 
-test("some files can be taken back, and what was left behind removed", () => {
+test("some files can be taken back, and what was left behind removed", async () => {
   const { workspace, checkpoints } = open
   ws.put("a", "1")
-  const taken = checkpoints.takeFiles("f1", ["a", "new"])
+  const taken = await checkpoints.takeFiles("f1", ["a", "new"])
   if (taken.kind !== "taken") throw new Error("it fits")
   workspace.delete(["a"])
   workspace.write({ path: "new", content: Buffer.from("x") })
   ws.put(`.acode-${"0".repeat(32)}.tmp~`, "torn")
   expect(workspace.removeLeftovers(".")).toHaveLength(1)
-  checkpoints.restore(taken.checkpoint, null, work => work())
+  await checkpoints.restore(taken.checkpoint, null, work => work())
   expect(readdirSync(ws.root.path).sort()).toEqual([".agent", "a"])
   expect(workspace.locate("a")).toEqual({ relative: "a", kind: "file" })
 })
 
-test("hashes are remembered from one opening to the next", () => {
+test("hashes are remembered from one opening to the next", async () => {
   ws.put("a", "1")
-  open.checkpoints.takeTree("c1", open.workspace.tree())
+  await open.checkpoints.takeTree("c1", await open.workspace.tree())
   expect(readdirSync(ws.path(".agent/checkpoints")).sort()).toEqual(["contents", "manifests", "stat-cache"])
   using again = openTestWorkspace().workspace
-  expect(again.tree().digest).toBe(open.workspace.tree().digest)
+  expect((await again.tree()).digest).toBe((await open.workspace.tree()).digest)
   expect(again.path).toBe(ws.root.path)
 })

@@ -25,9 +25,9 @@ export type FinishedCheck = NewEvent<typeof CheckFinished>["data"]
  * passed. `judgement` is a model's to decide and is not for here.
  */
 export async function runCheck(parts: CheckParts, check: PlannedCheck): Promise<FinishedCheck> {
-  const treeBefore = parts.workspace.tree().digest
+  const treeBefore = (await parts.workspace.tree()).digest
   const finding = await findingOf(parts, criterionOf(parts.state, check), check)
-  const treeDigest = finding.argv === null ? treeBefore : parts.workspace.tree().digest
+  const treeDigest = finding.argv === null ? treeBefore : (await parts.workspace.tree()).digest
   const isSameTree = treeDigest === treeBefore
   return {
     criterionId: check.id,

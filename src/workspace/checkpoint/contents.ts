@@ -14,8 +14,9 @@ import { errnoOf } from "../../base/assert.ts"
 import { sha256Hex } from "../../base/canonical.ts"
 import type { Faults } from "../../base/faults.ts"
 import { Failure } from "../../domain/failure.ts"
-import { hashChunks, passingChunksOf, syncDirectory, unlikelyName, writeAll } from "../durable.ts"
+import { hashPaced, syncDirectory, unlikelyName, writeAll } from "../durable.ts"
 import { fileFailure, systemFailure } from "../failures.ts"
+import type { Pace } from "../pace.ts"
 import { ensurePrivateDirectory } from "./private-directory.ts"
 import { syncFilesystem } from "./sync-filesystem.ts"
 
@@ -39,12 +40,12 @@ export class CheckpointContents {
   }
 
   /** Copies open files. All of them are named, or a failure leaves none but whole ones. */
-  add(sources: readonly ContentSource[]): void {
+  async add(sources: readonly ContentSource[], pace: Pace): Promise<void> {
     if (sources.length === 0) return
     ensurePrivateDirectory(this.directory)
     const staged: StagedCopy[] = []
     try {
-      for (const source of sources) staged.push(this.stage(source))
+      for (const source of sources) staged.push(await this.stage(source, pace))
       this.faults.reach("checkpoint.staged")
       if (!this.syncAll(staged)) for (const { temporary } of staged) syncFile(temporary)
       this.faults.reach("checkpoint.staged-synced")
@@ -83,7 +84,7 @@ export class CheckpointContents {
     return freed
   }
 
-  private stage({ path, sha256, open }: ContentSource): StagedCopy {
+  private async stage({ path, sha256, open }: ContentSource, pace: Pace): Promise<StagedCopy> {
     const shard = join(this.directory, sha256.slice(0, 2))
     ensurePrivateDirectory(shard)
     const temporary = join(shard, `${unlikelyName()}.tmp~`)
@@ -91,7 +92,7 @@ export class CheckpointContents {
     let source = -1
     try {
       source = open()
-      const copied = hashChunks(passingChunksOf(source), chunk => writeAll(target, chunk))
+      const copied = await hashPaced(source, pace, chunk => writeAll(target, chunk))
       if (copied.sha256 !== sha256) throw fileFailure("changed", path, "changed while it was being copied")
       return { temporary, sha256, sizeBytes: copied.sizeBytes }
     } catch (error) {

@@ -2,12 +2,13 @@ import type { Tree, TreeDirectory, TreeEntry } from "../contract.ts"
 
 /**
  * Pre-images. Whoever takes, restores or collects holds the workspace: two at a time would remove each other's
- * contents. A checkpoint that has a name is whole and durable.
+ * contents. A checkpoint that has a name is whole and durable. What takes long lets signals through, and throws a
+ * Failure of the kind `interrupted` when a person stops it.
  */
 export interface Checkpoints {
-  takeTree(id: string, tree: Tree): TakeResult
+  takeTree(id: string, tree: Tree): Promise<TakeResult>
   /** Of real paths, present or not: what a tool is about to change. */
-  takeFiles(id: string, paths: readonly string[]): TakeResult
+  takeFiles(id: string, paths: readonly string[]): Promise<TakeResult>
   /** Null when there is none; a damaged one is as good as gone, and costs its own paths and nothing else. */
   load(id: string): Checkpoint | null
   /** The bytes of a file that a checkpoint names; ACODE-SEC-004 when they are gone or damaged. */
@@ -19,12 +20,12 @@ export interface Checkpoints {
   /** The same as what is there now, to be written down: restoring later insists on it. */
   contentsSince(before: Pick<Checkpoint, "entries">, tree: Tree): ExpectedContents
   /** What restoring would do. */
-  plan(checkpoint: Checkpoint, expected: ExpectedContents | null): RestorePlan
+  plan(checkpoint: Checkpoint, expected: ExpectedContents | null): Promise<RestorePlan>
   /**
    * Puts it back; files that somebody else changed stay as they are and are named. Can be repeated after a crash. Each
    * change is one piece of work for `owned`: what that throws ends it there, with the rest as it is.
    */
-  restore(checkpoint: Checkpoint, expected: ExpectedContents | null, owned: WhileOwned): Restored
+  restore(checkpoint: Checkpoint, expected: ExpectedContents | null, owned: WhileOwned): Promise<Restored>
   /** Removes checkpoints older than a time, but for some, and the contents that only they held. */
   collect(olderThanMs: number, keep: ReadonlySet<string>): CollectedCheckpoints
 }

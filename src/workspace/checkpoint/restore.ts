@@ -7,6 +7,7 @@ import { isLeftover, putContent, putSymlink } from "../atomic-write.ts"
 import type { Tree, TreeEntry } from "../contract.ts"
 import { syncDirectory } from "../durable.ts"
 import { fileFailure, onPath } from "../failures.ts"
+import type { Pace } from "../pace.ts"
 import { entryPath, type Pinned, pin } from "../pin.ts"
 import { ensureExactDirectory, exactPlace } from "../place.ts"
 import type { WorkspaceRoot } from "../root.ts"
@@ -20,12 +21,13 @@ import { contentOf, isSameEntry } from "./manifest.ts"
  * nothing. Only these paths are considered, and a path that has another content is foreign.
  */
 /** Decides, and changes nothing. `now` is the tree as it is; for some files only they are looked at. */
-export function planRestore(
+export async function planRestore(
   root: WorkspaceRoot,
   checkpoint: Checkpoint,
   now: Tree | null,
   expected: ExpectedContents | null,
-): RestorePlan {
+  pace: Pace,
+): Promise<RestorePlan> {
   const current = new Map<string, TreeEntry>()
   if (checkpoint.scope === "tree" && now !== null)
     for (const entry of now.entries) current.set(entry.path, entry)
@@ -34,6 +36,7 @@ export function planRestore(
   const write: TreeEntry[] = []
   const foreign: string[] = []
   for (const path of new Set(candidates)) {
+    if (pace.isDue()) await pace.rest()
     const before = checkpoint.entries.get(path) ?? null
     const isCovered = before !== null || checkpoint.scope === "tree" || checkpoint.absent.includes(path)
     if (!isCovered) continue
@@ -67,33 +70,34 @@ export interface RestoreSource {
   readonly checkpoint: Checkpoint
   readonly contents: CheckpointContents
   /** Reads the tree as it is; needed for a checkpoint of a tree. */
-  readonly readTree: () => Tree
+  readonly readTree: () => Promise<Tree>
   readonly expected: ExpectedContents | null
   readonly owned: WhileOwned
+  readonly pace: Pace
 }
 
 /**
  * Puts a checkpoint back. Each file changes in one step and the whole can be repeated, so a crash in the middle of it
  * only means to do it again. Ignore files go first: with those of a command in force, its other files might not show.
  */
-export function restoreCheckpoint(source: RestoreSource, faults: Faults = noFaults): Restored {
-  const { root, checkpoint, expected } = source
-  const look = () => (checkpoint.scope === "tree" ? source.readTree() : null)
+export async function restoreCheckpoint(source: RestoreSource, faults: Faults = noFaults): Promise<Restored> {
+  const { root, checkpoint, expected, pace } = source
+  const look = async () => (checkpoint.scope === "tree" ? await source.readTree() : null)
   if (checkpoint.scope === "tree" && expected === null) openDirectories(source)
   for (const directory of new Set([...(expected?.keys() ?? [])].map(path => parentOf(path))))
     source.owned(() => removeLeftovers(root, directory))
-  let now = look()
-  const first = planRestore(root, checkpoint, now, expected)
+  let now = await look()
+  const first = await planRestore(root, checkpoint, now, expected, pace)
   const rules = {
     remove: first.remove.filter(isIgnoreFile),
     write: first.write.filter(entry => isIgnoreFile(entry.path)),
     foreign: [],
   }
-  apply(source, rules, null, faults)
-  if (rules.remove.length + rules.write.length > 0) now = look()
-  const rest = planRestore(root, checkpoint, now, expected)
+  await apply(source, rules, null, faults)
+  if (rules.remove.length + rules.write.length > 0) now = await look()
+  const rest = await planRestore(root, checkpoint, now, expected, pace)
   // An ignore file that could not be put back is in the second plan as well, and is told by that.
-  const blocked = apply(source, rest, now?.directories.map(({ path }) => path) ?? null, faults)
+  const blocked = await apply(source, rest, now?.directories.map(({ path }) => path) ?? null, faults)
   const failed = new Set([...rest.foreign, ...blocked.map(({ path }) => path)])
   const write = new Map([...rules.write, ...rest.write].map(entry => [entry.path, entry]))
   return {
@@ -155,14 +159,16 @@ function* allPaths(checkpoint: Checkpoint, current: ReadonlyMap<string, TreeEntr
  * Removals first: what is in the way of an old file must be gone before it comes back. Directories that came or went
  * are seen to as well, unless only files are to be.
  */
-function apply(
+async function apply(
   source: RestoreSource,
   plan: RestorePlan,
   directories: readonly string[] | null,
   faults: Faults,
-): Restored["blocked"] {
+): Promise<Restored["blocked"]> {
   const blocked: { path: string; reason: string }[] = []
-  const attempt = (path: string, step: () => void) =>
+  const attempt = async (path: string, step: () => void) => {
+    // Between two files, so that each is the old one or the new one whenever a person stops it.
+    if (source.pace.isDue()) await source.pace.rest()
     source.owned(() => {
       try {
         onPath(path, step)
@@ -171,18 +177,19 @@ function apply(
         blocked.push({ path, reason: error.message })
       }
     })
+  }
   for (const path of plan.remove) {
-    attempt(path, () => removeExactly(source.root, path))
+    await attempt(path, () => removeExactly(source.root, path))
     faults.reach("restore.removed")
   }
   for (const path of newDirectories(source, plan, directories))
-    attempt(path, () => removeIfEmpty(source.root, path))
+    await attempt(path, () => removeIfEmpty(source.root, path))
   for (const entry of plan.write) {
-    attempt(entry.path, () => putBack(source, entry, faults))
+    await attempt(entry.path, () => putBack(source, entry, faults))
     faults.reach("restore.written")
   }
   for (const path of oldDirectories(source, directories))
-    attempt(path, () => ensureExactDirectory(source.root, path))
+    await attempt(path, () => ensureExactDirectory(source.root, path))
   return blocked
 }
 

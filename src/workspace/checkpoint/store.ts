@@ -17,6 +17,7 @@ import { Failure } from "../../domain/failure.ts"
 import type { Tree, TreeEntry } from "../contract.ts"
 import { syncDirectory, writeAll } from "../durable.ts"
 import { fileFailure, systemFailure } from "../failures.ts"
+import { Pace } from "../pace.ts"
 import { type PinRoot, pin } from "../pin.ts"
 import { digestOf } from "../tree/reader.ts"
 import { CheckpointContents, type ContentSource } from "./contents.ts"
@@ -45,9 +46,9 @@ export class CheckpointStore {
   }
 
   /** Keeps all of a tree. Only contents that no checkpoint holds yet are copied. */
-  takeTree(id: string, root: PinRoot, tree: Tree): TakeResult {
+  takeTree(id: string, root: PinRoot, tree: Tree, pace = new Pace(this.clock)): Promise<TakeResult> {
     const entries = new Map(tree.entries.map(entry => [entry.path, entry]))
-    return this.take(root, {
+    const checkpoint: Checkpoint = {
       id,
       at: toIso(this.clock.now()),
       scope: "tree",
@@ -55,14 +56,20 @@ export class CheckpointStore {
       entries,
       absent: [],
       directories: tree.directories,
-    })
+    }
+    return this.take(root, checkpoint, pace)
   }
 
   /** Keeps what is at some exact paths, or that nothing is. */
-  takeFiles(id: string, root: PinRoot, paths: readonly string[]): TakeResult {
+  async takeFiles(
+    id: string,
+    root: PinRoot,
+    paths: readonly string[],
+    pace = new Pace(this.clock),
+  ): Promise<TakeResult> {
     const found = paths.map(path => ({ path, entry: readExactEntry(root, path) }))
     const present = inTreeOrder(found.flatMap(({ entry }) => entry ?? []))
-    return this.take(root, {
+    const checkpoint: Checkpoint = {
       id,
       at: toIso(this.clock.now()),
       scope: "files",
@@ -70,7 +77,8 @@ export class CheckpointStore {
       entries: new Map(present.map(entry => [entry.path, entry])),
       absent: found.filter(({ entry }) => entry === null).map(({ path }) => path),
       directories: [],
-    })
+    }
+    return this.take(root, checkpoint, pace)
   }
 
   /** Null when there is no such checkpoint; ACODE-SEC-004 when it is damaged. */
@@ -119,7 +127,7 @@ export class CheckpointStore {
     return { removed, freedBytes: this.contents.keepOnly(referenced) }
   }
 
-  private take(root: PinRoot, checkpoint: Checkpoint): TakeResult {
+  private async take(root: PinRoot, checkpoint: Checkpoint, pace: Pace): Promise<TakeResult> {
     const sources = new Map<string, ContentSource>()
     let copiedBytes = 0
     for (const entry of checkpoint.entries.values()) {
@@ -136,7 +144,7 @@ export class CheckpointStore {
     if (sizeBytes > this.limits.totalBytesMax)
       return { kind: "tooLarge", path: null, sizeBytes, limitBytes: this.limits.totalBytesMax }
     ensurePrivateDirectory(this.directory)
-    this.contents.add([...sources.values()])
+    await this.contents.add([...sources.values()], pace)
     this.write(checkpoint)
     return { kind: "taken", checkpoint, copiedFiles: sources.size, copiedBytes }
   }

@@ -4,7 +4,8 @@ import { sha256Hex } from "../../base/canonical.ts"
 import type { Clock } from "../../base/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Tree, TreeDirectory, TreeEntry } from "../contract.ts"
-import { hashContent } from "../durable.ts"
+import { hashPaced } from "../durable.ts"
+import { Pace } from "../pace.ts"
 import { pathFromBytes } from "../path-bytes.ts"
 import { type PinRoot, pin } from "../pin.ts"
 import { type GitRules, readGitRules } from "./git-rules.ts"
@@ -35,71 +36,78 @@ export class TreeReader {
     private readonly clock: Clock,
   ) {}
 
-  read(): Tree {
-    this.git = readGitRules(this.root.path, this.git)
+  async read(pace: Pace = new Pace(this.clock)): Promise<Tree> {
+    const git = readGitRules(this.root.path, this.git)
+    this.git = git
     const found: Found = { hasher: new Bun.CryptoHasher("sha256"), entries: [], directories: [] }
-    this.walk("", this.git?.top ?? null, false, found)
+    // The last one is next: what is in a directory comes before what is beside it.
+    const open: OpenDirectory[] = [{ prefix: "", above: git?.top ?? null, trackedOnly: false }]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (pace.isDue()) await pace.rest()
+      const seen = this.list(git, next)
+      if (seen === null) continue
+      if (next.prefix !== "") found.directories.push({ path: next.prefix.slice(0, -1), mode: seen.mode })
+      for (const file of seen.listing?.files ?? []) {
+        const stat = statOf(file.absolute)
+        if (stat === null || this.isOwnOutput(stat)) continue
+        // Only what has to be hashed is waited for: in most trees that is nothing.
+        const memo =
+          this.knownMemo(file, stat) ?? (stat.isFile() ? await this.hashed(file, stat, pace) : null)
+        if (memo === null) continue
+        found.hasher.update(memo.row)
+        found.entries.push(memo.entry)
+      }
+      const above = seen.listing?.rules ?? null
+      for (const { path, trackedOnly } of seen.listing?.directories.toReversed() ?? [])
+        open.push({ prefix: `${path}/`, above, trackedOnly })
+    }
     if (this.cache.size > found.entries.length) this.forgetMissing(found.entries)
     return { digest: found.hasher.digest("hex"), entries: found.entries, directories: found.directories }
   }
 
-  private walk(prefix: string, above: IgnoreRules | null, trackedOnly: boolean, found: Found): void {
+  private list(git: GitRules | null, { prefix, above, trackedOnly }: OpenDirectory) {
     const { isProtected } = this.scope
-    const { git, root } = this
     const nowMs = this.clock.now()
-    const seen = this.listings.list({ root: root.path, prefix, git, above, trackedOnly, isProtected, nowMs })
-    if (seen === null) return
-    if (prefix !== "") found.directories.push({ path: prefix.slice(0, -1), mode: seen.mode })
-    for (const file of seen.listing?.files ?? []) this.add(file, found)
-    for (const directory of seen.listing?.directories ?? [])
-      this.walk(`${directory.path}/`, seen.listing?.rules ?? null, directory.trackedOnly, found)
+    return this.listings.list({ root: this.root.path, prefix, git, above, trackedOnly, isProtected, nowMs })
   }
 
-  private add(file: ListedFile<FileMemo>, found: Found): void {
-    const stat = statOf(file.absolute)
-    if (stat === null) return
+  private isOwnOutput({ dev, ino }: Stats): boolean {
     const { ownOutputs } = this.scope
-    if (ownOutputs.size > 0 && ownOutputs.has(`${stat.dev}:${stat.ino}`)) return
-    const memo = stat.isFile()
-      ? this.fileMemo(file, stat)
-      : stat.isSymbolicLink()
-        ? linkMemo(file, stat)
-        : null
-    if (memo === null) return
-    found.hasher.update(memo.row)
-    found.entries.push(memo.entry)
+    return ownOutputs.size > 0 && ownOutputs.has(`${dev}:${ino}`)
   }
 
-  private fileMemo(file: ListedFile<FileMemo>, stat: Stats): FileMemo {
-    const { path } = file
-    const mode = stat.mode & 0o7777
-    const sha256 = this.cache.get(path, stat) ?? this.hash(path, stat)
-    const known = file.memo
-    const isKnown = known?.entry.kind === "file" && known.entry.sha256 === sha256
-    if (known !== null && isKnown && known.entry.mode === mode) return known
-    const entry: TreeEntry = { path, kind: "file", mode, sizeBytes: stat.size, sha256 }
-    file.memo = { entry, row: digestRow(entry) }
-    return file.memo
+  private knownMemo(file: ListedFile<FileMemo>, stat: Stats): FileMemo | null {
+    if (stat.isSymbolicLink()) return linkMemo(file, stat)
+    const sha256 = stat.isFile() ? this.cache.get(file.path, stat) : null
+    return sha256 === null ? null : fileMemo(file, stat, sha256)
+  }
+
+  private async hashed(file: ListedFile<FileMemo>, stat: Stats, pace: Pace): Promise<FileMemo> {
+    if (pace.isDue()) await pace.rest()
+    return fileMemo(file, stat, await this.hash(file.path, stat, pace))
   }
 
   /** Opened below the root without following anything: a directory swapped for a symlink shows no file of elsewhere. */
-  private hash(path: string, seen: Stats): string | null {
+  private async hash(path: string, seen: Stats, pace: Pace): Promise<string | null> {
     const hashedAtMs = this.clock.now()
-    return readable(() => {
+    const fd = readable(() => {
       using file = pin(this.root, path, "never")
-      if (!file?.stat.isFile()) return null
-      const fd = openSync(file.at, constants.O_RDONLY | constants.O_NONBLOCK)
-      try {
-        const { sha256 } = hashContent(fd)
-        const after = fstatSync(fd)
-        // A file that was written while it was read has no content to remember.
-        const isSteady = after.ctimeMs === seen.ctimeMs && after.ino === seen.ino
-        if (isSteady) this.cache.set(path, after, sha256, hashedAtMs)
-        return sha256
-      } finally {
-        closeSync(fd)
-      }
+      return file?.stat.isFile() ? openSync(file.at, constants.O_RDONLY | constants.O_NONBLOCK) : null
     })
+    if (fd === null) return null
+    try {
+      const { sha256 } = await hashPaced(fd, pace)
+      const after = fstatSync(fd)
+      // A file that was written while it was read has no content to remember.
+      const isSteady = after.ctimeMs === seen.ctimeMs && after.ino === seen.ino
+      if (isSteady) this.cache.set(path, after, sha256, hashedAtMs)
+      return sha256
+    } catch (error) {
+      if (unreadable.has(errnoOf(error) ?? "")) return null
+      throw error
+    } finally {
+      closeSync(fd)
+    }
   }
 
   private forgetMissing(entries: readonly TreeEntry[]): void {
@@ -113,6 +121,12 @@ export function digestOf(entries: Iterable<TreeEntry>): string {
   return sha256Hex(Array.from(entries, digestRow).join(""))
 }
 
+interface OpenDirectory {
+  readonly prefix: string
+  readonly above: IgnoreRules | null
+  readonly trackedOnly: boolean
+}
+
 interface Found {
   readonly hasher: Bun.CryptoHasher
   readonly entries: TreeEntry[]
@@ -123,6 +137,16 @@ interface FileMemo {
   readonly entry: TreeEntry
   /** Its part of what the digest is made of. No path and no target contains a NUL. */
   readonly row: string
+}
+
+function fileMemo(file: ListedFile<FileMemo>, stat: Stats, sha256: string | null): FileMemo {
+  const mode = stat.mode & 0o7777
+  const known = file.memo
+  const isKnown = known?.entry.kind === "file" && known.entry.sha256 === sha256
+  if (known !== null && isKnown && known.entry.mode === mode) return known
+  const entry: TreeEntry = { path: file.path, kind: "file", mode, sizeBytes: stat.size, sha256 }
+  file.memo = { entry, row: digestRow(entry) }
+  return file.memo
 }
 
 function linkMemo({ path, absolute }: ListedFile<FileMemo>, stat: Stats): FileMemo | null {

@@ -49,7 +49,7 @@ describe("a command that is to succeed", () => {
       exitCode: 0,
       outputHash: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
       executionId: expect.stringMatching(/^exe_/),
-      treeDigest: room.workspace.tree().digest,
+      treeDigest: (await room.workspace.tree()).digest,
     })
     const again = await checked(room, shell("echo fine"))
     expect([again.outputHash, again.executionId === finished.executionId]).toEqual([
@@ -104,10 +104,10 @@ describe("a command that is to succeed", () => {
 
   test("that changes the tree is bound to the tree it left, and says so", async () => {
     using room = gateRoom({ files: { "a.txt": "x" } })
-    const before = room.workspace.tree().digest
+    const before = (await room.workspace.tree()).digest
     const finished = await checked(room, shell("echo y > report.txt"))
     expect(finished.treeDigest).not.toBe(before)
-    expect(finished.treeDigest).toBe(room.workspace.tree().digest)
+    expect(finished.treeDigest).toBe((await room.workspace.tree()).digest)
     expect(finished).toMatchObject({
       verdict: "passed",
       reason: "exit code 0\n(the check itself changed files of the workspace)",
@@ -130,7 +130,7 @@ describe("a file that is to exist", () => {
       exitCode: null,
       outputHash: null,
       executionId: null,
-      treeDigest: room.workspace.tree().digest,
+      treeDigest: (await room.workspace.tree()).digest,
     })
     expect(await checked(room, exists("src"))).toMatchObject({ verdict: "passed" })
     expect(await checked(room, exists("src/b.ts"))).toMatchObject({

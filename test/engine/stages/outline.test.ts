@@ -58,9 +58,9 @@ describe("the outline of a repository", () => {
     expect(outline).toContain("  a ⏎ files: ⏎ fake")
   })
 
-  test("is of the tree: what git ignores and what is protected is not in it", () => {
+  test("is of the tree: what git ignores and what is protected is not in it", async () => {
     using room = gateRoom({ files: { "src/a.ts": "", ".env": "KEY=1", "keys/id_rsa": "x" } })
-    expect(outlineOf(room.workspace.tree().entries).text).toBe(
+    expect(outlineOf((await room.workspace.tree()).entries).text).toBe(
       "1 file\ndirectories:\n  src/ 1 (1 .ts)\nfiles:\n  src/a.ts",
     )
   })

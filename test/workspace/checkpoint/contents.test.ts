@@ -2,16 +2,19 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdirSync, openSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { sha256Hex } from "../../../src/base/canonical.ts"
+import { systemClock } from "../../../src/base/clock.ts"
 import { noFaults } from "../../../src/base/faults.ts"
 import { CheckpointContents } from "../../../src/workspace/checkpoint/contents.ts"
 import { readExactEntry } from "../../../src/workspace/checkpoint/exact-entry.ts"
 import { ensurePrivateDirectory } from "../../../src/workspace/checkpoint/private-directory.ts"
 import { syncFilesystem } from "../../../src/workspace/checkpoint/sync-filesystem.ts"
-import { codeOf, type TestWorkspace, testWorkspace } from "../support.ts"
+import { Pace } from "../../../src/workspace/pace.ts"
+import { codeOf, codeOfLater, type TestWorkspace, testWorkspace } from "../support.ts"
 import { filesBelow } from "./support.ts"
 
 let ws: TestWorkspace
 let contents: CheckpointContents
+const pace = new Pace(systemClock)
 beforeEach(() => {
   ws = testWorkspace()
   contents = new CheckpointContents(ws.path("kept"), noFaults)
@@ -24,43 +27,43 @@ function source(path: string, content: string, claimed = sha256Hex(content)) {
 }
 
 describe("contents", () => {
-  test("are kept under their hash and come back", () => {
-    contents.add([source("a", "one"), source("b", "two")])
+  test("are kept under their hash and come back", async () => {
+    await contents.add([source("a", "one"), source("b", "two")], pace)
     expect(contents.has(sha256Hex("one"))).toBe(true)
     expect(contents.has(sha256Hex("three"))).toBe(false)
     expect(Buffer.from(contents.read(sha256Hex("two"))).toString()).toBe("two")
     expect(contents.storedBytes()).toBe(6)
   })
 
-  test("are known to whoever opens the directory next", () => {
-    contents.add([source("a", "one")])
+  test("are known to whoever opens the directory next", async () => {
+    await contents.add([source("a", "one")], pace)
     const next = new CheckpointContents(ws.path("kept"), noFaults)
     expect(next.has(sha256Hex("one"))).toBe(true)
     expect(next.storedBytes()).toBe(3)
   })
 
-  test("of many files are all there, whole and private", () => {
+  test("of many files are all there, whole and private", async () => {
     const many = Array.from({ length: 80 }, (_, index) => source(`f${index}`, `content ${index}`))
-    contents.add(many)
+    await contents.add(many, pace)
     const names = filesBelow(ws.path("kept"))
     expect(names).toHaveLength(80)
     for (const name of names) expect(statSync(join(ws.path("kept"), name)).mode & 0o777).toBe(0o600)
   })
 
-  test("that are not what they were said to be are refused, and none of the batch is kept", () => {
+  test("that are not what they were said to be are refused, and none of the batch is kept", async () => {
     const batch = [source("a", "one"), source("b", "changed", sha256Hex("two"))]
-    expect(codeOf(() => contents.add(batch))).toBe("ACODE-FS-007")
+    expect(await codeOfLater(() => contents.add(batch, pace))).toBe("ACODE-FS-007")
     expect(filesBelow(ws.path("kept"))).toEqual([])
   })
 
-  test("that cannot be opened leave nothing behind", () => {
+  test("that cannot be opened leave nothing behind", async () => {
     const gone = { path: "gone", sha256: sha256Hex("x"), open: () => openSync(ws.path("gone"), "r") }
-    expect(codeOf(() => contents.add([source("a", "one"), gone]))).toBe("ACODE-FS-002")
+    expect(await codeOfLater(() => contents.add([source("a", "one"), gone], pace))).toBe("ACODE-FS-002")
     expect(filesBelow(ws.path("kept"))).toEqual([])
   })
 
-  test("nobody refers to are removed, with everything that is no content", () => {
-    contents.add([source("a", "one"), source("b", "three")])
+  test("nobody refers to are removed, with everything that is no content", async () => {
+    await contents.add([source("a", "one"), source("b", "three")], pace)
     writeFileSync(join(ws.path("kept"), sha256Hex("one").slice(0, 2), "stray"), "12")
     expect(contents.keepOnly(new Set([sha256Hex("three")]))).toBe(5)
     expect(filesBelow(ws.path("kept"))).toHaveLength(1)

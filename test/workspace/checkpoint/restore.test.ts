@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs"
+import { systemClock } from "../../../src/base/clock.ts"
 import { noFaults } from "../../../src/base/faults.ts"
 import { Failure } from "../../../src/domain/failure.ts"
 import type { Checkpoint } from "../../../src/workspace/checkpoint/contract.ts"
@@ -19,6 +20,7 @@ import {
   type RestoreSource,
   restoreCheckpoint,
 } from "../../../src/workspace/checkpoint/restore.ts"
+import { Pace } from "../../../src/workspace/pace.ts"
 import { git } from "../git-repository.ts"
 import { seeded } from "../support.ts"
 import { type CheckpointBench, checkpointBench, taken } from "./support.ts"
@@ -30,16 +32,17 @@ beforeEach(() => {
 afterEach(() => ws[Symbol.dispose]())
 
 /** What the run left: the contents that restoring may replace. */
-const expectedNow = (checkpoint: Checkpoint) => contentsSince(checkpoint.entries, ws.tree().entries)
+const expectedNow = async (checkpoint: Checkpoint) =>
+  contentsSince(checkpoint.entries, (await ws.tree()).entries)
 
 describe("restoring a tree", () => {
-  test("brings back contents, modes, targets and names, and removes what was added", () => {
+  test("brings back contents, modes, targets and names, and removes what was added", async () => {
     ws.put("changed", "before", 0o640)
     ws.put("chmodded", "x", 0o755)
     ws.put("gone/deep/file", "x")
     symlinkSync("changed", ws.path("link"))
     mkdirSync(ws.path("empty"))
-    const checkpoint = ws.take("one")
+    const checkpoint = await ws.take("one")
     ws.put("changed", "after")
     chmodSync(ws.path("chmodded"), 0o600)
     rmSync(ws.path("gone"), { recursive: true })
@@ -47,8 +50,8 @@ describe("restoring a tree", () => {
     rmSync(ws.path("link"))
     symlinkSync("elsewhere", ws.path("link"))
     ws.put("added/deep/file", "x")
-    const result = ws.restore(checkpoint)
-    expect(ws.tree().digest).toBe(checkpoint.digest)
+    const result = await ws.restore(checkpoint)
+    expect((await ws.tree()).digest).toBe(checkpoint.digest)
     expect(result.remove).toEqual(["added/deep/file"])
     expect(result.write.map(entry => entry.path)).toEqual(["changed", "chmodded", "link", "gone/deep/file"])
     expect(result).toMatchObject({ foreign: [], blocked: [] })
@@ -62,120 +65,120 @@ describe("restoring a tree", () => {
     ])
   })
 
-  test("is nothing when nothing changed", () => {
+  test("is nothing when nothing changed", async () => {
     ws.put("a", "1")
-    const checkpoint = ws.take("one")
-    expect(ws.restore(checkpoint)).toEqual({ remove: [], write: [], foreign: [], blocked: [] })
+    const checkpoint = await ws.take("one")
+    expect(await ws.restore(checkpoint)).toEqual({ remove: [], write: [], foreign: [], blocked: [] })
   })
 
-  test("works where files became directories, directories files and parents symlinks", () => {
+  test("works where files became directories, directories files and parents symlinks", async () => {
     ws.put("file", "x")
     ws.put("directory/inside", "x")
     ws.put("parent/inside", "x")
-    const checkpoint = ws.take("one")
+    const checkpoint = await ws.take("one")
     rmSync(ws.path("file"))
     ws.put("file/now/a/directory", "x")
     rmSync(ws.path("directory"), { recursive: true })
     ws.put("directory", "now a file")
     rmSync(ws.path("parent"), { recursive: true })
     symlinkSync(ws.outside, ws.path("parent"))
-    ws.restore(checkpoint)
-    expect(ws.tree().digest).toBe(checkpoint.digest)
+    await ws.restore(checkpoint)
+    expect((await ws.tree()).digest).toBe(checkpoint.digest)
     expect(readdirSync(ws.outside)).toEqual(["secret.txt"])
   })
 
-  test("names what is in the way and does the rest", () => {
+  test("names what is in the way and does the rest", async () => {
     git(ws.root.path, "init", "-q")
     ws.put(".gitignore", "*.cache\n")
     ws.put("file", "x")
     ws.put("other", "x")
-    const checkpoint = ws.take("one")
+    const checkpoint = await ws.take("one")
     rmSync(ws.path("file"))
     ws.put("file/kept.cache", "precious")
     ws.put("other", "y")
-    const { blocked, write } = ws.restore(checkpoint)
+    const { blocked, write } = await ws.restore(checkpoint)
     expect(blocked.map(({ path }) => path)).toEqual(["file"])
     expect(write.map(({ path }) => path)).toEqual(["other"])
     expect(ws.read("file/kept.cache")).toBe("precious")
     expect(ws.read("other")).toBe("x")
   })
 
-  test("tells once of an ignore file that cannot be put back, and does not say it was", () => {
+  test("tells once of an ignore file that cannot be put back, and does not say it was", async () => {
     ws.put("d/.gitignore", "x\n")
-    const checkpoint = ws.take("one")
+    const checkpoint = await ws.take("one")
     rmSync(ws.path("d"), { recursive: true })
     ws.put("d", "a file where a directory was\n")
     const expected = new Map([["d/.gitignore", null]])
-    const { write, blocked } = ws.restore(checkpoint, expected)
+    const { write, blocked } = await ws.restore(checkpoint, expected)
     expect([write, blocked.map(({ path }) => path)]).toEqual([[], ["d/.gitignore"]])
   })
 
-  test("leaves ignored files alone, also when the ignore file was changed", () => {
+  test("leaves ignored files alone, also when the ignore file was changed", async () => {
     git(ws.root.path, "init", "-q")
     ws.put(".gitignore", "ignored\n")
     ws.put("ignored", "precious")
     ws.put("a", "1")
-    const checkpoint = ws.take("one")
+    const checkpoint = await ws.take("one")
     ws.put(".gitignore", "new\na\n")
     ws.put("new", "hidden by the new rules")
     ws.put("a", "2")
-    ws.restore(checkpoint)
-    expect(ws.tree().digest).toBe(checkpoint.digest)
+    await ws.restore(checkpoint)
+    expect((await ws.tree()).digest).toBe(checkpoint.digest)
     expect(ws.read("ignored")).toBe("precious")
     expect(existsSync(ws.path("new"))).toBe(false)
   })
 
-  test("opens directories and files that a command closed", () => {
+  test("opens directories and files that a command closed", async () => {
     ws.put("d/e/file", "x", 0o644)
-    const checkpoint = ws.take("one")
+    const checkpoint = await ws.take("one")
     ws.put("d/e/added", "x")
     chmodSync(ws.path("d/e/file"), 0)
     chmodSync(ws.path("d/e"), 0)
     chmodSync(ws.path("d"), 0o111)
-    expect(ws.restore(checkpoint)).toMatchObject({ remove: ["d/e/added"], blocked: [] })
-    const { digest, directories } = ws.tree()
+    expect(await ws.restore(checkpoint)).toMatchObject({ remove: ["d/e/added"], blocked: [] })
+    const { digest, directories } = await ws.tree()
     expect({ digest, directories }).toEqual({
       digest: checkpoint.digest,
       directories: [...checkpoint.directories],
     })
   })
 
-  test("brings back names that are not UTF-8", () => {
+  test("brings back names that are not UTF-8", async () => {
     const bad = Buffer.concat([Buffer.from(`${ws.root.path}/bad`), Buffer.from([0xff])])
     writeFileSync(bad, "before")
-    const checkpoint = ws.take("one")
+    const checkpoint = await ws.take("one")
     writeFileSync(bad, "after")
-    ws.restore(checkpoint)
-    expect(ws.tree().digest).toBe(checkpoint.digest)
+    await ws.restore(checkpoint)
+    expect((await ws.tree()).digest).toBe(checkpoint.digest)
   })
 
-  test("removes names that are not UTF-8, and what is in directories of such names", () => {
+  test("removes names that are not UTF-8, and what is in directories of such names", async () => {
     const inRoot = (...bytes: number[]) =>
       Buffer.concat([Buffer.from(`${ws.root.path}/bad`), Buffer.from(bytes)])
     mkdirSync(inRoot(0xfe))
     writeFileSync(inRoot(0xfe, 0x2f, 0x61), "old")
-    const checkpoint = ws.take("one")
+    const checkpoint = await ws.take("one")
     writeFileSync(inRoot(0xff), "new")
     writeFileSync(inRoot(0xfe, 0x2f, 0x62), "new")
-    expect(ws.restore(checkpoint)).toMatchObject({ remove: ["bad\udcff", "bad\udcfe/b"], blocked: [] })
-    expect(ws.tree().digest).toBe(checkpoint.digest)
+    expect(await ws.restore(checkpoint)).toMatchObject({ remove: ["bad\udcff", "bad\udcfe/b"], blocked: [] })
+    expect((await ws.tree()).digest).toBe(checkpoint.digest)
   })
 })
 
 describe("restoring what a run changed", () => {
-  test("leaves what somebody else changed since, and names it", () => {
+  test("leaves what somebody else changed since, and names it", async () => {
     ws.put("ours", "1")
     ws.put("theirs", "1")
-    const checkpoint = ws.take("one")
+    const checkpoint = await ws.take("one")
     ws.put("ours", "2")
     ws.put("theirs", "2")
     ws.put("added", "2")
     ws.put("added-then-edited", "2")
-    const expected = expectedNow(checkpoint)
+    const expected = await expectedNow(checkpoint)
     ws.put("theirs", "3")
     ws.put("added-then-edited", "3")
     ws.put("new-of-theirs", "3")
-    const result = ws.restore(checkpoint, expected)
+    const result = await ws.restore(checkpoint, expected)
     expect(result.foreign.toSorted()).toEqual(["added-then-edited", "theirs"])
     expect(result.remove).toEqual(["added"])
     expect(["ours", "theirs", "added-then-edited", "new-of-theirs"].map(ws.read)).toEqual([
@@ -187,76 +190,76 @@ describe("restoring what a run changed", () => {
     expect(existsSync(ws.path("added"))).toBe(false)
   })
 
-  test("takes a file that was already put back for done", () => {
+  test("takes a file that was already put back for done", async () => {
     ws.put("a", "1")
-    const checkpoint = ws.take("one")
+    const checkpoint = await ws.take("one")
     ws.put("a", "2")
-    const expected = expectedNow(checkpoint)
+    const expected = await expectedNow(checkpoint)
     ws.put("a", "1")
-    expect(ws.restore(checkpoint, expected)).toMatchObject({ write: [], foreign: [] })
+    expect(await ws.restore(checkpoint, expected)).toMatchObject({ write: [], foreign: [] })
   })
 
-  test("takes a file that is gone, or is no file any more, for foreign", () => {
+  test("takes a file that is gone, or is no file any more, for foreign", async () => {
     ws.put("gone", "1")
     ws.put("directory", "1")
-    const checkpoint = ws.take("one")
+    const checkpoint = await ws.take("one")
     ws.put("gone", "2")
     ws.put("directory", "2")
-    const expected = expectedNow(checkpoint)
+    const expected = await expectedNow(checkpoint)
     rmSync(ws.path("gone"))
     rmSync(ws.path("directory"))
     mkdirSync(ws.path("directory"))
-    expect(ws.restore(checkpoint, expected).foreign.toSorted()).toEqual(["directory", "gone"])
+    expect((await ws.restore(checkpoint, expected)).foreign.toSorted()).toEqual(["directory", "gone"])
   })
 })
 
 describe("restoring some files", () => {
-  test("touches no other", () => {
+  test("touches no other", async () => {
     ws.put("a", "1")
     ws.put("b", "1")
-    const checkpoint = taken(ws.store.takeFiles("f", ws.root, ["a", "new/c"]))
+    const checkpoint = taken(await ws.store.takeFiles("f", ws.root, ["a", "new/c"]))
     ws.put("a", "2")
     ws.put("b", "2")
     ws.put("new/c", "2")
-    const result = ws.restore(checkpoint)
+    const result = await ws.restore(checkpoint)
     expect(result).toMatchObject({ remove: ["new/c"], foreign: [], blocked: [] })
     expect([ws.read("a"), ws.read("b"), existsSync(ws.path("new/c"))]).toEqual(["1", "2", false])
   })
 
-  test("does not touch a path that it does not hold", () => {
+  test("does not touch a path that it does not hold", async () => {
     ws.put("a", "1")
-    const checkpoint = taken(ws.store.takeFiles("f", ws.root, ["a"]))
+    const checkpoint = taken(await ws.store.takeFiles("f", ws.root, ["a"]))
     ws.put("other", "2")
     const expected = new Map([
-      ["other", contentOf(ws.tree().entries.find(entry => entry.path === "other") ?? null)],
+      ["other", contentOf((await ws.tree()).entries.find(entry => entry.path === "other") ?? null)],
     ])
-    expect(ws.restore(checkpoint, expected)).toMatchObject({ remove: [], write: [] })
+    expect(await ws.restore(checkpoint, expected)).toMatchObject({ remove: [], write: [] })
     expect(ws.read("other")).toBe("2")
   })
 })
 
-test("a plan says what restoring would do and does nothing", () => {
+test("a plan says what restoring would do and does nothing", async () => {
   ws.put("a", "1")
-  const checkpoint = ws.take("one")
+  const checkpoint = await ws.take("one")
   ws.put("a", "2")
   ws.put("b", "2")
-  const plan = planRestore(ws.root, checkpoint, ws.tree(), null)
+  const plan = await planRestore(ws.root, checkpoint, await ws.tree(), null, new Pace(systemClock))
   expect(plan.remove).toEqual(["b"])
   expect(plan.write.map(entry => entry.path)).toEqual(["a"])
   expect(ws.read("a")).toBe("2")
 })
 
-test("changes since a checkpoint are added, changed and removed", () => {
+test("changes since a checkpoint are added, changed and removed", async () => {
   ws.put("same", "1")
   ws.put("changed", "1")
   ws.put("mode", "1")
   ws.put("removed", "1")
-  const { entries } = ws.take("one")
+  const { entries } = await ws.take("one")
   ws.put("changed", "2")
   chmodSync(ws.path("mode"), 0o755)
   rmSync(ws.path("removed"))
   ws.put("added", "1")
-  expect(changesSince(entries, ws.tree().entries)).toEqual({
+  expect(changesSince(entries, (await ws.tree()).entries)).toEqual({
     added: ["added"],
     changed: ["changed", "mode"],
     removed: ["removed"],
@@ -271,12 +274,13 @@ function sourceOf(bench: CheckpointBench, checkpoint: Checkpoint): RestoreSource
     readTree: bench.tree,
     expected: null,
     owned: work => work(),
+    pace: new Pace(systemClock),
   }
 }
 
-test("a restore changes one thing after the other as its owner, and nothing once it is not", () => {
+test("a restore changes one thing after the other as its owner, and nothing once it is not", async () => {
   for (const path of ["a", "b", "c"]) ws.put(path, "1")
-  const checkpoint = ws.take("one")
+  const checkpoint = await ws.take("one")
   for (const path of ["a", "b", "c", "d", "e"]) ws.put(path, "2")
   let changes = 0
   const owned = <Result>(work: () => Result): Result => {
@@ -284,17 +288,17 @@ test("a restore changes one thing after the other as its owner, and nothing once
     if (changes === 4) throw new Failure({ kind: "general", code: "ACODE-DB-007", message: "taken over" })
     return work()
   }
-  expect(() => restoreCheckpoint({ ...sourceOf(ws, checkpoint), owned })).toThrow("taken over")
+  await expect(restoreCheckpoint({ ...sourceOf(ws, checkpoint), owned })).rejects.toThrow("taken over")
   expect(["a", "b", "c"].map(path => readFileSync(ws.path(path), "utf8"))).toEqual(["1", "2", "2"])
   expect(["d", "e"].map(path => existsSync(ws.path(path)))).toEqual([false, false])
 })
 
-test("a restore that dies at any point, and again, ends in the checkpoint when it is repeated", () => {
-  const build = (bench: CheckpointBench) => {
+test("a restore that dies at any point, and again, ends in the checkpoint when it is repeated", async () => {
+  const build = async (bench: CheckpointBench) => {
     bench.put("a", "1")
     bench.put("b/c", "1")
     symlinkSync("a", bench.path("l"))
-    const checkpoint = bench.take("one")
+    const checkpoint = await bench.take("one")
     bench.put("a", "2")
     rmSync(bench.path("b"), { recursive: true })
     bench.put("b", "2")
@@ -304,17 +308,17 @@ test("a restore that dies at any point, and again, ends in the checkpoint when i
   }
   using whole = checkpointBench()
   const counter = dieAfter(Number.POSITIVE_INFINITY)
-  restoreCheckpoint(sourceOf(whole, build(whole)), counter)
+  await restoreCheckpoint(sourceOf(whole, await build(whole)), counter)
   expect(counter.reached()).toBeGreaterThan(10)
   for (let point = 1; point <= counter.reached(); point++) {
     using bench = checkpointBench()
-    const checkpoint = build(bench)
+    const checkpoint = await build(bench)
     const source = sourceOf(bench, checkpoint)
-    expect(() => restoreCheckpoint(source, dieAfter(point))).toThrow("power gone")
+    await expect(restoreCheckpoint(source, dieAfter(point))).rejects.toThrow("power gone")
     if (point < counter.reached() - 2)
-      expect(() => restoreCheckpoint(source, dieAfter(1))).toThrow("power gone")
-    expect(restoreCheckpoint(source, noFaults).blocked).toEqual([])
-    expect(bench.tree().digest).toBe(checkpoint.digest)
+      await expect(restoreCheckpoint(source, dieAfter(1))).rejects.toThrow("power gone")
+    expect((await restoreCheckpoint(source, noFaults)).blocked).toEqual([])
+    expect((await bench.tree()).digest).toBe(checkpoint.digest)
   }
 })
 
@@ -329,7 +333,7 @@ function dieAfter(count: number) {
   }
 }
 
-test("whatever a command does to the tree, restoring gives the digest back", () => {
+test("whatever a command does to the tree, restoring gives the digest back", async () => {
   const random = seeded(99)
   const anyPath = () => Array.from({ length: 1 + random(3) }, () => "abc"[random(3)]).join("/")
   for (let round = 0; round < 40; round++) {
@@ -350,10 +354,10 @@ test("whatever a command does to the tree, restoring gives the digest back", () 
       }
     }
     for (let count = 0; count < 15; count++) wreck()
-    const checkpoint = bench.take("one")
+    const checkpoint = await bench.take("one")
     for (let count = 0; count < 15; count++) wreck()
-    const { blocked } = bench.restore(checkpoint)
+    const { blocked } = await bench.restore(checkpoint)
     expect(blocked).toEqual([])
-    expect(bench.tree().digest).toBe(checkpoint.digest)
+    expect((await bench.tree()).digest).toBe(checkpoint.digest)
   }
 })

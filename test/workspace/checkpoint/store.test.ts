@@ -15,7 +15,7 @@ import { sha256Hex } from "../../../src/base/canonical.ts"
 import { systemClock } from "../../../src/base/clock.ts"
 import { recordPoints } from "../../../src/base/faults.ts"
 import { CheckpointStore } from "../../../src/workspace/checkpoint/store.ts"
-import { codeOf } from "../support.ts"
+import { codeOf, codeOfLater } from "../support.ts"
 import { type CheckpointBench, checkpointBench, filesBelow, roomy, taken } from "./support.ts"
 
 let ws: CheckpointBench
@@ -29,12 +29,12 @@ afterEach(() => ws[Symbol.dispose]())
 const stored = (content: string) => `${sha256Hex(content).slice(0, 2)}/${sha256Hex(content)}`
 
 describe("a checkpoint of the tree", () => {
-  test("holds every content once, byte for byte, and closed to others", () => {
+  test("holds every content once, byte for byte, and closed to others", async () => {
     ws.put("a", "same")
     ws.put("b", "same", 0o755)
     ws.put("c/d", Buffer.from([0, 255, 1]))
     symlinkSync("../outside", ws.path("link"))
-    const result = ws.store.takeTree("one", ws.root, ws.tree())
+    const result = await ws.store.takeTree("one", ws.root, await ws.tree())
     expect(result).toMatchObject({ kind: "taken", copiedFiles: 2, copiedBytes: 7 })
     expect(ws.contentNames()).toHaveLength(2)
     for (const path of ["", "contents", "manifests", "contents/*"]) {
@@ -46,24 +46,24 @@ describe("a checkpoint of the tree", () => {
       expect(statSync(join(ws.directory, name)).mode & 0o777).toBe(0o600)
   })
 
-  test("copies only what no earlier one holds", () => {
+  test("copies only what no earlier one holds", async () => {
     ws.put("a", "1")
     ws.put("b", "2")
-    ws.take("one")
+    await ws.take("one")
     ws.put("b", "3")
-    expect(ws.store.takeTree("two", ws.root, ws.tree())).toMatchObject({ copiedFiles: 1 })
-    expect(ws.store.takeTree("three", ws.root, ws.tree())).toMatchObject({ copiedFiles: 0 })
+    expect(await ws.store.takeTree("two", ws.root, await ws.tree())).toMatchObject({ copiedFiles: 1 })
+    expect(await ws.store.takeTree("three", ws.root, await ws.tree())).toMatchObject({ copiedFiles: 0 })
     const fresh = new CheckpointStore(ws.directory, roomy, systemClock)
-    expect(fresh.takeTree("four", ws.root, ws.tree())).toMatchObject({ copiedFiles: 0 })
+    expect(await fresh.takeTree("four", ws.root, await ws.tree())).toMatchObject({ copiedFiles: 0 })
   })
 
-  test("comes back from disk as it was taken, through a chain of differences", () => {
+  test("comes back from disk as it was taken, through a chain of differences", async () => {
     const all = []
     for (let round = 0; round < 60; round++) {
       ws.put(`d${round % 7}/f${round % 11}`, `${round}`)
       if (round % 5 === 4) rmSync(ws.path(`d${round % 3}`), { recursive: true, force: true })
       if (round % 6 === 0) symlinkSync(`t${round}`, ws.path(`l${round}`))
-      all.push(ws.take(`c${round}`))
+      all.push(await ws.take(`c${round}`))
     }
     const fresh = new CheckpointStore(ws.directory, roomy, systemClock)
     for (const checkpoint of all) {
@@ -77,9 +77,9 @@ describe("a checkpoint of the tree", () => {
     expect(manifests.filter(base => base === null).length).toBeLessThan(5)
   })
 
-  test("of many files is made durable in one go", () => {
+  test("of many files is made durable in one go", async () => {
     for (let index = 0; index < 100; index++) ws.put(`f${index}`, `${index}`)
-    ws.take("many")
+    await ws.take("many")
     expect(ws.contentNames()).toHaveLength(100)
   })
 
@@ -90,31 +90,31 @@ describe("a checkpoint of the tree", () => {
 })
 
 describe("a checkpoint of some files", () => {
-  test("holds what they were, or that they were not", () => {
+  test("holds what they were, or that they were not", async () => {
     ws.put("a", "1")
     ws.put("other", "2")
-    const checkpoint = taken(ws.store.takeFiles("files", ws.root, ["a", "new/b"]))
+    const checkpoint = taken(await ws.store.takeFiles("files", ws.root, ["a", "new/b"]))
     expect([...checkpoint.entries.keys()]).toEqual(["a"])
     expect(checkpoint.absent).toEqual(["new/b"])
     expect(ws.store.load("files")).toEqual(checkpoint)
     expect(ws.contentNames()).toEqual([stored("1")])
   })
 
-  test("does not disturb the chain of trees", () => {
+  test("does not disturb the chain of trees", async () => {
     ws.put("a", "1")
-    ws.take("one")
-    taken(ws.store.takeFiles("files", ws.root, ["a"]))
+    await ws.take("one")
+    taken(await ws.store.takeFiles("files", ws.root, ["a"]))
     ws.put("a", "2")
-    const two = ws.take("two")
+    const two = await ws.take("two")
     expect(ws.store.load("two")).toEqual(two)
   })
 })
 
 describe("a checkpoint that would be too much is refused and leaves nothing", () => {
-  test("for one file", () => {
+  test("for one file", async () => {
     ws.put("small", "x")
     ws.put("large", "x".repeat(2_000_000))
-    expect(ws.store.takeTree("one", ws.root, ws.tree())).toEqual({
+    expect(await ws.store.takeTree("one", ws.root, await ws.tree())).toEqual({
       kind: "tooLarge",
       path: "large",
       sizeBytes: 2_000_000,
@@ -123,42 +123,45 @@ describe("a checkpoint that would be too much is refused and leaves nothing", ()
     expect(filesBelow(ws.directory)).toEqual([])
   })
 
-  test("for all of them together, counting what is there already", () => {
+  test("for all of them together, counting what is there already", async () => {
     using small = checkpointBench({ fileBytesMax: 100, totalBytesMax: 10 })
     small.put("a", "123456")
-    small.take("one")
+    await small.take("one")
     small.put("b", "78901")
-    expect(small.store.takeTree("two", small.root, small.tree())).toEqual({
+    expect(await small.store.takeTree("two", small.root, await small.tree())).toEqual({
       kind: "tooLarge",
       path: null,
       sizeBytes: 11,
       limitBytes: 10,
     })
     rmSync(small.path("b"))
-    expect(small.store.takeTree("three", small.root, small.tree()).kind).toBe("taken")
+    expect((await small.store.takeTree("three", small.root, await small.tree())).kind).toBe("taken")
   })
 
-  test("for a file that may not be read", () => {
-    const tree = ws.tree()
+  test("for a file that may not be read", async () => {
+    const tree = await ws.tree()
     const entries = [{ path: "x", kind: "file" as const, mode: 0, sizeBytes: 1, sha256: null }]
-    expect(ws.store.takeTree("one", ws.root, { ...tree, entries })).toEqual({ kind: "unreadable", path: "x" })
+    expect(await ws.store.takeTree("one", ws.root, { ...tree, entries })).toEqual({
+      kind: "unreadable",
+      path: "x",
+    })
   })
 })
 
-test("a file that changes after the tree was read is noticed, not copied", () => {
+test("a file that changes after the tree was read is noticed, not copied", async () => {
   ws.put("a", "before")
-  const tree = ws.tree()
+  const tree = await ws.tree()
   ws.put("a", "after!")
-  expect(codeOf(() => ws.store.takeTree("one", ws.root, tree))).toBe("ACODE-FS-007")
+  expect(await codeOfLater(async () => await ws.store.takeTree("one", ws.root, tree))).toBe("ACODE-FS-007")
   rmSync(ws.path("a"))
-  expect(codeOf(() => ws.store.takeTree("one", ws.root, tree))).toBe("ACODE-FS-007")
+  expect(await codeOfLater(async () => await ws.store.takeTree("one", ws.root, tree))).toBe("ACODE-FS-007")
   expect(filesBelow(ws.directory)).toEqual([])
 })
 
 describe("what is damaged is told and not used", () => {
-  test("a manifest", () => {
+  test("a manifest", async () => {
     ws.put("a", "1")
-    ws.take("one")
+    await ws.take("one")
     const path = join(ws.directory, "manifests/one.json")
     const whole = readFileSync(path, "utf8")
     for (const broken of [
@@ -173,9 +176,9 @@ describe("what is damaged is told and not used", () => {
     }
   })
 
-  test("a content", () => {
+  test("a content", async () => {
     ws.put("a", "1")
-    ws.take("one")
+    await ws.take("one")
     const path = join(ws.directory, "contents", stored("1"))
     expect(Buffer.from(ws.store.contents.read(sha256Hex("1"))).toString()).toBe("1")
     writeFileSync(path, "2")
@@ -184,11 +187,11 @@ describe("what is damaged is told and not used", () => {
     expect(codeOf(() => ws.store.contents.read(sha256Hex("1")))).toBe("ACODE-SEC-004")
   })
 
-  test("a missing base", () => {
+  test("a missing base", async () => {
     ws.put("a", "1")
-    ws.take("one")
+    await ws.take("one")
     ws.put("a", "2")
-    ws.take("two")
+    await ws.take("two")
     rmSync(join(ws.directory, "manifests/one.json"))
     expect(codeOf(() => ws.store.load("two"))).toBe("ACODE-SEC-004")
   })
@@ -198,34 +201,34 @@ describe("what is damaged is told and not used", () => {
   })
 })
 
-test("a directory that is a symlink is not written to", () => {
+test("a directory that is a symlink is not written to", async () => {
   mkdirSync(ws.path(".agent"))
   symlinkSync(ws.outside, ws.directory)
   ws.put("a", "1")
-  expect(codeOf(() => ws.take("one"))).toBe("ACODE-SEC-006")
+  expect(await codeOfLater(async () => await ws.take("one"))).toBe("ACODE-SEC-006")
   expect(filesBelow(ws.outside)).toEqual(["secret.txt"])
 })
 
-test("a directory that is open to others is closed", () => {
+test("a directory that is open to others is closed", async () => {
   mkdirSync(ws.directory, { recursive: true })
   chmodSync(ws.directory, 0o755)
   ws.put("a", "1")
-  ws.take("one")
+  await ws.take("one")
   expect(statSync(ws.directory).mode & 0o777).toBe(0o700)
 })
 
 describe("collecting", () => {
-  test("removes what is older than the window and the contents that only it held", () => {
+  test("removes what is older than the window and the contents that only it held", async () => {
     ws.put("a", "old")
     ws.put("b", "both")
-    ws.take("one")
+    await ws.take("one")
     now += 1000
     ws.put("a", "new")
     using fresh = {
       store: new CheckpointStore(ws.directory, roomy, { now: () => now, monotonicMs: () => now }),
       [Symbol.dispose]: () => undefined,
     }
-    taken(fresh.store.takeTree("two", ws.root, ws.tree()))
+    taken(await fresh.store.takeTree("two", ws.root, await ws.tree()))
     const result = fresh.store.collect(now, new Set())
     expect(result).toEqual({ removed: ["one"], freedBytes: 3 })
     expect(ws.contentNames()).toEqual([stored("both"), stored("new")].sort())
@@ -233,12 +236,12 @@ describe("collecting", () => {
     expect(fresh.store.load("two")?.entries.size).toBe(2)
   })
 
-  test("keeps what a younger one is built on, and what is still needed", () => {
+  test("keeps what a younger one is built on, and what is still needed", async () => {
     ws.put("a", "1")
-    ws.take("base")
+    await ws.take("base")
     now += 1000
     ws.put("b", "2")
-    const young = ws.take("young")
+    const young = await ws.take("young")
     expect(ws.store.collect(now, new Set()).removed).toEqual([])
     expect(ws.store.load("young")).toEqual(young)
     now += 1000
@@ -247,10 +250,10 @@ describe("collecting", () => {
     expect(ws.contentNames()).toEqual([])
   })
 
-  test("goes on past a damaged one, which goes by the time it was written, and keeps what it may need", () => {
+  test("goes on past a damaged one, which goes by the time it was written, and keeps what it may need", async () => {
     for (const id of ["damaged", "old"]) {
       ws.put("a", id)
-      taken(ws.store.takeFiles(id, ws.root, ["a"]))
+      taken(await ws.store.takeFiles(id, ws.root, ["a"]))
     }
     const path = join(ws.directory, "manifests/damaged.json")
     const writtenAt = (ms: number) => utimesSync(path, ms / 1000, ms / 1000)
@@ -264,17 +267,17 @@ describe("collecting", () => {
     expect(ws.contentNames()).toEqual([])
   })
 
-  test("leaves files alone that are no checkpoints", () => {
+  test("leaves files alone that are no checkpoints", async () => {
     ws.put("a", "1")
-    ws.take("one")
+    await ws.take("one")
     writeFileSync(join(ws.directory, "manifests/not ours.json"), "")
     ws.store.collect(now + 1, new Set())
     expect(readdirSync(join(ws.directory, "manifests"))).toEqual(["not ours.json"])
   })
 
-  test("removes copies that were cut short", () => {
+  test("removes copies that were cut short", async () => {
     ws.put("a", "1")
-    ws.take("one")
+    await ws.take("one")
     const torn = join(ws.directory, "contents", stored("1").slice(0, 2), "torn.tmp~")
     writeFileSync(torn, "half")
     writeFileSync(join(ws.directory, "manifests", "two.json.tmp~"), "{")
@@ -284,11 +287,11 @@ describe("collecting", () => {
   })
 })
 
-test("a crash at any point leaves the older checkpoint whole and the new one whole or absent", () => {
+test("a crash at any point leaves the older checkpoint whole and the new one whole or absent", async () => {
   const points: string[] = []
   using counted = checkpointBench(roomy, systemClock, recordPoints(points))
   counted.put("a", "1")
-  counted.take("one")
+  await counted.take("one")
   expect(points).toEqual([
     "checkpoint.staged",
     "checkpoint.staged-synced",
@@ -299,7 +302,7 @@ test("a crash at any point leaves the older checkpoint whole and the new one who
   for (const point of points) {
     using bench = checkpointBench()
     bench.put("a", "1")
-    const one = bench.take("one")
+    const one = await bench.take("one")
     bench.put("a", "2")
     const fails = {
       reach: (reached: string) => {
@@ -307,11 +310,12 @@ test("a crash at any point leaves the older checkpoint whole and the new one who
       },
     }
     const store = new CheckpointStore(bench.directory, roomy, systemClock, fails)
-    expect(() => store.takeTree("two", bench.root, bench.tree())).toThrow("power gone")
+    const tree = await bench.tree()
+    await expect(store.takeTree("two", bench.root, tree)).rejects.toThrow("power gone")
     const after = new CheckpointStore(bench.directory, roomy, systemClock)
     expect(after.load("one")).toEqual(one)
     expect(after.load("two") === null).toBe(point !== "checkpoint.named")
-    expect(after.takeTree("three", bench.root, bench.tree()).kind).toBe("taken")
+    expect((await after.takeTree("three", bench.root, await bench.tree())).kind).toBe("taken")
     for (const entry of after.load("three")?.entries.values() ?? [])
       if (entry.kind === "file" && entry.sha256 !== null) after.contents.read(entry.sha256)
   }

@@ -6,6 +6,7 @@ import type { Checkpoint, TakeResult } from "../../../src/workspace/checkpoint/c
 import { restoreCheckpoint } from "../../../src/workspace/checkpoint/restore.ts"
 import { CheckpointStore } from "../../../src/workspace/checkpoint/store.ts"
 import type { Tree } from "../../../src/workspace/contract.ts"
+import { Pace } from "../../../src/workspace/pace.ts"
 import { TreeReader } from "../../../src/workspace/tree/reader.ts"
 import { StatCache } from "../../../src/workspace/tree/stat-cache.ts"
 import { type TestWorkspace, testWorkspace } from "../support.ts"
@@ -16,8 +17,8 @@ export const roomy = { fileBytesMax: 1_000_000, totalBytesMax: 10_000_000 }
 export interface CheckpointBench extends TestWorkspace {
   readonly directory: string
   readonly store: CheckpointStore
-  tree(): Tree
-  take(id: string): Checkpoint
+  tree(): Promise<Tree>
+  take(id: string): Promise<Checkpoint>
   restore(
     checkpoint: Checkpoint,
     expected?: ReadonlyMap<string, string | null>,
@@ -40,13 +41,14 @@ export function checkpointBench(
     directory,
     store,
     tree,
-    take: id => taken(store.takeTree(id, ws.root, tree())),
+    take: async id => taken(await store.takeTree(id, ws.root, await tree())),
     restore: (checkpoint, expected) =>
       restoreCheckpoint(
         {
           ...{ root: ws.root, checkpoint, contents: store.contents, readTree: tree },
           expected: expected ?? null,
           owned: work => work(),
+          pace: new Pace(systemClock),
         },
         noFaults,
       ),

@@ -32,20 +32,17 @@ const muchLater: Clock = { now: () => systemClock.now() + 60_000, monotonicMs: s
 
 const reader = (scope = everything, clock: Clock = muchLater) =>
   new TreeReader(ws.root, scope, new StatCache(), clock)
-const paths = (scope?: TreeScope) =>
-  reader(scope)
-    .read()
-    .entries.map(entry => entry.path)
+const paths = async (scope?: TreeScope) => (await reader(scope).read()).entries.map(entry => entry.path)
 
 describe("the tree of a workspace without git", () => {
-  test("is every file and symlink, files of a directory before its directories", () => {
+  test("is every file and symlink, files of a directory before its directories", async () => {
     ws.put("b.txt", "b", 0o640)
     ws.put("a/z", "z")
     ws.put("a/b/c", "c")
     ws.put(".gitignore", "b.txt\n")
     symlinkSync("../outside", ws.path("link"))
     mkdirSync(ws.path("empty"))
-    const tree = reader().read()
+    const tree = await reader().read()
     expect(tree.entries).toEqual([
       { path: ".gitignore", kind: "file", mode: 0o644, sizeBytes: 6, sha256: sha256Hex("b.txt\n") },
       { path: "b.txt", kind: "file", mode: 0o640, sizeBytes: 1, sha256: sha256Hex("b") },
@@ -57,7 +54,7 @@ describe("the tree of a workspace without git", () => {
     expect(digestOf(tree.entries)).toBe(tree.digest)
   })
 
-  test("is without .git, .agent, protected files and the files of acode's own output", () => {
+  test("is without .git, .agent, protected files and the files of acode's own output", async () => {
     for (const path of [
       ".git/config",
       ".agent/x",
@@ -73,18 +70,18 @@ describe("the tree of a workspace without git", () => {
       isProtected: (path: string) => path === ".env" || path === "secrets",
       ownOutputs: new Set([`${dev}:${ino}`]),
     }
-    expect(paths(scope)).toEqual(["kept"])
+    expect(await paths(scope)).toEqual(["kept"])
   })
 
-  test("is without what is neither file nor symlink, and does not wait for a FIFO", () => {
+  test("is without what is neither file nor symlink, and does not wait for a FIFO", async () => {
     expect(Bun.spawnSync(["mkfifo", ws.path("fifo")]).exitCode).toBe(0)
     ws.put("kept")
-    expect(paths()).toEqual(["kept"])
+    expect(await paths()).toEqual(["kept"])
   })
 
-  test("holds names that are not UTF-8", () => {
+  test("holds names that are not UTF-8", async () => {
     writeFileSync(Buffer.concat([Buffer.from(`${ws.root.path}/bad`), Buffer.from([0xff])]), "x")
-    expect(reader().read().entries).toEqual([
+    expect((await reader().read()).entries).toEqual([
       { path: "bad\udcff", kind: "file", mode: 0o644, sizeBytes: 1, sha256: sha256Hex("x") },
     ])
   })
@@ -99,64 +96,64 @@ describe("the tree of a repository", () => {
     ws.put("dist/out.js", "x")
   })
 
-  test("is without what git ignores", () => {
-    expect(paths()).toEqual([".gitignore", "src/a.ts"])
+  test("is without what git ignores", async () => {
+    expect(await paths()).toEqual([".gitignore", "src/a.ts"])
   })
 
-  test("has what git tracks although it is ignored", () => {
+  test("has what git tracks although it is ignored", async () => {
     ws.put("dist/kept/forced.js", "x")
     git(ws.root.path, "add", "-f", "dist/kept/forced.js", "src/debug.log")
-    expect(paths()).toEqual([".gitignore", "dist/kept/forced.js", "src/a.ts", "src/debug.log"])
+    expect(await paths()).toEqual([".gitignore", "dist/kept/forced.js", "src/a.ts", "src/debug.log"])
   })
 
-  test("is the list that git itself gives", () => {
+  test("is the list that git itself gives", async () => {
     ws.put("src/.gitignore", "!debug.log\n/generated\n")
     ws.put("src/generated/x", "x")
     ws.put(".git/info/exclude", "*.tmp\n")
     ws.put("a.tmp", "x")
     git(ws.root.path, "add", "src/a.ts")
     const listed = git(ws.root.path, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-    expect(paths().sort()).toEqual(listed.split("\0").filter(Boolean).sort())
+    expect((await paths()).sort()).toEqual(listed.split("\0").filter(Boolean).sort())
   })
 
-  test("below the top level obeys the ignore files above it", () => {
+  test("below the top level obeys the ignore files above it", async () => {
     using below = new WorkspaceRoot(ws.path("src"))
-    const tree = new TreeReader(below, everything, new StatCache(), muchLater).read()
+    const tree = await new TreeReader(below, everything, new StatCache(), muchLater).read()
     expect(tree.entries.map(entry => entry.path)).toEqual(["a.ts"])
   })
 
-  test("in a directory that git ignores is all of that directory", () => {
+  test("in a directory that git ignores is all of that directory", async () => {
     using ignored = new WorkspaceRoot(ws.path("dist"))
-    const tree = new TreeReader(ignored, everything, new StatCache(), muchLater).read()
+    const tree = await new TreeReader(ignored, everything, new StatCache(), muchLater).read()
     expect(tree.entries.map(entry => entry.path)).toEqual(["out.js"])
   })
 
-  test("follows its ignore files when they change", () => {
+  test("follows its ignore files when they change", async () => {
     const same = reader()
-    expect(same.read().entries).toHaveLength(2)
+    expect((await same.read()).entries).toHaveLength(2)
     ws.put(".gitignore", "src/\n")
-    expect(same.read().entries.map(entry => entry.path)).toEqual([".gitignore", "dist/out.js"])
+    expect((await same.read()).entries.map(entry => entry.path)).toEqual([".gitignore", "dist/out.js"])
   })
 })
 
 describe("the digest", () => {
-  test("is the same for the same tree elsewhere, whatever the times", () => {
+  test("is the same for the same tree elsewhere, whatever the times", async () => {
     using other = testWorkspace()
     for (const place of [ws, other]) {
       place.put("a/b", "content", 0o755)
       symlinkSync("b", place.path("a/link"))
     }
     utimesSync(ws.path("a/b"), 1, 1)
-    const there = new TreeReader(other.root, everything, new StatCache(), muchLater).read()
-    expect(reader().read().digest).toBe(there.digest)
+    const there = await new TreeReader(other.root, everything, new StatCache(), muchLater).read()
+    expect((await reader().read()).digest).toBe(there.digest)
   })
 
-  test("changes with every content, mode, name, target and kind", () => {
+  test("changes with every content, mode, name, target and kind", async () => {
     ws.put("a", "1")
     ws.put("d/b", "2")
     symlinkSync("a", ws.path("link"))
     const same = reader()
-    const digests = [same.read().digest]
+    const digests = [(await same.read()).digest]
     const steps: (() => void)[] = [
       () => ws.put("a", "3"),
       () => chmodSync(ws.path("a"), 0o755),
@@ -175,51 +172,51 @@ describe("the digest", () => {
     ]
     for (const step of steps) {
       step()
-      digests.push(same.read().digest)
-      expect(reader().read().digest).toBe(digests.at(-1) ?? "")
+      digests.push((await same.read()).digest)
+      expect((await reader().read()).digest).toBe(digests.at(-1) ?? "")
     }
     expect(new Set(digests).size).toBe(digests.length)
   })
 
-  test("is not fooled by a change of the same size in the same tick", () => {
+  test("is not fooled by a change of the same size in the same tick", async () => {
     ws.put("racy", "aaaa")
     const same = reader(everything, systemClock)
     const seen = new Set<string>()
     for (const content of ["bbbb", "cccc", "dddd", "eeee", "ffff"]) {
       writeFileSync(ws.path("racy"), content)
-      seen.add(same.read().digest)
+      seen.add((await same.read()).digest)
     }
     expect(seen.size).toBe(5)
   })
 
-  test("is not fooled by a content put back with its old time", () => {
+  test("is not fooled by a content put back with its old time", async () => {
     ws.put("file", "one")
     const { atime, mtime } = lstatSync(ws.path("file"))
     const same = reader()
-    const before = same.read().digest
+    const before = (await same.read()).digest
     writeFileSync(ws.path("file"), "two")
     utimesSync(ws.path("file"), atime, mtime)
-    expect(same.read().digest).not.toBe(before)
+    expect((await same.read()).digest).not.toBe(before)
   })
 })
 
-test("a second look opens no file that has not changed", () => {
+test("a second look opens no file that has not changed", async () => {
   for (let index = 0; index < 20; index++) ws.put(`d${index % 3}/f${index}`, `${index}`)
   const cache = new StatCache()
   const first = new TreeReader(ws.root, everything, cache, muchLater)
-  const digest = first.read().digest
+  const digest = (await first.read()).digest
   expect(cache.size).toBe(20)
   const broken = cache
     .rows()
     .map(([path, size, mtime, ctime, ino]) => [path, size, mtime, ctime, ino, "0".repeat(64)] as const)
-  const fromCache = new TreeReader(ws.root, everything, new StatCache(broken), muchLater).read()
+  const fromCache = await new TreeReader(ws.root, everything, new StatCache(broken), muchLater).read()
   expect(fromCache.entries.every(entry => entry.kind === "file" && entry.sha256 === "0".repeat(64))).toBe(
     true,
   )
-  expect(first.read().digest).toBe(digest)
+  expect((await first.read()).digest).toBe(digest)
 })
 
-test("looking again and again gives the same as looking afresh, through random changes", () => {
+test("looking again and again gives the same as looking afresh, through random changes", async () => {
   const random = seeded(42)
   const same = reader(everything, systemClock)
   for (let round = 0; round < 150; round++) {
@@ -229,6 +226,6 @@ test("looking again and again gives the same as looking afresh, through random c
     else if (kind === 1) rmSync(ws.path(`d${random(3)}`), { recursive: true, force: true })
     else if (kind === 2) ws.put(".gitignore", `f${random(4)}\n`)
     else ws.put(path, `${random(3)}`)
-    expect(same.read().digest).toBe(reader(everything, systemClock).read().digest)
+    expect((await same.read()).digest).toBe((await reader(everything, systemClock).read()).digest)
   }
 })

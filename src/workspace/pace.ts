@@ -1,0 +1,45 @@
+import type { Clock } from "../base/clock.ts"
+import { Failure } from "../domain/failure.ts"
+
+/** How long work may keep signals, timers and the renewal of leases waiting. */
+const sliceMs = 20
+
+/**
+ * Interrupts long work at short intervals: signals and timers get their turn, and work that is to stop throws an
+ * `interrupted` Failure at one of these points. Work that is shorter than one interval is never interrupted.
+ */
+export class Pace {
+  private restedMs: number
+  private stopSeenMs: number | null = null
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly stopping: () => AbortSignal | null = () => null,
+    /** How long the work may continue after it was told to stop. */
+    private readonly graceMs = 0,
+  ) {
+    this.restedMs = clock.monotonicMs()
+  }
+
+  /** Returns whether it is time to call `rest`. Cheap enough to be asked for each file. */
+  isDue(): boolean {
+    return this.clock.monotonicMs() - this.restedMs >= sliceMs
+  }
+
+  async rest(): Promise<void> {
+    await new Promise<void>(resolve => setImmediate(resolve))
+    this.restedMs = this.clock.monotonicMs()
+    if (this.stopping()?.aborted !== true) return
+    this.stopSeenMs ??= this.restedMs
+    if (this.restedMs - this.stopSeenMs >= this.graceMs) throw stopped()
+  }
+}
+
+function stopped(): Failure {
+  return new Failure({
+    kind: "interrupted",
+    code: "ACODE-EXE-009",
+    message: "interrupted while the files of the workspace were being read",
+    hint: "run it again if it is still wanted",
+  })
+}
