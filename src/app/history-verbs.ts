@@ -1,7 +1,6 @@
 import { relative, resolve } from "node:path"
 import { ApprovalRequested } from "../domain/call-events.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
-import { Failure } from "../domain/failure.ts"
 import type { SessionEvent } from "../domain/session-view.ts"
 import type { Store, StoredEvent } from "../store/contract.ts"
 import type { EvidenceHistory } from "../store/evidence/contract.ts"
@@ -11,11 +10,14 @@ import type {
   ApprovalSummary,
   SessionHistory,
 } from "../store/session/contract.ts"
+import { type RecordedKind, recordedId, unknownId } from "./recorded-id.ts"
 import { userName } from "./user-name.ts"
 import type { Wiring } from "./wire.ts"
 
 /** Looking at what was recorded, and answering what waits. A history is null when nothing was ever recorded here. */
 export interface HistoryVerbs {
+  /** The one id that is meant by a whole id, its beginning or its end; a usage failure says why there is none. */
+  idOf(typed: string, kind: RecordedKind): Promise<string>
   sessions(): Promise<SessionHistory | null>
   /** The events of one session and the answers to what it asked, oldest first and numbered from 1. */
   sessionEvents(id: string): Promise<readonly SessionEvent[]>
@@ -29,6 +31,7 @@ export interface HistoryVerbs {
 
 export function historyVerbs(wiring: Wiring): HistoryVerbs {
   return {
+    idOf: async (typed, kind) => recordedId(await wiring.existingStore(), typed, kind),
     sessions: async () => (await wiring.existingStore())?.sessions ?? null,
     sessionEvents: async id => {
       const store = await wiring.existingStore()
@@ -37,7 +40,7 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
     approvals: async () => (await wiring.existingStore())?.approvals ?? null,
     answer: async answer => {
       const store = await wiring.existingStore()
-      if (store === null) throw unknownApproval(answer.approvalId)
+      if (store === null) throw unknownId(answer.approvalId, "approval")
       const answered = store.approvals.answer({ ...answer, by: userName(), via: "command" })
       store.anchor()
       return answered
@@ -67,13 +70,4 @@ function approvalIdIn({ type, data }: StoredEvent): string | null {
   if (type !== ApprovalRequested.type) return null
   // The type of an event decides the shape of its data; nothing gets into the log that was not parsed with it.
   return (data as NewEvent<typeof ApprovalRequested>["data"]).approvalId
-}
-
-function unknownApproval(id: string): Failure {
-  return new Failure({
-    kind: "usage",
-    code: "ACODE-APPR-001",
-    message: `no approval has the id "${id}"`,
-    hint: "`acode approvals list --all` shows the ids",
-  })
 }

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs"
-import { printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { othersAnchoredAt } from "../store/anchors.ts"
 import type { AuditReport } from "../store/contract.ts"
@@ -12,6 +11,7 @@ import { historyVerbs } from "./history-verbs.ts"
 import type { ModelVerbs } from "./model/model-verbs.ts"
 import type { PlanVerbs } from "./plan-verbs.ts"
 import type { PolicyQuestions } from "./policy-questions.ts"
+import { recordedId, unknownId } from "./recorded-id.ts"
 import type { AppService, TrustedFile } from "./service.ts"
 import { ensureAgentDirectory } from "./state-directory.ts"
 import { typedCommand, typedDirectory, typedOpening } from "./typed-command.ts"
@@ -113,19 +113,12 @@ function lazyAgentVerbs(wiring: Wiring): AgentVerbs {
 /** Without a stream everything is checked; nothing is written while looking. */
 async function audit(wiring: Wiring, stream: string | null): Promise<AuditReport> {
   const { places, root } = wiring
+  if (!existsSync(places.databasePath) && stream !== null) throw unknownId(stream, "stream")
   if (!existsSync(places.databasePath))
     return nothingToAudit(othersAnchoredAt(places.anchorsDirectory, root.path, ""))
   using store = openStore({ ...(await wiring.storeOptions()), readOnly: true })
   if (stream === null) return store.verify()
-  const known = [...store.sessions.matching(stream), ...store.executions.matching(stream)]
-  const [only] = known
-  if (known.length === 1 && only !== undefined) return store.verify(only)
-  throw new Failure({
-    kind: "usage",
-    code: known.length === 0 ? "ACODE-CLI-004" : "ACODE-CLI-005",
-    message: `"${printable(stream)}" fits ${known.length} sessions and executions`,
-    hint: "`acode session list` and `acode runs list` show the ids",
-  })
+  return store.verify(recordedId(store, stream, "stream"))
 }
 
 function nothingToAudit(anchored: readonly string[]): AuditReport {

@@ -2,6 +2,7 @@ import { toIso } from "../base/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Plan } from "../domain/plan.ts"
 import type { ApprovalHistory, PlanApproval } from "../store/session/contract.ts"
+import { unknownId } from "./recorded-id.ts"
 
 export interface AuthorizationRequest {
   readonly plan: Plan
@@ -27,7 +28,8 @@ export function authorizationOf(
   const over = ({ expiresAt }: PlanApproval) =>
     refuse("E002", `the approval of this plan ended at ${expiresAt}`)
   if (approvalId !== null) {
-    const named = findNamed(approvals, approvalId)
+    const named = approvals.findPlan(approvalId)
+    if (named === null) throw unknownId(approvalId, "planApproval")
     if (named.planId !== plan.planId)
       throw refuse("E003", `the approval is of the plan "${named.planId}", and this is "${plan.planId}"`)
     if (named.planHash !== plan.hash) throw refuse("E002", changed(named))
@@ -45,15 +47,4 @@ export function authorizationOf(
 
 function changed({ planHash, approvedAt }: PlanApproval): string {
   return `the plan was changed after its approval of ${toIso(Date.parse(approvedAt))}, which is of ${planHash}`
-}
-
-function findNamed(approvals: ApprovalHistory, id: string): PlanApproval {
-  const found = approvals.findPlan(id)
-  if (found !== null) return found
-  throw new Failure({
-    kind: "usage",
-    code: "ACODE-APPR-001",
-    message: `no approval of a plan has the id "${id}"`,
-    hint: "`acode plan approve FILE` prints the id",
-  })
 }

@@ -1,6 +1,7 @@
 import { oneLine } from "../base/text.ts"
 import type { ApprovalSummary } from "../store/session/contract.ts"
 import { defineCommand } from "./definition.ts"
+import { limitFlag } from "./flags.ts"
 import { shortId } from "./format.ts"
 
 export const approvalsList = defineCommand({
@@ -9,7 +10,7 @@ export const approvalsList = defineCommand({
   arguments: [],
   flags: {
     all: { kind: "boolean", summary: "also what is answered, expired or left" },
-    limit: { kind: "number", value: "N", summary: "at most N of them (50)" },
+    limit: limitFlag("at most N of them (50)"),
   },
   examples: [
     { line: "acode approvals list", note: "what somebody at another terminal is asked" },

@@ -1,19 +1,20 @@
+import { unknownId } from "../app/recorded-id.ts"
 import { printable } from "../base/text.ts"
 import type { ApprovalSummary } from "../store/session/contract.ts"
 import { approvalLines, previewLines } from "./approval-text.ts"
 import { defineCommand } from "./definition.ts"
-import { idOf, recorded } from "./recorded-id.ts"
 
 export const approvalsShow = defineCommand({
   name: "approvals show",
   summary: "one approval: what is asked, with its preview, and how it was answered",
-  arguments: [{ name: "ID", summary: "the id, its beginning or its last characters" }],
+  arguments: [{ name: "ID", id: "approval", summary: "the id, its beginning or its last characters" }],
   flags: {},
   examples: [{ line: "acode approvals show 3f2a91bc", note: "by the id that `approvals list` shows" }],
   run: async ({ arguments: [typed = ""] }, { service, output, globals }) => {
-    const history = await (await service()).approvals()
-    const approval = history?.find(idOf(history, typed, recorded.approval)) ?? null
-    if (approval === null) return 1
+    const app = await service()
+    const id = await app.idOf(typed, "approval")
+    const approval = (await app.approvals())?.find(id) ?? null
+    if (approval === null) throw unknownId(id, "approval")
     if (globals.json) output.json(approval)
     for (const line of approvalLines(approval)) output.line(line)
     output.line(`  ${answerText(approval)}`)

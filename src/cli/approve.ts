@@ -1,19 +1,18 @@
 import { printable } from "../base/text.ts"
 import { defineCommand } from "./definition.ts"
 import { shortId } from "./format.ts"
-import { idOf, recorded } from "./recorded-id.ts"
 
 export const approve = defineCommand({
   name: "approve",
   summary: "approve what waits for an answer, from any terminal",
   description:
     "Covers exactly what `approvals show` shows, once, and for a limited time. The first answer counts.",
-  arguments: [{ name: "ID", summary: "the id, its beginning or its last characters" }],
+  arguments: [{ name: "ID", id: "approval", summary: "the id, its beginning or its last characters" }],
   flags: {},
   examples: [{ line: "acode approve 3f2a91bc", note: "after `acode approvals show 3f2a91bc`" }],
   run: async ({ arguments: [typed = ""] }, { service, output, globals }) => {
     const app = await service()
-    const approvalId = idOf(await app.approvals(), typed, recorded.approval)
+    const approvalId = await app.idOf(typed, "approval")
     const answered = await app.answer({ approvalId, answer: "granted", reason: null })
     if (globals.json) output.json(answered)
     output.line(`approved ${shortId(approvalId)}: ${printable(answered.operation)}`)

@@ -6,7 +6,9 @@ export const auditVerify = defineCommand({
   summary: "check the chain, signatures and anchors of the history",
   description:
     "Exits 0 when nothing was changed behind acode's back, 65 when something was, naming the first bad event.",
-  arguments: [{ name: "ID", summary: "a session or execution; without it everything", optional: true }],
+  arguments: [
+    { name: "ID", id: "stream", summary: "a session or execution; without it everything", optional: true },
+  ],
   flags: {},
   examples: [
     { line: "acode audit verify", note: "the whole history of this workspace" },

@@ -1,3 +1,4 @@
+import type { RecordedKind } from "../app/recorded-id.ts"
 import type { CliContext } from "./context.ts"
 import type { FlagSpecs, FlagValues } from "./flags.ts"
 
@@ -6,6 +7,8 @@ export interface ArgumentSpec {
   readonly summary: string
   readonly optional?: boolean
   readonly variadic?: boolean
+  /** It is an id of this kind, or a part of one that names no other. */
+  readonly id?: RecordedKind
 }
 
 export interface Example {

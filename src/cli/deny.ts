@@ -1,12 +1,11 @@
 import { printable } from "../base/text.ts"
 import { defineCommand } from "./definition.ts"
 import { shortId } from "./format.ts"
-import { idOf, recorded } from "./recorded-id.ts"
 
 export const deny = defineCommand({
   name: "deny",
   summary: "deny what waits for an answer, from any terminal",
-  arguments: [{ name: "ID", summary: "the id, its beginning or its last characters" }],
+  arguments: [{ name: "ID", id: "approval", summary: "the id, its beginning or its last characters" }],
   flags: { reason: { kind: "text", value: "TEXT", summary: "why, for whoever asked" } },
   examples: [
     { line: "acode deny 3f2a91bc", note: "by the id that `approvals list` shows" },
@@ -14,7 +13,7 @@ export const deny = defineCommand({
   ],
   run: async ({ arguments: [typed = ""], flags }, { service, output, globals }) => {
     const app = await service()
-    const approvalId = idOf(await app.approvals(), typed, recorded.approval)
+    const approvalId = await app.idOf(typed, "approval")
     const answered = await app.answer({ approvalId, answer: "refused", reason: flags.reason ?? null })
     if (globals.json) output.json(answered)
     output.line(`denied ${shortId(approvalId)}: ${printable(answered.operation)}`)

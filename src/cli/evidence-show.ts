@@ -1,24 +1,25 @@
+import { unknownId } from "../app/recorded-id.ts"
 import { oneLine } from "../base/text.ts"
 import type { EvidenceDetails } from "../store/evidence/contract.ts"
 import { certaintyText } from "./certainty-text.ts"
 import type { CliContext } from "./context.ts"
 import { defineCommand } from "./definition.ts"
 import { durationText } from "./format.ts"
-import { idOf, recorded } from "./recorded-id.ts"
 
 export const evidenceShow = defineCommand({
   name: "evidence show",
   summary: "one call: its arguments, its outcome and what it gave back",
-  arguments: [{ name: "ID", summary: "the id, its beginning or its last characters" }],
+  arguments: [{ name: "ID", id: "evidence", summary: "the id, its beginning or its last characters" }],
   flags: {},
   examples: [
     { line: "acode evidence show 3f2a91bc", note: "by the id that the other queries show" },
     { line: "acode evidence show 3f2a91bc --json", note: "with everything it gave back" },
   ],
   run: async ({ arguments: [typed = ""] }, context) => {
-    const history = await (await context.service()).evidence()
-    const found = history?.show(idOf(history, typed, recorded.evidence)) ?? null
-    if (found === null) return 1
+    const app = await context.service()
+    const id = await app.idOf(typed, "evidence")
+    const found = (await app.evidence())?.show(id) ?? null
+    if (found === null) throw unknownId(id, "evidence")
     if (context.globals.json) context.output.json(found)
     print(found, context)
     return 0

@@ -5,6 +5,7 @@ import {
   captureModes,
   type ExecutionOptions,
   environmentModes,
+  limitRanges,
   networkChoices,
   sandboxChoices,
 } from "../domain/command.ts"
@@ -15,11 +16,10 @@ import type { CliContext } from "./context.ts"
 import { type CliInput, defineCommand } from "./definition.ts"
 import type { FlagSpecs } from "./flags.ts"
 import { interruption } from "./interruption.ts"
-import { checkLimitFlags } from "./limit-flags.ts"
 import { OutputClosed, OutputLost, writeChunk } from "./output.ts"
 
 const flags = {
-  timeout: { kind: "number", value: "SECONDS", summary: "stop it after this long; fractions allowed" },
+  timeout: limit("SECONDS", "stop it after this long; fractions allowed", limitRanges.timeoutMs, 1000),
   cwd: { kind: "text", value: "DIR", summary: "run it in DIR of the workspace instead of here" },
   env: {
     kind: "list",
@@ -29,7 +29,10 @@ const flags = {
   "env-mode": { kind: "choice", choices: environmentModes, summary: "what it gets of your environment" },
   shell: { kind: "boolean", summary: "give the one string to /bin/sh" },
   capture: { kind: "choice", choices: captureModes, summary: "which output is kept" },
-  "max-output": { kind: "number", value: "BYTES", summary: "how much of each stream stands in the result" },
+  "max-output": {
+    ...limit("BYTES", "how much of each stream stands in the result", limitRanges.outputBytesMax, 1),
+    isWhole: true,
+  },
   sandbox: { kind: "choice", choices: sandboxChoices, summary: "how it is confined" },
   network: { kind: "choice", choices: networkChoices, summary: "none, or all of this machine's network" },
   writable: {
@@ -37,8 +40,14 @@ const flags = {
     value: "PATH",
     summary: "open a path for writing, protected ones too; from here, else from the root; may be repeated",
   },
-  memory: { kind: "number", value: "MB", summary: "end it when the whole tree uses more" },
+  memory: limit("MB", "end it when the whole tree uses more", limitRanges.memoryBytesMax, 1024 * 1024),
 } as const satisfies FlagSpecs
+
+/** A limit in the unit of its flag; one of those is `factor` of the limit's own. */
+function limit(value: string, summary: string, { min, max }: { min: number; max: number }, factor: number) {
+  const range = { min: min / factor, max: max / factor, isWhole: false, code: "ACODE-EXE-007" } as const
+  return { kind: "number", value, summary, ...range } as const
+}
 
 export const exec = defineCommand({
   name: "exec",
@@ -63,7 +72,6 @@ export const exec = defineCommand({
   passthrough: true,
   usageExitCode: 125,
   run: async (input, context) => {
-    checkLimitFlags(input.flags)
     const service = await context.service()
     const command = await service.commandOf(input.arguments, formOf(input))
     using interrupt = interruption()

@@ -1,7 +1,8 @@
 import { unreachable } from "../base/assert.ts"
-import { nearest, printable } from "../base/text.ts"
+import { nearest, oneLine, printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
-import type { FlagSpec, FlagSpecs } from "./flags.ts"
+import type { DurationFlag, FlagSpec, FlagSpecs, NumberFlag } from "./flags.ts"
+import { durationOf, durationText, instantText, isInstant } from "./instant.ts"
 import type { WordReader } from "./word-reader.ts"
 
 export type Values = Record<string, unknown>
@@ -46,15 +47,18 @@ function flagValue(
     case "optional":
       return inline ?? true
     case "text":
+    case "id":
       return takeValue(flag, inline, reader)
     case "list":
       return [...(Array.isArray(before) ? before : []), takeValue(flag, inline, reader)]
-    case "number": {
+    case "number":
+      return numberOf(spec, flag, takeValue(flag, inline, reader))
+    case "duration":
+      return durationIn(spec, flag, takeValue(flag, inline, reader))
+    case "time": {
       const text = takeValue(flag, inline, reader)
-      const number = Number(text)
-      if (text.trim() === "" || !Number.isFinite(number))
-        throw malformed(flag, `"${printable(text)}" is not a number`)
-      return number
+      if (!isInstant(text)) throw malformed(flag, `takes ${instantText}, not "${shown(text)}"`)
+      return text
     }
     case "choice": {
       const text = takeValue(flag, inline, reader)
@@ -65,6 +69,35 @@ function flagValue(
     default:
       return unreachable(spec)
   }
+}
+
+/** Digits only: `1e3`, `0x10` and `Infinity` are numbers to JavaScript and typing errors to a person. */
+function numberOf({ min, max, isWhole, value, code }: NumberFlag, flag: string, typed: string): number {
+  const isPlain = isWhole ? /^\d{1,15}$/.test(typed) : /^(?:\d{1,15}(?:\.\d{0,9})?|\.\d{1,9})$/.test(typed)
+  const number = Number(typed)
+  if (isPlain && number >= min && number <= max) return number
+  const what = value === "N" ? "" : ` of ${value === "MB" ? value : value.toLowerCase()}`
+  const why = `takes a ${isWhole ? "whole " : ""}number${what} from ${min} to ${max}, not "${shown(typed)}"`
+  const { report } = malformed(flag, why)
+  if (typed.trim() === "" || !Number.isFinite(number)) throw new Failure(report)
+  throw new OutOfRange({ ...report, code: code ?? report.code })
+}
+
+/** A number that the flag does not take: whoever typed it meant this flag and no word of another program. */
+export class OutOfRange extends Failure {}
+
+function durationIn({ minMs, maxMs }: DurationFlag, flag: string, typed: string): number {
+  const ms = durationOf(typed)
+  if (ms === null) throw malformed(flag, `takes ${durationText}, not "${shown(typed)}"`)
+  if (ms >= minMs && ms <= maxMs) return ms
+  throw malformed(
+    flag,
+    `takes a duration from ${minMs / 1000}s to ${maxMs / 86_400_000}d, not ${shown(typed)}`,
+  )
+}
+
+function shown(typed: string): string {
+  return oneLine(typed, 80)
 }
 
 function takeValue(flag: string, inline: string | null, reader: WordReader): string {

@@ -1,21 +1,65 @@
+import type { RecordedKind } from "../app/recorded-id.ts"
+
 /** A flag as data: parsing, help, documentation and completion all read the same table. */
 export type FlagSpec =
   | { readonly kind: "boolean"; readonly summary: string; readonly short?: string }
   | { readonly kind: "text"; readonly value: string; readonly summary: string; readonly short?: string }
-  | { readonly kind: "number"; readonly value: string; readonly summary: string }
+  | NumberFlag
+  | DurationFlag
+  /** A point in time, or how long ago; checked when it is read and given as typed, for `instantOf`. */
+  | { readonly kind: "time"; readonly value: "TIME"; readonly summary: string }
+  /** A whole id, its beginning or its end, as typed: `idOf` of the service says which one is meant. */
+  | { readonly kind: "id"; readonly of: RecordedKind; readonly value: "ID"; readonly summary: string }
   | { readonly kind: "choice"; readonly choices: readonly string[]; readonly summary: string }
   /** May be given many times. */
   | { readonly kind: "list"; readonly value: string; readonly summary: string }
   /** May stand alone or with `=value`. */
   | { readonly kind: "optional"; readonly value: string; readonly summary: string }
 
+/** A number in plain digits, between two bounds that both count. */
+export interface NumberFlag {
+  readonly kind: "number"
+  readonly value: string
+  readonly summary: string
+  readonly min: number
+  readonly max: number
+  /** Fractions are refused. */
+  readonly isWhole: boolean
+  /** The code of a number out of range, where it is not the general one. */
+  readonly code?: string
+}
+
+/** `90s`, `30m`, `1h`, `7d`, `2w`; given in milliseconds. */
+export interface DurationFlag {
+  readonly kind: "duration"
+  readonly value: string
+  readonly summary: string
+  readonly minMs: number
+  readonly maxMs: number
+}
+
+/** Returns the flag that bounds how much a listing shows. */
+export function limitFlag(summary: string) {
+  return { kind: "number", value: "N", summary, min: 1, max: 1_000_000_000, isWhole: true } as const
+}
+
+/** The flags of a listing that begins or ends at a point in time. */
+export const timeFlags = {
+  since: {
+    kind: "time",
+    value: "TIME",
+    summary: "from this time on: 2026-01-15T00:00:00Z, 2026-01-15 or 2h",
+  },
+  until: { kind: "time", value: "TIME", summary: "before this time" },
+} as const satisfies FlagSpecs
+
 export type FlagSpecs = Readonly<Record<string, FlagSpec>>
 
 export type FlagValue<Spec extends FlagSpec> = Spec extends { kind: "boolean" }
   ? boolean
-  : Spec extends { kind: "text" }
+  : Spec extends { kind: "text" | "time" | "id" }
     ? string | undefined
-    : Spec extends { kind: "number" }
+    : Spec extends { kind: "number" | "duration" }
       ? number | undefined
       : Spec extends { kind: "choice"; choices: readonly (infer Choice)[] }
         ? Choice | undefined

@@ -1,6 +1,4 @@
 import { toIso } from "../base/clock.ts"
-import { printable } from "../base/text.ts"
-import { Failure } from "../domain/failure.ts"
 
 const units: Readonly<Record<string, number>> = {
   s: 1000,
@@ -10,27 +8,33 @@ const units: Readonly<Record<string, number>> = {
   w: 604_800_000,
 }
 
-/** `30d`, `12h`, `90s` as milliseconds. */
-export function durationOf(typed: string): number {
+/** What a person is told to type. */
+export const durationText = "a duration such as 30d, 12h or 90s"
+export const instantText = "a time such as 2026-01-15T00:00:00Z, 2026-01-15 or 2h"
+
+/** A century: behind it lies no history, and no clock that could be asked. */
+const durationMsMax = 36_525 * 86_400_000
+
+/** Returns `30d`, `12h`, `90s` as milliseconds; null for anything else and for more than a century. */
+export function durationOf(typed: string): number | null {
   const found = typed.match(/^(\d+(?:\.\d+)?)([smhdw])$/)
-  const unit = units[found?.[2] ?? ""]
-  if (found === null || unit === undefined) throw unreadable(typed, "a duration such as 30d, 12h or 90s")
-  return Number(found[1]) * unit
+  const ms = Math.round(Number(found?.[1]) * (units[found?.[2] ?? ""] ?? Number.NaN))
+  return ms <= durationMsMax ? ms : null
 }
 
-/** A point in time: ISO, a date, or a duration back from now. Always given back as UTC. */
+/** Whether a person can mean a point in time by it: ISO, a date, or a duration back from now. */
+export function isInstant(typed: string): boolean {
+  if (durationOf(typed) !== null) return true
+  const [, year, month, day] =
+    typed.match(/^(\d{4})-(\d{2})-(\d{2})(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2})?)?$/) ?? []
+  if (Number.isNaN(Date.parse(typed))) return false
+  // Date.parse takes the 30th of February for a day in March.
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)))
+  return date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day)
+}
+
+/** Returns what `isInstant` accepts as a point in time in UTC. */
 export function instantOf(typed: string, now: number): string {
-  if (/^\d+(?:\.\d+)?[smhdw]$/.test(typed)) return toIso(now - durationOf(typed))
-  const time = /^\d{4}-\d{2}-\d{2}/.test(typed) ? Date.parse(typed) : Number.NaN
-  if (Number.isNaN(time)) throw unreadable(typed, "a time such as 2026-01-15T00:00:00Z, 2026-01-15 or 2h")
-  return toIso(time)
-}
-
-function unreadable(typed: string, wanted: string): Failure {
-  return new Failure({
-    kind: "usage",
-    code: "ACODE-CLI-002",
-    message: `"${printable(typed)}" is not ${wanted}`,
-    hint: `give ${wanted}`,
-  })
+  const agoMs = durationOf(typed)
+  return toIso(agoMs === null ? Date.parse(typed) : now - agoMs)
 }

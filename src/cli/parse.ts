@@ -1,7 +1,7 @@
 import { nearest, printable } from "../base/text.ts"
 import { Failure, type FailureReport } from "../domain/failure.ts"
 import type { CliCommand, CliInput } from "./definition.ts"
-import { readFlags, usageFailure, type Values } from "./flag-reading.ts"
+import { OutOfRange, readFlags, usageFailure, type Values } from "./flag-reading.ts"
 import { type FlagSpecs, type GlobalFlags, globalFlags } from "./flags.ts"
 import { WordReader } from "./word-reader.ts"
 
@@ -129,7 +129,7 @@ function ownFlagsOnly(rest: readonly string[], specs: FlagSpecs, own: readonly s
   try {
     readFlags(reader, ownSpecs, values)
   } catch (error) {
-    if (error instanceof Failure) return null
+    if (error instanceof Failure && !(error instanceof OutOfRange)) return null
     throw error
   }
   return reader.isDone() ? values : null

@@ -1,6 +1,5 @@
 import { planLines } from "../domain/plan-listing.ts"
 import { defineCommand } from "./definition.ts"
-import { durationOf } from "./instant.ts"
 import { planArgument, validPlan } from "./plan-file.ts"
 
 export const planApprove = defineCommand({
@@ -11,16 +10,21 @@ export const planApprove = defineCommand({
     "The approval is of the content, not of the file name: any change but spacing and the order of keys ends it.",
   arguments: [planArgument],
   flags: {
-    expires: { kind: "text", value: "DURATION", summary: "how long it holds: 90s, 30m, 1h (default), 7d" },
+    expires: {
+      kind: "duration",
+      value: "DURATION",
+      summary: "how long it holds: 90s, 30m, 1h (default), 7d; at most a year",
+      minMs: 1,
+      maxMs: 366 * 86_400_000,
+    },
   },
   examples: [
     { line: "acode plan approve plan.json", note: "holds for an hour" },
     { line: "acode plan approve plan.json --expires 7d", note: "for longer" },
   ],
   run: async ({ arguments: [file = ""], flags }, { output, globals, service }) => {
-    const forMs = durationOf(flags.expires ?? "1h")
     const plan = await validPlan(file)
-    const approval = await (await service()).approvePlan(plan, forMs)
+    const approval = await (await service()).approvePlan(plan, flags.expires ?? 3_600_000)
     if (globals.json) output.json({ id: approval.approvalId, ...approval })
     for (const line of planLines(plan)) output.line(line)
     output.line()

@@ -18,7 +18,12 @@ export const planRun = defineCommand({
     "A run that was interrupted is reported and never taken up again by itself.",
   arguments: [planArgument],
   flags: {
-    approval: { kind: "text", value: "ID", summary: "run under this approval and no other" },
+    approval: {
+      kind: "id",
+      of: "planApproval",
+      value: "ID",
+      summary: "run under this approval and no other",
+    },
   },
   examples: [
     { line: "acode plan approve plan.json && acode plan run plan.json", note: "the usual way" },
@@ -31,7 +36,7 @@ export const planRun = defineCommand({
     const result = await service.runPlan({
       plan,
       where: file,
-      approvalId: flags.approval ?? null,
+      approvalId: flags.approval === undefined ? null : await service.idOf(flags.approval, "planApproval"),
       watcher: watcherOf(context),
       signal: interrupted.signal,
       isInteractive: isInteractive(context),

@@ -1,6 +1,5 @@
 import { modes } from "../domain/model-choice.ts"
 import type { PipelineLimits, PipelineSettings } from "../domain/pipeline/settings.ts"
-import { usageFailure } from "./flag-reading.ts"
 import type { FlagSpecs, FlagValues } from "./flags.ts"
 
 /** What `run` and `resume` both take: the model, the limits, and who is asked. */
@@ -8,18 +7,18 @@ export const sessionFlags = {
   model: { kind: "text", value: "NAME", summary: "the model that is asked: NAME or PROVIDER/NAME" },
   "plan-only": { kind: "boolean", summary: "stop when there is a plan; `acode resume` goes on" },
   "approve-plan": { kind: "boolean", summary: "let a person approve the plan, whatever --yes says" },
-  "max-cycles": { kind: "number", value: "N", summary: "how often each way back may be taken, 0 to 10 (3)" },
-  "max-turns": { kind: "number", value: "N", summary: "how many replies of the model a step may take (10)" },
-  "max-context-tokens": {
-    kind: "number",
-    value: "N",
-    summary: "how long a request to the model may be; older results are left out (no limit)",
-  },
-  "max-tokens": {
-    kind: "number",
-    value: "N",
-    summary: "how many tokens all requests and replies of the session may take (no limit)",
-  },
+  "max-cycles": count("how often each way back may be taken, 0 to 10 (3)", 0, 10),
+  "max-turns": count("how many replies of the model a step may take (10)", 1, 1000),
+  "max-context-tokens": count(
+    "how long a request to the model may be; older results are left out (no limit)",
+    256,
+    10_000_000,
+  ),
+  "max-tokens": count(
+    "how many tokens all requests and replies of the session may take (no limit)",
+    1,
+    1_000_000_000_000,
+  ),
   "planner-timeout": seconds("the planner", "120"),
   "executor-timeout": seconds("the executor", "no limit"),
   "verifier-timeout": seconds("the verifier", "180"),
@@ -43,8 +42,19 @@ export const sessionFlags = {
 
 export type SessionFlags = FlagValues<typeof sessionFlags>
 
+function count(summary: string, min: number, max: number) {
+  return { kind: "number", value: "N", summary, min, max, isWhole: true } as const
+}
+
 function seconds(what: string, usual: string) {
-  return { kind: "number", value: "SECONDS", summary: `how long ${what} may take (${usual})` } as const
+  return {
+    kind: "number",
+    value: "SECONDS",
+    summary: `how long ${what} may take (${usual})`,
+    min: 0.01,
+    max: 7 * 24 * 3600,
+    isWhole: false,
+  } as const
 }
 
 /**
@@ -72,53 +82,22 @@ export function settingsChange(
 }
 
 function changeOfLimits(flags: SessionFlags): (limits: PipelineLimits) => PipelineLimits {
-  const cyclesMax = countIn(flags, "max-cycles", 0, 10)
-  const turnsMax = countIn(flags, "max-turns", 1, 1000)
-  const contextTokensMax = countIn(flags, "max-context-tokens", 256, 10_000_000)
-  const tokensMax = countIn(flags, "max-tokens", 1, 1_000_000_000_000)
-  const timeouts = {
-    planner: millisecondsIn(flags, "planner-timeout"),
-    executor: millisecondsIn(flags, "executor-timeout"),
-    verifier: millisecondsIn(flags, "verifier-timeout"),
-    reviewer: millisecondsIn(flags, "reviewer-timeout"),
-  }
-  const stepTimeoutMs = millisecondsIn(flags, "executor-step-timeout")
   return limits => ({
     ...limits,
-    cyclesMax: cyclesMax ?? limits.cyclesMax,
-    turnsMax: turnsMax ?? limits.turnsMax,
-    contextTokensMax: contextTokensMax ?? limits.contextTokensMax,
-    tokensMax: tokensMax ?? limits.tokensMax,
+    cyclesMax: flags["max-cycles"] ?? limits.cyclesMax,
+    turnsMax: flags["max-turns"] ?? limits.turnsMax,
+    contextTokensMax: flags["max-context-tokens"] ?? limits.contextTokensMax,
+    tokensMax: flags["max-tokens"] ?? limits.tokensMax,
     stageTimeoutMs: {
-      planner: timeouts.planner ?? limits.stageTimeoutMs.planner,
-      executor: timeouts.executor ?? limits.stageTimeoutMs.executor,
-      verifier: timeouts.verifier ?? limits.stageTimeoutMs.verifier,
-      reviewer: timeouts.reviewer ?? limits.stageTimeoutMs.reviewer,
+      planner: milliseconds(flags["planner-timeout"]) ?? limits.stageTimeoutMs.planner,
+      executor: milliseconds(flags["executor-timeout"]) ?? limits.stageTimeoutMs.executor,
+      verifier: milliseconds(flags["verifier-timeout"]) ?? limits.stageTimeoutMs.verifier,
+      reviewer: milliseconds(flags["reviewer-timeout"]) ?? limits.stageTimeoutMs.reviewer,
     },
-    stepTimeoutMs: stepTimeoutMs ?? limits.stepTimeoutMs,
+    stepTimeoutMs: milliseconds(flags["executor-step-timeout"]) ?? limits.stepTimeoutMs,
   })
 }
 
-type NumberFlag = {
-  [Name in keyof SessionFlags]: SessionFlags[Name] extends number | undefined ? Name : never
-}[keyof SessionFlags]
-
-function countIn(flags: SessionFlags, name: NumberFlag, min: number, max: number): number | null {
-  const given = flags[name]
-  if (given === undefined) return null
-  if (Number.isInteger(given) && given >= min && given <= max) return given
-  throw usageFailure("ACODE-CLI-002", `--${name} is a whole number from ${min} to ${max}, not ${given}`)
-}
-
-const secondsMin = 0.01
-const secondsMax = 7 * 24 * 3600
-
-function millisecondsIn(flags: SessionFlags, name: NumberFlag): number | null {
-  const given = flags[name]
-  if (given === undefined) return null
-  if (given >= secondsMin && given <= secondsMax) return Math.round(given * 1000)
-  throw usageFailure(
-    "ACODE-CLI-002",
-    `--${name} is a number of seconds from ${secondsMin} to ${secondsMax}, not ${given}`,
-  )
+function milliseconds(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.round(seconds * 1000)
 }

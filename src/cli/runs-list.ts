@@ -1,6 +1,7 @@
 import { oneLine } from "../base/text.ts"
 import type { ExecutionFilter, ExecutionSummary } from "../store/contract.ts"
 import { defineCommand } from "./definition.ts"
+import { limitFlag, timeFlags } from "./flags.ts"
 import { durationText, shortId } from "./format.ts"
 import { instantOf } from "./instant.ts"
 
@@ -9,18 +10,13 @@ export const runsList = defineCommand({
   summary: "executions recorded in this workspace, newest first",
   arguments: [],
   flags: {
-    limit: { kind: "number", value: "N", summary: "at most N of them (50)" },
-    "run-id": { kind: "text", value: "ID", summary: "of one invocation of acode" },
-    "session-id": { kind: "text", value: "ID", summary: "of one session" },
-    "task-id": { kind: "text", value: "ID", summary: "of one task" },
+    limit: limitFlag("at most N of them (50)"),
+    "run-id": { kind: "id", of: "run", value: "ID", summary: "of one invocation of acode" },
+    "session-id": { kind: "id", of: "session", value: "ID", summary: "of one session" },
+    "task-id": { kind: "id", of: "task", value: "ID", summary: "of one task" },
     failed: { kind: "boolean", summary: "only those that did not succeed" },
     command: { kind: "text", value: "GLOB", summary: "command lines that match, such as 'npm *'" },
-    since: {
-      kind: "text",
-      value: "TIME",
-      summary: "from this time on: 2026-01-15T00:00:00Z, 2026-01-15 or 2h",
-    },
-    until: { kind: "text", value: "TIME", summary: "before this time" },
+    ...timeFlags,
   },
   examples: [
     { line: "acode runs list --failed", note: "what went wrong lately" },
@@ -30,9 +26,11 @@ export const runsList = defineCommand({
     const app = await service()
     const filter: ExecutionFilter = {
       limit: flags.limit ?? 50,
-      ...(flags["run-id"] === undefined ? {} : { runId: flags["run-id"] }),
-      ...(flags["session-id"] === undefined ? {} : { sessionId: flags["session-id"] }),
-      ...(flags["task-id"] === undefined ? {} : { taskId: flags["task-id"] }),
+      ...(flags["run-id"] === undefined ? {} : { runId: await app.idOf(flags["run-id"], "run") }),
+      ...(flags["session-id"] === undefined
+        ? {}
+        : { sessionId: await app.idOf(flags["session-id"], "session") }),
+      ...(flags["task-id"] === undefined ? {} : { taskId: await app.idOf(flags["task-id"], "task") }),
       ...(flags.failed ? { failed: true } : {}),
       ...(flags.command === undefined ? {} : { command: flags.command }),
       ...(flags.since === undefined ? {} : { since: instantOf(flags.since, app.now()) }),

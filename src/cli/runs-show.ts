@@ -1,14 +1,14 @@
 import { oneLine, shellQuoted } from "../base/text.ts"
 import type { CommandResult, ExecutionRecord, TruncatedStream } from "../domain/command-result.ts"
+import { Failure } from "../domain/failure.ts"
 import type { CliContext } from "./context.ts"
 import { defineCommand } from "./definition.ts"
 import { bytesText, durationText } from "./format.ts"
-import { idOf, recorded } from "./recorded-id.ts"
 
 export const runsShow = defineCommand({
   name: "runs show",
   summary: "one execution: what ran, how it ended, what it printed",
-  arguments: [{ name: "ID", summary: "the id, its beginning or its last characters" }],
+  arguments: [{ name: "ID", id: "execution", summary: "the id, its beginning or its last characters" }],
   flags: {
     "full-output": {
       kind: "boolean",
@@ -23,9 +23,9 @@ export const runsShow = defineCommand({
   ],
   run: async ({ arguments: [typed = ""], flags }, context) => {
     const app = await context.service()
-    const history = await app.executions()
-    const record = history?.show(idOf(history, typed, recorded.execution)) ?? null
-    if (record === null) return 1
+    const id = await app.idOf(typed, "execution")
+    const record = (await app.executions())?.show(id) ?? null
+    if (record === null) throw stillRunning(id)
     if (context.globals.json) {
       context.output.json(record)
       return 0
@@ -35,6 +35,16 @@ export const runsShow = defineCommand({
     return 0
   },
 })
+
+function stillRunning(id: string): Failure {
+  return new Failure({
+    kind: "general",
+    code: "ACODE-EXE-014",
+    message: "the command is still running, so there is no result yet",
+    where: `execution ${id}`,
+    hint: "`acode runs list` shows when it has ended",
+  })
+}
 
 async function printFullOutput({ result }: ExecutionRecord, context: CliContext): Promise<void> {
   const app = await context.service()

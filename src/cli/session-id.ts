@@ -2,19 +2,19 @@ import type { AppService } from "../app/service.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ArgumentSpec, CliInput } from "./definition.ts"
 import type { FlagSpecs } from "./flags.ts"
-import { idOf, recorded } from "./recorded-id.ts"
 
 /** For the verbs that take the id as a word or as a flag. */
 export const sessionArguments = {
   arguments: [
     {
       name: "ID",
+      id: "session",
       summary: "the id, its beginning or its last characters; without it the latest session",
       optional: true,
     },
   ],
   flags: {
-    "session-id": { kind: "text", value: "ID", summary: "the same as the argument" },
+    "session-id": { kind: "id", of: "session", value: "ID", summary: "the same as the argument" },
   },
 } as const satisfies { readonly arguments: readonly ArgumentSpec[]; readonly flags: FlagSpecs }
 
@@ -25,17 +25,17 @@ export async function sessionIdOf(
 ): Promise<string> {
   const [word] = input.arguments
   const flag = input.flags["session-id"]
-  if (word !== undefined && flag !== undefined && word !== flag)
+  const named = [word, flag].filter(typed => typed !== undefined)
+  const [id, other] = await Promise.all(named.map(typed => app.idOf(typed, "session")))
+  if (other !== undefined && other !== id)
     throw new Failure({
       kind: "usage",
       code: "ACODE-CLI-003",
       message: "the argument and --session-id name two sessions",
       hint: "give one of them",
     })
-  const history = await app.sessions()
-  const typed = word ?? flag
-  if (typed !== undefined) return idOf(history, typed, recorded.session)
-  const latest = history?.latest() ?? null
+  if (id !== undefined) return id
+  const latest = (await app.sessions())?.latest() ?? null
   if (latest !== null) return latest.id
   throw new Failure({
     kind: "usage",

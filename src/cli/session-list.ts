@@ -1,13 +1,14 @@
 import { oneLine } from "../base/text.ts"
 import type { SessionSummary } from "../store/session/contract.ts"
 import { defineCommand } from "./definition.ts"
+import { limitFlag } from "./flags.ts"
 import { shortId } from "./format.ts"
 
 export const sessionList = defineCommand({
   name: "session list",
   summary: "sessions of this workspace, newest first",
   arguments: [],
-  flags: { limit: { kind: "number", value: "N", summary: "at most N of them (50)" } },
+  flags: { limit: limitFlag("at most N of them (50)") },
   examples: [
     { line: "acode session list", note: "plan runs are sessions too" },
     { line: "acode session list --json", note: "for a script" },

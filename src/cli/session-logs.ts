@@ -1,7 +1,7 @@
 import { oneLine } from "../base/text.ts"
 import { defineCommand } from "./definition.ts"
 import { eventLine } from "./event-line.ts"
-import { countOf } from "./evidence-range.ts"
+import { limitFlag } from "./flags.ts"
 import { sessionArguments, sessionIdOf } from "./session-id.ts"
 
 export const sessionLogs = defineCommand({
@@ -16,7 +16,7 @@ export const sessionLogs = defineCommand({
       value: "TYPES",
       summary: "only these, such as 'step.finished|stage_transition'",
     },
-    tail: { kind: "number", value: "N", summary: "only the last N of them" },
+    tail: limitFlag("only the last N of them"),
   },
   examples: [
     { line: "acode session logs --tail 20", note: "the end of the latest session" },
@@ -27,11 +27,10 @@ export const sessionLogs = defineCommand({
     // Loaded when it is asked for: it brings the schemas of the events along.
     const { eventFilter } = await import("./event-filter.ts")
     const isWanted = eventFilter(flags.filter)
-    const tail = flags.tail === undefined ? 0 : countOf("--tail", flags.tail)
     const app = await service()
     const id = await sessionIdOf(app, input)
     // The last 0 are all: slice(-0) takes the whole.
-    const events = (await app.sessionEvents(id)).filter(isWanted).slice(-tail)
+    const events = (await app.sessionEvents(id)).filter(isWanted).slice(-(flags.tail ?? 0))
     for (const event of events) {
       if (globals.json) output.jsonLine(eventLine(id, event))
       output.line(`${event.at}  ${event.type.padEnd(20)}  ${oneLine(JSON.stringify(event.data), 160)}`)

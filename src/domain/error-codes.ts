@@ -72,6 +72,11 @@ export const errorCodes: readonly ErrorCode[] = [
     meaning: "acode itself ended while the command ran; how far the command came is not known.",
     action: "Look at what it left in the workspace and run it again if that is safe.",
   },
+  {
+    code: "ACODE-EXE-014",
+    meaning: "The command is still running, so there is no result to show yet.",
+    action: "Ask again when it has ended; `acode runs list` shows when.",
+  },
   ...stepErrorCodes,
   {
     code: "ACODE-DB-001",

@@ -103,8 +103,8 @@ export interface ExecutionHistory {
   /** The end of a command whose process is gone, for whoever owns its stream. */
   interrupted(id: string): NewEvent<typeof CommandFinished>
   list(filter: ExecutionFilter): readonly ExecutionSummary[]
-  /** Ids that start or end with `typed`. */
-  matching(typed: string): readonly string[]
+  /** Ids that start or end with `typed`: of executions, or of the runs or tasks they belong to. */
+  matching(typed: string, of?: "execution" | "run" | "task"): readonly string[]
   /** The record as it was given to `settled`. Null when the id is unknown or the command is still running. */
   show(id: string): ExecutionRecord | null
   stats(): ExecutionStats

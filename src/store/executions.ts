@@ -47,7 +47,8 @@ export function createExecutions(parts: ExecutionParts): ExecutionHistory {
     outcome,
     interrupted: id => read(() => interruptedEvent(connection, id)),
     list: filter => read(() => listExecutions(connection, filter)),
-    matching: typed => read(() => matchingIds(connection, "executions", typed)),
+    matching: (typed, of = "execution") =>
+      read(() => matchingIds(connection, "executions", typed, of === "execution" ? "id" : `${of}_id`)),
     show: id => read(() => showExecution(connection, artifacts, id)),
     stats: () => read(() => executionStats(connection, parts.artifactsDirectory)),
     prune: (filter, reason) => pruneExecutions(parts, filter, reason),

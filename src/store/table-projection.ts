@@ -64,20 +64,27 @@ export function readRow<Row extends TableRow>(connection: Connection, table: str
   return connection.db.query<Row, [string]>(`SELECT * FROM ${table} WHERE id = ?`).get(id)
 }
 
-/** Ids of a table that start or end with what was typed. A whole id means itself, even if it begins another. */
-export function matchingIds(connection: Connection, table: string, typed: string): readonly string[] {
+/** Ids of a column that start or end with what was typed. A whole id means itself, even if it begins another. */
+export function matchingIds(
+  connection: Connection,
+  table: string,
+  typed: string,
+  column = "id",
+): readonly string[] {
   if (typed === "") return []
-  if (readRow(connection, table, typed) !== null) return [typed]
-  return connection.db
+  const found = connection.db
     .query<{ id: string }, [string]>(
-      `SELECT id FROM ${table} WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 AND id < ?1 || '~'
+      `SELECT ${column} AS id FROM ${table}
+         WHERE ${column} >= ?1 AND ${column} < ?1 || char(1114111) AND substr(${column}, 1, length(?1)) = ?1
        UNION
-       SELECT id FROM ${table} WHERE ${typed.length < 4 ? "" : "substr(id, -4) = substr(?1, -4) AND"}
-         substr(id, -length(?1)) = ?1
-       ORDER BY id`,
+       SELECT ${column} AS id FROM ${table}
+         WHERE ${typed.length < 4 ? "" : `substr(${column}, -4) = substr(?1, -4) AND`}
+           substr(${column}, -length(?1)) = ?1
+       ORDER BY 1`,
     )
     .all(typed)
     .map(row => row.id)
+  return found.includes(typed) ? [typed] : found
 }
 
 function applyEvent<Row extends TableRow>(

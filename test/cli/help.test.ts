@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { cliCommands } from "../../src/cli/commands.ts"
+import { limitFlag } from "../../src/cli/flags.ts"
 import { flagUsage, renderHelp, renderOverview, usageLine } from "../../src/cli/help.ts"
 
 function commandNamed(name: string) {
@@ -55,7 +56,7 @@ describe("a flag", () => {
   test("shows how it is written", () => {
     expect(flagUsage("json", { kind: "boolean", summary: "" })).toBe("--json")
     expect(flagUsage("help", { kind: "boolean", short: "h", summary: "" })).toBe("-h, --help")
-    expect(flagUsage("limit", { kind: "number", value: "N", summary: "" })).toBe("--limit N")
+    expect(flagUsage("limit", limitFlag(""))).toBe("--limit N")
     expect(flagUsage("yes", { kind: "optional", value: "SCOPES", summary: "" })).toBe("--yes[=SCOPES]")
     expect(flagUsage("network", { kind: "choice", choices: ["none", "host"], summary: "" })).toBe(
       "--network none|host",

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { type CliCommand, defineCommand } from "../../src/cli/definition.ts"
+import { limitFlag } from "../../src/cli/flags.ts"
 import { parseLine } from "../../src/cli/parse.ts"
 import { Failure } from "../../src/domain/failure.ts"
 
@@ -8,7 +9,7 @@ const exec = defineCommand({
   summary: "run",
   arguments: [{ name: "PROGRAM", summary: "a program", variadic: true }],
   flags: {
-    timeout: { kind: "number", value: "SECONDS", summary: "limit" },
+    timeout: { kind: "number", value: "SECONDS", summary: "limit", min: 0.001, max: 900, isWhole: false },
     cwd: { kind: "text", value: "DIR", summary: "where" },
     env: { kind: "list", value: "K=V", summary: "variable" },
     shell: { kind: "boolean", summary: "shell" },
@@ -22,7 +23,7 @@ const list = defineCommand({
   name: "runs list",
   summary: "list",
   arguments: [],
-  flags: { limit: { kind: "number", value: "N", summary: "how many" } },
+  flags: { limit: limitFlag("how many") },
   examples: [],
   run: async () => 0,
 })
@@ -131,8 +132,7 @@ describe("flag values", () => {
   })
 
   for (const [argv, message] of [
-    [["runs", "list", "--limit", "many"], '--limit "many" is not a number'],
-    [["runs", "list", "--limit", ""], '--limit "" is not a number'],
+    [["runs", "list", "--limit", "many"], '--limit takes a whole number from 1 to 1000000000, not "many"'],
     [["runs", "list", "--limit"], "--limit needs a value"],
     [["runs", "list", "--json=yes"], "--json takes no value"],
     [["exec", "--sandbox", "lots", "ls"], '--sandbox "lots" is not one of auto, none'],

@@ -143,7 +143,7 @@ describe("what exec prints", () => {
     expect(result.exitCode).toBe(125)
     expect(JSON.parse(result.stdout).error).toMatchObject({
       code: "ACODE-EXE-007",
-      message: expect.stringContaining("--timeout is 0, it must lie between 0.001 and 604800 seconds"),
+      message: expect.stringContaining("--timeout takes a number of seconds from 0.001 to 604800, not"),
     })
   })
 })

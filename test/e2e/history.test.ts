@@ -2,8 +2,9 @@ import { Database } from "bun:sqlite"
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { copyFileSync, existsSync, readdirSync, rmSync, utimesSync } from "node:fs"
 import { join } from "node:path"
-import { runAcode } from "../support/acode.ts"
+import { runAcode, startAcode } from "../support/acode.ts"
 import { agentWorkspace } from "../support/agent-workspace.ts"
+import { eventually } from "../support/eventually.ts"
 import { planWorkspace } from "../support/plan-workspace.ts"
 import { contains, open, reply } from "../support/script-replies.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
@@ -85,6 +86,22 @@ describe("runs show", () => {
     const shown = await acode("runs", "show", latest.id, "--context")
     expect(shown.stdout).toMatch(/^runId +run_/m)
     expect(shown.stdout).toMatch(/^repoSha +[0-9a-f]{40}$/m)
+  })
+
+  test("a command that still runs has no result, and that is said", async () => {
+    using other = tempWorkspace()
+    const options = { cwd: other.root, env: other.environment }
+    await using running = startAcode(["exec", "--", "sleep", "60"], options)
+    const row = await eventually("the command has begun", async () => {
+      const listed = JSON.parse((await runAcode(["runs", "list", "--json"], options)).stdout)
+      return listed[0] as { readonly id: string } | undefined
+    })
+    const shown = await runAcode(["runs", "show", row.id], options)
+    expect([shown.exitCode, shown.stdout]).toEqual([1, ""])
+    expect(shown.stderr).toContain(`error ACODE-EXE-014: the command is still running`)
+    running.kill("SIGINT")
+    expect((await running.ended).exitCode).toBe(130)
+    expect((await runAcode(["runs", "show", row.id], options)).exitCode).toBe(0)
   })
 
   test("an unknown id exits 2, an ambiguous one too", async () => {

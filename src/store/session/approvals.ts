@@ -20,6 +20,7 @@ import type {
   NewPlanApproval,
   PlanApproval,
 } from "./contract.ts"
+import { planApprovalsTable } from "./plan-approval-rows.ts"
 
 export interface ApprovalParts {
   readonly connection: Connection
@@ -36,7 +37,8 @@ export function createApprovals(parts: ApprovalParts): ApprovalHistory {
   const read = connection.snapshot
   return {
     list: filter => read(() => listApprovals(connection, artifacts, clock.now(), filter)),
-    matching: typed => read(() => matchingIds(connection, approvalsTable, typed)),
+    matching: (typed, of = "questions") =>
+      read(() => matchingIds(connection, of === "plans" ? planApprovalsTable : approvalsTable, typed)),
     find: id => read(() => findApproval(connection, artifacts, clock.now(), id)),
     answer: given => recordAnswer(parts, given),
     approvePlan: approval => recordPlanApproval(parts, approval),

@@ -38,8 +38,8 @@ export interface SessionSummary {
 export interface ApprovalHistory {
   /** Newest first, by the log; `open` alone leaves out what is answered, expired or of a session that has ended. */
   list(filter: { readonly open?: boolean; readonly limit?: number }): readonly ApprovalSummary[]
-  /** Ids of questions, not of approved plans. */
-  matching(typed: string): readonly string[]
+  /** Ids of questions, or of approved plans. */
+  matching(typed: string, of?: "questions" | "plans"): readonly string[]
   find(id: string): ApprovalSummary | null
   /** Appends the answer to a stream of its own; ACODE-APPR-002 when there is one, or can be none any more. */
   answer(answer: AnswerToApproval): ApprovalSummary

@@ -1,0 +1,104 @@
+import { oneLine } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Store } from "../store/contract.ts"
+
+/** What an id can name. */
+export type RecordedKind = keyof typeof kinds
+
+interface KindText {
+  readonly one: string
+  readonly many: string
+  /** What shows the ids. */
+  readonly listing: string
+  /** The code of an id that names nothing, where it is not the general one. */
+  readonly unknownCode?: string
+  matching(store: Store, typed: string): readonly string[]
+}
+
+const kinds = {
+  session: {
+    one: "session",
+    many: "sessions",
+    listing: "`acode session list` shows the ids",
+    matching: (store, typed) => store.sessions.matching(typed),
+  },
+  execution: {
+    one: "execution",
+    many: "executions",
+    listing: "`acode runs list` shows the ids",
+    matching: (store, typed) => store.executions.matching(typed),
+  },
+  /** What `audit verify` can check alone. */
+  stream: {
+    one: "session or execution",
+    many: "sessions and executions",
+    listing: "`acode session list` and `acode runs list` show the ids",
+    matching: (store, typed) => [...store.sessions.matching(typed), ...store.executions.matching(typed)],
+  },
+  run: {
+    one: "invocation of acode that ran a command",
+    many: "invocations of acode",
+    listing: "`acode runs list --json` shows them as runId",
+    matching: (store, typed) => store.executions.matching(typed, "run"),
+  },
+  task: {
+    one: "task that ran a command",
+    many: "tasks",
+    listing: "`acode runs list --json` shows them as taskId",
+    matching: (store, typed) => store.executions.matching(typed, "task"),
+  },
+  approval: {
+    one: "approval",
+    many: "approvals",
+    listing: "`acode approvals list --all` shows the ids",
+    unknownCode: "ACODE-APPR-001",
+    matching: (store, typed) => store.approvals.matching(typed),
+  },
+  planApproval: {
+    one: "approval of a plan",
+    many: "approvals of plans",
+    listing: "`acode plan approve FILE` prints the id",
+    unknownCode: "ACODE-APPR-001",
+    matching: (store, typed) => store.approvals.matching(typed, "plans"),
+  },
+  evidence: {
+    one: "evidence",
+    many: "rows of evidence",
+    listing: "`acode session show` and `acode evidence failures` show the ids",
+    matching: (store, typed) => store.evidence.matching(typed),
+  },
+} as const satisfies Readonly<Record<string, KindText>>
+
+/**
+ * Returns the one id that a person means by a whole id, its beginning or its end. Throws a usage failure when there is
+ * none or more than one; a null store is a history in which nothing was recorded.
+ */
+export function recordedId(store: Store | null, typed: string, kind: RecordedKind): string {
+  const { many, listing, matching } = kinds[kind]
+  const found = store === null ? [] : matching(store, typed)
+  const [first] = found
+  if (found.length === 1 && first !== undefined) return first
+  if (found.length === 0) throw unknownId(typed, kind)
+  throw new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-005",
+    message: `"${shown(typed)}" fits ${found.length} ${many}: ${found.slice(0, 4).join(", ")}${found.length > 4 ? ", …" : ""}`,
+    hint: `type more of the id; ${listing}`,
+  })
+}
+
+/** Reports an id that names nothing, also one that named something until a moment ago. */
+export function unknownId(typed: string, kind: RecordedKind): Failure {
+  const { one, listing, unknownCode }: KindText = kinds[kind]
+  return new Failure({
+    kind: "usage",
+    code: unknownCode ?? "ACODE-CLI-004",
+    message: typed === "" ? `an empty id names no ${one}` : `no ${one} has the id "${shown(typed)}"`,
+    hint: listing,
+  })
+}
+
+/** An id is one short line, and what is typed instead need not be. */
+function shown(typed: string): string {
+  return oneLine(typed, 80)
+}
