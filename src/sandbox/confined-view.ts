@@ -66,8 +66,11 @@ export function refuseUnsafePaths(settings: ViewSettings, confinement: Confineme
   for (const path of outside) refuseMissing(path)
 }
 
+/** Who opens `.git` of a linked worktree or submodule means the repository, as in any other checkout. */
 function openedOutside({ workspaceRoot, writable }: Confinement): readonly string[] {
-  return writable.filter(path => !isWithin(path, workspaceRoot))
+  const opensGit = writable.some(path => isWithin(`${workspaceRoot}/.git`, path))
+  const linked = opensGit ? linkedGitDirectories(workspaceRoot) : []
+  return [...writable, ...linked].filter(path => !isWithin(path, workspaceRoot))
 }
 
 function systemMounts(

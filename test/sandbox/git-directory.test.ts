@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { linkedGitDirectories } from "../../src/sandbox/git-directory.ts"
 import { openRoom, type Room } from "./room.ts"
@@ -15,6 +15,12 @@ function put(path: string, content: string): void {
   writeFileSync(join(room.base, path), content)
 }
 
+/** What git itself asks of a directory before it calls it a repository. */
+function repository(path: string): void {
+  put(`${path}/HEAD`, "ref: refs/heads/main\n")
+  for (const name of ["objects", "refs"]) mkdirSync(join(room.base, path, name))
+}
+
 test("an ordinary repository needs nothing from elsewhere", () => {
   room.write(".git/HEAD", "ref: refs/heads/main")
   expect(linkedGitDirectories(room.root)).toEqual([])
@@ -23,14 +29,18 @@ test("an ordinary repository needs nothing from elsewhere", () => {
 test("a linked worktree needs the repository it belongs to", () => {
   const worktree = join(room.base, "main/.git/worktrees/w")
   room.write(".git", `gitdir: ${worktree}\n`)
+  repository("main/.git")
+  put("main/.git/worktrees/w/HEAD", "ref: refs/heads/w\n")
   put("main/.git/worktrees/w/commondir", "../..\n")
   put("main/.git/worktrees/w/gitdir", `${room.root}/.git\n`)
   expect(linkedGitDirectories(room.root)).toEqual([join(room.base, "main/.git"), worktree])
+  put("main/.git/worktrees/w/gitdir", "/somewhere/else/.git\n")
+  expect(linkedGitDirectories(room.root)).toEqual([])
 })
 
 test("a submodule needs its directory in the repository above", () => {
   room.write(".git", "gitdir: ../super/.git/modules/w\n")
-  put("super/.git/modules/w/HEAD", "ref: refs/heads/main\n")
+  repository("super/.git/modules/w")
   put("super/.git/modules/w/config", "[core]\n\tworktree = ../../../../workspace\n")
   expect(linkedGitDirectories(room.root)).toEqual([join(room.base, "super/.git/modules/w")])
 })
@@ -38,9 +48,20 @@ test("a submodule needs its directory in the repository above", () => {
 test("a file that points to a directory which does not point back opens nothing", () => {
   room.write(".git", `gitdir: ${room.home}/.ssh\n`)
   expect(linkedGitDirectories(room.root)).toEqual([])
-  put("main/.git/worktrees/w/commondir", "../..\n")
-  put("main/.git/worktrees/w/gitdir", "/somewhere/else/.git\n")
-  room.write(".git", `gitdir: ${room.base}/main/.git/worktrees/w\n`)
+})
+
+test("what an archive brings along cannot name another place as its repository", () => {
+  repository("home/project/.git")
+  for (const common of [`${room.home}/.ssh`, `${room.home}/project/.git`, "/etc", room.home]) {
+    room.write(".git", "gitdir: brought/worktrees/w\n")
+    room.write("brought/worktrees/w/HEAD", "ref: refs/heads/w\n")
+    room.write("brought/worktrees/w/commondir", `${common}\n`)
+    room.write("brought/worktrees/w/gitdir", "../../../.git\n")
+    expect(linkedGitDirectories(room.root)).toEqual([])
+  }
+  room.write("brought/worktrees/w/commondir", "../..\n")
+  rmSync(join(room.root, "brought"), { recursive: true })
+  symlinkSync(`${room.home}/.ssh`, join(room.root, "brought"))
   expect(linkedGitDirectories(room.root)).toEqual([])
 })
 
