@@ -71,7 +71,8 @@ function firstBytes(bytesMax: number) {
   return {
     isFull: full.signal,
     add: (chunk: Uint8Array): void => {
-      const part = chunk.slice(0, bytesMax - length)
+      // A copy of its own: the memory of a chunk belongs to its reader and may be used for the next one.
+      const part = new Uint8Array(chunk.subarray(0, bytesMax - length))
       parts.push(part)
       length += part.length
       if (part.length < chunk.length) full.abort()

@@ -32,7 +32,7 @@ export function editedFile(
 ): ModifiedFile {
   const { before, text } = readOpen(room, typed)
   const { text: after, lines } = onShownOrRaw([text], view => {
-    if (view === asShown) return editShown(room, relative, text.raw, edits)
+    if (view === asShown) return editShown(room, relative, text, edits)
     const edited = room.changes.applyEdits(relative, text.raw, edits)
     return { ...edited, text: reinserted(relative, text.shown, edited.text) }
   })
@@ -93,7 +93,7 @@ interface View {
 
 const asShown: View = {
   textOf: ({ shown }) => shown.text,
-  lineOf: ({ shown }, line) => shown.lines[line - 1]?.line ?? line,
+  lineOf: ({ shown }, line) => (shown.isRedacted ? shown.lines[line - 1]?.line : null) ?? line,
 }
 const asItIs: View = { textOf: ({ raw }) => raw, lineOf: (_, line) => line }
 

@@ -4,7 +4,7 @@ import type { SearchRow } from "../workspace/contract.ts"
 import type { Tool, ToolRoom } from "./contract.ts"
 import { isFailure } from "./file-state.ts"
 import { callPath, pathEffects } from "./path-effects.ts"
-import { shownText } from "./shown-text.ts"
+import { type ShownLine, shownText } from "./shown-text.ts"
 import { preparedRead, toolResult } from "./tool-result.ts"
 
 const Arguments = lazily(() =>
@@ -55,34 +55,54 @@ async function search(room: ToolRoom, where: string, args: z.infer<ReturnType<ty
   })
 }
 
-/** A line out of the middle of a key is not known to be one: it takes the lines around it to tell. */
+/**
+ * The lines as they may be shown. A line out of the middle of a key is not known to be one: it takes the lines around
+ * it to tell. Cut afterwards, because nobody recognises half a secret.
+ */
 function redactedRows(room: ToolRoom, rows: readonly SearchRow[]): SearchRow[] {
-  const hidden = new Map<string, ReadonlyMap<number, string>>()
+  const hidden = new Map<string, KeyLines>()
   return rows.map(row => {
     const lines = hidden.get(row.file_path) ?? keyLines(room, row.file_path)
     hidden.set(row.file_path, lines)
-    const line = lines.get(row.line_number) ?? room.redactor.redactText(row.line)
-    return { file_path: row.file_path, line_number: row.line_number, line }
+    const line =
+      lines === "unknown" ? notJudged : (lines.get(row.line_number) ?? room.redactor.redactText(row.line))
+    return { file_path: row.file_path, line_number: row.line_number, line: cut(line) }
   })
 }
 
+/** Characters of a line that are shown. */
+const shownLengthMax = 500
+
+function cut(line: string): string {
+  const kept = line.slice(0, shownLengthMax)
+  return kept.isWellFormed() || !line.isWellFormed() ? kept : kept.slice(0, -1)
+}
+
+const notJudged = "[not shown: the file is too large to be looked through for secrets]"
+
 /** The lines of a file that are parts of secrets of several lines, with what is shown instead. */
-function keyLines(room: ToolRoom, path: string): ReadonlyMap<number, string> {
+type KeyLines = ReadonlyMap<number, string> | "unknown"
+
+function keyLines(room: ToolRoom, path: string): KeyLines {
   const found = new Map<number, string>()
-  for (const { line, shown, original } of textLines(room, path)) {
+  const shown = shownLines(room, path)
+  if (shown === null) return "unknown"
+  for (const { line, shown: text, original } of shown) {
     const count = original?.split("\n").length ?? 1
-    if (count > 1) for (let at = line; at < line + count; at++) found.set(at, shown)
+    if (count > 1) for (let at = line; at < line + count; at++) found.set(at, text)
   }
   return found
 }
 
-function textLines({ workspace, redactor, limits }: ToolRoom, path: string) {
+/** Null where the file is too large for that. */
+function shownLines({ workspace, redactor, limits }: ToolRoom, path: string): readonly ShownLine[] | null {
   try {
     const { text } = workspace.readText(path, limits.editBytesMax)
     return text.includes("-----BEGIN") ? shownText(text, redactor).lines : []
   } catch (error) {
-    // A file that is gone, too large or no text after all: its lines are judged one by one.
-    if (isFailure(error, "ACODE-FS-002", "ACODE-FS-006", "ACODE-FS-009")) return []
+    if (isFailure(error, "ACODE-FS-006")) return null
+    // A file that is gone or no text after all: its lines are judged one by one.
+    if (isFailure(error, "ACODE-FS-002", "ACODE-FS-009")) return []
     throw error
   }
 }

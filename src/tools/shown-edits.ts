@@ -1,6 +1,6 @@
 import type { Edit, EditedText } from "../workspace/change/contract.ts"
 import type { ToolRoom } from "./contract.ts"
-import { isFailure } from "./file-state.ts"
+import { type FileText, isFailure } from "./file-state.ts"
 import { reinserted } from "./reinsertion.ts"
 import { type ShownLine, type ShownText, shownText } from "./shown-text.ts"
 
@@ -8,8 +8,12 @@ import { type ShownLine, type ShownText, shownText } from "./shown-text.ts"
  * Applies edits that were written against a text as it was shown. Each one touches the lines it is about and no others,
  * so that lines which look alike elsewhere leave no doubt about which secret is whose.
  */
-export function editShown(room: ToolRoom, path: string, raw: string, edits: readonly Edit[]): EditedText {
-  const shown = shownText(raw, room.redactor)
+export function editShown(
+  room: ToolRoom,
+  path: string,
+  { raw, shown }: Pick<FileText, "raw" | "shown">,
+  edits: readonly Edit[],
+): EditedText {
   const { text, lines } = room.changes.applyEdits(path, shown.text, edits)
   if (!shown.isRedacted) return { text: reinserted(path, shown, text), lines }
   return {

@@ -1,4 +1,4 @@
-import type { Redactor } from "../policy/contract.ts"
+import type { RedactedSpan, Redactor } from "../policy/contract.ts"
 
 /** A text as its reader was shown it, and what each of its lines stands for. */
 export interface ShownText {
@@ -21,6 +21,23 @@ export interface ShownLine {
 
 export function shownText(text: string, redactor: Redactor): ShownText {
   const spans = redactor.redactSpans(text)
+  return spans.length === 0 ? plainText(text) : redactedText(text, spans)
+}
+
+/** Nobody asks for the lines of a text that is shown as it is, but for one who writes a marker into it. */
+function plainText(text: string): ShownText {
+  return {
+    text,
+    get lines() {
+      const lines = new LineCollector()
+      lines.keep(text)
+      return lines.end()
+    },
+    isRedacted: false,
+  }
+}
+
+function redactedText(text: string, spans: readonly RedactedSpan[]): ShownText {
   const lines = new LineCollector()
   let shown = ""
   let at = 0
@@ -33,7 +50,7 @@ export function shownText(text: string, redactor: Redactor): ShownText {
   }
   const rest = text.slice(at)
   lines.keep(rest)
-  return { text: shown + rest, lines: lines.end(), isRedacted: spans.length > 0 }
+  return { text: shown + rest, lines: lines.end(), isRedacted: true }
 }
 
 /** Cuts a text and its original into lines at the same time. */

@@ -166,7 +166,7 @@ export interface SearchRequest {
 export interface SearchRow {
   readonly file_path: string
   readonly line_number: number
-  /** Without its line end, cut where it is very long. */
+  /** Without its line end, cut where it is longer than anybody is shown. */
   readonly line: string
 }
 

@@ -1,11 +1,11 @@
 import { closeSync } from "node:fs"
-import type { FileLines, ReadRange, TextEncoding, TextFormat, WholeContent, WholeText } from "./contract.ts"
+import type { FileLines, ReadRange, TextFormat, WholeContent, WholeText } from "./contract.ts"
 import { chunksOf, hashChunks, passingChunksOf } from "./durable.ts"
 import { fileFailure, onPath } from "./failures.ts"
 import { LineWindow } from "./line-window.ts"
 import { openPinned, pinFile } from "./place.ts"
 import type { WorkspaceRoot } from "./root.ts"
-import { bomOf, decodeText, detectFormat, isUtf8 } from "./text-format.ts"
+import { bomOf, decodeText, detectFormat, isUtf8, isWide } from "./text-format.ts"
 
 /** Reads lines in one pass and bounded memory, whatever the size of the file. Binary content is ACODE-FS-009. */
 export function readLines(root: WorkspaceRoot, typed: string, range: ReadRange): FileLines {
@@ -79,11 +79,9 @@ function pass(fd: number, window: LineWindow, typed: string) {
     sizeBytes += chunk.length
     window.push(decoder === null ? body : Buffer.from(decoder.decode(body, { stream: true }), "utf8"))
   }
+  // Half a character at the end is shown as a replacement character, and not as if nothing were there.
+  if (decoder !== null) window.push(Buffer.from(decoder.decode(), "utf8"))
   return { format, sizeBytes, sha256: hasher.digest("hex") }
-}
-
-function isWide(encoding: TextEncoding): boolean {
-  return encoding === "utf-16le" || encoding === "utf-16be"
 }
 
 /** Wide text went through the window as UTF-8. What claims to be UTF-8 and is not is shown byte by byte. */

@@ -9,6 +9,8 @@ export function decodeText(bytes: Uint8Array): DecodedText | null {
   const detected = detectFormat(bytes.subarray(0, sampleBytes))
   if (detected === null) return null
   const body = detected.bom ? bytes.subarray(bomOf(detected.encoding).length) : bytes
+  // Half a character at the end would be lost on the way back.
+  if (isWide(detected.encoding) && body.length % 2 === 1) return null
   const format = detected.encoding === "utf-8" && !isUtf8(body) ? latin1 : detected
   if (format.encoding === "latin1" && detected.bom) return null
   return { text: decodeBody(body, format.encoding), format }
@@ -37,6 +39,11 @@ const marked = ["utf-8", "utf-16le", "utf-16be"] as const
 
 export function bomOf(encoding: TextEncoding): Uint8Array {
   return byteOrderMarks[encoding]
+}
+
+/** Whether every character takes two bytes or four. */
+export function isWide(encoding: TextEncoding): boolean {
+  return encoding === "utf-16le" || encoding === "utf-16be"
 }
 
 /** Looked at to tell text from binary, as git does. */
@@ -84,5 +91,5 @@ function encodeBody(text: string, encoding: TextEncoding): Uint8Array | null {
 }
 
 function swapped(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.subarray(0, bytes.length - (bytes.length % 2))).swap16()
+  return Buffer.from(bytes).swap16()
 }

@@ -2,6 +2,7 @@ import { parseArgs } from "node:util"
 import { missingProgram } from "../support/requirement.ts"
 import { agentKills, agentPoints } from "./agent-kills.ts"
 import { agentOwners } from "./agent-owners.ts"
+import { contents } from "./contents.ts"
 import { pipelineSteps } from "./pipeline-steps.ts"
 import { planKills, planRecoveryKills } from "./plan-kills.ts"
 import type { Programme } from "./programme.ts"
@@ -19,6 +20,7 @@ const programmes: readonly Programme[] = [
   agentPoints,
   agentKills,
   agentOwners,
+  contents,
 ]
 
 const { values } = parseArgs({

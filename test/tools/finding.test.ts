@@ -136,6 +136,21 @@ describe("search_code", () => {
     for (const line of body) expect(JSON.stringify(result)).not.toContain(line)
   })
 
+  test("shows no part of a secret that lies where a long line is cut", async () => {
+    const token = `ghp_${"a1B2".repeat(9)}`
+    for (const start of [470, 490, 499]) {
+      t.put("long.txt", `needle ${"x".repeat(start - 8)} ${token} end\n`)
+      const { value, text } = await t.call("search_code", { pattern: "needle", path: "long.txt" })
+      for (const shown of [JSON.stringify(value), text]) expect(shown).not.toContain("ghp_")
+    }
+  })
+
+  test("shows no line of a file that is too large to be looked through for secrets", async () => {
+    t.put("large.txt", `needle\n${"x".repeat(t.room.limits.editBytesMax)}`)
+    const { text } = await t.call("search_code", { pattern: "needle" })
+    expect(text).toBe("large.txt:1: [not shown: the file is too large to be looked through for secrets]")
+  })
+
   test("does not look into what is protected, nor outside", async () => {
     t.put(".env", "needle\n")
     t.put("id_rsa", "needle\n")

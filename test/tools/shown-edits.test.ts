@@ -14,7 +14,7 @@ const edited = (raw: string, ...edits: readonly (readonly [string, string])[]) =
   editShown(
     t.room,
     "f.txt",
-    raw,
+    { raw, shown: shownText(raw, t.room.redactor) },
     edits.map(([search, replace]) => ({ search, replace })),
   ).text
 

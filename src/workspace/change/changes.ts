@@ -1,5 +1,5 @@
 import type { TextChanges } from "./contract.ts"
-import { diffTexts, unifiedDiff } from "./diff.ts"
+import { countChanges, diffTexts, unifiedDiff } from "./diff.ts"
 import { applyEdits } from "./edits.ts"
 import { applyPatch } from "./patch-apply.ts"
 import { parsePatch } from "./patch-parse.ts"
@@ -9,6 +9,7 @@ export const textChanges: TextChanges = {
   applyPatch: (patch, onlyPath, read) => applyPatch(parsePatch(patch, onlyPath), read),
   patchedFiles: (patch, onlyPath) =>
     parsePatch(patch, onlyPath).map(({ path, action }) => ({ path, action })),
+  countChanges,
   diffTexts,
   unifiedDiff,
 }

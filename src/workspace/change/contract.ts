@@ -12,6 +12,8 @@ export interface TextChanges {
   patchedFiles(patch: string, onlyPath: string | null): PatchTarget[]
   /** What changed, for a preview with line numbers. */
   diffTexts(before: string, after: string, context?: number): DiffHunk[]
+  /** How many lines go and come, as `git diff --numstat` counts them. */
+  countChanges(before: string, after: string): LineCounts
   /** The same as a unified diff; null stands for a file that is not there. Empty when nothing changed. */
   unifiedDiff(path: string, before: string | null, after: string | null, context?: number): string
 }
@@ -48,6 +50,11 @@ export interface PlacedHunk {
   readonly offset: number
   /** Lines of context at each end that did not match and were not insisted on. */
   readonly fuzz: number
+}
+
+export interface LineCounts {
+  readonly added: number
+  readonly removed: number
 }
 
 export interface DiffHunk {

@@ -2,7 +2,7 @@ import type { Failure } from "../../domain/failure.ts"
 import type { Edit, EditedText } from "./contract.ts"
 import { describeDifference, nearestPlace } from "./nearest-lines.ts"
 import { patchFailure } from "./patch-failures.ts"
-import { splitLines, usualEnd } from "./text-lines.ts"
+import { countNewlines, TextLines, usualEnd } from "./text-lines.ts"
 
 /**
  * Replaces texts, one after the other. Each `search` has to be there exactly once: none and many are failures that
@@ -33,22 +33,9 @@ interface Match {
 function matchOnce(path: string, which: string, text: string, { search, replace }: Edit): Match {
   const exact = startsOf(text, search)
   const [only] = exact
-  if (exact.length === 1 && only !== undefined) {
-    const end = only + search.length
-    return { start: only, end, replacement: fittingEnds(replace, text, only, end) }
-  }
   if (exact.length > 1) throw ambiguous(path, which, text, exact)
-  const loose = looseMatches(text, search)
-  const [looseOnly] = loose
-  if (loose.length > 1)
-    throw ambiguous(
-      path,
-      which,
-      text,
-      loose.map(({ start }) => start),
-    )
-  if (looseOnly === undefined) throw missing(path, which, text, search)
-  const { start, end } = looseOnly
+  const { start, end } =
+    only === undefined ? looseMatch(path, which, text, search) : { start: only, end: only + search.length }
   return { start, end, replacement: fittingEnds(replace, text, start, end) }
 }
 
@@ -61,15 +48,16 @@ function startsOf(text: string, search: string): number[] {
   return starts
 }
 
-/** The same without carriage returns before newlines, on both sides. */
-function looseMatches(text: string, search: string): { start: number; end: number }[] {
-  if (!text.includes("\r\n") && !search.includes("\r\n")) return []
+/** The same without carriage returns before newlines, on both sides. Lines have the same numbers without them. */
+function looseMatch(path: string, which: string, text: string, search: string): Pick<Match, "start" | "end"> {
+  if (!text.includes("\r\n") && !search.includes("\r\n")) throw missing(path, which, text, search)
   const bare = text.replaceAll("\r\n", "\n")
   const wanted = search.replaceAll("\r\n", "\n")
-  return startsOf(bare, wanted).map(start => ({
-    start: originalIndex(text, start),
-    end: originalIndex(text, start + wanted.length),
-  }))
+  const starts = startsOf(bare, wanted)
+  const [only] = starts
+  if (starts.length > 1) throw ambiguous(path, which, bare, starts)
+  if (only === undefined) throw missing(path, which, text, search)
+  return { start: originalIndex(text, only), end: originalIndex(text, only + wanted.length) }
 }
 
 /** Where in the text the character is that stands at `index` once the carriage returns are gone. */
@@ -81,15 +69,15 @@ function originalIndex(text: string, index: number): number {
 
 /** New lines end as the replaced ones do; where none was replaced, as most of the file's do. */
 function fittingEnds(replace: string, text: string, start: number, end: number): string {
-  const replaced = splitLines(text.slice(start, end))
-  const usual = usualEnd(replaced.some(line => line.end !== "") ? replaced : splitLines(text))
+  const replaced = text.slice(start, end)
+  const usual = usualEnd(replaced.includes("\n") ? replaced : text)
   const bare = replace.replaceAll("\r\n", "\n")
   if (usual === "\r\n") return bare.replaceAll("\n", "\r\n")
   return text.includes("\r\n") ? replace : bare
 }
 
 function lineAt(text: string, index: number): number {
-  return text.slice(0, index).split("\n").length
+  return countNewlines(text, index) + 1
 }
 
 function ambiguous(path: string, which: string, text: string, starts: readonly number[]): Failure {
@@ -102,12 +90,13 @@ function ambiguous(path: string, which: string, text: string, starts: readonly n
 }
 
 function missing(path: string, which: string, text: string, search: string): Failure {
-  const contents = splitLines(text).map(line => line.content)
-  const wanted = splitLines(search).map(line => line.content)
-  const near = nearestPlace(contents, wanted)
+  const lines = new TextLines(text)
+  const wanted = search.split(/\r?\n/)
+  if (wanted.at(-1) === "") wanted.pop()
+  const near = nearestPlace(lines, wanted)
   if (near === null)
     return patchFailure("differs", path, `"${path}": ${which} is not there, and nothing like it is`)
-  const difference = describeDifference(contents, near.start, wanted)
+  const difference = describeDifference(lines, near.start, wanted)
   return patchFailure(
     "differs",
     `${path}:${near.start + 1}`,

@@ -5,30 +5,105 @@ export type DiffStep =
   | { readonly kind: "add"; readonly newIndex: number }
 
 /**
- * A shortest way from one list of lines to another. Where it is longer than a bound, what differs is replaced as a
- * whole: still right, only less pleasant to read, and found in bounded time and memory.
+ * Returns a shortest way from one list of lines to another. Where it has more changes than a bound, the lists are taken
+ * apart at lines that both have once; what still differs too much is replaced as a whole: right, only less pleasant to
+ * read, and found in bounded time and memory.
  */
 export function diffLines(before: readonly string[], after: readonly string[]): DiffStep[] {
-  let start = 0
-  while (start < before.length && start < after.length && before[start] === after[start]) start += 1
-  let tail = 0
-  const tailMax = Math.min(before.length, after.length) - start
-  while (tail < tailMax && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1
-  const steps: DiffStep[] = keeps(0, 0, start)
-  const oldMiddle = before.slice(start, before.length - tail)
-  const newMiddle = after.slice(start, after.length - tail)
-  for (const step of shortest(oldMiddle, newMiddle) ?? replaced(oldMiddle.length, newMiddle.length))
-    steps.push(moved(step, start))
-  steps.push(...keeps(before.length - tail, after.length - tail, tail))
-  return steps
+  const numbers = new Map<string, number>()
+  const numbered = (lines: readonly string[]) =>
+    Int32Array.from(lines, line => {
+      const known = numbers.get(line)
+      if (known !== undefined) return known
+      numbers.set(line, numbers.size)
+      return numbers.size - 1
+    })
+  const diff = new LineDiff(numbered(before), numbered(after), numbers.size)
+  diff.add({ oldStart: 0, oldEnd: before.length, newStart: 0, newEnd: after.length }, 0)
+  return diff.steps
 }
 
-const stepsMax = 1500
+/** A stretch of the old lines that becomes a stretch of the new ones. */
+interface Stretch {
+  readonly oldStart: number
+  readonly oldEnd: number
+  readonly newStart: number
+  readonly newEnd: number
+}
+
+/** Changes of a stretch that are searched for at most, first in all of it and then between two anchors. */
+const changesMax = 1500
+const innerChangesMax = 300
+const depthMax = 4
+
+/** Collects the steps of one stretch after the other. Lines are numbers here: equal lines have the same. */
+class LineDiff {
+  readonly steps: DiffStep[] = []
+
+  constructor(
+    private readonly before: Int32Array,
+    private readonly after: Int32Array,
+    private readonly numbers: number,
+  ) {}
+
+  add(whole: Stretch, depth: number): void {
+    const { before, after } = this
+    let { oldStart, oldEnd, newStart, newEnd } = whole
+    while (oldStart < oldEnd && newStart < newEnd && before[oldStart] === after[newStart])
+      this.keep(oldStart++, newStart++)
+    while (oldStart < oldEnd && newStart < newEnd && before[oldEnd - 1] === after[newEnd - 1]) {
+      oldEnd -= 1
+      newEnd -= 1
+    }
+    this.addMiddle({ oldStart, oldEnd, newStart, newEnd }, depth)
+    while (oldEnd < whole.oldEnd) this.keep(oldEnd++, newEnd++)
+  }
+
+  private addMiddle(middle: Stretch, depth: number): void {
+    const { oldStart, oldEnd, newStart, newEnd } = middle
+    const old = this.before.subarray(oldStart, oldEnd)
+    const present = this.after.subarray(newStart, newEnd)
+    const found = shortest(old, present, depth === 0 ? changesMax : innerChangesMax)
+    if (found !== null) {
+      for (const step of found) this.steps.push(moved(step, oldStart, newStart))
+      return
+    }
+    const anchors = depth < depthMax ? anchorsOf(old, present, this.numbers) : []
+    if (anchors.length > 0) this.addBetween(middle, anchors, depth + 1)
+    else this.replace(middle)
+  }
+
+  private addBetween(
+    { oldStart, oldEnd, newStart, newEnd }: Stretch,
+    anchors: Anchor[],
+    depth: number,
+  ): void {
+    let [oldAt, newAt] = [oldStart, newStart]
+    for (const { oldIndex, newIndex } of anchors) {
+      const [old, present] = [oldStart + oldIndex, newStart + newIndex]
+      this.add({ oldStart: oldAt, oldEnd: old, newStart: newAt, newEnd: present }, depth)
+      this.keep(old, present)
+      oldAt = old + 1
+      newAt = present + 1
+    }
+    this.add({ oldStart: oldAt, oldEnd, newStart: newAt, newEnd }, depth)
+  }
+
+  private replace({ oldStart, oldEnd, newStart, newEnd }: Stretch): void {
+    for (let oldIndex = oldStart; oldIndex < oldEnd; oldIndex++) this.steps.push({ kind: "remove", oldIndex })
+    for (let newIndex = newStart; newIndex < newEnd; newIndex++) this.steps.push({ kind: "add", newIndex })
+  }
+
+  private keep(oldIndex: number, newIndex: number): void {
+    this.steps.push({ kind: "keep", oldIndex, newIndex })
+  }
+}
 
 /** Walks the edit graph by the number of changes, keeping for each number how far every diagonal got. */
-function shortest(before: readonly string[], after: readonly string[]): DiffStep[] | null {
+function shortest(before: Int32Array, after: Int32Array, changesMost: number): DiffStep[] | null {
   const reached: Int32Array[] = []
-  const most = Math.min(before.length + after.length, stepsMax)
+  const most = Math.min(before.length + after.length, changesMost)
+  if (Math.abs(before.length - after.length) > most) return null
   for (let changes = 0; changes <= most; changes++) {
     const previous = reached[changes - 1] ?? new Int32Array(1)
     const current = new Int32Array(2 * changes + 1)
@@ -79,28 +154,63 @@ function wayBack(reached: readonly Int32Array[], oldLength: number, newLength: n
   return steps.reverse()
 }
 
-function replaced(oldLength: number, newLength: number): DiffStep[] {
-  return [
-    ...Array.from({ length: oldLength }, (_, oldIndex): DiffStep => ({ kind: "remove", oldIndex })),
-    ...Array.from({ length: newLength }, (_, newIndex): DiffStep => ({ kind: "add", newIndex })),
-  ]
+interface Anchor {
+  readonly oldIndex: number
+  readonly newIndex: number
 }
 
-function keeps(oldStart: number, newStart: number, count: number): DiffStep[] {
-  return Array.from({ length: count }, (_, index) => ({
-    kind: "keep" as const,
-    oldIndex: oldStart + index,
-    newIndex: newStart + index,
-  }))
+/** Lines that both lists have exactly once, as many as can be kept in their order. */
+function anchorsOf(before: Int32Array, after: Int32Array, numbers: number): Anchor[] {
+  const [oldPlaces, newPlaces] = [before, after].map(lines => placesOf(lines, numbers))
+  const common: Anchor[] = []
+  for (const [oldIndex, number] of before.entries()) {
+    const newIndex = newPlaces?.[number] ?? -1
+    if (oldPlaces?.[number] === oldIndex && newIndex >= 0) common.push({ oldIndex, newIndex })
+  }
+  return longestRise(common)
 }
 
-function moved(step: DiffStep, by: number): DiffStep {
+const nowhere = -1
+const often = -2
+
+/** Where each number stands, if it stands there once. */
+function placesOf(lines: Int32Array, numbers: number): Int32Array {
+  const places = new Int32Array(numbers).fill(nowhere)
+  for (const [index, number] of lines.entries()) places[number] = places[number] === nowhere ? index : often
+  return places
+}
+
+/** The longest part of a list in which the new indexes rise as the old ones do. */
+function longestRise(anchors: readonly Anchor[]): Anchor[] {
+  const previous = new Int32Array(anchors.length)
+  // For each length, the anchor that ends a rise of that length the lowest.
+  const ends: number[] = []
+  const newIndexAt = (index: number | undefined) => anchors[index ?? -1]?.newIndex ?? -1
+  for (const [index, { newIndex }] of anchors.entries()) {
+    let [low, high] = [0, ends.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (newIndexAt(ends[middle]) < newIndex) low = middle + 1
+      else high = middle
+    }
+    previous[index] = ends[low - 1] ?? nowhere
+    ends[low] = index
+  }
+  const rise: Anchor[] = []
+  for (let at = ends.at(-1) ?? nowhere; at !== nowhere; at = previous[at] ?? nowhere) {
+    const anchor = anchors[at]
+    if (anchor !== undefined) rise.push(anchor)
+  }
+  return rise.reverse()
+}
+
+function moved(step: DiffStep, oldBy: number, newBy: number): DiffStep {
   switch (step.kind) {
     case "keep":
-      return { kind: "keep", oldIndex: step.oldIndex + by, newIndex: step.newIndex + by }
+      return { kind: "keep", oldIndex: step.oldIndex + oldBy, newIndex: step.newIndex + newBy }
     case "remove":
-      return { kind: "remove", oldIndex: step.oldIndex + by }
+      return { kind: "remove", oldIndex: step.oldIndex + oldBy }
     case "add":
-      return { kind: "add", newIndex: step.newIndex + by }
+      return { kind: "add", newIndex: step.newIndex + newBy }
   }
 }

@@ -1,4 +1,5 @@
 import { diffLines } from "./line-diff.ts"
+import type { TextLines } from "./text-lines.ts"
 
 /** The place in a file that is most like some lines, counted from 0. */
 export interface NearestPlace {
@@ -7,16 +8,13 @@ export interface NearestPlace {
   readonly likeness: number
 }
 
-/** Null when nothing is even half like it. */
-export function nearestPlace(lines: readonly string[], wanted: readonly string[]): NearestPlace | null {
-  if (wanted.length === 0 || lines.length === 0) return null
+/** Returns null when nothing is even half like it. Takes time in proportion to the lines, however many there are. */
+export function nearestPlace(lines: TextLines, wanted: readonly string[]): NearestPlace | null {
   const sample = wanted.slice(0, sampledLines)
-  const likeness = likenessOf(lines, sample)
+  const sums = likenessOf(lines, sample)
   let best: NearestPlace | null = null
-  for (let start = 0; start < lines.length; start++) {
-    let sum = 0
-    for (let index = 0; index < sample.length; index++) sum += likeness(start + index, index)
-    const found = sum / sample.length
+  for (let start = 0; start < sums.length; start++) {
+    const found = (sums[start] ?? 0) / sample.length
     if (found > (best?.likeness ?? 0)) best = { start, likeness: found }
   }
   return best !== null && best.likeness >= 0.4 ? best : null
@@ -26,19 +24,15 @@ export function nearestPlace(lines: readonly string[], wanted: readonly string[]
  * A small diff with line numbers between what is in the file at a place and what was looked for: `-` stands in the
  * file, `+` was wanted.
  */
-export function describeDifference(
-  lines: readonly string[],
-  start: number,
-  wanted: readonly string[],
-): string {
-  const found = lines.slice(start, start + wanted.length)
+export function describeDifference(lines: TextLines, start: number, wanted: readonly string[]): string {
+  const found = wanted.flatMap((_, index) => lines.at(start + index)?.content ?? [])
   const steps = diffLines(found, wanted)
   const width = String(start + found.length).length
   const rows = steps.slice(0, shownRows).map(step => {
     if (step.kind === "add") return `${" ".repeat(width)} + ${shown(wanted[step.newIndex] ?? "", found)}`
     const number = String(start + step.oldIndex + 1).padStart(width)
     const text = found[step.oldIndex] ?? ""
-    return step.kind === "keep" ? `${number}   ${text}` : `${number} - ${shown(text, wanted)}`
+    return step.kind === "keep" ? `${number}   ${cut(text)}` : `${number} - ${shown(text, wanted)}`
   })
   if (steps.length > shownRows) rows.push(`${" ".repeat(width)}   … ${steps.length - shownRows} more lines`)
   return rows.join("\n")
@@ -46,36 +40,47 @@ export function describeDifference(
 
 const sampledLines = 20
 const shownRows = 30
+/** Characters of a line in a message: one line can be all of a file. */
+const shownLength = 300
+/** Lines of a file that are compared with those that are not equal but alike. */
 const comparedLines = 5000
 
 /** White space is what differs most often and what nobody sees: it is made visible where it is the difference. */
 function shown(text: string, others: readonly string[]): string {
   const bare = withoutSpaces(text)
-  if (!others.some(other => other !== text && withoutSpaces(other) === bare)) return text
-  return text
+  if (!others.some(other => other !== text && withoutSpaces(other) === bare)) return cut(text)
+  const visible = text
     .replaceAll("\t", "→")
     .replace(/ +$/, spaces => "·".repeat(spaces.length))
     .replace(/^ +/, spaces => "·".repeat(spaces.length))
+  return cut(visible)
+}
+
+function cut(text: string): string {
+  return text.length <= shownLength ? text : `${text.slice(0, shownLength)}… (${text.length} characters)`
 }
 
 function withoutSpaces(text: string): string {
   return text.replace(/\s+/g, "")
 }
 
-function likenessOf(
-  lines: readonly string[],
-  wanted: readonly string[],
-): (line: number, index: number) => number {
-  const pairsWanted = wanted.map(pairsOf)
-  const pairsFound = lines.length <= comparedLines ? lines.map(pairsOf) : []
-  return (line, index) => {
-    const [found, sought] = [lines[line], wanted[index]]
-    if (found === undefined || sought === undefined) return 0
-    if (found === sought) return 1
-    if (withoutSpaces(found) === withoutSpaces(sought)) return 0.9
-    const [a, b] = [pairsFound[line], pairsWanted[index]]
-    return a === undefined || b === undefined ? 0 : sharedPairs(a, b) * 0.9
+/** For each line of a file, how much the lines from there on are like the wanted ones: the sum over them. */
+function likenessOf(lines: TextLines, wanted: readonly string[]): Float64Array {
+  const sums = new Float64Array(wanted.length === 0 ? 0 : lines.count)
+  const alike = Map.groupBy(wanted.keys(), index => withoutSpaces(wanted[index] ?? ""))
+  const pairs = lines.count <= comparedLines ? wanted.map(pairsOf) : []
+  const add = (start: number, likeness: number) => {
+    if (start >= 0) sums[start] = (sums[start] ?? 0) + likeness
   }
+  for (let line = 0; line < sums.length; line++) {
+    const content = lines.at(line)?.content ?? ""
+    const equal = alike.get(withoutSpaces(content)) ?? []
+    for (const index of equal) add(line - index, content === wanted[index] ? 1 : 0.9)
+    const found = pairs.length === 0 ? null : pairsOf(content)
+    for (const [index, sought] of pairs.entries())
+      if (found !== null && !equal.includes(index)) add(line - index, sharedPairs(found, sought) * 0.9)
+  }
+  return sums
 }
 
 const pairedLength = 200

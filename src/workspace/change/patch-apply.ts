@@ -3,7 +3,7 @@ import type { PatchedFile, PlacedHunk } from "./contract.ts"
 import { describeDifference, nearestPlace } from "./nearest-lines.ts"
 import { patchFailure } from "./patch-failures.ts"
 import type { FilePatch, PatchHunk, PatchLine } from "./patch-parse.ts"
-import { joinLines, splitLines, type TextLine, usualEnd, withoutReturn } from "./text-lines.ts"
+import { JoinedLines, type TextLine, TextLines, usualEnd, withoutReturn } from "./text-lines.ts"
 
 /**
  * Applies a patch of one or many files to texts; nothing is written. Either all of it fits or the failure tells for
@@ -46,22 +46,23 @@ function applyToFile(patch: FilePatch, before: string | null): PatchedFile | Fai
     return patchFailure("wrongTarget", path, `the patch makes "${path}", which exists already`)
   if (action !== "create" && before === null)
     return patchFailure("wrongTarget", path, `the patch is about "${path}", which does not exist`)
-  const lines = splitLines(before ?? "")
-  const output: TextLine[] = []
+  const lines = new TextLines(before ?? "")
+  const output = new JoinedLines()
   const placed: PlacedHunk[] = []
   let done = 0
   let offset = 0
   for (const [index, hunk] of patch.hunks.entries()) {
     const found = placeHunk(lines, hunk, done, offset)
     if (found.kind !== "found") return conflict(path, index, patch.hunks.length, hunk, lines, found)
-    output.push(...lines.slice(done, found.start), ...rewritten(lines, found))
+    output.add(lines.between(done, found.start))
+    for (const { content, end } of rewritten(lines, found)) output.add(content + end, end === "")
     done = found.start + found.old.length
     const stated = statedStart(hunk, found.fuzzBefore)
     if (stated !== null) offset = found.start - stated
     placed.push({ line: found.start + 1, offset: stated === null ? 0 : offset, fuzz: found.fuzz })
   }
-  output.push(...lines.slice(done))
-  const after = joinLines(output)
+  output.add(lines.between(done, lines.count))
+  const after = output.join()
   if (action === "delete" && after !== "")
     return patchFailure(
       "differs",
@@ -86,7 +87,7 @@ type Placement =
   | { readonly kind: "ambiguous"; readonly starts: readonly number[] }
 
 /** Where the patch says, moved as the hunks before it were; else the only other place that fits. */
-function placeHunk(lines: readonly TextLine[], hunk: PatchHunk, from: number, offset: number): Placement {
+function placeHunk(lines: TextLines, hunk: PatchHunk, from: number, offset: number): Placement {
   // Nothing but its lines says where a hunk without a number belongs, so none of them is given up.
   const fuzzAllowed = hunk.oldStart === null ? 0 : fuzzMax
   for (let fuzz = 0; fuzz <= fuzzAllowed; fuzz++) {
@@ -96,11 +97,11 @@ function placeHunk(lines: readonly TextLine[], hunk: PatchHunk, from: number, of
     const body = hunk.lines.slice(fuzzBefore, hunk.lines.length - fuzzAfter)
     const old = body.filter(line => line.sign !== "+").map(line => withoutReturn(line.text))
     const stated = statedStart(hunk, fuzzBefore)
-    if (stated === null && old.length === 0 && lines.length > 0) return { kind: "ambiguous", starts: [] }
+    if (stated === null && old.length === 0 && lines.count > 0) return { kind: "ambiguous", starts: [] }
     const wanted = stated === null ? 0 : stated + offset
     const found = { kind: "found" as const, body, old, fuzz, fuzzBefore }
     if (old.length === 0)
-      return fuzz === 0 && wanted >= from && wanted <= lines.length
+      return fuzz === 0 && wanted >= from && wanted <= lines.count
         ? { ...found, start: wanted }
         : { kind: "missing" }
     if (stated !== null && wanted >= from && matchesAt(lines, old, wanted)) return { ...found, start: wanted }
@@ -123,16 +124,16 @@ function contextAt(lines: readonly PatchLine[]): number {
   return first < 0 ? lines.length : first
 }
 
-function matchesAt(lines: readonly TextLine[], old: readonly string[], start: number): boolean {
-  if (start < 0 || start + old.length > lines.length) return false
-  return old.every((text, index) => withoutReturn(lines[start + index]?.content ?? "") === text)
+function matchesAt(lines: TextLines, old: readonly string[], start: number): boolean {
+  if (start < 0 || start + old.length > lines.count) return false
+  return old.every((text, index) => lines.isAt(start + index, text))
 }
 
 const startsMax = 10
 
-function startsOf(lines: readonly TextLine[], old: readonly string[], from: number): number[] {
+function startsOf(lines: TextLines, old: readonly string[], from: number): number[] {
   const starts: number[] = []
-  for (let start = from; start + old.length <= lines.length && starts.length < startsMax; start++)
+  for (let start = from; start + old.length <= lines.count && starts.length < startsMax; start++)
     if (matchesAt(lines, old, start)) starts.push(start)
   return starts
 }
@@ -142,12 +143,11 @@ function startsOf(lines: readonly TextLine[], old: readonly string[], from: numb
  * where the patch knows the ends of the file, else from the file: a patch without carriage returns fits a file with
  * them.
  */
-function rewritten(lines: readonly TextLine[], found: Placement & { kind: "found" }): TextLine[] {
-  const region = lines.slice(found.start, found.start + found.old.length)
+function rewritten(lines: TextLines, found: Placement & { kind: "found" }): TextLine[] {
+  const region = found.old.flatMap((_, index) => lines.at(found.start + index) ?? [])
   const olds = found.body.filter(line => line.sign !== "+")
   const isExact = olds.every(({ text }, index) => text === asWritten(region[index]))
-  const neighbours = region.length > 0 ? region : lines.slice(Math.max(0, found.start - 1), found.start + 1)
-  const end = usualEnd(neighbours.some(line => line.end !== "") ? neighbours : lines)
+  const end = endAround(lines, found.start, region.length)
   const output: TextLine[] = []
   let at = 0
   for (const { sign, text, isUnended } of found.body) {
@@ -156,7 +156,7 @@ function rewritten(lines: readonly TextLine[], found: Placement & { kind: "found
     if (line !== null && line !== undefined) output.push(line)
     else if (isUnended) output.push({ content: isExact ? text : withoutReturn(text), end: "" })
     else if (isExact && olds.length > 0)
-      output.push(splitLines(`${text}\n`)[0] ?? { content: text, end: "\n" })
+      output.push({ content: withoutReturn(text), end: text.endsWith("\r") ? "\r\n" : "\n" })
     else
       output.push({
         content: withoutReturn(text),
@@ -164,6 +164,13 @@ function rewritten(lines: readonly TextLine[], found: Placement & { kind: "found
       })
   }
   return output
+}
+
+/** The end that most of the lines at a place have; of the file, where none of them has one. */
+function endAround(lines: TextLines, start: number, count: number): "\n" | "\r\n" {
+  const [from, to] = count > 0 ? [start, start + count] : [Math.max(0, start - 1), start + 1]
+  const neighbours = lines.between(from, Math.min(to, lines.count))
+  return usualEnd(neighbours.includes("\n") ? neighbours : lines.text)
 }
 
 function asWritten(line: TextLine | undefined): string {
@@ -175,7 +182,7 @@ function conflict(
   index: number,
   count: number,
   hunk: PatchHunk,
-  lines: readonly TextLine[],
+  lines: TextLines,
   placement: Placement,
 ): Failure {
   const which = count === 1 ? "the change" : `change ${index + 1} of ${count}`
@@ -186,15 +193,14 @@ function conflict(
     return patchFailure("ambiguous", path, `"${path}": ${which} ${told}`)
   }
   const wanted = hunk.lines.filter(line => line.sign !== "+").map(line => withoutReturn(line.text))
-  const contents = lines.map(line => withoutReturn(line.content))
-  const near = nearestPlace(contents, wanted)
+  const near = nearestPlace(lines, wanted)
   if (near === null)
     return patchFailure(
       "differs",
       path,
       `"${path}": ${which}${hunk.oldStart === null ? "" : ` (line ${hunk.oldStart})`} is like nothing in the file`,
     )
-  const difference = describeDifference(contents, near.start, wanted)
+  const difference = describeDifference(lines, near.start, wanted)
   return patchFailure(
     "differs",
     `${path}:${near.start + 1}`,

@@ -7,39 +7,93 @@ export interface TextLine {
 /** Empty only for a last line that nothing ends. */
 export type LineEnd = "\n" | "\r\n" | ""
 
-export function splitLines(text: string): TextLine[] {
-  const lines: TextLine[] = []
-  for (let start = 0; start < text.length; ) {
-    const newline = text.indexOf("\n", start)
-    if (newline < 0) {
-      lines.push({ content: text.slice(start), end: "" })
-      break
-    }
-    const hasReturn = newline > start && text[newline - 1] === "\r"
-    lines.push({
-      content: text.slice(start, hasReturn ? newline - 1 : newline),
-      end: hasReturn ? "\r\n" : "\n",
-    })
-    start = newline + 1
+/**
+ * A text by its lines. Holds where each line starts and nothing else: an object for each line of a large file would
+ * take many times the memory of the file.
+ */
+export class TextLines {
+  readonly count: number
+  private readonly starts: Uint32Array
+
+  constructor(readonly text: string) {
+    this.starts = lineStarts(text)
+    this.count = this.starts.length - 1
   }
-  return lines
+
+  at(index: number): TextLine | null {
+    if (index < 0 || index >= this.count) return null
+    return { content: this.text.slice(this.starts[index], this.contentEnd(index)), end: this.end(index) }
+  }
+
+  /** Returns the text from the start of one line to the start of another. */
+  between(from: number, to: number): string {
+    return this.text.slice(this.starts[from], this.starts[to])
+  }
+
+  /** Compares without making a string of the line. A carriage return at its end does not count. */
+  isAt(index: number, content: string): boolean {
+    const start = this.starts[index] ?? 0
+    const end = this.contentEnd(index)
+    const length = end - start - (this.text[end - 1] === "\r" && end > start ? 1 : 0)
+    return content.length === length && this.text.startsWith(content, start)
+  }
+
+  private end(index: number): LineEnd {
+    const next = this.starts[index + 1] ?? 0
+    if (this.text[next - 1] !== "\n") return ""
+    return next - 2 >= (this.starts[index] ?? 0) && this.text[next - 2] === "\r" ? "\r\n" : "\n"
+  }
+
+  private contentEnd(index: number): number {
+    return (this.starts[index + 1] ?? 0) - this.end(index).length
+  }
 }
 
-/** A line in the middle that nothing ends, which edits can leave behind, gets the end of its neighbours. */
-export function joinLines(lines: readonly TextLine[]): string {
-  const usual = usualEnd(lines)
-  return lines
-    .map(({ content, end }, index) => content + (end === "" && index < lines.length - 1 ? usual : end))
-    .join("")
+/** Where each line starts, and the end of the text behind them. */
+function lineStarts(text: string): Uint32Array {
+  const newlines = countNewlines(text)
+  const isEnded = text === "" || text.endsWith("\n")
+  const starts = new Uint32Array(newlines + (isEnded ? 1 : 2))
+  let at = 0
+  for (let index = 1; index <= newlines; index++) {
+    at = text.indexOf("\n", at) + 1
+    starts[index] = at
+  }
+  starts[starts.length - 1] = text.length
+  return starts
 }
 
-/** The end that most lines have. */
-export function usualEnd(lines: readonly TextLine[]): "\n" | "\r\n" {
+export function countNewlines(text: string, end = text.length): number {
+  let count = 0
+  for (let at = text.indexOf("\n"); at >= 0 && at < end; at = text.indexOf("\n", at + 1)) count += 1
+  return count
+}
+
+/** Puts lines and stretches of a text together; a line in the middle that nothing ends gets the end of most others. */
+export class JoinedLines {
+  private readonly pieces: (string | null)[] = []
+  private isOpen = false
+
+  add(text: string, isOpen = text !== "" && !text.endsWith("\n")): void {
+    if (text === "" && !isOpen) return
+    if (this.isOpen) this.pieces.push(null)
+    this.pieces.push(text)
+    this.isOpen = isOpen
+  }
+
+  join(): string {
+    const usual = this.pieces.includes(null) ? usualEnd(this.pieces.join("")) : ""
+    return this.pieces.map(piece => piece ?? usual).join("")
+  }
+}
+
+/** The end that most lines of a text have. */
+export function usualEnd(text: string): "\n" | "\r\n" {
   let returns = 0
   let newlines = 0
-  for (const { end } of lines) {
-    if (end === "\r\n") returns += 1
-    else if (end === "\n") newlines += 1
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
+    if (text[at - 1] === "\r") returns += 1
+    else newlines += 1
   }
   return returns > newlines ? "\r\n" : "\n"
 }

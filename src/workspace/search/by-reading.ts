@@ -3,18 +3,17 @@ import { errnoOf } from "../../base/assert.ts"
 import type { Clock } from "../../base/clock.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { SearchRow } from "../contract.ts"
+import { fileFailure } from "../failures.ts"
 import { pin } from "../pin.ts"
 import { decodeText } from "../text-format.ts"
 import { walkFiles } from "../tree/walk.ts"
 import { compileLineMatcher, type LineMatcher } from "./line-matcher.ts"
-import { type FoundRows, type SearchScope, shownLengthMax } from "./scope.ts"
+import { type FoundRows, rowLengthMax, type SearchScope } from "./scope.ts"
 
 /** Longer files are not searched, and the result says that it is not all. */
 const fileBytesMax = 16 * 1024 * 1024
-/** Characters of a line that are looked at. */
-const lineLengthMax = 100_000
 
-/** The engine for machines without ripgrep: the same dialect, bounded in time and in the size of files and lines. */
+/** The engine for machines without ripgrep: the same dialect, bounded in time and in the size of files. */
 export function searchByReading(scope: SearchScope, clock: Clock): FoundRows {
   const matcher = compileLineMatcher(scope.pattern)
   const deadline = clock.monotonicMs() + scope.timeoutMs
@@ -25,6 +24,8 @@ export function searchByReading(scope: SearchScope, clock: Clock): FoundRows {
     if (clock.monotonicMs() > deadline) return { rows, truncated: true }
     if (!scope.accepts(path)) continue
     const content = contentOf(scope, path)
+    if (content === "tooLarge" && scope.isFile)
+      throw fileFailure("tooLarge", path, `is larger than the ${fileBytesMax} bytes that are searched`)
     if (content === "tooLarge") truncated = true
     if (content === null || content === "tooLarge") continue
     if (!collect(matcher, path, content, scope.matchesMax + 1, rows, () => clock.monotonicMs() > deadline))
@@ -60,9 +61,9 @@ function collect(
     start = end + 1
     if (number % 1000 === 0 && isLate()) return false
     if (required !== null && !line.includes(required)) continue
-    if (!matcher.matches(line.slice(0, lineLengthMax))) continue
+    if (!matcher.matches(line)) continue
     if (rows.length >= rowsMax) return false
-    rows.push({ file_path: path, line_number: number, line: line.slice(0, shownLengthMax) })
+    rows.push({ file_path: path, line_number: number, line: line.slice(0, rowLengthMax) })
   }
   return true
 }

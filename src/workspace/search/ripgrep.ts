@@ -1,6 +1,6 @@
 import type { RunProgram, SearchRow } from "../contract.ts"
 import { pathFromBytes } from "../path-bytes.ts"
-import { type FoundRows, type SearchScope, shownLengthMax } from "./scope.ts"
+import { type FoundRows, rowLengthMax, type SearchScope } from "./scope.ts"
 
 const stdoutBytesMax = 16 * 1024 * 1024
 
@@ -27,7 +27,8 @@ export async function searchWithRipgrep(
 /**
  * The pattern is glued to its option and paths come after `--` with `./` in front: neither can become an option, and
  * `--pre` would run a program. A configuration file could hold one too, so none is read. Globs are applied to the
- * rows, because to ripgrep they would bring back ignored files.
+ * rows, because to ripgrep they would bring back ignored files. No file is too large: ripgrep would leave it out
+ * without a word, while running out of time is told.
  */
 function ripgrepArguments({ pattern, start }: SearchScope): string[] {
   return [
@@ -38,7 +39,6 @@ function ripgrepArguments({ pattern, start }: SearchScope): string[] {
     "--no-follow",
     "--no-ignore-global",
     "--no-ignore-dot",
-    "--max-filesize=16M",
     "--sort=path",
     "--glob=!.git",
     "--glob=!.agent",
@@ -53,18 +53,18 @@ function rowOf(line: string): SearchRow | null {
   const message = parse(line)
   if (!isRecord(message) || message["type"] !== "match" || !isRecord(message["data"])) return null
   const { path, lines, line_number } = message["data"]
-  const file = textOf(path)
-  const text = textOf(lines)
+  const file = textOf(path, pathFromBytes)
+  const text = textOf(lines, bytes => Buffer.from(bytes).toString("latin1"))
   if (file === null || text === null || typeof line_number !== "number") return null
-  const shown = text.replace(/\r?\n$/, "").slice(0, shownLengthMax)
+  const shown = text.replace(/\r?\n$/, "").slice(0, rowLengthMax)
   return { file_path: file.replace(/^(\.\/+)+/, ""), line_number, line: shown }
 }
 
 /** A name or a line that is not UTF-8 comes as base64 of its bytes. */
-function textOf(value: unknown): string | null {
+function textOf(value: unknown, decode: (bytes: Uint8Array) => string): string | null {
   if (!isRecord(value)) return null
   if (typeof value["text"] === "string") return value["text"]
-  return typeof value["bytes"] === "string" ? pathFromBytes(Buffer.from(value["bytes"], "base64")) : null
+  return typeof value["bytes"] === "string" ? decode(Buffer.from(value["bytes"], "base64")) : null
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

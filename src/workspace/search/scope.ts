@@ -20,5 +20,5 @@ export interface FoundRows {
   readonly truncated: boolean
 }
 
-/** Characters of a line that are shown. */
-export const shownLengthMax = 500
+/** Characters of a line that are given: more than anybody is shown, so that a secret is cut by none but its reader. */
+export const rowLengthMax = 32 * 1024

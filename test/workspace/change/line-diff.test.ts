@@ -47,3 +47,16 @@ test("a small change in a large file is found quickly", () => {
   const after = before.with(50_000, "changed").toSpliced(70_000, 1)
   expect(diffLines(before, after).filter(step => step.kind !== "keep")).toHaveLength(3)
 })
+
+test("many changes all over a large file are told one by one", () => {
+  const before = Array.from({ length: 100_000 }, (_, index) => (index % 3 === 0 ? "}" : `line ${index}`))
+  const after = before.map((line, index) => (index % 25 === 1 ? `changed ${index}` : line))
+  const changes = diffLines(before, after).filter(step => step.kind !== "keep")
+  expect(changes).toHaveLength(2 * after.filter((line, index) => line !== before[index]).length)
+})
+
+test("millions of lines are compared, one at each end changed", () => {
+  const before = Array.from({ length: 2_000_000 }, () => "same")
+  const after = before.with(0, "first").with(-1, "last")
+  expect(diffLines(before, after).filter(step => step.kind !== "keep")).toHaveLength(4)
+})

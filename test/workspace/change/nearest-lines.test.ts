@@ -1,7 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { describeDifference, nearestPlace } from "../../../src/workspace/change/nearest-lines.ts"
+import { TextLines } from "../../../src/workspace/change/text-lines.ts"
 
-const file = ["import a from 'a'", "", "function add(a, b) {", "  return a + b", "}", "", "export { add }"]
+const linesOf = (...lines: readonly string[]) => new TextLines(lines.join("\n"))
+const file = linesOf(
+  ...["import a from 'a'", "", "function add(a, b) {", "  return a + b", "}", "", "export { add }"],
+)
 
 describe("the nearest place", () => {
   test("is the exact one where there is one", () => {
@@ -18,18 +22,13 @@ describe("the nearest place", () => {
 
   test("is none when nothing is alike, or nothing is there", () => {
     expect(nearestPlace(file, ["something else entirely"])).toBeNull()
-    expect(nearestPlace([], ["x"])).toBeNull()
+    expect(nearestPlace(linesOf(), ["x"])).toBeNull()
     expect(nearestPlace(file, [])).toBeNull()
   })
 
   test("of many lines is judged by the first of them", () => {
     const wanted = ["function add(a, b) {", ...Array.from({ length: 100 }, () => "zzz")]
-    expect(
-      nearestPlace(
-        Array.from({ length: 50 }, () => "other"),
-        wanted,
-      ),
-    ).toBeNull()
+    expect(nearestPlace(new TextLines("other\n".repeat(50)), wanted)).toBeNull()
   })
 })
 
@@ -41,12 +40,18 @@ describe("the difference", () => {
   })
 
   test("aligns numbers of different width", () => {
-    const long = Array.from({ length: 12 }, (_, index) => `line ${index + 1}`)
+    const long = linesOf(...Array.from({ length: 12 }, (_, index) => `line ${index + 1}`))
     expect(describeDifference(long, 8, ["line 9", "line X"])).toBe(" 9   line 9\n10 - line 10\n   + line X")
   })
 
   test("shows white space only where it is what differs", () => {
-    expect(describeDifference(["a  "], 0, ["a"])).toBe("1 - a··\n  + a")
-    expect(describeDifference(["\ta b"], 0, ["\tc d"])).toBe("1 - \ta b\n  + \tc d")
+    expect(describeDifference(linesOf("a  "), 0, ["a"])).toBe("1 - a··\n  + a")
+    expect(describeDifference(linesOf("\ta b"), 0, ["\tc d"])).toBe("1 - \ta b\n  + \tc d")
+  })
+
+  test("cuts a line that would be most of the message", () => {
+    const told = describeDifference(linesOf("a".repeat(1_000_000)), 0, ["b"])
+    expect(told).toContain("… (1000000 characters)")
+    expect(told.length).toBeLessThan(500)
   })
 })

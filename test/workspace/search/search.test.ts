@@ -23,7 +23,7 @@ beforeAll(() => {
   ws.put("binary", "needle\0")
   ws.put("wide.txt", Buffer.from("\ufeffneedle\n", "utf16le"))
   ws.put("latin1.txt", Buffer.from("needle \xfc\n", "latin1"))
-  ws.put("long.txt", `needle ${"x".repeat(10_000)}\n`)
+  ws.put("long.txt", `needle ${"x".repeat(100_000)} behind\n`)
   symlinkSync("../outside", ws.path("outside"))
 })
 afterAll(() => ws[Symbol.dispose]())
@@ -58,12 +58,16 @@ describe("searching by reading", () => {
     ])
   })
 
-  test("gives the line without its end, and a long one cut", async () => {
+  test("gives the line without its end, and a very long one cut", async () => {
     const { rows } = await search("third|^needle x", { path: "." })
     expect(rows.map(row => [row.file_path, row.line.length])).toEqual([
       ["a.ts", 12],
-      ["long.txt", 500],
+      ["long.txt", 32 * 1024],
     ])
+  })
+
+  test("looks at all of a long line", async () => {
+    expect(await places("behind$")).toEqual(["long.txt:1"])
   })
 
   test("in a single file names it", async () => {
@@ -94,6 +98,7 @@ describe("searching by reading", () => {
   test("says that a file too large to be searched was left out", async () => {
     ws.put("huge/file.txt", Buffer.alloc(17 * 1024 * 1024, "x\n"))
     expect(await search("needle", { path: "huge" })).toEqual({ rows: [], truncated: true, engine: "own" })
+    expect(await failure("needle", { path: "huge/file.txt" })).toBe("ACODE-FS-006")
   })
 
   test("refuses what is no pattern and what is no place", async () => {
@@ -146,12 +151,16 @@ describe("searching with ripgrep", () => {
       exitCode: 0,
       stdout:
         match({ text: "./with:1:colon\nline.ts" }, { text: "needle\r\n" }, 7) +
-        match({ bytes: Buffer.from("./bad\xff", "latin1").toString("base64") }, { bytes: "bmVlZGxl" }, 1) +
+        match(
+          { bytes: Buffer.from("./bad\xff", "latin1").toString("base64") },
+          { bytes: "bmVlZGxl/A==" },
+          1,
+        ) +
         `${JSON.stringify({ type: "summary", data: {} })}\n`,
     })
     expect(await ask("needle")).toEqual({
       rows: [
-        { file_path: "bad\udcff", line_number: 1, line: "needle" },
+        { file_path: "bad\udcff", line_number: 1, line: "needleü" },
         { file_path: "with:1:colon\nline.ts", line_number: 7, line: "needle" },
       ],
       truncated: false,
