@@ -14,6 +14,7 @@ import type { PolicyQuestions } from "./policy-questions.ts"
 import { recordedId, unknownId } from "./recorded-id.ts"
 import type { AppService, TrustedFile } from "./service.ts"
 import { ensureAgentDirectory } from "./state-directory.ts"
+import { storageVerbs } from "./storage-verbs.ts"
 import { typedCommand, typedDirectory, typedOpening } from "./typed-command.ts"
 import { type WireRequest, Wiring } from "./wire.ts"
 
@@ -35,6 +36,7 @@ export function openService(request: ServiceRequest): AppService {
   }
   return {
     ...historyVerbs(wiring),
+    ...storageVerbs(wiring),
     ...lazyPlanVerbs(wiring),
     ...lazyAgentVerbs(wiring),
     listModels: async look => (await lookAtModels(wiring)).listModels(look),
@@ -58,7 +60,6 @@ export function openService(request: ServiceRequest): AppService {
     },
     executions: async () => (await wiring.existingStore())?.executions ?? null,
     artifact: async ref => (await wiring.existingStore())?.artifacts.get(ref) ?? null,
-    prune: async filter => (await wiring.existingStore())?.executions.prune(filter, "runs prune") ?? [],
     retentionMs: async () => toAuditSettings((await config()).values).retentionMs,
     now: () => wiring.clock.now(),
     audit: async stream => audit(wiring, stream),

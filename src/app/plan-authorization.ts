@@ -24,9 +24,12 @@ export function authorizationOf(
       where,
       hint: "look at it with `acode plan show FILE`, then `acode plan approve FILE`",
     })
-  const isOver = ({ expiresAt }: PlanApproval) => Date.parse(expiresAt) <= now
-  const over = ({ expiresAt }: PlanApproval) =>
-    refuse("E002", `the approval of this plan ended at ${expiresAt}`)
+  const isOver = ({ hasEnded, approvedAt, expiresAt }: PlanApproval) =>
+    hasEnded || Date.parse(expiresAt) <= now || now < Date.parse(approvedAt)
+  const over = ({ hasEnded, approvedAt, expiresAt }: PlanApproval) =>
+    !hasEnded && now < Date.parse(approvedAt)
+      ? refuse("E002", `the clock says ${toIso(now)}, which is before the plan was approved at ${approvedAt}`)
+      : refuse("E002", `the approval of this plan ended at ${expiresAt}`)
   if (approvalId !== null) {
     const named = approvals.findPlan(approvalId)
     if (named === null) throw unknownId(approvalId, "planApproval")

@@ -9,9 +9,10 @@ import type { HistoryVerbs } from "./history-verbs.ts"
 import type { ModelVerbs } from "./model/model-verbs.ts"
 import type { PlanVerbs } from "./plan-verbs.ts"
 import type { PolicyAnswer, PolicyQuestion } from "./policy-questions.ts"
+import type { StorageVerbs } from "./storage-verbs.ts"
 
 /** The verbs a surface may call. It never touches the terminal, so another surface can call the same ones. */
-export interface AppService extends HistoryVerbs, PlanVerbs, AgentVerbs, ModelVerbs {
+export interface AppService extends HistoryVerbs, PlanVerbs, AgentVerbs, ModelVerbs, StorageVerbs {
   readonly workspaceRoot: string
   config(): Promise<LoadedConfig>
   /** Also when what they say is not valid. */
@@ -22,8 +23,6 @@ export interface AppService extends HistoryVerbs, PlanVerbs, AgentVerbs, ModelVe
   /** Null when nothing was ever recorded here. */
   executions(): Promise<ExecutionHistory | null>
   artifact(ref: string): Promise<Uint8Array | null>
-  /** Removes finished executions behind a tombstone; gives their ids. */
-  prune(filter: { readonly until: string } | { readonly runId: string }): Promise<readonly string[]>
   /** How long executions are kept when nobody says. */
   retentionMs(): Promise<number>
   now(): number

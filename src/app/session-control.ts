@@ -1,14 +1,9 @@
 import { newEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
-import { type Control, ControlRequested } from "../domain/pipeline/pipeline-events.ts"
+import { type Control, ControlRequested, controlStreamOf } from "../domain/pipeline/pipeline-events.ts"
 import type { ControlRequest } from "../engine/agent-parts.ts"
 import type { Store } from "../store/contract.ts"
 import { processIdentity } from "../store/process-identity.ts"
-
-/** A stream of its own: the session's may be appended to only by the process that drives it. */
-function streamOf(sessionId: string): string {
-  return sessionId.replace(/^ses_/, "ctl_")
-}
 
 /** Leaves word for the process that drives a session. */
 export function requestControl(
@@ -17,7 +12,7 @@ export function requestControl(
   control: Control,
   told: { readonly by: string; readonly reason: string },
 ): void {
-  const stream = streamOf(sessionId)
+  const stream = controlStreamOf(sessionId)
   const lease = leases.acquire(stream, processIdentity())
   if (lease === null) throw busy(sessionId)
   try {
@@ -30,7 +25,7 @@ export function requestControl(
 
 /** What was asked for since this was made; nothing that was meant for an earlier driver. */
 export function controlsFrom({ log }: Store, sessionId: string): () => ControlRequest | null {
-  const stream = streamOf(sessionId)
+  const stream = controlStreamOf(sessionId)
   const seen = log.read(stream).at(-1)?.seq ?? 0
   return () => {
     const last = log.read(stream, seen).at(-1)

@@ -11,7 +11,7 @@ import * as environmentRules from "../policy/environment-rules.ts"
 import { createRedactor } from "../policy/redactor.ts"
 import type { Store } from "../store/contract.ts"
 import { openStore } from "../store/open-store.ts"
-import { isProcessAlive, processIdentity } from "../store/process-identity.ts"
+import { isProcessAlive, processIdentity, uptimeMs } from "../store/process-identity.ts"
 import { readGitState } from "../workspace/git.ts"
 import { locateWorkspace } from "../workspace/locate.ts"
 import { WorkspaceRoot } from "../workspace/root.ts"
@@ -37,13 +37,16 @@ export interface WireRequest {
   readonly yes?: GivenYes | undefined
   /** Where model servers are looked for; tests have theirs elsewhere. */
   readonly usualServers?: readonly UsualServer[] | undefined
+  /** What time it is, and for how long the machine has been running; tests decide that for themselves. */
+  readonly clock?: Clock | undefined
+  readonly uptimeMs?: (() => number) | undefined
 }
 
 /** The parts of one workspace, each constructed when it is first asked for. The only place that constructs them. */
 export class Wiring implements Disposable {
   readonly root: WorkspaceRoot
   readonly places: StatePlaces
-  readonly clock: Clock = systemClock
+  readonly clock: Clock
   readonly faults: Faults
   /** What a person answered in advance; a session that goes on brings along what was said when it was started. */
   yes: GivenYes | undefined
@@ -62,6 +65,7 @@ export class Wiring implements Disposable {
   constructor(readonly request: WireRequest) {
     const { environment, workspace } = request
     this.yes = request.yes
+    this.clock = request.clock ?? systemClock
     this.root = new WorkspaceRoot(workspace ?? locateWorkspace(requiredDirectory(currentDirectory())))
     this.places = statePlaces(this.root.path, environment.xdgDataHome)
     this.faults = environment.failpoint === null ? noFaults : killAt(environment.failpoint)
@@ -122,6 +126,7 @@ export class Wiring implements Disposable {
       clock: this.clock,
       faults: this.faults,
       self: processIdentity(),
+      uptimeMs: this.request.uptimeMs ?? uptimeMs,
       inlineBytesMax: audit.inlineOutputBytesMax,
       includeOutput: audit.includeOutput,
     }

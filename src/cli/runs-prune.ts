@@ -1,6 +1,7 @@
-import { toIso } from "../base/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import { defineCommand } from "./definition.ts"
+import { bytesText } from "./format.ts"
+import { reportDistrust, trustClockFlag } from "./trust-clock.ts"
 
 export const runsPrune = defineCommand({
   name: "runs prune",
@@ -14,6 +15,7 @@ export const runsPrune = defineCommand({
       minMs: 0,
       maxMs: 36_525 * 86_400_000,
     },
+    "trust-clock": trustClockFlag,
     "run-id": { kind: "id", of: "run", value: "ID", summary: "the executions of one invocation of acode" },
   },
   examples: [
@@ -32,13 +34,15 @@ export const runsPrune = defineCommand({
         where: "acode runs prune",
         hint: "give one of them",
       })
-    const pruned = await app.prune(
+    const pruned = await app.pruneRuns(
       typedRun === undefined
-        ? { until: toIso(app.now() - (age ?? (await app.retentionMs()))) }
+        ? { olderThanMs: age ?? (await app.retentionMs()), trustsClock: flags["trust-clock"] }
         : { runId: await app.idOf(typedRun, "run") },
     )
-    if (globals.json) output.json({ pruned: pruned.map(id => ({ id })) })
-    output.line(`${pruned.length} executions removed`)
+    const { ids, freedBytes } = pruned
+    if (globals.json) output.json({ pruned: ids.map(id => ({ id })), freedBytes })
+    if (typedRun === undefined) reportDistrust(output, pruned)
+    output.line(`${ids.length} executions removed, ${bytesText(freedBytes)} freed`)
     return 0
   },
 })

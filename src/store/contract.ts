@@ -7,6 +7,7 @@ import type { ProcessIdentity } from "../domain/process-identity.ts"
 
 import type { EvidenceHistory } from "./evidence/contract.ts"
 import type { ApprovalHistory, SessionHistory } from "./session/contract.ts"
+import type { Upkeep } from "./upkeep/contract.ts"
 
 /** What the store needs of the redactor. It is called on everything that is written, and nowhere is it skipped. */
 export interface StoreRedactor {
@@ -109,7 +110,7 @@ export interface ExecutionHistory {
   show(id: string): ExecutionRecord | null
   stats(): ExecutionStats
   /** Removes finished executions and leaves a signed tombstone. Gives the ids removed. */
-  prune(filter: Pick<ExecutionFilter, "until" | "runId">, reason: string): readonly string[]
+  prune(filter: ExecutionPruning, reason: string): readonly string[]
   /** Closes executions whose process is gone as `interrupted`. Gives their ids. */
   recover(isAlive: (owner: ProcessIdentity) => boolean): readonly string[]
 }
@@ -118,6 +119,13 @@ export interface ExecutionHistory {
 export interface RecordedOutputs {
   readonly stdout: Uint8Array | null
   readonly stderr: Uint8Array | null
+}
+
+/** Which executions go; without either all that have finished. */
+export interface ExecutionPruning {
+  readonly runId?: string
+  /** Those that began before this position of the log. */
+  readonly beforePosition?: number
 }
 
 export interface ExecutionFilter {
@@ -188,6 +196,7 @@ export interface Store extends Disposable {
   readonly sessions: SessionHistory
   readonly approvals: ApprovalHistory
   readonly evidence: EvidenceHistory
+  readonly upkeep: Upkeep
   /** A hash under the key of this workspace: equal texts have equal ones, and nobody can guess a text from it. */
   fingerprint(text: string): string
   /** Pins the head of the log outside the workspace, so that an older copy of the file is noticed. */

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs"
 import { assert } from "../base/assert.ts"
 import type { ExecutionRecord } from "../domain/command-result.ts"
 import { artifactTotals } from "./artifact-collection.ts"
@@ -9,6 +8,7 @@ import { readEvent } from "./event-rows.ts"
 import { recordOf } from "./execution-outcome.ts"
 import { type ExecutionRow, readExecution } from "./execution-projection.ts"
 import { instant } from "./time-range.ts"
+import { filesBytes } from "./upkeep/shrink.ts"
 
 /** Newest first; two that started in the same millisecond stand in the order they were recorded. */
 export function listExecutions(connection: Connection, filter: ExecutionFilter): readonly ExecutionSummary[] {
@@ -22,12 +22,12 @@ export function listExecutions(connection: Connection, filter: ExecutionFilter):
     .map(toSummary)
 }
 
-export interface Conditions {
+interface Conditions {
   readonly where: string
   readonly values: readonly (string | number)[]
 }
 
-export function conditionsOf(filter: ExecutionFilter, always: readonly string[] = []): Conditions {
+function conditionsOf(filter: ExecutionFilter): Conditions {
   const terms: [string, string | undefined][] = [
     ["run_id = ?", filter.runId],
     ["session_id = ?", filter.sessionId],
@@ -38,7 +38,7 @@ export function conditionsOf(filter: ExecutionFilter, always: readonly string[] 
   ]
   const used = terms.filter((term): term is [string, string] => term[1] !== undefined)
   const success = filter.failed === undefined ? [] : [`success = ${filter.failed ? 0 : 1}`]
-  const all = [...always, ...success, ...used.map(([sql]) => sql)]
+  const all = [...success, ...used.map(([sql]) => sql)]
   return {
     where: all.length === 0 ? "" : `WHERE ${all.join(" AND ")}`,
     values: used.map(([, value]) => value),
@@ -96,12 +96,5 @@ export function executionStats(connection: Connection, artifactsDirectory: strin
     )
     .get()
   assert(counted !== null, "an aggregate has one row")
-  return { ...counted, databaseBytes: databaseBytes(connection.path), ...artifactTotals(artifactsDirectory) }
-}
-
-function databaseBytes(path: string): number {
-  return [path, `${path}-wal`].reduce(
-    (total, file) => total + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),
-    0,
-  )
+  return { ...counted, databaseBytes: filesBytes(connection.path), ...artifactTotals(artifactsDirectory) }
 }

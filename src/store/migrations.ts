@@ -14,10 +14,12 @@ export function migrate(connection: Connection, now: () => string, steps = migra
   assertOurs(connection.path, found)
   const newest = steps.at(-1)?.version ?? 0
   if (found.version > newest) throw writtenByNewer(connection.path, found.version, newest)
-  if (connection.readOnly && found.version < newest)
-    throw found.version === 0 ? noHistory(connection.path) : writtenByOlder(connection.path)
-  for (const step of steps) if (step.version > found.version) apply(connection, step, now)
-  assertUnedited(connection, steps)
+  const missing = steps.filter(step => step.version > found.version)
+  if (connection.readOnly) {
+    if (found.version === 0) throw noHistory(connection.path)
+    if (missing.some(step => !step.forWritersOnly)) throw writtenByOlder(connection.path)
+  } else for (const step of missing) apply(connection, step, now)
+  assertUnedited(connection, connection.readOnly ? steps.slice(0, steps.length - missing.length) : steps)
 }
 
 interface Found {

@@ -19,6 +19,7 @@ import { sessionProjections } from "./projections.ts"
 import { createApprovals } from "./session/approvals.ts"
 import { createSessions } from "./session/sessions.ts"
 import { assertStateDirectory, prepareStateDirectory } from "./state-directory.ts"
+import { createUpkeep } from "./upkeep/upkeep.ts"
 import { verifyLog } from "./verify.ts"
 
 export interface StoreOptions {
@@ -89,6 +90,11 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
   ]
   const log = createEventLog({ connection, identity, redactor, clock, projectors })
   const shared = { connection, log, artifacts, clock, self: options.self }
+  const timing = {
+    liveness: options.liveness ?? ((owner: ProcessIdentity) => livenessOf(owner)),
+    uptimeMs: options.uptimeMs ?? uptimeMs,
+  }
+  const upkeep = createUpkeep({ ...shared, ...timing, artifactsDirectory })
   const executions = createExecutions({
     ...shared,
     artifactsDirectory,
@@ -108,8 +114,7 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
     log: { append: log.append, read: log.read, each: log.each, lastSeq: log.lastSeq },
     leases: createLeases({
       connection,
-      liveness: options.liveness ?? (owner => livenessOf(owner)),
-      uptimeMs: options.uptimeMs ?? uptimeMs,
+      ...timing,
       hiddenLeaseMs: options.hiddenLeaseMs ?? defaults.hiddenLeaseMs,
     }),
     artifacts,
@@ -120,11 +125,14 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
       answerLastsMs: options.answerLastsMs ?? defaults.answerLastsMs,
     }),
     evidence: createEvidence(connection, artifacts),
+    upkeep,
     fingerprint: text => hmacHex(identity.key, ["fingerprint", text]),
-    anchor: () =>
+    anchor: () => {
       guarded(anchorsDirectory, () =>
         writeAnchor({ connection, identity, directory: anchorsDirectory, workspaceRoot, clock }),
-      ),
+      )
+      upkeep.note()
+    },
     verify: id => verifyLog(audit, id),
     fileProblems: () => guarded(connection.path, () => integrityProblems(connection)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),

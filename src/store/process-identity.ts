@@ -54,7 +54,8 @@ function bootIdOf(proc: string): string {
   }
 }
 
-function bootOnly(bootId: string): string {
+/** Without the pid namespace. */
+export function bootOnly(bootId: string): string {
   return bootId.slice(0, bootId.indexOf("/"))
 }
 

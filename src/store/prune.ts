@@ -4,11 +4,10 @@ import type { Clock } from "../base/clock.ts"
 import { HistoryPruned } from "../domain/command-events.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import { collectArtifacts, type Unnamed } from "./artifact-collection.ts"
-import type { ExecutionFilter } from "./contract.ts"
+import type { ExecutionPruning } from "./contract.ts"
 import type { Connection } from "./database.ts"
 import type { LogWriter } from "./event-log.ts"
 import type { PreparedEvent } from "./event-preparation.ts"
-import { conditionsOf } from "./execution-queries.ts"
 
 export interface PruneParts {
   readonly connection: Connection
@@ -23,14 +22,38 @@ const orphanGraceMs = 3_600_000
 /** Keeps one tombstone event near 64 KB, however much is removed at once. */
 const tombstonesPerEvent = 500
 
-/** Removes whole streams of finished executions. The tombstone and the removal are one commit. */
+/** Removes whole streams of finished executions: those that began before a position, those of one run, or all. */
 export function pruneExecutions(
   parts: PruneParts,
-  filter: Pick<ExecutionFilter, "until" | "runId">,
+  filter: ExecutionPruning,
   reason: string,
 ): readonly string[] {
+  const terms: [string, string | number | undefined][] = [
+    ["run_id = ?", filter.runId],
+    ["started_position < ?", filter.beforePosition],
+  ]
+  const used = terms.filter((term): term is [string, string | number] => term[1] !== undefined)
+  // An execution inside a session belongs to the session's stream and goes with it.
+  const where = ["finished_position IS NOT NULL", "stream = id", ...used.map(([sql]) => sql)].join(" AND ")
+  return pruneStreams(parts, reason, ({ db }) =>
+    db
+      .query<{ stream: string }, (string | number)[]>(`SELECT stream FROM executions WHERE ${where}`)
+      .all(...used.map(([, value]) => value))
+      .map(row => row.stream),
+  )
+}
+
+/**
+ * Removes the streams that `choose` names, and what tables say of them. The choice, the tombstone and the removal are
+ * one commit. Returns the streams, in order.
+ */
+export function pruneStreams(
+  parts: PruneParts,
+  reason: string,
+  choose: (connection: Connection) => readonly string[],
+): readonly string[] {
   const { connection } = parts
-  const removed = connection.transaction("prune", () => removeStreams(parts, filter, reason))
+  const removed = connection.transaction("prune", () => removeStreams(parts, choose(connection), reason))
   const olderThanMs = parts.clock.now() - orphanGraceMs
   collectArtifacts(connection, parts.artifactsDirectory, removed.unnamed, olderThanMs)
   return removed.ids
@@ -41,22 +64,12 @@ interface Removed {
   readonly unnamed: readonly Unnamed[]
 }
 
-function removeStreams(
-  parts: PruneParts,
-  filter: Pick<ExecutionFilter, "until" | "runId">,
-  reason: string,
-): Removed {
+function removeStreams(parts: PruneParts, streams: readonly string[], reason: string): Removed {
   const { db } = parts.connection
-  // An execution inside a session belongs to the session's stream and goes with it.
-  const { where, values } = conditionsOf(filter, ["finished_position IS NOT NULL", "stream = id"])
-  db.query(`INSERT INTO pruning (stream) SELECT stream FROM executions ${where}`).run(...values)
-  const ids = db
-    .query<{ stream: string }, []>("SELECT stream FROM pruning ORDER BY stream")
-    .all()
-    .map(row => row.stream)
+  const ids = [...streams].sort()
   if (ids.length === 0) return { ids, unnamed: [] }
+  for (const id of ids) db.query("INSERT OR IGNORE INTO pruning (stream) VALUES (?)").run(id)
   writeTombstones(parts, reason)
-  const inPruned = "position IN (SELECT position FROM events JOIN pruning USING (stream))"
   const unnamed = db
     .query<{ ref: string; at: string }, []>(
       `SELECT ref, max(at) AS at FROM artifact_references JOIN events USING (position)
@@ -64,13 +77,26 @@ function removeStreams(
     )
     .all()
     .map(({ ref, at }) => ({ ref, namedAtMs: Date.parse(at) }))
-  db.query(`DELETE FROM artifact_references WHERE ${inPruned}`).run()
-  db.query("DELETE FROM executions WHERE stream IN (SELECT stream FROM pruning)").run()
-  db.query("DELETE FROM leases WHERE stream IN (SELECT stream FROM pruning)").run()
-  db.query("DELETE FROM events WHERE stream IN (SELECT stream FROM pruning)").run()
-  db.query("DELETE FROM pruning").run()
+  for (const sql of removals) db.query(sql).run()
   return { ids, unnamed }
 }
+
+const pruned = "(SELECT stream FROM pruning)"
+const prunedEvidence = `(SELECT position FROM evidence WHERE session_id IN ${pruned})`
+
+/** Everything that is computed from the events of these streams, then the events themselves. */
+const removals: readonly string[] = [
+  `DELETE FROM artifact_references WHERE position IN (SELECT position FROM events JOIN pruning USING (stream))`,
+  `DELETE FROM executions WHERE stream IN ${pruned}`,
+  `DELETE FROM evidence_files WHERE position IN ${prunedEvidence}`,
+  `DELETE FROM evidence_diagnostics WHERE position IN ${prunedEvidence}`,
+  `DELETE FROM evidence WHERE session_id IN ${pruned}`,
+  `DELETE FROM approvals WHERE session_id IN ${pruned}`,
+  `DELETE FROM sessions WHERE id IN ${pruned}`,
+  `DELETE FROM leases WHERE stream IN ${pruned}`,
+  `DELETE FROM events WHERE stream IN ${pruned}`,
+  "DELETE FROM pruning",
+]
 
 interface Tombstone {
   readonly stream: string

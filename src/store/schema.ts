@@ -5,6 +5,8 @@ export interface Migration {
   readonly version: number
   readonly name: string
   readonly sql: string
+  /** Whoever only reads does without what this step makes. */
+  readonly forWritersOnly?: true
 }
 
 /** Marks a file as acode's (`PRAGMA application_id`): "acod". */
@@ -92,4 +94,31 @@ CREATE TABLE artifact_references (
   },
   { version: 2, name: "sessions, approvals, evidence", sql: sessionTables },
   { version: 3, name: "artifacts that sessions name", sql: sessionReferences },
+  {
+    version: 4,
+    name: "observed time",
+    forWritersOnly: true,
+    sql: `
+-- Neither is a projection: how much time has passed as far as this machine can prove it, and since when things that
+-- lie outside the database are kept, in that time. Without them everything is as old as their next reading.
+CREATE TABLE observed_time (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  boot_id TEXT NOT NULL,
+  uptime_ms INTEGER NOT NULL,
+  wall_ms INTEGER NOT NULL,
+  aged_ms INTEGER NOT NULL,
+  offset_ms INTEGER NOT NULL,
+  watched_since_ms INTEGER NOT NULL,
+  low_ms INTEGER NOT NULL,
+  high_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE kept (
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  since_ms INTEGER NOT NULL,
+  PRIMARY KEY (kind, name)
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ]

@@ -122,3 +122,37 @@ describe("an approval that is named", () => {
     expect(refusal(planOf("a.txt"), "apr_none")).toMatchObject({ kind: "usage", code: "ACODE-APPR-001" })
   })
 })
+
+describe("the end of an approval, when the clock is set", () => {
+  test("is not put off by a clock that was set back before it", () => {
+    const plan = planOf("a.txt")
+    const approvalId = approve(plan)
+    clock.jump(-1)
+    for (const id of [null, approvalId])
+      expect(refusal(plan, id)).toMatchObject({
+        code: "E002",
+        message: expect.stringContaining("before the"),
+      })
+    clock.jump(1)
+    expect(authorize(plan).approvalId).toBe(approvalId)
+  })
+
+  test("has come once an event was recorded after it, wherever the clock is set then", () => {
+    const plan = planOf("a.txt")
+    const approvalId = approve(plan)
+    clock.jump(hour)
+    approve(planOf("other.txt", "other"))
+    clock.jump(-hour / 2)
+    for (const id of [null, approvalId])
+      expect(refusal(plan, id)).toMatchObject({ code: "E002", message: expect.stringContaining("ended at") })
+  })
+
+  test("does not come for approvals given after a clock that was years ahead is right again", () => {
+    clock.jump(10 * 365 * 24 * hour)
+    approve(planOf("other.txt", "other"))
+    clock.jump(-10 * 365 * 24 * hour)
+    const plan = planOf("a.txt")
+    const approvalId = approve(plan)
+    expect(authorize(plan).approvalId).toBe(approvalId)
+  })
+})

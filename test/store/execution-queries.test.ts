@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { existsSync } from "node:fs"
 import type { ExecutionFilter, Store } from "../../src/store/contract.ts"
-import { conditionsOf } from "../../src/store/execution-queries.ts"
 import { type DeepChange, nextId, recordOf, runOne, startOf, storeFixture } from "./support/store-fixture.ts"
 
 const at = (time: string): DeepChange => ({ result: { startTime: `2026-01-0${time}` } })
@@ -110,7 +109,8 @@ describe("listing executions", () => {
   })
 
   test("a time that is none is a mistake of the caller", () => {
-    expect(() => conditionsOf({ since: "yesterday" })).toThrow('"yesterday" is a time')
+    using fixture = storeFixture()
+    expect(() => fixture.open().executions.list({ since: "yesterday" })).toThrow('"yesterday" is a time')
   })
 })
 

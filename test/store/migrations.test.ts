@@ -45,6 +45,7 @@ describe("migrations", () => {
       { version: 1, name: "log, leases, executions", applied_at: now() },
       { version: 2, name: "sessions, approvals, evidence", applied_at: now() },
       { version: 3, name: "artifacts that sessions name", applied_at: now() },
+      { version: 4, name: "observed time", applied_at: now() },
     ])
   })
 

@@ -13,7 +13,8 @@ describe("pruning", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const [old, young] = [runOne(store, dayOf(1)), runOne(store, dayOf(3))]
-    expect(store.executions.prune({ until: "2026-01-02T00:00:00Z" }, "age")).toEqual([old])
+    const [first] = store.log.read(young)
+    expect(store.executions.prune({ beforePosition: first?.position ?? 0 }, "age")).toEqual([old])
     expect(store.executions.list({}).map(row => row.id)).toEqual([young])
     expect(store.log.read(old)).toEqual([])
     expect(store.executions.show(old)).toBeNull()
@@ -135,7 +136,7 @@ describe("artifacts of what was pruned", () => {
     const [first, second] = [runOne(store, dayOf(1, long)), runOne(store, dayOf(3, long))]
     const ref = refOf(store.log.read(first, 1)[0]?.data)
     const path = artifactPath(fixture.options.artifactsDirectory, ref)
-    store.executions.prune({ until: "2026-01-02" }, "age")
+    store.executions.prune({ beforePosition: store.log.read(second)[0]?.position ?? 0 }, "age")
     expect(existsSync(path)).toBe(true)
     expect(store.executions.show(second)?.result.stdout).toBe(long)
     store.executions.prune({}, "all")

@@ -35,6 +35,7 @@ describe("the schema", () => {
       "16293b5e0a8ab546",
       "0ef9e5b8c32ea47d",
       "2d5249dacaac8a4b",
+      "05c666609e2abf3c",
     ])
   })
 

@@ -51,6 +51,11 @@ export const ControlRequested = defineEvent(
     }),
 )
 
+/** Where that is left for a session: its own stream may be appended to only by the process that drives it. */
+export function controlStreamOf(sessionId: string): string {
+  return sessionId.replace(/^ses_/, "ctl_")
+}
+
 export const StageEntered = defineEvent("stage.entered", 1, "A stage begins, or begins again.", () =>
   z.strictObject({
     stage: Stage(),

@@ -8,10 +8,9 @@ import type { Connection } from "../database.ts"
 import { fieldsOf } from "../event-fields.ts"
 import { readEvent } from "../event-rows.ts"
 import { textOf } from "../recorded-values.ts"
-import { readRow } from "../table-projection.ts"
 import type { ApprovalRow } from "./approval-rows.ts"
 import type { ApprovalSummary, PlanApproval } from "./contract.ts"
-import { type PlanApprovalRow, planApprovalsTable } from "./plan-approval-rows.ts"
+import type { PlanApprovalRow } from "./plan-approval-rows.ts"
 
 interface AskedRow extends ApprovalRow {
   /** When its session ended. */
@@ -61,17 +60,27 @@ export function planApprovals(
   ]
   const where = terms.length === 0 ? "" : `WHERE ${terms.map(term => term.sql).join(" AND ")}`
   return connection.db
-    .query<PlanApprovalRow, string[]>(`SELECT * FROM plan_approvals ${where} ORDER BY position DESC`)
+    .query<SeenPlanApproval, string[]>(`${selectPlans} ${where} ORDER BY position DESC`)
     .all(...terms.map(term => term.value))
     .map(toPlanApproval)
 }
 
 export function findPlanApproval(connection: Connection, id: string): PlanApproval | null {
-  const row = readRow<PlanApprovalRow>(connection, planApprovalsTable, id)
+  const row = connection.db.query<SeenPlanApproval, [string]>(`${selectPlans} WHERE id = ?`).get(id)
   return row === null ? null : toPlanApproval(row)
 }
 
-function toPlanApproval(row: PlanApprovalRow): PlanApproval {
+interface SeenPlanApproval extends PlanApprovalRow {
+  readonly has_ended: number
+}
+
+/** A clock that is set back does not bring back an approval whose end some later event has seen. */
+const selectPlans = `SELECT *, EXISTS (
+    SELECT 1 FROM events
+    WHERE events.position > plan_approvals.position AND events.at >= plan_approvals.expires_at
+  ) AS has_ended FROM plan_approvals`
+
+function toPlanApproval(row: SeenPlanApproval): PlanApproval {
   return {
     approvalId: row.id,
     planId: row.plan_id,
@@ -80,6 +89,7 @@ function toPlanApproval(row: PlanApprovalRow): PlanApproval {
     stepCount: row.step_count,
     expiresAt: row.expires_at,
     approvedAt: row.approved_at,
+    hasEnded: row.has_ended === 1,
   }
 }
 

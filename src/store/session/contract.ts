@@ -95,4 +95,6 @@ export interface NewPlanApproval {
 
 export interface PlanApproval extends NewPlanApproval {
   readonly approvedAt: string
+  /** The log has an event behind it from after its end. */
+  readonly hasEnded: boolean
 }

@@ -127,7 +127,11 @@ describe("approving a plan", () => {
   test("is an event in a stream of its own", () => {
     using fixture = storeFixture()
     const store = fixture.open()
-    expect(store.approvals.approvePlan(approval)).toEqual({ ...approval, approvedAt: at(fixture) })
+    expect(store.approvals.approvePlan(approval)).toEqual({
+      ...approval,
+      approvedAt: at(fixture),
+      hasEnded: false,
+    })
     expect(store.log.read("apr_p").map(({ type }) => type)).toEqual(["plan.approved"])
     expect(store.verify()).toMatchObject({ ok: true, streams: 1 })
   })

@@ -1,0 +1,38 @@
+import type { Store } from "../store/contract.ts"
+import type { ObservedTime } from "../store/upkeep/contract.ts"
+import type { Wiring } from "./wire.ts"
+
+/** Keeping what acode stores small. */
+export interface StorageVerbs {
+  /** Removes finished executions behind a tombstone. */
+  pruneRuns(which: AgedRequest | { readonly runId: string }): Promise<Pruned>
+}
+
+/** What is older than an age, counted from the time that is known to have passed or from the clock. */
+export interface AgedRequest {
+  readonly olderThanMs: number
+  readonly trustsClock: boolean
+}
+
+export interface Pruned extends ObservedTime {
+  readonly ids: readonly string[]
+  /** By which the database became smaller. */
+  readonly freedBytes: number
+}
+
+export function storageVerbs(wiring: Wiring): StorageVerbs {
+  return {
+    pruneRuns: async which => {
+      const store = await wiring.existingStore()
+      if (store === null) return { ids: [], freedBytes: 0, agedMs: 0, nowMs: wiring.clock.now(), aheadMs: 0 }
+      const filter = "runId" in which ? which : { beforePosition: firstYoung(store, which) }
+      const ids = store.executions.prune(filter, "runs prune")
+      return { ...store.upkeep.time(), ids, freedBytes: ids.length === 0 ? 0 : store.upkeep.shrink() }
+    },
+  }
+}
+
+function firstYoung({ upkeep }: Store, { olderThanMs, trustsClock }: AgedRequest): number {
+  if (trustsClock) upkeep.trustClock()
+  return upkeep.firstPositionWithin(olderThanMs)
+}
