@@ -2,6 +2,7 @@ import { systemIds } from "../base/clock.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import { fold } from "../domain/pipeline/fold.ts"
+import { skippableSteps } from "../domain/pipeline/fold-steps.ts"
 import { SessionResumed } from "../domain/pipeline/pipeline-events.ts"
 import type { PipelineSettings } from "../domain/pipeline/settings.ts"
 import type { PipelineState, Rest } from "../domain/pipeline/state.ts"
@@ -139,6 +140,13 @@ async function resume(
         "ACODE-ORCH-006",
         `the session has ended: ${state.finished.reason}`,
         "start another one",
+      )
+    if (skipsFailed && skippableSteps(state).length === 0)
+      throw refused(
+        "usage",
+        "ACODE-CLI-003",
+        "no step of the session has failed or is stuck, so there is none to skip",
+        `\`acode status ${sessionId}\` tells what it waits for`,
       )
     // Only to tell what the call did: once the output is deleted, any other file may be given its number.
     if (state.openCalls.length > 0)

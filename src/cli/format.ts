@@ -1,3 +1,5 @@
+import { printable } from "../base/text.ts"
+
 /** The end of an id is what listings show and what people type back. */
 export function shortId(id: string): string {
   return id.slice(-8)
@@ -14,4 +16,9 @@ export function bytesText(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`
   if (bytes < 1024 * 1024) return `${(bytes / 1024).toFixed(1)} KB`
   return `${(bytes / (1024 * 1024)).toFixed(1)} MB`
+}
+
+/** What a model answered, harmless on a terminal. */
+export function answerLines(answer: string): readonly string[] {
+  return printable(answer).split("\n")
 }

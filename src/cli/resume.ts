@@ -67,22 +67,28 @@ async function resumableId(
       message: "no session of this workspace waits to go on",
       hint: '`acode run "GOAL"` starts one; `acode session list` shows all',
     })
-  const resting = history?.list({ lane: "agent", limit: 1000 }).find(each => whyNotResumed(each) === null)
   throw new Failure({
     kind: "usage",
     code: "ACODE-ORCH-006",
     message: `the latest session ${why}`,
     where: latest.id,
-    hint:
-      resting === undefined
-        ? `no other session waits: \`acode session show ${shortId(latest.id)}\` shows what it did`
-        : `\`acode resume ${shortId(resting.id)}\` resumes an earlier one: ${oneLine(resting.goal, 60)}`,
+    hint: otherHint(latest, history?.list({ lane: "agent", limit: 1000 }) ?? []),
   })
+}
+
+function otherHint(latest: SessionSummary, sessions: readonly SessionSummary[]): string {
+  const short = shortId(latest.id)
+  if (latest.lane === "agent" && latest.endedAt === null)
+    return `\`acode resume ${short}\` resumes it all the same`
+  const resting = sessions.find(each => whyNotResumed(each) === null)
+  return resting === undefined
+    ? `no other session waits; \`acode session show ${short}\` shows what it did`
+    : `\`acode resume ${shortId(resting.id)}\` resumes an earlier one: ${oneLine(resting.goal, 60)}`
 }
 
 /** Completes "the latest session …"; null where it can go on. */
 function whyNotResumed({ lane, state, reason, endedAt, undoneAt }: SessionSummary): string | null {
   if (lane !== "agent") return "is a plan run, which is never resumed"
   if (endedAt !== null) return `has ended (${state}): ${firstLine(reason ?? "", 200)}`
-  return undoneAt === null ? null : `was undone at ${undoneAt}; name it to take it up all the same`
+  return undoneAt === null ? null : `was undone at ${undoneAt}`
 }

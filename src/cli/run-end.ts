@@ -1,5 +1,6 @@
 import { oneLine } from "../base/text.ts"
 import type { Rest } from "../domain/pipeline/state.ts"
+import { answerLines } from "./format.ts"
 import { nextCommands } from "./next-commands.ts"
 import type { Paint } from "./output.ts"
 import type { RunProgress } from "./run-progress.ts"
@@ -15,20 +16,17 @@ export function endLines(
   { paint, prices }: { readonly paint: Paint; readonly prices: Prices },
 ): readonly string[] {
   // as: both events of an end carry these fields, and nothing is in the log that was not parsed.
-  const { state, reason, exitCode, unverified } = data as Rest
-  const mark =
-    exitCode === 0
-      ? paint.green("✓")
-      : state === "PAUSED" || state === "AWAITING_APPROVAL"
-        ? "⚠"
-        : paint.red("✗")
+  const { state, reason, exitCode, unverified, answer } = data as Rest & { readonly answer?: string }
+  const isOver = state === "FAILED" || state === "CANCELLED"
+  const mark = exitCode === 0 ? paint.green("✓") : isOver ? paint.red("✗") : "⚠"
   const next = nextCommands(sessionId, state, {
     openApproval: [...openApprovals.keys()].at(-1) ?? null,
     ...{ lane: "agent", isDriven: false, repliesFlag },
   })
   return [
+    ...(answer === undefined ? [] : ["", ...answerLines(answer), ""]),
     `${mark} ${state} (exit ${exitCode}): ${oneLine(reason, 1000)}`,
-    ...(unverified ? ["⚠ the result is not verified"] : []),
+    ...(unverified && state === "COMPLETED" && answer === undefined ? ["⚠ the result is not verified"] : []),
     ...refused.slice(0, refusedMax).map(each => `⚠ refused: ${oneLine(each, 300)}`),
     ...(refused.length > refusedMax ? [`⚠ and ${refused.length - refusedMax} more were refused`] : []),
     ...usageLines(usage, prices).map(line => paint.dim(line)),

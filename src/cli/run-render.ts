@@ -109,8 +109,8 @@ const tellers: ReadonlyMap<string, Teller> = new Map([
     return [`${tag("executor")} step ${index + 1}/${progress.stepCount} ${oneLine(name, 120)}`]
   }),
   on(StepFinished, ({ stepId, index, success, code, message, durationMs }, { progress, paint }) => {
-    const mark = success ? paint.green("✓") : paint.red("✗")
-    const why = success ? "" : ` — ${code ?? ""}: ${oneLine(message ?? "", 300)}`
+    const mark = success ? (message === null ? paint.green("✓") : "⚠") : paint.red("✗")
+    const why = message === null ? "" : ` — ${code === null ? "" : `${code}: `}${oneLine(message, 300)}`
     const place = `step ${index + 1}/${progress.stepCount} ${oneLine(stepId, 60)}`
     return [`${tag("executor")} ${mark} ${place} (${durationText(durationMs)})${why}`]
   }),

@@ -24,7 +24,7 @@ export const sessionList = defineCommand({
 
 function row(session: SessionSummary): string {
   const { id, startedAt, state, exitCode, stepsDone, stepCount, goal, undoneAt } = session
-  const mark = exitCode === null ? "…" : exitCode === 0 ? "✓" : "✗"
+  const mark = exitCode === null ? "…" : exitCode === 0 ? "✓" : exitCode === 41 ? "⚠" : "✗"
   const exit = exitCode === null ? "" : `exit ${exitCode}`
   const undone = undoneAt === null ? "" : " (undone)"
   return (

@@ -5,7 +5,7 @@ import type { PipelineView } from "../domain/pipeline/pipeline-view.ts"
 import type { ApprovalView, SessionView, StepView } from "../domain/session-view.ts"
 import type { FileChange } from "../domain/tool-call.ts"
 import { certaintyText } from "./certainty-text.ts"
-import { durationText, shortId } from "./format.ts"
+import { answerLines, durationText, shortId } from "./format.ts"
 import { pipelineLines } from "./pipeline-text.ts"
 import { modelLines, type Prices, usageLines } from "./usage-text.ts"
 
@@ -35,11 +35,18 @@ function headLines(view: SessionView): readonly string[] {
     `[SESSION] ${id}${view.lane === null ? "" : ` (${view.lane})`}`,
     `  goal     ${oneLine(goal, 200)}`,
     `  state    ${state}${exit}${reason === null ? "" : `: ${oneLine(reason, 300)}`}`,
-    ...(view.unverified ? ["  ⚠ its result was not verified"] : []),
+    ...(view.unverified && state === "COMPLETED" ? [unverifiedLine(view)] : []),
     ...(planId === null ? [] : [`  plan     ${oneLine(planId, 100)} ${planHash ?? ""}`]),
     `  started  ${startedAt ?? "-"}${endedAt === null ? "" : `, ended ${endedAt}`}`,
     ...(undoneAt === null ? [] : [`  undone   ${undoneAt}`]),
+    ...(view.answer === null ? [] : ["  answer", ...answerLines(view.answer).map(line => `    ${line}`)]),
   ]
+}
+
+function unverifiedLine({ lane }: SessionView): string {
+  return lane === "plan"
+    ? "  ⚠ each step succeeded as written; nothing checked the result"
+    : "  ⚠ its result was not verified"
 }
 
 function stepLines(step: StepView, view: SessionView): readonly string[] {
@@ -52,6 +59,7 @@ function stepLines(step: StepView, view: SessionView): readonly string[] {
     `[STEP ${index + 1}/${view.stepCount}] ${marks[outcome]} ${oneLine(name, 100)} — ${outcome}${took}`,
     ...calls.flatMap(call => callLines(call, view, call === evidence && code !== null)),
     ...(code === null ? [] : [errorLine(code, message ?? evidence?.error?.message ?? "")]),
+    ...(code === null && message !== null ? [`  ⚠ ${oneLine(message, 400)}`] : []),
   ]
 }
 

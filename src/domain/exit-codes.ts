@@ -22,6 +22,11 @@ export const exitCodes: readonly ExitCode[] = [
   { code: "33", meaning: "approval denied, plan not approved or changed" },
   { code: "34", meaning: "step timeout" },
   { code: "40", meaning: "verification failed and no cycle is left to take" },
+  {
+    code: "41",
+    meaning:
+      "finished, but not verified: nothing that a program could decide, all steps skipped, no answer, or no check could run",
+  },
   { code: "50", meaning: "review rejected and nothing is left to try" },
   { code: "60", meaning: "outcome unknown after a crash: a person must decide" },
   { code: "65", meaning: "integrity check failed: tampered with or corrupt" },

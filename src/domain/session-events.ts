@@ -1,4 +1,5 @@
 import * as z from "zod/mini"
+import { described } from "./described.ts"
 import { defineEvent } from "./event-definition.ts"
 import { externalCallsFor } from "./external-calls.ts"
 import { lazily } from "./lazily.ts"
@@ -54,7 +55,7 @@ const ending = () => ({
   state: z.enum(sessionStates),
   reason: z.string(),
   exitCode: z.int(),
-  unverified: z.boolean(),
+  unverified: described(z.boolean(), "nothing that a program decided has proved that the work is right"),
 })
 
 export const SessionRested = defineEvent(
@@ -71,6 +72,10 @@ export const SessionFinished = defineEvent(
   () =>
     z.strictObject({
       ...ending(),
+      answer: described(
+        z.optional(z.string()),
+        "what the model answered, where the plan was to change nothing and has changed nothing",
+      ),
       treeDigest: z.nullable(z.string()),
       wallMs: Milliseconds(),
       toolMs: Milliseconds(),
@@ -126,7 +131,7 @@ export const StepFinished = defineEvent("step.finished", 1, "A step of the plan 
     success: z.boolean(),
     callId: z.nullable(z.string()),
     code: z.nullable(z.string()),
-    message: z.nullable(z.string()),
+    message: described(z.nullable(z.string()), "why it failed, or why it is doubtful although it succeeded"),
     diagnostics: z.array(Diagnostic()),
     durationMs: Milliseconds(),
     waitMs: Milliseconds(),

@@ -42,6 +42,8 @@ export interface SessionView {
   readonly reason: string | null
   readonly exitCode: number | null
   readonly unverified: boolean
+  /** What the model answered to a question; null where none was asked. */
+  readonly answer: string | null
   readonly planId: string | null
   readonly planHash: string | null
   /** The approval of the plan. */
@@ -134,6 +136,7 @@ function nothingYet(id: string): Head {
     reason: null,
     exitCode: null,
     unverified: false,
+    answer: null,
     planId: null,
     planHash: null,
     approvalId: null,
@@ -164,8 +167,8 @@ const folds: ReadonlyMap<string, Fold> = new Map([
   on(SessionRested, (draft, { state, reason, exitCode, unverified }) => {
     draft.head = { ...draft.head, state, reason, exitCode, unverified }
   }),
-  on(SessionFinished, (draft, { state, reason, exitCode, unverified }, at) => {
-    draft.head = { ...draft.head, state, reason, exitCode, unverified, endedAt: at }
+  on(SessionFinished, (draft, { state, reason, exitCode, unverified, answer = null }, at) => {
+    draft.head = { ...draft.head, state, reason, exitCode, unverified, answer, endedAt: at }
   }),
   on(SessionUndone, (draft, _data, at) => {
     draft.head = { ...draft.head, undoneAt: at }

@@ -2,6 +2,7 @@ import { unreachable } from "../base/assert.ts"
 import { ApprovalRequested } from "../domain/call-events.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import type { Action } from "../domain/pipeline/action.ts"
+import { isUnverified } from "../domain/pipeline/completion.ts"
 import { nextAction } from "../domain/pipeline/next-action.ts"
 import { SessionPaused } from "../domain/pipeline/pipeline-events.ts"
 import type { Rest } from "../domain/pipeline/state.ts"
@@ -106,7 +107,7 @@ async function perform(
     case "escalate":
       return escalateNow(parts, action)
     case "complete":
-      return complete(parts, action.unverified)
+      return complete(parts, action.end)
     case "cancel":
       return cancelSession(parts, action.answer.by, action.answer.reason ?? "stopped at a question")
     default:
@@ -124,7 +125,8 @@ async function obey(
     return
   }
   const told = `paused by ${by}: ${reason}`
-  const rest = { state: "PAUSED" as const, reason: told, exitCode, unverified: false }
+  const unverified = isUnverified(parts.session.state)
+  const rest = { state: "PAUSED" as const, reason: told, exitCode, unverified }
   parts.session.append([newEvent(SessionPaused, { by, reason }), newEvent(SessionRested, rest)])
 }
 

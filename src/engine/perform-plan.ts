@@ -3,6 +3,7 @@ import { toIso } from "../base/clock.ts"
 import { ApprovalAnswered, ApprovalRequested } from "../domain/call-events.ts"
 import { dataOf, type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { Action } from "../domain/pipeline/action.ts"
+import { isUnverified } from "../domain/pipeline/completion.ts"
 import { PlanProposed } from "../domain/pipeline/pipeline-events.ts"
 import type { PlanVersion } from "../domain/pipeline/state.ts"
 import type { Plan } from "../domain/plan.ts"
@@ -98,7 +99,8 @@ type Question = NewEvent<typeof ApprovalRequested>["data"]
 async function put(parts: AgentParts, request: Question, signal: AbortSignal): Promise<void> {
   if (!parts.desk.isStaffed) {
     const reason = `waiting for an answer: acode approve ${request.approvalId}, then acode resume`
-    const rest = { state: "AWAITING_APPROVAL" as const, reason, exitCode: 10, unverified: false }
+    const unverified = isUnverified(parts.session.state)
+    const rest = { state: "AWAITING_APPROVAL" as const, reason, exitCode: 10, unverified }
     parts.session.append([newEvent(SessionRested, rest)])
     return
   }

@@ -1,6 +1,7 @@
 import { ToolCallSettled } from "../domain/call-events.ts"
 import { dataOf, type NewEvent, newEvent } from "../domain/event-definition.ts"
-import type { Action, Escalation, Move } from "../domain/pipeline/action.ts"
+import type { Action, Completion, Escalation, Move } from "../domain/pipeline/action.ts"
+import { hasChecks, isUnverified } from "../domain/pipeline/completion.ts"
 import {
   CycleStarted,
   EscalationRaised,
@@ -85,6 +86,7 @@ function tokensOf({ tokens }: PipelineState, run: StageRun | null): number {
 export function escalateNow({ session, clock }: AgentParts, action: Escalation): void {
   const { level, stage, reason, advice, exitCode, status } = action
   const run = session.state.stage
+  const unverified = isUnverified(session.state)
   const ended =
     status === null || run === null
       ? []
@@ -98,24 +100,23 @@ export function escalateNow({ session, clock }: AgentParts, action: Escalation):
   session.append([
     newEvent(EscalationRaised, { level, stage, reason, advice, exitCode }),
     ...ended,
-    newEvent(SessionRested, { state: "PAUSED", reason: `${reason}; ${advice}`, exitCode, unverified: false }),
+    newEvent(SessionRested, { state: "PAUSED", reason: `${reason}; ${advice}`, exitCode, unverified }),
   ])
 }
 
 /** The last look: what was verified must be what is there. Otherwise the work goes back, and is verified again. */
-export async function complete(parts: AgentParts, unverified: boolean): Promise<void> {
+export async function complete(parts: AgentParts, { answer, ...end }: Completion): Promise<void> {
   const { session, workspace } = parts
   const { digest } = await workspace.tree()
-  if (!unverified && session.state.verification?.treeDigest !== digest) {
+  if (hasChecks(session.state) && session.state.verification?.treeDigest !== digest) {
     goBack(parts)
     return
   }
   session.append([
     newEvent(SessionFinished, {
       state: "COMPLETED",
-      reason: unverified ? "done, and nothing was verified" : "done and verified",
-      exitCode: 0,
-      unverified,
+      ...end,
+      ...(answer === null ? {} : { answer }),
       treeDigest: digest,
       ...timesOf(parts),
     }),
@@ -135,7 +136,7 @@ function goBack({ session }: AgentParts): void {
       refused,
       newEvent(EscalationRaised, { level: "CycleLimit", stage: from, ...told }),
       newEvent(SessionRested, {
-        ...{ state: "PAUSED", exitCode: told.exitCode, unverified: false },
+        ...{ state: "PAUSED", exitCode: told.exitCode, unverified: true },
         reason: `${reason}; ${told.advice}`,
       }),
     ])
@@ -166,7 +167,7 @@ export async function cancelSession(parts: AgentParts, by: string, reason: strin
       state: "CANCELLED",
       reason: `cancelled by ${by}: ${reason}`,
       exitCode: 23,
-      unverified: false,
+      unverified: isUnverified(parts.session.state),
       treeDigest: digest,
       ...timesOf(parts),
     }),

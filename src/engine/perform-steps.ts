@@ -36,7 +36,10 @@ export function finishStep(
   { step, failure }: Extract<Action, { kind: "finishStep" }>,
 ): void {
   const durationMs = Math.max(0, clock.now() - (step.startedAtMs ?? clock.now()))
-  session.append([finished(step, failure, null, durationMs)])
+  // Believed only because the model says so twice, which whoever reads the history has to know.
+  const doubt = failure === null ? (step.lastCommand?.failure?.message ?? null) : null
+  const note = doubt === null ? null : `its last command did not succeed: ${doubt}`
+  session.append([finished(step, failure, null, durationMs, note)])
 }
 
 export function refuseStep(
@@ -114,7 +117,7 @@ async function callTool(
 function restForAnswer(): NewEvent {
   const reason =
     "an answer is needed: `acode approvals list` shows the question; answer it, then `acode resume`"
-  return newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified: false })
+  return newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified: true })
 }
 
 /** The model can read it, and asks again. */
@@ -185,6 +188,7 @@ function finished(
   failure: StepFailure | null,
   callId: string | null,
   durationMs: number,
+  note: string | null = null,
 ): NewEvent {
   return newEvent(StepFinished, {
     taskId: task.id,
@@ -193,7 +197,7 @@ function finished(
     success: failure === null,
     callId,
     code: failure?.code ?? null,
-    message: failure?.message ?? null,
+    message: failure?.message ?? note,
     diagnostics: [],
     durationMs,
     waitMs: 0,

@@ -67,7 +67,7 @@ export async function runPlan(
       state: exitCode === 0 ? "COMPLETED" : isCancelled ? "CANCELLED" : "FAILED",
       reason,
       exitCode,
-      unverified: false,
+      unverified: true,
       treeDigest: (await parts.workspace.tree()).digest,
       ...{ wallMs, toolMs, waitMs },
     }),

@@ -190,7 +190,7 @@ describe("a session as it is told while it happens", () => {
       "[REVIEWER] ✗ does not move to complete: stale",
       "[EXECUTOR] ⚠ needs a person: NoProgress",
       "✗ CANCELLED (exit 23): cancelled by ann",
-      "⚠ the result is not verified",
+      "session ses_00000000-12345678",
     ])
   })
 

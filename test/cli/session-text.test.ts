@@ -72,7 +72,6 @@ describe("a session as people read it", () => {
     expect(text).toContain("  [result] interrupted; its effect may or may not have taken place")
     expect(text).toContain("  ⚠ look at what it touched before you go on")
     expect(text.match(/ACODE-EXE-013/g)).toHaveLength(1)
-    expect(text).toContain("  ⚠ its result was not verified")
   })
 
   test("says that nothing happened where that is known", () => {

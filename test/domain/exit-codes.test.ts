@@ -16,7 +16,7 @@ describe("the table of exit codes", () => {
 
   test("is the one scripts rely on", () => {
     expect(exitCodes.map(({ code }) => code).join(" ")).toBe(
-      "0 1 2 3 4 10 20 21 22 23 30 31 32 33 34 40 50 60 65 70 130",
+      "0 1 2 3 4 10 20 21 22 23 30 31 32 33 34 40 41 50 60 65 70 130",
     )
     expect(execExitCodes.map(({ code }) => code)).toEqual(["0–255", "124", "125", "126", "127", "128+N"])
   })

@@ -110,7 +110,8 @@ describe("session undo of a session that rests", () => {
 
   test("lets it go on, and what it writes then can be undone as well", async () => {
     using agent = await resting()
-    expect((await agent.resume()).exitCode).toBe(0)
+    const [{ id }] = JSON.parse((await agent.acode("session", "list", "--json")).stdout)
+    expect((await agent.resume(id)).exitCode).toBe(0)
     expect(agent.file("greeting.txt")).toBe("hello again\n")
     expect((await agent.acode("audit", "verify")).exitCode).toBe(0)
     expect((await agent.acode("session", "list")).stdout).not.toContain("(undone)")

@@ -106,7 +106,7 @@ describe("somebody at another terminal", () => {
       state: "PAUSED",
       reason: "paused by grace: enough",
       exitCode: 22,
-      unverified: false,
+      unverified: true,
     })
     expect(session.requests).toHaveLength(2)
     expect(await session.drive()).toMatchObject({ exitCode: 0 })

@@ -116,7 +116,13 @@ describe("a window of 8,192 tokens over a task of ten steps", () => {
       feedback: ["t1/a1: exit code 1: 3 tests fail"],
       checks: [{ id: "a2", kind: "judgement", taskId: "t1" }],
     })
-    const failed = { criterionId: "a1", taskId: "t1", verdict: "failed", reason: "3 tests fail" } as const
+    const failed = {
+      criterionId: "a1",
+      taskId: "t1",
+      kind: "command",
+      verdict: "failed",
+      reason: "3 tests fail",
+    } as const
     const verification = { seq: 9, treeDigest: "tree", checks: [{ ...failed, treeDigest: "tree" }] }
     for (let size = 0; size <= 20_000; size += 4_000) {
       const state = smallWindow({ stage, verification, steps: stepAt(10) })

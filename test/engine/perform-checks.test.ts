@@ -64,14 +64,14 @@ describe("a verification", () => {
     ])
   })
 
-  test("is never passed where nobody can say: exit 22", async () => {
+  test("is never passed where no check gave a verdict: exit 41", async () => {
     room = await agentRoom([
       task([{ id: "a1", kind: "diagnostics", path: ".", max_errors: 0 }]),
       ...written("hello\n"),
     ])
     expect(await room.drive()).toMatchObject({
-      exitCode: 22,
-      reason: expect.stringContaining("nobody can say"),
+      exitCode: 41,
+      reason: expect.stringContaining("no check gave a verdict"),
     })
     expect(verdicts(room)).toEqual([["a1", "inconclusive"]])
   })

@@ -70,7 +70,7 @@ describe("the end of a session", () => {
       reply.finish(),
       reply.review("approve"),
     ])
-    expect(await room.drive()).toMatchObject({ exitCode: 0, unverified: true })
+    expect(await room.drive()).toMatchObject({ exitCode: 41, unverified: true })
   })
 
   test("comes with the end of the stage and the move in one commit", async () => {

@@ -46,14 +46,19 @@ function completionViolations(id: string, rows: readonly LogRow[]): string[] {
   const found = ["planner", "executor", "verifier", "reviewer"]
     .filter(stage => !rows.some(row => isSuccess(row, stage)))
     .map(stage => `I4 ${id} is done without a ${stage} that succeeded`)
-  if (end.parsed["exitCode"] !== 0) found.push(`I4 ${id} is done and exits ${end.parsed["exitCode"]}`)
-  if (end.parsed["unverified"] === true) return found
+  const { exitCode, unverified, answer } = end.parsed
+  if (exitCode !== 0 && exitCode !== 41) found.push(`I4 ${id} is done and exits ${exitCode}`)
+  const isGranted = JSON.stringify(rows.map(({ parsed }) => parsed)).includes('"skipVerify":true')
+  if (exitCode === 0 && unverified === true && !isGranted && answer === undefined)
+    found.push(`I4 ${id} exits 0, and nothing was verified or answered`)
+  if (unverified === true) return found
   const verifier = rows.findLast(
     ({ type, parsed }) => type === "stage.entered" && parsed["stage"] === "verifier",
   )
   const checks = rows.filter(({ type, seq }) => type === "check.finished" && seq > (verifier?.seq ?? 0))
   const change = rows.findLast(isChange)
-  if (checks.length === 0) found.push(`I4 ${id} is done and nothing was checked`)
+  if (!checks.some(({ parsed }) => parsed["kind"] !== "judgement"))
+    found.push(`I4 ${id} is done and no program checked anything`)
   if (checks.some(({ parsed }) => parsed["verdict"] !== "passed"))
     found.push(`I4 ${id} is done with a failure`)
   if ((checks.at(-1)?.seq ?? 0) < (change?.seq ?? 0))

@@ -1,6 +1,6 @@
 import type { Json } from "../../src/base/canonical.ts"
 import { type NewEvent, newEvent } from "../../src/domain/event-definition.ts"
-import type { Action, Move } from "../../src/domain/pipeline/action.ts"
+import type { Action, Completion, Move } from "../../src/domain/pipeline/action.ts"
 import { finishTool } from "../../src/domain/pipeline/claim.ts"
 import { SessionCancelled, StepRefused } from "../../src/domain/pipeline/pipeline-events.ts"
 import { backwardEdge } from "../../src/domain/pipeline/stage.ts"
@@ -79,13 +79,13 @@ export class Performance {
       case "runChecks":
         return action.checks.flatMap(check => this.check(check))
       case "judge":
-        return [action.checks.map(({ id, taskId }) => this.checked(id, taskId))]
+        return [action.checks.map(check => this.checked(check))]
       case "move":
         return [move(state, action)]
       case "escalate":
         return [escalated(action, state)]
       case "complete":
-        return [this.complete(state, action.unverified)]
+        return [this.complete(state, action.end)]
       case "cancel":
         return [[newEvent(SessionCancelled, { by: action.answer.by, reason: "stopped" })]]
     }
@@ -187,16 +187,16 @@ export class Performance {
       : [first, second, [...settled, stepEnded(step, succeeded(settled))]]
   }
 
-  private check({ id, taskId }: PlannedCheck): NewEvent[][] {
+  private check(check: PlannedCheck): NewEvent[][] {
     const calls = this.rarely(2) ? this.call(null) : []
-    return [...calls, [this.checked(id, taskId)]]
+    return [...calls, [this.checked(check)]]
   }
 
-  private checked(id: string, taskId: string | null): NewEvent {
+  private checked({ id, kind, taskId }: PlannedCheck): NewEvent {
     const verdict = this.fails(8)
       ? "inconclusive"
       : this.random.oneOf(["passed", "passed", "failed"] as const)
-    return checked(id, verdict, { taskId, treeDigest: `tree${this.tree}` })
+    return checked(id, verdict, { kind, taskId, treeDigest: `tree${this.tree}` })
   }
 
   private question(kind: "plan" | "review", hash: string): NewEvent[][] {
@@ -209,8 +209,8 @@ export class Performance {
   }
 
   /** Somebody may have changed a file since, which only a look at the tree shows. */
-  private complete({ cycles, settings }: PipelineState, unverified: boolean): NewEvent[] {
-    if (unverified || !this.rarely(4)) return [sessionEnded(unverified)]
+  private complete({ cycles, settings }: PipelineState, end: Completion): NewEvent[] {
+    if (end.unverified || !this.rarely(4)) return [sessionEnded(end)]
     if (cycles["reviewer→executor"] >= settings.limits.cyclesMax) return [rested(21)]
     return [cycle("reviewer", "executor"), moved("reviewer", "executor", ["the tree is another one"])]
   }
@@ -229,9 +229,9 @@ function refused({ step, modelCallId, reason }: Extract<Action, { kind: "refuseS
   return newEvent(StepRefused, { taskId: step.task.id, stepId: step.step.id, modelCallId, reason })
 }
 
-function sessionEnded(unverified: boolean): NewEvent {
+function sessionEnded({ reason, exitCode, unverified }: Completion): NewEvent {
   return newEvent(SessionFinished, {
-    ...{ state: "COMPLETED", reason: "done", exitCode: 0, unverified, treeDigest: null },
+    ...{ state: "COMPLETED", reason, exitCode, unverified, treeDigest: null },
     ...{ wallMs: 0, toolMs: 0, waitMs: 0 },
   })
 }

@@ -13,7 +13,7 @@ import {
 import type { PipelineEvent } from "../../src/domain/pipeline/recorded-event.ts"
 import { cyclesAllowed } from "../../src/domain/pipeline/settings.ts"
 import type { Stage, Target } from "../../src/domain/pipeline/stage.ts"
-import type { PipelineState, StepState } from "../../src/domain/pipeline/state.ts"
+import type { PipelineState, Rest, StepState } from "../../src/domain/pipeline/state.ts"
 import { SessionFinished } from "../../src/domain/session-events.ts"
 
 /** Written down once more, so that a slip in the product's own table shows. */
@@ -31,7 +31,7 @@ export class PipelineWatch {
   private readonly stagesSincePlan = new Set<Stage>()
   private stage: Target = "planner"
   private lastChangeSeq = 0
-  private verdicts: { readonly seq: number; readonly verdict: string }[] = []
+  private verdicts: { readonly seq: number; readonly kind: string; readonly verdict: string }[] = []
 
   found(violation: string): void {
     this.violations.push(violation)
@@ -58,7 +58,7 @@ export class PipelineWatch {
     const finished = dataOf(StageFinished, event)
     if (finished?.status === "success") this.stagesSincePlan.add(finished.stage)
     const check = dataOf(CheckFinished, event)
-    if (check !== null) this.verdicts.push({ seq: event.seq, verdict: check.verdict })
+    if (check !== null) this.verdicts.push({ seq: event.seq, kind: check.kind, verdict: check.verdict })
     const settled = dataOf(ToolCallSettled, event)
     if (settled?.changes.kind === "inline" && settled.changes.value.length > 0) this.lastChangeSeq = event.seq
     if (dataOf(PlanProposed, event) !== null) this.stagesSincePlan.clear()
@@ -66,7 +66,7 @@ export class PipelineWatch {
     if (cycle !== null) this.cycled(`${cycle.from}→${cycle.to}`, state)
     this.remember(state)
     const end = dataOf(SessionFinished, event)
-    if (end?.state === "COMPLETED") this.completed(end.unverified, state)
+    if (end?.state === "COMPLETED") this.completed(end, state)
   }
 
   private moved(from: Stage, to: Target): void {
@@ -101,7 +101,7 @@ export class PipelineWatch {
     for (const step of steps) if (step.status === "done") this.doneSteps.add(keyOf(step))
   }
 
-  private completed(unverified: boolean, { settings }: PipelineState): void {
+  private completed({ unverified, exitCode }: Rest, { settings, steps }: PipelineState): void {
     const missing = ["planner", "executor", "verifier", "reviewer"].filter(
       stage => !([...this.stagesSincePlan] as string[]).includes(stage),
     )
@@ -111,7 +111,11 @@ export class PipelineWatch {
       last !== undefined &&
       last.seq > this.lastChangeSeq &&
       this.verdicts.every(each => each.verdict === "passed")
-    if (unverified !== (settings.skipVerify || last === undefined)) this.found(`unverified is ${unverified}`)
+    const isSkipped = steps.every(({ status }) => status === "skipped")
+    const isProved = this.verdicts.some(each => each.kind !== "judgement" && each.verdict === "passed")
+    if (!unverified && (isSkipped || settings.skipVerify || !isProved)) this.found("verified without a proof")
+    if (exitCode === 0 && unverified && (isSkipped || !settings.skipVerify)) this.found("exits 0 unverified")
+    if (exitCode !== 0 && (exitCode !== 41 || !unverified)) this.found(`completed with exit ${exitCode}`)
     if (!unverified && !isVerified) this.found("completed on a verification that does not hold")
   }
 }

@@ -9,6 +9,8 @@ export interface TaskText {
   readonly acceptance?: readonly Part[]
   readonly steps?: readonly Part[]
   readonly more?: Part
+  /** Of the whole plan: the first task that has one says it. */
+  readonly intent?: string
 }
 
 /** Replies of a scripted model, each with what is left out filled in. */
@@ -21,6 +23,7 @@ export const reply = {
   write: (path: string, content: string): ReplyText => reply.calls(["write_file", { path, content }]),
   finish: (summary = "done"): ReplyText => reply.calls(["finish_step", { summary }]),
   giveUp: (summary: string): ReplyText => reply.calls(["finish_step", { summary, status: "failed" }]),
+  run: (...argv: string[]): ReplyText => reply.calls(["run_command", { argv }]),
   judge: (id: string, verdict: string): ReplyText => ({
     stage: "verifier",
     verdict: { criteria: [{ id, verdict, reason: `it ${verdict}` }] },
@@ -38,7 +41,7 @@ export const reply = {
 function planOf(tasks: readonly TaskText[]): Part {
   return {
     goal: "what is asked",
-    intent: "MUTATE",
+    intent: tasks.find(({ intent }) => intent !== undefined)?.intent ?? "MUTATE",
     tasks: tasks.map((task, index) => taskOf(task, `t${index + 1}`)),
   }
 }

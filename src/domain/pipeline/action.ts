@@ -58,8 +58,17 @@ export type Action =
   | Move
   | Escalation
   /** The tree is looked at once more; only if it is still what was verified the session is done. */
-  | { readonly kind: "complete"; readonly unverified: boolean }
+  | { readonly kind: "complete"; readonly end: Completion }
   | { readonly kind: "cancel"; readonly answer: PersonsAnswer }
+
+/** How a session ends that went through every stage. It claims no more than was done. */
+export interface Completion {
+  readonly reason: string
+  readonly exitCode: 0 | 41
+  readonly unverified: boolean
+  /** What the person is shown of a question; null where none was asked, or nothing was answered. */
+  readonly answer: string | null
+}
 
 export interface StepFailure {
   readonly code: string

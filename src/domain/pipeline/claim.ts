@@ -1,4 +1,6 @@
 import type { Json } from "../../base/canonical.ts"
+import { firstLine } from "../../base/text.ts"
+import { withoutThinking } from "../thinking.ts"
 import type { StepFailure } from "./action.ts"
 import type { StepState, Turn } from "./state.ts"
 
@@ -19,12 +21,18 @@ export function claimOf(active: StepState, turns: readonly Turn[]): Claim | null
   const call = last?.calls.find(({ tool, result }) => tool === finishTool && result === null)
   if (last === undefined || call === undefined) return null
   const status = textIn(call.arguments, "status") ?? "done"
-  if (status === "done")
-    return { modelCallId: call.id, problem: unusable(last.problems) ?? missing(active), failure: null }
+  if (status === "done") return { modelCallId: call.id, problem: problemWith(active, turns), failure: null }
   if (status !== "failed")
     return { modelCallId: call.id, problem: `status is "done" or "failed", not "${status}"`, failure: null }
   const message = textIn(call.arguments, "summary") ?? "the model gave the step up"
   return { modelCallId: call.id, problem: null, failure: { code: "ACODE-EXEC-001", message } }
+}
+
+/** Why a step is not done that the model says is; null when it is believed. */
+function problemWith(active: StepState, turns: readonly Turn[]): string | null {
+  if (active.step.kind === "concrete") return null
+  const problems = [unusable(turns.at(-1)?.problems ?? []), missing(active, turns), failedCommand(active)]
+  return problems.filter(each => each !== null).join(" ") || null
 }
 
 /** What the same answer asked for besides was not done. */
@@ -34,12 +42,49 @@ function unusable(problems: readonly string[]): string | null {
 }
 
 /** A claim is never evidence: a step that was to change something has changed something. */
-function missing({ step, changedPaths, commandCount, callCount }: StepState): string | null {
+function missing(active: StepState, turns: readonly Turn[]): string | null {
+  const { step, changedPaths, commandCount, callCount } = active
   if (step.kind === "concrete") return null
   const needs = requirements[step.action] ?? null
   const has = { change: changedPaths.length, command: commandCount, call: callCount }
   if (needs === null || has[needs] > 0) return null
-  return `${step.action} is not done: ${sentences[needs]}. Do it, or call ${finishTool} with status "failed".`
+  const hasTried = turns.some(({ calls }) => calls.some(call => call.tool !== finishTool))
+  const why = needs === "call" && hasTried ? "every call of this step failed" : sentences[needs]
+  return `${step.action} is not done: ${why}. Do it, or call ${finishTool} with status "failed".`
+}
+
+/**
+ * A command that failed is told once. A model that says again that the step is done may be right, because some steps
+ * are there to see something fail: but then only a check of its task makes the session verified.
+ */
+function failedCommand({ lastCommand, refusedSeq }: StepState): string | null {
+  if (lastCommand?.failure == null || refusedSeq > lastCommand.seq) return null
+  return (
+    `The last command of this step did not succeed: ${firstLine(lastCommand.failure.message, 300)}. ` +
+    `Make it succeed and run it again, or call ${finishTool} with status "failed". ` +
+    `If the step was only to see it fail, call ${finishTool} again and say so.`
+  )
+}
+
+/** A step that its model called done although its last command had failed. */
+export function isDoubtful({ step, status, lastCommand }: StepState): boolean {
+  return step.kind === "open" && status === "done" && lastCommand?.failure != null
+}
+
+/** What the model says when it is done with its calls: in its last words, and in the summary of the step. */
+export function answerIn(turns: readonly Turn[]): string | null {
+  const answered = turns.filter(({ failure }) => failure === null)
+  const lastWork = answered.findLastIndex(({ calls }) => calls.some(({ tool }) => tool !== finishTool))
+  const closing = answered.slice(Math.min(lastWork + 1, answered.length - 1))
+  const last = answered.at(-1)?.calls.findLast(({ tool }) => tool === finishTool)
+  const summary = last === undefined ? "" : (textIn(last.arguments, "summary") ?? "")
+  const words = closing.map(({ text }) => withoutThinking(text).trim())
+  const parts = [...words, summary.trim()].filter(part => part !== "")
+  // What is part of another one is not said twice.
+  const isRepeated = (part: string, index: number) =>
+    parts.some((other, at) => at !== index && other.includes(part) && (other !== part || at < index))
+  const said = parts.filter((part, index) => !isRepeated(part, index))
+  return said.length === 0 ? null : said.join("\n\n")
 }
 
 const requirements: Readonly<Record<string, "change" | "command" | "call">> = {

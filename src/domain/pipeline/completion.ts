@@ -1,8 +1,75 @@
-import type { PipelineState } from "./state.ts"
+import type { Completion } from "./action.ts"
+import { isDoubtful } from "./claim.ts"
+import type { CheckResult, PipelineState, StepState } from "./state.ts"
 
-/** Nothing was checked: the session may be done, but nobody can say that what it did is right. */
-export function isUnverified({ settings, verification }: PipelineState): boolean {
-  return settings.skipVerify || verification === null || verification.checks.length === 0
+export function completionOf(state: PipelineState): Completion {
+  const why = whyUnproved(state)
+  const isAsked = isQuestion(state)
+  const answer = isAsked ? state.answer : null
+  const ended = { answer, unverified: why !== null }
+  if (isAsked && answer === null)
+    return { ...ended, exitCode: 41, reason: "finished, but the model gave no answer that could be shown" }
+  if (why === null) return { ...ended, exitCode: 0, reason: `done and verified${notes(state)}` }
+  const isGranted = state.settings.skipVerify || isAsked
+  if (isGranted && !isAllSkipped(state) && !state.steps.some(isDoubtful))
+    return {
+      ...ended,
+      exitCode: 0,
+      reason: isAsked ? "answered; nothing had to be verified" : `done, but not verified: ${why}`,
+    }
+  return { ...ended, exitCode: 41, reason: `finished, but not verified: ${why}` }
+}
+
+/** Whether nothing has proved yet that the work is right. A model's opinion is no proof. */
+export function isUnverified(state: PipelineState): boolean {
+  const isChecked = (state.stage?.stage ?? null) === "reviewer" || state.moved?.to === "complete"
+  return !isChecked || whyUnproved(state) !== null
+}
+
+/** A plan that was to change nothing, and has changed nothing. */
+export function isQuestion({ plans, lastChangeSeq }: PipelineState): boolean {
+  const plan = plans.findLast(({ isApproved }) => isApproved)?.plan
+  return plan !== undefined && plan.intent !== "MUTATE" && lastChangeSeq === 0
+}
+
+/** Completes "not verified: …"; null where a program decided that the work is right. */
+function whyUnproved(state: PipelineState): string | null {
+  const { settings, verification, steps } = state
+  if (isAllSkipped(state)) return "every step was skipped"
+  if (settings.skipVerify) return "the checks were left out (--skip-verify)"
+  const checks = verification?.checks ?? []
+  if (!checks.some(isProof))
+    return checks.length === 0
+      ? "the plan has no criterion that a program could check, and no test of the project was found"
+      : "only a model judged it, and no check that a program could decide passed"
+  const doubtful = steps.find(step => isDoubtful(step) && !checks.some(check => proves(check, step)))
+  if (doubtful === undefined) return null
+  return `the last command of step ${doubtful.step.id} failed, and no check of its task passed`
+}
+
+/** A verdict of acode itself. */
+function isProof({ kind, verdict }: CheckResult): boolean {
+  return kind !== "judgement" && verdict === "passed"
+}
+
+/** The project's own tests belong to every task. */
+function proves(check: CheckResult, { task }: StepState): boolean {
+  return isProof(check) && (check.taskId === null || check.taskId === task.id)
+}
+
+function isAllSkipped({ steps }: PipelineState): boolean {
+  return steps.length > 0 && steps.every(({ status }) => status === "skipped")
+}
+
+/** What was left out of work that is done and verified. */
+function notes({ steps, verification }: PipelineState): string {
+  const skipped = steps.filter(({ status }) => status === "skipped").map(({ step }) => step.id)
+  const checks = verification?.checks ?? []
+  const bare = steps.filter(step => !checks.some(check => proves(check, step))).map(({ task }) => task.id)
+  return [
+    ...(skipped.length === 0 ? [] : [`; skipped: ${skipped.join(", ")}`]),
+    ...(bare.length === 0 ? [] : [`; not checked: ${[...new Set(bare)].join(", ")}`]),
+  ].join("")
 }
 
 /**
@@ -16,8 +83,13 @@ export function staleness(state: PipelineState): string | null {
     stage => !history.some(past => past.stage === stage && past.status === "success" && past.seq > planSeq),
   )
   if (missing !== undefined) return `the ${missing} has not succeeded with this plan`
-  if (isUnverified(state) || (verification?.seq ?? 0) > lastChangeSeq) return null
+  if (!hasChecks(state) || (verification?.seq ?? 0) > lastChangeSeq) return null
   return "files were changed after the verification"
+}
+
+/** Whether anything was looked at, on a tree that has to be there still when the session ends. */
+export function hasChecks({ settings, verification }: PipelineState): boolean {
+  return !settings.skipVerify && verification !== null && verification.checks.length > 0
 }
 
 const before = ["planner", "executor", "verifier"] as const

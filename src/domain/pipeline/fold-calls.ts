@@ -41,7 +41,7 @@ function settle(
   }
   // What did not take place is done again: the model's call still waits for its result, and the step for its call.
   if (open === undefined || (settled.outcome === "interrupted" && !isKnown(settled))) return closed
-  const counted = countIn(closed, settled)
+  const counted = countIn(closed, event.seq, settled)
   if (open.modelCallId === null) return counted
   return withCall(counted, open.modelCallId, call => ({
     ...call,
@@ -75,18 +75,20 @@ function isKnown({ certainty }: Settled): boolean {
 }
 
 /** What the present step did, which is what its end is measured by. */
-function countIn(state: PipelineState, settled: Settled): PipelineState {
+function countIn(state: PipelineState, seq: number, settled: Settled): PipelineState {
   const active = state.steps.find(({ status }) => status === "active")
   if (active === undefined) return state
   const { callId, outcome, executionId, error, changes } = settled
   const isRefused = outcome === "refused" || outcome === "denied" || isViolation(error?.code ?? "")
   const paths = changes.kind === "inline" ? changes.value.map(({ path }) => path) : ["…"]
+  const failure = failureOf(settled)
   return withStep(state, active.index, step => ({
     ...step,
-    callCount: step.callCount + (isRefused ? 0 : 1),
+    callCount: step.callCount + (failure === null ? 1 : 0),
     commandCount: step.commandCount + (executionId === null ? 0 : 1),
     changedPaths: [...new Set([...step.changedPaths, ...paths])],
-    lastCall: { callId, failure: failureOf(settled) },
+    lastCommand: executionId === null ? step.lastCommand : { seq, failure },
+    lastCall: { callId, failure },
     refusalCode: isRefused ? (error?.code ?? "ACODE-EXEC-005") : step.refusalCode,
   }))
 }

@@ -99,8 +99,8 @@ function addCheck(
   seq: number,
   check: NonNullable<ReturnType<typeof dataOf<typeof CheckFinished>>>,
 ): PipelineState {
-  const { criterionId, taskId, verdict, reason, treeDigest } = check
+  const { criterionId, taskId, kind, verdict, reason, treeDigest } = check
   const before = state.verification?.checks ?? []
-  const checks = [...before, { criterionId, taskId, verdict, reason, treeDigest }]
+  const checks = [...before, { criterionId, taskId, kind, verdict, reason, treeDigest }]
   return { ...state, verification: { seq, treeDigest, checks } }
 }

@@ -1,6 +1,8 @@
 import { dataOf, type NewEvent } from "../event-definition.ts"
 import type { PlanStep, PlanTask } from "../plan.ts"
 import { StepFinished, StepStarted } from "../session-events.ts"
+import { answerIn } from "./claim.ts"
+import { StepRefused } from "./pipeline-events.ts"
 import type { PipelineEvent } from "./recorded-event.ts"
 import type { PipelineState, StepState } from "./state.ts"
 
@@ -13,6 +15,8 @@ const nothingDone = {
   callCount: 0,
   changedPaths: [],
   commandCount: 0,
+  lastCommand: null,
+  refusedSeq: 0,
   lastCall: null,
   refusalCode: null,
 } as const
@@ -30,9 +34,22 @@ export function applyStep(state: PipelineState, event: PipelineEvent): PipelineS
       })),
       turns: [],
     }
+  const refused = dataOf(StepRefused, event)
+  if (refused !== null) {
+    const mark = (step: StepState): StepState =>
+      step.status === "active" ? { ...step, refusedSeq: event.seq } : step
+    return { ...state, steps: state.steps.map(mark) }
+  }
   const finished = dataOf(StepFinished, event)
   if (finished === null) return state
-  return { ...withStep(state, finished.index, step => end(step, finished)), turns: [] }
+  const answer = (finished.success ? answerIn(state.turns) : null) ?? state.answer
+  return { ...withStep(state, finished.index, step => end(step, finished)), answer, turns: [] }
+}
+
+/** The steps that failed, and the one in whose middle the session stopped because it led nowhere. */
+export function skippableSteps({ steps, escalation, rest }: PipelineState): readonly StepState[] {
+  const isStuck = rest !== null && escalation?.stage === "executor" && escalation.level !== "BudgetLimit"
+  return steps.filter(({ status }) => status === "failed" || (isStuck && status === "active"))
 }
 
 /** Why it failed stays with it, for whoever has to mend it. */

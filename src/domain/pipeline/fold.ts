@@ -4,9 +4,9 @@ import { activeState } from "./active-state.ts"
 import { applyCall } from "./fold-calls.ts"
 import { applyPlan } from "./fold-plans.ts"
 import { applyStage } from "./fold-stages.ts"
-import { applyStep } from "./fold-steps.ts"
+import { applyStep, skippableSteps } from "./fold-steps.ts"
 import { applyTurn } from "./fold-turns.ts"
-import { SessionCancelled, SessionPaused, SessionResumed } from "./pipeline-events.ts"
+import { EscalationRaised, SessionCancelled, SessionPaused, SessionResumed } from "./pipeline-events.ts"
 import type { PipelineEvent, Contents as RecordedContents } from "./recorded-event.ts"
 import type { PipelineSettings } from "./settings.ts"
 import type { PipelineState, Rest, StepState } from "./state.ts"
@@ -51,7 +51,9 @@ function initial(event: PipelineEvent, request: string, settings: PipelineSettin
     cycles: { "verifier→executor": 0, "reviewer→executor": 0, "reviewer→planner": 0 },
     plans: [],
     steps: [],
+    answer: null,
     turns: [],
+    escalation: null,
     unknownCall: null,
     openCalls: [],
     verification: null,
@@ -82,6 +84,11 @@ function applySession(state: PipelineState, event: PipelineEvent): PipelineState
     const end = ended("CANCELLED", cancelled.reason, 23)
     return { ...state, state: "CANCELLED", rest: null, finished: end }
   }
+  const escalated = dataOf(EscalationRaised, event)
+  if (escalated !== null) {
+    const { stage, level } = escalated
+    return { ...state, escalation: { stage, level } }
+  }
   const resumed = dataOf(SessionResumed, event)
   return resumed === null ? state : resume(state, event, resumed)
 }
@@ -92,7 +99,7 @@ function endOf({ state, reason, exitCode, unverified }: Rest): Rest {
 
 /** What somebody has decided holds at once, also when acode ends before it can say how the session rests. */
 function ended(state: Rest["state"], reason: string, exitCode: number): Rest {
-  return { state, reason, exitCode, unverified: false }
+  return { state, reason, exitCode, unverified: true }
 }
 
 /** Only who lets a resting session go on has seen why it rests; whoever takes over a dead process's has not. */
@@ -102,16 +109,19 @@ function resume(
   { settings, skipsFailed }: { readonly settings: PipelineSettings; readonly skipsFailed: boolean },
 ): PipelineState {
   const isSeen = state.rest !== null
+  const skipped = skipsFailed ? skippableSteps(state) : []
   const again = (step: StepState): StepState => {
-    if (step.status !== "failed") return step
-    if (skipsFailed) return { ...step, status: "skipped" }
-    return isSeen ? { ...step, status: "pending" } : step
+    if (skipped.includes(step)) return { ...step, status: "skipped" }
+    return isSeen && step.status === "failed" ? { ...step, status: "pending" } : step
   }
   return {
     ...state,
     settings,
     state: activeState(state),
     rest: null,
+    escalation: null,
+    // What was said about a step that is passed over is of no use to the next one.
+    turns: skipped.some(({ status }) => status === "active") ? [] : state.turns,
     unknownCall: isSeen ? null : state.unknownCall,
     steps: state.steps.map(again),
     // Another model may be asked now, or a server with a larger window; where it is not, that is found out anew.

@@ -1,6 +1,6 @@
 import { unreachable } from "../../base/assert.ts"
 import type { Action } from "./action.ts"
-import { isUnverified } from "./completion.ts"
+import { completionOf } from "./completion.ts"
 import { escalate } from "./escalation.ts"
 import { nextForExecutor } from "./next-for-executor.ts"
 import { nextForPlanner } from "./next-for-planner.ts"
@@ -41,7 +41,7 @@ function nextInStage(state: PipelineState, run: StageRun): Action {
 function enter(state: PipelineState): Action {
   const { moved, history } = state
   if (moved === null) return { kind: "enterStage", stage: "planner", attempt: 0, feedback: [] }
-  if (moved.to === "complete") return { kind: "complete", unverified: isUnverified(state) }
+  if (moved.to === "complete") return { kind: "complete", end: completionOf(state) }
   const attempt = moved.isRetry ? (history.at(-1)?.attempt ?? -1) + 1 : 0
   return { kind: "enterStage", stage: moved.to, attempt, feedback: moved.feedback }
 }

@@ -18,10 +18,16 @@ export function nextForExecutor(state: PipelineState): Action {
     from: "executor",
     to: "verifier",
     status: "success",
-    reason: `all ${state.steps.length} steps are done`,
+    reason: doneText(state.steps),
     feedback: [],
     fixes: [],
   }
+}
+
+function doneText(steps: readonly StepState[]): string {
+  const skipped = steps.filter(({ status }) => status === "skipped").length
+  if (skipped === 0) return `all ${steps.length} steps are done`
+  return `${steps.length - skipped} of ${steps.length} steps are done, ${skipped} skipped`
 }
 
 /** Its task's tasks and its own steps before it are done; what a failed one stands before stays undone. */

@@ -28,13 +28,20 @@ function nextForJudgement(state: PipelineState, checks: readonly PlannedCheck[])
 function decided(state: PipelineState): Action {
   const failures = failed(state.verification)
   if (failures.length > 0) return afterFailure(state, failures)
-  const open = state.verification?.checks.filter(({ verdict }) => verdict === "inconclusive") ?? []
+  const checks = state.verification?.checks ?? []
+  const open = checks.filter(({ verdict }) => verdict === "inconclusive")
+  const hasRun = checks.some(({ kind, verdict }) => kind !== "judgement" && verdict !== "inconclusive")
+  if (open.length > 0 && !hasRun && open.some(({ kind }) => kind !== "judgement"))
+    return escalate("verifier", "StageFailed", 41, {
+      reason: `the steps are finished, but not verified, because no check gave a verdict: ${open.map(told).join("; ")}`,
+      advice: "make the checks possible or look yourself, then `acode resume`",
+    })
   if (open.length > 0)
     return escalate("verifier", "StageFailed", 22, {
       reason: `nobody can say whether it holds: ${open.map(told).join("; ")}`,
       advice: "configure a check for it or look yourself, then `acode resume`",
     })
-  const count = state.verification?.checks.length ?? 0
+  const count = checks.length
   return {
     kind: "move",
     from: "verifier",

@@ -173,6 +173,7 @@ export const escalationLevels = [
   "CycleLimit",
   "TimeoutLimit",
   "NoProgress",
+  "BudgetLimit",
   "StageFailed",
   "Unrecoverable",
 ] as const

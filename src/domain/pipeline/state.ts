@@ -2,7 +2,7 @@ import type { Json } from "../../base/canonical.ts"
 import type { Plan, PlanStep, PlanTask } from "../plan.ts"
 import type { SessionState } from "../session-events.ts"
 import type { Certainty, EffectClass, ToolOutcome } from "../tool-call.ts"
-import type { StageStatus, Verdict } from "./pipeline-events.ts"
+import type { EscalationLevel, StageStatus, Verdict } from "./pipeline-events.ts"
 import type { PipelineSettings } from "./settings.ts"
 import type { BackwardEdge, Stage, Target } from "./stage.ts"
 import type { StageUsage } from "./token-usage.ts"
@@ -30,8 +30,12 @@ export interface PipelineState {
   readonly plans: readonly PlanVersion[]
   /** Of the newest plan that was approved, in the order they run, mended ones behind. */
   readonly steps: readonly StepState[]
+  /** What the model said at the end of the last step it finished; null where it said nothing. */
+  readonly answer: string | null
   /** Of the present stage run, and for the executor of the present step. */
   readonly turns: readonly Turn[]
+  /** Why the session stopped for a person, until one lets it go on. */
+  readonly escalation: { readonly stage: Stage; readonly level: EscalationLevel } | null
   /** A call of which nobody knows whether it took effect; a person has not let the session go on since. */
   readonly unknownCall: string | null
   /** Calls without an outcome, oldest first. */
@@ -127,10 +131,13 @@ export interface StepState {
   /** How often it was started. */
   readonly attempts: number
   readonly startedAtMs: number | null
-  /** What its calls did since it was started. */
+  /** How many of its calls did what they were for, since it was started. */
   readonly callCount: number
   readonly changedPaths: readonly string[]
   readonly commandCount: number
+  readonly lastCommand: StepCommand | null
+  /** Where the model was told last that the step is not finished; 0 where it was not. */
+  readonly refusedSeq: number
   /** Null before its first call has ended, and after one that is made again because it did not take place. */
   readonly lastCall: StepCall | null
   /** The code of the last call that a person or a rule did not let happen. */
@@ -140,6 +147,13 @@ export interface StepState {
 export interface StepCall {
   readonly callId: string
   /** Null when it did what it was for. */
+  readonly failure: { readonly code: string; readonly message: string } | null
+}
+
+export interface StepCommand {
+  /** Where its outcome is recorded. */
+  readonly seq: number
+  /** Null when it exited with 0. */
   readonly failure: { readonly code: string; readonly message: string } | null
 }
 
@@ -197,6 +211,7 @@ export interface Verification {
 export interface CheckResult {
   readonly criterionId: string
   readonly taskId: string | null
+  readonly kind: string
   readonly verdict: Verdict
   readonly reason: string
   readonly treeDigest: string

@@ -105,6 +105,7 @@ function endProblems(state: PipelineState, event: PipelineEvent): readonly strin
   const isOther = !finished.unverified && finished.treeDigest !== verified
   return [
     ...open,
+    ...(finished.exitCode === 41 && !finished.unverified ? ["it exits 41 and is said to be verified"] : []),
     ...(stale === null ? [] : [`it is said to be done, but ${stale}`]),
     ...(isReviewed ? [] : ["it is said to be done without a review that approves"]),
     ...(isOther ? ["it is said to be done with another tree than the one that was verified"] : []),

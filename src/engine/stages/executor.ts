@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../base/canonical.ts"
 import { finishTool } from "../../domain/pipeline/claim.ts"
+import { isQuestion } from "../../domain/pipeline/completion.ts"
 import type { PipelineState, StepState } from "../../domain/pipeline/state.ts"
 import type { ModelMessage, ToolDescription } from "../../provider/contract.ts"
 import type { StageDefinition, StageParts, StageView } from "./contract.ts"
@@ -64,8 +65,11 @@ function userPrompt({ state, step, instructions, files }: StageView): string {
     dataBlock({ type: "plan" }, planProgress(state, step)),
     ...feedback(state),
   ]
-  return `${step === null ? "Do the step." : `Do step ${step.step.id}.`}\n\n${parts.join("\n\n")}`
+  const task = step === null ? "Do the step." : `Do step ${step.step.id}.`
+  return `${[task, ...(isQuestion(state) ? [howToAnswer] : [])].join(" ")}\n\n${parts.join("\n\n")}`
 }
+
+const howToAnswer = `The request is a question: the summary of ${finishTool} is shown to the person as the answer, so write all of the answer there.`
 
 function stepBlock({ step }: StepState): string {
   const action = step.kind === "open" ? `action: ${step.action}\n` : ""

@@ -1,5 +1,6 @@
 import { canonicalJson } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
+import { isQuestion } from "../../domain/pipeline/completion.ts"
 import { Review } from "../../domain/pipeline/review.ts"
 import type { PipelineState, PlanVersion } from "../../domain/pipeline/state.ts"
 import { shapedAnswer } from "./answer-shape.ts"
@@ -45,6 +46,7 @@ function userPrompt({ state, instructions, diff, findings }: StageView): string 
     ...state.plans.map((version, index) => planBlock(version, state.plans[index - 1] ?? null)),
     dataBlock({ type: "steps" }, state.steps.map(stepLine).join("\n")),
     dataBlock({ type: "change" }, diff === "" ? "nothing was changed" : diff),
+    ...(isQuestion(state) ? [dataBlock({ type: "answer" }, state.answer ?? "none was given")] : []),
     dataBlock({ type: "verification" }, verification(state)),
     dataBlock({ type: "approvals" }, approvals(state)),
     dataBlock(

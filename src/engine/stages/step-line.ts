@@ -10,13 +10,14 @@ const pathsMax = 10
  */
 export const stepLine = onceFor(lineOf)
 
-function lineOf({ task, step, status, changedPaths, commandCount }: StepState): string {
+function lineOf({ task, step, status, changedPaths, commandCount, lastCommand }: StepState): string {
   const paths = changedPaths.slice(0, pathsMax).map(path => oneLine(path, 200))
   const more = changedPaths.length - paths.length
   const facts = [
     status,
     ...(paths.length === 0 ? [] : [`changed ${paths.join(", ")}${more > 0 ? ` and ${more} more` : ""}`]),
     ...(commandCount === 0 ? [] : [`${commandCount} ${commandCount === 1 ? "command" : "commands"} run`]),
+    ...(lastCommand?.failure == null ? [] : ["its last command failed"]),
   ]
   return `${task.id}/${step.id} ${oneLine(step.title || step.description, 120)}: ${facts.join("; ")}`
 }

@@ -38,7 +38,9 @@ describe("the state of a session", () => {
       cycles: { "verifier→executor": 0, "reviewer→executor": 0, "reviewer→planner": 0 },
       plans: [],
       steps: [],
+      answer: null,
       turns: [],
+      escalation: null,
       unknownCall: null,
       openCalls: [],
       verification: null,
@@ -98,13 +100,13 @@ describe("a session", () => {
       state: "PAUSED",
       reason: "lunch",
       exitCode: 22,
-      unverified: false,
+      unverified: true,
     })
     expect(atStep().add(newEvent(SessionCancelled, by)).state.finished).toEqual({
       state: "CANCELLED",
       reason: "lunch",
       exitCode: 23,
-      unverified: false,
+      unverified: true,
     })
   })
 })

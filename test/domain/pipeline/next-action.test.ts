@@ -68,12 +68,15 @@ describe("a session", () => {
       atReviewer()
         .add(...done)
         .next(),
-    ).toEqual({ kind: "complete", unverified: false })
+    ).toEqual({
+      kind: "complete",
+      end: { reason: "done and verified", exitCode: 0, unverified: false, answer: null },
+    })
     expect(
       toReviewer(atVerifier([]))
         .add(...done)
         .next(),
-    ).toEqual({ kind: "complete", unverified: true })
+    ).toMatchObject({ kind: "complete", end: { exitCode: 41, unverified: true } })
   })
 })
 

@@ -88,9 +88,10 @@ describe("the verifier", () => {
       kind: "escalate",
       level: "StageFailed",
       stage: "verifier",
-      exitCode: 22,
-      reason: "nobody can say whether it holds: a1: it inconclusive",
-      advice: "configure a check for it or look yourself, then `acode resume`",
+      exitCode: 41,
+      reason:
+        "the steps are finished, but not verified, because no check gave a verdict: a1: it inconclusive",
+      advice: "make the checks possible or look yourself, then `acode resume`",
       status: "failed",
     })
     session.add(...escalated(session.next(), session.state), resumed(settingsOf()))

@@ -42,6 +42,7 @@ describe("what a reviewer is told", () => {
         {
           criterionId: "a1",
           taskId: "t1",
+          kind: "command",
           verdict: "passed",
           reason: "exit code 0",
           treeDigest: "sha256:tree",
@@ -49,6 +50,7 @@ describe("what a reviewer is told", () => {
         {
           criterionId: "project-tests",
           taskId: null,
+          kind: "command",
           verdict: "passed",
           reason: "exit code 0",
           treeDigest: "sha256:tree",

@@ -69,6 +69,8 @@ export function stepsOf(plan: Plan): readonly StepState[] {
     callCount: 0,
     changedPaths: [],
     commandCount: 0,
+    lastCommand: null,
+    refusedSeq: 0,
     lastCall: null,
     refusalCode: null,
   }))

@@ -29,7 +29,14 @@ function verifying(more: Partial<PipelineState> = {}): PipelineState {
       seq: 9,
       treeDigest: "tree",
       checks: [
-        { criterionId: "a1", taskId: "t1", verdict: "passed", reason: "exit code 0", treeDigest: "tree" },
+        {
+          criterionId: "a1",
+          taskId: "t1",
+          kind: "command",
+          verdict: "passed",
+          reason: "exit code 0",
+          treeDigest: "tree",
+        },
       ],
     },
     ...more,
