@@ -6,6 +6,7 @@ import { changedMeanwhile, type FileText, isFailure, textState } from "./file-st
 import type { CallPath } from "./path-effects.ts"
 import { reinserted } from "./reinsertion.ts"
 import { editShown } from "./shown-edits.ts"
+import { originalLine } from "./shown-text.ts"
 
 /** One file with the change computed and not made. */
 export interface ModifiedFile {
@@ -93,7 +94,7 @@ interface View {
 
 const asShown: View = {
   textOf: ({ shown }) => shown.text,
-  lineOf: ({ shown }, line) => (shown.isRedacted ? shown.lines[line - 1]?.line : null) ?? line,
+  lineOf: ({ shown }, line) => originalLine(shown, line),
 }
 const asItIs: View = { textOf: ({ raw }) => raw, lineOf: (_, line) => line }
 

@@ -7,8 +7,8 @@ import type { ShownLine, ShownText } from "./shown-text.ts"
  * marker must be a line of what was shown, and it must be clear which: a marker in a file would be a lost secret, and
  * a secret in the wrong place would be worse. ACODE-SEC-007 names the line otherwise.
  */
-export function reinserted(path: string, current: ShownText | null, proposed: string): string {
-  if (!markers.test(proposed)) return proposed
+export function reinserted(path: string, current: Pick<ShownText, "lines"> | null, proposed: string): string {
+  if (!hasMarker(proposed)) return proposed
   const lines = proposed.split("\n").map(line => ({
     text: line.endsWith("\r") ? line.slice(0, -1) : line,
     end: line.endsWith("\r") ? "\r" : "",
@@ -20,7 +20,7 @@ export function reinserted(path: string, current: ShownText | null, proposed: st
     lines.map(({ text }) => text),
   )
   const result = lines.map(({ text, end }, index) => {
-    if (!markers.test(text)) return text + end
+    if (!hasMarker(text)) return text + end
     const places = known.get(text)
     if (places === undefined)
       throw refusal(path, index, "carries a redaction marker and is not a line of the file as it is")
@@ -33,6 +33,11 @@ export function reinserted(path: string, current: ShownText | null, proposed: st
 }
 
 const markers = /\[REDACTED:[a-z-]+\]/
+
+/** Whether a text holds what stands in the place of a secret. */
+export function hasMarker(text: string): boolean {
+  return markers.test(text)
+}
 
 /** Where each line stands. */
 function occurrencesOf(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {

@@ -1,8 +1,8 @@
-import type { Edit, EditedText } from "../workspace/change/contract.ts"
+import type { Edit, EditedText, EditPlace } from "../workspace/change/contract.ts"
 import type { ToolRoom } from "./contract.ts"
 import { type FileText, isFailure } from "./file-state.ts"
-import { reinserted } from "./reinsertion.ts"
-import { type ShownLine, type ShownText, shownText } from "./shown-text.ts"
+import { hasMarker, reinserted } from "./reinsertion.ts"
+import { originalLine, type ShownLine, type ShownText, shownText } from "./shown-text.ts"
 
 /**
  * Applies edits that were written against a text as it was shown. Each one touches the lines it is about and no others,
@@ -13,13 +13,39 @@ export function editShown(
   path: string,
   { raw, shown }: Pick<FileText, "raw" | "shown">,
   edits: readonly Edit[],
-): EditedText {
-  const { text, lines } = room.changes.applyEdits(path, shown.text, edits)
+): Pick<EditedText, "text" | "lines"> {
+  const { text, lines, places } = room.changes.applyEdits(path, shown.text, edits)
   if (!shown.isRedacted) return { text: reinserted(path, shown, text), lines }
   return {
-    text: edits.reduce((current, edit) => editOnce(room, path, current, edit), raw),
-    lines: lines.map(line => shown.lines[line - 1]?.line ?? line),
+    text:
+      editBeside(shown, places) ?? edits.reduce((current, edit) => editOnce(room, path, current, edit), raw),
+    lines: lines.map(line => originalLine(shown, line)),
   }
+}
+
+/**
+ * Returns the original with edits that touch no line of a secret, or null where one does: most edits of a large file,
+ * without a look at all of the file for each of them.
+ */
+function editBeside(shown: ShownText, places: readonly EditPlace[]): string | null {
+  let { text, replaced } = shown
+  for (const { start, end, replacement } of places) {
+    const from = start === 0 ? 0 : text.lastIndexOf("\n", start - 1) + 1
+    const newline = text.indexOf("\n", end)
+    const to = newline < 0 ? text.length : newline
+    const isTouched = replaced.some(part => part.at <= to && part.at + part.shown.length >= from)
+    if (isTouched || hasMarker(replacement)) return null
+    const moved = replacement.length - (end - start)
+    text = text.slice(0, start) + replacement + text.slice(end)
+    replaced = replaced.map(part => (part.at < start ? part : { ...part, at: part.at + moved }))
+  }
+  const pieces: string[] = []
+  let at = 0
+  for (const part of replaced) {
+    pieces.push(text.slice(at, part.at), part.original)
+    at = part.at + part.shown.length
+  }
+  return [...pieces, text.slice(at)].join("")
 }
 
 function editOnce(room: ToolRoom, path: string, raw: string, edit: Edit): string {
@@ -31,7 +57,7 @@ function editOnce(room: ToolRoom, path: string, raw: string, edit: Edit): string
   const proposed = edited.slice(region.from, edited.length - tail)
   try {
     const lines = shown.lines.slice(region.firstLine, region.nextLine)
-    const changed = reinserted(path, { text: "", lines, isRedacted: true }, proposed)
+    const changed = reinserted(path, { lines }, proposed)
     const start = startOf(first, raw)
     const end = startOf(next, raw) - (region.leavesNewline ? 1 : 0)
     return raw.slice(0, start) + changed + raw.slice(end)

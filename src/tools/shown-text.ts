@@ -4,8 +4,17 @@ import type { RedactedSpan, Redactor } from "../policy/contract.ts"
 export interface ShownText {
   readonly text: string
   readonly lines: readonly ShownLine[]
-  /** Whether anything was replaced. */
+  /** What was replaced, in order. */
+  readonly replaced: readonly ReplacedPart[]
+  /** Whether anything was. */
   readonly isRedacted: boolean
+}
+
+export interface ReplacedPart {
+  /** Where it stands in the text as shown. */
+  readonly at: number
+  readonly shown: string
+  readonly original: string
 }
 
 export interface ShownLine {
@@ -21,36 +30,50 @@ export interface ShownLine {
 
 export function shownText(text: string, redactor: Redactor): ShownText {
   const spans = redactor.redactSpans(text)
-  return spans.length === 0 ? plainText(text) : redactedText(text, spans)
-}
-
-/** Nobody asks for the lines of a text that is shown as it is, but for one who writes a marker into it. */
-function plainText(text: string): ShownText {
-  return {
-    text,
-    get lines() {
-      const lines = new LineCollector()
-      lines.keep(text)
-      return lines.end()
-    },
-    isRedacted: false,
-  }
-}
-
-function redactedText(text: string, spans: readonly RedactedSpan[]): ShownText {
-  const lines = new LineCollector()
-  let shown = ""
-  let at = 0
+  const replaced: ReplacedPart[] = []
+  const pieces: string[] = []
+  let [at, length] = [0, 0]
   for (const { start, end, replacement } of spans) {
-    const kept = text.slice(at, start)
-    lines.keep(kept)
-    lines.replace(text.slice(start, end), replacement)
-    shown += kept + replacement
+    pieces.push(text.slice(at, start), replacement)
+    length += start - at
+    replaced.push({ at: length, shown: replacement, original: text.slice(start, end) })
+    length += replacement.length
     at = end
   }
-  const rest = text.slice(at)
-  lines.keep(rest)
-  return { text: shown + rest, lines: lines.end(), isRedacted: true }
+  pieces.push(text.slice(at))
+  let lines: readonly ShownLine[] | null = null
+  return {
+    text: pieces.join(""),
+    // Made when asked for: a change beside the secrets of a large file needs none of them.
+    get lines() {
+      lines ??= shownLines(text, spans)
+      return lines
+    },
+    replaced,
+    isRedacted: spans.length > 0,
+  }
+}
+
+/** Returns the line of the original that is this line of what was shown, both counted from 1. */
+export function originalLine(shown: ShownText, line: number): number {
+  const isMoved = shown.replaced.some(part => newlinesIn(part.shown) !== newlinesIn(part.original))
+  return isMoved ? (shown.lines[line - 1]?.line ?? line) : line
+}
+
+function newlinesIn(text: string): number {
+  return text.split("\n").length - 1
+}
+
+function shownLines(text: string, spans: readonly RedactedSpan[]): readonly ShownLine[] {
+  const lines = new LineCollector()
+  let at = 0
+  for (const { start, end, replacement } of spans) {
+    lines.keep(text.slice(at, start))
+    lines.replace(text.slice(start, end), replacement)
+    at = end
+  }
+  lines.keep(text.slice(at))
+  return lines.end()
 }
 
 /** Cuts a text and its original into lines at the same time. */

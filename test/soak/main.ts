@@ -8,6 +8,7 @@ import { planKills, planRecoveryKills } from "./plan-kills.ts"
 import type { Programme } from "./programme.ts"
 import { seededRandom } from "./random.ts"
 import { randomKills } from "./random-kills.ts"
+import { realTrees } from "./real-trees.ts"
 import { timedOutTrees } from "./timed-out-trees.ts"
 
 /** `npm run soak [-- --seed N --only NAME --count N]`: prints its seed first, and a seed repeats its choices. */
@@ -21,6 +22,7 @@ const programmes: readonly Programme[] = [
   agentKills,
   agentOwners,
   contents,
+  realTrees,
 ]
 
 const { values } = parseArgs({

@@ -27,6 +27,14 @@ export interface EditedText {
   readonly text: string
   /** The line each edit starts at, in the text it was applied to. */
   readonly lines: readonly number[]
+  /** What each edit replaced, in the text it was applied to: the one that the edits before it made. */
+  readonly places: readonly EditPlace[]
+}
+
+export interface EditPlace {
+  readonly start: number
+  readonly end: number
+  readonly replacement: string
 }
 
 export interface PatchTarget {

@@ -1,5 +1,5 @@
 import type { Failure } from "../../domain/failure.ts"
-import type { Edit, EditedText } from "./contract.ts"
+import type { Edit, EditedText, EditPlace } from "./contract.ts"
 import { describeDifference, nearestPlace } from "./nearest-lines.ts"
 import { patchFailure } from "./patch-failures.ts"
 import { countNewlines, TextLines, usualEnd } from "./text-lines.ts"
@@ -12,6 +12,7 @@ import { countNewlines, TextLines, usualEnd } from "./text-lines.ts"
 export function applyEdits(path: string, text: string, edits: readonly Edit[]): EditedText {
   if (edits.length === 0) throw patchFailure("malformed", path, `"${path}": there are no edits`)
   const lines: number[] = []
+  const places: EditPlace[] = []
   let current = text
   for (const [index, edit] of edits.entries()) {
     const which = edits.length === 1 ? "the text" : `the text of edit ${index + 1} of ${edits.length}`
@@ -19,18 +20,13 @@ export function applyEdits(path: string, text: string, edits: readonly Edit[]): 
       throw patchFailure("malformed", path, `"${path}": ${which} to search for is empty`)
     const match = matchOnce(path, which, current, edit)
     lines.push(lineAt(current, match.start))
+    places.push(match)
     current = current.slice(0, match.start) + match.replacement + current.slice(match.end)
   }
-  return { text: current, lines }
+  return { text: current, lines, places }
 }
 
-interface Match {
-  readonly start: number
-  readonly end: number
-  readonly replacement: string
-}
-
-function matchOnce(path: string, which: string, text: string, { search, replace }: Edit): Match {
+function matchOnce(path: string, which: string, text: string, { search, replace }: Edit): EditPlace {
   const exact = startsOf(text, search)
   const [only] = exact
   if (exact.length > 1) throw ambiguous(path, which, text, exact)
@@ -49,7 +45,12 @@ function startsOf(text: string, search: string): number[] {
 }
 
 /** The same without carriage returns before newlines, on both sides. Lines have the same numbers without them. */
-function looseMatch(path: string, which: string, text: string, search: string): Pick<Match, "start" | "end"> {
+function looseMatch(
+  path: string,
+  which: string,
+  text: string,
+  search: string,
+): Omit<EditPlace, "replacement"> {
   if (!text.includes("\r\n") && !search.includes("\r\n")) throw missing(path, which, text, search)
   const bare = text.replaceAll("\r\n", "\n")
   const wanted = search.replaceAll("\r\n", "\n")

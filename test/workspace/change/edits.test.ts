@@ -10,6 +10,7 @@ test("an edit replaces the one place it is about and tells the line", () => {
   expect(applyEdits("f", "a\nb\nc\n", [{ search: "b", replace: "B" }])).toEqual({
     text: "a\nB\nc\n",
     lines: [2],
+    places: [{ start: 2, end: 3, replacement: "B" }],
   })
 })
 
