@@ -1,7 +1,7 @@
 import { command } from "../src/domain/command-builder.ts"
 import { eventually } from "../test/support/eventually.ts"
 import { processesWith } from "../test/support/processes.ts"
-import { missingProgram } from "../test/support/requirement.ts"
+import { missingSandbox } from "../test/support/requirement.ts"
 import { timingOf } from "./measure.ts"
 import { openProduct, type Product } from "./product.ts"
 import { atMost, type Figure } from "./report.ts"
@@ -11,7 +11,7 @@ export async function killFigures(): Promise<Figure[]> {
   using product = openProduct()
   const figures: Figure[] = []
   for (const sandbox of ["none", "bwrap"] as const) {
-    const missing = sandbox === "bwrap" ? missingProgram("bwrap") : null
+    const missing = sandbox === "bwrap" ? missingSandbox : null
     if (missing !== null) process.stderr.write(`not measured: ${missing}\n`)
     else figures.push(await killFigure(product, sandbox))
   }

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { wireSandbox } from "../src/app/wire-sandbox.ts"
 import { unlimited } from "../src/domain/command.ts"
 import { command } from "../src/domain/command-builder.ts"
-import { missingProgram } from "../test/support/requirement.ts"
+import { missingSandbox } from "../test/support/requirement.ts"
 import { durableCommits } from "./floors.ts"
 import { interleaved } from "./measure.ts"
 import { openProduct, type Product } from "./product.ts"
@@ -11,7 +11,7 @@ import type { Figure } from "./report.ts"
 
 /** A confined command against bubblewrap itself with the very arguments acode gives it. */
 export async function sandboxFigures(): Promise<Figure[]> {
-  const missing = missingProgram("bwrap")
+  const missing = missingSandbox
   if (missing !== null) {
     process.stderr.write(`not measured: ${missing}\n`)
     return []

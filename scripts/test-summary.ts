@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs"
 const [reportPath = "", runnerStatus = "1"] = process.argv.slice(2)
 const report = readFileSync(reportPath, "utf8")
 
-// With a name filter everything that does not match counts as skipped.
-const listedMax = 40
+/** How many of each reason are named. With a name filter everything that does not match counts as skipped. */
+const namedMax = 5
 const root = /<testsuites\b[^>]*>/.exec(report)?.[0] ?? ""
 const skippedCount = countOf("skipped")
 const failedTests = countOf("failures")
@@ -14,9 +14,10 @@ const passed = countOf("tests") - failedTests - skippedCount
 const failedRun = (runnerStatus !== "0" && failedTests === 0) || passed + failedTests === 0 ? 1 : 0
 const failed = failedTests + failedRun
 
-const skipped = skippedNames()
-for (const name of skipped.slice(0, listedMax)) print(`skipped: ${name}`)
-if (skipped.length > listedMax) print(`skipped: ${skipped.length - listedMax} more`)
+for (const [reason, names] of skippedTests()) {
+  for (const name of names.slice(0, namedMax)) print(`skipped: ${name}`)
+  if (names.length > namedMax) print(`skipped: ${names.length - namedMax} more (${reason})`)
+}
 if (failedRun > 0) print(`the run itself failed: bun test ended with ${runnerStatus}, ${passed} tests passed`)
 print(`${passed} passed, ${failed} failed`)
 process.exit(failed > 0 ? 1 : 0)
@@ -25,10 +26,20 @@ function countOf(attribute: string): number {
   return Number(new RegExp(`\\b${attribute}="(\\d+)"`).exec(root)?.[1] ?? 0)
 }
 
-/** The reason stands in the name, see `testWhere` in test/support. */
-function skippedNames(): string[] {
-  const cases = report.matchAll(/<testcase name="([^"]*)"[^>]*file="([^"]*)"[^>]*[^/]>\s*<skipped/g)
-  return [...cases].map(([, name = "", file = ""]) => `${unescapeXml(name)} [${file}]`)
+/** By reason, which stands in the name of the test or of a group around it: see `testWhere` in test/support. */
+function skippedTests(): ReadonlyMap<string, readonly string[]> {
+  const cases = report.matchAll(
+    /<testcase name="([^"]*)" classname="([^"]*)"[^>]*file="([^"]*)"[^>]*[^/]>\s*<skipped/g,
+  )
+  const byReason = new Map<string, string[]>()
+  for (const [, name = "", group = "", file = ""] of cases) {
+    const own = unescapeXml(name)
+    const named = /\(skipped: (.*?)\)(?= > |$)/
+    const [, reason = "no reason is given"] = named.exec(own) ?? named.exec(unescapeXml(group)) ?? []
+    const shown = own.includes("(skipped: ") ? own : `${own} (skipped: ${reason})`
+    byReason.set(reason, [...(byReason.get(reason) ?? []), `${shown} [${file}]`])
+  }
+  return byReason
 }
 
 function unescapeXml(text: string): string {

@@ -91,6 +91,7 @@ test("every script that is started by its name can be started", () => {
     "scripts/test",
     "scripts/build",
     "scripts/with-bun",
+    "scripts/without",
   ])
     expect(() => accessSync(join(repositoryRoot, path), constants.X_OK)).not.toThrow()
 })

@@ -4,10 +4,10 @@ import { tellingLost } from "../../src/app/lost-pre-image.ts"
 import type { NewEvent } from "../../src/domain/event-definition.ts"
 import { event } from "../store/support/session-events.ts"
 import { agentWorkspace } from "../support/agent-workspace.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { contains, open, reply } from "../support/script-replies.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap"))
+const confinedTest = testWhere(missingSandbox)
 
 function told(...commits: readonly (readonly NewEvent[])[]): readonly string[] {
   const notices: string[] = []

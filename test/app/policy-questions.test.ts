@@ -6,10 +6,10 @@ import { type PolicyQuestion, type PolicyQuestions, policyQuestions } from "../.
 import { readYes } from "../../src/app/policy-yes.ts"
 import { type WireRequest, Wiring } from "../../src/app/wire.ts"
 import type { PathOperation } from "../../src/policy/contract.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap"))
+const confinedTest = testWhere(missingSandbox)
 
 let workspace: TempWorkspace
 let wiring: Wiring

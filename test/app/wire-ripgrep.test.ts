@@ -7,10 +7,10 @@ import { Wiring } from "../../src/app/wire.ts"
 import { findRipgrep, programRunner } from "../../src/app/wire-ripgrep.ts"
 import { wireWorkspace } from "../../src/app/wire-workspace.ts"
 import { noFaults } from "../../src/base/faults.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap"))
+const confinedTest = testWhere(missingSandbox)
 
 let temp: TempWorkspace
 

@@ -1,8 +1,8 @@
 import { describe, expect } from "bun:test"
 import { ownersViolations } from "../support/agent-owners.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap"))
+const confinedTest = testWhere(missingSandbox)
 
 describe("a session that several processes resume at once", () => {
   confinedTest(

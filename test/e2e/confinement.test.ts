@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runAcode } from "../support/acode.ts"
 import { processesWith } from "../support/processes.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap"))
+const confinedTest = testWhere(missingSandbox)
 let workspace: TempWorkspace
 
 beforeAll(() => {

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type AcodeRun, runAcode } from "../support/acode.ts"
 import { readFileTree } from "../support/file-tree.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap") ?? missingProgram("git"))
+const confinedTest = testWhere(missingSandbox ?? missingProgram("git"))
 let workspace: TempWorkspace
 
 beforeEach(() => {

@@ -19,7 +19,7 @@ function onFullDisk(args: readonly string[], place: TempWorkspace = workspace) {
   })
   const lines = run.stderr.toString().trimEnd().split("\n")
   // An error is a line, where it is and what to do; anything else would be a stack trace.
-  return { exitCode: run.exitCode, told: lines.filter(line => !/^ {2}(at|→) /.test(line)) }
+  return { exitCode: run.exitCode, told: lines.filter(line => !/^ {2}(at|→) |^no sandbox: /.test(line)) }
 }
 
 const lost = [expect.stringMatching(/^error ACODE-CLI-007: the output cannot be written: ENOSPC/)]

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { readdirSync } from "node:fs"
 import { runAcode } from "../support/acode.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap"))
+const confinedTest = testWhere(missingSandbox)
 
 let workspace: TempWorkspace
 

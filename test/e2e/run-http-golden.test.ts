@@ -8,6 +8,10 @@ import { type HttpWorkspace, httpWorkspace } from "../support/http-workspace.ts"
 import { rungOptions } from "../support/model-server/rung-options.ts"
 import { scriptedAnswers } from "../support/model-server/scripted.ts"
 import { startModelServer } from "../support/model-server/server.ts"
+import { missingSandbox } from "../support/requirement.ts"
+
+/** Without a sandbox each command would be asked about. */
+const flags = missingSandbox === null ? [] : ["--yes=terminal"]
 
 const approvals = { approvals: { non_interactive: "rest", timeout_seconds: 0 } }
 
@@ -55,7 +59,7 @@ let scripted: FileTree
 beforeAll(async () => {
   using room = httpWorkspace({ endpoint: null, more: approvals })
   writeGoldenSession(room.workspace)
-  const runs = await driven(room, room.run(), () => room.resume())
+  const runs = await driven(room, room.run(...flags), () => room.resume())
   expect(runs.map(({ exitCode }) => exitCode)).toEqual([10, 10, 0])
   scripted = readFileTree(room.workspace.root)
 }, 60_000)
@@ -77,7 +81,7 @@ describe.each(["ollama", "openai", "anthropic"] as const)("over HTTP with the pr
       const parameters = { context_window: 65_536 }
       const model = { provider: protocol, parameters }
       room.configure({ endpoint: server.endpoint, model, more: approvals })
-      const runs = await driven(room, room.ask("--max-turns", "20"), () => room.goOn())
+      const runs = await driven(room, room.ask("--max-turns", "20", ...flags), () => room.goOn())
       expect(runs.map(({ exitCode, stderr }) => [exitCode, stderr.includes("error")])).toEqual([
         [10, false],
         [10, false],

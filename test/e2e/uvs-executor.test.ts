@@ -5,7 +5,7 @@ import { acodeProgram, runAcode } from "../support/acode.ts"
 import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
 import { eventually } from "../support/eventually.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 import { concrete, contains, greeting, open, reply } from "../support/script-replies.ts"
 import { openTerminal } from "../support/terminal.ts"
 
@@ -168,7 +168,7 @@ describe("user verification scenarios of the executor", () => {
     expect(await check(room.workspace)).toEqual([])
   })
 
-  test.each([24, 33, 41, 47, 53, 59, 66])(
+  test.each([29, 33, 41, 47, 53, 59, 66])(
     "UVS-09 killed at point %i and resumed, it ends with the same files and a history that holds",
     async point => {
       room.script(
@@ -176,11 +176,14 @@ describe("user verification scenarios of the executor", () => {
           write: ["*.txt"],
           commands: [["sh", "-c"]],
           acceptance: [contains("greeting.txt", "hello"), contains("built.txt", "once", "a2")],
-          steps: [open("s1"), open("s2", "RUN_COMMAND")],
+          steps: [open("s1"), open("s2", missingSandbox === null ? "RUN_COMMAND" : "WRITE_FILE")],
         }),
         reply.write("greeting.txt", "hello\n"),
         reply.finish(),
-        reply.calls(["run_command", { argv: ["sh", "-c", "echo once > built.txt"] }]),
+        // What an unconfined command that was cut off has done, nobody can know: then a person decides, exit 60.
+        missingSandbox === null
+          ? reply.calls(["run_command", { argv: ["sh", "-c", "echo once > built.txt"] }])
+          : reply.write("built.txt", "once\n"),
         reply.finish(),
         reply.review("approve"),
       )

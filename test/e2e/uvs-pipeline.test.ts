@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
 import { eventually } from "../support/eventually.ts"
+import { planAndCommands } from "../support/requirement.ts"
 import { contains, greeting, open, reply } from "../support/script-replies.ts"
 
 let room: AgentWorkspace
@@ -126,7 +127,7 @@ describe("user verification scenarios of the pipeline", () => {
       reply.plan({ commands: [["sleep"]], steps }),
       reply.calls(["run_command", { argv: ["sleep", "1973"] }]),
     )
-    const run = await room.run("--yes=plan", "--executor-step-timeout", "0.5")
+    const run = await room.run(`--yes=${planAndCommands}`, "--executor-step-timeout", "0.5")
     expect([run.exitCode, run.data("command.finished").length]).toEqual([34, 1])
     expect(await check(room.workspace)).toEqual([])
   })

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { truncateSync } from "node:fs"
 import { type AgentRoom, agentRoom } from "../support/agent-room.ts"
 import { check } from "../support/checker.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { contains, open, reply } from "../support/script-replies.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap"))
+const confinedTest = testWhere(missingSandbox)
 
 let room: AgentRoom | null = null
 afterEach(() => {

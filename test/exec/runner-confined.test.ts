@@ -1,14 +1,12 @@
 import { afterAll, describe, expect } from "bun:test"
 import { processesWith } from "../support/processes.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { testRunner } from "./support/test-runner.ts"
 
 const runner = testRunner({ sandbox: "bwrap" })
 afterAll(() => runner[Symbol.dispose]())
 
-/** Installed is not enough: user namespaces may be off. */
-const reason = missingProgram("bwrap") ?? (await runner.run(["true"])).result.error?.message ?? null
-const confinedTest = testWhere(reason)
+const confinedTest = testWhere(missingSandbox)
 
 describe("a confined command", () => {
   confinedTest("ends with its own code and output", async () => {

@@ -4,11 +4,10 @@ import { join } from "node:path"
 import { sha256Hex } from "../../src/base/canonical.ts"
 import { ToolCallSettled, ToolCallStarted } from "../../src/domain/call-events.ts"
 import { CommandFinished, CommandStarted } from "../../src/domain/command-events.ts"
-import { sandboxSkip } from "../sandbox/skip.ts"
 import { type GateRoom, gateRoom } from "../support/gate-room.ts"
-import { testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 
-const confinedTest = testWhere(await sandboxSkip())
+const confinedTest = testWhere(missingSandbox)
 
 let room: GateRoom
 afterEach(() => room[Symbol.dispose]())

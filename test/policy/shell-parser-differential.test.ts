@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { marks, type ParsedCommand, type ParsedScript } from "../../src/policy/shell-script.ts"
+import { missingProgram, testWhere } from "../support/requirement.ts"
 import { parser } from "./policy-kit.ts"
 
 /**
@@ -100,9 +101,8 @@ describe(`of ${count} strings made from seed ${seed}`, () => {
   })
 
   for (const shell of ["/bin/bash", "/bin/sh"]) {
-    const isThere = existsSync(shell)
-    test.skipIf(!isThere)(
-      `${shell} starts nothing the parser has not found${isThere ? "" : " (skipped: no such shell)"}`,
+    testWhere(missingProgram(shell))(
+      `${shell} starts nothing the parser has not found`,
       () => {
         // A POSIX shell reads what only bash has in its own way; acode does not hand such a string to it.
         const fair = (script: Readable) => shell === "/bin/bash" || script.bashOnly === null

@@ -9,9 +9,9 @@ import {
 } from "../support/golden-crash.ts"
 import { goldenPoints, spread } from "../support/golden-points.ts"
 import { everyTool } from "../support/golden-session.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap"))
+const confinedTest = testWhere(missingSandbox)
 
 /** How many sessions are crashed at the same time. */
 const width = 2

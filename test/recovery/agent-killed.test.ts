@@ -5,10 +5,10 @@ import { acodeProgram } from "../support/acode.ts"
 import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
 import { eventually } from "../support/eventually.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { contains, open, reply } from "../support/script-replies.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap"))
+const confinedTest = testWhere(missingSandbox)
 
 const argv = ["sh", "-c", "echo spoiled > a.txt; echo made > made.txt; exec sleep 2"]
 

@@ -4,10 +4,10 @@ import { check } from "../support/checker.ts"
 import { crashes } from "../support/crash.ts"
 import { eventually } from "../support/eventually.ts"
 import { processesWith, untilNoProcessWith } from "../support/processes.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap"))
+const confinedTest = testWhere(missingSandbox)
 
 function acode(
   workspace: TempWorkspace,

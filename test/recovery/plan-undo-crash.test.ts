@@ -1,39 +1,32 @@
-import { describe, expect } from "bun:test"
+import { describe, expect, test } from "bun:test"
 import { check } from "../support/checker.ts"
 import { readFileTree } from "../support/file-tree.ts"
 import { approveEveryTool, firstTree, planFile } from "../support/plan-crash.ts"
 import { differences, sessionRows } from "../support/plan-report.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
 import { type SavedWorkspace, savedWorkspace } from "../support/saved-workspace.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap"))
-
 describe("kill -9 at every numbered point of session undo", () => {
-  confinedTest(
-    "leaves what a second undo puts back completely",
-    async () => {
-      const found: string[] = []
-      let next = 1
-      let last = Number.POSITIVE_INFINITY
-      const lane = async () => {
-        using saved = savedWorkspace()
-        await approveEveryTool(saved)
-        await saved.acode(["plan", "run", planFile(saved.workspace)])
-        saved.save("complete")
-        for (let point = next++; point < last; point = next++) {
-          saved.restore("complete")
-          const crashed = await saved.acode(["session", "undo"], { ACODE_FAILPOINT: String(point) })
-          if (crashed.signal !== "SIGKILL") last = Math.min(last, point)
-          found.push(...(await undoneAgain(saved)).map(problem => `point ${point}: ${problem}`))
-        }
+  test("leaves what a second undo puts back completely", async () => {
+    const found: string[] = []
+    let next = 1
+    let last = Number.POSITIVE_INFINITY
+    const lane = async () => {
+      using saved = savedWorkspace()
+      await approveEveryTool(saved)
+      await saved.acode(["plan", "run", planFile(saved.workspace)])
+      saved.save("complete")
+      for (let point = next++; point < last; point = next++) {
+        saved.restore("complete")
+        const crashed = await saved.acode(["session", "undo"], { ACODE_FAILPOINT: String(point) })
+        if (crashed.signal !== "SIGKILL") last = Math.min(last, point)
+        found.push(...(await undoneAgain(saved)).map(problem => `point ${point}: ${problem}`))
       }
-      await Promise.all([lane(), lane()])
-      process.stdout.write(`  ${last - 1} points, ${found.length} violations\n`)
-      expect(found).toEqual([])
-      expect(last).toBeGreaterThan(20)
-    },
-    600_000,
-  )
+    }
+    await Promise.all([lane(), lane()])
+    process.stdout.write(`  ${last - 1} points, ${found.length} violations\n`)
+    expect(found).toEqual([])
+    expect(last).toBeGreaterThan(20)
+  }, 600_000)
 })
 
 /** Whatever the first undo came to, the second one brings it to its end, once. */

@@ -7,10 +7,10 @@ import { eventually } from "../support/eventually.ts"
 import { planFile } from "../support/plan-crash.ts"
 import { sessionRows } from "../support/plan-report.ts"
 import { processesWith } from "../support/processes.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { type SavedWorkspace, savedWorkspace } from "../support/saved-workspace.ts"
 
-const confinedTest = testWhere(missingProgram("bwrap"))
+const confinedTest = testWhere(missingSandbox)
 
 /** A plan of one step, approved; saved as `approved`. */
 async function approve(saved: SavedWorkspace, tool: string, args: object): Promise<void> {

@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { afterEach, beforeEach, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { spawn } from "../../src/base/spawn.ts"
 import { allPids } from "../../src/sandbox/proc-tree.ts"
 import { startTimeOf } from "../../src/sandbox/process-handle.ts"
 import { eventually } from "../support/eventually.ts"
+import { describeWhere, missingSandbox } from "../support/requirement.ts"
 import { openRoom, type Room, sh } from "./room.ts"
-import { sandboxSkip } from "./skip.ts"
 
-const skip = await sandboxSkip()
 let room: Room
 beforeEach(() => {
   room = openRoom()
@@ -59,7 +58,7 @@ function startAcode(mark: string, script: string) {
   })
 }
 
-describe.skipIf(skip !== null)("an acode that is killed", () => {
+describeWhere(missingSandbox)("an acode that is killed", () => {
   test("takes a running sandbox along, daemons included", async () => {
     const mark = `acode-crash-${process.pid}-running`
     const acode = startAcode(

@@ -1,13 +1,12 @@
-import { describe, expect, test } from "bun:test"
+import { expect, test } from "bun:test"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { allPids, hasVariable } from "../../src/sandbox/proc-tree.ts"
 import { startTimeOf } from "../../src/sandbox/process-handle.ts"
 import { eventually } from "../support/eventually.ts"
+import { describeWhere, missingSandbox } from "../support/requirement.ts"
 import { confinementOf, openRoom, type Ran, type Room, run } from "./room.ts"
-import { sandboxSkip } from "./skip.ts"
 
-const skip = await sandboxSkip()
 let count = 0
 
 /** Runs a script whose processes can be told from all others, and says which of them are alive afterwards. */
@@ -39,7 +38,7 @@ async function untilExists(path: string): Promise<void> {
   await eventually(`${path} exists`, () => existsSync(path), { everyMs: 2 })
 }
 
-describe.skipIf(skip !== null)("killing a confined command", () => {
+describeWhere(missingSandbox)("killing a confined command", () => {
   test("takes along what left its session, its group and its parent", async () => {
     await inRoom(async room => {
       const script = "setsid sh -c 'setsid sleep 60 & echo > ready; sleep 60' & sleep 60"
@@ -96,7 +95,7 @@ describe.skipIf(skip !== null)("killing a confined command", () => {
   })
 })
 
-describe.skipIf(skip !== null)("asking a confined command to end", () => {
+describeWhere(missingSandbox)("asking a confined command to end", () => {
   test("reaches it and what it waits for", async () => {
     await inRoom(async room => {
       const script = "trap 'echo bye; exit 7' TERM; echo > ready; sleep 60 & wait"
@@ -119,7 +118,7 @@ describe.skipIf(skip !== null)("asking a confined command to end", () => {
   })
 })
 
-describe.skipIf(skip !== null)("the end of a confined command", () => {
+describeWhere(missingSandbox)("the end of a confined command", () => {
   test("is the end of the daemons it left, which also lets go of its output", async () => {
     await inRoom(async room => {
       const { ran, alive } = await runTagged(room, "(setsid sh -c 'sleep 60' &); setsid sleep 60 & echo done")

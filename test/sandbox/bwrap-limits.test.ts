@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { existsSync, statSync } from "node:fs"
+import { afterAll, beforeAll, expect, test } from "bun:test"
+import { statSync } from "node:fs"
 import { join } from "node:path"
 import { type ResourceLimits, unlimited } from "../../src/domain/command.ts"
 import { findControlGroups } from "../../src/sandbox/cgroup.ts"
+import { describeWhere, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 import { openRoom, type Ran, type Room, sh } from "./room.ts"
-import { sandboxSkip } from "./skip.ts"
 
-const skip = await sandboxSkip()
 const controls = findControlGroups().controls
-const hasPython = existsSync("/usr/bin/python3")
-if (!hasPython) process.stderr.write("skipped: memory limits need /usr/bin/python3\n")
+const pythonTest = testWhere(missingProgram("/usr/bin/python3"))
 
-describe.skipIf(skip !== null)("limits of a confined command", () => {
+describeWhere(missingSandbox)("limits of a confined command", () => {
   let room: Room
   beforeAll(() => {
     room = openRoom()
@@ -62,7 +60,7 @@ describe.skipIf(skip !== null)("limits of a confined command", () => {
     expect([128 + 24, 128 + 9]).toContain(ran.exit.exitCode ?? 0)
   }, 20_000)
 
-  test.skipIf(!hasPython)("end a program that takes more memory than it may", async () => {
+  pythonTest("end a program that takes more memory than it may", async () => {
     const script = "/usr/bin/python3 -c \"x = bytearray(400 * 1024 * 1024); print('took it', len(x))\""
     const free = await limited(script, {})
     expect(free.stdout).toContain("took it")

@@ -1,14 +1,12 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { afterEach, beforeEach, expect, test } from "bun:test"
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
+import { describeWhere, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 import { openRoom, type Room, sh } from "./room.ts"
-import { sandboxSkip } from "./skip.ts"
 
-const skip = await sandboxSkip()
-const hasPython = existsSync("/usr/bin/python3")
-if (!hasPython) process.stderr.write("skipped: a path that is too long needs /usr/bin/python3 to make it\n")
+const pythonTest = testWhere(missingProgram("/usr/bin/python3"))
 
-describe.skipIf(skip !== null)("protected names a confined command creates", () => {
+describeWhere(missingSandbox)("protected names a confined command creates", () => {
   let room: Room
   beforeEach(() => {
     room = openRoom()
@@ -85,7 +83,7 @@ with newline/.env"; mkfifo .npmrc; mkfifo pipe`
     expect(has("pipe")).toBe(true)
   }, 20_000)
 
-  test.skipIf(!hasPython)("are found below a path that is longer than the system takes", async () => {
+  pythonTest("are found below a path that is longer than the system takes", async () => {
     const program =
       "import os\nfor _ in range(30): os.mkdir('d' * 200); os.chdir('d' * 200)\nos.mkdir('.git')"
     const ran = await sh(room, `/usr/bin/python3 -c "${program}"`)
@@ -97,7 +95,7 @@ with newline/.env"; mkfifo .npmrc; mkfifo pipe`
   })
 })
 
-describe.skipIf(skip !== null)("what a person opened for a command", () => {
+describeWhere(missingSandbox)("what a person opened for a command", () => {
   let room: Room
   beforeEach(() => {
     room = openRoom()

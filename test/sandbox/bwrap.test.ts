@@ -1,15 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { afterEach, beforeEach, expect, test } from "bun:test"
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { spawn } from "../../src/base/spawn.ts"
 import { createBwrapSandbox } from "../../src/sandbox/bwrap.ts"
 import { eventually } from "../support/eventually.ts"
+import { describeWhere, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 import { confinementOf, openRoom, type Room, run, sh } from "./room.ts"
-import { sandboxSkip } from "./skip.ts"
-
-const skip = await sandboxSkip()
-const hasGit = existsSync("/usr/bin/git")
-if (!hasGit) process.stderr.write("skipped: git inside needs /usr/bin/git\n")
 
 let room: Room
 beforeEach(() => {
@@ -17,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => room.remove())
 
-describe.skipIf(skip !== null)("a confined command", () => {
+describeWhere(missingSandbox)("a confined command", () => {
   test("has its own environment and nothing of ours", async () => {
     const environment = { PATH: "/usr/bin:/bin", HOME: room.home, TOKEN: "value with\nnewline", EMPTY: "" }
     const ran = await sh(room, "env -0 | sort -z | tr '\\0' ';'", { environment })
@@ -58,8 +54,7 @@ describe.skipIf(skip !== null)("a confined command", () => {
       expect(existsSync(join(directory, "acode-left"))).toBe(false)
   })
 
-  test("reads a server of its own on the loopback address", async () => {
-    if (!existsSync("/usr/bin/python3")) return
+  testWhere(missingProgram("/usr/bin/python3"))("reads a server of its own on loopback", async () => {
     const program = `
 import socket, threading
 server = socket.create_server(('127.0.0.1', 0))
@@ -117,7 +112,7 @@ a, b = socket.socketpair(); a.sendall(b'pair'); print(b.recv(10).decode())`
   })
 })
 
-describe.skipIf(skip !== null || !hasGit)("git inside", () => {
+describeWhere(missingSandbox ?? missingProgram("/usr/bin/git"))("git inside", () => {
   const git = (script: string, writable: readonly string[] = []) =>
     sh(room, script, { writable, environment: { PATH: "/usr/bin:/bin", HOME: room.home, LC_ALL: "C" } })
 
@@ -165,7 +160,7 @@ describe.skipIf(skip !== null || !hasGit)("git inside", () => {
   })
 })
 
-describe.skipIf(skip !== null)("what stays after a confined command", () => {
+describeWhere(missingSandbox)("what stays after a confined command", () => {
   const names = () => readdirSync(room.root).sort()
 
   test("is what it made and nothing of the sandbox", async () => {
@@ -205,7 +200,7 @@ describe.skipIf(skip !== null)("what stays after a confined command", () => {
   })
 })
 
-describe.skipIf(skip !== null)("a sandbox that cannot be set up", () => {
+describeWhere(missingSandbox)("a sandbox that cannot be set up", () => {
   const broken = (script: string) => {
     const program = join(room.base, "bwrap")
     writeFileSync(program, `#!/bin/sh\n${script}\n`)

@@ -1,12 +1,11 @@
-import { expect, test } from "bun:test"
+import { expect } from "bun:test"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { spawn } from "../../src/base/spawn.ts"
-import { sandboxSkip } from "./skip.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 
 const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find(path => existsSync(path))
-const skip = (await sandboxSkip()) ?? reasonHere()
-if (skip !== null) process.stderr.write(`skipped: the suites as another user: ${skip}\n`)
+const nobodyTest = testWhere(missingSandbox ?? reasonHere())
 
 function reasonHere(): string | null {
   if (process.geteuid?.() !== 0) return "they run as an ordinary user already"
@@ -56,7 +55,7 @@ const suites = [
   "tree-snapshot",
 ]
 for (const file of suites.map(name => `${name}.test.ts`)) {
-  test.skipIf(skip !== null)(
+  nobodyTest(
     `${file} passes as an ordinary user`,
     async () => {
       const { exitCode, output } = await testAsNobody(file)

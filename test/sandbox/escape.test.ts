@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test"
+import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, readFileSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { createPlainSandbox } from "../../src/sandbox/none.ts"
+import { describeWhere, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 import { callProbes, fileProbes, type Probe, processProbes, socketProbes } from "./escape-probes.ts"
 import { confinementOf, openRoom, type Ran, type Room, run } from "./room.ts"
-import { sandboxSkip } from "./skip.ts"
 
-const skip = await sandboxSkip()
-const hasPython = existsSync("/usr/bin/python3") && process.arch === "x64"
-if (skip === null && !hasPython) process.stderr.write("skipped: native probes need /usr/bin/python3 on x64\n")
+const missingNative =
+  process.arch === "x64" ? missingProgram("/usr/bin/python3") : "native probes are for x64"
 
 interface Host {
   readonly port: number
@@ -60,8 +59,8 @@ async function attempt(room: Room, host: Host, probe: Probe, confined: boolean):
   return await run(confined ? room : { sandbox: createPlainSandbox() }, confinement)
 }
 
-function suite(title: string, probes: readonly Probe[], isSkipped: boolean): void {
-  describe.skipIf(isSkipped)(title, () => {
+function suite(title: string, probes: readonly Probe[], missing: string | null): void {
+  describeWhere(missing)(title, () => {
     let room: Room
     let host: Host
     beforeAll(() => {
@@ -88,12 +87,12 @@ function suite(title: string, probes: readonly Probe[], isSkipped: boolean): voi
   })
 }
 
-suite("a confined command that goes for files", fileProbes, skip !== null)
-suite("a confined command that goes for processes and mounts", processProbes, skip !== null)
-suite("a confined command that calls the kernel", callProbes, skip !== null || !hasPython)
-suite("a confined command that goes for sockets", socketProbes, skip !== null || !hasPython)
+suite("a confined command that goes for files", fileProbes, missingSandbox)
+suite("a confined command that goes for processes and mounts", processProbes, missingSandbox)
+suite("a confined command that calls the kernel", callProbes, missingSandbox ?? missingNative)
+suite("a confined command that goes for sockets", socketProbes, missingSandbox ?? missingNative)
 
-describe.skipIf(skip !== null)("without confinement", () => {
+describeWhere(missingSandbox)("without confinement", () => {
   test("the probes get what they want, so that their failure inside means something", async () => {
     for (const probe of [...fileProbes, ...processProbes].filter(({ control }) => control)) {
       const room = furnished()
@@ -109,7 +108,7 @@ describe.skipIf(skip !== null)("without confinement", () => {
     }
   })
 
-  test.skipIf(!hasPython)("the servers of the host can be reached", async () => {
+  testWhere(missingNative)("the servers of the host can be reached", async () => {
     const room = furnished()
     const host = openHost(room)
     try {

@@ -3,10 +3,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path"
 import { findBwrap, hintFor, probeSandbox } from "../../src/sandbox/probe.ts"
 import { probeCacheIn } from "../../src/sandbox/probe-cache.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { openRoom, type Room } from "./room.ts"
-import { sandboxSkip } from "./skip.ts"
 
-const skip = await sandboxSkip()
 let room: Room
 beforeEach(() => {
   room = openRoom()
@@ -77,7 +76,7 @@ describe("trying the confinement", () => {
     expect((await probeSandbox(impostor("bwrap", "exit 9"))).reason).toContain("it ended with 9")
   })
 
-  test.skipIf(skip !== null)("succeeds here with everything", async () => {
+  testWhere(missingSandbox)("succeeds here with everything", async () => {
     const probe = await probeSandbox(findBwrap(room.root))
     expect(probe).toMatchObject({ kind: "bwrap", reason: null, hint: null })
     expect(probe.features["seccomp"]).toBe(true)

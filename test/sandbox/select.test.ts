@@ -2,10 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { createSandbox } from "../../src/sandbox/select.ts"
+import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { openRoom, type Room } from "./room.ts"
-import { sandboxSkip } from "./skip.ts"
 
-const skip = await sandboxSkip()
 let room: Room
 beforeEach(() => {
   room = openRoom()
@@ -32,14 +31,14 @@ describe("the sandbox for a choice", () => {
     })
   })
 
-  test.skipIf(skip !== null)("is bubblewrap where it works, by name and for auto", async () => {
+  testWhere(missingSandbox)("is bubblewrap where it works, by name and for auto", async () => {
     for (const choice of ["auto", "bwrap"] as const) {
       const { sandbox, notice } = await createSandbox(choice, settings())
       expect([sandbox.kind, notice]).toEqual(["bwrap", null])
     }
   })
 
-  test.skipIf(skip !== null)("is found once for each boot", async () => {
+  testWhere(missingSandbox)("is found once for each boot", async () => {
     await createSandbox("auto", settings())
     const remembered = readFileSync(cachePath(), "utf8")
     // A mark in what is remembered shows that it is read and not tried again.

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util"
-import { missingProgram } from "../support/requirement.ts"
+import { missingSandbox } from "../support/requirement.ts"
 import { agentKills, agentPoints } from "./agent-kills.ts"
 import { agentOwners } from "./agent-owners.ts"
 import { contents } from "./contents.ts"
@@ -35,7 +35,7 @@ if (chosen.length === 0 || !Number.isSafeInteger(seed))
     `usage: --seed NUMBER --only ${programmes.map(programme => programme.name).join("|")} --count NUMBER`,
   )
 
-const withoutBwrap = missingProgram("bwrap")
+const withoutBwrap = missingSandbox
 if (withoutBwrap !== null) print(`only without a sandbox: ${withoutBwrap}`)
 const sandboxes = withoutBwrap === null ? ["bwrap", "bwrap", "none"] : ["none"]
 

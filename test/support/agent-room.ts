@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { AgentSurface } from "../../src/app/agent-surface.ts"
 import { readEnvironment } from "../../src/app/environment.ts"
+import { readYes } from "../../src/app/policy-yes.ts"
 import { Wiring } from "../../src/app/wire.ts"
 import { wireAgent } from "../../src/app/wire-agent.ts"
 import { systemIds } from "../../src/base/clock.ts"
@@ -23,6 +24,7 @@ import type { ModelRequest } from "../../src/provider/contract.ts"
 import type { Store, StoredEvent } from "../../src/store/contract.ts"
 import { processIdentity } from "../../src/store/process-identity.ts"
 import { type AgentWorkspace, agentWorkspace, type ReplyText } from "./agent-workspace.ts"
+import { planAndCommands } from "./requirement.ts"
 import type { TempWorkspace } from "./temp-workspace.ts"
 
 export interface AgentRoomOptions {
@@ -119,6 +121,7 @@ function wiringOf({ environment, workspace }: AgentWorkspace, options: AgentRoom
     environment: readEnvironment({ ...environment, ...options.environment }),
     workspace: workspace.root,
     configFile: undefined,
+    yes: readYes(planAndCommands, false),
   }
   return new FaultyWiring(request, options.faults ?? noFaults)
 }

@@ -1,6 +1,7 @@
 import { chmodSync } from "node:fs"
 import { join } from "node:path"
 import type { Entry, FileTree } from "./file-tree.ts"
+import { missingSandbox } from "./requirement.ts"
 import type { TempWorkspace } from "./temp-workspace.ts"
 
 /**
@@ -58,7 +59,7 @@ const before: Change = {
   "tool.sh": file("#!/bin/sh\nexit 0\n", 0o755),
 }
 
-const steps: readonly Step[] = [
+const everyStep: readonly Step[] = [
   { tool: "read_file", arguments: { path: "notes.txt" }, changes: {} },
   {
     tool: "write_file",
@@ -111,6 +112,9 @@ const steps: readonly Step[] = [
     changes: { "copy.txt": file("alpha\nBETA\nline\n", 0o640 & ~process.umask()) },
   },
 ]
+
+/** What an unconfined command did that was cut off cannot be known, so where nothing confines them there is none. */
+const steps = everyStep.filter(({ tool }) => missingSandbox === null || !tool.startsWith("run_"))
 
 export const everyToolPlan: EveryToolPlan = {
   plan: {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import ts from "typescript"
 import { repositoryRoot } from "./acode.ts"
@@ -20,15 +20,24 @@ export interface Finding {
 
 /** Every text file that is or would be committed. */
 export function repositoryFiles(root = repositoryRoot): TidyFile[] {
-  const listing = Bun.spawnSync(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
-    cwd: root,
-  })
-  if (listing.exitCode !== 0) throw new Error(`git ls-files: ${listing.stderr.toString()}`)
-  const paths = listing.stdout.toString().split("\0").filter(Boolean)
-  return [...new Set(paths)].sort().flatMap(path => {
+  return [...new Set(repositoryPaths(root))].sort().flatMap(path => {
     const text = readText(join(root, path))
     return text === null ? [] : [tidyFile(path, text)]
   })
+}
+
+/** Without git, or in a tree that came without its history, everything but what .gitignore names. */
+function repositoryPaths(root: string): readonly string[] {
+  if (Bun.which("git") === null || !existsSync(join(root, ".git"))) {
+    const all = new Bun.Glob("**").scanSync({ cwd: root, dot: true })
+    return [...all].filter(
+      path => !/(^|\/)(node_modules|dist|\.agent|coverage|\.git)\/|^\.git$|\.log$/.test(path),
+    )
+  }
+  const argv = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+  const listing = Bun.spawnSync(argv, { cwd: root })
+  if (listing.exitCode !== 0) throw new Error(`git ls-files: ${listing.stderr.toString()}`)
+  return listing.stdout.toString().split("\0").filter(Boolean)
 }
 
 export function tidyFile(path: string, text: string): TidyFile {

@@ -74,6 +74,17 @@ const bannedTexts: readonly BannedText[] = [
   },
   { text: /\b(test|it|describe)\.only\(/, within: /^test\//, instead: "run one test with -t" },
   {
+    text: /\b(test|it|describe)\.(skip|skipIf|todo|if|todoIf)\(/,
+    within: /^test\//,
+    except: /^test\/(support\/requirement|bin\/scripts\.test|tidy\.test)\.ts$/,
+    instead: "say why with testWhere() or describeWhere() from test/support/requirement",
+  },
+  {
+    text: /missingProgram\("bwrap"\)/,
+    within: /^(test|bench)\//,
+    instead: "use missingSandbox: an installed bubblewrap need not work",
+  },
+  {
     text: /\b(TO[D]O|FIX[M]E|X[X]X|HA[C]K)\b/,
     within: /./,
     except: /^package-lock/,

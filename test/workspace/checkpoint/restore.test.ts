@@ -21,7 +21,7 @@ import {
   restoreCheckpoint,
 } from "../../../src/workspace/checkpoint/restore.ts"
 import { Pace } from "../../../src/workspace/pace.ts"
-import { git } from "../git-repository.ts"
+import { initRepository } from "../../support/temp-workspace.ts"
 import { seeded } from "../support.ts"
 import { type CheckpointBench, checkpointBench, taken } from "./support.ts"
 
@@ -88,7 +88,7 @@ describe("restoring a tree", () => {
   })
 
   test("names what is in the way and does the rest", async () => {
-    git(ws.root.path, "init", "-q")
+    initRepository(ws.root.path)
     ws.put(".gitignore", "*.cache\n")
     ws.put("file", "x")
     ws.put("other", "x")
@@ -114,7 +114,7 @@ describe("restoring a tree", () => {
   })
 
   test("leaves ignored files alone, also when the ignore file was changed", async () => {
-    git(ws.root.path, "init", "-q")
+    initRepository(ws.root.path)
     ws.put(".gitignore", "ignored\n")
     ws.put("ignored", "precious")
     ws.put("a", "1")

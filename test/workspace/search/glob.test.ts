@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { symlinkSync } from "node:fs"
 import { compileGlob, compileNameGlob, globFiles } from "../../../src/workspace/search/glob.ts"
-import { git } from "../git-repository.ts"
+import { initRepository } from "../../support/temp-workspace.ts"
 import { codeOf, type TestWorkspace, testWorkspace } from "../support.ts"
 
 let ws: TestWorkspace
 beforeAll(() => {
   ws = testWorkspace()
-  git(ws.root.path, "init", "-q")
+  initRepository(ws.root.path)
   ws.put(".gitignore", "dist/\n")
   for (const path of [
     "a.ts",

@@ -3,13 +3,13 @@ import { symlinkSync } from "node:fs"
 import { type Clock, systemClock } from "../../../src/base/clock.ts"
 import type { RunProgram, SearchRequest } from "../../../src/workspace/contract.ts"
 import { searchFiles } from "../../../src/workspace/search/search.ts"
-import { git } from "../git-repository.ts"
+import { initRepository } from "../../support/temp-workspace.ts"
 import { type TestWorkspace, testWorkspace } from "../support.ts"
 
 let ws: TestWorkspace
 beforeAll(() => {
   ws = testWorkspace()
-  git(ws.root.path, "init", "-q")
+  initRepository(ws.root.path)
   ws.put(".gitignore", "dist/\n")
   ws.put("a.ts", "first needle\nsecond\r\nthird needle\r\n")
   ws.put("src/b.ts", "no\nneedle here")

@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test"
+import { afterAll, beforeAll, expect } from "bun:test"
 import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { readTrackedPaths } from "../../../src/workspace/tree/git-index.ts"
+import { missingProgram, testWhere } from "../../support/requirement.ts"
 import { git, putFile } from "../git-repository.ts"
+
+const gitTest = testWhere(missingProgram("git"))
 
 let base: string
 beforeAll(() => {
@@ -31,13 +34,13 @@ function listed(top: string): string[] {
 }
 
 for (const version of [2, 3, 4])
-  test(`version ${version} of the index is read as git lists it`, () => {
+  gitTest(`version ${version} of the index is read as git lists it`, () => {
     const top = repository(`v${version}`)
     git(top, "update-index", "--index-version", `${version}`)
     expect(tracked(top)).toEqual(listed(top))
   })
 
-test("entries with extended flags are read", () => {
+gitTest("entries with extended flags are read", () => {
   const top = repository("extended")
   putFile(top, "later.ts", "x")
   git(top, "add", "--intent-to-add", "later.ts")
@@ -45,12 +48,12 @@ test("entries with extended flags are read", () => {
   expect(tracked(top)).toContain("later.ts")
 })
 
-test("a repository with long hashes is read", () => {
+gitTest("a repository with long hashes is read", () => {
   const top = repository("sha256", "--object-format=sha256")
   expect(tracked(top, 32)).toEqual(listed(top))
 })
 
-test("garbage, a cut index and nothing are no failure", () => {
+gitTest("garbage, a cut index and nothing are no failure", () => {
   const index = readFileSync(join(repository("whole"), ".git/index"))
   expect(readTrackedPaths(new Uint8Array(0), 20).size).toBe(0)
   expect(readTrackedPaths(Buffer.from("DIRC garbage that is long enough"), 20).size).toBe(0)

@@ -3,8 +3,12 @@ import { symlinkSync } from "node:fs"
 import { readGitRules, withIgnoreFile } from "../../../src/workspace/tree/git-rules.ts"
 import { isIgnored } from "../../../src/workspace/tree/ignore.ts"
 import { walkFiles } from "../../../src/workspace/tree/walk.ts"
+import { missingProgram, testWhere } from "../../support/requirement.ts"
+import { initRepository } from "../../support/temp-workspace.ts"
 import { git } from "../git-repository.ts"
 import { type TestWorkspace, testWorkspace } from "../support.ts"
+
+const gitTest = testWhere(missingProgram("git"))
 
 let ws: TestWorkspace
 beforeEach(() => {
@@ -18,14 +22,14 @@ describe("what git says about a workspace", () => {
   test("is nothing without git", () => expect(rules()).toBeNull())
 
   test("starts with its own excludes", () => {
-    git(ws.root.path, "init", "-q")
+    initRepository(ws.root.path)
     ws.put(".git/info/exclude", "*.secret\n")
     expect(isIgnored(rules()?.top ?? null, "a.secret", false)).toBe(true)
   })
 
-  test("in a linked worktree uses the excludes that all worktrees share", () => {
+  gitTest("in a linked worktree uses the excludes that all worktrees share", () => {
     ws.put("main/file", "x")
-    git(ws.path("main"), "init", "-q")
+    initRepository(ws.path("main"))
     git(ws.path("main"), "add", ".")
     git(ws.path("main"), "commit", "-q", "-m", "x")
     git(ws.path("main"), "worktree", "add", "-q", "../side")
@@ -36,7 +40,7 @@ describe("what git says about a workspace", () => {
   })
 
   test("below the top level knows the files above, and where it is", () => {
-    git(ws.root.path, "init", "-q")
+    initRepository(ws.root.path)
     ws.put(".gitignore", "/packages/one/dist\n")
     ws.put("packages/one/src/a", "x")
     const below = rules("packages/one")
@@ -45,15 +49,15 @@ describe("what git says about a workspace", () => {
   })
 
   test("is nothing for a directory that git ignores", () => {
-    git(ws.root.path, "init", "-q")
+    initRepository(ws.root.path)
     ws.put(".gitignore", "vendor/\n")
     ws.put("vendor/lib/x", "x")
     expect(rules("vendor")).toBeNull()
     expect(rules("vendor/lib")).toBeNull()
   })
 
-  test("is the same object until something about it changes", () => {
-    git(ws.root.path, "init", "-q")
+  gitTest("is the same object until something about it changes", () => {
+    initRepository(ws.root.path)
     ws.put("file", "x")
     const first = rules()
     expect(readGitRules(ws.root.path, first)).toBe(first)
@@ -66,7 +70,7 @@ describe("what git says about a workspace", () => {
 })
 
 test("an ignore file that is a symlink is not read, as git does not read it", () => {
-  git(ws.root.path, "init", "-q")
+  initRepository(ws.root.path)
   ws.put("elsewhere", "*\n")
   symlinkSync("elsewhere", ws.path(".gitignore"))
   const top = rules()?.top
@@ -78,7 +82,7 @@ describe("walking the files", () => {
   const walk = (start = ".") => [...walkFiles(ws.root.path, start, path => path === "hidden")]
 
   test("leaves out what git ignores, .git, .agent and what is hidden", () => {
-    git(ws.root.path, "init", "-q")
+    initRepository(ws.root.path)
     ws.put(".gitignore", "dist/\n*.log\n")
     for (const path of ["a", "b/c", "b/x.log", "dist/d", ".agent/e", "hidden/f", "b/.git/g"])
       ws.put(path, "x")
@@ -86,7 +90,7 @@ describe("walking the files", () => {
   })
 
   test("obeys the ignore files above the directory it starts in", () => {
-    git(ws.root.path, "init", "-q")
+    initRepository(ws.root.path)
     ws.put(".gitignore", "*.log\n")
     ws.put("b/.gitignore", "*.tmp\n")
     for (const path of ["b/c/x.log", "b/c/x.tmp", "b/c/kept"]) ws.put(path, "x")

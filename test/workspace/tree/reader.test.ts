@@ -16,8 +16,12 @@ import { type Clock, systemClock } from "../../../src/base/clock.ts"
 import { WorkspaceRoot } from "../../../src/workspace/root.ts"
 import { digestOf, TreeReader, type TreeScope } from "../../../src/workspace/tree/reader.ts"
 import { StatCache } from "../../../src/workspace/tree/stat-cache.ts"
+import { missingProgram, testWhere } from "../../support/requirement.ts"
+import { initRepository } from "../../support/temp-workspace.ts"
 import { git } from "../git-repository.ts"
 import { seeded, type TestWorkspace, testWorkspace } from "../support.ts"
+
+const gitTest = testWhere(missingProgram("git"))
 
 let ws: TestWorkspace
 beforeEach(() => {
@@ -89,7 +93,7 @@ describe("the tree of a workspace without git", () => {
 
 describe("the tree of a repository", () => {
   beforeEach(() => {
-    git(ws.root.path, "init", "-q")
+    initRepository(ws.root.path)
     ws.put(".gitignore", "dist/\n*.log\n")
     ws.put("src/a.ts", "a")
     ws.put("src/debug.log", "x")
@@ -100,13 +104,13 @@ describe("the tree of a repository", () => {
     expect(await paths()).toEqual([".gitignore", "src/a.ts"])
   })
 
-  test("has what git tracks although it is ignored", async () => {
+  gitTest("has what git tracks although it is ignored", async () => {
     ws.put("dist/kept/forced.js", "x")
     git(ws.root.path, "add", "-f", "dist/kept/forced.js", "src/debug.log")
     expect(await paths()).toEqual([".gitignore", "dist/kept/forced.js", "src/a.ts", "src/debug.log"])
   })
 
-  test("is the list that git itself gives", async () => {
+  gitTest("is the list that git itself gives", async () => {
     ws.put("src/.gitignore", "!debug.log\n/generated\n")
     ws.put("src/generated/x", "x")
     ws.put(".git/info/exclude", "*.tmp\n")
