@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs"
+import { dirname } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import { type Clock, systemClock, systemIds } from "../base/clock.ts"
 import { type Faults, killAt, noFaults } from "../base/faults.ts"
@@ -10,8 +10,10 @@ import type { Redactor } from "../policy/contract.ts"
 import * as environmentRules from "../policy/environment-rules.ts"
 import { createRedactor } from "../policy/redactor.ts"
 import type { Store } from "../store/contract.ts"
+import { canWrite } from "../store/database.ts"
 import { openStore } from "../store/open-store.ts"
 import { isProcessAlive, processIdentity, uptimeMs } from "../store/process-identity.ts"
+import { hasHistory } from "../store/state-directory.ts"
 import { readGitState } from "../workspace/git.ts"
 import { locateWorkspace } from "../workspace/locate.ts"
 import { WorkspaceRoot } from "../workspace/root.ts"
@@ -56,6 +58,7 @@ export class Wiring implements Disposable {
   readonly ownOutputs = ownOutputs()
   private loaded: Promise<LoadedConfig> | null = null
   private opened: Store | null = null
+  private read: Store | null = null
   private plainRedactor: Redactor | null = null
   private shared: Promise<CommandRunner> | null = null
   private files: Promise<OpenWorkspace> | null = null
@@ -111,9 +114,16 @@ export class Wiring implements Disposable {
     await recoverSessions(await this.workspace(), store, interrupted, this.ownOutputs)
   }
 
-  /** The history, or null when nothing was ever recorded here. */
+  /**
+   * The history, or null when nothing was ever recorded here. Where nothing can be written it is only read, and what a
+   * dead acode left open stays open.
+   */
   async existingStore(): Promise<Store | null> {
-    return existsSync(this.places.databasePath) ? this.store() : null
+    const { databasePath } = this.places
+    if (this.opened !== null || !hasHistory(databasePath)) return this.opened
+    if (canWrite(dirname(databasePath)) && canWrite(databasePath)) return this.store()
+    this.read ??= openStore({ ...(await this.storeOptions()), readOnly: true })
+    return this.read
   }
 
   async storeOptions() {
@@ -211,6 +221,7 @@ export class Wiring implements Disposable {
   [Symbol.dispose](): void {
     this.disposables.dispose()
     this.opened?.[Symbol.dispose]()
+    this.read?.[Symbol.dispose]()
     this.root[Symbol.dispose]()
   }
 

@@ -1,6 +1,7 @@
-import { Database } from "bun:sqlite"
-import { accessSync, constants, statSync } from "node:fs"
-import { dirname } from "node:path"
+import { Database, constants as sqlite } from "bun:sqlite"
+import { accessSync, constants, copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, dirname, join } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import type { Faults } from "../base/faults.ts"
 import { Failure } from "../domain/failure.ts"
@@ -54,20 +55,70 @@ export function guarded<Result>(where: string, work: () => Result): Result {
 }
 
 function openWithPragmas(options: DatabaseOptions): Database {
-  const db = options.readOnly
-    ? new Database(options.path, { readonly: true })
-    : new Database(options.path, { readwrite: true, create: true })
+  const { path, readOnly } = options
+  try {
+    return prepared(
+      readOnly
+        ? new Database(path, { readonly: true })
+        : new Database(path, { readwrite: true, create: true }),
+      options,
+    )
+  } catch (error) {
+    if (!errnoOf(error)?.startsWith("SQLITE_CANTOPEN")) throw error
+    if (readOnly && !canWrite(dirname(path))) return openUnwritable(options)
+    // SQLite only says that it cannot make a file beside the database; whether it may is the better answer.
+    accessSync(dirname(path), constants.W_OK)
+    throw error
+  }
+}
+
+function prepared(db: Database, { readOnly, busyTimeoutMs }: DatabaseOptions): Database {
   try {
     // First of all, because every statement after it may meet another process that is opening too.
-    db.run(`PRAGMA busy_timeout = ${Math.max(0, Math.floor(options.busyTimeoutMs))}`)
-    if (!options.readOnly) useWriteAheadLog(db, options.busyTimeoutMs)
+    db.run(`PRAGMA busy_timeout = ${Math.max(0, Math.floor(busyTimeoutMs))}`)
+    if (!readOnly) useWriteAheadLog(db, busyTimeoutMs)
     db.run(pragmas)
+    // Nothing is opened before something is read; whether that works decides how the rest is.
+    if (readOnly) db.query("SELECT count(*) FROM sqlite_schema").get()
     return db
   } catch (error) {
     db.close()
-    // SQLite only says that it cannot make a file beside the database; whether it may is the better answer.
-    if (errnoOf(error)?.startsWith("SQLITE_CANTOPEN")) accessSync(dirname(options.path), constants.W_OK)
     throw error
+  }
+}
+
+/**
+ * Reads a database beside which nothing can be made. SQLite needs an index of the log of recent writes there, unless it
+ * is told that nobody writes; then it does not see that log, so a copy is read where there is one.
+ */
+function openUnwritable(options: DatabaseOptions): Database {
+  const { path } = options
+  const log = `${path}-wal`
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) === 0)
+    return prepared(openUnchanging(path), options)
+  const directory = mkdtempSync(join(tmpdir(), "acode-history-"))
+  try {
+    for (const file of [path, log]) copyFileSync(file, join(directory, basename(file)))
+    const db = new Database(join(directory, basename(path)), { readonly: true })
+    return prepared(db, options)
+  } finally {
+    // What is open stays readable without its name.
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function openUnchanging(path: string): Database {
+  const flags = sqlite.SQLITE_OPEN_READONLY | sqlite.SQLITE_OPEN_URI
+  return new Database(`${Bun.pathToFileURL(path).href}?immutable=1`, flags)
+}
+
+export function canWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    // Why not is told by whoever has to write.
+    return false
   }
 }
 

@@ -2,6 +2,7 @@ import { closeSync, constants, lstatSync, mkdirSync, openSync, type Stats, statf
 import { dirname } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import { Failure } from "../domain/failure.ts"
+import { guarded } from "./database.ts"
 import { unsafeState } from "./store-failures.ts"
 
 /**
@@ -26,6 +27,11 @@ export function assertStateDirectory(databasePath: string, artifactsDirectory: s
   assertNoLink(artifactsDirectory)
   if (assertNoLink(databasePath) === null) throw noHistory(databasePath)
   assertLocalFileSystem(dirname(databasePath))
+}
+
+/** Whether anything was recorded here. A directory that cannot be looked into says nothing, and is told as such. */
+export function hasHistory(databasePath: string): boolean {
+  return guarded(databasePath, () => lstatOf(databasePath) !== null)
 }
 
 export function noHistory(databasePath: string): Failure {
@@ -86,7 +92,7 @@ function lstatOf(path: string): Stats | null {
   try {
     return lstatSync(path)
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return null
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return null
     throw error
   }
 }

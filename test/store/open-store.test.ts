@@ -38,6 +38,7 @@ describe("opening a store", () => {
       "identity.written",
       "identity.committed",
       ...inside("anchor"),
+      ...inside("time"),
     ])
   })
 

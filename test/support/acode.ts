@@ -16,6 +16,8 @@ export interface AcodeOptions {
   readonly stdin?: string | Uint8Array
   /** A run that hangs is killed and fails the test instead of the suite. */
   readonly timeoutMs?: number
+  /** A program and its arguments that start it: a namespace, a limit. */
+  readonly through?: readonly string[]
 }
 
 /** `bin/acode`, or the file ACODE_TEST_BINARY names (the compiled one). */
@@ -38,7 +40,7 @@ export interface RunningAcode extends AsyncDisposable {
 
 /** The same, while it runs: for signals and crashes. Disposing kills it. */
 export function startAcode(args: readonly string[], options: AcodeOptions): RunningAcode {
-  const child = Bun.spawn([acodeProgram(), ...args], {
+  const child = Bun.spawn([...(options.through ?? []), acodeProgram(), ...args], {
     cwd: options.cwd,
     env: { ...options.env },
     stdin: options.stdin === undefined ? "ignore" : Buffer.from(options.stdin),
