@@ -80,6 +80,7 @@ async function start(
 ): Promise<AgentEnd> {
   if (goal.trim() === "")
     throw refused("usage", "ACODE-CLI-003", "the goal is empty", "say what is to be done")
+  wiring.stopping = surface.stopping.drain
   const { lookForModels } = await import("./model/session-models.ts")
   const asked = { settings, before: null, said: { model: true, mode: true } }
   // Who waits for the workspace wants to know what the server has then.
@@ -123,6 +124,7 @@ async function resume(
   { change, skipsFailed, said = nothingSaid }: ResumeRequest,
   surface: AgentSurface,
 ): Promise<AgentEnd> {
+  wiring.stopping = surface.stopping.drain
   const store = await wiring.store()
   const session = await take(store, sessionId, surface)
   try {

@@ -13,14 +13,18 @@ export function checkpointsSection() {
         .min(1)
         .max(65_536)
         .default(defaults.max_file_mb)
-        .describe("The largest file a checkpoint copies; with a larger one what follows cannot be undone."),
+        .describe(
+          "The largest file that is read and copied; `session undo` puts back all files but larger ones.",
+        ),
       max_total_mb: z
         .number()
         .int()
         .min(1)
         .max(1024 * 1024)
         .default(defaults.max_total_mb)
-        .describe("How much all checkpoints of a workspace may take together."),
+        .describe(
+          "How much all checkpoints of a workspace may take together; the largest files are left out first.",
+        ),
       undo_days: z
         .number()
         .int()

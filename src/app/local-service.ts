@@ -55,6 +55,7 @@ export function openService(request: ServiceRequest): AppService {
       )
     },
     execute: async (command, { writable = [], ...options }, context) => {
+      wiring.stopping = context.signal ?? null
       const opened = writable.map(path => typedOpening(wiring.root.path, wiring.calledFrom(), path))
       return (await wiring.runner()).execute(command, { ...options, writable: opened }, context)
     },

@@ -1,29 +1,45 @@
-import { ToolCallStarted } from "../domain/call-events.ts"
+import { printable } from "../base/text.ts"
+import { ToolCallSettled } from "../domain/call-events.ts"
 import { dataOf, type NewEvent } from "../domain/event-definition.ts"
+import type { UncoveredChanges } from "../domain/tool-call.ts"
 import type { SessionLog } from "../gate/contract.ts"
 
-/** Says, once, before something is done that cannot be put back because no copy of what was there could be kept. */
+/** Says it when a call changed, or may have changed, what cannot be put back; once for each path and reason. */
 export function tellingLost(log: SessionLog, notice: (text: string) => void): SessionLog {
-  let isTold = false
+  const told = new Set<string>()
   return {
     sessionId: log.sessionId,
     whileOwned: work => log.whileOwned(work),
     append: events => {
       const stored = log.append(events)
-      if (!isTold && events.some(hasNoPreImage)) {
-        isTold = true
-        notice(text)
+      const lines = events.flatMap(uncoveredIn).flatMap(linesOf)
+      for (const line of lines.filter(each => !told.has(each))) {
+        told.add(line)
+        notice(line)
       }
       return stored
     },
   }
 }
 
-const text =
-  "no copy could be kept of what is about to be changed: `acode session undo` will not put all of it back " +
-  "(checkpoints.max_file_mb and checkpoints.max_total_mb say how much is kept)"
-
-function hasNoPreImage(event: NewEvent): boolean {
-  const started = dataOf(ToolCallStarted, event)
-  return started !== null && started.effectClass !== "read" && started.checkpointId === null
+function uncoveredIn(event: NewEvent): readonly UncoveredChanges[] {
+  const uncovered = dataOf(ToolCallSettled, event)?.uncovered
+  return uncovered === undefined ? [] : [uncovered]
 }
+
+/** Few lines: the events and `session show` name all of them. */
+function linesOf({ paths, count, unwatched }: UncoveredChanges): readonly string[] {
+  const shown = paths.slice(0, pathsShown)
+  const more = count - shown.length
+  return [
+    ...shown.map(
+      ({ path, reason }) => `\`acode session undo\` cannot put back ${printable(path)}: ${reason}`,
+    ),
+    ...(more > 0 ? [`\`acode session undo\` cannot put back ${more} more files`] : []),
+    ...unwatched.map(
+      path => `whether ${printable(path)} was changed is not known: it holds too much to be watched`,
+    ),
+  ]
+}
+
+const pathsShown = 3

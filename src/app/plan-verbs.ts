@@ -74,6 +74,7 @@ async function approve(wiring: Wiring, plan: Plan, forMs: number): Promise<PlanA
 
 async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanResult> {
   const { plan, watcher, signal } = request
+  wiring.stopping = signal
   const lane = runnable(plan, request.where)
   const store = await wiring.store()
   const authorization = authorizationOf(store.approvals, request, wiring.clock.now())

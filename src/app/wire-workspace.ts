@@ -25,6 +25,8 @@ export interface WorkspaceWiring {
   readonly faults: Faults
   /** `dev:ino` of files that are no part of the tree because acode itself writes to them. */
   readonly ownOutputs: ReadonlySet<string>
+  /** Aborted when a person stops acode. */
+  readonly stopping: () => AbortSignal | null
   /** For searches, which are recorded as what the tool did and not as commands. */
   readonly unrecordedRunner: () => Promise<CommandRunner>
 }
@@ -42,6 +44,7 @@ export function wireWorkspace(wiring: WorkspaceWiring): OpenWorkspace {
     isHidden: path => classOf(path) === "hidden",
     isProtected: path => classOf(path) !== "open",
     ownOutputs: wiring.ownOutputs,
+    stopping: wiring.stopping,
     ripgrep: ripgrep === null ? null : { program: ripgrep, run: programRunner(wiring.unrecordedRunner) },
     clock: wiring.clock,
     faults: wiring.faults,

@@ -54,6 +54,8 @@ export class Wiring implements Disposable {
   yes: GivenYes | undefined
   /** Of the session that is driven; null before there is one, and for those without models. */
   mode: Mode | null = null
+  /** Aborted when a person stops acode: reading and copying files is then given up. Set by whoever can be stopped. */
+  stopping: AbortSignal | null = null
   /** Of this process, and of dead ones whose sessions are looked at. */
   readonly ownOutputs = ownOutputs()
   private loaded: Promise<LoadedConfig> | null = null
@@ -204,6 +206,7 @@ export class Wiring implements Disposable {
       clock: this.clock,
       faults: this.faults,
       ownOutputs: this.ownOutputs,
+      stopping: () => this.stopping,
       unrecordedRunner: () => this.unrecordedRunner(),
     })
     this.disposables.use(opened.workspace)

@@ -14,6 +14,7 @@ import {
   FileChange,
   RecordedJson,
   toolOutcomes,
+  UncoveredChanges,
 } from "./tool-call.ts"
 
 export const ToolCallRequested = defineEvent(
@@ -72,6 +73,10 @@ export const ToolCallSettled = defineEvent(
         "what it looked at, and what it changed where that is an artifact",
       ),
       changes: RecordedChanges(),
+      uncovered: described(
+        z.optional(UncoveredChanges()),
+        "what it changed that cannot be put back; left out where there is nothing",
+      ),
       diagnostics: z.array(Diagnostic()),
       durationMs: z.int().check(z.nonnegative()),
       waitMs: z.int().check(z.nonnegative()),

@@ -36,6 +36,11 @@ export class Failure extends Error {
   }
 }
 
+/** Returns whether work ended because a person stopped acode, and not because anything is wrong with the work. */
+export function isStopped(error: unknown): error is Failure {
+  return error instanceof Failure && error.report.kind === "interrupted"
+}
+
 export function exitCodeOf(kind: FailureKind): number {
   return failureKinds[kind].exitCode
 }

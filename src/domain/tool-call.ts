@@ -39,6 +39,18 @@ export const FileChange = lazily(() =>
 )
 export type FileChange = z.infer<ReturnType<typeof FileChange>>
 
+/** What a call changed, or may have changed, that `session undo` cannot put back. */
+export const UncoveredChanges = lazily(() =>
+  z.strictObject({
+    /** The first of them. */
+    paths: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
+    count: z.int(),
+    /** Places that hold too much to be watched: whether anything there changed is not known. */
+    unwatched: z.array(z.string()),
+  }),
+)
+export type UncoveredChanges = z.infer<ReturnType<typeof UncoveredChanges>>
+
 /** Why a call did not do what it was for. Expected, typed and durable. */
 export const CallError = lazily(() =>
   z.strictObject({

@@ -9,7 +9,6 @@ import {
   type RecoveryParts,
   settleInterrupted,
 } from "../gate/recovery.ts"
-import type { TakeResult } from "../workspace/checkpoint/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 
 /**
@@ -47,11 +46,16 @@ async function putBack(
   if (checkpoint.scope === "tree") {
     const name = `${requested.callId}-found`
     // Another one each time: where a recovery was cut off, the first copy has what is not there any more.
-    const found = await checkpoints.takeTree(`${name}-${ids.next("rec")}`, await workspace.tree())
-    if (found.kind !== "taken")
+    const { checkpoint: found } = await checkpoints.takeTree(
+      `${name}-${ids.next("rec")}`,
+      await workspace.tree(),
+    )
+    const { remove, write } = await checkpoints.plan(checkpoint, null)
+    const lost = [...remove, ...write.map(({ path }) => path)].filter(path => found.uncovered.has(path))
+    if (lost.length > 0)
       return {
         isBack: false,
-        what: `nothing was put back, because ${whyNot(found)}, so no copy could be kept`,
+        what: `nothing was put back, because no copy of ${lost.join(", ")} could be kept`,
       }
     kept = `; a copy of what was there is kept in .agent/checkpoints/manifests/${name}-*`
   }
@@ -63,12 +67,6 @@ async function putBack(
 }
 
 const namesMax = 5
-
-function whyNot(found: Exclude<TakeResult, { kind: "taken" }>): string {
-  if (found.kind === "unreadable") return `${found.path} cannot be read`
-  const { path, sizeBytes, limitBytes } = found
-  return `${path ?? "all that is kept"} takes ${sizeBytes} bytes and ${limitBytes} are allowed`
-}
 
 /** What was found and what was done about it. What is not back as it was can neither be done again nor be left out. */
 async function told(
@@ -86,7 +84,7 @@ async function told(
   const { executionId, paths } = settled
   const retold = {
     ...settled,
-    ...outcomeWithout({ outcome: "interrupted", certainty, cause, error: more }, settled.changes),
+    ...outcomeWithout({ outcome: "interrupted", certainty, cause, error: more }, settled),
     ...{ executionId, paths },
   }
   return [...events.slice(0, -1), settledEvent(retold, parts.artifacts, true)]

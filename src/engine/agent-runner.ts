@@ -1,6 +1,7 @@
 import { unreachable } from "../base/assert.ts"
 import { ApprovalRequested } from "../domain/call-events.ts"
 import { newEvent } from "../domain/event-definition.ts"
+import { isStopped } from "../domain/failure.ts"
 import type { Action } from "../domain/pipeline/action.ts"
 import { isUnverified } from "../domain/pipeline/completion.ts"
 import { nextAction } from "../domain/pipeline/next-action.ts"
@@ -38,24 +39,31 @@ export async function driveAgent(parts: AgentParts, stopping: Stopping): Promise
     const { state } = parts.session
     const action = nextAction(state, parts.clock.now())
     if (action.kind === "rest") return restOf(parts)
-    if (action.kind === "settleCall") {
-      await settleForResume(parts, action.call)
-      continue
-    }
-    if (stopping.drain.aborted) {
+    try {
+      await act(parts, action, stopping, raw)
+    } catch (error) {
+      if (!isStopped(error) || !stopping.drain.aborted) throw error
+      // Nothing of what was being done is in the log, or a call that is settled when the session goes on.
       await obey(parts, interruptions[stopping.cause?.() ?? "SIGINT"], 130)
-      continue
+      return restOf(parts)
     }
-    const asked = parts.control()
-    if (asked !== null) {
-      await obey(parts, asked, 22)
-      continue
-    }
-    using limits = limitsOf(parts, action, stopping)
-    await perform(parts, action, limits, raw)
-    parts.faults.reach("agent.performed")
   }
   throw new Error(`the session did not come to rest within ${actionsMax} actions`)
+}
+
+async function act(
+  parts: AgentParts,
+  action: Exclude<Action, { kind: "rest" }>,
+  stopping: Stopping,
+  raw: RawArguments,
+): Promise<void> {
+  if (action.kind === "settleCall") return settleForResume(parts, action.call)
+  if (stopping.drain.aborted) return obey(parts, interruptions[stopping.cause?.() ?? "SIGINT"], 130)
+  const asked = parts.control()
+  if (asked !== null) return obey(parts, asked, 22)
+  using limits = limitsOf(parts, action, stopping)
+  await perform(parts, action, limits, raw)
+  parts.faults.reach("agent.performed")
 }
 
 /** Far beyond what the limits of any session allow: if it is reached the limits are wrong. */

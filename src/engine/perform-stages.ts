@@ -17,6 +17,7 @@ import type { PipelineState, StageRun } from "../domain/pipeline/state.ts"
 import { SessionFinished, SessionRested } from "../domain/session-events.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { checksFor } from "./checks/planned-checks.ts"
+import { lastDigest } from "./session-log.ts"
 
 export function enterStage(parts: AgentParts, action: Extract<Action, { kind: "enterStage" }>): void {
   const { state } = parts.session
@@ -160,7 +161,7 @@ function toVerifyAgain(allowed: number): string {
 
 /** By a person, at a question or from another terminal. */
 export async function cancelSession(parts: AgentParts, by: string, reason: string): Promise<void> {
-  const { digest } = await parts.workspace.tree()
+  const treeDigest = await lastDigest(parts.workspace)
   parts.session.append([
     newEvent(SessionCancelled, { by, reason }),
     newEvent(SessionFinished, {
@@ -168,7 +169,7 @@ export async function cancelSession(parts: AgentParts, by: string, reason: strin
       reason: `cancelled by ${by}: ${reason}`,
       exitCode: 23,
       unverified: isUnverified(parts.session.state),
-      treeDigest: digest,
+      treeDigest,
       ...timesOf(parts),
     }),
   ])

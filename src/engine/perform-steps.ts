@@ -10,7 +10,7 @@ import { stepKey } from "../domain/plan-hash.ts"
 import { resourcesOf } from "../domain/plan-resources.ts"
 import { SessionRested, StepFinished, StepStarted } from "../domain/session-events.ts"
 import type { CallError } from "../domain/tool-call.ts"
-import type { CallCause, CallRequest, SettledCall } from "../gate/contract.ts"
+import type { CallRequest, SettledCall } from "../gate/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { cancelSession } from "./perform-stages.ts"
 import type { RawArguments } from "./perform-turns.ts"
@@ -59,7 +59,8 @@ export async function callStep(parts: AgentParts, state: StepState, signal: Abor
     arguments: step.arguments,
     isGrantedAsWritten: true,
     requiresConfirmation: step.requiresConfirmation,
-    after: settled => [finished(state, failureOf(step, settled), settled.callId, settled.durationMs)],
+    after: settled =>
+      isLeft(settled) ? [] : [finished(state, failureOf(step, settled), settled.callId, settled.durationMs)],
   })
 }
 
@@ -80,7 +81,8 @@ export async function callTools(
     }
     await Promise.all(reading)
     reading = []
-    await callTool(parts, step, call, signal, raw)
+    // The calls behind one that is made again later have to wait for it.
+    if (await callTool(parts, step, call, signal, raw)) return
     // A person may have answered with a stop, or time may be over: then the rest waits for what is decided about it.
     const { rest, finished: end } = parts.session.state
     if (signal.aborted || rest !== null || end !== null || parts.control() !== null) return
@@ -94,20 +96,25 @@ async function callTool(
   call: TurnCall,
   signal: AbortSignal,
   raw: RawArguments,
-): Promise<CallCause | null> {
+): Promise<boolean> {
   const args = argumentsOf(parts, call, raw)
   const request = requestFor(parts, step, signal)
-  const { cause } = await parts.gate.call({
+  const settled = await parts.gate.call({
     ...request,
     tool: call.tool,
     arguments: args === undefined ? call.arguments : args,
     obstacle: args === undefined ? lostArguments : null,
     origin: { ...request.origin, modelCallId: call.id },
-    after: settled => (settled.cause === "awaiting" ? [restForAnswer()] : []),
+    after: ({ cause }) => (cause === "awaiting" ? [restForAnswer()] : []),
   })
-  if (cause === "stopped" && !signal.aborted)
+  if (settled.cause === "stopped" && !signal.aborted)
     await cancelSession(parts, "the person who was asked", "stopped")
-  return cause
+  return isLeft(settled)
+}
+
+/** Returns whether a call was stopped before it began: it is made when the session goes on. */
+function isLeft({ outcome, certainty, cause }: SettledCall): boolean {
+  return outcome === "interrupted" && certainty === "notDone" && cause !== "awaiting"
 }
 
 /**

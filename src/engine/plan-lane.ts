@@ -17,6 +17,7 @@ import {
   uncalled,
 } from "./plan-result.ts"
 import { unmetPrecondition } from "./precondition.ts"
+import { lastDigest } from "./session-log.ts"
 
 export interface PlanLaneParts {
   readonly log: SessionLog
@@ -68,7 +69,7 @@ export async function runPlan(
       reason,
       exitCode,
       unverified: true,
-      treeDigest: (await parts.workspace.tree()).digest,
+      treeDigest: await lastDigest(parts.workspace),
       ...{ wallMs, toolMs, waitMs },
     }),
   ])

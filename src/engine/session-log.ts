@@ -1,8 +1,9 @@
 import type { NewEvent } from "../domain/event-definition.ts"
-import { Failure } from "../domain/failure.ts"
+import { Failure, isStopped } from "../domain/failure.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 import type { SessionLog } from "../gate/contract.ts"
 import type { EventLog, Lease, Leases } from "../store/contract.ts"
+import type { Workspace } from "../workspace/contract.ts"
 
 /** The lease that stands for the workspace itself: whoever holds it may change files. */
 const workspaceLease = "workspace"
@@ -45,6 +46,19 @@ export function driveSession(parts: SessionLogParts, sessionId: string): DrivenS
       clearInterval(beat)
       for (const lease of [stream, workspace]) parts.leases.release(lease)
     },
+  }
+}
+
+/**
+ * Returns the digest of the tree for the end of a session; null when a person stops acode and reading the tree takes
+ * longer than they would wait.
+ */
+export async function lastDigest(workspace: Workspace): Promise<string | null> {
+  try {
+    return (await workspace.tree({ graceMs: 1000 })).digest
+  } catch (error) {
+    if (isStopped(error)) return null
+    throw error
   }
 }
 

@@ -96,7 +96,12 @@ function lostList({ callId, count }: UnlistedChanges): LostPath {
 const noCopy = "there is no copy of what it was"
 
 /** A path that the pre-image does not know would look as if it were back already: nothing was there, nothing is. */
-function reasonAgainst({ scope, entries, absent }: Checkpoint, { path, before }: PathHistory): string | null {
+function reasonAgainst(
+  { scope, entries, absent, uncovered }: Checkpoint,
+  { path, before }: PathHistory,
+): string | null {
+  const reason = uncovered.get(path)
+  if (reason !== undefined) return reason
   const wasThere = entries.has(path)
   const wasFree = scope === "tree" ? before === null && !isRedactedPath(path) : absent.includes(path)
   if (wasThere || wasFree) return null

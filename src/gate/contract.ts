@@ -12,6 +12,7 @@ import type {
   Diagnostic,
   FileChange,
   ToolOutcome,
+  UncoveredChanges,
 } from "../domain/tool-call.ts"
 import type { Redactor } from "../policy/contract.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
@@ -22,7 +23,8 @@ import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 export interface Gate {
   /**
    * Validates, declares, decides, asks, writes the intent, does it, writes the outcome. Everything that goes wrong is
-   * told in the result; it throws only when something cannot be recorded.
+   * told in the result; it throws only when something cannot be recorded, or when a person stops acode while it reads
+   * what a command left: the call then stays open, as after a crash.
    */
   call(request: CallRequest): Promise<SettledCall>
 }
@@ -67,6 +69,8 @@ export interface SettledCall {
   readonly executionId: string | null
   readonly paths: readonly string[]
   readonly changes: readonly FileChange[]
+  /** Null when all of it can be put back. */
+  readonly uncovered: UncoveredChanges | null
   readonly diagnostics: readonly Diagnostic[]
   readonly durationMs: number
   /** Time in which a person was asked. */

@@ -2,14 +2,23 @@ import { canonicalJson, type Json } from "../base/canonical.ts"
 import { ToolCallRequested } from "../domain/call-events.ts"
 import type { Decision } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import { isStopped } from "../domain/failure.ts"
 import { redactJson } from "../domain/redacted-json.ts"
 import type { Certainty, FileChange } from "../domain/tool-call.ts"
 import type { CallContext, DeclaredCall, PreparedCall, ToolResult } from "../tools/contract.ts"
 import { ask } from "./asking.ts"
 import type { CallRequest, Gate, GateParts, SettledCall } from "./contract.ts"
-import { type Ending, failedBy, notDone } from "./ending.ts"
-import { contentsChanged, type Intent, intend } from "./intent.ts"
-import { type Outcome, outcomeOf, outcomeWithout, redacted, settledEvent } from "./outcome.ts"
+import { type Ending, errorOf, failedBy, notDone } from "./ending.ts"
+import { contentsChanged, type Intent, intend, uncoveredOf } from "./intent.ts"
+import {
+  type FoundChanges,
+  nothingChanged,
+  type Outcome,
+  outcomeOf,
+  outcomeWithout,
+  redacted,
+  settledEvent,
+} from "./outcome.ts"
 import { recordJson } from "./recorded.ts"
 import { type Resolution, resolveCall } from "./resolution.ts"
 import { certaintyOf, changedTargets } from "./targets.ts"
@@ -105,6 +114,7 @@ class GatedCall {
     try {
       return await intend(this.parts, { callId: this.callId, ...call })
     } catch (error) {
+      if (isStopped(error)) return notDone("interrupted", "failed", errorOf(error.report))
       // Without its pre-image nothing is done.
       return failedBy(error, "notDone")
     }
@@ -116,11 +126,16 @@ class GatedCall {
       const execute = () => call.prepared.execute(contextOf(request, callId, parts.log.sessionId))
       const result = await this.owned(intent, execute)
       parts.faults.reach("gate.done")
-      const changes = await this.changesOf(intent, result)
-      return outcomeOf(result, changes, certaintyOfResult(result, isCommand))
+      return outcomeOf(
+        result,
+        await this.changesOf(intent, result, isCommand),
+        certaintyOfResult(result, isCommand),
+      )
     } catch (error) {
-      const { certainty, changes } = await this.lookAfter(intent, call.prepared)
-      return outcomeWithout(failedBy(error, certainty), changes)
+      // A person does not wait for the look at what a command left: the next process looks, as after a crash.
+      if (isStopped(error)) throw error
+      const { certainty, found } = await this.lookAfter(intent, call.prepared)
+      return outcomeWithout(failedBy(error, certainty), found)
     }
   }
 
@@ -134,32 +149,36 @@ class GatedCall {
     return work()
   }
 
-  private async changesOf(intent: Intent, result: ToolResult): Promise<readonly FileChange[]> {
-    return intent.treeBefore === null ? result.changes : this.treeChanges(intent)
+  private async changesOf(
+    intent: Intent,
+    { changes }: ToolResult,
+    isCommand: boolean,
+  ): Promise<FoundChanges> {
+    return isCommand ? this.treeChanges(intent) : foundIn(intent, changes)
   }
 
-  private async treeChanges({ treeBefore }: Intent): Promise<readonly FileChange[]> {
+  private async treeChanges({ preImage }: Intent): Promise<FoundChanges> {
     const { checkpoints, room } = this.parts
-    return treeBefore === null ? [] : contentsChanged(checkpoints, room.workspace, treeBefore)
+    return preImage === null ? nothingChanged : contentsChanged(checkpoints, room.workspace, preImage)
   }
 
   /** After something was thrown in the middle: what is true now, found by looking. */
   private async lookAfter(intent: Intent, { targets }: PreparedCall) {
     const { room, recorder } = this.parts
     const { effectClass } = intent
-    if (effectClass === "read") return { certainty: "notDone" as const, changes: [] }
+    if (effectClass === "read") return { certainty: "notDone" as const, found: nothingChanged }
     if (effectClass === "replace")
       return {
         certainty: certaintyOf(room.workspace, targets),
-        changes: changedTargets(room.workspace, targets),
+        found: foundIn(intent, changedTargets(room.workspace, targets)),
       }
-    const changes = await this.treeChanges(intent)
-    if (!recorder.hasStarted(this.callId)) return { certainty: "notDone" as const, changes }
-    return { certainty: effectClass === "run" ? ("partly" as const) : ("unknown" as const), changes }
+    const found = await this.treeChanges(intent)
+    if (!recorder.hasStarted(this.callId)) return { certainty: "notDone" as const, found }
+    return { certainty: effectClass === "run" ? ("partly" as const) : ("unknown" as const), found }
   }
 
   private end(ending: Ending): SettledCall {
-    return this.settle(outcomeWithout(ending, []))
+    return this.settle(outcomeWithout(ending, nothingChanged))
   }
 
   /** Durable before anybody is told, in one commit with the end of its command and whatever the lane adds. */
@@ -194,6 +213,10 @@ class GatedCall {
       origin: request.origin,
     })
   }
+}
+
+function foundIn({ preImage }: Intent, changes: readonly FileChange[]): FoundChanges {
+  return { changes, uncovered: preImage === null ? null : uncoveredOf(preImage, changes) }
 }
 
 function denial({ decision, declared }: Judged): Ending {

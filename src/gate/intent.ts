@@ -1,21 +1,19 @@
 import { ToolCallStarted } from "../domain/call-events.ts"
 import type { Decision } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
-import type { EffectClass, FileChange } from "../domain/tool-call.ts"
+import type { EffectClass, FileChange, UncoveredChanges } from "../domain/tool-call.ts"
 import type { DeclaredCall, PreparedCall } from "../tools/contract.ts"
-import type { Checkpoint, Checkpoints, TakeResult } from "../workspace/checkpoint/contract.ts"
+import type { Checkpoint, Checkpoints } from "../workspace/checkpoint/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 import type { GateParts } from "./contract.ts"
+import type { FoundChanges } from "./outcome.ts"
 
 export interface Intent {
   readonly effectClass: EffectClass
-  /** The tree before a command, also where no copy of it was kept; null for what is no command. */
-  readonly treeBefore: KnownTree | null
+  /** Of the whole tree for a command, of its targets for another tool; null for what only reads. */
+  readonly preImage: Checkpoint | null
   readonly event: NewEvent
 }
-
-/** What was where, without the contents: enough to tell what changed. */
-type KnownTree = Pick<Checkpoint, "entries">
 
 /** Takes the pre-image, and says what is about to be done in a way that can be looked up after a crash. */
 export async function intend(
@@ -29,8 +27,8 @@ export async function intend(
   },
 ): Promise<Intent> {
   const { callId, declared, prepared, decision } = call
-  const { checkpoint, treeBefore } = await preImage(parts, callId, declared, prepared)
-  const effectClass = classOf(parts, declared, checkpoint)
+  const checkpoint = await preImage(parts, callId, declared, prepared)
+  const effectClass = classOf(parts, declared)
   const { network } = declared
   const event = newEvent(ToolCallStarted, {
     callId,
@@ -46,58 +44,65 @@ export async function intend(
     },
     confinement: network === null ? null : { sandboxed: parts.room.hasSandbox, network },
   })
-  return { effectClass, treeBefore, event }
+  return { effectClass, preImage: checkpoint, event }
 }
 
-/** What is different in the tree since a pre-image was taken, or would have been. */
+/** What is different in the tree since a pre-image was taken, and what of that cannot be put back. */
 export async function contentsChanged(
   checkpoints: Checkpoints,
   workspace: Workspace,
-  before: KnownTree,
-): Promise<readonly FileChange[]> {
-  const contents = checkpoints.contentsSince(before, await workspace.tree())
-  return [...contents].map(([path, after]) => ({ path, before: contentOf(before, path), after }))
+  before: Checkpoint,
+): Promise<FoundChanges> {
+  const contents = checkpoints.contentsSince(before, await workspace.tree({ graceMs: lookAfterGraceMs }))
+  const changes = [...contents].map(([path, after]) => ({ path, before: contentOf(before, path), after }))
+  return { changes, uncovered: uncoveredOf(before, changes) }
 }
 
-interface PreImage {
-  /** Null where it is too large or cannot be read: then the call cannot be undone, and a command not be repeated. */
-  readonly checkpoint: Checkpoint | null
-  readonly treeBefore: KnownTree | null
+/** How long a look at what a command left may go on after a person stopped acode. */
+const lookAfterGraceMs = 1000
+
+/** What of some changes a checkpoint does not hold. */
+export function uncoveredOf(
+  { uncovered }: Checkpoint,
+  changes: readonly FileChange[],
+): UncoveredChanges | null {
+  const paths = changes.flatMap(({ path }) => {
+    const reason = uncovered.get(path)
+    return reason === undefined ? [] : [{ path, reason }]
+  })
+  if (paths.length === 0) return null
+  return { paths: paths.slice(0, namesMax), count: paths.length, unwatched: [] }
 }
 
+/** An event names this many at most, and counts all. */
+const namesMax = 100
+
+/** Null for what only reads. */
 async function preImage(
   { checkpoints, room }: GateParts,
   callId: string,
   { effectClass }: DeclaredCall,
   { targets }: PreparedCall,
-): Promise<PreImage> {
-  if (effectClass === "read") return { checkpoint: null, treeBefore: null }
-  if (effectClass !== "run") {
-    const paths = targets.map(({ path }) => path)
-    return { checkpoint: takenOf(await checkpoints.takeFiles(callId, paths)), treeBefore: null }
-  }
-  const tree = await room.workspace.tree()
-  const checkpoint = takenOf(await checkpoints.takeTree(callId, tree))
-  // What a command changes is told all the same: an undo that does not know of it would say that all is back.
-  return {
-    checkpoint,
-    treeBefore: checkpoint ?? { entries: new Map(tree.entries.map(each => [each.path, each])) },
-  }
+): Promise<Checkpoint | null> {
+  if (effectClass === "read") return null
+  const taken =
+    effectClass === "run"
+      ? await checkpoints.takeTree(callId, await room.workspace.tree())
+      : await checkpoints.takeFiles(
+          callId,
+          targets.map(({ path }) => path),
+        )
+  return taken.checkpoint
 }
 
-function takenOf(taken: TakeResult): Checkpoint | null {
-  return taken.kind === "taken" ? taken.checkpoint : null
-}
-
-/** A command is repeatable only if it can have touched nothing but the workspace, and that can be put back. */
-function classOf({ room }: GateParts, declared: DeclaredCall, checkpoint: Checkpoint | null): EffectClass {
+/** A command without network in a sandbox can have touched nothing but the workspace. */
+function classOf({ room }: GateParts, declared: DeclaredCall): EffectClass {
   if (declared.effectClass !== "run") return declared.effectClass
-  const isContained = room.hasSandbox && declared.network === "none" && checkpoint !== null
-  return isContained ? "run" : "once"
+  return room.hasSandbox && declared.network === "none" ? "run" : "once"
 }
 
-function contentOf({ entries }: KnownTree, path: string): string | null {
+function contentOf({ entries }: Checkpoint, path: string): string | null {
   const entry = entries.get(path)
   if (entry === undefined) return null
-  return entry.kind === "file" ? entry.sha256 : `link:${entry.target}`
+  return entry.kind === "file" ? (entry.sha256 ?? entry.identity ?? null) : `link:${entry.target}`
 }

@@ -2,7 +2,7 @@ import { canonicalJson, type Json, sha256Hex } from "../base/canonical.ts"
 import { ToolCallSettled } from "../domain/call-events.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import { redactJson } from "../domain/redacted-json.ts"
-import type { CallError, FileChange } from "../domain/tool-call.ts"
+import type { CallError } from "../domain/tool-call.ts"
 import type { Redactor } from "../policy/contract.ts"
 import type { ArtifactStore } from "../store/contract.ts"
 import type { ToolResult } from "../tools/contract.ts"
@@ -13,22 +13,23 @@ import { recordChanges, recordJson, recordText } from "./recorded.ts"
 /** What is known of a call when it ends, before anybody has looked for secrets in it. */
 export type Outcome = Omit<SettledCall, "callId" | "durationMs" | "waitMs">
 
+/** What a call changed, and what of that cannot be put back. */
+export type FoundChanges = Pick<SettledCall, "changes" | "uncovered">
+
+export const nothingChanged: FoundChanges = { changes: [], uncovered: null }
+
 /** A tool that ran gave a result; whether it did what it was for is in the result. */
-export function outcomeOf(
-  result: ToolResult,
-  changes: readonly FileChange[],
-  certainty: Outcome["certainty"],
-): Outcome {
+export function outcomeOf(result: ToolResult, found: FoundChanges, certainty: Outcome["certainty"]): Outcome {
   const { error, value, text, exitCode, executionId, paths, diagnostics } = result
   return {
-    ...{ error, value, text, exitCode, executionId, paths, diagnostics, changes, certainty },
+    ...{ error, value, text, exitCode, executionId, paths, diagnostics, ...found, certainty },
     outcome: error === null ? "succeeded" : "failed",
     cause: error === null ? null : causeOf({ kind: "general", code: error.code }),
     resultDigest: digestOf({ code: error?.code ?? null, value }),
   }
 }
 
-export function outcomeWithout(ending: Ending, changes: readonly FileChange[]): Outcome {
+export function outcomeWithout(ending: Ending, { changes, uncovered }: FoundChanges): Outcome {
   const { code, message, hint } = ending.error
   return {
     ...ending,
@@ -40,6 +41,7 @@ export function outcomeWithout(ending: Ending, changes: readonly FileChange[]): 
     executionId: null,
     paths: [],
     changes,
+    uncovered,
     diagnostics: [diagnosticOf(ending.error)],
   }
 }
@@ -71,6 +73,7 @@ export function settledEvent(settled: SettledCall, artifacts: ArtifactStore, kee
     text: keepsText ? recordText(settled.text, artifacts) : null,
     paths: changes.kind === "inline" ? [...settled.paths] : allPaths(settled),
     changes,
+    ...(settled.uncovered === null ? {} : { uncovered: settled.uncovered }),
     diagnostics: [...settled.diagnostics],
     durationMs: settled.durationMs,
     waitMs: settled.waitMs,

@@ -4,13 +4,13 @@ import { CommandFinished, CommandStarted } from "../domain/command-events.ts"
 import { dataOf, type NewEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import { isRedactedPath } from "../domain/redacted-path.ts"
-import type { CallError, Certainty, FileChange } from "../domain/tool-call.ts"
+import type { CallError, Certainty, FileChange, UncoveredChanges } from "../domain/tool-call.ts"
 import type { ArtifactStore, ExecutionHistory, StoredEvent } from "../store/contract.ts"
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 import type { SettledCall } from "./contract.ts"
 import { contentsChanged } from "./intent.ts"
-import { outcomeWithout, settledEvent } from "./outcome.ts"
+import { type FoundChanges, nothingChanged, outcomeWithout, settledEvent } from "./outcome.ts"
 import { certaintyOf, changedTargets } from "./targets.ts"
 
 type Requested = NewEvent<typeof ToolCallRequested>["data"]
@@ -63,12 +63,10 @@ export function openCalls(events: Iterable<StoredEvent>): readonly OpenCall[] {
  * what took place. Its processes must be gone before this is asked.
  */
 export async function settleInterrupted(parts: RecoveryParts, call: OpenCall): Promise<Recovered> {
-  const { certainty, changes, what } = await lookAt(parts, call)
+  const { certainty, changes, uncovered, what } = await lookAt(parts, call)
+  const ending = { outcome: "interrupted", certainty, cause: causeOf(certainty), error: told(what) } as const
   const settled: SettledCall = {
-    ...outcomeWithout(
-      { outcome: "interrupted", certainty, cause: causeOf(certainty), error: told(what) },
-      changes,
-    ),
+    ...outcomeWithout(ending, { changes, uncovered }),
     callId: call.requested.callId,
     executionId: call.executionId,
     paths: changes.map(({ path }) => path),
@@ -79,9 +77,8 @@ export async function settleInterrupted(parts: RecoveryParts, call: OpenCall): P
   return { settled, events: [...command, settledEvent(settled, parts.artifacts, true)] }
 }
 
-interface Found {
+interface Found extends FoundChanges {
   readonly certainty: Certainty
-  readonly changes: readonly FileChange[]
   readonly what: string
 }
 
@@ -134,31 +131,47 @@ function removeLeftovers(workspace: Workspace, directory: string): void {
 }
 
 async function lookAtTree(parts: RecoveryParts, { checkpointId }: Started, tool: string): Promise<Found> {
-  const changes = await changesOf(parts, checkpointId)
-  if (changes === null) return found("unknown", [], `${tool} was running and its pre-image is gone`)
-  if (changes.length === 0)
-    return found("notDone", [], `${tool} was running and nothing in the workspace had changed`)
-  const names = changes.map(({ path }) => path).slice(0, namesMax)
-  const more = changes.length > names.length ? ` and ${changes.length - names.length} more` : ""
-  return found("partly", changes, `${tool} was running; changed since it began: ${names.join(", ")}${more}`)
+  const seen = await changesOf(parts, checkpointId)
+  if (seen === null) return found("unknown", [], `${tool} was running and its pre-image is gone`)
+  const { changes, uncovered } = seen
+  const running = `${tool} was running`
+  if (changes.length === 0 && uncovered === null)
+    return found("notDone", [], `${running} and nothing in the workspace had changed`)
+  const what =
+    changes.length === 0 ? [] : [`changed since it began: ${named(changes.map(({ path }) => path))}`]
+  const lost = uncovered === null ? [] : uncoveredText(uncovered)
+  // What cannot be put back, or cannot be told at all, is a person's to judge.
+  const certainty = changes.length === 0 ? "unknown" : "partly"
+  return { certainty, changes, uncovered, what: [running, ...what, ...lost].join("; ") }
+}
+
+function uncoveredText({ paths, count, unwatched }: UncoveredChanges): readonly string[] {
+  const names = paths.map(({ path }) => path)
+  return [
+    ...(count === 0 ? [] : [`changed and not covered by undo: ${named(names, count)}`]),
+    ...(unwatched.length === 0 ? [] : [`whether ${named(unwatched)} changed is not known`]),
+  ]
+}
+
+function named(names: readonly string[], count = names.length): string {
+  const shown = names.slice(0, namesMax)
+  return `${shown.join(", ")}${count > shown.length ? ` and ${count - shown.length} more` : ""}`
 }
 
 /** It could reach more than the workspace, so what is seen there is not all there is. */
 async function outOfSight(parts: RecoveryParts, { checkpointId }: Started, tool: string): Promise<Found> {
   const what = `${tool} was running and could reach more than the workspace; whether it took effect is not known`
-  return found("unknown", (await changesOf(parts, checkpointId)) ?? [], what)
+  const { changes, uncovered } = (await changesOf(parts, checkpointId)) ?? nothingChanged
+  return { certainty: "unknown", changes, uncovered, what }
 }
 
-async function changesOf(
-  parts: RecoveryParts,
-  checkpointId: string | null,
-): Promise<readonly FileChange[] | null> {
+async function changesOf(parts: RecoveryParts, checkpointId: string | null): Promise<FoundChanges | null> {
   const checkpoint = checkpointId === null ? null : parts.checkpoints.load(checkpointId)
   return checkpoint === null ? null : contentsChanged(parts.checkpoints, parts.workspace, checkpoint)
 }
 
 function found(certainty: Certainty, changes: readonly FileChange[], what: string): Found {
-  return { certainty, changes, what }
+  return { certainty, changes, uncovered: null, what }
 }
 
 function told(what: string): CallError {

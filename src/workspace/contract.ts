@@ -185,18 +185,34 @@ export type RunProgram = (
 ) => Promise<{ exitCode: number | null; stdout: Uint8Array; truncated: boolean }>
 
 export type TreeEntry = { readonly path: string; readonly mode: number; readonly sizeBytes: number } & (
-  | { readonly kind: "file" /** Null when it may not be read. */; readonly sha256: string | null }
+  | {
+      readonly kind: "file"
+      /** Null when the content is not read: the file is larger than a checkpoint copies, or may not be read. */
+      readonly sha256: string | null
+      /** Instead of a hash: `stat:` and the size, times and inode of the file. Every write changes it. */
+      readonly identity?: string
+    }
   | { readonly kind: "symlink"; readonly target: string }
 )
 
 /** Every file and symlink of a workspace that is somebody's work, at one moment. */
 export interface Tree {
-  /** Equal exactly when paths, kinds, modes and contents are. Times do not count. */
+  /**
+   * Equal exactly when paths, kinds, modes and contents are. Times count only for files whose content is not read: two
+   * trees with the same digest are the same, and one that differs may only have been touched.
+   */
   readonly digest: string
   /** In a fixed order: the files of a directory by name, then its directories. */
   readonly entries: readonly TreeEntry[]
   /** The directories that were walked, parents first. They are not part of the digest. */
   readonly directories: readonly TreeDirectory[]
+  /** Directories and files that could not be inspected, and why: what is there is not known. */
+  readonly closed: readonly ClosedPath[]
+}
+
+export interface ClosedPath {
+  readonly path: string
+  readonly why: "unreadable" | "tooDeep"
 }
 
 export interface TreeDirectory {

@@ -54,11 +54,26 @@ export async function hashPaced(
   let sizeBytes = 0
   for (const chunk of passingChunksOf(fd)) {
     hasher.update(chunk)
-    use(chunk)
     sizeBytes += chunk.length
+    use(chunk)
     if (pace.isDue()) await pace.rest()
   }
   return { sha256: hasher.digest("hex"), sizeBytes }
+}
+
+/** Returns a callback for each chunk of a file that throws `tooMuch` once there is more than `bytesMax`. */
+export function bounded(
+  bytesMax: number,
+  tooMuch: unknown,
+  use: (chunk: Uint8Array) => void = () => undefined,
+): (chunk: Uint8Array) => void {
+  let leftBytes = bytesMax
+  return chunk => {
+    leftBytes -= chunk.length
+    // A file that grows as fast as it is read has no end.
+    if (leftBytes < 0) throw tooMuch
+    use(chunk)
+  }
 }
 
 /** Yields an open file from its start in pieces that may be kept: each has memory of its own. */

@@ -52,7 +52,8 @@ export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
   const root = new WorkspaceRoot(options.directory, options.guard)
   const cacheFile = join(checkpointDirectory, "stat-cache")
   const cache = loadStatCache(cacheFile)
-  const reader = new TreeReader(root, { isProtected, ownOutputs }, cache, clock)
+  const { fileBytesMax } = options.checkpointLimits
+  const reader = new TreeReader(root, { isProtected, ownOutputs, fileBytesMax }, cache, clock)
   const workspace: Workspace = {
     path: root.path,
     locate: typed => locate(root, typed),
@@ -107,24 +108,25 @@ function checkpointsOf({ store, root, reader, faults, paced, keepCache }: Checkp
   return {
     takeTree: async (id, tree) => {
       const result = await store.takeTree(id, root, tree, paced())
-      if (result.kind === "taken") keepCache()
+      keepCache()
       return result
     },
     takeFiles: (id, paths) => store.takeFiles(id, root, paths, paced()),
     load: id => intact(() => store.load(id)),
     contentOf: sha256 => store.contents.read(sha256),
     list: () => store.list(),
-    changesSince: (checkpoint, tree) => changesSince(checkpoint.entries, tree.entries),
-    contentsSince: (checkpoint, tree) => contentsSince(checkpoint.entries, tree.entries),
+    changesSince: (checkpoint, tree) => changesSince(checkpoint, tree),
+    contentsSince: (checkpoint, tree) => contentsSince(checkpoint, tree),
     plan: async (checkpoint, expected) => {
-      const pace = paced()
+      const [pace, { fileBytesMax }] = [paced(), store.limits]
       const now = checkpoint.scope === "tree" ? await reader.read(pace) : null
-      return planRestore(root, checkpoint, now, expected, pace)
+      return planRestore({ root, checkpoint, expected, pace, fileBytesMax }, now)
     },
     restore: (checkpoint, expected, owned) => {
-      const [contents, pace] = [store.contents, paced()]
+      const [contents, pace, { fileBytesMax }] = [store.contents, paced(), store.limits]
       const readTree = () => reader.read(pace)
-      return restoreCheckpoint({ root, checkpoint, contents, readTree, expected, owned, pace }, faults)
+      const source = { root, checkpoint, contents, readTree, expected, owned, pace, fileBytesMax }
+      return restoreCheckpoint(source, faults)
     },
     collect: (olderThanMs, keep) => store.collect(olderThanMs, keep),
   }

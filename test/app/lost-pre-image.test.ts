@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { truncateSync } from "node:fs"
 import { tellingLost } from "../../src/app/lost-pre-image.ts"
 import type { NewEvent } from "../../src/domain/event-definition.ts"
+import type { UncoveredChanges } from "../../src/domain/tool-call.ts"
 import { event } from "../store/support/session-events.ts"
 import { agentWorkspace } from "../support/agent-workspace.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
@@ -17,31 +18,38 @@ function told(...commits: readonly (readonly NewEvent[])[]): readonly string[] {
   return notices
 }
 
-const started = (more: Parameters<typeof event.callStarted>[1]) => event.callStarted("cal_1", more)
+const settled = (uncovered?: UncoveredChanges) =>
+  event.callSettled("cal_1", uncovered === undefined ? {} : { uncovered })
+const lost = (...names: readonly string[]): UncoveredChanges => ({
+  paths: names.map(path => ({ path, reason: "no copy was kept" })),
+  count: names.length,
+  unwatched: [],
+})
 
-describe("an intent without a pre-image", () => {
-  test("is told once", () => {
-    const lost = started({ effectClass: "once", checkpointId: null })
-    expect(told([event.callRequested("cal_1"), lost], [lost])).toEqual([
-      expect.stringContaining("`acode session undo` will not put all of it back"),
+describe("what a call changed and cannot be put back", () => {
+  test("is told once for each path, a few of many by name", () => {
+    expect(told([settled(lost("a"))], [settled(lost("a", "b", "c", "d", "e"))])).toEqual([
+      "`acode session undo` cannot put back a: no copy was kept",
+      "`acode session undo` cannot put back b: no copy was kept",
+      "`acode session undo` cannot put back c: no copy was kept",
+      "`acode session undo` cannot put back 2 more files",
     ])
   })
 
-  test("is nothing to tell where nothing is changed, or there is one", () => {
-    const reads = started({ effectClass: "read", checkpointId: null })
-    expect(told([reads], [started({ effectClass: "replace", checkpointId: "cal_1" })])).toEqual([])
+  test("is nothing to tell where all of it can be", () => {
+    expect(told([event.callRequested("cal_1"), event.callStarted("cal_1")], [settled()])).toEqual([])
   })
 })
 
 confinedTest(
-  "a command among files that are too large to keep is told to who started the session",
+  "a command that changes a file too large to keep is told to who started the session",
   async () => {
     using room = agentWorkspace()
     truncateSync(room.workspace.write("large.bin", ""), 65 * 1024 * 1024)
-    const argv = ["sh", "-c", "echo made > made.txt"]
+    const argv = ["sh", "-c", "echo made > made.txt; echo more >> large.bin"]
     room.script(
       reply.plan({
-        write: ["made.txt"],
+        write: ["made.txt", "large.bin"],
         commands: [argv],
         steps: [open("s1", "RUN_COMMAND")],
         acceptance: [contains("made.txt", "made")],
@@ -51,6 +59,6 @@ confinedTest(
       reply.review("approve"),
     )
     const { exitCode, stderr } = await room.run("--yes=plan")
-    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("no copy could be kept")])
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("cannot put back large.bin")])
   },
 )

@@ -98,6 +98,7 @@ async function searchHere(wiring: Wiring) {
     clock: wiring.clock,
     faults: noFaults,
     ownOutputs: ownOutputs(),
+    stopping: () => null,
     unrecordedRunner: () => wiring.unrecordedRunner(),
   }).workspace
   return await workspace.search({ pattern: "needle", path: ".", matchesMax: 9, timeoutMs: 10_000 })

@@ -151,12 +151,11 @@ describe("checkpoints", () => {
     wiring = new Wiring({ environment, workspace: temp.root, configFile: undefined })
     open = await wiring.workspace()
     temp.write("large", new Uint8Array(1024 * 1024 + 1))
-    expect(await open.checkpoints.takeFiles("c1", ["large"])).toMatchObject({
-      kind: "tooLarge",
-      path: "large",
-      limitBytes: 1024 * 1024,
-    })
-    expect((await open.checkpoints.takeFiles("c2", ["src/a.ts"])).kind).toBe("taken")
+    const { checkpoint, copiedFiles } = await open.checkpoints.takeFiles("c1", ["large", "src/a.ts"])
+    expect(copiedFiles).toBe(1)
+    expect([...checkpoint.uncovered]).toEqual([
+      ["large", "it is larger than 1 MB (checkpoints.max_file_mb), so no copy was kept"],
+    ])
   })
 })
 

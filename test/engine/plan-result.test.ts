@@ -30,6 +30,7 @@ function settled(code: string | null, change: Partial<SettledCall> = {}): Settle
     executionId: null,
     paths: [],
     changes: [],
+    uncovered: null,
     diagnostics:
       error === null
         ? []

@@ -235,21 +235,21 @@ describe("a pre-image that is not there", () => {
     expect(await planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: [] })
   })
 
-  test("because one file was too large makes all lost that the command changed, but for what a tool kept", async () => {
+  test("because one file was too large costs that file and no other", async () => {
     room = planRoom({
       files: { "a.txt": "a\n", "b.txt": "b\n", "large.bin": "x".repeat(3_000) },
       checkpointLimits: { fileBytesMax: 1_000 },
     })
     await room.run([
       ["file_write", { path: "b.txt", contents: "B\n" }],
-      sh("echo A | tee a.txt b.txt > new.txt"),
+      sh("echo A | tee a.txt b.txt > new.txt; echo more >> large.bin; seq 2000 > also-large.txt"),
     ])
     expect(await undone()).toMatchObject({
-      restored: ["b.txt"],
-      removed: [],
-      blocked: [{ path: "a.txt" }, { path: "new.txt" }],
+      restored: ["a.txt", "b.txt"],
+      removed: ["also-large.txt", "new.txt"],
+      blocked: [{ path: "large.bin", reason: expect.stringContaining("larger than 1000 bytes") }],
     })
-    expect([room.read("a.txt"), room.read("b.txt")]).toEqual(["A\n", "b\n"])
+    expect([room.read("a.txt"), room.read("b.txt")]).toEqual(["a\n", "b\n"])
   })
 })
 

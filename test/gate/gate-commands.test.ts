@@ -128,18 +128,11 @@ describe("a command", () => {
     ])
   })
 
-  test("whose tree is too large to be kept is run without a pre-image, and says so", async () => {
-    room = gateRoom({ files: { "large.bin": "x".repeat(5_000) }, checkpointLimits: { fileBytesMax: 1_000 } })
-    const settled = await room.call("run_command", sh("echo x > x.txt"), granted)
-    expect(settled).toMatchObject({ outcome: "succeeded", changes: [{ path: "x.txt", before: null }] })
-    expect(room.data(ToolCallStarted)).toMatchObject([{ checkpointId: null, effectClass: "once" }])
-  })
-
   const uncopied: readonly (readonly [string, object])[] = [
     ["one file is too large", { fileBytesMax: 1_000 }],
     ["there is no room for more", { totalBytesMax: 1_000 }],
   ]
-  test.each(uncopied)("without a pre-image, because %s, still says what it changed", async (_, limits) => {
+  test.each(uncopied)("says what it changed of all files where %s", async (_, limits) => {
     room = gateRoom({
       files: { "a.txt": "a\n", "gone.txt": "g\n", "large.bin": "x".repeat(3_000) },
       checkpointLimits: limits,
@@ -149,7 +142,8 @@ describe("a command", () => {
       sh("echo b > a.txt; rm gone.txt; echo n > new.txt"),
       granted,
     )
-    expect(room.data(ToolCallStarted)).toMatchObject([{ checkpointId: null, effectClass: "once" }])
+    expect(room.checkpoints.load(settled.callId)?.uncovered.keys().toArray()).toEqual(["large.bin"])
+    expect(settled.uncovered).toBeNull()
     expect(settled.changes.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
       { path: "a.txt", before: sha256Hex("a\n"), after: sha256Hex("b\n") },
       { path: "gone.txt", before: sha256Hex("g\n"), after: null },
@@ -157,7 +151,7 @@ describe("a command", () => {
     ])
   })
 
-  test("without a pre-image that changed nothing says that", async () => {
+  test("that changed nothing among files that are too large to be kept says that", async () => {
     room = gateRoom({ files: { "a.txt": "a".repeat(3_000) }, checkpointLimits: { fileBytesMax: 1_000 } })
     expect((await room.call("run_command", sh("cat a.txt"), granted)).changes).toEqual([])
   })

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { chmodSync, rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { sha256Hex } from "../../src/base/canonical.ts"
-import { ToolCallStarted } from "../../src/domain/call-events.ts"
+import { ToolCallSettled, ToolCallStarted } from "../../src/domain/call-events.ts"
 import { contentsChanged } from "../../src/gate/intent.ts"
 import { type GateRoom, gateRoom } from "../support/gate-room.ts"
 
@@ -35,11 +35,14 @@ describe("the intent of a call", () => {
     expect(room.checkpoints.load(callId)).toMatchObject({ scope: "files", absent: ["d/new.txt"] })
   })
 
-  test("of a file too large to be kept has no pre-image; it can be told, and not undone", async () => {
+  test("of a file too large to be kept knows that, and the outcome names it", async () => {
     room = gateRoom({ files: { "a.txt": "x".repeat(3_000) }, checkpointLimits: { fileBytesMax: 1_000 } })
     const settled = await room.call("write_file", { path: "a.txt", content: "small" }, granted)
-    expect(settled.outcome).toBe("succeeded")
-    expect(room.data(ToolCallStarted)).toMatchObject([{ checkpointId: null, effectClass: "replace" }])
+    const reason = "it is larger than 1000 bytes (checkpoints.max_file_mb), so no copy was kept"
+    expect(room.checkpoints.load(settled.callId)?.uncovered).toEqual(new Map([["a.txt", reason]]))
+    const uncovered = { paths: [{ path: "a.txt", reason }], count: 1, unwatched: [] }
+    expect(settled).toMatchObject({ outcome: "succeeded", uncovered })
+    expect(room.data(ToolCallSettled)).toMatchObject([{ uncovered }])
   })
 
   test("says who decided, and how", async () => {
@@ -56,13 +59,12 @@ describe("what changed since a pre-image", () => {
     room = gateRoom({ files: { "a.txt": "a", "gone.txt": "g", "same.txt": "s", "mode.sh": "m" } })
     symlinkSync("a.txt", join(room.root, "link"))
     const taken = await room.checkpoints.takeTree("cal_1", await room.workspace.tree())
-    if (taken.kind !== "taken") throw new Error(taken.kind)
     room.put("a.txt", "b")
     room.put("new.txt", "n")
     chmodSync(join(room.root, "mode.sh"), 0o755)
     for (const name of ["gone.txt", "link"]) rmSync(join(room.root, name))
     symlinkSync("new.txt", join(room.root, "link"))
-    const changes = await contentsChanged(room.checkpoints, room.workspace, taken.checkpoint)
+    const { changes } = await contentsChanged(room.checkpoints, room.workspace, taken.checkpoint)
     expect(changes.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
       { path: "a.txt", before: sha256Hex("a"), after: sha256Hex("b") },
       { path: "gone.txt", before: sha256Hex("g"), after: null },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { canonicalJson, type Json, sha256Hex } from "../../src/base/canonical.ts"
 import { ToolCallSettled } from "../../src/domain/call-events.ts"
-import { outcomeOf, outcomeWithout, redacted, settledEvent } from "../../src/gate/outcome.ts"
+import { nothingChanged, outcomeOf, outcomeWithout, redacted, settledEvent } from "../../src/gate/outcome.ts"
 import { createRedactor } from "../../src/policy/redactor.ts"
 import type { ArtifactStore } from "../../src/store/contract.ts"
 import type { ToolResult } from "../../src/tools/contract.ts"
@@ -26,7 +26,7 @@ const digest = (value: Json) => `sha256:${sha256Hex(canonicalJson(value))}`
 
 describe("the outcome of a tool that ran", () => {
   test("is a success when it did what it was for", () => {
-    expect(outcomeOf(result(), [], "done")).toMatchObject({
+    expect(outcomeOf(result(), nothingChanged, "done")).toMatchObject({
       outcome: "succeeded",
       cause: null,
       certainty: "done",
@@ -35,26 +35,26 @@ describe("the outcome of a tool that ran", () => {
   })
 
   test("is a failure with a cause when the result carries an error", () => {
-    expect(outcomeOf(result({ error }), [], "done")).toMatchObject({
+    expect(outcomeOf(result({ error }), nothingChanged, "done")).toMatchObject({
       outcome: "failed",
       cause: "failed",
       error,
     })
     const late = { ...error, code: "ACODE-EXE-002" }
-    expect(outcomeOf(result({ error: late }), [], "done").cause).toBe("timeout")
+    expect(outcomeOf(result({ error: late }), nothingChanged, "done").cause).toBe("timeout")
   })
 
   test("has a digest of what it gave and not of when, where it ran or what it is called", () => {
-    const one = outcomeOf(result({ executionId: "exe_1" }), [], "done")
-    const other = outcomeOf(result({ executionId: "exe_2", text: "other words" }), [], "done")
+    const one = outcomeOf(result({ executionId: "exe_1" }), nothingChanged, "done")
+    const other = outcomeOf(result({ executionId: "exe_2", text: "other words" }), nothingChanged, "done")
     expect(one.resultDigest).toBe(other.resultDigest ?? "")
     for (const change of [{ value: { said: "else" } }, { error }])
-      expect(outcomeOf(result(change), [], "done").resultDigest).not.toBe(one.resultDigest)
+      expect(outcomeOf(result(change), nothingChanged, "done").resultDigest).not.toBe(one.resultDigest)
   })
 
   test("names the changes it is given, which may be more than the tool knows of", () => {
     const changes = [{ path: "b.txt", before: null, after: "1" }]
-    expect(outcomeOf(result(), changes, "done").changes).toEqual(changes)
+    expect(outcomeOf(result(), { changes, uncovered: null }, "done").changes).toEqual(changes)
   })
 })
 
@@ -62,7 +62,7 @@ describe("the outcome of a call without a result", () => {
   const ending = { outcome: "refused", certainty: "notDone", cause: "refused", error } as const
 
   test("says what went wrong in every place somebody looks", () => {
-    expect(outcomeWithout(ending, [])).toMatchObject({
+    expect(outcomeWithout(ending, nothingChanged)).toMatchObject({
       outcome: "refused",
       value: null,
       text: "it failed (ACODE-EXE-003)",
@@ -83,7 +83,7 @@ describe("redaction of an outcome", () => {
         error: { code: "E1", message: secret, where: secret, hint: secret },
         diagnostics: [{ level: "error", message: secret, file_name: "a", line_start: 1, code: null }],
       }),
-      [],
+      nothingChanged,
       "done",
     )
     const hidden = redacted(given, redactor)
@@ -94,7 +94,9 @@ describe("redaction of an outcome", () => {
 
   test("leaves an outcome without an error without one", () => {
     const redactor = createRedactor({ secretValues: [], extraPatterns: [] })
-    expect(redacted(outcomeOf(result(), [], "done"), redactor)).toEqual(outcomeOf(result(), [], "done"))
+    expect(redacted(outcomeOf(result(), nothingChanged, "done"), redactor)).toEqual(
+      outcomeOf(result(), nothingChanged, "done"),
+    )
   })
 })
 
@@ -108,7 +110,11 @@ test("the event of an outcome names every path that changed, however many there 
   const paths = Array.from({ length: 101 }, (_, index) => `${index}.txt`)
   const changes = paths.map(path => ({ path, before: null, after: "1" }))
   const named = (count: number) => {
-    const outcome = outcomeOf(result({ paths: ["a.txt", "1.txt"] }), changes.slice(0, count), "done")
+    const outcome = outcomeOf(
+      result({ paths: ["a.txt", "1.txt"] }),
+      { changes: changes.slice(0, count), uncovered: null },
+      "done",
+    )
     const { data } = settledEvent({ ...outcome, callId: "c", durationMs: 3, waitMs: 0 }, artifacts, false)
     return ToolCallSettled.data.parse(data).paths
   }
@@ -118,7 +124,12 @@ test("the event of an outcome names every path that changed, however many there 
 
 test("the event of an outcome fits its definition, with and without a value", () => {
   for (const value of [null, { a: 1 }]) {
-    const outcome = { ...outcomeOf(result({ value }), [], "done"), callId: "cal_1", durationMs: 3, waitMs: 0 }
+    const outcome = {
+      ...outcomeOf(result({ value }), nothingChanged, "done"),
+      callId: "cal_1",
+      durationMs: 3,
+      waitMs: 0,
+    }
     const { data } = settledEvent(outcome, artifacts, value !== null)
     expect(ToolCallSettled.data.parse(data)).toMatchObject({
       callId: "cal_1",

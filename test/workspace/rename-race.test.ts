@@ -98,7 +98,7 @@ const expectedResults = new Set([
 ])
 
 test("a tree and a checkpoint of it hold nothing from outside while the race goes on", async () => {
-  const scope = { isProtected: () => false, ownOutputs: new Set<string>() }
+  const scope = { isProtected: () => false, ownOutputs: new Set<string>(), fileBytesMax: 1e6 }
   const directory = join(ws.base, "checkpoints")
   const outsideHash = new Bun.CryptoHasher("sha256").update("OUTSIDE\n").digest("hex")
   for (let round = 0; round < 200; round++) {

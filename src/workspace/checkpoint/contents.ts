@@ -14,7 +14,7 @@ import { errnoOf } from "../../base/assert.ts"
 import { sha256Hex } from "../../base/canonical.ts"
 import type { Faults } from "../../base/faults.ts"
 import { Failure } from "../../domain/failure.ts"
-import { hashPaced, syncDirectory, unlikelyName, writeAll } from "../durable.ts"
+import { bounded, hashPaced, syncDirectory, unlikelyName, writeAll } from "../durable.ts"
 import { fileFailure, systemFailure } from "../failures.ts"
 import type { Pace } from "../pace.ts"
 import { ensurePrivateDirectory } from "./private-directory.ts"
@@ -84,7 +84,7 @@ export class CheckpointContents {
     return freed
   }
 
-  private async stage({ path, sha256, open }: ContentSource, pace: Pace): Promise<StagedCopy> {
+  private async stage({ path, sha256, sizeBytes, open }: ContentSource, pace: Pace): Promise<StagedCopy> {
     const shard = join(this.directory, sha256.slice(0, 2))
     ensurePrivateDirectory(shard)
     const temporary = join(shard, `${unlikelyName()}.tmp~`)
@@ -92,9 +92,10 @@ export class CheckpointContents {
     let source = -1
     try {
       source = open()
-      const copied = await hashPaced(source, pace, chunk => writeAll(target, chunk))
-      if (copied.sha256 !== sha256) throw fileFailure("changed", path, "changed while it was being copied")
-      return { temporary, sha256, sizeBytes: copied.sizeBytes }
+      const changed = fileFailure("changed", path, "changed while it was being copied")
+      const copy = bounded(sizeBytes, changed, chunk => writeAll(target, chunk))
+      if ((await hashPaced(source, pace, copy)).sha256 !== sha256) throw changed
+      return { temporary, sha256, sizeBytes }
     } catch (error) {
       rmSync(temporary, { force: true })
       throw error
@@ -140,6 +141,7 @@ export interface ContentSource {
   /** For messages. */
   readonly path: string
   readonly sha256: string
+  readonly sizeBytes: number
   /** Gives a descriptor, which is closed after use. */
   readonly open: () => number
 }

@@ -18,7 +18,7 @@ export interface Checkpoints {
   /** What happened since, for a preview or a record. */
   changesSince(checkpoint: Checkpoint, tree: Tree): TreeChanges
   /** The same as what is there now, to be written down: restoring later insists on it. */
-  contentsSince(before: Pick<Checkpoint, "entries">, tree: Tree): ExpectedContents
+  contentsSince(before: Checkpoint, tree: Tree): ExpectedContents
   /** What restoring would do. */
   plan(checkpoint: Checkpoint, expected: ExpectedContents | null): Promise<RestorePlan>
   /**
@@ -44,23 +44,19 @@ export interface Checkpoint {
   /** Paths that were free, for scope `files`. */
   readonly absent: readonly string[]
   readonly directories: readonly TreeDirectory[]
+  /**
+   * What is not held, and why: it cannot be put back. Of a file its state is known and its content is not; a path that
+   * ends in a slash is a directory of which nothing is known.
+   */
+  readonly uncovered: ReadonlyMap<string, string>
 }
 
-/** A checkpoint that was not taken leaves nothing: what follows cannot be undone and must be treated as such. */
-export type TakeResult =
-  | {
-      readonly kind: "taken"
-      readonly checkpoint: Checkpoint
-      readonly copiedFiles: number
-      readonly copiedBytes: number
-    }
-  | {
-      readonly kind: "tooLarge"
-      readonly path: string | null
-      readonly sizeBytes: number
-      readonly limitBytes: number
-    }
-  | { readonly kind: "unreadable"; readonly path: string }
+/** Files beyond the limits are left out one by one, and named in `uncovered` of the checkpoint. */
+export interface TakeResult {
+  readonly checkpoint: Checkpoint
+  readonly copiedFiles: number
+  readonly copiedBytes: number
+}
 
 export interface TreeChanges {
   readonly added: readonly string[]
@@ -95,7 +91,8 @@ export interface CollectedCheckpoints {
 }
 
 export interface CheckpointLimits {
+  /** Larger files are neither read nor copied. */
   readonly fileBytesMax: number
-  /** Of all that is kept, for all checkpoints together. */
+  /** Of all that is kept, for all checkpoints together. The largest files are left out first. */
   readonly totalBytesMax: number
 }

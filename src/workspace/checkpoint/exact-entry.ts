@@ -2,15 +2,17 @@ import { closeSync, constants, lstatSync, openSync, readlinkSync } from "node:fs
 import { errnoOf } from "../../base/assert.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import type { TreeEntry } from "../contract.ts"
-import { hashContent } from "../durable.ts"
+import { bounded, hashChunks, passingChunksOf } from "../durable.ts"
 import { fileFailure } from "../failures.ts"
 import { pathFromBytes } from "../path-bytes.ts"
 import { entryPath, type PinRoot, pin } from "../pin.ts"
+import { statIdentity } from "../tree/stat-cache.ts"
 
 /**
  * What is at a path of the tree right now, no symlink followed. Null when nothing is; anything but a file is refused.
+ * A file that is larger than `fileBytesMax` is not read.
  */
-export function readExactEntry(root: PinRoot, path: string): TreeEntry | null {
+export function readExactEntry(root: PinRoot, path: string, fileBytesMax: number): TreeEntry | null {
   using directory = pin(root, parentOf(path), "never")
   if (!directory?.stat.isDirectory()) return null
   const at = entryPath(directory, nameOf(path))
@@ -20,10 +22,14 @@ export function readExactEntry(root: PinRoot, path: string): TreeEntry | null {
   if (stat.isSymbolicLink())
     return { ...known, kind: "symlink", target: pathFromBytes(readlinkSync(at, { encoding: "buffer" })) }
   if (!stat.isFile()) throw fileFailure("notRegular", path, "is neither a file nor a symlink")
-  return { ...known, kind: "file", sha256: hashAt(at) }
+  const sha256 = stat.size > fileBytesMax ? null : hashAt(at, fileBytesMax)
+  return sha256 === null
+    ? { ...known, kind: "file", sha256, identity: statIdentity(stat) }
+    : { ...known, kind: "file", sha256 }
 }
 
-function hashAt(path: string | Buffer): string | null {
+/** Null when it may not be read, or grows beyond the bound meanwhile. */
+function hashAt(path: string | Buffer, bytesMax: number): string | null {
   let fd: number
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -32,8 +38,13 @@ function hashAt(path: string | Buffer): string | null {
     throw error
   }
   try {
-    return hashContent(fd).sha256
+    return hashChunks(passingChunksOf(fd), bounded(bytesMax, outgrown)).sha256
+  } catch (error) {
+    if (error === outgrown) return null
+    throw error
   } finally {
     closeSync(fd)
   }
 }
+
+const outgrown = new Error("the file has become too large to be read")

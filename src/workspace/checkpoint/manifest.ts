@@ -11,6 +11,8 @@ const EntryRow = lazily(() =>
   z.union([
     z.tuple([z.literal("f"), Path(), z.int(), z.int(), Hash()]),
     z.tuple([z.literal("l"), Path(), z.int(), z.int(), z.string()]),
+    /** A file whose content was not read, with its identity. */
+    z.tuple([z.literal("u"), Path(), z.int(), z.int(), z.string().check(z.startsWith("stat:"))]),
   ]),
 )
 type EntryRow = z.infer<ReturnType<typeof EntryRow>>
@@ -18,7 +20,8 @@ type EntryRow = z.infer<ReturnType<typeof EntryRow>>
 /** What is written down: the whole of it, or what differs from another checkpoint. */
 export const Manifest = lazily(() =>
   z.object({
-    version: z.literal(1),
+    /** 1 has neither files that were not read nor `uncovered`. */
+    version: z.literal([1, 2]),
     id: z.string(),
     at: z.string(),
     scope: z.enum(["tree", "files"]),
@@ -31,6 +34,8 @@ export const Manifest = lazily(() =>
     absent: z.array(Path()),
     /** Path and mode. */
     directories: z.array(z.tuple([Path(), z.int()])),
+    /** Path and reason. */
+    uncovered: z.optional(z.array(z.tuple([Path(), z.string()]))),
   }),
 )
 export type Manifest = z.infer<ReturnType<typeof Manifest>>
@@ -47,7 +52,7 @@ export function manifestOf(
   const useBase = base !== null && scope === "tree" && base.scope === "tree" && base.depth < depthMax
   const old = useBase ? baseEntries : new Map<string, TreeEntry>()
   return {
-    version: 1,
+    version: 2,
     id,
     at,
     scope,
@@ -60,6 +65,7 @@ export function manifestOf(
     removed: [...old.keys()].filter(path => !checkpoint.entries.has(path)),
     absent: [...absent],
     directories: directories.map(({ path, mode }) => [path, mode]),
+    uncovered: [...checkpoint.uncovered],
   }
 }
 
@@ -79,52 +85,73 @@ export function checkpointOf(manifest: Manifest, base: Checkpoint["entries"]): C
     })
   const { id, at, scope, digest, absent } = manifest
   const directories = manifest.directories.map(([path, mode]) => ({ path, mode }))
-  return { id, at, scope, digest, entries, absent, directories }
+  const uncovered = new Map(manifest.uncovered ?? [])
+  return { id, at, scope, digest, entries, absent, directories, uncovered }
 }
 
-/** What happened between a checkpoint and a tree. */
-export function changesSince(before: Checkpoint["entries"], after: Tree["entries"]): TreeChanges {
+/** What a tree was, as far as it is needed to tell what changed. */
+export type KnownTree = Pick<Checkpoint, "entries" | "uncovered">
+
+/**
+ * What happened between a checkpoint and a tree. What comes to light in a directory that could not be read before, or
+ * goes out of sight in one that cannot be read now, neither came nor went.
+ */
+export function changesSince(
+  { entries: before, uncovered }: KnownTree,
+  { entries: after, closed }: Pick<Tree, "entries" | "closed">,
+): TreeChanges {
+  const wasHidden = belowAny([...uncovered.keys()].filter(path => path.endsWith("/")))
+  const isHidden = belowAny(closed.map(({ path }) => `${path}/`))
   const left = new Set(before.keys())
   const added: string[] = []
   const changed: string[] = []
   for (const entry of after) {
     const old = before.get(entry.path)
     left.delete(entry.path)
-    if (old === undefined) added.push(entry.path)
+    if (old === undefined && !wasHidden(entry.path)) added.push(entry.path)
+    else if (old === undefined) continue
     else if (!isSameEntry(entry, old)) changed.push(entry.path)
   }
-  return { added, changed, removed: [...left] }
+  return { added, changed, removed: [...left].filter(path => !isHidden(path)) }
+}
+
+/** Each directory ends in a slash; `./` is the root. */
+function belowAny(directories: readonly string[]): (path: string) => boolean {
+  if (directories.includes("./")) return () => true
+  return path => directories.some(directory => `${path}/`.startsWith(directory))
 }
 
 /** What a restore of these changes may replace. */
-export function contentsSince(before: Checkpoint["entries"], after: Tree["entries"]): ExpectedContents {
+export function contentsSince(before: KnownTree, after: Pick<Tree, "entries" | "closed">): ExpectedContents {
   const { added, changed, removed } = changesSince(before, after)
-  const now = new Map(after.map(entry => [entry.path, entry]))
+  const now = new Map(after.entries.map(entry => [entry.path, entry]))
   return new Map([...added, ...changed, ...removed].map(path => [path, contentOf(now.get(path) ?? null)]))
 }
 
 export function contentOf(entry: TreeEntry | null): string | null {
   if (entry === null) return null
-  return entry.kind === "file" ? entry.sha256 : `link:${entry.target}`
+  return entry.kind === "file" ? (entry.sha256 ?? entry.identity ?? null) : `link:${entry.target}`
 }
 
 export function isSameEntry(a: TreeEntry, b: TreeEntry | undefined): boolean {
   if (b === undefined) return false
-  if (a.kind === "file") return b.kind === "file" && a.sha256 === b.sha256 && a.mode === b.mode
+  if (a.kind === "file") return b.kind === "file" && contentOf(a) === contentOf(b) && a.mode === b.mode
   return b.kind === "symlink" && a.target === b.target
 }
 
 function rowOf(entry: TreeEntry): EntryRow {
   const { path, mode, sizeBytes } = entry
-  return entry.kind === "file"
-    ? ["f", path, mode, sizeBytes, entry.sha256 ?? ""]
-    : ["l", path, mode, sizeBytes, entry.target]
+  if (entry.kind === "symlink") return ["l", path, mode, sizeBytes, entry.target]
+  return entry.sha256 === null
+    ? ["u", path, mode, sizeBytes, entry.identity ?? ""]
+    : ["f", path, mode, sizeBytes, entry.sha256]
 }
 
 function entryOf([kind, path, mode, sizeBytes, content]: EntryRow): TreeEntry {
-  return kind === "f"
-    ? { path, kind: "file", mode, sizeBytes, sha256: content }
-    : { path, kind: "symlink", mode, sizeBytes, target: content }
+  if (kind === "l") return { path, kind: "symlink", mode, sizeBytes, target: content }
+  return kind === "u"
+    ? { path, kind: "file", mode, sizeBytes, sha256: null, identity: content }
+    : { path, kind: "file", mode, sizeBytes, sha256: content }
 }
 
 /** Files of a directory before its directories, each by name: the order in which a tree is read. */

@@ -22,11 +22,8 @@ import { contentOf, isSameEntry } from "./manifest.ts"
  */
 /** Decides, and changes nothing. `now` is the tree as it is; for some files only they are looked at. */
 export async function planRestore(
-  root: WorkspaceRoot,
-  checkpoint: Checkpoint,
+  { root, checkpoint, expected, pace, fileBytesMax }: PlanSource,
   now: Tree | null,
-  expected: ExpectedContents | null,
-  pace: Pace,
 ): Promise<RestorePlan> {
   const current = new Map<string, TreeEntry>()
   if (checkpoint.scope === "tree" && now !== null)
@@ -40,7 +37,7 @@ export async function planRestore(
     const before = checkpoint.entries.get(path) ?? null
     const isCovered = before !== null || checkpoint.scope === "tree" || checkpoint.absent.includes(path)
     if (!isCovered) continue
-    const entry = current.get(path) ?? entryNow(root, path)
+    const entry = current.get(path) ?? entryNow(root, path, fileBytesMax)
     if (before === null ? entry === null : isEntry(entry) && isSameEntry(entry, before)) continue
     const isExpected = expected === null || (entry !== "other" && contentOf(entry) === expected.get(path))
     if (!isExpected) foreign.push(path)
@@ -52,9 +49,9 @@ export async function planRestore(
 }
 
 /** `other`: a directory, a device or a symlink on the way is where the file was. */
-function entryNow(root: WorkspaceRoot, path: string): TreeEntry | "other" | null {
+function entryNow(root: WorkspaceRoot, path: string, fileBytesMax: number): TreeEntry | "other" | null {
   try {
-    return readExactEntry(root, path)
+    return readExactEntry(root, path, fileBytesMax)
   } catch (error) {
     if (error instanceof Failure) return "other"
     throw error
@@ -65,15 +62,20 @@ function isEntry(entry: TreeEntry | "other" | null): entry is TreeEntry {
   return entry !== null && entry !== "other"
 }
 
-export interface RestoreSource {
+export interface PlanSource {
   readonly root: WorkspaceRoot
   readonly checkpoint: Checkpoint
+  readonly expected: ExpectedContents | null
+  readonly pace: Pace
+  /** Larger files are not read. */
+  readonly fileBytesMax: number
+}
+
+export interface RestoreSource extends PlanSource {
   readonly contents: CheckpointContents
   /** Reads the tree as it is; needed for a checkpoint of a tree. */
   readonly readTree: () => Promise<Tree>
-  readonly expected: ExpectedContents | null
   readonly owned: WhileOwned
-  readonly pace: Pace
 }
 
 /**
@@ -81,13 +83,13 @@ export interface RestoreSource {
  * only means to do it again. Ignore files go first: with those of a command in force, its other files might not show.
  */
 export async function restoreCheckpoint(source: RestoreSource, faults: Faults = noFaults): Promise<Restored> {
-  const { root, checkpoint, expected, pace } = source
+  const { root, checkpoint, expected } = source
   const look = async () => (checkpoint.scope === "tree" ? await source.readTree() : null)
   if (checkpoint.scope === "tree" && expected === null) openDirectories(source)
   for (const directory of new Set([...(expected?.keys() ?? [])].map(path => parentOf(path))))
     source.owned(() => removeLeftovers(root, directory))
   let now = await look()
-  const first = await planRestore(root, checkpoint, now, expected, pace)
+  const first = await planRestore(source, now)
   const rules = {
     remove: first.remove.filter(isIgnoreFile),
     write: first.write.filter(entry => isIgnoreFile(entry.path)),
@@ -95,7 +97,7 @@ export async function restoreCheckpoint(source: RestoreSource, faults: Faults = 
   }
   await apply(source, rules, null, faults)
   if (rules.remove.length + rules.write.length > 0) now = await look()
-  const rest = await planRestore(root, checkpoint, now, expected, pace)
+  const rest = await planRestore(source, now)
   // An ignore file that could not be put back is in the second plan as well, and is told by that.
   const blocked = await apply(source, rest, now?.directories.map(({ path }) => path) ?? null, faults)
   const failed = new Set([...rest.foreign, ...blocked.map(({ path }) => path)])
@@ -200,19 +202,25 @@ function removeExactly(root: WorkspaceRoot, path: string): void {
   syncDirectory(directory.at)
 }
 
-function putBack({ root, contents }: RestoreSource, entry: TreeEntry, faults: Faults): void {
+function putBack(
+  { root, contents, checkpoint, fileBytesMax }: RestoreSource,
+  entry: TreeEntry,
+  faults: Faults,
+): void {
+  const reason = checkpoint.uncovered.get(entry.path)
+  if (reason !== undefined) throw fileFailure("missing", entry.path, `cannot be put back: ${reason}`)
   using place = exactPlace(root, entry.path)
   const inTheWay = place.stat?.isDirectory() ?? false
   if (inTheWay) rmdirSync(entryPath(place.directory, place.name))
   const free = inTheWay ? { ...place, stat: null } : place
   if (entry.kind === "symlink") putSymlink(free, entry.target, faults)
-  else if (entry.sha256 !== null && !putModeBack(root, entry, entry.sha256))
+  else if (entry.sha256 !== null && !putModeBack(root, entry, entry.sha256, fileBytesMax))
     putContent(free, contents.read(entry.sha256), entry.mode, faults)
 }
 
 /** True when the content is right and only the mode was not. */
-function putModeBack(root: WorkspaceRoot, entry: TreeEntry, sha256: string): boolean {
-  if (contentOf(readExactEntry(root, entry.path)) !== sha256) return false
+function putModeBack(root: WorkspaceRoot, entry: TreeEntry, sha256: string, fileBytesMax: number): boolean {
+  if (contentOf(readExactEntry(root, entry.path, fileBytesMax)) !== sha256) return false
   using file = pin(root, entry.path, "never")
   if (!file?.stat.isFile()) return false
   chmodSync(file.at, entry.mode)

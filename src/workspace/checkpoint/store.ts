@@ -37,7 +37,7 @@ export class CheckpointStore {
 
   constructor(
     private readonly directory: string,
-    private readonly limits: CheckpointLimits,
+    readonly limits: CheckpointLimits,
     private readonly clock: Clock,
     private readonly faults: Faults = noFaults,
   ) {
@@ -56,6 +56,7 @@ export class CheckpointStore {
       entries,
       absent: [],
       directories: tree.directories,
+      uncovered: new Map(tree.closed.map(({ path, why }) => [`${path}/`, closedReasons[why]])),
     }
     return this.take(root, checkpoint, pace)
   }
@@ -67,7 +68,7 @@ export class CheckpointStore {
     paths: readonly string[],
     pace = new Pace(this.clock),
   ): Promise<TakeResult> {
-    const found = paths.map(path => ({ path, entry: readExactEntry(root, path) }))
+    const found = paths.map(path => ({ path, entry: readExactEntry(root, path, this.limits.fileBytesMax) }))
     const present = inTreeOrder(found.flatMap(({ entry }) => entry ?? []))
     const checkpoint: Checkpoint = {
       id,
@@ -77,6 +78,7 @@ export class CheckpointStore {
       entries: new Map(present.map(entry => [entry.path, entry])),
       absent: found.filter(({ entry }) => entry === null).map(({ path }) => path),
       directories: [],
+      uncovered: new Map(),
     }
     return this.take(root, checkpoint, pace)
   }
@@ -127,26 +129,49 @@ export class CheckpointStore {
     return { removed, freedBytes: this.contents.keepOnly(referenced) }
   }
 
-  private async take(root: PinRoot, checkpoint: Checkpoint, pace: Pace): Promise<TakeResult> {
-    const sources = new Map<string, ContentSource>()
-    let copiedBytes = 0
-    for (const entry of checkpoint.entries.values()) {
-      if (entry.kind !== "file") continue
-      if (entry.sha256 === null) return { kind: "unreadable", path: entry.path }
-      if (this.contents.has(entry.sha256) || sources.has(entry.sha256)) continue
-      const limitBytes = this.limits.fileBytesMax
-      if (entry.sizeBytes > limitBytes)
-        return { kind: "tooLarge", path: entry.path, sizeBytes: entry.sizeBytes, limitBytes }
-      copiedBytes += entry.sizeBytes
-      sources.set(entry.sha256, contentSource(root, entry, entry.sha256))
-    }
-    const sizeBytes = copiedBytes === 0 ? 0 : copiedBytes + this.contents.storedBytes()
-    if (sizeBytes > this.limits.totalBytesMax)
-      return { kind: "tooLarge", path: null, sizeBytes, limitBytes: this.limits.totalBytesMax }
+  private async take(root: PinRoot, found: Checkpoint, pace: Pace): Promise<TakeResult> {
+    const uncovered = new Map(found.uncovered)
+    const files = [...found.entries.values()].filter(entry => entry.kind === "file")
+    for (const { path, sha256, sizeBytes } of files)
+      if (sha256 === null) uncovered.set(path, this.whyUnread(sizeBytes))
+    const missing = files.flatMap(entry =>
+      entry.sha256 === null || this.contents.has(entry.sha256)
+        ? []
+        : [contentSource(root, entry, entry.sha256)],
+    )
+    const sources = this.fitting(missing)
+    for (const { path, sha256 } of missing) if (!sources.has(sha256)) uncovered.set(path, this.noRoom())
+    const checkpoint = { ...found, uncovered }
     ensurePrivateDirectory(this.directory)
     await this.contents.add([...sources.values()], pace)
     this.write(checkpoint)
-    return { kind: "taken", checkpoint, copiedFiles: sources.size, copiedBytes }
+    const copiedBytes = sources.values().reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+    return { checkpoint, copiedFiles: sources.size, copiedBytes }
+  }
+
+  /** By hash. Small ones first: what has no room is the least possible number of files. */
+  private fitting(missing: readonly ContentSource[]): ReadonlyMap<string, ContentSource> {
+    const fitting = new Map<string, ContentSource>()
+    if (missing.length === 0) return fitting
+    let leftBytes = this.limits.totalBytesMax - this.contents.storedBytes()
+    for (const source of missing.toSorted((a, b) => a.sizeBytes - b.sizeBytes)) {
+      if (fitting.has(source.sha256)) continue
+      leftBytes -= source.sizeBytes
+      if (leftBytes < 0) break
+      fitting.set(source.sha256, source)
+    }
+    return fitting
+  }
+
+  private whyUnread(sizeBytes: number): string {
+    const { fileBytesMax } = this.limits
+    if (sizeBytes <= fileBytesMax) return `it may not be read, so ${noCopy}`
+    return `it is larger than ${inMegabytes(fileBytesMax)} (checkpoints.max_file_mb), so ${noCopy}`
+  }
+
+  private noRoom(): string {
+    const limit = inMegabytes(this.limits.totalBytesMax)
+    return `all checkpoints together may take ${limit} (checkpoints.max_total_mb), so ${noCopy}`
   }
 
   private write(checkpoint: Checkpoint): void {
@@ -224,11 +249,24 @@ export class CheckpointStore {
   }
 }
 
+const noCopy = "no copy was kept"
+
+const closedReasons = {
+  unreadable: "it may not be read, so what was there is not known",
+  tooDeep: "its path is too long for the system, so what was there is not known",
+} as const
+
+function inMegabytes(bytes: number): string {
+  const megabytes = bytes / (1024 * 1024)
+  return Number.isInteger(megabytes) ? `${megabytes} MB` : `${bytes} bytes`
+}
+
 /** Opened below the root without following a symlink; that it is still the same content the copy proves. */
 function contentSource(root: PinRoot, entry: TreeEntry, sha256: string): ContentSource {
   return {
     path: entry.path,
     sha256,
+    sizeBytes: entry.sizeBytes,
     open: () => {
       using file = pin(root, entry.path, "never")
       if (!file?.stat.isFile()) throw fileFailure("changed", entry.path, "changed while it was being copied")

@@ -1,5 +1,7 @@
 import { lstatSync, type Stats } from "node:fs"
 import { errnoOf } from "../../base/assert.ts"
+import type { ClosedPath } from "../contract.ts"
+import { systemFailure } from "../failures.ts"
 import { systemPath } from "../path-bytes.ts"
 import { readEntries } from "../read-names.ts"
 import { type GitRules, withIgnoreFile } from "./git-rules.ts"
@@ -13,11 +15,10 @@ export interface DirectoryListing<Memo> {
   readonly rules: IgnoreRules | null
 }
 
-/** A directory as it is; without a listing when it may not be read. */
-export interface LookedAt<Memo> {
-  readonly mode: number
-  readonly listing: DirectoryListing<Memo> | null
-}
+/** A directory as it is. Without a listing it says why there is none; the mode is null when even that is not known. */
+export type InspectedDirectory<Memo> =
+  | { readonly mode: number; readonly listing: DirectoryListing<Memo> }
+  | { readonly mode: number | null; readonly listing: null; readonly why: ClosedPath["why"] }
 
 export interface ListedFile<Memo> {
   readonly path: string
@@ -57,22 +58,32 @@ export class TreeListings<Memo> {
   private readonly remembered = new Map<string, Remembered<Memo>>()
 
   /** Null when there is no such directory. */
-  list(question: ListingQuestion): LookedAt<Memo> | null {
+  list(question: ListingQuestion): InspectedDirectory<Memo> | null {
+    let mode: number | null = null
+    try {
+      const directory = lstatSync(systemPath(`${question.root}/${question.prefix}`), {
+        throwIfNoEntry: false,
+      })
+      if (!directory?.isDirectory()) return null
+      mode = directory.mode & 0o7777
+      return { mode, listing: this.listingOf(question, directory) }
+    } catch (error) {
+      const why = whyClosed(error, question.prefix)
+      return why === "gone" ? null : { mode, listing: null, why }
+    }
+  }
+
+  private listingOf(question: ListingQuestion, directory: Stats): DirectoryListing<Memo> {
     const absolute = `${question.root}/${question.prefix}`
-    const directory = lstatSync(systemPath(absolute), { throwIfNoEntry: false })
-    if (!directory?.isDirectory()) return null
     const known = this.remembered.get(question.prefix)
-    const mode = directory.mode & 0o7777
-    if (known !== undefined && isStillTrue(known, question, directory, absolute))
-      return { mode, listing: known.listing }
-    const listing = listReadable<Memo>(question)
-    if (listing === null) return { mode, listing }
+    if (known !== undefined && isStillTrue(known, question, directory, absolute)) return known.listing
+    const listing = listTreeDirectory<Memo>(question)
     const ignoreFile = ignoreFileOf(question, absolute)
     const isFresh =
       isRacy(directory.ctimeMs, question.nowMs) || isRacy(ignoreFile?.ctimeMs ?? 0, question.nowMs)
     if (isFresh) this.remembered.delete(question.prefix)
     else this.remembered.set(question.prefix, { question, directory, ignoreFile, listing })
-    return { mode, listing }
+    return listing
   }
 }
 
@@ -110,11 +121,20 @@ export function listReadable<Memo>(question: ListingQuestion): DirectoryListing<
   try {
     return listTreeDirectory<Memo>(question)
   } catch (error) {
-    const code = errnoOf(error)
-    if (code === "ENOENT" || code === "ENOTDIR" || code === "EACCES" || code === "EPERM") return null
-    throw error
+    whyClosed(error, question.prefix)
+    return null
   }
 }
+
+/** Returns why the system does not show what is at a path. Throws when acode itself lacks something to look at it. */
+export function whyClosed(error: unknown, path: string): ClosedPath["why"] | "gone" {
+  const code = errnoOf(error)
+  if (code === null || exhausted.has(code)) throw systemFailure(error, path)
+  if (code === "ENOENT" || code === "ENOTDIR") return "gone"
+  return code === "ENAMETOOLONG" ? "tooDeep" : "unreadable"
+}
+
+const exhausted: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM"])
 
 /** Reads a directory and leaves out what is not part of the tree. */
 function listTreeDirectory<Memo>(question: ListingQuestion): DirectoryListing<Memo> {

@@ -67,6 +67,14 @@ export function isRacy(ctimeMs: number, hashedAtMs: number): boolean {
   return ctimeMs >= hashedAtMs - (ctimeMs % 1000 === 0 ? coarseTickMs : tickMs)
 }
 
+/**
+ * Stands for the content of a file that is not read. A write changes it, and so does everything else that touches the
+ * inode: what has another identity may hold the same bytes, what has the same identity does.
+ */
+export function statIdentity({ size, mtimeMs, ctimeMs, ino }: Stats): string {
+  return `stat:${size}:${mtimeMs}:${ctimeMs}:${ino}`
+}
+
 /** A cache that cannot be read, or not to the last byte, is an empty one: it only costs hashing again. */
 export function loadStatCache(file: string): StatCache {
   try {

@@ -16,6 +16,7 @@ function settled(more: Partial<SettledCall>, stdout = "", stderr = ""): SettledC
     executionId: "exe_1",
     paths: [],
     changes: [],
+    uncovered: null,
     diagnostics: [],
     durationMs: 1,
     waitMs: 0,

@@ -23,7 +23,12 @@ afterEach(() => ws[Symbol.dispose]())
 
 function source(path: string, content: string, claimed = sha256Hex(content)) {
   ws.put(path, content)
-  return { path, sha256: claimed, open: () => openSync(ws.path(path), "r") }
+  return {
+    path,
+    sha256: claimed,
+    sizeBytes: Buffer.byteLength(content),
+    open: () => openSync(ws.path(path), "r"),
+  }
 }
 
 describe("contents", () => {
@@ -57,7 +62,12 @@ describe("contents", () => {
   })
 
   test("that cannot be opened leave nothing behind", async () => {
-    const gone = { path: "gone", sha256: sha256Hex("x"), open: () => openSync(ws.path("gone"), "r") }
+    const gone = {
+      path: "gone",
+      sha256: sha256Hex("x"),
+      sizeBytes: 1,
+      open: () => openSync(ws.path("gone"), "r"),
+    }
     expect(await codeOfLater(() => contents.add([source("a", "one"), gone], pace))).toBe("ACODE-FS-002")
     expect(filesBelow(ws.path("kept"))).toEqual([])
   })
@@ -103,21 +113,22 @@ describe("what is at an exact path", () => {
   test("is a file, a symlink or nothing", () => {
     ws.put("d/file", "x", 0o640)
     symlinkSync("anywhere", ws.path("link"))
-    expect(readExactEntry(ws.root, "d/file")).toEqual({
+    expect(readExactEntry(ws.root, "d/file", 100)).toEqual({
       path: "d/file",
       kind: "file",
       mode: 0o640,
       sizeBytes: 1,
       sha256: sha256Hex("x"),
     })
-    expect(readExactEntry(ws.root, "link")).toMatchObject({ kind: "symlink", target: "anywhere" })
-    for (const path of ["missing", "missing/x", "d/file/x"]) expect(readExactEntry(ws.root, path)).toBeNull()
+    expect(readExactEntry(ws.root, "link", 100)).toMatchObject({ kind: "symlink", target: "anywhere" })
+    for (const path of ["missing", "missing/x", "d/file/x"])
+      expect(readExactEntry(ws.root, path, 100)).toBeNull()
   })
 
   test("is refused when it is something else, or behind a symlink", () => {
     mkdirSync(ws.path("d"))
     symlinkSync("d", ws.path("link"))
-    expect(codeOf(() => readExactEntry(ws.root, "d"))).toBe("ACODE-FS-003")
-    expect(codeOf(() => readExactEntry(ws.root, "link/x"))).toBe("ACODE-SEC-005")
+    expect(codeOf(() => readExactEntry(ws.root, "d", 100))).toBe("ACODE-FS-003")
+    expect(codeOf(() => readExactEntry(ws.root, "link/x", 100))).toBe("ACODE-SEC-005")
   })
 })

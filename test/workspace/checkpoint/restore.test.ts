@@ -32,8 +32,7 @@ beforeEach(() => {
 afterEach(() => ws[Symbol.dispose]())
 
 /** What the run left: the contents that restoring may replace. */
-const expectedNow = async (checkpoint: Checkpoint) =>
-  contentsSince(checkpoint.entries, (await ws.tree()).entries)
+const expectedNow = async (checkpoint: Checkpoint) => contentsSince(checkpoint, await ws.tree())
 
 describe("restoring a tree", () => {
   test("brings back contents, modes, targets and names, and removes what was added", async () => {
@@ -243,7 +242,7 @@ test("a plan says what restoring would do and does nothing", async () => {
   const checkpoint = await ws.take("one")
   ws.put("a", "2")
   ws.put("b", "2")
-  const plan = await planRestore(ws.root, checkpoint, await ws.tree(), null, new Pace(systemClock))
+  const plan = await planRestore(sourceOf(ws, checkpoint), await ws.tree())
   expect(plan.remove).toEqual(["b"])
   expect(plan.write.map(entry => entry.path)).toEqual(["a"])
   expect(ws.read("a")).toBe("2")
@@ -254,12 +253,12 @@ test("changes since a checkpoint are added, changed and removed", async () => {
   ws.put("changed", "1")
   ws.put("mode", "1")
   ws.put("removed", "1")
-  const { entries } = await ws.take("one")
+  const checkpoint = await ws.take("one")
   ws.put("changed", "2")
   chmodSync(ws.path("mode"), 0o755)
   rmSync(ws.path("removed"))
   ws.put("added", "1")
-  expect(changesSince(entries, (await ws.tree()).entries)).toEqual({
+  expect(changesSince(checkpoint, await ws.tree())).toEqual({
     added: ["added"],
     changed: ["changed", "mode"],
     removed: ["removed"],
@@ -275,6 +274,7 @@ function sourceOf(bench: CheckpointBench, checkpoint: Checkpoint): RestoreSource
     expected: null,
     owned: work => work(),
     pace: new Pace(systemClock),
+    fileBytesMax: bench.store.limits.fileBytesMax,
   }
 }
 

@@ -14,6 +14,7 @@ import { join } from "node:path"
 import { sha256Hex } from "../../../src/base/canonical.ts"
 import { systemClock } from "../../../src/base/clock.ts"
 import { recordPoints } from "../../../src/base/faults.ts"
+import type { Checkpoint } from "../../../src/workspace/checkpoint/contract.ts"
 import { CheckpointStore } from "../../../src/workspace/checkpoint/store.ts"
 import { codeOf, codeOfLater } from "../support.ts"
 import { type CheckpointBench, checkpointBench, filesBelow, roomy, taken } from "./support.ts"
@@ -35,7 +36,7 @@ describe("a checkpoint of the tree", () => {
     ws.put("c/d", Buffer.from([0, 255, 1]))
     symlinkSync("../outside", ws.path("link"))
     const result = await ws.store.takeTree("one", ws.root, await ws.tree())
-    expect(result).toMatchObject({ kind: "taken", copiedFiles: 2, copiedBytes: 7 })
+    expect(result).toMatchObject({ copiedFiles: 2, copiedBytes: 7 })
     expect(ws.contentNames()).toHaveLength(2)
     for (const path of ["", "contents", "manifests", "contents/*"]) {
       const directory =
@@ -110,42 +111,49 @@ describe("a checkpoint of some files", () => {
   })
 })
 
-describe("a checkpoint that would be too much is refused and leaves nothing", () => {
-  test("for one file", async () => {
+describe("what a checkpoint cannot hold is left out and named, and everything else is held", () => {
+  const contentsOf = (checkpoint: Checkpoint) =>
+    [...checkpoint.entries.keys()].filter(path => {
+      const entry = checkpoint.entries.get(path)
+      return entry?.kind === "file" && entry.sha256 !== null && ws.store.contents.has(entry.sha256)
+    })
+
+  test("for one file that is too large, which is not even read", async () => {
     ws.put("small", "x")
     ws.put("large", "x".repeat(2_000_000))
-    expect(await ws.store.takeTree("one", ws.root, await ws.tree())).toEqual({
-      kind: "tooLarge",
-      path: "large",
-      sizeBytes: 2_000_000,
-      limitBytes: roomy.fileBytesMax,
-    })
-    expect(filesBelow(ws.directory)).toEqual([])
+    const { checkpoint, copiedFiles } = await ws.store.takeTree("one", ws.root, await ws.tree())
+    expect(copiedFiles).toBe(1)
+    expect([...checkpoint.uncovered.keys()]).toEqual(["large"])
+    expect(checkpoint.entries.get("large")).toMatchObject({ sha256: null, identity: expect.any(String) })
+    expect(contentsOf(checkpoint)).toEqual(["small"])
+    expect(new CheckpointStore(ws.directory, roomy, systemClock).load("one")).toEqual(checkpoint)
   })
 
-  test("for all of them together, counting what is there already", async () => {
-    using small = checkpointBench({ fileBytesMax: 100, totalBytesMax: 10 })
+  test("for the largest of all, counting what is there already", async () => {
+    using small = checkpointBench({ fileBytesMax: 100, totalBytesMax: 20 })
     small.put("a", "123456")
     await small.take("one")
-    small.put("b", "78901")
-    expect(await small.store.takeTree("two", small.root, await small.tree())).toEqual({
-      kind: "tooLarge",
-      path: null,
-      sizeBytes: 11,
-      limitBytes: 10,
-    })
-    rmSync(small.path("b"))
-    expect((await small.store.takeTree("three", small.root, await small.tree())).kind).toBe("taken")
+    for (const [path, content] of [
+      ["large", "x".repeat(9)],
+      ["larger", "y".repeat(10)],
+      ["largest", "z".repeat(11)],
+      ["small", "78901"],
+    ] as const)
+      small.put(path, content)
+    const { checkpoint, copiedBytes } = await small.store.takeTree("two", small.root, await small.tree())
+    expect([...checkpoint.uncovered.keys()]).toEqual(["larger", "largest"])
+    expect(copiedBytes).toBe(14)
   })
+})
 
-  test("for a file that may not be read", async () => {
-    const tree = await ws.tree()
-    const entries = [{ path: "x", kind: "file" as const, mode: 0, sizeBytes: 1, sha256: null }]
-    expect(await ws.store.takeTree("one", ws.root, { ...tree, entries })).toEqual({
-      kind: "unreadable",
-      path: "x",
-    })
-  })
+test("a manifest of the first version is read, and holds all that it names", async () => {
+  ws.put("a", "1")
+  const one = await ws.take("one")
+  const path = join(ws.directory, "manifests", "one.json")
+  const { uncovered, ...manifest } = JSON.parse(readFileSync(path, "utf8"))
+  expect(uncovered).toEqual([])
+  writeFileSync(path, JSON.stringify({ ...manifest, version: 1 }))
+  expect(new CheckpointStore(ws.directory, roomy, systemClock).load("one")).toEqual(one)
 })
 
 test("a file that changes after the tree was read is noticed, not copied", async () => {
@@ -315,7 +323,7 @@ test("a crash at any point leaves the older checkpoint whole and the new one who
     const after = new CheckpointStore(bench.directory, roomy, systemClock)
     expect(after.load("one")).toEqual(one)
     expect(after.load("two") === null).toBe(point !== "checkpoint.named")
-    expect((await after.takeTree("three", bench.root, await bench.tree())).kind).toBe("taken")
+    await after.takeTree("three", bench.root, await bench.tree())
     for (const entry of after.load("three")?.entries.values() ?? [])
       if (entry.kind === "file" && entry.sha256 !== null) after.contents.read(entry.sha256)
   }

@@ -34,7 +34,8 @@ export function checkpointBench(
   const ws = testWorkspace()
   const directory = ws.path(".agent/checkpoints")
   const store = new CheckpointStore(directory, limits, clock, faults)
-  const scope = { isProtected: () => false, ownOutputs: new Set<string>() }
+  const { fileBytesMax } = limits
+  const scope = { isProtected: () => false, ownOutputs: new Set<string>(), fileBytesMax }
   const tree = () => new TreeReader(ws.root, scope, new StatCache(), systemClock).read()
   return {
     ...ws,
@@ -49,6 +50,7 @@ export function checkpointBench(
           expected: expected ?? null,
           owned: work => work(),
           pace: new Pace(systemClock),
+          fileBytesMax,
         },
         noFaults,
       ),
@@ -56,9 +58,8 @@ export function checkpointBench(
   }
 }
 
-export function taken(result: TakeResult): Checkpoint {
-  if (result.kind !== "taken") throw new Error(`not taken: ${JSON.stringify(result)}`)
-  return result.checkpoint
+export function taken({ checkpoint }: TakeResult): Checkpoint {
+  return checkpoint
 }
 
 export function filesBelow(directory: string): string[] {

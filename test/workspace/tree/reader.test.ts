@@ -29,7 +29,7 @@ beforeEach(() => {
 })
 afterEach(() => ws[Symbol.dispose]())
 
-const everything: TreeScope = { isProtected: () => false, ownOutputs: new Set() }
+const everything: TreeScope = { isProtected: () => false, ownOutputs: new Set(), fileBytesMax: 1_000_000 }
 
 /** Time enough has passed for every file to have come to rest. */
 const muchLater: Clock = { now: () => systemClock.now() + 60_000, monotonicMs: systemClock.monotonicMs }
@@ -73,6 +73,7 @@ describe("the tree of a workspace without git", () => {
     const scope = {
       isProtected: (path: string) => path === ".env" || path === "secrets",
       ownOutputs: new Set([`${dev}:${ino}`]),
+      fileBytesMax: 1_000_000,
     }
     expect(await paths(scope)).toEqual(["kept"])
   })
