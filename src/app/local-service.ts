@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs"
+import { errnoOf } from "../base/assert.ts"
 import { Failure } from "../domain/failure.ts"
 import { othersAnchoredAt } from "../store/anchors.ts"
 import type { AuditReport } from "../store/contract.ts"
 import { openStore } from "../store/open-store.ts"
+import { asStoreFailure, changedHistory, missingArtifact } from "../store/store-failures.ts"
 import type { AgentVerbs } from "./agent-verbs.ts"
 import { configFiles } from "./config.ts"
 import { toAuditSettings, toResourceLimits } from "./config-settings.ts"
@@ -60,7 +62,13 @@ export function openService(request: ServiceRequest): AppService {
       return (await wiring.runner()).execute(command, { ...options, writable: opened }, context)
     },
     executions: async () => (await wiring.existingStore())?.executions ?? null,
-    artifact: async ref => (await wiring.existingStore())?.artifacts.get(ref) ?? null,
+    artifact: async ref => {
+      const content = (await wiring.existingStore())?.artifacts.get(ref) ?? null
+      if (content === null) throw missingArtifact(ref)
+      return content
+    },
+    missingArtifacts: () => wiring.openedStore()?.missingArtifacts() ?? [],
+    explained: error => explained(wiring, error),
     retentionMs: async () => toAuditSettings((await config()).values).retentionMs,
     now: () => wiring.clock.now(),
     audit: async stream => audit(wiring, stream),
@@ -121,6 +129,22 @@ async function audit(wiring: Wiring, stream: string | null): Promise<AuditReport
   using store = openStore({ ...(await wiring.storeOptions()), readOnly: true })
   if (stream === null) return store.verify()
   return store.verify(recordedId(store, stream, "stream"))
+}
+
+/** Code that reads events relies on what was written; an error in it may mean that somebody wrote something else. */
+async function explained(wiring: Wiring, error: unknown): Promise<Failure | null> {
+  if (errnoOf(error)?.startsWith("SQLITE_")) {
+    const known = asStoreFailure(error, wiring.places.databasePath)
+    if (known instanceof Failure) return known
+  }
+  if (wiring.openedStore() === null) return null
+  try {
+    const [first] = (await audit(wiring, null)).problems
+    return first === undefined ? null : changedHistory(first.what, wiring.places.databasePath)
+  } catch (damage) {
+    if (damage instanceof Failure) return damage
+    throw error
+  }
 }
 
 function nothingToAudit(anchored: readonly string[]): AuditReport {

@@ -14,8 +14,9 @@ export function logRecorder(store: Store, owner: ProcessIdentity): Recorder {
         owner,
       }),
     finished: (record, outputs) => {
-      store.executions.settled(record, outputs)
+      const recorded = store.executions.settled(record, outputs)
       store.anchor()
+      return recorded
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { Command, ExecutionOptions } from "../domain/command.ts"
 import type { ExecutionRecord } from "../domain/command-result.ts"
+import type { Failure } from "../domain/failure.ts"
 import type { ExecutionContext } from "../exec/contract.ts"
 import type { AuditReport, ExecutionHistory } from "../store/contract.ts"
 import type { AgentVerbs } from "./agent-verbs.ts"
@@ -22,7 +23,12 @@ export interface AppService extends HistoryVerbs, PlanVerbs, AgentVerbs, ModelVe
   execute(command: Command, options: ExecutionOptions, context: ExecutionContext): Promise<ExecutionRecord>
   /** Null when nothing was ever recorded here. */
   executions(): Promise<ExecutionHistory | null>
-  artifact(ref: string): Promise<Uint8Array | null>
+  /** Throws ACODE-SEC-004 when it is not there, or not what its name says. */
+  artifact(ref: string): Promise<Uint8Array>
+  /** Artifacts that were needed for what was shown, that the history names and that are not there. */
+  missingArtifacts(): readonly string[]
+  /** Returns what an unexpected error means when the history is damaged; null when it is whole: then it is a bug. */
+  explained(error: unknown): Promise<Failure | null>
   /** How long executions are kept when nobody says. */
   retentionMs(): Promise<number>
   now(): number

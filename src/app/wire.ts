@@ -2,6 +2,7 @@ import { dirname } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import { type Clock, systemClock, systemIds } from "../base/clock.ts"
 import { type Faults, killAt, noFaults } from "../base/faults.ts"
+import { noArtifacts, withArtifacts } from "../domain/command-result.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Mode } from "../domain/model-choice.ts"
 import type { CommandRunner, Recorder } from "../exec/contract.ts"
@@ -116,6 +117,11 @@ export class Wiring implements Disposable {
     await recoverSessions(await this.workspace(), store, interrupted, this.ownOutputs)
   }
 
+  /** The history, when somebody has opened it; null otherwise. */
+  openedStore(): Store | null {
+    return this.opened ?? this.read
+  }
+
   /**
    * The history, or null when nothing was ever recorded here. Where nothing can be written it is only read, and what a
    * dead acode left open stays open.
@@ -156,7 +162,10 @@ export class Wiring implements Disposable {
 
   /** For a look at the machine that must not become history. */
   unrecordedRunner(): Promise<CommandRunner> {
-    return this.runnerWith({ started: () => undefined, finished: () => undefined })
+    return this.runnerWith({
+      started: () => undefined,
+      finished: record => withArtifacts(record, noArtifacts(record.result)),
+    })
   }
 
   async runnerWith(recorder: Recorder): Promise<CommandRunner> {

@@ -26,7 +26,7 @@ export const auditVerify = defineCommand({
     }
     const [first, ...others] = report.problems
     if (first !== undefined)
-      output.failure({
+      output.afterthought({
         kind: "integrity",
         code: "ACODE-SEC-004",
         message: `the history was changed: ${first.what}`,

@@ -55,7 +55,10 @@ async function dispatch(parsed: ParsedLine, output: Output, environment: AppEnvi
   }
   const context = contextOf(globals, output, environment)
   try {
-    return await command.run(parsed, context)
+    const code = await command.run(parsed, context)
+    return code === 0 ? await context.codeOfWhatWasShown() : code
+  } catch (error) {
+    throw error instanceof Failure || error instanceof OutputClosed ? error : await context.explained(error)
   } finally {
     await context.close()
   }
@@ -74,9 +77,17 @@ function describe(command: CliCommand) {
   return { id: name, name, summary, arguments: words, flags, examples }
 }
 
+/** What is to be done when the command has ended. */
+interface Ending {
+  /** The exit code of a command that did all it was to do: what it showed may lack something that should be there. */
+  codeOfWhatWasShown(): Promise<number>
+  explained(error: unknown): Promise<unknown>
+  close(): Promise<void>
+}
+
 function contextOf(globals: GlobalFlags, output: Output, environment: AppEnvironment) {
   let service: Promise<AppService> | null = null
-  const context: CliContext & { close(): Promise<void> } = {
+  const context: CliContext & Ending = {
     globals,
     output,
     environment,
@@ -93,9 +104,26 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
       )
       return service
     },
+    codeOfWhatWasShown: async () => {
+      const [missing] = (await service)?.missingArtifacts() ?? []
+      if (missing === undefined) return 0
+      output.afterthought(missingPart(missing))
+      return exitCodeOf("integrity")
+    },
+    explained: async error => (await (await service)?.explained(error)) ?? error,
     close: async () => (await service)?.close(),
   }
   return context
+}
+
+function missingPart(ref: string): FailureReport {
+  return {
+    kind: "integrity",
+    code: "ACODE-SEC-004",
+    message: "a part of what is shown is not there any more",
+    where: ref,
+    hint: "`acode audit verify` says what is missing",
+  }
 }
 
 /** Loaded only when it is given: the scopes bring the globs of the policy room along. */

@@ -54,14 +54,19 @@ export class Output implements Paint {
   }
 
   failure(report: FailureReport): void {
-    const where = report.where === undefined ? "" : `  at ${report.where}\n`
-    const hint = report.hint === undefined ? "" : `  → ${report.hint}\n`
     try {
       if (this.style.json) this.json({ error: report })
     } finally {
       // Also when standard output is what failed: somebody has to be told.
-      this.put(2, `${this.red("error")} ${report.code}: ${report.message}\n${where}${hint}`)
+      this.afterthought(report)
     }
+  }
+
+  /** A failure behind an answer that was printed: standard output has one document and keeps it. */
+  afterthought(report: FailureReport): void {
+    const where = report.where === undefined ? "" : `  at ${report.where}\n`
+    const hint = report.hint === undefined ? "" : `  → ${report.hint}\n`
+    this.put(2, `${this.red("error")} ${report.code}: ${report.message}\n${where}${hint}`)
   }
 
   dim(text: string): string {

@@ -50,10 +50,7 @@ async function printFullOutput({ result }: ExecutionRecord, context: CliContext)
   const app = await context.service()
   for (const stream of ["stdout", "stderr"] as const) {
     const ref = result.artifacts[stream]
-    const stored = ref === null ? null : await app.artifact(ref)
-    if (ref !== null && stored === null)
-      context.output.notice(`the kept ${stream} has been pruned; showing what stands in the record`)
-    const content = stored ?? Buffer.from(result[stream])
+    const content = ref === null ? Buffer.from(result[stream]) : await app.artifact(ref)
     context.output.recorded(content, context.terminal[stream], stream === "stdout" ? 1 : 2)
   }
 }

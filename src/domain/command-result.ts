@@ -116,3 +116,23 @@ export const ExecutionRecord = lazily(() =>
   }),
 )
 export type ExecutionRecord = z.infer<ReturnType<typeof ExecutionRecord>>
+
+/** Returns the record with the artifacts of another result: it names what was stored, not what was promised. */
+export function withArtifacts(
+  record: ExecutionRecord,
+  { artifacts, truncation }: Pick<CommandResult, "artifacts" | "truncation">,
+): ExecutionRecord {
+  return Object.freeze({ ...record, result: Object.freeze({ ...record.result, artifacts, truncation }) })
+}
+
+/** Returns how a result without any artifact names them. */
+export function noArtifacts({ truncation }: CommandResult): Pick<CommandResult, "artifacts" | "truncation"> {
+  const { stdout = null, stderr = null } = truncation ?? {}
+  return {
+    artifacts: { stdout: null, stderr: null },
+    truncation: truncation && {
+      stdout: stdout && { ...stdout, artifact: null },
+      stderr: stderr && { ...stderr, artifact: null },
+    },
+  }
+}

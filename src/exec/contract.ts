@@ -36,8 +36,8 @@ export interface ExecutionContext {
 export interface Recorder {
   /** Durable when it returns. Throws when it cannot be; then nothing is started. */
   started(intent: ExecutionIntent): void
-  /** Durable when it returns, artifacts included. */
-  finished(record: ExecutionRecord, outputs: CapturedOutputs): void
+  /** Durable when it returns, artifacts included. Returns the record as it names what was stored. */
+  finished(record: ExecutionRecord, outputs: CapturedOutputs): ExecutionRecord
 }
 
 export interface ExecutionIntent {

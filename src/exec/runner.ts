@@ -1,6 +1,7 @@
 import { messageOf } from "../base/assert.ts"
+import type { ExecutionRecord } from "../domain/command-result.ts"
 import { Failure } from "../domain/failure.ts"
-import type { CommandRunner } from "./contract.ts"
+import type { CommandRunner, Recorder } from "./contract.ts"
 import { internal, interruptedBy, queueFull } from "./errors.ts"
 import { type Execution, planExecution, type RunnerParts } from "./execution.ts"
 import { createQueue } from "./queue.ts"
@@ -103,15 +104,19 @@ async function bringAbout(
 }
 
 /** Durable before anybody is told. */
-function writeOutcome({ recorder, faults }: RunnerParts, { record, outputs }: Completed) {
+function writeOutcome({ recorder, faults }: RunnerParts, { record, outputs }: Completed): ExecutionRecord {
   faults.reach("command.finishing")
+  const recorded = recordedAs(recorder, record, outputs)
+  faults.reach("command.finished")
+  return recorded
+}
+
+function recordedAs(recorder: Recorder, record: ExecutionRecord, outputs: Completed["outputs"]) {
   try {
-    recorder.finished(record, outputs)
+    return recorder.finished(record, outputs)
   } catch (error) {
     throw unrecorded(error, record.result.ending, record.result.exitCode)
   }
-  faults.reach("command.finished")
-  return record
 }
 
 function unrecorded(thrown: unknown, ending: string, exitCode: number | null): Failure {

@@ -1,5 +1,6 @@
 import { assert } from "../base/assert.ts"
 import { CommandStarted } from "../domain/command-events.ts"
+import { withArtifacts } from "../domain/command-result.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 import type { Recorder } from "../exec/contract.ts"
@@ -38,7 +39,9 @@ export function createSessionRecorder(
       started.set(callId, id)
     },
     finished: (record, outputs) => {
-      outcomes.set(record.correlationIds.toolCallId ?? "", executions.outcome(record, outputs))
+      const outcome = executions.outcome(record, outputs)
+      outcomes.set(record.correlationIds.toolCallId ?? "", outcome)
+      return withArtifacts(record, outcome.data.result)
     },
   }
 }

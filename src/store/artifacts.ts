@@ -30,11 +30,23 @@ export interface ArtifactParts {
   readonly faults: Faults
 }
 
-export function createArtifacts(parts: ArtifactParts): ArtifactStore {
+/** Also remembers what was asked for and is not there. */
+export interface WatchedArtifacts extends ArtifactStore {
+  readonly missing: ReadonlySet<string>
+}
+
+export function createArtifacts(parts: ArtifactParts): WatchedArtifacts {
+  const missing = new Set<string>()
   return {
+    missing,
     put: content => guarded(parts.directory, () => put(parts, parts.redactor.redactBytes(content))),
     putJson: value => guarded(parts.directory, () => putJson(parts, value)),
-    get: ref => guarded(ref, () => get(parts.directory, ref)),
+    get: ref =>
+      guarded(ref, () => {
+        const content = get(parts.directory, ref)
+        if (content === null) missing.add(ref)
+        return content
+      }),
   }
 }
 

@@ -97,8 +97,11 @@ export interface ExecutionHistory {
   started(data: z.infer<typeof CommandStarted.data>): void
   /** Closes the stream and gives its lease back, in one commit. */
   finished(data: z.infer<typeof CommandFinished.data>): void
-  /** `finished` from the record itself: long texts and the captured outputs become artifacts first. */
-  settled(record: ExecutionRecord, outputs: RecordedOutputs): void
+  /**
+   * `finished` from the record itself: long texts and the captured outputs become artifacts first. Returns the record
+   * as it names what was stored.
+   */
+  settled(record: ExecutionRecord, outputs: RecordedOutputs): ExecutionRecord
   /** The same as an event that is not written yet, for whoever commits it with something else. Artifacts are stored. */
   outcome(record: ExecutionRecord, outputs: RecordedOutputs): NewEvent<typeof CommandFinished>
   /** The end of a command whose process is gone, for whoever owns its stream. */
@@ -203,6 +206,8 @@ export interface Store extends Disposable {
   anchor(): void
   /** With the id of a session or an execution, tables and artifacts of others are left out; bad events never are. */
   verify(id?: string): AuditReport
+  /** Artifacts that somebody asked for since this was opened, that are not there and that the history still names. */
+  missingArtifacts(): readonly string[]
   /** What is wrong with the database file itself, in SQLite's words. Empty when nothing is. */
   fileProblems(): readonly string[]
 }

@@ -1,4 +1,3 @@
-import { assert } from "../base/assert.ts"
 import { type Clock, toIso } from "../base/clock.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
 import { eventHash, nextHead, noPrevious } from "./chain.ts"
@@ -7,7 +6,7 @@ import { type Connection, guarded } from "./database.ts"
 import { type PreparedEvent, prepareEvent } from "./event-preparation.ts"
 import { type EventRow, eventColumns, toStoredEvent } from "./event-rows.ts"
 import { assertHeld, type HeldEpochs, heldEpochs } from "./leases.ts"
-import type { LogIdentity } from "./log-identity.ts"
+import { headElsewhere, headMissing, type LogIdentity, lastPosition } from "./log-identity.ts"
 import type { Projector } from "./projector.ts"
 import { appendConflict } from "./store-failures.ts"
 
@@ -100,7 +99,7 @@ export function findTail(connection: Connection): LogTail | null {
 
 export function readTail(connection: Connection): LogTail {
   const tail = findTail(connection)
-  assert(tail !== null, "an open log has a head")
+  if (tail === null) throw headMissing(connection.path)
   return tail
 }
 
@@ -109,19 +108,23 @@ interface Ends extends LogTail, HeldEpochs {
   /** 0 before the first event of the stream. */
   readonly seq: number
   readonly hash: string
+  /** The position of the last event of the log, which its head is at. */
+  readonly last: number
 }
 
 /** All in one question: each one costs an append more than its answer is worth. */
 function readEnds(connection: Connection, stream: string, under: string = stream): Ends {
   const ends = connection.db
     .query<Ends, [string, string]>(
-      `SELECT log_head.position, head, coalesce(seq, 0) AS seq, coalesce(hash, '${noPrevious}') AS hash, ${heldEpochs}
+      `SELECT log_head.position, head, ${lastPosition} AS last,
+         coalesce(seq, 0) AS seq, coalesce(hash, '${noPrevious}') AS hash, ${heldEpochs}
        FROM log_head LEFT JOIN events ON events.position =
          (SELECT position FROM events WHERE stream = ?1 ORDER BY seq DESC LIMIT 1)
        WHERE id = 1`,
     )
     .get(stream, under)
-  assert(ends !== null, "an open log has a head")
+  if (ends === null) throw headMissing(connection.path)
+  if (ends.position !== ends.last) throw headElsewhere(connection.path, ends)
   return ends
 }
 
@@ -155,8 +158,15 @@ function readStream(connection: Connection, stream: string, afterSeq: number): r
 }
 
 function* eachOf(connection: Connection, stream: string): Generator<StoredEvent> {
-  const rows = connection.db
-    .query<EventRow, [string]>(`SELECT ${eventColumns} FROM events WHERE stream = ? ORDER BY seq`)
-    .iterate(stream)
-  for (const row of rows) yield toStoredEvent(row)
+  const rows = guarded(connection.path, () =>
+    connection.db
+      .query<EventRow, [string]>(`SELECT ${eventColumns} FROM events WHERE stream = ? ORDER BY seq`)
+      .iterate(stream),
+  )
+  // Each step reads a page, and any of them may be damaged.
+  for (;;) {
+    const { done, value } = guarded(connection.path, () => rows.next())
+    if (done === true) return
+    yield toStoredEvent(value)
+  }
 }

@@ -1,4 +1,4 @@
-import { type CommandResult, ExecutionRecord } from "../domain/command-result.ts"
+import { type CommandResult, ExecutionRecord, noArtifacts } from "../domain/command-result.ts"
 import type { RecordedText } from "../domain/recorded-text.ts"
 import type { FinishedFields, StartedFields } from "./command-events.ts"
 import type { ArtifactStore, RecordedOutputs } from "./contract.ts"
@@ -93,7 +93,7 @@ function withoutOutput(result: CommandResult): FinishedFields["result"] {
     ...result,
     stdout: omitted,
     stderr: omitted,
-    ...namingKept(result, { stdout: null, stderr: null }),
+    ...noArtifacts(result),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts"
 import { CommandFinished, CommandStarted } from "../domain/command-events.ts"
+import { withArtifacts } from "../domain/command-result.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 import { artifactsNamedBy } from "./artifact-references.ts"
@@ -35,14 +36,16 @@ export function createExecutions(parts: ExecutionParts): ExecutionHistory {
     started: data => start(parts, running, data),
     finished,
     settled: (record, outputs) => {
-      const event = outcome(record, outputs)
+      let event = outcome(record, outputs)
       try {
         finished(event.data)
       } catch (error) {
         if (areStored(parts, event)) throw error
         // A prune removed content this outcome found stored already; storing it once more makes it ours.
-        finished(outcome(record, outputs).data)
+        event = outcome(record, outputs)
+        finished(event.data)
       }
+      return withArtifacts(record, event.data.result)
     },
     outcome,
     interrupted: id => read(() => interruptedEvent(connection, id)),

@@ -1,9 +1,10 @@
 import type { Faults } from "../base/faults.ts"
-import { Failure } from "../domain/failure.ts"
+import type { Failure } from "../domain/failure.ts"
 import { firstHead, keyIdOf } from "./chain.ts"
 import type { Connection } from "./database.ts"
 import { createKey, keyPath, keyReplaced, readKey } from "./keys.ts"
 import { noHistory } from "./state-directory.ts"
+import { changedHistory } from "./store-failures.ts"
 
 /** Whose log this is, and what signs it. */
 export interface LogIdentity {
@@ -14,10 +15,13 @@ export interface LogIdentity {
 /** Reads who the log belongs to and loads its key; a new log gets an id and a key first. */
 export function openLogIdentity(connection: Connection, keysDirectory: string, faults: Faults): LogIdentity {
   const existing = readRow(connection)
-  if (existing === null && connection.readOnly) throw noHistory(connection.path)
+  if (existing === null && connection.readOnly)
+    throw hasEvents(connection) ? headMissing(connection.path) : noHistory(connection.path)
   const row = existing ?? createIdentity(connection, keysDirectory, faults)
   const key = readKey(keysDirectory, row.workspaceId)
   if (keyIdOf(key, row.workspaceId) !== row.keyId) throw keyReplaced(keyPath(keysDirectory, row.workspaceId))
+  // Who only reads appends nothing behind it, and may be the audit that tells all that is wrong.
+  if (!connection.readOnly) assertHeadAtEnd(connection)
   return { workspaceId: row.workspaceId, key }
 }
 
@@ -52,12 +56,29 @@ function hasEvents(connection: Connection): boolean {
   return connection.db.query("SELECT 1 FROM events LIMIT 1").get() !== null
 }
 
-function headMissing(path: string): Failure {
-  return new Failure({
-    kind: "integrity",
-    code: "ACODE-SEC-004",
-    message: "the log has events but its head is gone",
-    where: path,
-    hint: "it was changed outside acode; keep the file and restore a backup",
-  })
+interface Ends {
+  readonly position: number
+  readonly last: number
+}
+
+/** Both in one question, so that an append in between cannot look like damage. */
+function assertHeadAtEnd(connection: Connection): void {
+  const ends = connection.db
+    .query<Ends, []>(`SELECT position, ${lastPosition} AS last FROM log_head WHERE id = 1`)
+    .get()
+  if (ends !== null && ends.position !== ends.last) throw headElsewhere(connection.path, ends)
+}
+
+/** The position of the last event: a prune leaves an event behind it, so no number can be missing at the end. */
+export const lastPosition = "(SELECT coalesce(max(position), 0) FROM events)"
+
+export function headElsewhere(path: string, { position, last }: Ends): Failure {
+  return changedHistory(
+    `the head of the log is at position ${position}, but its last event is at ${last}`,
+    path,
+  )
+}
+
+export function headMissing(path: string): Failure {
+  return changedHistory("the head of the log is gone", path)
 }

@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite"
 import { sha256Hex } from "../base/canonical.ts"
+import { oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Connection } from "./database.ts"
 import { applicationId, type Migration, migrations } from "./schema.ts"
@@ -14,6 +15,7 @@ export function migrate(connection: Connection, now: () => string, steps = migra
   assertOurs(connection.path, found)
   const newest = steps.at(-1)?.version ?? 0
   if (found.version > newest) throw writtenByNewer(connection.path, found.version, newest)
+  assertApplied(connection.path, found)
   const missing = steps.filter(step => step.version > found.version)
   if (connection.readOnly) {
     if (found.version === 0) throw noHistory(connection.path)
@@ -26,14 +28,21 @@ interface Found {
   readonly application: number
   readonly version: number
   readonly tableCount: number
+  /** The last step that it remembers. */
+  readonly applied: number
 }
 
 function inspect(db: Database): Found {
-  const value = (sql: string) => db.query<{ value: number }, []>(sql).get()?.value ?? 0
+  const value = (sql: string) => db.query<{ value: number | null }, []>(sql).get()?.value ?? 0
+  // A table of the same name with other columns remembers nothing.
+  const remembers = value(
+    "SELECT count(*) AS value FROM pragma_table_info('migrations') WHERE name IN ('version', 'checksum')",
+  )
   return {
     application: value("SELECT application_id AS value FROM pragma_application_id"),
     version: value("SELECT user_version AS value FROM pragma_user_version"),
     tableCount: value("SELECT count(*) AS value FROM sqlite_schema"),
+    applied: remembers < 2 ? 0 : value("SELECT max(version) AS value FROM migrations"),
   }
 }
 
@@ -66,6 +75,43 @@ function assertUnedited(connection: Connection, steps: readonly Migration[]): vo
     applied.length === steps.length &&
     steps.every((step, index) => applied[index]?.checksum === sha256Hex(step.sql))
   if (!matches) throw damaged(connection.path, "the schema of the database is not the one this version made")
+  const problem = schemaProblem(connection, steps.slice(0, applied.length))
+  if (problem !== null) throw damaged(connection.path, `the database was changed outside acode: ${problem}`)
+}
+
+/** Steps that were applied would be applied again to a database that denies it. */
+function assertApplied(path: string, { version, applied }: Found): void {
+  if (applied !== version)
+    throw damaged(
+      path,
+      `the database says that it has schema ${version}, and was made with schema ${applied}`,
+    )
+}
+
+interface SchemaRow {
+  readonly type: string
+  readonly name: string
+  readonly sql: string
+}
+
+/**
+ * SQLite keeps the text that made a thing: what stands in no step was made or changed by somebody else. A trigger may
+ * be gone: whoever wants to change an event removes it first, and an audit is to name that event.
+ */
+function schemaProblem({ db }: Connection, steps: readonly Migration[]): string | null {
+  const text = steps.map(({ sql }) => sql).join("\n")
+  const found = db
+    .query<SchemaRow, []>(
+      "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'",
+    )
+    .all()
+  const foreign = found.find(({ sql }) => !text.includes(sql))
+  if (foreign !== undefined)
+    return `its ${foreign.type} ${oneLine(foreign.name, 80)} is not one that acode made`
+  const names = new Set(found.map(({ name }) => name))
+  const declared = [...text.matchAll(/^CREATE (TABLE|INDEX) (\w+)/gm)]
+  const missing = declared.find(([, , name = ""]) => !names.has(name))
+  return missing === undefined ? null : `its ${missing[1]?.toLowerCase()} ${missing[2]} is gone`
 }
 
 function damaged(path: string, message: string): Failure {

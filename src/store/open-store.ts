@@ -3,7 +3,7 @@ import { type Clock, toIso } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 import { writeAnchor } from "./anchors.ts"
-import { artifactReferences } from "./artifact-references.ts"
+import { artifactReferences, isReferenced } from "./artifact-references.ts"
 import { createArtifacts, storedBytes } from "./artifacts.ts"
 import type { Store, StoreRedactor } from "./contract.ts"
 import { type Connection, guarded, openDatabase } from "./database.ts"
@@ -20,7 +20,7 @@ import { createApprovals } from "./session/approvals.ts"
 import { createSessions } from "./session/sessions.ts"
 import { assertStateDirectory, prepareStateDirectory } from "./state-directory.ts"
 import { createUpkeep } from "./upkeep/upkeep.ts"
-import { verifyLog } from "./verify.ts"
+import { integrityProblems, verifyLog } from "./verify.ts"
 
 export interface StoreOptions {
   readonly databasePath: string
@@ -134,15 +134,12 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
       upkeep.note()
     },
     verify: id => verifyLog(audit, id),
+    missingArtifacts: () => stillNamed(connection, artifacts.missing),
     fileProblems: () => guarded(connection.path, () => integrityProblems(connection)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }
 }
 
-function integrityProblems(connection: Connection): readonly string[] {
-  return connection.db
-    .query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)")
-    .all()
-    .map(row => row.integrity_check)
-    .filter(line => line !== "ok")
+function stillNamed(connection: Connection, refs: ReadonlySet<string>): readonly string[] {
+  return guarded(connection.path, () => [...refs].filter(ref => isReferenced(connection, ref)))
 }

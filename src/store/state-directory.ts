@@ -15,8 +15,7 @@ export function prepareStateDirectory(databasePath: string, artifactsDirectory: 
   assertNoLink(directory)
   assertLocalFileSystem(directory)
   assertNoLink(artifactsDirectory)
-  const existing = assertNoLink(databasePath)
-  if (existing !== null) return
+  if (isDatabaseFile(databasePath)) return
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW
   closeSync(openSync(databasePath, flags, 0o600))
 }
@@ -25,7 +24,7 @@ export function prepareStateDirectory(databasePath: string, artifactsDirectory: 
 export function assertStateDirectory(databasePath: string, artifactsDirectory: string): void {
   assertNoLink(dirname(databasePath))
   assertNoLink(artifactsDirectory)
-  if (assertNoLink(databasePath) === null) throw noHistory(databasePath)
+  if (!isDatabaseFile(databasePath)) throw noHistory(databasePath)
   assertLocalFileSystem(dirname(databasePath))
 }
 
@@ -77,6 +76,14 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
   [0x01161970, "gfs2"],
   [0x7461636f, "ocfs2"],
 ])
+
+/** False when nothing is there. SQLite refuses a directory; a pipe it would open, and wait for a writer. */
+function isDatabaseFile(path: string): boolean {
+  const stats = assertNoLink(path)
+  if (stats === null) return false
+  if (stats.isFile() || stats.isDirectory()) return true
+  throw unsafeState(path, "what stands in the place of the workspace database is not a file", "move it away")
+}
 
 function assertNoLink(path: string): Stats | null {
   const stats = lstatOf(path)

@@ -29,6 +29,16 @@ export function unsafeState(path: string, reason: string, hint: string): Failure
   return new Failure({ kind: "confinement", code: "ACODE-SEC-006", message: reason, where: path, hint })
 }
 
+export function changedHistory(reason: string, path: string): Failure {
+  return new Failure({
+    kind: "integrity",
+    code: "ACODE-SEC-004",
+    message: `the history was changed outside acode: ${reason}`,
+    where: path,
+    hint: "`acode audit verify` says what does not match; keep the file and restore a backup",
+  })
+}
+
 export function brokenArtifact(ref: string): Failure {
   return new Failure({
     kind: "integrity",

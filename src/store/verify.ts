@@ -1,4 +1,5 @@
 import { equalsConstantTime } from "../base/canonical.ts"
+import { oneLine } from "../base/text.ts"
 import { type Anchor, anchorPath, concerning, othersAnchoredAt, readAnchors } from "./anchors.ts"
 import { artifactProblems } from "./artifact-check.ts"
 import { anchorMac } from "./chain.ts"
@@ -36,7 +37,8 @@ export function verifyLog(parts: VerifyParts, id?: string): AuditReport {
     const artifacts = isIntact
       ? artifactProblems(parts.connection, parts.artifactsDirectory, walked.concerned)
       : []
-    const all = [...walked.problems, ...changedAnchors, ...otherDatabases(parts), ...artifacts]
+    const file = isIntact && id === undefined ? damagedPages(parts.connection) : []
+    const all = [...walked.problems, ...changedAnchors, ...otherDatabases(parts), ...artifacts, ...file]
     const problems = all.slice(0, parts.problemsMax)
     return {
       ok: problems.length === 0,
@@ -46,6 +48,25 @@ export function verifyLog(parts: VerifyParts, id?: string): AuditReport {
       problems,
     }
   })
+}
+
+/** An index may be damaged where the events are whole: whoever looks something up by it finds the wrong thing. */
+function damagedPages(connection: Connection): readonly AuditProblem[] {
+  return integrityProblems(connection).map(line => ({
+    stream: null,
+    seq: null,
+    position: null,
+    what: `the database file is damaged: ${oneLine(line, 200)}`,
+  }))
+}
+
+/** What is wrong with the file, in SQLite's words. */
+export function integrityProblems(connection: Connection): readonly string[] {
+  return connection.db
+    .query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)")
+    .all()
+    .map(row => row.integrity_check)
+    .filter(line => line !== "ok")
 }
 
 interface Walked {

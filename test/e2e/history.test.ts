@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite"
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { copyFileSync, existsSync, readdirSync, rmSync, utimesSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runAcode, startAcode } from "../support/acode.ts"
 import { agentWorkspace } from "../support/agent-workspace.ts"
@@ -80,6 +80,21 @@ describe("runs show", () => {
     const full = await acode("runs", "show", latest.id, "--full-output")
     expect(full.stdout.length).toBe(2_688_895)
     expect(full.stdout.endsWith("\n400000\n")).toBe(true)
+  })
+
+  test("names no output that is not kept, and neither does exec", async () => {
+    using other = tempWorkspace()
+    mkdirSync(join(other.configHome, "acode"))
+    const settings = 'schema_version: "1"\nexecution: { audit: { include_output: false } }\n'
+    writeFileSync(join(other.configHome, "acode", "config.yml"), settings)
+    const options = { cwd: other.root, env: other.environment }
+    const given = await runAcode(["exec", "--json", "--", "seq", "1", "400000"], options)
+    const { id, result } = JSON.parse(given.stdout)
+    expect(result.truncation.stdout).toMatchObject({ originalBytes: 2_688_895, artifact: null })
+    expect(result.artifacts).toEqual({ stdout: null, stderr: null })
+    const shown = await runAcode(["runs", "show", id, "--json"], options)
+    expect(JSON.parse(shown.stdout).result).toEqual({ ...result, stdout: "", stderr: "" })
+    expect((await runAcode(["audit", "verify"], options)).exitCode).toBe(0)
   })
 
   test("--context shows what it belongs to", async () => {

@@ -30,7 +30,10 @@ describe("the intent", () => {
     const seen: string[] = []
     const recorder: Recorder = {
       started: () => void seen.push(`started, ${existsSync(join(runner.workspace.root, "made"))}`),
-      finished: () => void seen.push(`finished, ${processesWith(seconds).length}`),
+      finished: record => {
+        seen.push(`finished, ${processesWith(seconds).length}`)
+        return record
+      },
     }
     using runner = testRunner({}, { recorder })
     await runner.sh(`touch made; setsid sleep ${seconds} & sleep 0.05`)

@@ -130,7 +130,7 @@ export function gateRoom(options: GateRoomOptions = {}): GateRoom {
 function later(written: { readonly recorder: Recorder | null }): Recorder {
   return {
     started: intent => written.recorder?.started(intent),
-    finished: (record, outputs) => written.recorder?.finished(record, outputs),
+    finished: (record, outputs) => written.recorder?.finished(record, outputs) ?? record,
   }
 }
 

@@ -48,6 +48,7 @@ export function memoryRecorder(): MemoryRecorder {
       // The log refuses what does not fit the schema, so the tests do as well.
       records.push(ExecutionRecord().parse(record))
       outputs.push(captured)
+      return record
     },
   }
 }
