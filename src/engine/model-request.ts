@@ -1,3 +1,4 @@
+import { replyBudget } from "../domain/pipeline/budget.ts"
 import { replyTokensMax, requestTokensMax } from "../domain/pipeline/settings.ts"
 import type { Stage } from "../domain/pipeline/stage.ts"
 import type { PipelineState } from "../domain/pipeline/state.ts"
@@ -63,7 +64,9 @@ export function modelRequest(
   const counted = (estimated: number) => Math.ceil((fixed + estimated) * tokenScale)
   const { selection } = settings
   const model = selection?.[stage].name ?? settings.model
-  const outputTokensMax = selection === null ? null : replyTokensMax(selection, stage, cutOff[stage])
+  const longest = selection === null ? null : replyTokensMax(selection, stage, cutOff[stage])
+  const left = replyBudget(session.state, counted(tokens))
+  const outputTokensMax = longest === null || left === null ? longest : Math.min(longest, left)
   return {
     request: { stage, replyIndex: replyCount, model, messages, ...offer, outputTokensMax },
     shortened: [...new Set([...missing.parts, ...shortened])],

@@ -3,6 +3,7 @@ import { onceFor } from "../base/once-for.ts"
 import { oneLine } from "../base/text.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import type { Action } from "../domain/pipeline/action.ts"
+import { beyondBudget } from "../domain/pipeline/budget.ts"
 import { isTooLong } from "../domain/pipeline/failed-turn.ts"
 import { ContextTrimmed, ModelRequested, TurnFinished } from "../domain/pipeline/turn-events.ts"
 import { redactJson } from "../domain/redacted-json.ts"
@@ -11,6 +12,7 @@ import { recordJson, recordText } from "../gate/recorded.ts"
 import type { ModelCall, ModelFailure, ModelMessage, ModelReply } from "../provider/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { type FittedRequest, modelRequest } from "./model-request.ts"
+import { escalateNow } from "./perform-stages.ts"
 import { stageView } from "./stage-view.ts"
 import type { StageView } from "./stages/contract.ts"
 
@@ -40,6 +42,8 @@ export async function askModel(
     session.append([tooLong(action, fitted.problem)])
     return
   }
+  const beyond = beyondBudget(session.state, action.stage, fitted.tokensAfter)
+  if (beyond !== null) return escalateNow(parts, beyond)
   const { request } = fitted
   session.append([...trimmedEvents(action, fitted), requestedEvent(parts, action, fitted)])
   parts.faults.reach("agent.asked")

@@ -259,6 +259,41 @@ describe("resume --skip-failed-step", () => {
   })
 })
 
+describe("--max-tokens", () => {
+  /** Each reply of the greeting takes what is listed. */
+  const taking = (...inputs: readonly number[]) =>
+    greeting().map((each, index) => ({ ...each, usage: { input: inputs[index] ?? 0, output: 100 } }))
+
+  test("that a reply goes beyond ends the session, although its work is done and approved", async () => {
+    room.script(...taking(3_000, 3_000, 3_000, 2_500))
+    const run = await room.run("--yes=plan", "--max-tokens", "11000")
+    const reason = String(run.data("session.rested")[0]?.["reason"])
+    expect([run.exitCode, reason]).toEqual([22, expect.stringContaining("than the 11000 allowed")])
+    expect(run.data("escalation.raised")).toMatchObject([{ level: "BudgetLimit", exitCode: 22 }])
+    expect(run.data("session.finished")).toEqual([])
+    // What was paid for is not asked again: the same replies are enough.
+    const more = /--max-tokens (\d+)/.exec(reason)?.[1] ?? ""
+    const resumed = await room.resume("--max-tokens", more)
+    expect([resumed.exitCode, room.file("greeting.txt")]).toEqual([0, "hello\n"])
+    expect(run.data("turn.finished").length + resumed.data("turn.finished").length).toBe(4)
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  test("stops before a request that would go beyond it", async () => {
+    room.script(...taking(5_000, 5_000, 5_000, 5_000))
+    const run = await room.run("--yes=plan", "--max-tokens", "11000")
+    expect([run.exitCode, run.data("model.requested").length]).toEqual([22, 2])
+    expect(run.data("session.rested")).toMatchObject([
+      { reason: expect.stringMatching(/would take about \d+ tokens, and 800 of the 11000 allowed are left/) },
+    ])
+  })
+
+  test("that is enough changes nothing", async () => {
+    room.script(...taking(1_000, 1_000, 1_000, 1_000))
+    expect((await room.run("--yes=plan", "--max-tokens", "11000")).exitCode).toBe(0)
+  })
+})
+
 describe("--yes=all --ack-danger", () => {
   test("accepts the plan as well", async () => {
     room.script(...greeting())

@@ -68,14 +68,24 @@ describe("a refusal", () => {
 })
 
 describe("a budget", () => {
-  test("also ends where the server reports nothing of what it took", async () => {
+  test("that the first request would exceed is not begun", async () => {
     room = await agentRoom(greeting(), { limits: { tokensMax: 1 } })
     expect(await room.drive()).toMatchObject({
       exitCode: 22,
-      reason: expect.stringMatching(/have taken \d{3,} tokens and 1 are allowed/),
+      reason: expect.stringMatching(/would take about \d{3,} tokens, and 1 of the 1 allowed are left/),
     })
-    expect(room.requests).toHaveLength(1)
-    expect(room.data("turn.finished")).toMatchObject([{ usage: { input: 0, output: 0 } }])
+    expect([room.requests.length, room.data("model.requested").length]).toEqual([0, 0])
+  })
+
+  test("also ends where the server reports nothing of what it took", async () => {
+    room = await agentRoom(greeting(), { limits: { tokensMax: 3_000 } })
+    expect(await room.drive()).toMatchObject({ exitCode: 22, reason: expect.stringContaining("tokens") })
+    const turns = room.data("turn.finished")
+    expect([
+      turns.length > 0,
+      turns.every(({ usage }) => Bun.deepEquals(usage, { input: 0, output: 0 })),
+    ]).toEqual([true, true])
+    expect(room.requests).toHaveLength(turns.length)
   })
 })
 

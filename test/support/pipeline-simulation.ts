@@ -107,8 +107,9 @@ function lateAnswer(state: PipelineState, random: Random, performance: Performan
 function randomResume({ settings }: PipelineState, random: Random): [PipelineSettings, boolean] {
   const cyclesMax = settings.limits.cyclesMax + random.whole(3)
   const turnsMax = settings.limits.turnsMax + random.whole(3)
+  const tokensMax = settings.limits.tokensMax === null ? null : settings.limits.tokensMax + random.whole(300)
   return [
-    { ...settings, planOnly: false, limits: { ...settings.limits, cyclesMax, turnsMax } },
+    { ...settings, planOnly: false, limits: { ...settings.limits, cyclesMax, turnsMax, tokensMax } },
     random.whole(3) === 1,
   ]
 }
@@ -118,6 +119,7 @@ function randomSettings(random: Random): PipelineSettings {
     cyclesMax: random.oneOf([3, 0, 1, 2, 10]),
     turnsMax: random.oneOf([10, 1, 2, 3]),
     stepRetriesMax: random.whole(4),
+    tokensMax: random.oneOf([null, null, 100, 400]),
     // Without it as in a session from before there was this limit.
     modelRetriesMax: random.oneOf([[2], [0], [1], [5], []])[0],
     stageTimeoutMs: { ...defaultLimits.stageTimeoutMs, executor: random.oneOf([null, 60_000]) },

@@ -101,7 +101,8 @@ export class PipelineWatch {
     for (const step of steps) if (step.status === "done") this.doneSteps.add(keyOf(step))
   }
 
-  private completed({ unverified, exitCode }: Rest, { settings, steps }: PipelineState): void {
+  private completed({ unverified, exitCode }: Rest, { settings, steps, spentTokens }: PipelineState): void {
+    if (spentTokens > (settings.limits.tokensMax ?? spentTokens)) this.found("completed beyond its budget")
     const missing = ["planner", "executor", "verifier", "reviewer"].filter(
       stage => !([...this.stagesSincePlan] as string[]).includes(stage),
     )

@@ -1,5 +1,6 @@
 import { unreachable } from "../../base/assert.ts"
 import type { Action } from "./action.ts"
+import { overspent } from "./budget.ts"
 import { completionOf } from "./completion.ts"
 import { escalate } from "./escalation.ts"
 import { nextForExecutor } from "./next-for-executor.ts"
@@ -17,9 +18,11 @@ export function nextAction(state: PipelineState, nowMs: number): Action {
   if (state.rest !== null) return { kind: "rest" }
   if (state.unknownCall !== null) return unknown(state, state.unknownCall)
   if (state.stage === null) return enter(state)
+  const beyond = overspent(state, state.stage.stage)
+  if (beyond !== null) return beyond
   const action = nextInStage(state, state.stage)
   if (!timed.has(action.kind)) return action
-  return late(state, state.stage, nowMs) ?? spent(state, state.stage, action) ?? action
+  return late(state, state.stage, nowMs) ?? action
 }
 
 function nextInStage(state: PipelineState, run: StageRun): Action {
@@ -75,16 +78,6 @@ function late(state: PipelineState, { stage }: StageRun, nowMs: number): Action 
 /** A model that is slow once is slow always: without the second way it would be late in the next session as well. */
 function moreTime(flag: string, key: string): string {
   return `give it more time: acode resume --${flag} SECONDS; and every session: acode config set ${key} SECONDS`
-}
-
-/** Asked before each request, so that a session never goes beyond what it may take by more than one of them. */
-function spent({ spentTokens, settings }: PipelineState, { stage }: StageRun, action: Action): Action | null {
-  const { tokensMax } = settings.limits
-  if (action.kind !== "askModel" || tokensMax === null || spentTokens < tokensMax) return null
-  return escalate(stage, "Unrecoverable", 22, {
-    reason: `the models of the session have taken ${spentTokens} tokens and ${tokensMax} are allowed`,
-    advice: "allow more: acode resume --max-tokens N",
-  })
 }
 
 function isOver(deadlineMs: number | null, nowMs: number): boolean {

@@ -43,15 +43,22 @@ describe("a session", () => {
     })
   })
 
-  test("asks no model any more when it has taken all the tokens it may take", () => {
+  test("does nothing more once it has taken more tokens than it may take", () => {
     const session = atPlanner(settingsOf({ tokensMax: 100 }))
     const useless = (turn: number, input: number) =>
       replied({ stage: "planner", turn, problems: ["no JSON"], usage: { input, output: 9 } })
     expect(session.add(useless(1, 40)).next()).toMatchObject({ kind: "askModel" })
     expect(session.add(useless(2, 200)).next()).toMatchObject({
+      ...{ kind: "escalate", exitCode: 22, level: "BudgetLimit", status: null },
+      reason: "the session has taken 258 tokens, 158 more than the 100 allowed",
+      advice: "allow more: acode resume --max-tokens 516",
+    })
+    const reviewed = atReviewer(settingsOf({ tokensMax: 20 }))
+    expect(
+      reviewed.add(replied({ stage: "reviewer", answer: { decision: "approve", summary: "" } })).next(),
+    ).toMatchObject({
       kind: "escalate",
-      exitCode: 22,
-      advice: "allow more: acode resume --max-tokens N",
+      level: "BudgetLimit",
     })
   })
 
