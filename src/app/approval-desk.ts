@@ -34,6 +34,8 @@ export interface DeskParts {
   readonly prompt: ApprovalPrompt
   /** What becomes of a question that nobody here can answer. */
   readonly whenNobody: "deny" | "rest"
+  /** How long a question waits for an answer; null waits for ever. */
+  readonly timeoutMs: number | null
   /** For what the person at the prompt is told when it is taken from them. */
   readonly notice: (text: string) => void
   /** Who sits at this terminal. */
@@ -54,11 +56,14 @@ export function approvalDesk(parts: DeskParts): ApprovalDesk {
       const question = { approval: recorded(parts, approvalId), options }
       if (signal?.aborted) return stopped(question.approval, parts.clock).reply
       const waiting = Promise.withResolvers<Settlement>()
+      const askedMs = parts.clock.monotonicMs()
       const dismissal = new AbortController()
       const look = () => {
         try {
-          const settled = settlementOf(recorded(parts, approvalId), parts.clock)
+          const settled = settlementOf(recorded(parts, approvalId), parts)
+          const isLate = parts.clock.monotonicMs() - askedMs >= (parts.timeoutMs ?? Number.POSITIVE_INFINITY)
           if (settled !== null) waiting.resolve(settled)
+          else if (isLate) waiting.resolve(expired(question.approval, parts.clock, parts.timeoutMs))
         } catch (error) {
           waiting.reject(error)
         }
@@ -114,17 +119,17 @@ function record(parts: DeskParts, approvalId: string, given: PromptedAnswer): Se
     return { reply: answeredReply(answered, given.answer), notice: null }
   } catch (error) {
     if (!(error instanceof Failure) || error.report.code !== "ACODE-APPR-002") throw error
-    const settled = settlementOf(recorded(parts, approvalId), parts.clock)
+    const settled = settlementOf(recorded(parts, approvalId), parts)
     if (settled === null) throw error
     return settled
   }
 }
 
 /** How a request that is no longer open was settled; null while it is open. */
-function settlementOf(approval: ApprovalSummary, clock: Clock): Settlement | null {
+function settlementOf(approval: ApprovalSummary, { clock }: DeskParts): Settlement | null {
   const { state, expiresAt, answeredBy } = approval
   const isExpired = expiresAt !== null && clock.now() >= Date.parse(expiresAt)
-  if (state === "expired" || (state === "open" && isExpired)) return expired(approval, clock)
+  if (state === "expired" || (state === "open" && isExpired)) return expired(approval, clock, null)
   if (state === "open") return null
   if (state === "abandoned") return stopped(approval, clock)
   const notice = `answered at another terminal by ${printable(answeredBy ?? "somebody")}: ${state}`
@@ -149,9 +154,10 @@ function answeredReply(approval: ApprovalSummary, answer: ApprovalAnswer): Appro
   }
 }
 
-function expired(approval: ApprovalSummary, clock: Clock): Settlement {
-  const reason = "nobody answered in time"
-  return { reply: unanswered(approval, "refused", reason, clock), notice: reason }
+/** A clock that was set says nothing about how long it was waited. */
+function expired(approval: ApprovalSummary, clock: Clock, waitedMs: number | null): Settlement {
+  const reason = waitedMs === null ? "nobody answered in time" : `nobody answered within ${waitedMs / 1000} s`
+  return { reply: { ...unanswered(approval, "refused", reason, clock), isExpired: true }, notice: reason }
 }
 
 function stopped(approval: ApprovalSummary, clock: Clock): Settlement {

@@ -32,7 +32,9 @@ export function approvalsSection() {
         .min(0)
         .max(604_800)
         .default(defaults.timeout_seconds)
-        .describe("How long a question waits for an answer before it counts as refused; 0 waits for good."),
+        .describe(
+          "How long a question waits for an answer; 0 waits for ever. Then an action is refused, or left open where non_interactive is rest, and a question about a plan or a review lets the session rest with exit code 10.",
+        ),
     })
     .prefault({})
     .describe("What acode asks before it acts, when neither a rule nor an approved plan says otherwise.")

@@ -18,6 +18,7 @@ import { processIdentity } from "../store/process-identity.ts"
 import type { PlanApproval } from "../store/session/contract.ts"
 import { readGitState } from "../workspace/git.ts"
 import { type ApprovalPrompt, approvalDesk } from "./approval-desk.ts"
+import { toApprovalSettings } from "./config-settings.ts"
 import { collectOld } from "./old-checkpoints.ts"
 import { recordedOutputs } from "./own-outputs.ts"
 import { authorizationOf } from "./plan-authorization.ts"
@@ -85,7 +86,9 @@ async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanResult>
   try {
     await start(wiring, store, session, lane, authorization)
     const { workspace } = await wiring.workspace()
-    const gate = await wireGate(wiring, session, deskOf(wiring, store, request), request.notice)
+    const { timeoutMs } = toApprovalSettings((await wiring.config()).values)
+    const desk = deskOf(wiring, store, request, timeoutMs)
+    const gate = await wireGate(wiring, session, desk, request.notice)
     const { clock, faults } = wiring
     return await runPlan({ log: session, gate, workspace, clock, faults }, lane, watcher, signal)
   } finally {
@@ -94,11 +97,16 @@ async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanResult>
   }
 }
 
-function deskOf(wiring: Wiring, store: Store, request: PlanRunRequest): ApprovalDesk {
+function deskOf(
+  wiring: Wiring,
+  store: Store,
+  request: PlanRunRequest,
+  timeoutMs: number | null,
+): ApprovalDesk {
   const { isInteractive, prompt, notice } = request
   const { approvals } = store
   return approvalDesk({
-    ...{ approvals, isInteractive, prompt, notice, by: userName(), clock: wiring.clock },
+    ...{ approvals, isInteractive, prompt, notice, by: userName(), clock: wiring.clock, timeoutMs },
     // A plan run is never taken up again, so a question that stays open would never be of use.
     whenNobody: "deny",
   })

@@ -18,7 +18,7 @@ import { textChanges } from "../workspace/change/changes.ts"
 import type { AgentSurface } from "./agent-surface.ts"
 import { approvalDesk } from "./approval-desk.ts"
 import type { Config } from "./config-schema.ts"
-import { toApprovalSettings } from "./config-settings.ts"
+import { type ApprovalSettings, toApprovalSettings } from "./config-settings.ts"
 import { toProjectCommands } from "./config-verification.ts"
 import { checkContextGlobs } from "./context-globs.ts"
 import { externalCallLog } from "./model/external-call-log.ts"
@@ -60,7 +60,7 @@ export async function wireAgent(
   const { clock, faults } = wiring
   const { artifacts, executions } = store
   const session = openLiveSession(driven, store.log, contentsOf(artifacts), surface.onEvent, known)
-  const desk = deskFor(store, surface, clock, toApprovalSettings(values).nonInteractive)
+  const desk = deskFor(store, surface, clock, toApprovalSettings(values))
   checkContextGlobs(workspace, settings, known?.settings, surface.notice)
   const calls = externalCallLog(clock)
   const model = await wireProvider({
@@ -140,9 +140,12 @@ function deskFor(
   { approvals }: Store,
   { isInteractive, prompt, notice }: AgentSurface,
   clock: Clock,
-  whenNobody: "deny" | "rest",
+  { nonInteractive: whenNobody, timeoutMs }: ApprovalSettings,
 ): ApprovalDesk {
-  return approvalDesk({ approvals, isInteractive, prompt, notice, by: userName(), clock, whenNobody })
+  return approvalDesk({
+    ...{ approvals, isInteractive, prompt, notice, by: userName(), clock },
+    ...{ whenNobody, timeoutMs },
+  })
 }
 
 function answerIn({ approvals }: Store, approvalId: string): RecordedAnswer | null {

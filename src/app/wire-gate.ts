@@ -56,7 +56,6 @@ export async function wireGate(
     decide: policy.decide,
     policyVersion: policy.policyVersion,
     approvals,
-    approvalTimeoutMs: null,
     artifacts: store.artifacts,
     redactor,
     fingerprint: store.fingerprint,

@@ -97,17 +97,19 @@ function questionIn({ session }: AgentParts, approvalId: string): Question {
 type Question = NewEvent<typeof ApprovalRequested>["data"]
 
 async function put(parts: AgentParts, request: Question, signal: AbortSignal): Promise<void> {
-  if (!parts.desk.isStaffed) {
-    const reason = `waiting for an answer: acode approve ${request.approvalId}, then acode resume`
-    const unverified = isUnverified(parts.session.state)
-    const rest = { state: "AWAITING_APPROVAL" as const, reason, exitCode: 10, unverified }
-    parts.session.append([newEvent(SessionRested, rest)])
-    return
-  }
+  if (!parts.desk.isStaffed) return restFor(parts, request, "waiting for an answer")
   const reply = await parts.desk.ask(request, signal)
+  // The question itself has no end: whoever comes back later answers it then.
+  if (reply.isExpired === true) return restFor(parts, request, reply.reason ?? "nobody answered in time")
   // Interrupted while nobody had answered: the question stays open.
   if (signal.aborted && reply.by === "nobody") return
   take(parts, request.approvalId, reply)
+}
+
+function restFor({ session }: AgentParts, { approvalId }: Question, why: string): void {
+  const reason = `${why}: acode approve ${approvalId}, then acode resume`
+  const unverified = isUnverified(session.state)
+  session.append([newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified })])
 }
 
 /** The answer stands in a stream of its own; the session takes it over, so that its fold knows it. */

@@ -45,12 +45,20 @@ export async function ask(
   if (!parts.approvals.isStaffed) {
     if (parts.approvals.whenNobody === "rest") return left(declared.operation, [...opening, asked])
     const ending = notDone("refused", "refused", nobodyThere(declared.operation))
-    return { kind: "ended", ending, events: [...opening, asked, unanswered(parts, data.approvalId)] }
+    return {
+      kind: "ended",
+      ending,
+      events: [...opening, asked, unanswered(parts, data.approvalId, "nobody is there to answer")],
+    }
   }
   parts.log.append([...opening, asked])
   parts.faults.reach("gate.asked")
   try {
-    return await useAnswer(parts, question, await parts.approvals.ask(data, request.signal), [])
+    const reply = await parts.approvals.ask(data, request.signal)
+    if (reply.isExpired === true && parts.approvals.whenNobody === "rest") return left(declared.operation, [])
+    // Nobody's answer is in the question's own stream, so it is written down here.
+    const late = reply.isExpired === true ? [unanswered(parts, data.approvalId, reply.reason)] : []
+    return await useAnswer(parts, question, reply, late)
   } catch (error) {
     // The question is in the log by now: whoever ends the call must not write it there a second time.
     return { kind: "ended", ending: failedBy(error, "notDone"), events: [] }
@@ -85,7 +93,7 @@ function left(operation: string, events: readonly NewEvent[]): Answer {
 
 function requestOf(parts: GateParts, question: Question) {
   const { callId, request, declared, prepared, decision } = question
-  const { redactor, clock, approvalTimeoutMs: timeoutMs } = parts
+  const { redactor } = parts
   const isConfirmation = decision.decision !== "ask"
   return {
     approvalId: parts.ids.next("apr"),
@@ -101,7 +109,8 @@ function requestOf(parts: GateParts, question: Question) {
     rule: isConfirmation ? "plan.requires_confirmation" : decision.rule,
     preview: recordText(redactor.redactText(prepared.preview), parts.artifacts),
     subjectHash: approvalHash(subjectOf(parts, prepared, question)),
-    expiresAt: timeoutMs === null ? null : toIso(clock.now() + timeoutMs),
+    // The desk measures how long it waits, by a clock that nobody sets; its end is an answer of nobody.
+    expiresAt: null,
     options: request.isGrantedAsWritten
       ? ["approve", "deny", "stop"]
       : ["approve", "deny", "skip", "modify", "stop"],
@@ -127,13 +136,13 @@ function subjectOf(
   }
 }
 
-function unanswered(parts: GateParts, approvalId: string): NewEvent {
+function unanswered(parts: GateParts, approvalId: string, reason: string | null): NewEvent {
   return newEvent(ApprovalAnswered, {
     approvalId,
     answer: "refused",
     by: "nobody",
     via: "nobody",
-    reason: "nobody is there to answer",
+    reason,
     expiresAt: toIso(parts.clock.now()),
   })
 }
@@ -147,11 +156,11 @@ function nobodyThere(operation: string): CallError {
   }
 }
 
-function refusal({ answer, by, reason }: ApprovalReply, operation: string): Ending {
+function refusal({ answer, by, reason, isExpired }: ApprovalReply, operation: string): Ending {
   const said = reason === null ? "" : `: ${reason}`
   const error = {
     code: "ACODE-EXEC-005",
-    message: `${by} refused: ${operation}${said}`,
+    message: isExpired === true ? `not approved${said}: ${operation}` : `${by} refused: ${operation}${said}`,
     where: null,
     hint: null,
   }

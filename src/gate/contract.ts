@@ -99,8 +99,6 @@ export interface GateParts {
   readonly decide: (effects: readonly Effect[], grant: Grant) => Promise<Decision>
   readonly policyVersion: string
   readonly approvals: ApprovalDesk
-  /** How long a question stays open; null for as long as somebody is there. */
-  readonly approvalTimeoutMs: number | null
   readonly artifacts: ArtifactStore
   readonly redactor: Redactor
   /** A keyed hash, so that what is hashed cannot be guessed from it. */
@@ -151,6 +149,8 @@ export interface ApprovalReply {
   readonly answer: ApprovalAnswer
   readonly by: string
   readonly reason: string | null
+  /** Nobody answered for as long as a question waits. */
+  readonly isExpired?: true
   /** As it is in the log, to be checked against what is about to be done. */
   readonly approval: Approval
 }

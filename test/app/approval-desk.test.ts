@@ -56,7 +56,7 @@ function hand() {
 function deskParts(store: Store, parts: Partial<DeskParts> & Pick<DeskParts, "prompt" | "clock">) {
   const notices: string[] = []
   const notice = (text: string) => void notices.push(text)
-  const usual = { isInteractive: true, whenNobody: "deny" as const, by: "ada" }
+  const usual = { isInteractive: true, whenNobody: "deny" as const, timeoutMs: null, by: "ada" }
   return { parts: { approvals: store.approvals, ...usual, notice, ...parts }, notices }
 }
 
@@ -191,6 +191,26 @@ describe("a request that nobody answers", () => {
     expect(state.dismissed).toBe(true)
     expect(notices).toEqual(["nobody answered in time"])
     expect(place.store.log.read(approvalId)).toEqual([])
+  })
+
+  test("is refused after the time a question waits, whatever the clock on the wall says", async () => {
+    using place = asked()
+    const { prompt, state } = silentPrompt()
+    const { repeat, tick } = hand()
+    const { parts, notices } = deskParts(place.store, {
+      ...{ prompt, repeat, clock: place.clock, timeoutMs: 60_000 },
+    })
+    const waiting = approvalDesk(parts).ask(place.request, null)
+    place.clock.jump(3_600_000)
+    place.clock.advance(59_999)
+    tick()
+    expect(state.dismissed).toBe(false)
+    place.clock.advance(1)
+    tick()
+    expect(await waiting).toMatchObject({ answer: "refused", by: "nobody", isExpired: true })
+    expect([state.dismissed, notices]).toEqual([true, ["nobody answered within 60 s"]])
+    // It may still be answered: whether it is of use is up to whoever asked.
+    expect(place.store.approvals.find(approvalId)).toMatchObject({ state: "open" })
   })
 
   test("is refused too when the prompt is answered too late", async () => {

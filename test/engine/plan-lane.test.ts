@@ -184,6 +184,7 @@ test("an interruption while a person is asked is 130, with nothing done", async 
           approvals: made.store.approvals,
           isInteractive: true,
           whenNobody: "deny",
+          timeoutMs: null,
           prompt: (_, dismissed) => {
             const answer = Promise.withResolvers<null>()
             dismissed.addEventListener("abort", () => answer.resolve(null))

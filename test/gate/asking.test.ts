@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
+import { approvalDesk } from "../../src/app/approval-desk.ts"
+import { systemClock } from "../../src/base/clock.ts"
 import { ApprovalAnswered, ApprovalRequested, ToolCallStarted } from "../../src/domain/call-events.ts"
 import { Failure } from "../../src/domain/failure.ts"
 import type { ApprovalDesk, ApprovalReply } from "../../src/gate/contract.ts"
@@ -16,6 +18,25 @@ const write = { path: "a.txt", content: "new\n" }
 function staffed(desk: GateRoomOptions["desk"], more: GateRoomOptions = {}): GateRoom {
   room = gateRoom({ files, ...(desk === undefined ? {} : { desk }), ...more })
   return room
+}
+
+/** The desk of the product, at which nobody answers for as long as a question waits. */
+function unanswered({ store }: GateRoom): ApprovalDesk {
+  const passes = (_everyMs: number, look: () => void) => {
+    const timer = setInterval(() => {
+      now += 1_000
+      look()
+    }, 1)
+    return () => clearInterval(timer)
+  }
+  let now = 0
+  return approvalDesk({
+    ...{ approvals: store.approvals, isInteractive: true, whenNobody: "deny", timeoutMs: 5_000 },
+    prompt: (_, dismissed) =>
+      new Promise(resolve => dismissed.addEventListener("abort", () => resolve(null))),
+    ...{ notice: () => undefined, by: "ada", repeat: passes },
+    clock: { ...systemClock, monotonicMs: () => now },
+  })
 }
 
 describe("when nobody is there", () => {
@@ -125,11 +146,22 @@ describe("when somebody is there", () => {
     expect(await room.call("write_file", write)).toMatchObject({ waitMs: 5_000, durationMs: 0 })
   })
 
-  test("the question can end by itself", async () => {
-    const clock = fixedClock()
-    staffed(answering("granted"), { clock, approvalTimeoutMs: 60_000 })
-    await room.call("write_file", write)
-    expect(room.data(ApprovalRequested)).toMatchObject([{ expiresAt: "2026-01-02T03:05:05.678Z" }])
+  test("the answer of nobody is written down with the outcome, and the model is told", async () => {
+    staffed(unanswered)
+    const settled = await room.call("write_file", write)
+    expect(settled).toMatchObject({ outcome: "refused", certainty: "notDone", cause: "refused" })
+    expect(settled.error?.message).toBe("not approved: nobody answered within 5 s: write a.txt")
+    expect(room.data(ApprovalAnswered)).toMatchObject([
+      { answer: "refused", by: "nobody", via: "nobody", reason: "nobody answered within 5 s" },
+    ])
+    expect(room.commits.at(-1)).toEqual(["approval.answered", "tool_call.settled"])
+  })
+
+  test("and where the session rests for answers the question stays open", async () => {
+    staffed(made => ({ ...unanswered(made), whenNobody: "rest" }))
+    const settled = await room.call("write_file", write)
+    expect(settled).toMatchObject({ outcome: "interrupted", certainty: "notDone", cause: "awaiting" })
+    expect(room.data(ApprovalAnswered)).toEqual([])
   })
 })
 

@@ -42,7 +42,6 @@ export interface GateRoomOptions {
   readonly faults?: (room: GateRoom) => Faults
   readonly clock?: Clock
   readonly secretValues?: readonly string[]
-  readonly approvalTimeoutMs?: number
   readonly sandbox?: SandboxChoice
   readonly limits?: Partial<ToolLimits>
   readonly checkpointLimits?: Partial<CheckpointLimits>
@@ -114,7 +113,6 @@ export function gateRoom(options: GateRoomOptions = {}): GateRoom {
       answeredBefore: () => null,
       ask: () => Promise.reject(new Error("nobody is to be asked")),
     },
-    approvalTimeoutMs: options.approvalTimeoutMs ?? null,
     artifacts: store.artifacts,
     redactor,
     fingerprint: store.fingerprint,
@@ -244,6 +242,7 @@ export function answering(
         approvals: room.store.approvals,
         isInteractive: true,
         whenNobody: "deny",
+        timeoutMs: null,
         prompt: async () => {
           meanwhile(room)
           return { answer, reason: answer === "refused" ? "not today" : null }
