@@ -2,6 +2,7 @@ import { relative, resolve } from "node:path"
 import { ApprovalRequested } from "../domain/call-events.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
 import type { SessionEvent } from "../domain/session-view.ts"
+import type { DiffStat } from "../engine/diffstat.ts"
 import type { Store, StoredEvent } from "../store/contract.ts"
 import type { EvidenceHistory } from "../store/evidence/contract.ts"
 import type {
@@ -21,6 +22,8 @@ export interface HistoryVerbs {
   sessions(): Promise<SessionHistory | null>
   /** The events of one session and the answers to what it asked, oldest first and numbered from 1. */
   sessionEvents(id: string): Promise<readonly SessionEvent[]>
+  /** What a session changed in the workspace, counted from the copies of what was there before. */
+  diffStat(sessionId: string): Promise<DiffStat>
   approvals(): Promise<ApprovalHistory | null>
   /** Records the answer of the person who runs acode. ACODE-APPR-001 when nothing asks, -002 when it is too late. */
   answer(answer: Pick<AnswerToApproval, "approvalId" | "answer" | "reason">): Promise<ApprovalSummary>
@@ -29,6 +32,8 @@ export interface HistoryVerbs {
   recordedPath(typed: string): string
 }
 
+const noChanges: DiffStat = { files: [], total: { files: 0, added: 0, removed: 0, uncounted: 0 } }
+
 export function historyVerbs(wiring: Wiring): HistoryVerbs {
   return {
     idOf: async (typed, kind) => recordedId(await wiring.existingStore(), typed, kind),
@@ -36,6 +41,12 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
     sessionEvents: async id => {
       const store = await wiring.existingStore()
       return store === null ? [] : eventsOf(store, id)
+    },
+    diffStat: async id => {
+      const store = await wiring.existingStore()
+      if (store === null) return noChanges
+      // Loaded when it is asked for: it brings the schemas of the events along.
+      return (await import("./wire-diffstat.ts")).sessionDiffStat(wiring, store, id)
     },
     approvals: async () => (await wiring.existingStore())?.approvals ?? null,
     answer: async answer => {

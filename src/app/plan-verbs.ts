@@ -7,7 +7,7 @@ import { planFailure } from "../domain/plan-problem.ts"
 import { resourcesOf } from "../domain/plan-resources.ts"
 import { SessionStarted, SessionUndone } from "../domain/session-events.ts"
 import { type PlanWatcher, type RunnablePlan, runPlan } from "../engine/plan-lane.ts"
-import type { PlanResult } from "../engine/plan-result.ts"
+import type { PlanReport } from "../engine/plan-result.ts"
 import { driveSession } from "../engine/session-log.ts"
 import { planUndo, type Undone, type UndoPlan, undo } from "../engine/undo.ts"
 import type { ApprovalDesk, SessionLog } from "../gate/contract.ts"
@@ -24,12 +24,13 @@ import { recordedOutputs } from "./own-outputs.ts"
 import { authorizationOf } from "./plan-authorization.ts"
 import { userName } from "./user-name.ts"
 import type { Wiring } from "./wire.ts"
+import { sessionDiffStat } from "./wire-diffstat.ts"
 import { wireGate } from "./wire-gate.ts"
 
 /** The plan lane: approve exactly this plan, run exactly this plan, put back what a run changed. */
 export interface PlanVerbs {
   approvePlan(plan: Plan, forMs: number): Promise<PlanApproval>
-  runPlan(request: PlanRunRequest): Promise<PlanResult>
+  runPlan(request: PlanRunRequest): Promise<PlanReport>
   /** What undoing a session would do; changes nothing. */
   previewUndo(sessionId: string): Promise<UndoPlan>
   undo(sessionId: string): Promise<Undone>
@@ -73,7 +74,7 @@ async function approve(wiring: Wiring, plan: Plan, forMs: number): Promise<PlanA
   return approval
 }
 
-async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanResult> {
+async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanReport> {
   const { plan, watcher, signal } = request
   wiring.stopping = signal
   const lane = runnable(plan, request.where)
@@ -90,7 +91,8 @@ async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanResult>
     const desk = deskOf(wiring, store, request, timeoutMs)
     const gate = await wireGate(wiring, session, desk, request.notice)
     const { clock, faults } = wiring
-    return await runPlan({ log: session, gate, workspace, clock, faults }, lane, watcher, signal)
+    const result = await runPlan({ log: session, gate, workspace, clock, faults }, lane, watcher, signal)
+    return { ...result, changes: await sessionDiffStat(wiring, store, session.sessionId) }
   } finally {
     session.release()
     store.anchor()

@@ -1,9 +1,10 @@
 import type { ApprovalPrompt } from "../app/approval-desk.ts"
 import { oneLine } from "../base/text.ts"
 import type { PlannedStep, PlanWatcher } from "../engine/plan-lane.ts"
-import type { PlanResult, StepResult } from "../engine/plan-result.ts"
+import type { PlanReport, StepResult } from "../engine/plan-result.ts"
 import type { CliContext } from "./context.ts"
 import { defineCommand } from "./definition.ts"
+import { diffStatLines } from "./diffstat-text.ts"
 import { durationText, shortId } from "./format.ts"
 import { interruption } from "./interruption.ts"
 import type { Output } from "./output.ts"
@@ -90,13 +91,14 @@ function tellFailure(result: StepResult, output: Output): void {
 
 const tailLines = 10
 
-function tellEnd(result: PlanResult, output: Output): void {
+function tellEnd(result: PlanReport, output: Output): void {
   const { status, step_results: steps, session_id: session } = result
   const done = steps.filter(({ success }) => success).length
   const head = status === "Completed" ? output.green("completed") : output.red("failed")
   output.line(
     `${head}: ${done} of ${steps.length} steps that ran succeeded, in ${durationText(result.wall_ms)}`,
   )
+  for (const line of diffStatLines(result.changes)) output.line(line)
   output.line(
     output.dim(
       `session ${session}  (acode session show ${shortId(session)}, acode session undo ${shortId(session)})`,

@@ -5,8 +5,10 @@ import { readYes } from "../app/policy-yes.ts"
 import { systemClock } from "../base/clock.ts"
 import { printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
+import { SessionFinished, SessionRested } from "../domain/session-events.ts"
 import type { SessionEvent } from "../domain/session-view.ts"
 import type { CliContext } from "./context.ts"
+import { diffStatLines } from "./diffstat-text.ts"
 import { eventLine } from "./event-line.ts"
 import { shortId } from "./format.ts"
 import { twoStepInterruption } from "./interruption.ts"
@@ -48,6 +50,7 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
     every,
   })
   const { script, record, replay } = flags
+  using ending = heldEnding(line => show(() => output.line(line)))
   const end = await begin({
     model: { script, record, replay },
     isInteractive: isInteractive(context),
@@ -58,8 +61,9 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
       show(() => {
         streamed.endLine()
         live.after(event)
+        ending.tell()
         if (json) output.jsonLine(eventLine(event.stream, event))
-        else for (const line of teller.tell(event.stream, event)) output.line(line)
+        else ending.add(event, teller.tell(event.stream, event))
       }),
     onText: text => {
       live.heard(text)
@@ -69,8 +73,36 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
     waits: flags.wait,
     onWaiting: running => live.awaits(ownerText(running)),
   })
+  if (!json && !quiet) {
+    const changes = await (await context.service()).diffStat(end.sessionId)
+    for (const line of diffStatLines(changes)) show(() => output.line(line))
+  }
+  ending.tell()
   assertNothingLost()
   return end.exitCode
+}
+
+/** Holds back how a session ended until it is told what it changed: what to type next comes last. */
+function heldEnding(print: (line: string) => void): HeldEnding {
+  let held: readonly string[] = []
+  const tell = (): void => {
+    const lines = held
+    held = []
+    for (const line of lines) print(line)
+  }
+  return {
+    tell,
+    add: ({ type }: SessionEvent, lines: readonly string[]): void => {
+      held = lines
+      if (type !== SessionFinished.type && type !== SessionRested.type) tell()
+    },
+    [Symbol.dispose]: tell,
+  }
+}
+
+interface HeldEnding extends Disposable {
+  add(event: SessionEvent, lines: readonly string[]): void
+  tell(): void
 }
 
 function ownerText(running: Parameters<NonNullable<AgentSurface["onWaiting"]>>[0]): string {

@@ -21,8 +21,9 @@ export const sessionShow = defineCommand({
     const { prices } = (await app.config()).values.model
     const usage = view.pipeline === null ? null : wholeUsage(view.pipeline.usage)
     const tokens = usage === null ? null : { ...usage, cost: costOf(usage, prices) }
-    if (globals.json) output.json({ ...view, tokens })
-    for (const line of sessionLines(view, prices)) output.line(line)
+    const changes = await app.diffStat(id)
+    if (globals.json) output.json({ ...view, tokens, changes })
+    for (const line of sessionLines(view, prices, changes)) output.line(line)
     return 0
   },
 })

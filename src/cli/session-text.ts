@@ -4,7 +4,9 @@ import { externalCallLines } from "../domain/external-call-list.ts"
 import type { PipelineView } from "../domain/pipeline/pipeline-view.ts"
 import type { ApprovalView, SessionView, StepView } from "../domain/session-view.ts"
 import type { FileChange } from "../domain/tool-call.ts"
+import type { DiffStat } from "../engine/diffstat.ts"
 import { certaintyText } from "./certainty-text.ts"
+import { diffStatLines } from "./diffstat-text.ts"
 import { answerLines, durationText, shortId } from "./format.ts"
 import { pipelineLines } from "./pipeline-text.ts"
 import { modelLines, type Prices, usageLines } from "./usage-text.ts"
@@ -12,15 +14,25 @@ import { modelLines, type Prices, usageLines } from "./usage-text.ts"
 const changesMax = 20
 
 /** A session for people: first how it ended, then step by step what was done and what is known about it. */
-export function sessionLines(view: SessionView, prices: Prices): readonly string[] {
+export function sessionLines(
+  view: SessionView,
+  prices: Prices,
+  changes: DiffStat | null = null,
+): readonly string[] {
   const stepless = view.calls.filter(call => !view.steps.some(step => isCallOf(step, call)))
   return [
     ...headLines(view),
+    ...(changes === null ? [] : changedLines(changes)),
     ...(view.pipeline === null ? [] : modelTexts(view.pipeline, prices)),
     ...(view.pipeline === null ? [] : pipelineLines(view.pipeline)),
     ...view.steps.flatMap(step => stepLines(step, view)),
     ...stepless.flatMap(call => callLines(call, view, false)),
   ]
+}
+
+function changedLines(changes: DiffStat): readonly string[] {
+  const lines = diffStatLines(changes)
+  return lines.length === 0 ? [] : ["  changed", ...lines.map(line => `   ${line}`)]
 }
 
 function modelTexts({ models, usage, externalCalls }: PipelineView, prices: Prices): readonly string[] {

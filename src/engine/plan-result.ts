@@ -3,6 +3,7 @@ import type { ConcreteStep } from "../domain/plan.ts"
 import { planCodeOf } from "../domain/plan-codes.ts"
 import type { CallError, Diagnostic } from "../domain/tool-call.ts"
 import type { CallCause, SettledCall } from "../gate/contract.ts"
+import type { DiffStat } from "./diffstat.ts"
 
 /** What a plan run gives back, as JSON: the names are those of the plan format. */
 export interface PlanResult {
@@ -16,6 +17,11 @@ export interface PlanResult {
   readonly tool_ms: number
   readonly wait_ms: number
   readonly exit_code: number
+}
+
+/** The same with what the run changed, which is counted when it has ended. */
+export interface PlanReport extends PlanResult {
+  readonly changes: DiffStat
 }
 
 export interface StepResult {

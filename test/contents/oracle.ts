@@ -75,6 +75,44 @@ export class OracleDirectory implements Disposable {
   }
 }
 
+/** A repository beside a directory, which git compares with it; in the directory itself there is nothing of it. */
+export class OracleRepository {
+  private readonly git: readonly string[]
+
+  constructor(
+    { path }: OracleDirectory,
+    private readonly root: string,
+  ) {
+    const directory = join(path, "repository")
+    this.git = ["git", `--git-dir=${directory}`, `--work-tree=${root}`, "-c", "core.quotepath=false"]
+    output([...this.git, "init", "-q"], root)
+    writeFileSync(join(directory, "info/exclude"), "/.agent/\n")
+    this.commit()
+  }
+
+  /** Lines added and removed since the last time, by path; null for what git takes for binary. */
+  changes(): ReadonlyMap<string, readonly [added: number | null, removed: number | null]> {
+    output([...this.git, "add", "-A"], this.root)
+    const argv = ["diff", "--cached", "--no-renames", "--minimal", "--numstat", "-z"]
+    const rows = output([...this.git, ...argv, "HEAD"], this.root)
+      .toString("utf8")
+      .split("\0")
+    const numbered = (text: string | undefined) => (text === "-" ? null : Number(text))
+    return new Map(
+      rows.slice(0, -1).map(row => {
+        const [added, removed, ...path] = row.split("\t")
+        return [path.join("\t"), [numbered(added), numbered(removed)] as const]
+      }),
+    )
+  }
+
+  commit(): void {
+    const identity = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid"]
+    output([...this.git, "add", "-A"], this.root)
+    output([...this.git, ...identity, "commit", "-q", "--allow-empty", "-m", "next"], this.root)
+  }
+}
+
 /** Where two contents part, for a message of one line. */
 export function difference(expected: Uint8Array, found: Uint8Array): string | null {
   if (Buffer.compare(expected, found) === 0) return null

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import type { DiffStat } from "../../src/engine/diffstat.ts"
 import type { Random } from "../soak/random.ts"
 import { check } from "../support/checker.ts"
 import { planWorkspace } from "../support/plan-workspace.ts"
-import { difference, OracleDirectory } from "./oracle.ts"
+import { difference, OracleDirectory, OracleRepository } from "./oracle.ts"
 import { copyRealFiles, manifestOf, RealTree } from "./real-tree.ts"
 
 export interface RealTreeRun {
@@ -20,6 +21,7 @@ export async function realTreeViolations(run: RealTreeRun, random: Random): Prom
   const { root } = room.workspace
   const paths = copyRealFiles(root, run.files, random)
   const first = manifestOf(root)
+  const repository = new OracleRepository(oracle, root)
   const tree = new RealTree(root, paths, oracle, random)
   const found: string[] = []
   const sessions: string[] = []
@@ -42,6 +44,8 @@ export async function realTreeViolations(run: RealTreeRun, random: Random): Prom
       if (problem !== null) found.push(`plan ${done}, step ${index + 1}: ${problem}`)
     }
     found.push(...contentViolations(root, tree, `plan ${done}`))
+    found.push(...statViolations(result.changes, repository).map(problem => `plan ${done}: ${problem}`))
+    repository.commit()
   }
   for (const session of sessions.reverse()) {
     const { exitCode, stderr } = await room.acode("session", "undo", session, "--yes")
@@ -49,6 +53,22 @@ export async function realTreeViolations(run: RealTreeRun, random: Random): Prom
   }
   found.push(...manifestViolations(first, manifestOf(root)), ...(await check(room.workspace)))
   return found
+}
+
+/** What the run says that it changed, and what git says. */
+export function statViolations({ files, total }: DiffStat, repository: OracleRepository): string[] {
+  const expected = repository.changes()
+  const told = new Map(files.map(({ path, added, removed }) => [path, [added, removed]]))
+  const wrong = [...new Set([...expected.keys(), ...told.keys()])].filter(
+    path => String(expected.get(path)) !== String(told.get(path)),
+  )
+  const sum = [...expected.values()].reduce((lines, [added]) => lines + (added ?? 0), 0)
+  return [
+    ...wrong.map(path => `${path}: +- ${String(told.get(path))}, and git says ${String(expected.get(path))}`),
+    ...(sum === total.added && total.files === expected.size
+      ? []
+      : [`the total is ${JSON.stringify(total)}`]),
+  ]
 }
 
 function contentViolations(root: string, tree: RealTree, name: string): string[] {

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { PlanResult } from "../../src/engine/plan-result.ts"
+import type { PlanReport } from "../../src/engine/plan-result.ts"
 import { type AcodeRun, runAcode } from "./acode.ts"
 import { type TempWorkspace, type TempWorkspaceOptions, tempWorkspace } from "./temp-workspace.ts"
 
@@ -18,7 +18,7 @@ export interface PlanWorkspace extends Disposable {
   plan(steps: readonly PlanStepText[], planId?: string): void
   acode(...args: readonly string[]): Promise<AcodeRun>
   /** Approves what the file says now and runs it. */
-  approveAndRun(): Promise<{ readonly run: AcodeRun; readonly result: PlanResult }>
+  approveAndRun(): Promise<{ readonly run: AcodeRun; readonly result: PlanReport }>
 }
 
 export function planWorkspace(options: TempWorkspaceOptions = {}): PlanWorkspace {
@@ -35,7 +35,7 @@ export function planWorkspace(options: TempWorkspaceOptions = {}): PlanWorkspace
       const approved = await acode("plan", "approve", planFile)
       if (approved.exitCode !== 0) throw new Error(approved.stderr)
       const run = await acode("plan", "run", planFile, "--json")
-      return { run, result: JSON.parse(run.stdout) as PlanResult }
+      return { run, result: JSON.parse(run.stdout) as PlanReport }
     },
     [Symbol.dispose]: () => workspace[Symbol.dispose](),
   }

@@ -21,6 +21,7 @@ export function diffTexts(before: string, after: string, context = 3): DiffHunk[
 
 /** How many lines go and come between two texts. */
 export function countChanges(before: string, after: string): LineCounts {
+  if (before === "" || after === "") return { added: countLines(after), removed: countLines(before) }
   const { steps } = comparedParts(before, after, 0)
   let [added, removed] = [0, 0]
   for (const { kind } of steps) {
@@ -28,6 +29,10 @@ export function countChanges(before: string, after: string): LineCounts {
     if (kind === "remove") removed += 1
   }
   return { added, removed }
+}
+
+function countLines(text: string): number {
+  return countNewlines(text) + (text === "" || text.endsWith("\n") ? 0 : 1)
 }
 
 interface ComparedParts {

@@ -1,0 +1,11 @@
+import { type DiffStat, diffStat } from "../engine/diffstat.ts"
+import type { Store } from "../store/contract.ts"
+import { textChanges } from "../workspace/change/changes.ts"
+import type { Wiring } from "./wire.ts"
+
+/** Counts what a session has changed in the workspace so far. */
+export async function sessionDiffStat(wiring: Wiring, store: Store, sessionId: string): Promise<DiffStat> {
+  const { workspace, checkpoints } = await wiring.workspace()
+  const { artifacts, log } = store
+  return diffStat({ workspace, checkpoints, artifacts, changes: textChanges }, log.each(sessionId))
+}

@@ -1,0 +1,113 @@
+import { describe, expect, test } from "bun:test"
+import { rmSync } from "node:fs"
+import { join } from "node:path"
+import { diffStatLines } from "../../src/cli/diffstat-text.ts"
+import { type DiffStat, diffStat } from "../../src/engine/diffstat.ts"
+import { textChanges } from "../../src/workspace/change/changes.ts"
+import { agentWorkspace } from "../support/agent-workspace.ts"
+import { type GateRoom, gateRoom } from "../support/gate-room.ts"
+import { planWorkspace } from "../support/plan-workspace.ts"
+import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
+import { greeting } from "../support/script-replies.ts"
+import { OracleDirectory, OracleRepository } from "./oracle.ts"
+import { statViolations } from "./real-tree-run.ts"
+
+const sandboxTest = testWhere(missingSandbox ?? missingProgram("git"))
+const granted = { isGrantedAsWritten: true }
+
+const statOf = ({ workspace, checkpoints, store, events }: GateRoom): DiffStat =>
+  diffStat({ workspace, checkpoints, artifacts: store.artifacts, changes: textChanges }, events())
+
+describe("what a session changed", () => {
+  test("is counted from before its first change of a file to what it left", async () => {
+    using room = gateRoom({
+      files: { "a.txt": "one\ntwo\nthree\n", "gone.txt": "x\ny", "same.txt": "same\n" },
+    })
+    const edit = (path: string, search: string, replace: string) =>
+      room.call("modify_file", { path, edits: [{ search, replace }] }, granted)
+    await edit("a.txt", "two", "zwei")
+    await edit("a.txt", "zwei", "zwei\nzweieinhalb")
+    await edit("same.txt", "same", "other")
+    await edit("same.txt", "other", "same")
+    await room.call("delete_file", { paths: ["gone.txt"] }, granted)
+    await room.call("create_file", { path: "new.txt", content: "1\n2\n3" }, granted)
+    expect(statOf(room)).toEqual({
+      files: [
+        { path: "a.txt", change: "modified", added: 2, removed: 1, note: null },
+        { path: "gone.txt", change: "deleted", added: 0, removed: 2, note: null },
+        { path: "new.txt", change: "new", added: 3, removed: 0, note: null },
+      ],
+      total: { files: 3, added: 5, removed: 3, uncounted: 0 },
+    })
+  })
+
+  test("is not guessed where somebody else changed it since, or no copy is left", async () => {
+    using room = gateRoom({ files: { "a.txt": "one\n", "b.txt": "two\n", "c.txt": "three\n" } })
+    for (const path of ["a.txt", "b.txt", "c.txt"])
+      await room.call("write_file", { path, content: `${path}\n` }, granted)
+    room.put("a.txt", "mine\n")
+    room.put("c.txt", "c.txt\n")
+    rmSync(join(room.root, ".agent/checkpoints/contents"), { recursive: true })
+    const notes = statOf(room).files.map(({ added, removed, note }) => [added, removed, note])
+    expect(notes).toEqual([
+      [null, null, "changed by somebody else since"],
+      [null, null, "no copy of what it was"],
+      [null, null, "no copy of what it was"],
+    ])
+    expect(statOf(room).total).toEqual({ files: 3, added: 0, removed: 0, uncounted: 3 })
+  })
+
+  test("is told in few lines, with names that a terminal cannot act on", () => {
+    const files = Array.from({ length: 40 }, (_, index) => ({
+      path: index === 0 ? "\u001b[31mred\nname" : `file ${index}`,
+      ...{ change: "modified" as const, added: 1, removed: 2, note: null },
+    }))
+    const lines = diffStatLines({ files, total: { files: 40, added: 40, removed: 80, uncounted: 0 } })
+    expect(lines).toHaveLength(12)
+    expect(lines[0]).toContain("\\x1b[31mred ⏎ name | +1 -2")
+    expect(lines.slice(-2)).toEqual([
+      " … and 30 more files",
+      " 40 files changed, 40 lines added, 80 lines removed",
+    ])
+    expect(diffStatLines({ files: [], total: { files: 0, added: 0, removed: 0, uncounted: 0 } })).toEqual([])
+  })
+})
+
+const script = [
+  "for i in 1 2 3 4 5 6 7 8; do seq $i > made$i; done",
+  "echo more >> kept.txt; sed -i 1d lines.txt; rm a-old.txt; chmod 755 mode.sh",
+  "printf 'a\\0b' > binary; printf 'x' > unended; printf '' > empty; ln -s kept.txt link",
+].join("; ")
+
+sandboxTest("plan run and session show tell what git says about the same files", async () => {
+  using room = planWorkspace({
+    files: {
+      "kept.txt": "kept\n",
+      "lines.txt": "1\n2\n3\n",
+      "a-old.txt": "old\nold\n",
+      "mode.sh": "x\n",
+      binary: "t",
+    },
+  })
+  using oracle = new OracleDirectory()
+  const repository = new OracleRepository(oracle, room.workspace.root)
+  room.plan([["run_command", { argv: ["sh", "-c", script] }]])
+  const { result, run } = await room.approveAndRun()
+  expect([run.exitCode, ...statViolations(result.changes, repository)]).toEqual([run.exitCode])
+  expect(result.changes.files.find(({ path }) => path === "mode.sh")?.note).toBe("only its mode changed")
+  expect(result.changes.files.find(({ path }) => path === "binary")?.note).toBe("binary, 1 → 3 bytes")
+  const shown = await room.acode("session", "show")
+  expect(shown.stdout).toContain(" a-old.txt (deleted)")
+  expect(shown.stdout).toMatch(/ 16 files changed, \d+ lines added, 3 lines removed \(1 file not counted\)/)
+  const { changes } = JSON.parse((await room.acode("session", "show", "--json")).stdout)
+  expect(changes).toEqual(result.changes)
+  expect((await room.acode("session", "undo")).exitCode).toBe(0)
+  expect((await room.acode("session", "show")).stdout).not.toContain("files changed")
+})
+
+sandboxTest("run tells it before how it ended", async () => {
+  using room = agentWorkspace()
+  room.script(...greeting())
+  const { stdout } = await room.acode("run", "greet", "--yes=plan", "--script", room.scriptFile)
+  expect(stdout).toMatch(/ greeting.txt \(new\) \| \+1 -0\n 1 file changed, 1 line added, 0 lines removed\n✓/)
+})
