@@ -9,6 +9,8 @@ export function isKept(value: string): boolean {
 
 const references = anyOf([
   /^\$[A-Za-z_]\w*$/, // $NAME
+  /^\$[A-Z_][A-Z0-9_]*@[a-z0-9.-]+\.[a-z]{2,}(?:[/:].*)?$/, // $NAME@host.example, in an address
+  /^[@$]env[:(]\w+\)?$/,
   /^\$\d$/,
   /^\$?\{+[^{}]*\}*$/, // ${NAME}, {{ name }}, {name}, also cut
   /^\$\(.*$/, // $(command)
@@ -28,6 +30,7 @@ const placeholders = anyOf([
   /^[xX]{1,}$/,
   /^(?:[*._#?~+=-]|\xe2\x80\xa2)+$/ /* also bullets */,
   /^0+$/,
+  /^0x[0-9a-f]{1,8}$/, // a number, as of a constant called STENCIL_PASS
   /^[~^=v]?\d{1,5}(?:\.\d{1,5}){1,3}(?:-[a-z]+[.\d]*)?$/, // a version, as of a package called `canceltoken`
   /^<[^>]*>?$/,
   /^\[[^\]]*\]?$/,
@@ -113,6 +116,16 @@ export function isMember(value: string): boolean {
 /** Letters and digits so mixed that nobody would choose them as a name. */
 export function isRandom(value: string): boolean {
   return value.length >= 12 && /\d/.test(value) && /[A-Za-z]/.test(value)
+}
+
+/** Looks like a secret whatever it is called: not words with a number behind them, as `postgres-dev-1`. */
+export function isSecretAlone(value: string): boolean {
+  return (
+    isRandom(value) &&
+    !/^[A-Za-z]+(?:[-_. ][A-Za-z]+)*[-_.]?\d{1,5}$/.test(value) &&
+    !isKept(value) &&
+    !isPath(value)
+  )
 }
 
 /** Digits and letters of both cases. */

@@ -12,6 +12,7 @@ import {
   isRandom,
   isSlug,
 } from "./judgement.ts"
+import { defaultIn, isExpansion } from "./parameter-expansion.ts"
 import { byteAt, byteBefore, foundFrom, judgedEnd, type Matcher, type Scene, textAt } from "./scene.ts"
 
 export interface AssignmentShape {
@@ -29,7 +30,10 @@ export interface AssignmentShape {
 export function assignmentMatcher(shape: AssignmentShape): Matcher {
   return (scene, at, anchorLength) => {
     if (isRuledOut(scene, at, shape)) return null
+    const keyAt = keyStart(scene, at)
+    if (isExpansion(scene, keyAt - 2)) return defaultIn(scene, keyAt - 2)
     const head = headOf(scene, at, at + anchorLength)
+    if (head !== null && isExpansion(scene, head.valueAt)) return defaultIn(scene, head.valueAt)
     if (head === null || (shape.value === "random" && !isDefinition(head.style))) return null
     const end = judgedEnd(scene, head.valueAt, head.extent)
     const value = textAt(scene, head.valueAt, end)
@@ -38,8 +42,19 @@ export function assignmentMatcher(shape: AssignmentShape): Matcher {
     if (head.style === "element" && textAt(scene, end, end + 2) !== "</") return null
     if (isLoose(head.style) && !isAlone(scene, end, value)) return null
     if (isCode(scene, end, value, head.style, shape)) return null
+    if (shape.value === "mixed" && isRenamed(value, head.style, textAt(scene, keyAt, at + anchorLength)))
+      return null
+    if (head.style === "listed" && byteBefore(scene, keyAt) === slash) return null
     return foundFrom(scene, head.valueAt, head.valueAt, end, head.extent)
   }
+}
+
+const slash = 47
+
+/** A variable of source code that is given another name: `{ token: token2 }`, or denied: `token = !otherToken`. */
+function isRenamed(value: string, style: Style, key: string): boolean {
+  if (!isLoose(style)) return false
+  return value.replace(/\d$/, "").toLowerCase() === key.toLowerCase() || /^![A-Za-z_$]+$/.test(value)
 }
 
 /** Keys that are seldom secret count only with the right word before, and where a file would define them. */
