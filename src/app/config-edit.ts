@@ -3,6 +3,7 @@ import { dirname } from "node:path"
 import { errnoOf, messageOf } from "../base/assert.ts"
 import { type Json, sha256Hex } from "../base/canonical.ts"
 import { Failure } from "../domain/failure.ts"
+import { systemReport } from "../domain/system-report.ts"
 import { defaultConfig } from "./config-defaults.ts"
 import { checkConfigText } from "./config-document.ts"
 import { type ConfigSource, readConfigFile } from "./config-file.ts"
@@ -46,6 +47,8 @@ export async function setConfigValue(edit: ConfigEdit): Promise<EditedConfig> {
     return await withDirectoryLock(dirname(source.path), () => rewrite(edit, value))
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown
+    const report = systemReport(thrown)
+    if (report !== null) throw new Failure({ ...report, where: source.shown }, { cause: thrown })
     throw configFailure([
       problem(source.shown, "", `cannot be written: ${errnoOf(thrown) ?? messageOf(thrown)}`),
     ])

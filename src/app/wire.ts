@@ -45,6 +45,8 @@ export interface WireRequest {
   readonly uptimeMs?: (() => number) | undefined
 }
 
+const noSpace = "ACODE-DB-004"
+
 /** The parts of one workspace, each constructed when it is first asked for. The only place that constructs them. */
 export class Wiring implements Disposable {
   readonly root: WorkspaceRoot
@@ -123,13 +125,18 @@ export class Wiring implements Disposable {
   }
 
   /**
-   * The history, or null when nothing was ever recorded here. Where nothing can be written it is only read, and what a
-   * dead acode left open stays open.
+   * The history, or null when nothing was ever recorded here. Where nothing can be written, or on a full disk, it is
+   * only read, and what a dead acode left open stays open.
    */
   async existingStore(): Promise<Store | null> {
     const { databasePath } = this.places
     if (this.opened !== null || !hasHistory(databasePath)) return this.opened
-    if (canWrite(dirname(databasePath)) && canWrite(databasePath)) return this.store()
+    if (canWrite(dirname(databasePath)) && canWrite(databasePath))
+      try {
+        return await this.store()
+      } catch (error) {
+        if (!(error instanceof Failure && error.report.code === noSpace)) throw error
+      }
     this.read ??= openStore({ ...(await this.storeOptions()), readOnly: true })
     return this.read
   }
@@ -263,7 +270,7 @@ function requiredDirectory(directory: string | null): string {
   throw new Failure({
     kind: "usage",
     code: "ACODE-CLI-006",
-    message: "the current directory does not exist any more",
+    message: "the current directory does not exist any more, or its path is longer than the system allows",
     hint: "change into a directory that exists, or name the workspace with -C DIR",
   })
 }

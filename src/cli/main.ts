@@ -2,6 +2,7 @@ import { type AppEnvironment, readEnvironment } from "../app/environment.ts"
 import type { AppService } from "../app/service.ts"
 import { messageOf } from "../base/assert.ts"
 import { exitCodeOf, Failure, type FailureReport } from "../domain/failure.ts"
+import { systemReport } from "../domain/system-report.ts"
 import { version } from "../version.ts"
 import type { CliContext } from "./context.ts"
 import type { CliCommand } from "./definition.ts"
@@ -25,8 +26,9 @@ export async function main(argv: readonly string[]): Promise<number> {
     const command = error instanceof UsageFailure ? error.command : (parsed?.command ?? null)
     return fail(error, new Output(rough), command?.usageExitCode ?? null)
   }
-  const output = new Output(styleOf(parsed.globals, environment))
+  let output = new Output(rough)
   try {
+    output = new Output(styleOf(parsed.globals, environment))
     return await dispatch(parsed, output, environment)
   } catch (error) {
     return fail(error, output, parsed.command?.usageExitCode ?? null)
@@ -140,7 +142,7 @@ function styleOf(globals: GlobalFlags, environment: AppEnvironment) {
 /** One place maps what went wrong to what is printed and to the exit code. */
 function fail(error: unknown, output: Output, failureExitCode: number | null): number {
   if (error instanceof OutputClosed) return 141
-  const report = error instanceof Failure ? error.report : internal(error)
+  const report = error instanceof Failure ? error.report : (systemReport(error) ?? internal(error))
   try {
     output.failure(report)
   } catch (untold) {

@@ -218,6 +218,11 @@ export const errorCodes: readonly ErrorCode[] = [
     action: "Make room on that disk, or send it elsewhere; what was done is recorded all the same.",
   },
   {
+    code: "ACODE-SYS-001",
+    meaning: "The system has no more memory, processes or open files to give.",
+    action: "End other programs, or raise the limit that the message names.",
+  },
+  {
     code: "ACODE-INT-001",
     meaning: "acode made a mistake.",
     action: "Nothing recorded is lost; please report it with what you typed.",

@@ -2,6 +2,7 @@ import { errnoOf, messageOf } from "../base/assert.ts"
 import { printable } from "../base/text.ts"
 import type { CommandError } from "../domain/command-result.ts"
 import { Failure } from "../domain/failure.ts"
+import { systemReport } from "../domain/system-report.ts"
 import type { Interruption } from "./deadline.ts"
 
 /** Why a command did not do what was asked, in the words a person reads. Redaction comes later, in the result. */
@@ -81,6 +82,8 @@ export function protectedNamesLeft(names: readonly string[]): CommandError {
 }
 
 export function internal(thrown: unknown): CommandError {
+  const report = systemReport(thrown)
+  if (report !== null) return fromFailure(new Failure(report))
   return {
     code: "ACODE-INT-001",
     message: `acode made a mistake while the command ran: ${printable(messageOf(thrown))}`,
@@ -127,7 +130,9 @@ export function spawnRefused(thrown: unknown, executable: string): CommandError 
       return {
         code: "ACODE-EXE-003",
         message: `the system could not start the command: ${printable(messageOf(thrown))}`,
-        details: errno === null ? {} : { errno },
+        details: { ...(errno === null ? {} : { errno }), hint: systemReport(thrown)?.hint ?? tryAgain },
       }
   }
 }
+
+const tryAgain = "`acode doctor` says what this machine allows"

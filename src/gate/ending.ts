@@ -2,6 +2,7 @@ import * as z from "zod/mini"
 import { messageOf } from "../base/assert.ts"
 import { oneLine } from "../base/text.ts"
 import { Failure, type FailureReport } from "../domain/failure.ts"
+import { systemReport } from "../domain/system-report.ts"
 import {
   type CallError,
   type Certainty,
@@ -25,7 +26,7 @@ export function notDone(outcome: Ending["outcome"], cause: CallCause, error: Cal
 
 /** What was thrown on the way. A Failure is an expected one; anything else is a mistake of ours, and told as such. */
 export function failedBy(thrown: unknown, certainty: Certainty): Ending {
-  const report = thrown instanceof Failure ? thrown.report : internal(thrown)
+  const report = thrown instanceof Failure ? thrown.report : (systemReport(thrown) ?? internal(thrown))
   return { outcome: "failed", certainty, cause: causeOf(report), error: errorOf(report) }
 }
 

@@ -64,8 +64,11 @@ function openWithPragmas(options: DatabaseOptions): Database {
       options,
     )
   } catch (error) {
-    if (!errnoOf(error)?.startsWith("SQLITE_CANTOPEN")) throw error
-    if (readOnly && !canWrite(dirname(path))) return openUnwritable(options)
+    const code = errnoOf(error) ?? ""
+    const isFull = /^SQLITE_(FULL|IOERR_SHM)/.test(code)
+    if (readOnly && (isFull || (code.startsWith("SQLITE_CANTOPEN") && !canWrite(dirname(path)))))
+      return openUnwritable(options)
+    if (!code.startsWith("SQLITE_CANTOPEN")) throw error
     // SQLite only says that it cannot make a file beside the database; whether it may is the better answer.
     accessSync(dirname(path), constants.W_OK)
     throw error
@@ -88,8 +91,9 @@ function prepared(db: Database, { readOnly, busyTimeoutMs }: DatabaseOptions): D
 }
 
 /**
- * Reads a database beside which nothing can be made. SQLite needs an index of the log of recent writes there, unless it
- * is told that nobody writes; then it does not see that log, so a copy is read where there is one.
+ * Reads a database beside which nothing can be made, for want of permission or of space. SQLite needs an index of the
+ * log of recent writes there, unless it is told that nobody writes; then it does not see that log, so a copy is read
+ * where there is one.
  */
 function openUnwritable(options: DatabaseOptions): Database {
   const { path } = options

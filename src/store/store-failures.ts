@@ -1,11 +1,16 @@
 import { errnoOf, messageOf } from "../base/assert.ts"
 import { Failure, type FailureKind } from "../domain/failure.ts"
+import { systemReport } from "../domain/system-report.ts"
 
 /** Turns whatever SQLite or the file system threw into a Failure a person can act on. Bugs pass unchanged. */
 export function asStoreFailure(thrown: unknown, where: string): unknown {
   if (thrown instanceof Failure) return thrown
   const code = errnoOf(thrown)
   if (code === null) return thrown
+  if (/^(SQLITE_NOMEM|SQLITE_IOERR_NOMEM|ENOMEM|EMFILE|ENFILE)$/.test(code)) {
+    const report = systemReport(thrown)
+    return report === null ? thrown : new Failure({ ...report, where }, { cause: thrown })
+  }
   const found = table.find(entry => entry.codes.test(code))
   if (found === undefined) return thrown
   const message = `${found.message} (${messageOf(thrown)})`
@@ -112,7 +117,7 @@ const table: readonly Mapping[] = [
     hint: "keep the file for inspection and restore a backup, or move it away to start a new history",
   },
   {
-    codes: /^(SQLITE_CANTOPEN|SQLITE_IOERR|SQLITE_NOMEM|SQLITE_TOOBIG|E[A-Z0-9]+$)/,
+    codes: /^(SQLITE_CANTOPEN|SQLITE_IOERR|SQLITE_TOOBIG|E[A-Z0-9]+$)/,
     kind: "general",
     code: "ACODE-DB-001",
     message: "the workspace database cannot be opened, read or written",

@@ -78,9 +78,12 @@ describe("a system that refuses to start a program that was found", () => {
     expect(spawnRefused(systemError("EAGAIN"), "tool")).toEqual({
       code: "ACODE-EXE-003",
       message: "the system could not start the command: EAGAIN: the system says",
-      details: { errno: "EAGAIN" },
+      details: { errno: "EAGAIN", hint: expect.stringContaining("ulimit -u") },
     })
-    expect(spawnRefused("odd", "tool")).toMatchObject({ code: "ACODE-EXE-003", details: {} })
+    expect(spawnRefused("odd", "tool")).toMatchObject({
+      code: "ACODE-EXE-003",
+      details: { hint: expect.stringContaining("acode doctor") },
+    })
   })
 })
 

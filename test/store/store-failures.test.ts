@@ -39,7 +39,7 @@ describe("errors of SQLite and of the file system", () => {
     ["SQLITE_CANTOPEN", "ACODE-DB-001"],
     ["SQLITE_IOERR_FSYNC", "ACODE-DB-001"],
     ["EIO", "ACODE-DB-001"],
-    ["EMFILE", "ACODE-DB-001"],
+    ["EMFILE", "ACODE-SYS-001"],
     ["EISDIR", "ACODE-DB-001"],
   ]
 

@@ -8,7 +8,7 @@ export function readOnlyMount(directory: string): readonly string[] {
 }
 
 /** The same with an empty disk of so many bytes at the directory, which is gone afterwards. */
-function smallDisk(directory: string, bytes: number): readonly string[] {
+export function smallDisk(directory: string, bytes: number): readonly string[] {
   return inMounts(`mount -t tmpfs -o size=${bytes} tmpfs "$0"`, directory)
 }
 
