@@ -11,7 +11,7 @@ import type {
   ApprovalSummary,
   SessionHistory,
 } from "../store/session/contract.ts"
-import { type RecordedKind, recordedId, unknownId } from "./recorded-id.ts"
+import { checkpointId, type RecordedKind, recordedId, unknownId } from "./recorded-id.ts"
 import { userName } from "./user-name.ts"
 import type { Wiring } from "./wire.ts"
 
@@ -36,7 +36,14 @@ const noChanges: DiffStat = { files: [], total: { files: 0, added: 0, removed: 0
 
 export function historyVerbs(wiring: Wiring): HistoryVerbs {
   return {
-    idOf: async (typed, kind) => recordedId(await wiring.existingStore(), typed, kind),
+    idOf: async (typed, kind) => {
+      if (kind !== "checkpoint") return recordedId(await wiring.existingStore(), typed, kind)
+      const { checkpoints } = await wiring.workspace()
+      return checkpointId(
+        checkpoints.list().map(({ id }) => id),
+        typed,
+      )
+    },
     sessions: async () => (await wiring.existingStore())?.sessions ?? null,
     sessionEvents: async id => {
       const store = await wiring.existingStore()

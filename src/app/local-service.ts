@@ -14,6 +14,7 @@ import type { ModelVerbs } from "./model/model-verbs.ts"
 import type { PlanVerbs } from "./plan-verbs.ts"
 import type { PolicyQuestions } from "./policy-questions.ts"
 import { recordedId, unknownId } from "./recorded-id.ts"
+import type { RestoreVerbs } from "./restore-verbs.ts"
 import type { AppService, TrustedFile } from "./service.ts"
 import { ensureAgentDirectory } from "./state-directory.ts"
 import { storageVerbs } from "./storage-verbs.ts"
@@ -40,6 +41,7 @@ export function openService(request: ServiceRequest): AppService {
     ...historyVerbs(wiring),
     ...storageVerbs(wiring),
     ...lazyPlanVerbs(wiring),
+    ...lazyRestoreVerbs(wiring),
     ...lazyAgentVerbs(wiring),
     listModels: async look => (await lookAtModels(wiring)).listModels(look),
     probeModel: async look => (await lookAtModels(wiring)).probeModel(look),
@@ -99,8 +101,23 @@ function lazyPlanVerbs(wiring: Wiring): PlanVerbs {
   return {
     approvePlan: async (plan, forMs) => (await verbs()).approvePlan(plan, forMs),
     runPlan: async request => (await verbs()).runPlan(request),
+  }
+}
+
+/** Loaded when one is used. */
+function lazyRestoreVerbs(wiring: Wiring): RestoreVerbs {
+  let loaded: Promise<RestoreVerbs> | null = null
+  const verbs = () => {
+    loaded ??= import("./restore-verbs.ts").then(({ restoreVerbs }) => restoreVerbs(wiring))
+    return loaded
+  }
+  return {
     previewUndo: async id => (await verbs()).previewUndo(id),
-    undo: async id => (await verbs()).undo(id),
+    undo: async (id, also) => (await verbs()).undo(id, also),
+    checkpoints: async () => (await verbs()).checkpoints(),
+    checkpoint: async id => (await verbs()).checkpoint(id),
+    previewRestore: async (id, paths) => (await verbs()).previewRestore(id, paths),
+    restoreCheckpoint: async (id, preview, also) => (await verbs()).restoreCheckpoint(id, preview, also),
   }
 }
 

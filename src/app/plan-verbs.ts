@@ -1,18 +1,15 @@
 import { systemIds, toIso } from "../base/clock.ts"
 import { newEvent } from "../domain/event-definition.ts"
-import { Failure } from "../domain/failure.ts"
 import type { Plan } from "../domain/plan.ts"
 import { concreteSteps } from "../domain/plan-order.ts"
 import { planFailure } from "../domain/plan-problem.ts"
 import { resourcesOf } from "../domain/plan-resources.ts"
-import { SessionStarted, SessionUndone } from "../domain/session-events.ts"
+import { SessionStarted } from "../domain/session-events.ts"
 import { type PlanWatcher, type RunnablePlan, runPlan } from "../engine/plan-lane.ts"
 import type { PlanReport } from "../engine/plan-result.ts"
 import { driveSession } from "../engine/session-log.ts"
-import { planUndo, type Undone, type UndoPlan, undo } from "../engine/undo.ts"
 import type { ApprovalDesk, SessionLog } from "../gate/contract.ts"
 import { recordText } from "../gate/recorded.ts"
-import { openCalls } from "../gate/recovery.ts"
 import type { Store } from "../store/contract.ts"
 import { processIdentity } from "../store/process-identity.ts"
 import type { PlanApproval } from "../store/session/contract.ts"
@@ -20,20 +17,16 @@ import { readGitState } from "../workspace/git.ts"
 import { type ApprovalPrompt, approvalDesk } from "./approval-desk.ts"
 import { toApprovalSettings } from "./config-settings.ts"
 import { collectOld } from "./old-checkpoints.ts"
-import { recordedOutputs } from "./own-outputs.ts"
 import { authorizationOf } from "./plan-authorization.ts"
 import { userName } from "./user-name.ts"
 import type { Wiring } from "./wire.ts"
 import { sessionDiffStat } from "./wire-diffstat.ts"
 import { wireGate } from "./wire-gate.ts"
 
-/** The plan lane: approve exactly this plan, run exactly this plan, put back what a run changed. */
+/** The plan lane: approve exactly this plan, run exactly this plan. */
 export interface PlanVerbs {
   approvePlan(plan: Plan, forMs: number): Promise<PlanApproval>
   runPlan(request: PlanRunRequest): Promise<PlanReport>
-  /** What undoing a session would do; changes nothing. */
-  previewUndo(sessionId: string): Promise<UndoPlan>
-  undo(sessionId: string): Promise<Undone>
 }
 
 export interface PlanRunRequest {
@@ -54,8 +47,6 @@ export function planVerbs(wiring: Wiring): PlanVerbs {
   return {
     approvePlan: (plan, forMs) => approve(wiring, plan, forMs),
     runPlan: request => run(wiring, request),
-    previewUndo: async id => (await undoOf(wiring, id)).plan,
-    undo: id => undoSession(wiring, id),
   }
 }
 
@@ -149,64 +140,4 @@ function runnable(plan: Plan, where: string): RunnablePlan {
   const ordered = concreteSteps(plan)
   if ("problems" in ordered) throw planFailure(ordered.problems, where)
   return { plan, steps: ordered.steps, grant: { ...resourcesOf(plan), exact: [] } }
-}
-
-async function undoOf(wiring: Wiring, sessionId: string) {
-  const store = await wiring.store()
-  const { checkpoints } = await wiring.workspace()
-  const parts = { checkpoints, artifacts: store.artifacts }
-  const events = store.log.read(sessionId)
-  // What such a call changed is written down when it is settled, and an undo is recorded as one of everything.
-  if (openCalls(events).length > 0)
-    throw undoFailure(
-      "ACODE-UNDO-003",
-      "it is in the middle of a call",
-      sessionId,
-      "`acode resume` goes on with it, `acode cancel` ends it; then it can be undone",
-    )
-  for (const output of recordedOutputs(events)) wiring.ownOutputs.add(output)
-  const plan = await planUndo(parts, events)
-  // Also when all is back already: an undo that died before it was recorded is finished by the next one.
-  if (plan.parts.length + plan.lost.length === 0) throw nothingToUndo(store, sessionId)
-  return { store, parts, plan }
-}
-
-function nothingToUndo(store: Store, sessionId: string): Failure {
-  const undoneAt = store.sessions.find(sessionId)?.undoneAt ?? null
-  return undoneAt === null
-    ? undoFailure("ACODE-UNDO-001", "the session changed nothing that is left", sessionId)
-    : undoFailure("ACODE-UNDO-002", `it was undone at ${undoneAt}`, sessionId)
-}
-
-/** Holds the workspace and the session while files are put back; what was done is in the log afterwards. */
-async function undoSession(wiring: Wiring, sessionId: string): Promise<Undone> {
-  const store = await wiring.store()
-  const session = driveSession({ log: store.log, leases: store.leases, owner: processIdentity() }, sessionId)
-  try {
-    const { parts, plan } = await undoOf(wiring, sessionId)
-    const undone = await undo(parts, plan, work => session.whileOwned(work))
-    wiring.faults.reach("undo.done")
-    session.append([
-      newEvent(SessionUndone, {
-        restored: [...undone.restored],
-        removed: [...undone.removed],
-        foreign: [...undone.foreign],
-        blocked: [...undone.blocked],
-        by: userName(),
-      }),
-    ])
-    return undone
-  } finally {
-    session.release()
-    store.anchor()
-  }
-}
-
-function undoFailure(
-  code: string,
-  message: string,
-  where: string,
-  hint = "`acode session show` tells what a session changed",
-): Failure {
-  return new Failure({ kind: "general", code, message, where, hint })
 }

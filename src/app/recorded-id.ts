@@ -67,6 +67,13 @@ const kinds = {
     listing: "`acode session show` and `acode evidence failures` show the ids",
     matching: (store, typed) => store.evidence.matching(typed),
   },
+  /** Not in the log: see `checkpointId`. */
+  checkpoint: {
+    one: "checkpoint",
+    many: "checkpoints",
+    listing: "`acode checkpoint list` shows the ids",
+    matching: () => [],
+  },
 } as const satisfies Readonly<Record<string, KindText>>
 
 /**
@@ -74,8 +81,17 @@ const kinds = {
  * none or more than one; a null store is a history in which nothing was recorded.
  */
 export function recordedId(store: Store | null, typed: string, kind: RecordedKind): string {
-  const { many, listing, matching } = kinds[kind]
-  const found = store === null ? [] : matching(store, typed)
+  return onlyOne(store === null ? [] : kinds[kind].matching(store, typed), typed, kind)
+}
+
+/** The same for a checkpoint, of all there are. */
+export function checkpointId(all: readonly string[], typed: string): string {
+  const fits = (id: string) => typed !== "" && (id.startsWith(typed) || id.endsWith(typed))
+  return onlyOne(all.includes(typed) ? [typed] : all.filter(fits), typed, "checkpoint")
+}
+
+function onlyOne(found: readonly string[], typed: string, kind: RecordedKind): string {
+  const { many, listing } = kinds[kind]
   const [first] = found
   if (found.length === 1 && first !== undefined) return first
   if (found.length === 0) throw unknownId(typed, kind)

@@ -10,10 +10,17 @@ import type { HistoryVerbs } from "./history-verbs.ts"
 import type { ModelVerbs } from "./model/model-verbs.ts"
 import type { PlanVerbs } from "./plan-verbs.ts"
 import type { PolicyAnswer, PolicyQuestion } from "./policy-questions.ts"
+import type { RestoreVerbs } from "./restore-verbs.ts"
 import type { StorageVerbs } from "./storage-verbs.ts"
 
 /** The verbs a surface may call. It never touches the terminal, so another surface can call the same ones. */
-export interface AppService extends HistoryVerbs, PlanVerbs, AgentVerbs, ModelVerbs, StorageVerbs {
+export interface AppService
+  extends HistoryVerbs,
+    PlanVerbs,
+    RestoreVerbs,
+    AgentVerbs,
+    ModelVerbs,
+    StorageVerbs {
   readonly workspaceRoot: string
   config(): Promise<LoadedConfig>
   /** Also when what they say is not valid. */

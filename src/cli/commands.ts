@@ -3,6 +3,7 @@ import { approvalsShow } from "./approvals-show.ts"
 import { approve } from "./approve.ts"
 import { auditVerify } from "./audit-verify.ts"
 import { cancel } from "./cancel.ts"
+import { checkpointList, checkpointRestore, checkpointShow } from "./checkpoints.ts"
 import { configGet } from "./config-get.ts"
 import { configMatrix } from "./config-matrix.ts"
 import { configMode } from "./config-mode.ts"
@@ -65,6 +66,9 @@ export const cliCommands: readonly CliCommand[] = [
   sessionLogs,
   sessionUndo,
   sessionValidate,
+  checkpointList,
+  checkpointShow,
+  checkpointRestore,
   approvalsList,
   approvalsShow,
   approve,

@@ -1,52 +1,106 @@
-import { printable } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+import type { UndoPlan } from "../engine/undo.ts"
+import { confirm } from "./confirm.ts"
+import type { CliContext } from "./context.ts"
 import { defineCommand } from "./definition.ts"
-import type { Output } from "./output.ts"
+import { explained, keptLine, restoredExitCode, tellPaths } from "./restored-text.ts"
 import { sessionArguments, sessionIdOf } from "./session-id.ts"
+import { isInteractive } from "./terminal.ts"
 
 export const sessionUndo = defineCommand({
   name: "session undo",
   summary: "put back what a session changed, and nothing else",
   description:
-    "Shows what will be put back and does it. Files that somebody else has changed since stay as they are and are\n" +
-    "named; the exit code is then 1, and another undo goes on with what is left.",
+    "What is there is kept first: `acode checkpoint restore` brings it back. A path that somebody else may have changed\n" +
+    "is asked about; where nobody can be asked it stays as it is and is named, and the exit code is 60. Another undo\n" +
+    "goes on with what is left.",
   ...sessionArguments,
   flags: {
     ...sessionArguments.flags,
     preview: { kind: "boolean", summary: "only show what would be put back" },
+    also: { kind: "list", value: "PATH", summary: "put this path back too, whoever changed it" },
   },
   examples: [
     { line: "acode session undo 3f2a91bc --preview", note: "look first" },
     { line: "acode session undo 3f2a91bc", note: "put it back" },
+    {
+      line: "acode session undo 3f2a91bc --also src/main.ts",
+      note: "this file too, although it was edited since",
+    },
   ],
-  run: async (input, { output, globals, service }) => {
-    const app = await service()
+  run: async (input, context) => {
+    const { output, globals } = context
+    const app = await context.service()
     const id = await sessionIdOf(app, input)
     const plan = await app.previewUndo(id)
-    const { remove, write, foreign } = plan
+    const { remove, write, doubts, lost } = plan
+    const foreign = doubts.map(({ path }) => path)
     if (input.flags.preview) {
-      if (globals.json) output.json({ id, remove, write, foreign, lost: plan.lost.map(({ path }) => path) })
-      const lost = plan.lost.map(explained)
-      tell(output, { "would remove": remove, "would restore": write, "changed by others": foreign, lost })
+      if (globals.json)
+        output.json({ id, remove, write, foreign, doubts, lost: lost.map(({ path }) => path) })
+      tellPaths(output, {
+        "would remove": remove,
+        "would restore": write,
+        "would ask about": doubts.map(explained),
+        lost: lost.map(explained),
+      })
       return 0
     }
-    const undone = await app.undo(id)
-    const { removed, restored, blocked } = undone
-    if (globals.json) output.json({ id, ...undone })
-    tell(output, {
-      removed,
-      restored,
-      "left alone, changed by others": undone.foreign,
-      "not put back": blocked.map(explained),
+    const undone = await app.undo(
+      id,
+      await agreed(
+        plan,
+        input.flags.also.map(path => app.recordedPath(path)),
+        context,
+      ),
+    )
+    if (globals.json)
+      output.json({ id, ...undone, doubts: doubts.filter(({ path }) => undone.foreign.includes(path)) })
+    const reasons = new Map(doubts.map(({ path, reason }) => [path, reason]))
+    tellPaths(output, {
+      removed: undone.removed,
+      restored: undone.restored,
+      "left alone": undone.foreign.map(path =>
+        explained({ path, reason: reasons.get(path) ?? "it is being changed" }),
+      ),
+      "not put back": undone.blocked.map(explained),
     })
-    return undone.foreign.length + blocked.length === 0 ? 0 : 1
+    if (undone.foreign.length > 0)
+      output.notice(`→ acode session undo ${id} --also PATH puts a path back in any case`)
+    if (undone.keptId !== null) output.notice(keptLine(undone.keptId))
+    return restoredExitCode(undone)
   },
 })
 
-function explained({ path, reason }: { readonly path: string; readonly reason: string }): string {
-  return `${path} (${reason})`
+/** The paths in doubt that a person wants back all the same, with what they held when the person was asked. */
+async function agreed(
+  { doubts, goals }: UndoPlan,
+  also: readonly string[],
+  context: CliContext,
+): Promise<ReadonlyMap<string, string | null | undefined>> {
+  const contents = new Map(goals.map(({ path, content }) => [path, content]))
+  const unknown = also.find(path => !contents.has(path))
+  if (unknown !== undefined) throw notChanged(unknown)
+  const open = doubts.filter(({ path }) => !also.includes(path))
+  const isYes = open.length > 0 && isInteractive(context) && (await isConfirmed(context, open))
+  const paths = isYes ? [...also, ...open.map(({ path }) => path)] : also
+  return new Map(paths.map(path => [path, contents.get(path)]))
 }
 
-function tell(output: Output, groups: Readonly<Record<string, readonly string[]>>): void {
-  for (const [name, paths] of Object.entries(groups))
-    for (const path of paths) output.line(`${name}: ${printable(path)}`)
+function isConfirmed({ output }: CliContext, doubts: UndoPlan["doubts"]): Promise<boolean> {
+  const lines = [
+    "somebody else may have changed these since:",
+    ...doubts.map(doubt => `  ${explained(doubt)}`),
+  ]
+  return confirm(output, lines, "put these back too? A copy of what is there is kept.")
+}
+
+function notChanged(path: string): Failure {
+  return new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-003",
+    message: `the session changed no path "${path}" that could be put back`,
+    where: "--also",
+    hint: "`acode session undo --preview` names the paths",
+  })
 }

@@ -25,6 +25,7 @@ import {
 } from "./pipeline/pipeline-events.ts"
 import { ContextTrimmed, ModelRequested, TurnFinished } from "./pipeline/turn-events.ts"
 import {
+  CheckpointRestored,
   PlanApproved,
   SessionFinished,
   SessionRested,
@@ -43,6 +44,7 @@ export const manifest = new EventManifest([
   SessionRested,
   SessionFinished,
   SessionUndone,
+  CheckpointRestored,
   PlanApproved,
   StepStarted,
   StepFinished,

@@ -94,6 +94,29 @@ export const SessionUndone = defineEvent(
       foreign: z.array(z.string()),
       blocked: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
       by: z.string(),
+      checkpointId: described(
+        z.optional(z.nullable(z.string())),
+        "where what was there before is kept, null when nothing had to be",
+      ),
+    }),
+)
+
+export const CheckpointRestored = defineEvent(
+  "checkpoint.restored",
+  1,
+  "A person brought back what a checkpoint holds; what was there before is kept in another one.",
+  () =>
+    z.strictObject({
+      checkpointId: z.string(),
+      restored: z.array(z.string()),
+      removed: z.array(z.string()),
+      foreign: described(
+        z.array(z.string()),
+        "left alone, because they held something else than what was left",
+      ),
+      blocked: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
+      by: z.string(),
+      keptId: described(z.nullable(z.string()), "where what was there before is kept"),
     }),
 )
 

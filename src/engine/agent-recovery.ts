@@ -1,6 +1,6 @@
 import type { NewEvent } from "../domain/event-definition.ts"
 import type { OpenCall } from "../domain/pipeline/state.ts"
-import type { Certainty } from "../domain/tool-call.ts"
+import type { Certainty, FileChange } from "../domain/tool-call.ts"
 import { outcomeWithout, settledEvent } from "../gate/outcome.ts"
 import {
   type OpenCall as GatedCall,
@@ -20,7 +20,8 @@ export async function settleForResume(parts: AgentParts, { callId }: OpenCall): 
   if (call === undefined) throw new Error(`the call ${callId} is open in the state and not in the log`)
   if (call.executionId !== null) await parts.endExecution(call.executionId)
   const looked = await settleInterrupted(parts, call)
-  const put = looked.settled.certainty === "partly" ? await putBack(parts, call) : null
+  const put =
+    looked.settled.certainty === "partly" ? await putBack(parts, call, looked.settled.changes) : null
   parts.faults.reach("agent.restored")
   parts.session.append(put === null ? looked.events : await told(parts, call, looked, put))
 }
@@ -32,38 +33,29 @@ interface PutBack {
 }
 
 /**
- * Puts the pre-image back. Of what is there now a copy is kept, because somebody may have worked on it since the
- * crash: nobody can tell their changes from those of a command that was cut off. Where no copy can be kept nothing is
- * put back, because nobody could give them their work again.
+ * Restores what differs from the pre-image. What is there now is kept first, because somebody may have worked on it
+ * since the crash: nobody can tell their changes from those of a command that was cut off. A path of which no copy can
+ * be kept stays as it is, because nobody could give them their work again.
  */
 async function putBack(
-  { checkpoints, workspace, session, ids }: AgentParts,
-  { requested, started }: GatedCall,
+  { checkpoints, session, ids }: AgentParts,
+  { requested: { callId }, started }: GatedCall,
+  changes: readonly FileChange[],
 ): Promise<PutBack | null> {
   const checkpoint = started?.checkpointId == null ? null : checkpoints.load(started.checkpointId)
   if (checkpoint === null) return null
-  let kept = ""
-  if (checkpoint.scope === "tree") {
-    const name = `${requested.callId}-found`
-    // Another one each time: where a recovery was cut off, the first copy has what is not there any more.
-    const { checkpoint: found } = await checkpoints.takeTree(
-      `${name}-${ids.next("rec")}`,
-      await workspace.tree(),
-    )
-    const { remove, write } = await checkpoints.plan(checkpoint, null)
-    const lost = [...remove, ...write.map(({ path }) => path)].filter(path => found.uncovered.has(path))
-    if (lost.length > 0)
-      return {
-        isBack: false,
-        what: `nothing was put back, because no copy of ${lost.join(", ")} could be kept`,
-      }
-    kept = `; a copy of what was there is kept in .agent/checkpoints/manifests/${name}-*`
-  }
-  const { blocked } = await checkpoints.restore(checkpoint, null, work => session.whileOwned(work))
-  if (blocked.length === 0) return { isBack: true, what: `that was put back${kept}` }
-  const names = blocked.slice(0, namesMax).map(({ path, reason }) => `${path} (${reason})`)
-  const more = blocked.length > names.length ? ` and ${blocked.length - names.length} more` : ""
-  return { isBack: false, what: `that was put back but for ${names.join(", ")}${more}${kept}` }
+  const expected = new Map(changes.map(({ path, after }) => [path, after]))
+  const about = { kind: "recovery" as const, sessionId: session.sessionId, subjectId: callId }
+  const keeping = { id: ids.next("chk"), about }
+  const done = await checkpoints.restore([{ checkpoint, expected }], keeping, work =>
+    session.whileOwned(work),
+  )
+  const kept = done.keptId === null ? "" : `; what was there is kept: acode checkpoint restore ${done.keptId}`
+  const left = [...done.blocked.map(({ path, reason }) => `${path} (${reason})`), ...done.foreign]
+  if (left.length === 0) return { isBack: true, what: `that was put back${kept}` }
+  const names = left.slice(0, namesMax).join(", ")
+  const more = left.length > namesMax ? ` and ${left.length - namesMax} more` : ""
+  return { isBack: false, what: `that was put back but for ${names}${more}${kept}` }
 }
 
 const namesMax = 5

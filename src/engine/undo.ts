@@ -1,17 +1,20 @@
+import type { Ids } from "../base/clock.ts"
 import { isRedactedPath } from "../domain/redacted-path.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 import type {
   Checkpoint,
   Checkpoints,
-  Restored,
-  RestorePlan,
+  PathReason,
+  RestoreGoal,
   WhileOwned,
 } from "../workspace/checkpoint/contract.ts"
 import { type PathHistory, sessionChanges, type UnlistedChanges } from "./session-changes.ts"
 
 export interface UndoParts {
+  readonly sessionId: string
   readonly checkpoints: Checkpoints
   readonly artifacts: ArtifactStore
+  readonly ids: Ids
 }
 
 /** What undoing a session would do. */
@@ -20,76 +23,117 @@ export interface UndoPlan {
   readonly remove: readonly string[]
   /** These get their old content. */
   readonly write: readonly string[]
-  /** Somebody else changed them since: these stay as they are. */
-  readonly foreign: readonly string[]
-  /** These cannot be put back, and why. */
-  readonly lost: readonly LostPath[]
-  readonly parts: readonly UndoPart[]
+  /** Paths that somebody else may have changed, and what suggests it: these stay unless a person says otherwise. */
+  readonly doubts: readonly PathReason[]
+  /** These cannot be restored, and why. */
+  readonly lost: readonly PathReason[]
+  /** Whether the session left anything to undo, also what is back already. */
+  readonly isEmpty: boolean
+  readonly goals: readonly UndoGoal[]
 }
 
-type LostPath = Restored["blocked"][number]
-
-/** Paths that go back to one checkpoint, each with the content the session left it with. */
-export interface UndoPart {
+/** One path, the checkpoint it goes back to, and what it holds now. */
+interface UndoGoal {
+  readonly path: string
   readonly checkpoint: Checkpoint
-  readonly expected: ReadonlyMap<string, string | null>
+  /** Null when nobody else has touched the path. */
+  readonly doubt: string | null
+  readonly content: string | null | undefined
 }
 
-/** Looks, and changes nothing. */
+/** Inspects, and changes nothing. */
 export async function planUndo(parts: UndoParts, events: readonly StoredEvent[]): Promise<UndoPlan> {
   const { histories, unlisted } = sessionChanges(parts.artifacts, events)
-  const { undoParts, lost } = goalsOf(parts.checkpoints, histories)
-  const plans: RestorePlan[] = []
-  for (const { checkpoint, expected } of undoParts)
-    plans.push(await parts.checkpoints.plan(checkpoint, expected))
+  const { known, lost } = withCheckpoints(parts.checkpoints, histories)
+  const contents = await parts.checkpoints.contentsAt(known.map(({ history }) => history.path))
+  const goals = known.map(({ history, checkpoint }) => {
+    const content = contents.get(history.path)
+    return { path: history.path, checkpoint, content, doubt: doubtOf(history, content) }
+  })
+  const { remove, write } = await parts.checkpoints.plan(restoreGoals(goals))
+  const changing = new Set([...remove, ...write])
+  const doubtful = new Map(
+    goals.flatMap(({ path, doubt }) => (doubt === null || !changing.has(path) ? [] : [[path, doubt]])),
+  )
   return {
-    remove: plans.flatMap(plan => plan.remove).sort(),
-    write: plans.flatMap(plan => plan.write.map(({ path }) => path)).sort(),
-    foreign: plans.flatMap(plan => plan.foreign).sort(),
-    lost: [...lost.sort((a, b) => (a.path < b.path ? -1 : 1)), ...unlisted.map(lostList)],
-    parts: undoParts,
+    remove: remove.filter(path => !doubtful.has(path)).sort(),
+    write: write.filter(path => !doubtful.has(path)).sort(),
+    doubts: [...doubtful].map(([path, reason]) => ({ path, reason })).sort(byPath),
+    lost: [...lost.sort(byPath), ...unlisted.map(lostList)],
+    isEmpty: goals.length + lost.length + unlisted.length === 0,
+    goals,
   }
+}
+
+function byPath(a: PathReason, b: PathReason): number {
+  return a.path < b.path ? -1 : 1
 }
 
 export interface Undone {
   readonly removed: readonly string[]
   readonly restored: readonly string[]
+  /** Left alone, because somebody else may have changed them. */
   readonly foreign: readonly string[]
-  readonly blocked: Restored["blocked"]
+  readonly blocked: readonly PathReason[]
+  /** The checkpoint with what was there before; null when nothing had to be kept. */
+  readonly keptId: string | null
 }
 
-/** Puts everything back. Can be repeated after a crash: what is back already is left alone. */
-export async function undo({ checkpoints }: UndoParts, plan: UndoPlan, owned: WhileOwned): Promise<Undone> {
-  const done: Restored[] = []
-  for (const { checkpoint, expected } of plan.parts)
-    done.push(await checkpoints.restore(checkpoint, expected, owned))
+/**
+ * Restores everything that nobody else has touched, and of the rest the paths in `also`, as long as they hold what they
+ * held when a person said so. Can be repeated after a crash: what is back already is left alone.
+ */
+export async function undo(
+  { checkpoints, sessionId, ids }: UndoParts,
+  plan: UndoPlan,
+  also: ReadonlyMap<string, string | null | undefined>,
+  owned: WhileOwned,
+): Promise<Undone> {
+  const doubtful = new Set(plan.doubts.map(({ path }) => path))
+  const isAgreed = ({ path, content }: UndoGoal) => also.has(path) && also.get(path) === content
+  const chosen = plan.goals.filter(goal => !doubtful.has(goal.path) || isAgreed(goal))
+  const agreed = new Set(chosen.map(({ path }) => path))
+  const about = { kind: "undo" as const, sessionId, subjectId: null }
+  const done = await checkpoints.restore(restoreGoals(chosen), { id: ids.next("chk"), about }, owned)
+  const left = plan.doubts.map(({ path }) => path).filter(path => !agreed.has(path))
   return {
-    removed: done.flatMap(each => each.remove).sort(),
-    restored: done.flatMap(each => each.write.map(({ path }) => path)).sort(),
-    foreign: done.flatMap(each => each.foreign).sort(),
-    blocked: [...done.flatMap(each => each.blocked), ...plan.lost],
+    removed: done.remove.toSorted(),
+    restored: done.write.toSorted(),
+    foreign: [...new Set([...left, ...done.foreign])].sort(),
+    blocked: [...done.blocked, ...plan.lost],
+    keptId: done.keptId,
   }
 }
 
-/** Paths by the checkpoint they go back to. */
-function goalsOf(checkpoints: Checkpoints, changes: readonly PathHistory[]) {
-  const undoParts: UndoPart[] = []
-  const lost: LostPath[] = []
+/** By checkpoint. What holds something that has no content, such as a directory, can only stay. */
+function restoreGoals(goals: readonly UndoGoal[]): readonly RestoreGoal[] {
+  return [...Map.groupBy(goals, ({ checkpoint }) => checkpoint)].map(([checkpoint, group]) => ({
+    checkpoint,
+    expected: new Map(group.map(({ path, content = null }) => [path, content])),
+  }))
+}
+
+function withCheckpoints(checkpoints: Checkpoints, changes: readonly PathHistory[]) {
+  const known: { readonly history: PathHistory; readonly checkpoint: Checkpoint }[] = []
+  const lost: PathReason[] = []
   for (const [checkpointId, histories] of Map.groupBy(changes, change => change.checkpointId)) {
     const checkpoint = checkpointId === null ? null : checkpoints.load(checkpointId)
-    const expected = new Map<string, string | null>()
     for (const history of histories) {
-      const { path, after } = history
       const reason = checkpoint === null ? noCopy : reasonAgainst(checkpoint, history)
-      if (reason === null) expected.set(path, after)
-      else lost.push({ path, reason })
+      if (checkpoint !== null && reason === null) known.push({ history, checkpoint })
+      else lost.push({ path: history.path, reason: reason ?? noCopy })
     }
-    if (checkpoint !== null && expected.size > 0) undoParts.push({ checkpoint, expected })
   }
-  return { undoParts, lost }
+  return { known, lost }
 }
 
-function lostList({ callId, count }: UnlistedChanges): LostPath {
+function doubtOf({ after }: PathHistory, content: string | null | undefined): string | null {
+  // A directory in the place of a file that the session deleted goes if it is empty.
+  const isLeft = content === after || (content === undefined && after === null)
+  return isLeft ? null : "it is not what the session left"
+}
+
+function lostList({ callId, count }: UnlistedChanges): PathReason {
   return { path: `${count} files that ${callId} changed`, reason: "the list of their names is gone" }
 }
 

@@ -9,14 +9,12 @@ import {
   openSync,
   renameSync,
   type Stats,
-  symlinkSync,
   unlinkSync,
 } from "node:fs"
 import { errnoOf } from "../base/assert.ts"
 import type { Faults } from "../base/faults.ts"
 import { syncDirectory, unlikelyName, writeAll } from "./durable.ts"
 import { fileFailure, systemFailure } from "./failures.ts"
-import { pathBytes } from "./path-bytes.ts"
 import { entryPath } from "./pin.ts"
 import type { Place } from "./place.ts"
 
@@ -49,10 +47,6 @@ export function putContent(place: Place, content: Uint8Array, mode: number | nul
       closeSync(fd)
     }
   })
-}
-
-export function putSymlink(place: Place, target: string, faults: Faults): void {
-  putEntry(place, faults, temporary => symlinkSync(pathBytes(target), temporary))
 }
 
 const createExclusively = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
@@ -107,7 +101,7 @@ function isUntouched(now: Stats, before: Stats): boolean {
   )
 }
 
-function keepOwner(fd: number, { uid, gid }: Stats): void {
+export function keepOwner(fd: number, { uid, gid }: Stats): void {
   try {
     fchownSync(fd, uid, gid)
   } catch (error) {

@@ -219,3 +219,10 @@ export interface TreeDirectory {
   readonly path: string
   readonly mode: number
 }
+
+/** Something in a directory that is neither a file, a symlink nor a directory. It has no content that could be kept. */
+export interface TreeSpecial {
+  readonly path: string
+  readonly kind: "fifo" | "socket" | "device"
+  readonly mode: number
+}

@@ -6,7 +6,8 @@ import { Failure } from "../domain/failure.ts"
 import type { CheckpointLimits, Checkpoints } from "./checkpoint/contract.ts"
 import { changesSince, contentsSince } from "./checkpoint/manifest.ts"
 import { ensurePrivateDirectory } from "./checkpoint/private-directory.ts"
-import { planRestore, restoreCheckpoint } from "./checkpoint/restore.ts"
+import { planRestore, restoreCheckpoints } from "./checkpoint/restore.ts"
+import { contentOfStanding, inspect } from "./checkpoint/standing.ts"
 import { CheckpointStore } from "./checkpoint/store.ts"
 import type { PathGuard, RunProgram, Workspace } from "./contract.ts"
 import { fileFailure } from "./failures.ts"
@@ -78,7 +79,7 @@ export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
     [Symbol.dispose]: () => root[Symbol.dispose](),
   }
   const store = new CheckpointStore(checkpointDirectory, options.checkpointLimits, clock, faults)
-  return { workspace, checkpoints: checkpointsOf({ store, root, reader, faults, paced, keepCache }) }
+  return { workspace, checkpoints: checkpointsOf({ store, root, reader, clock, faults, paced, keepCache }) }
 
   function keepCache(): void {
     ensurePrivateDirectory(checkpointDirectory)
@@ -99,12 +100,18 @@ interface CheckpointParts {
   readonly store: CheckpointStore
   readonly root: WorkspaceRoot
   readonly reader: TreeReader
+  readonly clock: Clock
   readonly faults: Faults
   readonly paced: () => Pace
   readonly keepCache: () => void
 }
 
-function checkpointsOf({ store, root, reader, faults, paced, keepCache }: CheckpointParts): Checkpoints {
+function checkpointsOf(parts: CheckpointParts): Checkpoints {
+  const { store, root, reader, faults, paced, keepCache, clock } = parts
+  const source = () => {
+    const pace = paced()
+    return { root, store, clock, pace, readTree: () => reader.read(pace) }
+  }
   return {
     takeTree: async (id, tree) => {
       const result = await store.takeTree(id, root, tree, paced())
@@ -117,17 +124,15 @@ function checkpointsOf({ store, root, reader, faults, paced, keepCache }: Checkp
     list: () => store.list(),
     changesSince: (checkpoint, tree) => changesSince(checkpoint, tree),
     contentsSince: (checkpoint, tree) => contentsSince(checkpoint, tree),
-    plan: async (checkpoint, expected) => {
-      const [pace, { fileBytesMax }] = [paced(), store.limits]
-      const now = checkpoint.scope === "tree" ? await reader.read(pace) : null
-      return planRestore({ root, checkpoint, expected, pace, fileBytesMax }, now)
+    contentsAt: async paths => {
+      const pace = paced()
+      const found = new Map<string, string | null | undefined>()
+      for (const path of paths)
+        found.set(path, contentOfStanding(await inspect(root, path, pace, store.limits.fileBytesMax)))
+      return found
     },
-    restore: (checkpoint, expected, owned) => {
-      const [contents, pace, { fileBytesMax }] = [store.contents, paced(), store.limits]
-      const readTree = () => reader.read(pace)
-      const source = { root, checkpoint, contents, readTree, expected, owned, pace, fileBytesMax }
-      return restoreCheckpoint(source, faults)
-    },
+    plan: goals => planRestore(source(), goals),
+    restore: (goals, keeping, owned) => restoreCheckpoints(source(), goals, keeping, owned, faults),
     collect: (olderThanMs, keep) => store.collect(olderThanMs, keep),
   }
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer"
 import { chmodSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Json } from "../../src/base/canonical.ts"
+import { systemIds } from "../../src/base/clock.ts"
 import { planUndo, undo } from "../../src/engine/undo.ts"
 import { unifiedDiff } from "../../src/workspace/change/diff.ts"
 import type { Random } from "../soak/random.ts"
@@ -97,10 +98,10 @@ function changedLines(text: string, random: Random): string {
 }
 
 async function undoViolations(room: GateRoom, { bytes }: Sample, from: number): Promise<string[]> {
-  const { checkpoints, store } = room
-  const parts = { checkpoints, artifacts: store.artifacts }
+  const { checkpoints, store, log } = room
+  const parts = { sessionId: log.sessionId, checkpoints, artifacts: store.artifacts, ids: systemIds }
   const plan = await planUndo(parts, room.events().slice(from))
-  const { blocked, foreign } = await undo(parts, plan, work => work())
+  const { blocked, foreign } = await undo(parts, plan, new Map(), work => work())
   const found = [...blocked.map(({ path, reason }) => `${path}: ${reason}`), ...foreign]
   const wrong = difference(bytes, readFileSync(join(room.root, "f")))
   if (wrong !== null) found.push(wrong)
@@ -156,7 +157,12 @@ async function checkpointViolations(
     ])()
     const loaded = checkpoints.load(taken.checkpoint.id)
     if (loaded === null) found.push(`checkpoint of ${scope}: it cannot be loaded`)
-    else await checkpoints.restore(loaded, null, work => work())
+    else {
+      const now = await checkpoints.contentsAt(["f"])
+      const goal = { checkpoint: loaded, expected: new Map([["f", now.get("f") ?? null]]) }
+      const about = { kind: "undo" as const, sessionId: null, subjectId: null }
+      await checkpoints.restore([goal], { id: newId(), about }, work => work())
+    }
     const wrong = difference(bytes, readFileSync(path))
     if (wrong !== null) found.push(`restore of ${scope}: ${wrong}`)
   }

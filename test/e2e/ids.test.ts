@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite"
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { join } from "node:path"
+import { readdirSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { readEnvironment } from "../../src/app/environment.ts"
 import { openService } from "../../src/app/local-service.ts"
 import type { RecordedKind } from "../../src/app/recorded-id.ts"
@@ -94,6 +95,9 @@ function recordedIds(path: string): typeof ids {
     approval: within("approvalId", "approval.requested"),
     planApproval: streams("apr", "plan.approved"),
     evidence: within("callId", "tool_call.requested"),
+    checkpoint: readdirSync(join(dirname(path), "checkpoints/manifests")).map(name =>
+      name.replace(".json", ""),
+    ),
   }
 }
 

@@ -30,6 +30,7 @@ describe("session undo", () => {
       remove: ["e.txt", "new/d.txt"],
       write: ["a.txt", "b.txt"],
       foreign: [],
+      doubts: [],
       lost: [],
     })
     expect(read("a.txt")).toBe("changed\nmore\n")
@@ -44,18 +45,46 @@ describe("session undo", () => {
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining("ACODE-UNDO-002")])
   })
 
-  test("never touches what somebody else has changed since, names it, and exits 1", async () => {
+  test("never touches what somebody else has changed since, names it, and exits 60", async () => {
     writeFileSync(path("a.txt"), "mine\n")
     writeFileSync(path("c.txt"), "mine too\n")
     const run = await room.acode("session", "undo")
-    expect(run.exitCode).toBe(1)
-    expect(run.stdout).toContain("left alone, changed by others: a.txt")
+    expect(run.exitCode).toBe(60)
+    expect(run.stdout).toContain("left alone: a.txt (it is not what the session left)")
     expect([read("a.txt"), read("b.txt"), read("c.txt")]).toEqual(["mine\n", "b\n", "mine too\n"])
+  })
+
+  test("puts back what a person names with --also, and what was there comes back from the kept checkpoint", async () => {
+    writeFileSync(path("a.txt"), "mine\n")
+    const run = await room.acode("session", "undo", "--also", "a.txt", "--json")
+    expect([run.exitCode, read("a.txt")]).toEqual([0, "a\n"])
+    const { keptId } = JSON.parse(run.stdout)
+    const list = JSON.parse((await room.acode("checkpoint", "list", "--json")).stdout)
+    expect(list[0]).toMatchObject({ id: keptId, kind: "undo", fileCount: 3, sizeBytes: 9 })
+    expect((await room.acode("checkpoint", "show", keptId)).stdout).toMatch(/nothing +b\.txt/)
+    const back = await room.acode("checkpoint", "restore", keptId)
+    expect([back.exitCode, back.stderr]).toEqual([
+      0,
+      expect.stringContaining("acode checkpoint restore chk_"),
+    ])
+    expect([read("a.txt"), read("e.txt"), read("new/d.txt"), existsSync(path("b.txt"))]).toEqual([
+      "mine\n",
+      "e\n",
+      "d\n",
+      false,
+    ])
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  test("of a path that the session did not change is refused", async () => {
+    const run = await room.acode("session", "undo", "--also", "c.txt")
+    expect([run.exitCode, run.stderr]).toEqual([2, expect.stringContaining("changed no path")])
+    expect(read("a.txt")).toBe("changed\nmore\n")
   })
 
   test("goes on with what it had to leave alone, when that is as the session left it", async () => {
     writeFileSync(path("a.txt"), "mine\n")
-    expect((await room.acode("session", "undo")).exitCode).toBe(1)
+    expect((await room.acode("session", "undo")).exitCode).toBe(60)
     writeFileSync(path("a.txt"), "changed\nmore\n")
     const run = await room.acode("session", "undo", "--json")
     expect([run.exitCode, JSON.parse(run.stdout)]).toMatchObject([0, { restored: ["a.txt"], removed: [] }])
@@ -118,5 +147,52 @@ describe("session undo of a session that rests", () => {
     expect((await agent.acode("session", "undo")).exitCode).toBe(0)
     expect(agent.file("greeting.txt")).toBeNull()
     expect(await check(agent.workspace)).toEqual([])
+  })
+})
+
+describe("checkpoint restore", () => {
+  async function undone(): Promise<string> {
+    const run = await room.acode("session", "undo", "--json")
+    expect(run.exitCode).toBe(0)
+    return JSON.parse(run.stdout).keptId
+  }
+
+  test("leaves a path alone that holds something else by now, unless it is named", async () => {
+    const id = await undone()
+    writeFileSync(path("a.txt"), "newer\n")
+    const all = await room.acode("checkpoint", "restore", id, "--json")
+    expect([all.exitCode, JSON.parse(all.stdout)]).toMatchObject([
+      60,
+      { foreign: ["a.txt"], restored: ["e.txt", "new/d.txt"], removed: ["b.txt"] },
+    ])
+    expect([read("a.txt"), read("e.txt")]).toEqual(["newer\n", "e\n"])
+    const named = await room.acode("checkpoint", "restore", id, "a.txt", "--json")
+    expect([named.exitCode, read("a.txt")]).toEqual([0, "changed\nmore\n"])
+    const { keptId } = JSON.parse(named.stdout)
+    expect((await room.acode("checkpoint", "restore", keptId)).exitCode).toBe(0)
+    expect(read("a.txt")).toBe("newer\n")
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  test("of what is there already changes nothing and keeps nothing", async () => {
+    const id = await undone()
+    await room.acode("checkpoint", "restore", id)
+    const again = await room.acode("checkpoint", "restore", id, "--json")
+    expect([again.exitCode, JSON.parse(again.stdout)]).toMatchObject([
+      0,
+      { restored: [], removed: [], keptId: null },
+    ])
+  })
+
+  test("brings back a file of a pre-image that is named, and refuses a path that it does not have", async () => {
+    const list = JSON.parse((await room.acode("checkpoint", "list", "--json")).stdout)
+    const deleted = list.find(({ why }: { why: string }) => why === "before delete_file")
+    expect(deleted).toMatchObject({ kind: "preImage", fileCount: 1, callId: deleted.id })
+    expect((await room.acode("checkpoint", "restore", deleted.id)).exitCode).toBe(60)
+    expect(existsSync(path("b.txt"))).toBe(false)
+    expect((await room.acode("checkpoint", "restore", deleted.id, "b.txt")).exitCode).toBe(0)
+    expect(read("b.txt")).toBe("b\n")
+    const wrong = await room.acode("checkpoint", "restore", deleted.id, "a.txt")
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('has no path "a.txt"')])
   })
 })

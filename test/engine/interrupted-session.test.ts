@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
+import { systemIds } from "../../src/base/clock.ts"
 import { ToolCallSettled } from "../../src/domain/call-events.ts"
 import { SessionFinished, StepFinished } from "../../src/domain/session-events.ts"
 import { endInterruptedPlan, openCommands } from "../../src/engine/interrupted-session.ts"
@@ -49,8 +50,10 @@ describe("a plan run whose process is gone", () => {
     await beginAndDie(room, "write_file", { path: "a.txt", content: "new\n" })
     room.put("a.txt", "new\n")
     await end()
-    const parts = { checkpoints: room.checkpoints, artifacts: room.store.artifacts }
-    const undone = await undo(parts, await planUndo(parts, room.events()), work => room.log.whileOwned(work))
+    const { checkpoints, store, log } = room
+    const parts = { sessionId: log.sessionId, checkpoints, artifacts: store.artifacts, ids: systemIds }
+    const plan = await planUndo(parts, room.events())
+    const undone = await undo(parts, plan, new Map(), work => log.whileOwned(work))
     expect(undone.restored).toEqual(["a.txt"])
     expect(room.read("a.txt")).toBe("old\n")
   })

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
+import { systemIds } from "../../src/base/clock.ts"
 import { ToolCallSettled } from "../../src/domain/call-events.ts"
 import { planUndo, type Undone, undo } from "../../src/engine/undo.ts"
 import { event } from "../store/support/session-events.ts"
@@ -19,9 +20,14 @@ import type { PlanStepText } from "../support/plan-workspace.ts"
 let room: PlanRoom
 afterEach(() => room[Symbol.dispose]())
 
-const parts = () => ({ checkpoints: room.checkpoints, artifacts: room.store.artifacts })
+const parts = () => ({
+  sessionId: room.log.sessionId,
+  checkpoints: room.checkpoints,
+  artifacts: room.store.artifacts,
+  ids: systemIds,
+})
 const planned = () => planUndo(parts(), room.events())
-const undone = async () => undo(parts(), await planned(), work => room.log.whileOwned(work))
+const undone = async () => undo(parts(), await planned(), new Map(), work => room.log.whileOwned(work))
 const path = (name: string) => join(room.root, name)
 const write = (name: string, content: string) =>
   room.call("write_file", { path: name, content }, { isGrantedAsWritten: true })
@@ -47,7 +53,7 @@ describe("undoing a session", () => {
     expect(await planned()).toMatchObject({
       remove: ["deep/new.txt"],
       write: ["a.txt", "b.txt", "c.txt"],
-      foreign: [],
+      doubts: [],
       lost: [],
     })
     expect(await undone()).toEqual({
@@ -55,6 +61,7 @@ describe("undoing a session", () => {
       restored: ["a.txt", "b.txt", "c.txt"],
       foreign: [],
       blocked: [],
+      keptId: expect.stringMatching(/^chk_/),
     })
     expect((await room.workspace.tree()).digest).toBe(before)
   })
@@ -106,6 +113,7 @@ describe("undoing a session", () => {
       restored: ["d\udcff/changed", "d\udcff/deleted", "d\udcff/linked"],
       foreign: [],
       blocked: [],
+      keptId: expect.stringMatching(/^chk_/),
     })
     expect((await room.workspace.tree()).digest).toBe(before)
   })
@@ -129,13 +137,13 @@ describe("undoing a session", () => {
       ["file_create", { path: "t.txt", contents: "t" }],
       ["delete_file", { paths: ["t.txt"] }],
     ])
-    expect(await planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [] })
+    expect(await planned()).toMatchObject({ remove: [], write: [], doubts: [], lost: [] })
   })
 
   test("has nothing to do for a session that only read", async () => {
     room = planRoom({ files: { "a.txt": "0\n" } })
     await room.run([["file_read", { path: "a.txt" }], sh("true")])
-    expect(await planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [], parts: [] })
+    expect(await planned()).toMatchObject({ remove: [], write: [], doubts: [], lost: [], isEmpty: true })
   })
 
   test("puts back what a step did that failed later", async () => {
@@ -165,7 +173,10 @@ describe("what somebody else did", () => {
     room.put("a.txt", "hers\n")
     room.put("new.txt", "hers\n")
     room.put("b.txt", "hers\n")
-    expect((await planned()).foreign).toEqual(["a.txt", "b.txt", "new.txt"])
+    const reason = "it is not what the session left"
+    expect((await planned()).doubts).toEqual(
+      ["a.txt", "b.txt", "new.txt"].map(each => ({ path: each, reason })),
+    )
     expect(await undone()).toMatchObject({
       foreign: ["a.txt", "b.txt", "new.txt"],
       restored: ["c.txt"],
@@ -316,7 +327,7 @@ test("a session that goes on after it was undone is undone from there on", async
   await write("a.txt", "A\n")
   await write("b.txt", "B\n")
   room.log.append([event.sessionUndone(listsOf(await undone()))])
-  expect(await planned()).toMatchObject({ remove: [], write: [], foreign: [], lost: [], parts: [] })
+  expect(await planned()).toMatchObject({ remove: [], write: [], doubts: [], lost: [], isEmpty: true })
   room.put("a.txt", "A\n")
   await write("b.txt", "BB\n")
   expect(await undone()).toMatchObject({ restored: ["b.txt"], foreign: [] })
@@ -334,7 +345,7 @@ test("what an undoing had to leave alone is undone by the next, once nothing is 
   const first = await undone()
   expect(first).toMatchObject({ foreign: ["a.txt"], blocked: [{ path: "d/c.txt" }], restored: ["b.txt"] })
   room.log.append([event.sessionUndone(listsOf(first))])
-  expect(await planned()).toMatchObject({ foreign: ["a.txt"], write: ["d/c.txt"], remove: [] })
+  expect(await planned()).toMatchObject({ doubts: [{ path: "a.txt" }], write: ["d/c.txt"], remove: [] })
   room.put("a.txt", "new\n")
   room.put("b.txt", "new\n")
   rmSync(path("d"))
@@ -342,7 +353,7 @@ test("what an undoing had to leave alone is undone by the next, once nothing is 
   expect(second).toMatchObject({ restored: ["a.txt", "d/c.txt"], foreign: [], blocked: [] })
   expect(["a.txt", "b.txt", "d/c.txt"].map(room.read)).toEqual(["a\n", "new\n", "c\n"])
   room.log.append([event.sessionUndone(listsOf(second))])
-  expect((await planned()).parts).toEqual([])
+  expect((await planned()).isEmpty).toBe(true)
 })
 
 test("undoing changes nothing once somebody else has the workspace", async () => {

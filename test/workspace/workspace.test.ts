@@ -37,6 +37,8 @@ function openTestWorkspace(): OpenWorkspace {
   })
 }
 
+const keeping = { id: "chk_1", about: { kind: "undo" as const, sessionId: null, subjectId: null } }
+
 test("an edit keeps encoding, byte order mark and line ends, and insists on what was read", () => {
   const { workspace } = open
   ws.put("file.txt", Buffer.from("\ufeffgrün\r\nrot\r\n", "utf16le"))
@@ -89,15 +91,17 @@ test("a run can be taken back: checkpoint, changes, preview, restore", async () 
     changed: ["a"],
     removed: [],
   })
-  expect((await checkpoints.plan(checkpoint, null)).remove).toEqual(["b/c"])
-  expect(await checkpoints.restore(checkpoint, null, work => work())).toMatchObject({
+  const goals = [{ checkpoint, expected: checkpoints.contentsSince(checkpoint, await workspace.tree()) }]
+  expect((await checkpoints.plan(goals)).remove).toEqual(["b/c"])
+  expect(await checkpoints.restore(goals, keeping, work => work())).toMatchObject({
     foreign: [],
     blocked: [],
+    keptId: "chk_1",
   })
   expect((await workspace.tree()).digest).toBe(before.digest)
   expect(existsSync(ws.path("b"))).toBe(false)
-  expect(checkpoints.list().map(({ id }) => id)).toEqual(["c1"])
-  expect(checkpoints.collect(systemClock.now() + 1, new Set()).removed).toEqual(["c1"])
+  expect(checkpoints.list().map(({ id }) => id)).toEqual(["c1", "chk_1"])
+  expect(checkpoints.collect(systemClock.now() + 1, new Set()).removed.toSorted()).toEqual(["c1", "chk_1"])
 })
 
 test("some files can be taken back, and what was left behind removed", async () => {
@@ -108,7 +112,10 @@ test("some files can be taken back, and what was left behind removed", async () 
   workspace.write({ path: "new", content: Buffer.from("x") })
   ws.put(`.acode-${"0".repeat(32)}.tmp~`, "torn")
   expect(workspace.removeLeftovers(".")).toHaveLength(1)
-  await checkpoints.restore(taken.checkpoint, null, work => work())
+  const expected = new Map(
+    [...(await checkpoints.contentsAt(["a", "new"]))].map(([path, now]) => [path, now ?? null]),
+  )
+  await checkpoints.restore([{ checkpoint: taken.checkpoint, expected }], keeping, work => work())
   expect(readdirSync(ws.root.path).sort()).toEqual([".agent", "a"])
   expect(workspace.locate("a")).toEqual({ relative: "a", kind: "file" })
 })

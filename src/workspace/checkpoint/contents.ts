@@ -14,7 +14,15 @@ import { errnoOf } from "../../base/assert.ts"
 import { sha256Hex } from "../../base/canonical.ts"
 import type { Faults } from "../../base/faults.ts"
 import { Failure } from "../../domain/failure.ts"
-import { bounded, hashPaced, syncDirectory, unlikelyName, writeAll } from "../durable.ts"
+import {
+  bounded,
+  hashChunks,
+  hashPaced,
+  passingChunksOf,
+  syncDirectory,
+  unlikelyName,
+  writeAll,
+} from "../durable.ts"
 import { fileFailure, systemFailure } from "../failures.ts"
 import type { Pace } from "../pace.ts"
 import { ensurePrivateDirectory } from "./private-directory.ts"
@@ -67,6 +75,22 @@ export class CheckpointContents {
     }
     if (sha256Hex(content) !== sha256) throw damaged(sha256, "is not what its name says")
     return content
+  }
+
+  /** Writes the content behind a hash to an open file; ACODE-SEC-004 when it is gone or damaged. */
+  copyTo(sha256: string, target: number): void {
+    let source: number
+    try {
+      source = openSync(this.pathOf(sha256), constants.O_RDONLY)
+    } catch (error) {
+      throw errnoOf(error) === "ENOENT" ? damaged(sha256, "is missing") : systemFailure(error, sha256)
+    }
+    try {
+      const copied = hashChunks(passingChunksOf(source), chunk => writeAll(target, chunk))
+      if (copied.sha256 !== sha256) throw damaged(sha256, "is not what its name says")
+    } finally {
+      closeSync(source)
+    }
   }
 
   /** Removes what nobody refers to, and copies that were cut short. Gives the bytes freed. */

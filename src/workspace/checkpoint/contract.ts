@@ -19,13 +19,17 @@ export interface Checkpoints {
   changesSince(checkpoint: Checkpoint, tree: Tree): TreeChanges
   /** The same as what is there now, to be written down: restoring later insists on it. */
   contentsSince(before: Checkpoint, tree: Tree): ExpectedContents
+  /** What is at some exact paths now, in the spelling of a recorded change; undefined for what has none. */
+  contentsAt(paths: readonly string[]): Promise<ReadonlyMap<string, string | null | undefined>>
   /** What restoring would do. */
-  plan(checkpoint: Checkpoint, expected: ExpectedContents | null): Promise<RestorePlan>
+  plan(goals: readonly RestoreGoal[]): Promise<RestorePlan>
   /**
-   * Puts it back; files that somebody else changed stay as they are and are named. Can be repeated after a crash. Each
-   * change is one piece of work for `owned`: what that throws ends it there, with the rest as it is.
+   * Restores. What is there is kept first, in a checkpoint of its own that is durable before the first change; a path
+   * of which no copy can be kept is left alone, and so is one that somebody else changed. All of them are named. Can be
+   * repeated after a crash. Each change is one piece of work for `owned`: what that throws ends it there, with the rest
+   * as it is.
    */
-  restore(checkpoint: Checkpoint, expected: ExpectedContents | null, owned: WhileOwned): Promise<Restored>
+  restore(goals: readonly RestoreGoal[], keeping: Keeping, owned: WhileOwned): Promise<Restored>
   /** Removes checkpoints older than a time, but for some, and the contents that only they held. */
   collect(olderThanMs: number, keep: ReadonlySet<string>): CollectedCheckpoints
 }
@@ -49,6 +53,32 @@ export interface Checkpoint {
    * ends in a slash is a directory of which nothing is known.
    */
   readonly uncovered: ReadonlyMap<string, string>
+  /** Not there for a pre-image. */
+  readonly kept?: KeptState
+}
+
+/** What a checkpoint that was taken before a restore knows of the restore. */
+export interface KeptState {
+  readonly about: KeptFor
+  /** The content that each path was to get. */
+  readonly leaves: ExpectedContents
+  /** The mode that each directory was to get; null for one that was to go. */
+  readonly leavesDirectories: ReadonlyMap<string, number | null>
+}
+
+/** Why something was kept. */
+export interface KeptFor {
+  readonly kind: "undo" | "recovery" | "restore"
+  /** The session that was undone or recovered. */
+  readonly sessionId: string | null
+  /** The call that was recovered, or the checkpoint that was restored. */
+  readonly subjectId: string | null
+}
+
+/** Under which id, and why, what a restore replaces is kept. */
+export interface Keeping {
+  readonly id: string
+  readonly about: KeptFor
 }
 
 /** Files beyond the limits are left out one by one, and named in `uncovered` of the checkpoint. */
@@ -70,19 +100,34 @@ export interface TreeChanges {
  */
 export type ExpectedContents = ReadonlyMap<string, string | null>
 
+/** Some paths of a checkpoint, each with the content that it may replace. */
+export interface RestoreGoal {
+  readonly checkpoint: Checkpoint
+  readonly expected: ExpectedContents
+  /** Directories that are to be as the checkpoint has them, each with the mode it was left with; null for none. */
+  readonly directories?: ReadonlyMap<string, number | null>
+}
+
 export interface RestorePlan {
   /** Not in the checkpoint: these go. */
   readonly remove: readonly string[]
   /** These get their old content, target or mode. */
-  readonly write: readonly TreeEntry[]
+  readonly write: readonly string[]
   /** Somebody else changed them since: these stay as they are. */
   readonly foreign: readonly string[]
 }
 
 /** What was done of it, and no more. */
 export interface Restored extends RestorePlan {
-  /** What could not be put back, and why. */
-  readonly blocked: readonly { readonly path: string; readonly reason: string }[]
+  /** What could not be restored, and why. */
+  readonly blocked: readonly PathReason[]
+  /** The checkpoint with what was replaced or removed; null when nothing had to be. */
+  readonly keptId: string | null
+}
+
+export interface PathReason {
+  readonly path: string
+  readonly reason: string
 }
 
 export interface CollectedCheckpoints {

@@ -3,7 +3,7 @@ import { Failure } from "../../domain/failure.ts"
 import { lazily } from "../../domain/lazily.ts"
 import type { Tree, TreeEntry } from "../contract.ts"
 import { digestOf } from "../tree/reader.ts"
-import type { Checkpoint, ExpectedContents, TreeChanges } from "./contract.ts"
+import type { Checkpoint, ExpectedContents, KeptState, TreeChanges } from "./contract.ts"
 
 const Path = lazily(() => z.string().check(z.minLength(1)))
 const Hash = lazily(() => z.string().check(z.regex(/^[0-9a-f]{64}$/)))
@@ -36,6 +36,16 @@ export const Manifest = lazily(() =>
     directories: z.array(z.tuple([Path(), z.int()])),
     /** Path and reason. */
     uncovered: z.optional(z.array(z.tuple([Path(), z.string()]))),
+    /** Of one that was taken before a restore. */
+    kept: z.optional(
+      z.object({
+        kind: z.enum(["undo", "recovery", "restore"]),
+        sessionId: z.nullable(z.string()),
+        subjectId: z.nullable(z.string()),
+        leaves: z.array(z.tuple([Path(), z.nullable(z.string())])),
+        leavesDirectories: z.array(z.tuple([Path(), z.nullable(z.int())])),
+      }),
+    ),
   }),
 )
 export type Manifest = z.infer<ReturnType<typeof Manifest>>
@@ -66,6 +76,24 @@ export function manifestOf(
     absent: [...absent],
     directories: directories.map(({ path, mode }) => [path, mode]),
     uncovered: [...checkpoint.uncovered],
+    ...(checkpoint.kept === undefined ? {} : { kept: keptRow(checkpoint.kept) }),
+  }
+}
+
+function keptRow({ about, leaves, leavesDirectories }: KeptState): Manifest["kept"] {
+  return { ...about, leaves: [...leaves], leavesDirectories: [...leavesDirectories] }
+}
+
+function keptState({ kept }: Manifest): { readonly kept?: KeptState } {
+  if (kept === undefined) return {}
+  const { kind, sessionId, subjectId } = kept
+  const leaves = new Map(kept.leaves)
+  return {
+    kept: {
+      about: { kind, sessionId, subjectId },
+      leaves,
+      leavesDirectories: new Map(kept.leavesDirectories),
+    },
   }
 }
 
@@ -86,7 +114,7 @@ export function checkpointOf(manifest: Manifest, base: Checkpoint["entries"]): C
   const { id, at, scope, digest, absent } = manifest
   const directories = manifest.directories.map(([path, mode]) => ({ path, mode }))
   const uncovered = new Map(manifest.uncovered ?? [])
-  return { id, at, scope, digest, entries, absent, directories, uncovered }
+  return { id, at, scope, digest, entries, absent, directories, uncovered, ...keptState(manifest) }
 }
 
 /** What a tree was, as far as it is needed to tell what changed. */
@@ -126,6 +154,17 @@ export function contentsSince(before: KnownTree, after: Pick<Tree, "entries" | "
   const { added, changed, removed } = changesSince(before, after)
   const now = new Map(after.entries.map(entry => [entry.path, entry]))
   return new Map([...added, ...changed, ...removed].map(path => [path, contentOf(now.get(path) ?? null)]))
+}
+
+/** The directories that came, went or have another mode, each with the mode it has now; null for none. */
+export function directoriesSince(
+  before: Checkpoint["directories"],
+  after: Tree["directories"],
+): ReadonlyMap<string, number | null> {
+  const [old, now] = [before, after].map(all => new Map(all.map(({ path, mode }) => [path, mode])))
+  const paths = new Set([...before, ...after].map(({ path }) => path))
+  const differing = [...paths].filter(path => old?.get(path) !== now?.get(path))
+  return new Map(differing.map(path => [path, now?.get(path) ?? null]))
 }
 
 export function contentOf(entry: TreeEntry | null): string | null {

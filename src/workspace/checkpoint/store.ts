@@ -22,6 +22,7 @@ import { type PinRoot, pin } from "../pin.ts"
 import { digestOf } from "../tree/reader.ts"
 import { CheckpointContents, type ContentSource } from "./contents.ts"
 import type { Checkpoint, CheckpointLimits, TakeResult } from "./contract.ts"
+import { DisplacedFiles } from "./displaced.ts"
 import { readExactEntry } from "./exact-entry.ts"
 import { checkpointOf, inTreeOrder, Manifest, manifestOf } from "./manifest.ts"
 import { ensurePrivateDirectory } from "./private-directory.ts"
@@ -32,6 +33,7 @@ import { ensurePrivateDirectory } from "./private-directory.ts"
  */
 export class CheckpointStore {
   readonly contents: CheckpointContents
+  readonly displaced: DisplacedFiles
   private readonly manifests: string
   private latest: { readonly manifest: Manifest; readonly checkpoint: Checkpoint } | null = null
 
@@ -42,6 +44,7 @@ export class CheckpointStore {
     private readonly faults: Faults = noFaults,
   ) {
     this.contents = new CheckpointContents(join(directory, "contents"), faults)
+    this.displaced = new DisplacedFiles(join(directory, "displaced"))
     this.manifests = join(directory, "manifests")
   }
 
@@ -113,7 +116,10 @@ export class CheckpointStore {
         for (let at: string | null = id; at !== null && !needed.has(at); at = all.get(at)?.base ?? null)
           needed.add(at)
     const removed = [...all.keys()].filter(id => !needed.has(id))
-    for (const id of removed) rmSync(this.pathOf(id), { force: true })
+    for (const id of removed) {
+      this.displaced.remove(id)
+      rmSync(this.pathOf(id), { force: true })
+    }
     // Of checkpoints that were cut short: nothing refers to them, and nothing else would ever remove them.
     for (const name of this.names())
       if (name.endsWith(".tmp~")) rmSync(join(this.manifests, name), { force: true })
@@ -144,7 +150,7 @@ export class CheckpointStore {
     const checkpoint = { ...found, uncovered }
     ensurePrivateDirectory(this.directory)
     await this.contents.add([...sources.values()], pace)
-    this.write(checkpoint)
+    this.record(checkpoint)
     const copiedBytes = sources.values().reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
     return { checkpoint, copiedFiles: sources.size, copiedBytes }
   }
@@ -174,7 +180,8 @@ export class CheckpointStore {
     return `all checkpoints together may take ${limit} (checkpoints.max_total_mb), so ${noCopy}`
   }
 
-  private write(checkpoint: Checkpoint): void {
+  /** Writes down a checkpoint whose contents are kept; durable when it returns. */
+  record(checkpoint: Checkpoint): void {
     const path = this.pathOf(checkpoint.id)
     const latest = this.latest
     const manifest = manifestOf(checkpoint, latest?.manifest ?? null, latest?.checkpoint.entries ?? new Map())
@@ -262,7 +269,7 @@ function inMegabytes(bytes: number): string {
 }
 
 /** Opened below the root without following a symlink; that it is still the same content the copy proves. */
-function contentSource(root: PinRoot, entry: TreeEntry, sha256: string): ContentSource {
+export function contentSource(root: PinRoot, entry: TreeEntry, sha256: string): ContentSource {
   return {
     path: entry.path,
     sha256,

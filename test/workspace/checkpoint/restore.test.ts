@@ -10,17 +10,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs"
-import { systemClock } from "../../../src/base/clock.ts"
-import { noFaults } from "../../../src/base/faults.ts"
 import { Failure } from "../../../src/domain/failure.ts"
 import type { Checkpoint } from "../../../src/workspace/checkpoint/contract.ts"
 import { changesSince, contentOf, contentsSince } from "../../../src/workspace/checkpoint/manifest.ts"
-import {
-  planRestore,
-  type RestoreSource,
-  restoreCheckpoint,
-} from "../../../src/workspace/checkpoint/restore.ts"
-import { Pace } from "../../../src/workspace/pace.ts"
+import { planRestore, restoreCheckpoints } from "../../../src/workspace/checkpoint/restore.ts"
+import { contentOfStanding, standingAt } from "../../../src/workspace/checkpoint/standing.ts"
 import { initRepository } from "../../support/temp-workspace.ts"
 import { seeded } from "../support.ts"
 import { type CheckpointBench, checkpointBench, taken } from "./support.ts"
@@ -51,8 +45,16 @@ describe("restoring a tree", () => {
     ws.put("added/deep/file", "x")
     const result = await ws.restore(checkpoint)
     expect((await ws.tree()).digest).toBe(checkpoint.digest)
-    expect(result.remove).toEqual(["added/deep/file"])
-    expect(result.write.map(entry => entry.path)).toEqual(["changed", "chmodded", "link", "gone/deep/file"])
+    expect(result.remove).toEqual(["added/deep/file", "added/deep/", "added/"])
+    expect(result.write.toSorted()).toEqual([
+      "changed",
+      "chmodded",
+      "empty/",
+      "gone/",
+      "gone/deep/",
+      "gone/deep/file",
+      "link",
+    ])
     expect(result).toMatchObject({ foreign: [], blocked: [] })
     expect(readdirSync(ws.root.path).sort()).toEqual([
       ".agent",
@@ -67,7 +69,10 @@ describe("restoring a tree", () => {
   test("is nothing when nothing changed", async () => {
     ws.put("a", "1")
     const checkpoint = await ws.take("one")
-    expect(await ws.restore(checkpoint)).toEqual({ remove: [], write: [], foreign: [], blocked: [] })
+    expect(await ws.restore(checkpoint)).toEqual({
+      ...{ remove: [], write: [], foreign: [], blocked: [] },
+      keptId: null,
+    })
   })
 
   test("works where files became directories, directories files and parents symlinks", async () => {
@@ -96,8 +101,8 @@ describe("restoring a tree", () => {
     ws.put("file/kept.cache", "precious")
     ws.put("other", "y")
     const { blocked, write } = await ws.restore(checkpoint)
-    expect(blocked.map(({ path }) => path)).toEqual(["file"])
-    expect(write.map(({ path }) => path)).toEqual(["other"])
+    expect(blocked.map(({ path }) => path)).toEqual(["file/", "file"])
+    expect(write).toEqual(["other"])
     expect(ws.read("file/kept.cache")).toBe("precious")
     expect(ws.read("other")).toBe("x")
   })
@@ -121,7 +126,11 @@ describe("restoring a tree", () => {
     ws.put(".gitignore", "new\na\n")
     ws.put("new", "hidden by the new rules")
     ws.put("a", "2")
-    await ws.restore(checkpoint)
+    const changed = [".gitignore", "new", "a", "ignored"]
+    const now = changed.map(
+      path => [path, contentOfStanding(standingAt(ws.root, path, 1e6)) ?? null] as const,
+    )
+    await ws.restore(checkpoint, new Map(now))
     expect((await ws.tree()).digest).toBe(checkpoint.digest)
     expect(ws.read("ignored")).toBe("precious")
     expect(existsSync(ws.path("new"))).toBe(false)
@@ -242,9 +251,8 @@ test("a plan says what restoring would do and does nothing", async () => {
   const checkpoint = await ws.take("one")
   ws.put("a", "2")
   ws.put("b", "2")
-  const plan = await planRestore(sourceOf(ws, checkpoint), await ws.tree())
-  expect(plan.remove).toEqual(["b"])
-  expect(plan.write.map(entry => entry.path)).toEqual(["a"])
+  const plan = await planRestore(ws.source, [await ws.goal(checkpoint)])
+  expect(plan).toEqual({ remove: ["b"], write: ["a"], foreign: [] })
   expect(ws.read("a")).toBe("2")
 })
 
@@ -265,19 +273,6 @@ test("changes since a checkpoint are added, changed and removed", async () => {
   })
 })
 
-function sourceOf(bench: CheckpointBench, checkpoint: Checkpoint): RestoreSource {
-  return {
-    root: bench.root,
-    checkpoint,
-    contents: bench.store.contents,
-    readTree: bench.tree,
-    expected: null,
-    owned: work => work(),
-    pace: new Pace(systemClock),
-    fileBytesMax: bench.store.limits.fileBytesMax,
-  }
-}
-
 test("a restore changes one thing after the other as its owner, and nothing once it is not", async () => {
   for (const path of ["a", "b", "c"]) ws.put(path, "1")
   const checkpoint = await ws.take("one")
@@ -285,10 +280,12 @@ test("a restore changes one thing after the other as its owner, and nothing once
   let changes = 0
   const owned = <Result>(work: () => Result): Result => {
     changes += 1
-    if (changes === 4) throw new Failure({ kind: "general", code: "ACODE-DB-007", message: "taken over" })
+    if (changes === 6) throw new Failure({ kind: "general", code: "ACODE-DB-007", message: "taken over" })
     return work()
   }
-  await expect(restoreCheckpoint({ ...sourceOf(ws, checkpoint), owned })).rejects.toThrow("taken over")
+  const goals = [await ws.goal(checkpoint)]
+  const keeping = { id: "chk_1", about: { kind: "undo" as const, sessionId: null, subjectId: null } }
+  await expect(restoreCheckpoints(ws.source, goals, keeping, owned)).rejects.toThrow("taken over")
   expect(["a", "b", "c"].map(path => readFileSync(ws.path(path), "utf8"))).toEqual(["1", "2", "2"])
   expect(["d", "e"].map(path => existsSync(ws.path(path)))).toEqual([false, false])
 })
@@ -308,16 +305,16 @@ test("a restore that dies at any point, and again, ends in the checkpoint when i
   }
   using whole = checkpointBench()
   const counter = dieAfter(Number.POSITIVE_INFINITY)
-  await restoreCheckpoint(sourceOf(whole, await build(whole)), counter)
+  await whole.restoreGoal(await whole.goal(await build(whole)), "chk_1", counter)
   expect(counter.reached()).toBeGreaterThan(10)
   for (let point = 1; point <= counter.reached(); point++) {
     using bench = checkpointBench()
     const checkpoint = await build(bench)
-    const source = sourceOf(bench, checkpoint)
-    await expect(restoreCheckpoint(source, dieAfter(point))).rejects.toThrow("power gone")
+    const goal = await bench.goal(checkpoint)
+    await expect(bench.restoreGoal(goal, "chk_1", dieAfter(point))).rejects.toThrow("power gone")
     if (point < counter.reached() - 2)
-      await expect(restoreCheckpoint(source, dieAfter(1))).rejects.toThrow("power gone")
-    expect((await restoreCheckpoint(source, noFaults)).blocked).toEqual([])
+      await expect(bench.restoreGoal(goal, "chk_2", dieAfter(2))).rejects.toThrow("power gone")
+    expect((await bench.restoreGoal(goal, "chk_3")).blocked).toEqual([])
     expect((await bench.tree()).digest).toBe(checkpoint.digest)
   }
 })

@@ -2,8 +2,15 @@ import { existsSync, readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { type Clock, systemClock } from "../../../src/base/clock.ts"
 import { type Faults, noFaults } from "../../../src/base/faults.ts"
-import type { Checkpoint, TakeResult } from "../../../src/workspace/checkpoint/contract.ts"
-import { restoreCheckpoint } from "../../../src/workspace/checkpoint/restore.ts"
+import type {
+  Checkpoint,
+  Restored,
+  RestoreGoal,
+  TakeResult,
+} from "../../../src/workspace/checkpoint/contract.ts"
+import { contentsSince, directoriesSince } from "../../../src/workspace/checkpoint/manifest.ts"
+import { type RestoreSource, restoreCheckpoints } from "../../../src/workspace/checkpoint/restore.ts"
+import { contentOfStanding, standingAt } from "../../../src/workspace/checkpoint/standing.ts"
 import { CheckpointStore } from "../../../src/workspace/checkpoint/store.ts"
 import type { Tree } from "../../../src/workspace/contract.ts"
 import { Pace } from "../../../src/workspace/pace.ts"
@@ -19,10 +26,12 @@ export interface CheckpointBench extends TestWorkspace {
   readonly store: CheckpointStore
   tree(): Promise<Tree>
   take(id: string): Promise<Checkpoint>
-  restore(
-    checkpoint: Checkpoint,
-    expected?: ReadonlyMap<string, string | null>,
-  ): ReturnType<typeof restoreCheckpoint>
+  readonly source: RestoreSource
+  /** Everything that differs from a checkpoint now, as what restoring may replace. */
+  goal(checkpoint: Checkpoint): Promise<RestoreGoal>
+  restore(checkpoint: Checkpoint, expected?: ReadonlyMap<string, string | null>): Promise<Restored>
+  /** Restores with a kept checkpoint of this id. */
+  restoreGoal(goal: RestoreGoal, id: string, faults?: Faults): Promise<Restored>
   contentNames(): string[]
 }
 
@@ -30,32 +39,44 @@ export function checkpointBench(
   limits = roomy,
   clock: Clock = systemClock,
   faults: Faults = noFaults,
+  elsewhere: string | null = null,
 ): CheckpointBench {
   const ws = testWorkspace()
-  const directory = ws.path(".agent/checkpoints")
+  const directory = elsewhere ?? ws.path(".agent/checkpoints")
   const store = new CheckpointStore(directory, limits, clock, faults)
   const { fileBytesMax } = limits
   const scope = { isProtected: () => false, ownOutputs: new Set<string>(), fileBytesMax }
   const tree = () => new TreeReader(ws.root, scope, new StatCache(), systemClock).read()
+  const source = { root: ws.root, store, clock, readTree: tree, pace: new Pace(systemClock) }
+  const restoreGoal = (goal: RestoreGoal, id: string, dying: Faults = noFaults) =>
+    restoreCheckpoints(source, [goal], { id, about: undoing }, work => work(), dying)
+  const goal = async (checkpoint: Checkpoint): Promise<RestoreGoal> => {
+    if (checkpoint.scope === "files") return { checkpoint, expected: foundAt(ws, checkpoint) }
+    const now = await tree()
+    return {
+      checkpoint,
+      expected: contentsSince(checkpoint, now),
+      directories: directoriesSince(checkpoint.directories, now.directories),
+    }
+  }
+  let restores = 0
   return {
     ...ws,
-    directory,
-    store,
-    tree,
+    ...{ directory, store, tree, source, goal, restoreGoal },
     take: async id => taken(await store.takeTree(id, ws.root, await tree())),
-    restore: (checkpoint, expected) =>
-      restoreCheckpoint(
-        {
-          ...{ root: ws.root, checkpoint, contents: store.contents, readTree: tree },
-          expected: expected ?? null,
-          owned: work => work(),
-          pace: new Pace(systemClock),
-          fileBytesMax,
-        },
-        noFaults,
-      ),
+    restore: async (checkpoint, expected) => {
+      const wanted = expected === undefined ? await goal(checkpoint) : { checkpoint, expected }
+      return restoreGoal(wanted, `chk_${++restores}`)
+    },
     contentNames: () => filesBelow(join(directory, "contents")),
   }
+}
+
+const undoing = { kind: "undo" as const, sessionId: "ses_1", subjectId: null }
+
+function foundAt({ root }: TestWorkspace, { entries, absent }: Checkpoint): Map<string, string | null> {
+  const content = (path: string) => contentOfStanding(standingAt(root, path, roomy.fileBytesMax)) ?? null
+  return new Map([...entries.keys(), ...absent].map(path => [path, content(path)]))
 }
 
 export function taken({ checkpoint }: TakeResult): Checkpoint {

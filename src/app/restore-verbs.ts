@@ -1,0 +1,224 @@
+import { systemIds } from "../base/clock.ts"
+import { newEvent } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
+import { CheckpointRestored, SessionUndone } from "../domain/session-events.ts"
+import { type DrivenSession, driveSession } from "../engine/session-log.ts"
+import { planUndo, type Undone, type UndoPlan, undo } from "../engine/undo.ts"
+import { openCalls } from "../gate/recovery.ts"
+import type { Store } from "../store/contract.ts"
+import { processIdentity } from "../store/process-identity.ts"
+import type { Checkpoint, PathReason, Restored } from "../workspace/checkpoint/contract.ts"
+import { type CheckpointSummary, checkpointSummaries, summaryOf } from "./checkpoint-summary.ts"
+import { recordedOutputs } from "./own-outputs.ts"
+import { unknownId } from "./recorded-id.ts"
+import { userName } from "./user-name.ts"
+import type { Wiring } from "./wire.ts"
+
+/** Undoing what sessions changed, and bringing back what undoing, recovering and restoring replaced. */
+export interface RestoreVerbs {
+  /** What undoing a session would do; changes nothing. */
+  previewUndo(sessionId: string): Promise<UndoPlan>
+  /** Undoes what only the session has touched, and of the rest the paths in `also`. */
+  undo(sessionId: string, also: SeenContents): Promise<Undone>
+  /** Newest first. */
+  checkpoints(): Promise<readonly CheckpointSummary[]>
+  /** A checkpoint with everything that is in it. */
+  checkpoint(id: string): Promise<{ readonly summary: CheckpointSummary; readonly checkpoint: Checkpoint }>
+  /** What restoring some paths of a checkpoint, or all, would do; changes nothing. */
+  previewRestore(id: string, paths: readonly string[]): Promise<RestorePreview>
+  /** Restores what was left as it is, and of the rest the paths in `also`. */
+  restoreCheckpoint(id: string, preview: RestorePreview, also: readonly string[]): Promise<Restored>
+}
+
+/** What paths held when a person agreed that they are replaced: nothing else is. */
+type SeenContents = ReadonlyMap<string, string | null | undefined>
+
+export interface RestorePreview {
+  readonly remove: readonly string[]
+  readonly write: readonly string[]
+  /** Paths that hold something else than what was left there. */
+  readonly doubts: readonly PathReason[]
+  readonly found: SeenContents
+}
+
+export function restoreVerbs(wiring: Wiring): RestoreVerbs {
+  return {
+    previewUndo: async id => (await undoOf(wiring, id)).plan,
+    undo: (id, also) => undoSession(wiring, id, also),
+    checkpoints: async () => {
+      const { checkpoints } = await wiring.workspace()
+      return checkpointSummaries(checkpoints, await wiring.existingStore())
+    },
+    checkpoint: async id => {
+      const checkpoint = await loaded(wiring, id)
+      return { checkpoint, summary: summaryOf(checkpoint, await wiring.existingStore()) }
+    },
+    previewRestore: (id, paths) => previewRestore(wiring, id, paths),
+    restoreCheckpoint: (id, preview, also) => restore(wiring, id, preview, also),
+  }
+}
+
+async function undoOf(wiring: Wiring, sessionId: string) {
+  const store = await wiring.store()
+  const { checkpoints } = await wiring.workspace()
+  const parts = { sessionId, checkpoints, artifacts: store.artifacts, ids: systemIds }
+  const events = store.log.read(sessionId)
+  // What such a call changed is written down when it is settled, and an undo is recorded as one of everything.
+  if (openCalls(events).length > 0)
+    throw undoFailure(
+      "ACODE-UNDO-003",
+      "it is in the middle of a call",
+      sessionId,
+      "`acode resume` goes on with it, `acode cancel` ends it; then it can be undone",
+    )
+  for (const output of recordedOutputs(events)) wiring.ownOutputs.add(output)
+  const plan = await planUndo(parts, events)
+  // Also when all is back already: an undo that died before it was recorded is finished by the next one.
+  if (plan.isEmpty) throw nothingToUndo(store, sessionId)
+  return { parts, plan }
+}
+
+function nothingToUndo(store: Store, sessionId: string): Failure {
+  const undoneAt = store.sessions.find(sessionId)?.undoneAt ?? null
+  return undoneAt === null
+    ? undoFailure("ACODE-UNDO-001", "the session changed nothing that is left", sessionId)
+    : undoFailure("ACODE-UNDO-002", `it was undone at ${undoneAt}`, sessionId)
+}
+
+/** Holds the workspace and the session while files are restored; what was done is in the log afterwards. */
+function undoSession(wiring: Wiring, sessionId: string, also: SeenContents): Promise<Undone> {
+  return driving(wiring, sessionId, async session => {
+    const { parts, plan } = await undoOf(wiring, sessionId)
+    const undone = await undo(parts, plan, also, work => session.whileOwned(work))
+    wiring.faults.reach("undo.done")
+    const { restored, removed, foreign, blocked, keptId } = undone
+    session.append([
+      newEvent(SessionUndone, {
+        restored: [...restored],
+        removed: [...removed],
+        foreign: [...foreign],
+        blocked: [...blocked],
+        by: userName(),
+        checkpointId: keptId,
+      }),
+    ])
+    return undone
+  })
+}
+
+async function driving<Result>(
+  wiring: Wiring,
+  stream: string,
+  work: (session: DrivenSession) => Promise<Result>,
+): Promise<Result> {
+  const store = await wiring.store()
+  const session = driveSession({ log: store.log, leases: store.leases, owner: processIdentity() }, stream)
+  try {
+    return await work(session)
+  } finally {
+    session.release()
+    store.anchor()
+  }
+}
+
+async function loaded(wiring: Wiring, id: string): Promise<Checkpoint> {
+  const { checkpoints } = await wiring.workspace()
+  const checkpoint = checkpoints.load(id)
+  if (checkpoint === null) throw unknownId(id, "checkpoint")
+  return checkpoint
+}
+
+async function previewRestore(wiring: Wiring, id: string, paths: readonly string[]): Promise<RestorePreview> {
+  const checkpoint = await loaded(wiring, id)
+  const { checkpoints } = await wiring.workspace()
+  const chosen = chosenPaths(checkpoint, paths)
+  const found = await checkpoints.contentsAt(chosen)
+  const { remove, write } = await checkpoints.plan([goalOf(checkpoint, found, chosen)])
+  const leaves = checkpoint.kept?.leaves ?? null
+  const doubts = [...remove, ...write]
+    .filter(path => found.has(path) && (leaves === null || found.get(path) !== leaves.get(path)))
+    .map(path => ({
+      path,
+      reason: leaves === null ? "it was changed since" : "it is not what was left there",
+    }))
+  return { remove, write, doubts, found }
+}
+
+/** Everything in it, or the named paths and what is below them. */
+function chosenPaths(checkpoint: Checkpoint, named: readonly string[]): readonly string[] {
+  const all = [...checkpoint.entries.keys(), ...checkpoint.absent]
+  if (named.length === 0) return all
+  const chosen = new Set<string>()
+  for (const name of named) {
+    const fitting = all.filter(path => path === name || path.startsWith(`${name}/`))
+    if (fitting.length === 0)
+      throw new Failure({
+        kind: "usage",
+        code: "ACODE-CLI-003",
+        message: `the checkpoint has no path "${name}"`,
+        where: checkpoint.id,
+        hint: `\`acode checkpoint show ${checkpoint.id}\` lists its paths`,
+      })
+    for (const path of fitting) chosen.add(path)
+  }
+  return [...chosen]
+}
+
+/** Directories come and go with the paths in them; all of them when everything is restored. */
+function goalOf(checkpoint: Checkpoint, found: SeenContents, paths: readonly string[]) {
+  const isAll = paths.length === checkpoint.entries.size + checkpoint.absent.length
+  const isAround = (directory: string) => paths.some(path => path.startsWith(`${directory}/`))
+  const left = [...(checkpoint.kept?.leavesDirectories ?? [])]
+  return {
+    checkpoint,
+    expected: new Map(paths.map(path => [path, found.get(path) ?? null])),
+    directories: new Map(left.filter(([path]) => isAll || isAround(path))),
+  }
+}
+
+function restore(
+  wiring: Wiring,
+  id: string,
+  { doubts, found }: RestorePreview,
+  also: readonly string[],
+): Promise<Restored> {
+  return driving(wiring, systemIds.next("rst"), async session => {
+    const checkpoint = await loaded(wiring, id)
+    const { checkpoints } = await wiring.workspace()
+    const left = new Set(doubts.map(({ path }) => path).filter(path => !also.includes(path)))
+    const goal = goalOf(
+      checkpoint,
+      found,
+      [...found.keys()].filter(path => !left.has(path)),
+    )
+    const about = {
+      kind: "restore" as const,
+      sessionId: checkpoint.kept?.about.sessionId ?? null,
+      subjectId: id,
+    }
+    const keeping = { id: systemIds.next("chk"), about }
+    const done = await checkpoints.restore([goal], keeping, work => session.whileOwned(work))
+    const foreign = [...new Set([...left, ...done.foreign])].sort()
+    session.append([
+      newEvent(CheckpointRestored, {
+        checkpointId: id,
+        restored: [...done.write],
+        removed: [...done.remove],
+        foreign,
+        blocked: [...done.blocked],
+        by: userName(),
+        keptId: done.keptId,
+      }),
+    ])
+    return { ...done, foreign }
+  })
+}
+
+function undoFailure(
+  code: string,
+  message: string,
+  where: string,
+  hint = "`acode session show` tells what a session changed",
+): Failure {
+  return new Failure({ kind: "general", code, message, where, hint })
+}

@@ -1,0 +1,152 @@
+import { chmodSync, lstatSync, rmdirSync } from "node:fs"
+import { errnoOf } from "../../base/assert.ts"
+import { nameOf, parentOf } from "../../base/path-names.ts"
+import { Failure } from "../../domain/failure.ts"
+import { entryPath, type Pinned, pin } from "../pin.ts"
+import { ensureExactDirectory } from "../place.ts"
+import type { WorkspaceRoot } from "../root.ts"
+import type { RestoreGoal } from "./contract.ts"
+import { standingAt } from "./standing.ts"
+
+/** A directory that is to get a mode, or to go. */
+export interface DirectoryChange {
+  readonly path: string
+  /** Null for one that is not there. */
+  readonly from: number | null
+  /** Null for one that goes, if it is empty. */
+  readonly to: number | null
+  /** Whether it was asked for; the others only follow from the files in them. */
+  readonly isNamed: boolean
+}
+
+export interface NamedDirectories {
+  readonly changes: readonly DirectoryChange[]
+  /** Neither as they are to be nor as they were left. */
+  readonly foreign: readonly string[]
+}
+
+/** Decides what becomes of the directories that goals name. */
+export function planNamed(root: WorkspaceRoot, goals: readonly RestoreGoal[]): NamedDirectories {
+  const changes: DirectoryChange[] = []
+  const foreign: string[] = []
+  for (const { checkpoint, directories } of goals) {
+    const known = modesIn(checkpoint)
+    for (const [path, left] of directories ?? []) {
+      const change = namedChange(root, path, known.get(path) ?? null, left)
+      if (change === "foreign") foreign.push(`${path}/`)
+      else if (change !== null) changes.push(change)
+    }
+  }
+  return { changes, foreign }
+}
+
+/** Decides what becomes of the other directories around the files that come and go. */
+export function planFollowing(
+  root: WorkspaceRoot,
+  goals: readonly RestoreGoal[],
+  leaves: ReadonlyMap<string, string | null>,
+  named: NamedDirectories,
+): readonly DirectoryChange[] {
+  const isNamed = new Set(named.changes.map(({ path }) => path))
+  const planned = new Map<string, DirectoryChange>()
+  for (const { checkpoint, expected } of goals) {
+    const known = modesIn(checkpoint)
+    for (const path of expected.keys()) {
+      const left = leaves.get(path)
+      if (left === undefined) continue
+      for (const parent of parentsOf(path).filter(each => !isNamed.has(each) && !planned.has(each))) {
+        const change = followingChange(root, parent, left, known, checkpoint.scope)
+        if (change !== null) planned.set(parent, change)
+      }
+    }
+  }
+  return [...planned.values()]
+}
+
+function modesIn({ directories }: RestoreGoal["checkpoint"]): ReadonlyMap<string, number> {
+  return new Map(directories.map(({ path, mode }) => [path, mode]))
+}
+
+function namedChange(
+  root: WorkspaceRoot,
+  path: string,
+  wanted: number | null,
+  left: number | null,
+): DirectoryChange | "foreign" | null {
+  const now = standingAt(root, path, 0)
+  const mode = now.kind === "directory" ? now.mode : null
+  if (mode === wanted) return null
+  if (mode !== left) return "foreign"
+  return { path, from: mode, to: wanted, isNamed: true }
+}
+
+/** A directory of a new file goes with it when the checkpoint knows it not; one of an old file comes with its mode. */
+function followingChange(
+  root: WorkspaceRoot,
+  path: string,
+  leaves: string | null,
+  known: ReadonlyMap<string, number>,
+  scope: "tree" | "files",
+): DirectoryChange | null {
+  const now = standingAt(root, path, 0)
+  const from = now.kind === "directory" ? now.mode : null
+  if (leaves !== null)
+    return from === null
+      ? { path, from, to: known.get(path) ?? 0o777 & ~process.umask(), isNamed: false }
+      : null
+  return scope === "tree" && from !== null && !known.has(path)
+    ? { path, from, to: null, isNamed: false }
+    : null
+}
+
+function parentsOf(path: string): string[] {
+  const names = path.split("/")
+  return names.slice(1).map((_, index) => names.slice(0, index + 1).join("/"))
+}
+
+export function pathDepth({ path }: DirectoryChange): number {
+  return path.split("/").length
+}
+
+/** Lets its owner into a directory whose mode is about to change, so that its files can be restored. */
+export function openDirectory(root: WorkspaceRoot, { path, to }: DirectoryChange): void {
+  using directory = directoryAt(root, path)
+  if (directory !== null && to !== null) chmodSync(directory.at, to | 0o700)
+}
+
+export function makeDirectory(root: WorkspaceRoot, path: string): void {
+  ensureExactDirectory(root, path)
+}
+
+export function putDirectoryMode(root: WorkspaceRoot, { path, to }: DirectoryChange): void {
+  using directory = directoryAt(root, path)
+  if (directory !== null && to !== null && (directory.stat.mode & 0o7777) !== to) chmodSync(directory.at, to)
+}
+
+/** One that holds something is left: that is nobody's but the user's, such as ignored files. False when it is. */
+export function removeIfEmpty(root: WorkspaceRoot, path: string): boolean {
+  using directory = pin(root, parentOf(path), "never")
+  if (!directory?.stat.isDirectory()) return true
+  const at = entryPath(directory, nameOf(path))
+  if (!lstatSync(at, { throwIfNoEntry: false })?.isDirectory()) return true
+  try {
+    rmdirSync(at)
+    return true
+  } catch (error) {
+    if (errnoOf(error) !== "ENOTEMPTY" && errnoOf(error) !== "EEXIST") throw error
+    return false
+  }
+}
+
+export function directoryAt(root: WorkspaceRoot, path: string): Pinned | null {
+  try {
+    const found = pin(root, path, "never")
+    if (found === null || found.stat.isDirectory()) return found
+    found[Symbol.dispose]()
+    return null
+  } catch (error) {
+    // A symlink took its place, or a parent above the first known one is closed: there is nothing to open here.
+    if (error instanceof Failure) return null
+    throw error
+  }
+}

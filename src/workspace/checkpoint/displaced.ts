@@ -1,0 +1,127 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { errnoOf } from "../../base/assert.ts"
+import { sha256Hex } from "../../base/canonical.ts"
+import { parentOf } from "../../base/path-names.ts"
+import { syncDirectory } from "../durable.ts"
+import { pathBytes, systemPath } from "../path-bytes.ts"
+import type { Pinned } from "../pin.ts"
+import type { NameIn } from "../rename.ts"
+import { ensurePrivateDirectory } from "./private-directory.ts"
+
+/**
+ * Where restoring moves what it replaces: the inode itself, so that the bytes that go are the bytes that are looked at,
+ * and what a program that has the file open still writes is not lost. One directory for each kept checkpoint; it is
+ * there from before the first change until nothing is left in it.
+ */
+export class DisplacedFiles {
+  constructor(private readonly directory: string) {}
+
+  /** Returns the checkpoints whose displaced files are not all gone. */
+  ids(): string[] {
+    try {
+      return readdirSync(this.directory).sort()
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return []
+      throw error
+    }
+  }
+
+  open(id: string): DisplacedArea {
+    ensurePrivateDirectory(this.directory)
+    ensurePrivateDirectory(join(this.directory, id))
+    return new DisplacedArea(join(this.directory, id), id)
+  }
+
+  /** Returns where the displaced file of a path is, if it is still there. */
+  find(id: string, path: string, root: string): string | Buffer | null {
+    const name = nameOfDisplaced(id, path)
+    const isThere = (at: string | Buffer) => lstatSync(at, { throwIfNoEntry: false }) !== undefined
+    const here = join(this.directory, id, name)
+    if (isThere(here)) return here
+    if (!isThere(join(this.directory, id, beside))) return null
+    const there = systemPath(`${root}/${parentOf(path)}/${besideName(name)}`)
+    return isThere(there) ? there : null
+  }
+
+  /** Whether a file of a directory moves here without being copied. */
+  isOnDeviceOf({ stat }: Pinned): boolean {
+    return lstatSync(dirname(this.directory), { throwIfNoEntry: false })?.dev === stat.dev
+  }
+
+  remove(id: string): void {
+    rmSync(join(this.directory, id), { recursive: true, force: true })
+  }
+}
+
+/** The open directory of one checkpoint, while its paths are restored. */
+export class DisplacedArea implements Disposable {
+  readonly fd: number
+  readonly at: string
+  /** Whether a process died while it restored. */
+  readonly isInterrupted: boolean
+  private readonly device: number
+  private isAnyBeside = false
+
+  constructor(
+    private readonly path: string,
+    private readonly id: string,
+  ) {
+    this.fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    this.at = `/proc/self/fd/${this.fd}`
+    this.device = fstatSync(this.fd).dev
+    this.isInterrupted = lstatSync(join(path, working), { throwIfNoEntry: false }) !== undefined
+    writeFileSync(join(path, working), "", { mode: 0o600 })
+    syncDirectory(path)
+  }
+
+  /** Returns the name of what is displaced at a path. On another file system it is beside the path. */
+  nameFor(path: string, parent: Pinned | null): NameIn {
+    const name = nameOfDisplaced(this.id, path)
+    return parent === null || parent.stat.dev === this.device
+      ? { directory: this, name }
+      : { directory: parent, name: besideName(name) }
+  }
+
+  /** Says that a displaced file stays where it is, so that it is looked for the next time. */
+  retain({ directory }: NameIn): void {
+    if (directory !== this) this.isAnyBeside = true
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.fd)
+    if (this.isAnyBeside) writeFileSync(join(this.path, beside), "", { mode: 0o600 })
+    else rmSync(join(this.path, beside), { force: true })
+    rmSync(join(this.path, working), { force: true })
+    try {
+      rmdirSync(this.path)
+    } catch (error) {
+      // Something is left in it, which is what it is for.
+      if (errnoOf(error) !== "ENOTEMPTY" && errnoOf(error) !== "EEXIST") throw error
+    }
+  }
+}
+
+/** Is there while somebody restores. */
+const working = "working"
+/** Keeps the directory while displaced files are elsewhere. */
+const beside = "beside"
+
+function besideName(name: string): string {
+  return `.acode-${name}.kept~`
+}
+
+/** The same each time, so that what a crash left is found again. */
+function nameOfDisplaced(id: string, path: string): string {
+  return sha256Hex(Buffer.concat([Buffer.from(`${id}\0`), pathBytes(path)])).slice(0, 32)
+}

@@ -1,0 +1,58 @@
+import { closeSync, constants, openSync } from "node:fs"
+import type { TreeEntry } from "../contract.ts"
+import { hashChunks, passingChunksOf, writeAll } from "../durable.ts"
+import { fileFailure, onPath } from "../failures.ts"
+import type { Checkpoint } from "./contract.ts"
+import type { Goal } from "./displacing.ts"
+import { contentOf } from "./manifest.ts"
+import { contentOfSpecial, isSameStanding, type Standing, standingOf } from "./standing.ts"
+import type { CheckpointStore } from "./store.ts"
+
+/** Returns what a checkpoint says a path is to hold. */
+export function goalOf(
+  { contents, displaced }: CheckpointStore,
+  root: string,
+  checkpoint: Checkpoint,
+  path: string,
+): Goal {
+  const entry = checkpoint.entries.get(path)
+  const moved = checkpoint.kept === undefined ? null : displaced.find(checkpoint.id, path, root)
+  if (moved !== null) {
+    // It may have been written to after it was displaced: then this is the newest there is of it.
+    const found = standingOf(moved, path, 0)
+    if (found.kind === "entry" && contentOf(found.entry) !== null)
+      return { kind: "entry", entry: found.entry, writeTo: fd => copyFile(moved, found.entry, fd) }
+  }
+  if (entry === undefined) return { kind: "nothing" }
+  const writeTo = (fd: number) => {
+    if (entry.kind !== "file") return
+    const why = checkpoint.uncovered.get(path) ?? "no copy of it was kept"
+    if (entry.sha256 === null) throw fileFailure("missing", path, `cannot be restored: ${why}`)
+    contents.copyTo(entry.sha256, fd)
+  }
+  return { kind: "entry", entry, writeTo }
+}
+
+function copyFile(from: string | Buffer, entry: TreeEntry, target: number): void {
+  onPath(entry.path, () => {
+    const source = openSync(from, constants.O_RDONLY | constants.O_NOFOLLOW)
+    try {
+      const { sha256 } = hashChunks(passingChunksOf(source), chunk => writeAll(target, chunk))
+      if (entry.kind === "file" && entry.sha256 !== null && sha256 !== entry.sha256)
+        throw fileFailure("changed", entry.path, "is still being written")
+    } finally {
+      closeSync(source)
+    }
+  })
+}
+
+/** Whether a path already holds what it is to hold. */
+export function isWanted(goal: Goal, now: Standing): boolean {
+  return isSameStanding(goal, now)
+}
+
+/** The content that a path has afterwards, in the spelling of a recorded change. */
+export function leavesOf(goal: Goal): string | null {
+  if (goal.kind === "nothing") return null
+  return goal.kind === "entry" ? contentOf(goal.entry) : contentOfSpecial(goal.special)
+}

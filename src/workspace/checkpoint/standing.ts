@@ -1,0 +1,147 @@
+import { closeSync, constants, lstatSync, openSync, readlinkSync } from "node:fs"
+import { errnoOf } from "../../base/assert.ts"
+import { systemClock } from "../../base/clock.ts"
+import { nameOf, parentOf } from "../../base/path-names.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { TreeEntry, TreeSpecial } from "../contract.ts"
+import { hashContent, hashPaced } from "../durable.ts"
+import { systemFailure } from "../failures.ts"
+import type { Pace } from "../pace.ts"
+import { pathFromBytes } from "../path-bytes.ts"
+import { entryPath, type PinRoot, pin } from "../pin.ts"
+import { statIdentity } from "../tree/stat-cache.ts"
+import { contentOf, isSameEntry } from "./manifest.ts"
+
+/** What is at an exact path right now, no symlink followed. */
+export type Standing =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "entry"; readonly entry: TreeEntry; readonly stamp?: FileStamp }
+  | { readonly kind: "special"; readonly special: TreeSpecial }
+  | { readonly kind: "directory"; readonly mode: number }
+  /** Nobody can say: it may not be looked at. */
+  | { readonly kind: "hidden"; readonly why: string }
+
+/** Tells a file from the same file after somebody wrote to it, as far as its times can. */
+export interface FileStamp {
+  readonly ino: number
+  readonly sizeBytes: number
+  readonly mtimeMs: number
+  /** When it was looked at. */
+  readonly seenMs: number
+}
+
+/**
+ * Inspects a path. Behind a file or a symlink nothing is at a path: whatever is there belongs to another path. A long
+ * read lets signals through.
+ */
+export async function inspect(root: PinRoot, path: string, pace: Pace, bytesMax: number): Promise<Standing> {
+  if (pace.isDue()) await pace.rest()
+  const seen = standingAt(root, path, 0)
+  if (seen.kind !== "entry" || seen.entry.kind !== "file" || seen.entry.sizeBytes > bytesMax) return seen
+  if (seen.entry.sizeBytes < longBytes) return standingAt(root, path, bytesMax)
+  const sha256 = await hashLong(root, path, pace)
+  return standingAt(root, path, bytesMax, () => sha256)
+}
+
+const longBytes = 4 * 1024 * 1024
+
+async function hashLong(root: PinRoot, path: string, pace: Pace): Promise<string | null> {
+  using file = pin(root, path, "never")
+  const fd = file === null ? null : openReadable(file.at, 0)
+  if (fd === null) return null
+  try {
+    return (await hashPaced(fd, pace)).sha256
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The same at once, for where nothing may come in between. A file of more than `bytesMax` is not read. */
+export function standingAt(root: PinRoot, path: string, bytesMax: number, hash = hashAt): Standing {
+  try {
+    using directory = pin(root, parentOf(path), "never")
+    if (!directory?.stat.isDirectory()) return { kind: "nothing" }
+    return standingOf(entryPath(directory, nameOf(path)), path, bytesMax, hash)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return error.report.code === outside ? { kind: "nothing" } : { kind: "hidden", why: error.report.message }
+  }
+}
+
+/** The code of a symlink on the way. */
+const outside = "ACODE-SEC-005"
+
+/** The same for a path of the file system; `path` is what it is called in messages and in what is returned. */
+export function standingOf(at: string | Buffer, path: string, bytesMax: number, hash = hashAt): Standing {
+  try {
+    const seenMs = systemClock.now()
+    const stat = lstatSync(at, { throwIfNoEntry: false })
+    if (stat === undefined) return { kind: "nothing" }
+    const mode = stat.mode & 0o7777
+    if (stat.isDirectory()) return { kind: "directory", mode }
+    const known = { path, mode, sizeBytes: stat.size }
+    if (stat.isSymbolicLink()) {
+      const target = pathFromBytes(readlinkSync(at, { encoding: "buffer" }))
+      return { kind: "entry", entry: { ...known, kind: "symlink", target } }
+    }
+    if (stat.isFile()) {
+      const stamp = { ino: stat.ino, sizeBytes: stat.size, mtimeMs: stat.mtimeMs, seenMs }
+      const sha256 = stat.size > bytesMax ? null : hash(at)
+      const read = sha256 === null ? { sha256, identity: statIdentity(stat) } : { sha256 }
+      return { kind: "entry", entry: { ...known, kind: "file", ...read }, stamp }
+    }
+    const kind = stat.isFIFO() ? "fifo" : stat.isSocket() ? "socket" : "device"
+    return { kind: "special", special: { path, kind, mode } }
+  } catch (error) {
+    const failure = systemFailure(error, path)
+    if (!(failure instanceof Failure)) throw failure
+    return { kind: "hidden", why: failure.report.message }
+  }
+}
+
+/** In the spelling of a recorded change; undefined for what has none. A file that may not be read is like nothing. */
+export function contentOfStanding(standing: Standing): string | null | undefined {
+  switch (standing.kind) {
+    case "nothing":
+      return null
+    case "entry":
+      return contentOf(standing.entry)
+    case "special":
+      return contentOfSpecial(standing.special)
+    default:
+      return undefined
+  }
+}
+
+export function contentOfSpecial({ kind }: TreeSpecial): string {
+  return `${kind}:`
+}
+
+/** Whether two looks at a path saw the same: kind, mode, content, target. */
+export function isSameStanding(a: Standing, b: Standing): boolean {
+  if (a.kind === "entry") return b.kind === "entry" && isSameEntry(a.entry, b.entry)
+  if (a.kind === "special")
+    return b.kind === "special" && a.special.kind === b.special.kind && a.special.mode === b.special.mode
+  if (a.kind === "directory") return b.kind === "directory" && a.mode === b.mode
+  return a.kind === "nothing" && b.kind === "nothing"
+}
+
+/** Opens a file to read it; null when that is not allowed. */
+export function openReadable(at: string | Buffer, flags: number): number | null {
+  try {
+    return openSync(at, constants.O_RDONLY | constants.O_NONBLOCK | flags)
+  } catch (error) {
+    if (errnoOf(error) === "EACCES" || errnoOf(error) === "EPERM") return null
+    throw error
+  }
+}
+
+function hashAt(at: string | Buffer): string | null {
+  const fd = openReadable(at, constants.O_NOFOLLOW)
+  if (fd === null) return null
+  try {
+    return hashContent(fd).sha256
+  } finally {
+    closeSync(fd)
+  }
+}
