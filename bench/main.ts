@@ -10,6 +10,10 @@ const groups: Readonly<Record<string, () => Promise<Figure[]> | Figure[]>> = {
   pure: async () => (await import("./pure.ts")).pureFigures(),
   policy: async () => (await import("./policy.ts")).policyFigures(),
   workspace: async () => (await import("./workspace.ts")).workspaceFigures(),
+  large: async () => {
+    build()
+    return (await import("./large-tree.ts")).largeTreeFigures()
+  },
   redaction: async () => (await import("./redaction.ts")).redactionFigures(),
   runner: async () => (await import("./runner.ts")).runnerFigures(),
   gate: async () => (await import("./gate.ts")).gateFigures(),

@@ -1,11 +1,16 @@
+import { join } from "node:path"
 import { readEnvironment } from "../src/app/environment.ts"
 import { Wiring } from "../src/app/wire.ts"
+import { repositoryRoot } from "../test/support/acode.ts"
 import { type TempWorkspace, tempWorkspace } from "../test/support/temp-workspace.ts"
 
 export interface Product extends Disposable {
   readonly workspace: TempWorkspace
   readonly wiring: Wiring
 }
+
+/** What `npm run build` makes. */
+export const builtProgram = join(repositoryRoot, "dist", "acode")
 
 /** The product as it is wired for people, on a workspace of its own. */
 export function openProduct(): Product {

@@ -1,15 +1,13 @@
-import { join } from "node:path"
-import { repositoryRoot } from "../test/support/acode.ts"
 import { tempWorkspace } from "../test/support/temp-workspace.ts"
 import { compiledHello } from "./floors.ts"
 import { interleaved } from "./measure.ts"
+import { builtProgram } from "./product.ts"
 import { type Figure, timesFloor } from "./report.ts"
 
 /** The compiled program from nothing to its end, against a compiled program that only says hello. */
 export async function startFigures(): Promise<Figure[]> {
   using hello = compiledHello()
   using workspace = tempWorkspace()
-  const acode = join(repositoryRoot, "dist", "acode")
   const started = (argv: readonly string[], expected: number) => async () => {
     const child = Bun.spawn([...argv], {
       cwd: workspace.root,
@@ -22,8 +20,8 @@ export async function startFigures(): Promise<Figure[]> {
   }
   const [floor, version, exec] = await interleaved(30, [
     started([hello.path], 0),
-    started([acode, "--version"], 0),
-    started([acode, "exec", "--sandbox", "none", "--", "/bin/true"], 0),
+    started([builtProgram, "--version"], 0),
+    started([builtProgram, "exec", "--sandbox", "none", "--", "/bin/true"], 0),
   ])
   if (floor === undefined || version === undefined || exec === undefined)
     throw new Error("nothing was measured")

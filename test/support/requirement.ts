@@ -8,7 +8,8 @@ import { findBwrap, probeSandbox } from "../../src/sandbox/probe.ts"
 export function testWhere(reason: string | null): typeof test {
   if (reason === null) return test
   const skipped = (name: string) => test.skip(`${name} (skipped: ${reason})`, () => undefined)
-  return Object.assign(skipped, test) as typeof test // as: a skipped test needs neither body nor options
+  // as: a skipped test needs neither body nor options, and a table of them neither rows nor names of its own.
+  return Object.assign(skipped, test, { each: () => skipped }) as unknown as typeof test
 }
 
 /** The same for a whole group. Its body is still read, so what it prepares belongs into `beforeAll`. */
