@@ -1,6 +1,8 @@
+import { printable } from "../base/text.ts"
 import { ToolCallStarted } from "../domain/call-events.ts"
 import type { Decision } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
 import type { EffectClass, FileChange, UncoveredChanges } from "../domain/tool-call.ts"
 import type { DeclaredCall, PreparedCall } from "../tools/contract.ts"
 import type { Checkpoint, Checkpoints } from "../workspace/checkpoint/contract.ts"
@@ -85,14 +87,24 @@ async function preImage(
   { targets }: PreparedCall,
 ): Promise<Checkpoint | null> {
   if (effectClass === "read") return null
-  const taken =
-    effectClass === "run"
-      ? await checkpoints.takeTree(callId, await room.workspace.tree())
-      : await checkpoints.takeFiles(
-          callId,
-          targets.map(({ path }) => path),
-        )
-  return taken.checkpoint
+  if (effectClass === "run")
+    return (await checkpoints.takeTree(callId, await room.workspace.tree())).checkpoint
+  const paths = targets.map(({ path }) => path)
+  const { checkpoint } = await checkpoints.takeFiles(callId, paths)
+  refuseUncovered(checkpoint)
+  return checkpoint
+}
+
+/** What a command does to files nobody can know before; a tool knows its own, and replaces none without a copy. */
+function refuseUncovered({ uncovered }: Checkpoint): void {
+  for (const [path, reason] of uncovered)
+    throw new Failure({
+      kind: "general",
+      code: "ACODE-FS-006",
+      message: `"${printable(path)}" is not changed, because it could not be put back: ${reason}`,
+      where: printable(path),
+      hint: "raise the limit that is named, or change the file with a command",
+    })
 }
 
 /** A command without network in a sandbox can have touched nothing but the workspace. */

@@ -1,6 +1,8 @@
 import { isAbsolute, posix } from "node:path"
 import * as z from "zod/mini"
+import { printable } from "../base/text.ts"
 import type { Effect } from "../domain/effect.ts"
+import { Failure } from "../domain/failure.ts"
 import { lazily } from "../domain/lazily.ts"
 import type { PlacedHunk } from "../workspace/change/contract.ts"
 import type { DeclaredCall, Tool, ToolRoom } from "./contract.ts"
@@ -113,6 +115,8 @@ function effectsOf({ workspace }: ToolRoom, { path, action }: Target): Effect[] 
 function plannedChange(room: ToolRoom, file: ModifiedFile): PlannedChange {
   const { path, before, after } = file
   const format = before?.format ?? { encoding: "utf-8" as const, bom: false }
+  if (before !== null && after !== null && format.isMixed === true)
+    refuseNewCharacters(path, before.text, after)
   const change = {
     path,
     before: before?.sha256 ?? null,
@@ -124,6 +128,22 @@ function plannedChange(room: ToolRoom, file: ModifiedFile): PlannedChange {
   const preview = () => changePreview(room, { path, before: before?.text ?? null, after, remark: told })
   return { ...change, preview }
 }
+
+/** In a file that is UTF-8 but for some bytes nobody can say how a new character is to be written. */
+function refuseNewCharacters(path: string, before: string, after: string): void {
+  const known = new Set(before.match(beyondAscii))
+  const added = after.match(beyondAscii)?.find(characters => !known.has(characters))
+  if (added === undefined) return
+  throw new Failure({
+    kind: "general",
+    code: "ACODE-FS-009",
+    message: `"${printable(path)}" is neither UTF-8 nor another encoding throughout, so "${added}" cannot be added`,
+    where: printable(path),
+    hint: "change it with ASCII characters only, or write the whole file, which becomes UTF-8",
+  })
+}
+
+const beyondAscii = /[\u0080-\uffff]+/g
 
 function fileValue({ path, before, after, hunks }: ModifiedFile) {
   return {

@@ -99,6 +99,8 @@ function formatOf({ workspace }: ToolRoom, before: FileState | null, text: strin
   const format = before?.text?.format ?? plain
   if (format.bom && text.startsWith("\ufeff")) return { ...format, bom: false }
   if (format.encoding !== "latin1") return format
+  // Most of it was UTF-8 already.
+  if (format.isMixed === true) return plain
   try {
     workspace.encode(text, format, "")
     return format

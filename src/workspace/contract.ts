@@ -80,6 +80,8 @@ export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1"
 export interface TextFormat {
   readonly encoding: TextEncoding
   readonly bom: boolean
+  /** For `latin1`: most of it reads as UTF-8, so that a new character would be written in the wrong way. */
+  readonly isMixed?: true
 }
 
 export interface WholeText {

@@ -11,7 +11,7 @@ export function decodeText(bytes: Uint8Array): DecodedText | null {
   const body = detected.bom ? bytes.subarray(bomOf(detected.encoding).length) : bytes
   // Half a character at the end would be lost on the way back.
   if (isWide(detected.encoding) && body.length % 2 === 1) return null
-  const format = detected.encoding === "utf-8" && !isUtf8(body) ? latin1 : detected
+  const format = detected.encoding === "utf-8" && !isUtf8(body) ? byteFormat(body) : detected
   if (format.encoding === "latin1" && detected.bom) return null
   return { text: decodeBody(body, format.encoding), format }
 }
@@ -49,7 +49,24 @@ export function isWide(encoding: TextEncoding): boolean {
 /** Looked at to tell text from binary, as git does. */
 const sampleBytes = 8000
 
-const latin1: TextFormat = { encoding: "latin1", bom: false }
+/** The format of bytes that are not UTF-8: each is one character, whatever it was meant to be. */
+function byteFormat(bytes: Uint8Array): TextFormat {
+  const latin1: TextFormat = { encoding: "latin1", bom: false }
+  let balance = 0
+  for (let at = 0; at < bytes.length; ) {
+    const first = bytes[at] ?? 0
+    const length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0
+    const isSequence = length > 1 && isContinued(bytes, at + 1, at + length)
+    if (first >= 0x80) balance += isSequence ? 1 : -1
+    at += isSequence ? length : 1
+  }
+  return balance > 0 ? { ...latin1, isMixed: true } : latin1
+}
+
+function isContinued(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (((bytes[at] ?? 0) & 0xc0) !== 0x80) return false
+  return true
+}
 
 const byteOrderMarks: Readonly<Record<TextEncoding, Uint8Array>> = {
   "utf-8": Uint8Array.of(0xef, 0xbb, 0xbf),

@@ -98,6 +98,25 @@ describe("what cannot be changed without a loss is refused before anything is", 
     expect(shown.text).toBe("one\ntwo\n\ufffd")
   })
 
+  test("a new character in a file that is UTF-8 but for one byte", async () => {
+    const before = Buffer.concat([Buffer.from("grün €\nplain\n"), Buffer.from([0xff, 0x0a])])
+    const path = join(room.root, "mixed.txt")
+    room.temp.write("mixed.txt", before)
+    const edit = (search: string, replace: string) =>
+      room.call(
+        "modify_file",
+        { path: "mixed.txt", edits: [{ search, replace }] },
+        { isGrantedAsWritten: true },
+      )
+    expect((await edit("plain", "schön")).error?.code).toBe("ACODE-FS-009")
+    expect(readFileSync(path)).toEqual(before)
+    expect((await edit("plain", "simple")).error).toBeNull()
+    expect(readFileSync(path, "latin1")).toBe(before.toString("latin1").replace("plain", "simple"))
+    const whole = { path: "mixed.txt", content: "schön €\n" }
+    expect((await room.call("write_file", whole, { isGrantedAsWritten: true })).error).toBeNull()
+    expect(readFileSync(path, "utf8")).toBe("schön €\n")
+  })
+
   test("a file that is larger than a tool takes", async () => {
     room.temp.write("large.txt", Buffer.alloc(room.parts.room.limits.editBytesMax + 1, "a\n"))
     const edits = [{ search: "b", replace: "c" }]

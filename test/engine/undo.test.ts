@@ -240,12 +240,6 @@ describe("a pre-image that is not there", () => {
     expect(await undone()).toMatchObject({ restored: ["b.txt"], blocked: [{ path: "a.txt" }] })
   })
 
-  test("because the file was too large makes the path lost as well", async () => {
-    room = planRoom({ files: { "a.txt": "x".repeat(3_000) }, checkpointLimits: { fileBytesMax: 1_000 } })
-    await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])
-    expect(await planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: [] })
-  })
-
   test("because one file was too large costs that file and no other", async () => {
     room = planRoom({
       files: { "a.txt": "a\n", "b.txt": "b\n", "large.bin": "x".repeat(3_000) },

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { chmodSync, rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { sha256Hex } from "../../src/base/canonical.ts"
-import { ToolCallSettled, ToolCallStarted } from "../../src/domain/call-events.ts"
+import { ToolCallStarted } from "../../src/domain/call-events.ts"
 import { contentsChanged } from "../../src/gate/intent.ts"
 import { type GateRoom, gateRoom } from "../support/gate-room.ts"
 
@@ -35,14 +35,20 @@ describe("the intent of a call", () => {
     expect(room.checkpoints.load(callId)).toMatchObject({ scope: "files", absent: ["d/new.txt"] })
   })
 
-  test("of a file too large to be kept knows that, and the outcome names it", async () => {
-    room = gateRoom({ files: { "a.txt": "x".repeat(3_000) }, checkpointLimits: { fileBytesMax: 1_000 } })
-    const settled = await room.call("write_file", { path: "a.txt", content: "small" }, granted)
-    const reason = "it is larger than 1000 bytes (checkpoints.max_file_mb), so no copy was kept"
-    expect(room.checkpoints.load(settled.callId)?.uncovered).toEqual(new Map([["a.txt", reason]]))
-    const uncovered = { paths: [{ path: "a.txt", reason }], count: 1, unwatched: [] }
-    expect(settled).toMatchObject({ outcome: "succeeded", uncovered })
-    expect(room.data(ToolCallSettled)).toMatchObject([{ uncovered }])
+  test("of a file too large to be kept cannot be had, and then no tool changes the file", async () => {
+    const large = "x".repeat(3_000)
+    room = gateRoom({ files: { "a.txt": large, "b.txt": "b" }, checkpointLimits: { fileBytesMax: 1_000 } })
+    const calls = [
+      ["write_file", { path: "a.txt", content: "small" }],
+      ["delete_file", { paths: ["b.txt", "a.txt"] }],
+      ["modify_file", { path: "a.txt", edits: [{ search: large, replace: "small" }] }],
+    ] as const
+    for (const [tool, args] of calls) {
+      const { error, outcome, certainty } = await room.call(tool, args, granted)
+      expect([outcome, certainty, error?.code]).toEqual(["failed", "notDone", "ACODE-FS-006"])
+      expect(error?.message).toContain("it is larger than 1000 bytes (checkpoints.max_file_mb)")
+    }
+    expect([room.read("a.txt"), room.read("b.txt")]).toEqual([large, "b"])
   })
 
   test("says who decided, and how", async () => {
