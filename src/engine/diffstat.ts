@@ -103,6 +103,8 @@ function presentContent(
   try {
     if (after === null) return workspace.locate(path).kind === "missing" ? nothing : changedSince
     if (after.startsWith(link)) return { bytes: Buffer.from(after.slice(link.length)) }
+    // Known by its size, times and inode: too large to be copied, or not readable.
+    if (after.startsWith("stat:")) return { note: "too large or not readable, so not counted" }
     const { bytes, sha256 } = workspace.readBytes(path, Math.min(fileBytesMax, budget.bytes))
     budget.bytes -= bytes.length
     return sha256 === after ? { bytes } : changedSince
