@@ -138,7 +138,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", s
     expect(await check(room.workspace)).toEqual([])
   })
 
-  test("ends an undo, which can be repeated", async () => {
+  confinedTest("ends an undo, which can be repeated", async () => {
     room.plan([sh("echo changed > a.txt")])
     expect((await room.approveAndRun()).run.exitCode).toBe(0)
     const huge = plantHuge(room.workspace)
