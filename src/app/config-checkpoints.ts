@@ -25,6 +25,16 @@ export function checkpointsSection() {
         .describe(
           "How much all checkpoints of a workspace may take together; the largest files are left out first.",
         ),
+      max_ignored_entries: z
+        .number()
+        .int()
+        .min(0)
+        .max(10_000_000)
+        .default(defaults.max_ignored_entries)
+        .describe(
+          "How many files and directories that git ignores are watched while a command runs; of what is beyond, nobody " +
+            "can say whether it changed.",
+        ),
       undo_days: z
         .number()
         .int()

@@ -74,5 +74,5 @@ export const defaultConfig = {
     ...{ planner: null, executor: null, verifier: null, reviewer: null },
     tiers: { opus: null, sonnet: null, haiku: null },
   },
-  checkpoints: { max_file_mb: 64, max_total_mb: 2048, undo_days: 7 },
+  checkpoints: { max_file_mb: 64, max_total_mb: 2048, max_ignored_entries: 50_000, undo_days: 7 },
 }

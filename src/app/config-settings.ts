@@ -94,6 +94,8 @@ export function toApprovalSettings({ approvals }: Config): ApprovalSettings {
 
 export interface CheckpointSettings {
   readonly limits: CheckpointLimits
+  /** How much of what git ignores is watched while a command runs. */
+  readonly ignoredEntriesMax: number
   /** How long a checkpoint is kept. */
   readonly undoMs: number
 }
@@ -104,6 +106,7 @@ export function toCheckpointSettings({ checkpoints }: Config): CheckpointSetting
       fileBytesMax: checkpoints.max_file_mb * MiB,
       totalBytesMax: checkpoints.max_total_mb * MiB,
     },
+    ignoredEntriesMax: checkpoints.max_ignored_entries,
     undoMs: checkpoints.undo_days * dayMs,
   }
 }

@@ -34,12 +34,14 @@ export interface WorkspaceWiring {
 /** The user's files behind the protected paths of the policy room. Whoever opens it disposes of its workspace. */
 export function wireWorkspace(wiring: WorkspaceWiring): OpenWorkspace {
   const { directory, environment, places } = wiring
+  const { limits, ignoredEntriesMax } = toCheckpointSettings(wiring.config)
   const ripgrep = findRipgrep(directory, environment.host["PATH"])
   const classOf = (path: string) => classOfEntry(directory, path)
   return openWorkspace({
     directory,
     checkpointDirectory: places.checkpointsDirectory,
-    checkpointLimits: toCheckpointSettings(wiring.config).limits,
+    checkpointLimits: limits,
+    ignoredEntriesMax,
     guard: protectedGuard(directory),
     isHidden: path => classOf(path) === "hidden",
     isProtected: path => classOf(path) !== "open",

@@ -97,6 +97,7 @@ function callLines(call: CallView, view: SessionView, isToldByStep: boolean): re
     ...view.approvals.filter(({ callId }) => callId === id).map(approvalLine),
     `  [result] ${outcome}${exit}${certaintyNote(call)}`,
     ...changeLines(call),
+    ...uncoveredLines(call),
     ...(error === null || isToldByStep ? [] : [errorLine(error.code, error.message)]),
     ...(outcome === "interrupted" && certainty !== "notDone"
       ? ["  ⚠ look at what it touched before you go on"]
@@ -121,6 +122,21 @@ function changeLines({ changes, changeCount, changesArtifact }: CallView): reado
   const others = changeCount - shown.length
   if (others === 0) return shown
   return [...shown, `    ${others} ${shown.length === 0 ? "changes" : "more"}${noteOf(changesArtifact)}`]
+}
+
+function uncoveredLines({ uncovered }: CallView): readonly string[] {
+  if (uncovered === null) return []
+  const { paths, count, unwatched } = uncovered
+  const shown = paths.slice(0, changesMax)
+  return [
+    ...shown.map(({ path, reason }) => `    ⚠ not covered by undo: ${oneLine(path, 200)} (${reason})`),
+    ...(count > shown.length
+      ? [`    ⚠ not covered by undo: ${count - shown.length} more; --json shows more`]
+      : []),
+    ...unwatched.map(
+      path => `    ⚠ whether ${oneLine(path, 200)} was changed is not known: too much to be watched`,
+    ),
+  ]
 }
 
 function noteOf(artifact: string | null): string {

@@ -1,6 +1,13 @@
 import type * as z from "zod/mini"
 import type { ToolCallSettled } from "./call-events.ts"
-import type { CallError, Certainty, EffectClass, FileChange, ToolOutcome } from "./tool-call.ts"
+import type {
+  CallError,
+  Certainty,
+  EffectClass,
+  FileChange,
+  ToolOutcome,
+  UncoveredChanges,
+} from "./tool-call.ts"
 
 /** One tool call of a session, as it is told to people. */
 export interface CallView {
@@ -24,6 +31,8 @@ export interface CallView {
   /** Empty when there are so many that they are an artifact. */
   readonly changes: readonly FileChange[]
   readonly changesArtifact: string | null
+  /** What it changed that cannot be put back; null when there is nothing. */
+  readonly uncovered: UncoveredChanges | null
   readonly requestedAt: string
   readonly startedAt: string | null
   readonly settledAt: string | null
@@ -52,6 +61,7 @@ export function requestedCall(request: CallRequestView): CallView {
     changeCount: 0,
     changes: [],
     changesArtifact: null,
+    uncovered: null,
     startedAt: null,
     settledAt: null,
     durationMs: null,
@@ -73,6 +83,7 @@ export function settledCall(
     changeCount: changes.kind === "inline" ? changes.value.length : changes.count,
     changes: changes.kind === "inline" ? changes.value : [],
     changesArtifact: changes.kind === "inline" ? null : changes.ref,
+    uncovered: settled.uncovered ?? null,
     settledAt: at,
   }
 }

@@ -4,7 +4,7 @@ import { dataOf, type NewEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import { isRedactedPath } from "../domain/redacted-path.ts"
 import { SessionUndone } from "../domain/session-events.ts"
-import { FileChange } from "../domain/tool-call.ts"
+import { FileChange, type UncoveredChanges } from "../domain/tool-call.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 
 /** What a session made of one path, from the first of its changes that still counts to the last. */
@@ -21,7 +21,11 @@ export interface SessionChanges {
   readonly histories: readonly PathHistory[]
   /** Calls that changed files nobody can name any more, because the list of them is gone. */
   readonly unlisted: readonly UnlistedChanges[]
+  /** What its commands changed, or may have changed, of which nothing was kept. */
+  readonly uncovered: readonly UncoveredPath[]
 }
+
+export type UncoveredPath = UncoveredChanges["paths"][number]
 
 export interface UnlistedChanges {
   readonly callId: string
@@ -34,11 +38,22 @@ export interface UnlistedChanges {
  * there before ours.
  */
 export function sessionChanges(artifacts: ArtifactStore, events: Iterable<StoredEvent>): SessionChanges {
-  const { changes, unlisted } = changesOf(artifacts, events)
+  const { changes, unlisted, uncovered } = changesOf(artifacts, events)
   const histories = [...Map.groupBy(changes, change => change.path)].flatMap(
     ([path, history]) => historyOf(path, history) ?? [],
   )
-  return { histories, unlisted }
+  // A file of the tree has a history, which tells what becomes of it.
+  const ofTree = new Set(changes.map(({ path }) => path))
+  return { histories, unlisted, uncovered: [...uncovered.values()].filter(({ path }) => !ofTree.has(path)) }
+}
+
+function pathsOf({ paths, count, unwatched }: UncoveredChanges, callId: string): readonly UncoveredPath[] {
+  const more = {
+    path: `${count - paths.length} more files that ${callId} changed`,
+    reason: "no copy was kept",
+  }
+  const reason = "it holds too much to be watched, so whether it was changed is not known"
+  return [...paths, ...(count > paths.length ? [more] : []), ...unwatched.map(path => ({ path, reason }))]
 }
 
 function historyOf(path: string, changes: readonly RecordedChange[]): PathHistory | null {
@@ -66,6 +81,7 @@ interface RecordedChange extends FileChange {
 function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
   const checkpointOf = new Map<string, string | null>()
   const unlisted: UnlistedChanges[] = []
+  const uncovered = new Map<string, UncoveredPath>()
   let changes: RecordedChange[] = []
   for (const event of events) {
     const undone = dataOf(SessionUndone, event)
@@ -75,12 +91,14 @@ function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
     const settled = dataOf(ToolCallSettled, event)
     if (settled === null) continue
     const { callId, changes: recorded } = settled
+    for (const lost of settled.uncovered === undefined ? [] : pathsOf(settled.uncovered, callId))
+      uncovered.set(lost.path, lost)
     const checkpointId = checkpointOf.get(callId) ?? null
     const list = recorded.kind === "inline" ? recorded.value : storedChanges(recorded.ref, artifacts)
     if (list !== null) for (const change of list) changes.push({ ...change, checkpointId })
     else if (recorded.kind === "artifact") unlisted.push({ callId, count: recorded.count })
   }
-  return { changes, unlisted }
+  return { changes, unlisted, uncovered }
 }
 
 /** What an undoing left alone is still the session's; the rest of it is not there any more. */

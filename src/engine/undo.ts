@@ -43,7 +43,7 @@ interface UndoGoal {
 
 /** Inspects, and changes nothing. */
 export async function planUndo(parts: UndoParts, events: readonly StoredEvent[]): Promise<UndoPlan> {
-  const { histories, unlisted } = sessionChanges(parts.artifacts, events)
+  const { histories, unlisted, uncovered } = sessionChanges(parts.artifacts, events)
   const { known, lost } = withCheckpoints(parts.checkpoints, histories)
   const contents = await parts.checkpoints.contentsAt(known.map(({ history }) => history.path))
   const goals = known.map(({ history, checkpoint }) => {
@@ -59,8 +59,8 @@ export async function planUndo(parts: UndoParts, events: readonly StoredEvent[])
     remove: remove.filter(path => !doubtful.has(path)).sort(),
     write: write.filter(path => !doubtful.has(path)).sort(),
     doubts: [...doubtful].map(([path, reason]) => ({ path, reason })).sort(byPath),
-    lost: [...lost.sort(byPath), ...unlisted.map(lostList)],
-    isEmpty: goals.length + lost.length + unlisted.length === 0,
+    lost: [...lost.sort(byPath), ...unlisted.map(lostList), ...uncovered],
+    isEmpty: goals.length + lost.length + unlisted.length + uncovered.length === 0,
     goals,
   }
 }

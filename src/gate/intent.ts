@@ -5,7 +5,7 @@ import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import type { EffectClass, FileChange, UncoveredChanges } from "../domain/tool-call.ts"
 import type { DeclaredCall, PreparedCall } from "../tools/contract.ts"
-import type { Checkpoint, Checkpoints } from "../workspace/checkpoint/contract.ts"
+import type { Checkpoint, Checkpoints, IgnoredChanges } from "../workspace/checkpoint/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 import type { GateParts } from "./contract.ts"
 import type { FoundChanges } from "./outcome.ts"
@@ -55,26 +55,36 @@ export async function contentsChanged(
   workspace: Workspace,
   before: Checkpoint,
 ): Promise<FoundChanges> {
-  const contents = checkpoints.contentsSince(before, await workspace.tree({ graceMs: lookAfterGraceMs }))
+  const { ignoring } = before
+  const tree = await workspace.tree({
+    graceMs: lookAfterGraceMs,
+    watchesIgnored: ignoring?.files != null,
+    ...(ignoring === undefined ? {} : { rules: ignoring.rules }),
+  })
+  const contents = checkpoints.contentsSince(before, tree)
   const changes = [...contents].map(([path, after]) => ({ path, before: contentOf(before, path), after }))
-  return { changes, uncovered: uncoveredOf(before, changes) }
+  return { changes, uncovered: uncoveredOf(before, changes, checkpoints.ignoredSince(before, tree)) }
 }
 
 /** How long a look at what a command left may go on after a person stopped acode. */
 const lookAfterGraceMs = 1000
 
-/** What of some changes a checkpoint does not hold. */
+/** What of some changes a checkpoint does not hold, and of those in ignored files, which none holds. */
 export function uncoveredOf(
   { uncovered }: Checkpoint,
   changes: readonly FileChange[],
+  { paths: ignored, unwatched }: IgnoredChanges = { paths: [], unwatched: [] },
 ): UncoveredChanges | null {
-  const paths = changes.flatMap(({ path }) => {
+  const known = changes.flatMap(({ path }) => {
     const reason = uncovered.get(path)
     return reason === undefined ? [] : [{ path, reason }]
   })
-  if (paths.length === 0) return null
-  return { paths: paths.slice(0, namesMax), count: paths.length, unwatched: [] }
+  const paths = [...known, ...ignored.map(path => ({ path, reason: ignoredReason }))]
+  if (paths.length + unwatched.length === 0) return null
+  return { paths: paths.slice(0, namesMax), count: paths.length, unwatched: unwatched.slice(0, namesMax) }
 }
+
+const ignoredReason = "git ignores it, so no copy was kept"
 
 /** An event names this many at most, and counts all. */
 const namesMax = 100
@@ -87,8 +97,10 @@ async function preImage(
   { targets }: PreparedCall,
 ): Promise<Checkpoint | null> {
   if (effectClass === "read") return null
-  if (effectClass === "run")
-    return (await checkpoints.takeTree(callId, await room.workspace.tree())).checkpoint
+  if (effectClass === "run") {
+    const tree = await room.workspace.tree({ watchesIgnored: true })
+    return (await checkpoints.takeTree(callId, tree)).checkpoint
+  }
   const paths = targets.map(({ path }) => path)
   const { checkpoint } = await checkpoints.takeFiles(callId, paths)
   refuseUncovered(checkpoint)

@@ -38,7 +38,7 @@ export interface Workspace extends Disposable {
    * Reads the tree of the workspace, as it is now. A long read lets signals through; one that a person stops throws a
    * Failure of the kind `interrupted`, `graceMs` after it was stopped.
    */
-  tree(options?: { readonly graceMs?: number }): Promise<Tree>
+  tree(options?: TreeOptions): Promise<Tree>
 }
 
 export type EntryKind = "file" | "directory" | "symlink" | "other"
@@ -210,6 +210,38 @@ export interface Tree {
   readonly directories: readonly TreeDirectory[]
   /** Directories and files that could not be inspected, and why: what is there is not known. */
   readonly closed: readonly ClosedPath[]
+  /** By which it was read; null without git. */
+  readonly rules: IgnoreTexts | null
+  /** Null when nobody asked for it. */
+  readonly ignored: IgnoredFiles | null
+}
+
+export interface TreeOptions {
+  readonly graceMs?: number
+  /** Also looks at what git ignores, without reading it. Costs a look at each file. */
+  readonly watchesIgnored?: boolean
+  /** Judges by the ignore rules of an earlier tree, null for one without git: a command may have changed the rules. */
+  readonly rules?: IgnoreTexts | null
+}
+
+/** The ignore rules of a tree as they were written. */
+export interface IgnoreTexts {
+  /** Where the root is below the top level of git. Ends in a slash, or empty. */
+  readonly prefix: string
+  /** What holds above the root: directory and text, the weakest first. */
+  readonly above: readonly (readonly [string, string])[]
+  /** The ignore files of the tree: directory, which ends in a slash or is empty, and text. */
+  readonly files: readonly (readonly [string, string])[]
+  /** Files that the rules ignore and git tracks nevertheless. */
+  readonly tracked: readonly string[]
+}
+
+/** What git ignores, known by size, times, mode and inode. */
+export interface IgnoredFiles {
+  /** A file by its path, a directory (which ends in a slash) by the files directly in it; or the hash of that. */
+  readonly places: ReadonlyMap<string, string>
+  /** Places that hold too much to be looked at. */
+  readonly unwatched: readonly string[]
 }
 
 export interface ClosedPath {

@@ -9,7 +9,7 @@ import { ensurePrivateDirectory } from "./checkpoint/private-directory.ts"
 import { planRestore, restoreCheckpoints } from "./checkpoint/restore.ts"
 import { contentOfStanding, inspect } from "./checkpoint/standing.ts"
 import { CheckpointStore } from "./checkpoint/store.ts"
-import type { PathGuard, RunProgram, Workspace } from "./contract.ts"
+import type { PathGuard, RunProgram, TreeOptions, Workspace } from "./contract.ts"
 import { fileFailure } from "./failures.ts"
 import { listDirectory } from "./list-directory.ts"
 import { Pace } from "./pace.ts"
@@ -19,6 +19,7 @@ import { WorkspaceRoot } from "./root.ts"
 import { globFiles } from "./search/glob.ts"
 import { searchFiles } from "./search/search.ts"
 import { encodeText } from "./text-format.ts"
+import { ignoredSince } from "./tree/ignored.ts"
 import { TreeReader } from "./tree/reader.ts"
 import { loadStatCache, saveStatCache } from "./tree/stat-cache.ts"
 import { deleteFiles, removeLeftovers, writeFile } from "./write-file.ts"
@@ -28,6 +29,8 @@ export interface WorkspaceOptions {
   /** Where checkpoints are kept; the cache of hashes lives beside them. */
   readonly checkpointDirectory: string
   readonly checkpointLimits: CheckpointLimits
+  /** How many ignored files and directories are watched while a command runs; there is a usual number. */
+  readonly ignoredEntriesMax?: number
   readonly guard: PathGuard
   /** Paths that listings, searches and globs do not show. */
   readonly isHidden: (path: string) => boolean
@@ -54,7 +57,14 @@ export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
   const cacheFile = join(checkpointDirectory, "stat-cache")
   const cache = loadStatCache(cacheFile)
   const { fileBytesMax } = options.checkpointLimits
-  const reader = new TreeReader(root, { isProtected, ownOutputs, fileBytesMax }, cache, clock)
+  const watched = options.ignoredEntriesMax
+  const scope = { isProtected, ownOutputs, fileBytesMax }
+  const reader = new TreeReader(
+    root,
+    watched === undefined ? scope : { ...scope, ignoredEntriesMax: watched },
+    cache,
+    clock,
+  )
   const workspace: Workspace = {
     path: root.path,
     locate: typed => locate(root, typed),
@@ -75,7 +85,7 @@ export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
     glob: request => globFiles(root, request, isHidden),
     search: request =>
       searchFiles(root, request, { clock, isHidden, ...(ripgrep === null ? {} : { ripgrep }) }),
-    tree: ({ graceMs } = {}) => reader.read(paced(graceMs)),
+    tree: (options = {}) => reader.read(paced(options.graceMs), options),
     [Symbol.dispose]: () => root[Symbol.dispose](),
   }
   const store = new CheckpointStore(checkpointDirectory, options.checkpointLimits, clock, faults)
@@ -110,7 +120,7 @@ function checkpointsOf(parts: CheckpointParts): Checkpoints {
   const { store, root, reader, faults, paced, keepCache, clock } = parts
   const source = () => {
     const pace = paced()
-    return { root, store, clock, pace, readTree: () => reader.read(pace) }
+    return { root, store, clock, pace, readTree: (rules: TreeOptions) => reader.read(pace, rules) }
   }
   return {
     takeTree: async (id, tree) => {
@@ -124,6 +134,10 @@ function checkpointsOf(parts: CheckpointParts): Checkpoints {
     list: () => store.list(),
     changesSince: (checkpoint, tree) => changesSince(checkpoint, tree),
     contentsSince: (checkpoint, tree) => contentsSince(checkpoint, tree),
+    ignoredSince: ({ ignoring }, { ignored }) =>
+      ignoring?.files == null || ignored === null
+        ? { paths: [], unwatched: [] }
+        : ignoredSince(ignoring.files, ignored),
     contentsAt: async paths => {
       const pace = paced()
       const found = new Map<string, string | null | undefined>()

@@ -233,6 +233,7 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   "models.tiers.haiku": ['""'],
   "checkpoints.max_file_mb": ["0", "65537", "1.5"],
   "checkpoints.max_total_mb": ["0", "1048577", "null"],
+  "checkpoints.max_ignored_entries": ["-1", "10000001", '"7"'],
   "checkpoints.undo_days": ["0", "3651", '"7"'],
 }
 

@@ -99,6 +99,7 @@ test("what is asked by default is what policy ships, and questions end in time",
   })
   expect(toCheckpointSettings(values)).toEqual({
     limits: { fileBytesMax: 64 * 1024 * 1024, totalBytesMax: 2048 * 1024 * 1024 },
+    ignoredEntriesMax: 50_000,
     undoMs: 7 * 86_400_000,
   })
 })

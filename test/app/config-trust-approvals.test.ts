@@ -110,8 +110,8 @@ const cases: readonly {
     name: "other checkpoints, which loosen nothing",
     project: "checkpoints: { max_file_mb: 1, undo_days: 1 }",
     read: ({ checkpoints }) => checkpoints,
-    untrusted: { max_file_mb: 1, max_total_mb: 2048, undo_days: 1 },
-    trusted: { max_file_mb: 1, max_total_mb: 2048, undo_days: 1 },
+    untrusted: { max_file_mb: 1, max_total_mb: 2048, max_ignored_entries: 50_000, undo_days: 1 },
+    trusted: { max_file_mb: 1, max_total_mb: 2048, max_ignored_entries: 50_000, undo_days: 1 },
     loosens: [],
   },
 ]

@@ -1,4 +1,4 @@
-import type { Tree, TreeDirectory, TreeEntry } from "../contract.ts"
+import type { IgnoredFiles, IgnoreTexts, Tree, TreeDirectory, TreeEntry } from "../contract.ts"
 
 /**
  * Pre-images. Whoever takes, restores or collects holds the workspace: two at a time would remove each other's
@@ -19,6 +19,8 @@ export interface Checkpoints {
   changesSince(checkpoint: Checkpoint, tree: Tree): TreeChanges
   /** The same as what is there now, to be written down: restoring later insists on it. */
   contentsSince(before: Checkpoint, tree: Tree): ExpectedContents
+  /** The same of what git ignores, for a tree that was read with `watchesIgnored`. */
+  ignoredSince(before: Checkpoint, tree: Tree): IgnoredChanges
   /** What is at some exact paths now, in the spelling of a recorded change; undefined for what has none. */
   contentsAt(paths: readonly string[]): Promise<ReadonlyMap<string, string | null | undefined>>
   /** What restoring would do. */
@@ -53,6 +55,8 @@ export interface Checkpoint {
    * ends in a slash is a directory of which nothing is known.
    */
   readonly uncovered: ReadonlyMap<string, string>
+  /** Which rules said what belongs to the tree, and what else was there; left out where that is not known. */
+  readonly ignoring?: Ignoring
   /** Not there for a pre-image. */
   readonly kept?: KeptState
 }
@@ -79,6 +83,20 @@ export interface KeptFor {
 export interface Keeping {
   readonly id: string
   readonly about: KeptFor
+}
+
+export interface Ignoring {
+  /** Null without git. */
+  readonly rules: IgnoreTexts | null
+  /** Null when nobody looked. */
+  readonly files: IgnoredFiles | null
+}
+
+/** What git ignores and is not what it was. There is no copy of it. */
+export interface IgnoredChanges {
+  readonly paths: readonly string[]
+  /** Places that hold too much to be watched: whether anything there changed is not known. */
+  readonly unwatched: readonly string[]
 }
 
 /** Files beyond the limits are left out one by one, and named in `uncovered` of the checkpoint. */

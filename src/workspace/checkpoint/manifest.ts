@@ -2,8 +2,9 @@ import * as z from "zod/mini"
 import { Failure } from "../../domain/failure.ts"
 import { lazily } from "../../domain/lazily.ts"
 import type { Tree, TreeEntry } from "../contract.ts"
+import { hashedPlaces } from "../tree/ignored.ts"
 import { digestOf } from "../tree/reader.ts"
-import type { Checkpoint, ExpectedContents, KeptState, TreeChanges } from "./contract.ts"
+import type { Checkpoint, ExpectedContents, Ignoring, KeptState, TreeChanges } from "./contract.ts"
 
 const Path = lazily(() => z.string().check(z.minLength(1)))
 const Hash = lazily(() => z.string().check(z.regex(/^[0-9a-f]{64}$/)))
@@ -16,6 +17,9 @@ const EntryRow = lazily(() =>
   ]),
 )
 type EntryRow = z.infer<ReturnType<typeof EntryRow>>
+
+/** A directory and what is written in it, or in its ignore file. */
+const Texts = lazily(() => z.tuple([z.string(), z.string()]))
 
 /** What is written down: the whole of it, or what differs from another checkpoint. */
 export const Manifest = lazily(() =>
@@ -44,6 +48,21 @@ export const Manifest = lazily(() =>
         subjectId: z.nullable(z.string()),
         leaves: z.array(z.tuple([Path(), z.nullable(z.string())])),
         leavesDirectories: z.array(z.tuple([Path(), z.nullable(z.int())])),
+      }),
+    ),
+    ignoring: z.optional(
+      z.object({
+        rules: z.nullable(
+          z.object({
+            prefix: z.string(),
+            above: z.array(Texts()),
+            files: z.array(Texts()),
+            tracked: z.array(Path()),
+          }),
+        ),
+        /** Each place with the hash of what is in it. */
+        places: z.nullable(z.array(Texts())),
+        unwatched: z.array(Path()),
       }),
     ),
   }),
@@ -76,6 +95,7 @@ export function manifestOf(
     absent: [...absent],
     directories: directories.map(({ path, mode }) => [path, mode]),
     uncovered: [...checkpoint.uncovered],
+    ...(checkpoint.ignoring === undefined ? {} : { ignoring: ignoringRow(checkpoint.ignoring) }),
     ...(checkpoint.kept === undefined ? {} : { kept: keptRow(checkpoint.kept) }),
   }
 }
@@ -97,6 +117,30 @@ function keptState({ kept }: Manifest): { readonly kept?: KeptState } {
   }
 }
 
+function ignoringRow({ rules, files }: Ignoring): NonNullable<Manifest["ignoring"]> {
+  const copy = (pairs: readonly (readonly [string, string])[]) =>
+    pairs.map(([path, text]): [string, string] => [path, text])
+  return {
+    rules:
+      rules === null
+        ? null
+        : {
+            prefix: rules.prefix,
+            above: copy(rules.above),
+            files: copy(rules.files),
+            tracked: [...rules.tracked],
+          },
+    places: files === null ? null : copy(hashedPlaces(files)),
+    unwatched: [...(files?.unwatched ?? [])],
+  }
+}
+
+function ignoringOf({ ignoring }: Manifest): { readonly ignoring?: Ignoring } {
+  if (ignoring === undefined) return {}
+  const { rules, places, unwatched } = ignoring
+  return { ignoring: { rules, files: places === null ? null : { places: new Map(places), unwatched } } }
+}
+
 /** `entries` are those of the base. The digest proves that all pieces are the right ones. */
 export function checkpointOf(manifest: Manifest, base: Checkpoint["entries"]): Checkpoint {
   const all = new Map(base)
@@ -114,7 +158,18 @@ export function checkpointOf(manifest: Manifest, base: Checkpoint["entries"]): C
   const { id, at, scope, digest, absent } = manifest
   const directories = manifest.directories.map(([path, mode]) => ({ path, mode }))
   const uncovered = new Map(manifest.uncovered ?? [])
-  return { id, at, scope, digest, entries, absent, directories, uncovered, ...keptState(manifest) }
+  return {
+    id,
+    at,
+    scope,
+    digest,
+    entries,
+    absent,
+    directories,
+    uncovered,
+    ...keptState(manifest),
+    ...ignoringOf(manifest),
+  }
 }
 
 /** What a tree was, as far as it is needed to tell what changed. */

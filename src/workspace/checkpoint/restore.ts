@@ -5,7 +5,7 @@ import { type Faults, noFaults } from "../../base/faults.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
 import { isLeftover } from "../atomic-write.ts"
-import type { Tree } from "../contract.ts"
+import type { Tree, TreeOptions } from "../contract.ts"
 import { fileFailure, onPath } from "../failures.ts"
 import type { Pace } from "../pace.ts"
 import { entryPath } from "../pin.ts"
@@ -43,7 +43,7 @@ export interface RestoreSource {
   readonly store: CheckpointStore
   readonly clock: Clock
   /** Reads the tree as it is; needed for a checkpoint of a tree. */
-  readonly readTree: () => Promise<Tree>
+  readonly readTree: (options: TreeOptions) => Promise<Tree>
   readonly pace: Pace
 }
 
@@ -52,8 +52,7 @@ interface Change {
   readonly path: string
   readonly goal: Goal
   readonly leaves: string | null
-  /** Whether the checkpoint is one of a whole tree. */
-  readonly isOfTree: boolean
+  readonly checkpoint: Checkpoint
 }
 
 interface Decided {
@@ -104,7 +103,7 @@ async function decide(
       const now = await inspect(source.root, path, source.pace, source.store.limits.fileBytesMax)
       if (isWanted(goal, now)) continue
       if (!isExpected(now, content)) foreign.push(path)
-      else changes.push({ path, goal, leaves: leavesOf(goal), isOfTree: checkpoint.scope === "tree" })
+      else changes.push({ path, goal, leaves: leavesOf(goal), checkpoint })
     }
   const leaves = new Map(changes.map(change => [change.path, change.leaves]))
   const following = planFollowing(source.root, goals, leaves, named)
@@ -116,16 +115,28 @@ async function decide(
 }
 
 /** What is not in the tree may be ignored, and what git ignores no checkpoint of a tree knows: it is left alone. */
-function withoutHidden(decided: Decided, shown: ReadonlySet<string> | null): Decided {
-  if (shown === null) return decided
-  const isHidden = (change: Change) => isRemoval(change) && change.isOfTree && !shown.has(change.path)
+function withoutHidden(decided: Decided, shown: ShownPaths): Decided {
+  const isHidden = (change: Change) =>
+    isRemoval(change) && shown.get(change.checkpoint)?.has(change.path) === false
   return { ...decided, changes: decided.changes.filter(change => !isHidden(change)) }
 }
 
-/** The paths of the tree; null where nobody needs them. */
-async function shownPaths(source: RestoreSource, goals: readonly RestoreGoal[]): Promise<Set<string> | null> {
-  if (!goals.some(needsTree)) return null
-  return new Set((await source.readTree()).entries.map(({ path }) => path))
+/** The paths of the tree by the ignore rules of each checkpoint; none for a checkpoint that does not need them. */
+type ShownPaths = ReadonlyMap<Checkpoint, ReadonlySet<string>>
+
+async function shownPaths(source: RestoreSource, goals: readonly RestoreGoal[]): Promise<ShownPaths> {
+  const shown = new Map<Checkpoint, ReadonlySet<string>>()
+  // Most checkpoints of a session have the same rules, and a tree is read once for each of them.
+  const byRules = new Map<string, ReadonlySet<string>>()
+  for (const { checkpoint } of goals.filter(needsTree)) {
+    const options = checkpoint.ignoring === undefined ? {} : { rules: checkpoint.ignoring.rules }
+    const key = JSON.stringify(options)
+    const paths =
+      byRules.get(key) ?? new Set((await source.readTree(options)).entries.map(({ path }) => path))
+    byRules.set(key, paths)
+    shown.set(checkpoint, paths)
+  }
+  return shown
 }
 
 function needsTree({ checkpoint, expected }: RestoreGoal): boolean {

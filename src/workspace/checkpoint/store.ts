@@ -60,6 +60,7 @@ export class CheckpointStore {
       absent: [],
       directories: tree.directories,
       uncovered: new Map(tree.closed.map(({ path, why }) => [`${path}/`, closedReasons[why]])),
+      ignoring: { rules: tree.rules, files: tree.ignored },
     }
     return this.take(root, checkpoint, pace)
   }

@@ -1,6 +1,7 @@
 import { lstatSync } from "node:fs"
 import { join, relative } from "node:path"
 import { parentOf } from "../../base/path-names.ts"
+import type { IgnoreTexts } from "../contract.ts"
 import { type GitPlace, gitPlace, readSmall, readSmallBytes } from "../git.ts"
 import { readTrackedPaths } from "./git-index.ts"
 import { addIgnoreFile, type IgnoreRules, isIgnored } from "./ignore.ts"
@@ -12,6 +13,10 @@ export interface GitRules {
   /** Where the root is below the top level of git: the paths of the rules start there. Ends in a slash, or empty. */
   readonly prefix: string
   readonly tracked: TrackedPaths
+  /** What the ignore file of a directory says; null when it has none. A symlink is not followed, as git does not. */
+  readonly textIn: (prefix: string, absolute: string) => string | null
+  /** What `top` was made from: directory and text. */
+  readonly above: IgnoreTexts["above"]
   /** The texts it was made from. */
   readonly source: string
 }
@@ -29,23 +34,53 @@ export function readGitRules(root: string, previous: GitRules | null): GitRules 
   const below = relative(place.topLevel, root)
   const names = below === "" ? [] : below.split("/")
   const exclude = readSmall(join(place.commonDirectory, "info/exclude")) ?? ""
-  const above = names.map((_, depth) => {
+  const above: (readonly [string, string])[] = [["", exclude]]
+  for (const depth of names.keys()) {
     const directory = names.slice(0, depth).join("/")
-    return { directory, content: readSmall(join(place.topLevel, directory, ".gitignore")) ?? "" }
-  })
-  const source = JSON.stringify([place.gitDirectory, exclude, above, indexSignature(place)])
-  if (previous?.source === source) return previous
-  let top = addIgnoreFile(null, "", exclude)
-  for (const [depth, { directory, content }] of above.entries()) {
-    top = addIgnoreFile(top, directory, content)
-    if (isIgnored(top, names.slice(0, depth + 1).join("/"), true)) return null
+    above.push([directory, textOf(join(place.topLevel, directory)) ?? ""])
   }
-  return { top, prefix: below === "" ? "" : `${below}/`, tracked: lazilyTracked(place), source }
+  const source = JSON.stringify([place.gitDirectory, above, indexSignature(place)])
+  if (previous?.source === source) return previous
+  const top = topOf(above, names)
+  if (top === null) return null
+  const prefix = below === "" ? "" : `${below}/`
+  return {
+    top,
+    prefix,
+    tracked: lazilyTracked(place),
+    textIn: (_, directory) => textOf(directory),
+    above,
+    source,
+  }
+}
+
+/** Null where git would ignore the root itself. */
+function topOf(above: IgnoreTexts["above"], names: readonly string[]): IgnoreRules | null {
+  let top: IgnoreRules | null = null
+  for (const [index, [directory, content]] of above.entries()) {
+    top = addIgnoreFile(top, directory, content)
+    // The first one is for the whole repository, the others for one directory each.
+    if (index > 0 && isIgnored(top, names.slice(0, index).join("/"), true)) return null
+  }
+  return top
+}
+
+/** The rules as they were, whatever is written in the ignore files now. */
+export function recordedRules({ prefix, above, files, tracked }: IgnoreTexts): GitRules | null {
+  const top = topOf(above, prefix === "" ? [] : prefix.slice(0, -1).split("/"))
+  if (top === null) return null
+  const texts = new Map(files)
+  const known = trackedPaths(new Set(tracked.map(path => `${prefix}${path}`)))
+  return { top, prefix, tracked: known, textIn: directory => texts.get(directory) ?? null, above, source: "" }
+}
+
+function textOf(directory: string): string | null {
+  return readSmall(join(directory, ".gitignore"))
 }
 
 /** The rules in a directory: those above it and its own file. A symlink is not followed, as git does not. */
 export function withIgnoreFile(above: IgnoreRules, base: string, directory: string): IgnoreRules {
-  const content = readSmall(join(directory, ".gitignore"))
+  const content = textOf(directory)
   return content === null ? above : addIgnoreFile(above, base, content)
 }
 
@@ -70,7 +105,10 @@ function loadTracked(place: GitPlace): TrackedPaths {
   const config = readSmall(join(place.commonDirectory, "config")) ?? ""
   const hashBytes = /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? 32 : 20
   const index = readSmallBytes(join(place.gitDirectory, "index"), indexBytesMax) ?? Buffer.alloc(0)
-  const files = readTrackedPaths(index, hashBytes)
+  return trackedPaths(readTrackedPaths(index, hashBytes))
+}
+
+function trackedPaths(files: ReadonlySet<string>): TrackedPaths {
   const directories = new Set<string>()
   for (const file of files)
     for (let parent = parentOf(file); parent !== "." && !directories.has(parent); parent = parentOf(parent))

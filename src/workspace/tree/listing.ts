@@ -4,8 +4,8 @@ import type { ClosedPath } from "../contract.ts"
 import { systemFailure } from "../failures.ts"
 import { systemPath } from "../path-bytes.ts"
 import { readEntries } from "../read-names.ts"
-import { type GitRules, withIgnoreFile } from "./git-rules.ts"
-import { type IgnoreRules, isIgnored } from "./ignore.ts"
+import type { GitRules } from "./git-rules.ts"
+import { addIgnoreFile, type IgnoreRules, isIgnored } from "./ignore.ts"
 import { isRacy } from "./stat-cache.ts"
 
 /** What of a directory belongs to the tree. `Memo` is whatever the reader wants to remember of a file. */
@@ -13,6 +13,11 @@ export interface DirectoryListing<Memo> {
   readonly files: readonly ListedFile<Memo>[]
   readonly directories: readonly ListedDirectory[]
   readonly rules: IgnoreRules | null
+  /** What its ignore file says; null when it has none. */
+  readonly ignoreText: string | null
+  readonly ignored: readonly IgnoredEntry[]
+  /** Files that are ignored and tracked nevertheless. */
+  readonly tracked: readonly string[]
 }
 
 /** A directory as it is. Without a listing it says why there is none; the mode is null when even that is not known. */
@@ -30,6 +35,12 @@ export interface ListedDirectory {
   readonly path: string
   /** Git ignores it, and tracks something in it nevertheless: only that is of interest. */
   readonly trackedOnly: boolean
+}
+
+/** Something that git ignores. */
+export interface IgnoredEntry {
+  readonly path: string
+  readonly isDirectory: boolean
 }
 
 export interface ListingQuestion {
@@ -141,10 +152,15 @@ function listTreeDirectory<Memo>(question: ListingQuestion): DirectoryListing<Me
   const { git, prefix } = question
   const absolute = `${question.root}/${prefix}`
   const entries = readEntries(absolute)
+  const ignoreText = git === null || question.above === null ? null : git.textIn(prefix, absolute)
   const rules =
-    git === null || question.above === null ? null : rulesIn(git, question.above, prefix, absolute)
+    git === null || question.above === null || ignoreText === null
+      ? question.above
+      : addIgnoreFile(question.above, `${git.prefix}${prefix}`.slice(0, -1), ignoreText)
   const files: ListedFile<Memo>[] = []
   const directories: ListedDirectory[] = []
+  const ignoredEntries: IgnoredEntry[] = []
+  const tracked: string[] = []
   for (const entry of entries) {
     if (entry.name === ".git" || entry.name === ".agent") continue
     const path = `${prefix}${entry.name}`
@@ -153,14 +169,12 @@ function listTreeDirectory<Memo>(question: ListingQuestion): DirectoryListing<Me
     const ignored = question.trackedOnly || isIgnored(rules, gitPath, entry.isDirectory())
     if (entry.isDirectory()) {
       if (!ignored || git?.tracked.hasBelow(gitPath)) directories.push({ path, trackedOnly: ignored })
-    } else if (entry.isFile() || entry.isSymbolicLink()) {
-      if (ignored && !git?.tracked.hasFile(gitPath)) continue
+      else ignoredEntries.push({ path, isDirectory: true })
+    } else if (ignored && !git?.tracked.hasFile(gitPath)) ignoredEntries.push({ path, isDirectory: false })
+    else if (entry.isFile() || entry.isSymbolicLink()) {
+      if (ignored) tracked.push(path)
       files.push({ path, absolute: systemPath(`${question.root}/${path}`), memo: null })
     }
   }
-  return { files, directories, rules }
-}
-
-function rulesIn(git: GitRules, above: IgnoreRules, prefix: string, absolute: string): IgnoreRules {
-  return withIgnoreFile(above, `${git.prefix}${prefix}`.slice(0, -1), absolute)
+  return { files, directories, rules, ignoreText, ignored: ignoredEntries, tracked }
 }

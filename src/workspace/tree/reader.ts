@@ -3,15 +3,24 @@ import { errnoOf } from "../../base/assert.ts"
 import { sha256Hex } from "../../base/canonical.ts"
 import type { Clock } from "../../base/clock.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { ClosedPath, Tree, TreeDirectory, TreeEntry } from "../contract.ts"
+import type {
+  ClosedPath,
+  IgnoredFiles,
+  IgnoreTexts,
+  Tree,
+  TreeDirectory,
+  TreeEntry,
+  TreeOptions,
+} from "../contract.ts"
 import { bounded, type ContentHash, hashPaced } from "../durable.ts"
 import { Pace } from "../pace.ts"
 import { pathFromBytes } from "../path-bytes.ts"
 import { type PinRoot, pin } from "../pin.ts"
-import { type GitRules, readGitRules } from "./git-rules.ts"
+import { type GitRules, readGitRules, recordedRules } from "./git-rules.ts"
 import type { IgnoreRules } from "./ignore.ts"
-import { type ListedFile, TreeListings, whyClosed } from "./listing.ts"
-import { type StatCache, statIdentity } from "./stat-cache.ts"
+import { watchIgnored } from "./ignored.ts"
+import { type IgnoredEntry, type ListedFile, TreeListings, whyClosed } from "./listing.ts"
+import { type StatCache, statIdentity, tickMs } from "./stat-cache.ts"
 
 export interface TreeScope {
   /**
@@ -22,7 +31,11 @@ export interface TreeScope {
   readonly ownOutputs: ReadonlySet<string>
   /** Larger files are not read: they are known by their size, times and inode. */
   readonly fileBytesMax: number
+  /** How many ignored files and directories are watched. */
+  readonly ignoredEntriesMax?: number
 }
+
+const ignoredEntriesUsual = 50_000
 
 /**
  * Reads the tree again and again; only files that changed since are opened, only directories that changed are listed.
@@ -38,40 +51,81 @@ export class TreeReader {
     private readonly clock: Clock,
   ) {}
 
-  async read(pace: Pace = new Pace(this.clock)): Promise<Tree> {
+  async read(pace: Pace = new Pace(this.clock), options: TreeOptions = {}): Promise<Tree> {
     const git = readGitRules(this.root.path, this.git)
     this.git = git
-    const found: Found = { hasher: new Bun.CryptoHasher("sha256"), entries: [], directories: [], closed: [] }
+    let found = await this.walk(git, this.listings, pace)
+    const { rules } = options
+    // Mostly nobody touched the rules; where they did, what they hid or showed is looked at by the old ones.
+    if (rules !== undefined && JSON.stringify(textsOf(git, found)) !== JSON.stringify(rules))
+      found = await this.walk(rules === null ? null : recordedRules(rules), new TreeListings(), pace)
+    if (this.cache.size > found.entries.length) this.forgetMissing(found.entries)
+    const { entries, directories, closed } = found
+    return {
+      digest: found.hasher.digest("hex"),
+      entries,
+      directories,
+      closed,
+      rules: rules === undefined ? textsOf(git, found) : rules,
+      ignored: options.watchesIgnored === true ? await this.watch(found, pace) : null,
+    }
+  }
+
+  private async walk(git: GitRules | null, listings: TreeListings<FileMemo>, pace: Pace): Promise<Found> {
+    const found = nothingFound()
     // The last one is next: what is in a directory comes before what is beside it.
     const open: OpenDirectory[] = [{ prefix: "", above: git?.top ?? null, trackedOnly: false }]
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (pace.isDue()) await pace.rest()
-      const seen = this.list(git, next)
+      const { prefix, above, trackedOnly } = next
+      const { isProtected } = this.scope
+      const question = { root: this.root.path, prefix, git, above, trackedOnly, isProtected }
+      const seen = listings.list({ ...question, nowMs: this.clock.now() })
       if (seen === null) continue
-      const path = next.prefix.slice(0, -1)
+      const path = prefix.slice(0, -1)
       if (seen.mode !== null && path !== "") found.directories.push({ path, mode: seen.mode })
       if (seen.listing === null) {
         found.closed.push({ path: path === "" ? "." : path, why: seen.why })
         continue
       }
-      for (const file of seen.listing.files) {
+      const { listing } = seen
+      for (const file of listing.files) {
         const hashing = this.add(file, found, pace)
         // In most trees nothing has to be hashed, and then nothing is waited for.
         if (hashing !== null) await hashing
       }
-      const above = seen.listing.rules
-      for (const directory of seen.listing.directories.toReversed())
-        open.push({ prefix: `${directory.path}/`, above, trackedOnly: directory.trackedOnly })
+      if (listing.ignoreText !== null) found.ignoreFiles.push([prefix, listing.ignoreText])
+      found.ignored.push(...listing.ignored)
+      found.tracked.push(...listing.tracked)
+      for (const directory of listing.directories.toReversed())
+        open.push({
+          prefix: `${directory.path}/`,
+          above: listing.rules,
+          trackedOnly: directory.trackedOnly,
+        })
     }
-    if (this.cache.size > found.entries.length) this.forgetMissing(found.entries)
-    const { entries, directories, closed } = found
-    return { digest: found.hasher.digest("hex"), entries, directories, closed }
+    return found
   }
 
-  private list(git: GitRules | null, { prefix, above, trackedOnly }: OpenDirectory) {
-    const { isProtected } = this.scope
-    const nowMs = this.clock.now()
-    return this.listings.list({ root: this.root.path, prefix, git, above, trackedOnly, isProtected, nowMs })
+  private async watch({ ignored }: Found, pace: Pace): Promise<IgnoredFiles> {
+    const { ignoredEntriesMax: entriesMax = ignoredEntriesUsual } = this.scope
+    let latestMs = 0
+    const files = await watchIgnored(
+      {
+        root: this.root.path,
+        entriesMax,
+        isOwnOutput: stat => this.isOwnOutput(stat),
+        onSeen: ({ ctimeMs }) => {
+          latestMs = Math.max(latestMs, ctimeMs)
+        },
+      },
+      ignored,
+      pace,
+    )
+    // Whatever changes within the tick that is running now could look the same.
+    const restMs = latestMs + tickMs - this.clock.now()
+    if (restMs > 0) await Bun.sleep(Math.min(restMs, tickMs))
+    return files
   }
 
   private isOwnOutput({ dev, ino }: Stats): boolean {
@@ -146,6 +200,18 @@ interface Found {
   readonly entries: TreeEntry[]
   readonly directories: TreeDirectory[]
   readonly closed: ClosedPath[]
+  readonly ignoreFiles: (readonly [string, string])[]
+  readonly ignored: IgnoredEntry[]
+  readonly tracked: string[]
+}
+
+function nothingFound(): Found {
+  const hasher = new Bun.CryptoHasher("sha256")
+  return { hasher, entries: [], directories: [], closed: [], ignoreFiles: [], ignored: [], tracked: [] }
+}
+
+function textsOf(git: GitRules | null, { ignoreFiles: files, tracked }: Found): IgnoreTexts | null {
+  return git === null ? null : { prefix: git.prefix, above: git.above, files, tracked }
 }
 
 function keep({ hasher, entries }: Found, memo: FileMemo | null): null {

@@ -59,7 +59,7 @@ export class StatCache {
 type CacheRow = readonly [string, number, number, number, number, string]
 
 /** Clock ticks of the kernel are 10 ms or less; file systems that keep whole seconds show it in the time itself. */
-const tickMs = 50
+export const tickMs = 50
 const coarseTickMs = 2000
 
 /** Whether a time is so close to the moment of looking that a later change could carry it too. */

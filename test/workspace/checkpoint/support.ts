@@ -12,7 +12,7 @@ import { contentsSince, directoriesSince } from "../../../src/workspace/checkpoi
 import { type RestoreSource, restoreCheckpoints } from "../../../src/workspace/checkpoint/restore.ts"
 import { contentOfStanding, standingAt } from "../../../src/workspace/checkpoint/standing.ts"
 import { CheckpointStore } from "../../../src/workspace/checkpoint/store.ts"
-import type { Tree } from "../../../src/workspace/contract.ts"
+import type { Tree, TreeOptions } from "../../../src/workspace/contract.ts"
 import { Pace } from "../../../src/workspace/pace.ts"
 import { TreeReader } from "../../../src/workspace/tree/reader.ts"
 import { StatCache } from "../../../src/workspace/tree/stat-cache.ts"
@@ -46,8 +46,10 @@ export function checkpointBench(
   const store = new CheckpointStore(directory, limits, clock, faults)
   const { fileBytesMax } = limits
   const scope = { isProtected: () => false, ownOutputs: new Set<string>(), fileBytesMax }
-  const tree = () => new TreeReader(ws.root, scope, new StatCache(), systemClock).read()
-  const source = { root: ws.root, store, clock, readTree: tree, pace: new Pace(systemClock) }
+  const readTree = (options: TreeOptions) =>
+    new TreeReader(ws.root, scope, new StatCache(), systemClock).read(undefined, options)
+  const tree = () => readTree({})
+  const source = { root: ws.root, store, clock, readTree, pace: new Pace(systemClock) }
   const restoreGoal = (goal: RestoreGoal, id: string, dying: Faults = noFaults) =>
     restoreCheckpoints(source, [goal], { id, about: undoing }, work => work(), dying)
   const goal = async (checkpoint: Checkpoint): Promise<RestoreGoal> => {

@@ -1,0 +1,138 @@
+import { lstatSync, type Stats } from "node:fs"
+import { sha256Hex } from "../../base/canonical.ts"
+import type { IgnoredFiles } from "../contract.ts"
+import type { Pace } from "../pace.ts"
+import { systemPath } from "../path-bytes.ts"
+import { type NamedEntry, readEntries } from "../read-names.ts"
+import { type IgnoredEntry, whyClosed } from "./listing.ts"
+
+export interface WatchScope {
+  readonly root: string
+  /** How many entries are looked at; what is beyond is not watched, and named. */
+  readonly entriesMax: number
+  readonly isOwnOutput: (stat: Stats) => boolean
+  /** Told of each entry that is looked at. */
+  readonly onSeen: (stat: Stats) => void
+}
+
+/**
+ * Looks at everything that git ignores, without reading any content: size, times, mode and inode of each entry. What is
+ * near the root comes first, so that one huge directory costs only itself.
+ */
+export async function watchIgnored(
+  scope: WatchScope,
+  found: readonly IgnoredEntry[],
+  pace: Pace,
+): Promise<IgnoredFiles> {
+  const places = new Map<string, string>()
+  const unwatched = new Set<string>()
+  const queue: OpenPlace[] = []
+  let left = scope.entriesMax
+  for (const { path, isDirectory } of found) {
+    if (isDirectory) queue.push({ path: `${path}/`, top: `${path}/` })
+    else if (--left >= 0) places.set(path, stampAt(scope, path) ?? "")
+    else unwatched.add(path)
+  }
+  for (let next = 0; next < queue.length; next++) {
+    const place = queue[next]
+    if (place === undefined) break
+    if (pace.isDue()) await pace.rest()
+    const entries = left > 0 ? entriesOf(scope, place.path) : null
+    left -= entries?.length ?? 0
+    if (entries === null || left < 0) {
+      unwatched.add(place.top)
+      continue
+    }
+    places.set(place.path, rowsOf(scope, place.path, entries))
+    for (const entry of entries)
+      if (entry.isDirectory()) queue.push({ path: `${place.path}${entry.name}/`, top: place.top })
+  }
+  return { places, unwatched: [...unwatched] }
+}
+
+interface OpenPlace {
+  readonly path: string
+  /** The ignored directory that it is in. */
+  readonly top: string
+}
+
+/** Null when the directory cannot be listed; none when it is gone. */
+function entriesOf({ root }: WatchScope, path: string): readonly NamedEntry[] | null {
+  try {
+    return readEntries(`${root}/${path}`)
+  } catch (error) {
+    return whyClosed(error, path) === "gone" ? [] : null
+  }
+}
+
+/** One row for each file that is directly in a directory; directories have a place of their own. */
+function rowsOf(scope: WatchScope, path: string, entries: readonly NamedEntry[]): string {
+  let rows = ""
+  for (const entry of entries) {
+    if (entry.isDirectory()) continue
+    const stamp = stampAt(scope, `${path}${entry.name}`)
+    if (stamp !== null) rows += `${entry.name}\0${stamp}\0`
+  }
+  return rows
+}
+
+/** Null for what is gone, and for acode's own output, which changes by being told about. */
+function stampAt({ root, isOwnOutput, onSeen }: WatchScope, path: string): string | null {
+  try {
+    const stat = lstatSync(systemPath(`${root}/${path}`), { throwIfNoEntry: false })
+    if (stat === undefined || isOwnOutput(stat)) return null
+    onSeen(stat)
+    return `${stat.mode}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}:${stat.ino}`
+  } catch (error) {
+    const why = whyClosed(error, path)
+    return why === "gone" ? null : why
+  }
+}
+
+/** The same with hashes instead of rows: what is written down, to tell after a crash which places changed. */
+export function hashedPlaces({ places }: IgnoredFiles): readonly (readonly [string, string])[] {
+  return Array.from(places, ([path, rows]) => [path, rows.startsWith(hashMark) ? rows : hashOf(rows)])
+}
+
+const hashMark = "#"
+
+function hashOf(rows: string): string {
+  return `${hashMark}${sha256Hex(rows).slice(0, 32)}`
+}
+
+/** What came, went or changed between two looks, and where that cannot be told. */
+export function ignoredSince(before: IgnoredFiles, after: IgnoredFiles) {
+  const unwatched = [...new Set([...before.unwatched, ...after.unwatched])].sort()
+  const isUnwatched = (path: string) => unwatched.some(place => path.startsWith(place))
+  const changed = new Set<string>()
+  for (const [path, rows] of after.places) {
+    const old = before.places.get(path)
+    if (old === rows || old === hashOf(rows) || (old === undefined && isUnwatched(path))) continue
+    for (const name of namesIn(path, old ?? "", rows)) changed.add(name)
+  }
+  for (const [path, old] of before.places)
+    if (!after.places.has(path) && !isUnwatched(path))
+      for (const name of namesIn(path, old, "")) changed.add(name)
+  return { paths: [...changed].sort(), unwatched }
+}
+
+/** The files that differ; the directory itself where only its hash is known, or where it is empty. */
+function namesIn(path: string, before: string, after: string): readonly string[] {
+  if (!path.endsWith("/")) return [path]
+  const [old, now] = [stampsIn(before), stampsIn(after)]
+  if (old === null) return [path]
+  const names = [...new Set([...old.keys(), ...(now?.keys() ?? [])])].filter(
+    name => old.get(name) !== now?.get(name),
+  )
+  return names.length === 0 ? [path] : names.map(name => `${path}${name}`)
+}
+
+/** Null for a hash. */
+function stampsIn(rows: string): ReadonlyMap<string, string> | null {
+  if (rows.startsWith(hashMark)) return null
+  const parts = rows.split("\0")
+  const stamps = new Map<string, string>()
+  for (let index = 0; index + 1 < parts.length; index += 2)
+    stamps.set(parts[index] ?? "", parts[index + 1] ?? "")
+  return stamps
+}
