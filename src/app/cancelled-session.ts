@@ -7,20 +7,23 @@ import { openCalls, settleInterrupted } from "../gate/recovery.ts"
 import { endTagged } from "../sandbox/survivors.ts"
 import type { Store } from "../store/contract.ts"
 import { recordedOutputs } from "./own-outputs.ts"
+import { laterWritesOf } from "./session-recovery.ts"
 import type { Wiring } from "./wire.ts"
 
 /** Ends a session that nobody drives: what its process left open is settled, and nothing more is done. */
 export async function endCancelled(
   wiring: Wiring,
-  { log, artifacts, executions }: Store,
+  store: Store,
   session: DrivenSession,
   told: { readonly by: string; readonly reason: string },
 ): Promise<void> {
+  const { log, artifacts, executions } = store
   const { workspace, checkpoints } = await wiring.workspace()
   const events = log.read(session.sessionId)
   for (const output of recordedOutputs(events)) wiring.ownOutputs.add(output)
   for (const id of openCommands(events)) await endTagged(id)
-  const parts = { workspace, checkpoints, artifacts, executions }
+  const laterWrites = laterWritesOf(store, session.sessionId)
+  const parts = { workspace, checkpoints, artifacts, executions, laterWrites }
   const settled: NewEvent[] = []
   for (const call of openCalls(events)) settled.push(...(await settleInterrupted(parts, call)).events)
   const { digest } = await workspace.tree()

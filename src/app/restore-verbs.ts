@@ -4,6 +4,7 @@ import { Failure } from "../domain/failure.ts"
 import { CheckpointRestored, SessionUndone } from "../domain/session-events.ts"
 import { type DrivenSession, driveSession } from "../engine/session-log.ts"
 import { planUndo, type Undone, type UndoPlan, undo } from "../engine/undo.ts"
+import { recordLeft } from "../gate/recorded.ts"
 import { openCalls } from "../gate/recovery.ts"
 import type { Store } from "../store/contract.ts"
 import { processIdentity } from "../store/process-identity.ts"
@@ -60,8 +61,10 @@ export function restoreVerbs(wiring: Wiring): RestoreVerbs {
 
 async function undoOf(wiring: Wiring, sessionId: string) {
   const store = await wiring.store()
-  const { checkpoints } = await wiring.workspace()
-  const parts = { sessionId, checkpoints, artifacts: store.artifacts, ids: systemIds }
+  const { checkpoints, workspace } = await wiring.workspace()
+  const { artifacts } = store
+  const others = otherSessions(store, sessionId)
+  const parts = { sessionId, checkpoints, artifacts, ids: systemIds, workspace, others }
   const events = store.log.read(sessionId)
   // What such a call changed is written down when it is settled, and an undo is recorded as one of everything.
   if (openCalls(events).length > 0)
@@ -76,6 +79,14 @@ async function undoOf(wiring: Wiring, sessionId: string) {
   // Also when all is back already: an undo that died before it was recorded is finished by the next one.
   if (plan.isEmpty) throw nothingToUndo(store, sessionId)
   return { parts, plan }
+}
+
+/** Only what was written behind the beginning of the session can stand on it. */
+function otherSessions({ sessions, log }: Store, sessionId: string) {
+  return sessions
+    .list({})
+    .filter(({ id }) => id !== sessionId)
+    .map(({ id }) => ({ id, events: log.read(id) }))
 }
 
 function nothingToUndo(store: Store, sessionId: string): Failure {
@@ -100,6 +111,7 @@ function undoSession(wiring: Wiring, sessionId: string, also: SeenContents): Pro
         blocked: [...blocked],
         by: userName(),
         checkpointId: keptId,
+        ...recordLeft(parts.workspace.mark([...restored, ...removed]), parts.artifacts),
       }),
     ])
     return undone

@@ -1,5 +1,6 @@
 import { Failure } from "../domain/failure.ts"
 import { endInterruptedPlan, openCommands } from "../engine/interrupted-session.ts"
+import { lastWrites } from "../engine/session-changes.ts"
 import { type DrivenSession, driveSession } from "../engine/session-log.ts"
 import { endTagged } from "../sandbox/survivors.ts"
 import type { Store } from "../store/contract.ts"
@@ -26,11 +27,26 @@ export async function recoverSessions(
       for (const output of recordedOutputs(events)) ownOutputs.add(output)
       for (const executionId of openCommands(events)) await endTagged(executionId)
       const { artifacts, executions } = store
-      await endInterruptedPlan({ log: session, workspace, checkpoints, artifacts, executions }, events)
+      const laterWrites = laterWritesOf(store, id)
+      const parts = { log: session, workspace, checkpoints, artifacts, executions, laterWrites }
+      await endInterruptedPlan(parts, events)
       store.anchor()
     } finally {
       session.release()
     }
+  }
+}
+
+/** The paths that other sessions wrote behind a place in the log, and which of them each. */
+export function laterWritesOf(
+  { sessions, log, artifacts }: Store,
+  sessionId: string,
+): (position: number) => ReadonlyMap<string, string> {
+  return position => {
+    const found = new Map<string, string>()
+    for (const { id } of sessions.list({}).filter(each => each.id !== sessionId))
+      for (const [path, at] of lastWrites(artifacts, log.each(id))) if (at > position) found.set(path, id)
+    return found
   }
 }
 

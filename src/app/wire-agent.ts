@@ -27,6 +27,7 @@ import { collectOld } from "./old-checkpoints.ts"
 import { planTools } from "./plan-tools.ts"
 import { contentsOf } from "./recorded-contents.ts"
 import { controlsFrom } from "./session-control.ts"
+import { laterWritesOf } from "./session-recovery.ts"
 import { userName } from "./user-name.ts"
 import type { Wiring } from "./wire.ts"
 import { wireGate } from "./wire-gate.ts"
@@ -73,6 +74,7 @@ export async function wireAgent(
   if (model.recordingFile !== null) wiring.ownOutputs.add(model.recordingFile)
   const parts: AgentParts = {
     ...{ session, workspace, checkpoints, artifacts, executions },
+    laterWrites: laterWritesOf(store, driven.sessionId),
     ...{ desk, policyVersion, redactor, clock, faults },
     gate: gateWhenNeeded(() => wireGate(wiring, session, desk, surface.notice)),
     ask: askWith(wiring, model, surface),

@@ -67,10 +67,17 @@ export const sessionUndo = defineCommand({
     })
     if (undone.foreign.length > 0)
       output.notice(`→ acode session undo ${id} --also PATH puts a path back in any case`)
-    if (undone.keptId !== null) output.notice(keptLine(undone.keptId))
+    if (undone.keptId !== null) output.notice(keptText(plan.byCommandCount, undone.keptId))
     return restoredExitCode(undone)
   },
 })
+
+/** Whoever changed a file while a command ran, it counts as the command's. */
+function keptText(byCommandCount: number, keptId: string): string {
+  if (byCommandCount === 0) return keptLine(keptId)
+  const files = byCommandCount === 1 ? "1 file" : `${byCommandCount} files`
+  return `${files} changed while a command ran; if some of these changes were yours: acode checkpoint restore ${keptId}`
+}
 
 /** The paths in doubt that a person wants back all the same, with what they held when the person was asked. */
 async function agreed(

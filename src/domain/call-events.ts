@@ -12,6 +12,7 @@ import {
   Diagnostic,
   effectClasses,
   FileChange,
+  PathDoubt,
   RecordedJson,
   toolOutcomes,
   UncoveredChanges,
@@ -50,6 +51,7 @@ export const ToolCallStarted = defineEvent(
         level: z.int(),
       }),
       confinement: z.nullable(CallConfinement()),
+      head: gitHead(),
     }),
 )
 
@@ -80,8 +82,18 @@ export const ToolCallSettled = defineEvent(
       diagnostics: z.array(Diagnostic()),
       durationMs: z.int().check(z.nonnegative()),
       waitMs: z.int().check(z.nonnegative()),
+      head: gitHead(),
+      left: described(z.optional(RecordedJson()), "how the changed paths were left: inodes, times, index"),
+      doubts: described(
+        z.optional(z.array(PathDoubt())),
+        "changes that somebody else may have made, where a later process looked",
+      ),
     }),
 )
+
+function gitHead() {
+  return described(z.optional(z.nullable(z.string())), "branch and commit that git had checked out")
+}
 
 /** What a call changed in the workspace; many changes are an artifact. */
 export const RecordedChanges = lazily(() =>

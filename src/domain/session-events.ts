@@ -6,7 +6,7 @@ import { lazily } from "./lazily.ts"
 import { PipelineSettings } from "./pipeline/settings.ts"
 import { ProcessIdentity } from "./process-identity.ts"
 import { RecordedText } from "./recorded-text.ts"
-import { Diagnostic } from "./tool-call.ts"
+import { Diagnostic, RecordedJson } from "./tool-call.ts"
 
 /** Of 3.1: the last three are final. */
 export const sessionStates = [
@@ -98,6 +98,7 @@ export const SessionUndone = defineEvent(
         z.optional(z.nullable(z.string())),
         "where what was there before is kept, null when nothing had to be",
       ),
+      left: described(z.optional(RecordedJson()), "how the paths were left: inodes, times, index"),
     }),
 )
 

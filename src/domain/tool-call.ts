@@ -51,6 +51,18 @@ export const UncoveredChanges = lazily(() =>
 )
 export type UncoveredChanges = z.infer<ReturnType<typeof UncoveredChanges>>
 
+/**
+ * How paths were left, to tell whether somebody else has written them since: path, inode and times (null for nothing),
+ * and the object in the index of git (null for none).
+ */
+export const PathMarks = lazily(() =>
+  z.array(z.tuple([z.string(), z.nullable(z.string()), z.nullable(z.string())])),
+)
+export type PathMarks = z.infer<ReturnType<typeof PathMarks>>
+
+/** A path that somebody else may have changed, and what suggests it. */
+export const PathDoubt = lazily(() => z.strictObject({ path: z.string(), reason: z.string() }))
+
 /** Why a call did not do what it was for. Expected, typed and durable. */
 export const CallError = lazily(() =>
   z.strictObject({

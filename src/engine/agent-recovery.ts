@@ -1,7 +1,7 @@
 import type { NewEvent } from "../domain/event-definition.ts"
 import type { OpenCall } from "../domain/pipeline/state.ts"
-import type { Certainty, FileChange } from "../domain/tool-call.ts"
-import { outcomeWithout, settledEvent } from "../gate/outcome.ts"
+import type { Certainty } from "../domain/tool-call.ts"
+import { marksOf, outcomeWithout, settledEvent } from "../gate/outcome.ts"
 import {
   type OpenCall as GatedCall,
   openCalls,
@@ -20,8 +20,7 @@ export async function settleForResume(parts: AgentParts, { callId }: OpenCall): 
   if (call === undefined) throw new Error(`the call ${callId} is open in the state and not in the log`)
   if (call.executionId !== null) await parts.endExecution(call.executionId)
   const looked = await settleInterrupted(parts, call)
-  const put =
-    looked.settled.certainty === "partly" ? await putBack(parts, call, looked.settled.changes) : null
+  const put = looked.settled.certainty === "partly" ? await putBack(parts, call, looked) : null
   parts.faults.reach("agent.restored")
   parts.session.append(put === null ? looked.events : await told(parts, call, looked, put))
 }
@@ -33,25 +32,30 @@ interface PutBack {
 }
 
 /**
- * Restores what differs from the pre-image. What is there now is kept first, because somebody may have worked on it
- * since the crash: nobody can tell their changes from those of a command that was cut off. A path of which no copy can
- * be kept stays as it is, because nobody could give them their work again.
+ * Restores what differs from the pre-image and what nothing suggests to be somebody else's; the rest stays as it is,
+ * for a person to decide. What is there now is kept first, because nobody can be sure whose a change is. A path of
+ * which no copy can be kept stays as well, because nobody could give them their work again.
  */
 async function putBack(
   { checkpoints, session, ids }: AgentParts,
   { requested: { callId }, started }: GatedCall,
-  changes: readonly FileChange[],
+  { settled, doubts }: Recovered,
 ): Promise<PutBack | null> {
   const checkpoint = started?.checkpointId == null ? null : checkpoints.load(started.checkpointId)
   if (checkpoint === null) return null
-  const expected = new Map(changes.map(({ path, after }) => [path, after]))
+  const doubtful = new Set(doubts.map(({ path }) => path))
+  const ours = settled.changes.filter(({ path }) => !doubtful.has(path))
+  const expected = new Map(ours.map(({ path, after }) => [path, after]))
   const about = { kind: "recovery" as const, sessionId: session.sessionId, subjectId: callId }
   const keeping = { id: ids.next("chk"), about }
   const done = await checkpoints.restore([{ checkpoint, expected }], keeping, work =>
     session.whileOwned(work),
   )
   const kept = done.keptId === null ? "" : `; what was there is kept: acode checkpoint restore ${done.keptId}`
-  const left = [...done.blocked.map(({ path, reason }) => `${path} (${reason})`), ...done.foreign]
+  const left = [
+    ...[...doubts, ...done.blocked].map(({ path, reason }) => `${path} (${reason})`),
+    ...done.foreign,
+  ]
   if (left.length === 0) return { isBack: true, what: `that was put back${kept}` }
   const names = left.slice(0, namesMax).join(", ")
   const more = left.length > namesMax ? ` and ${left.length - namesMax} more` : ""
@@ -67,7 +71,7 @@ async function told(
   looked: Recovered,
   put: PutBack,
 ): Promise<readonly NewEvent[]> {
-  const { settled, events } = await settleInterrupted(parts, call)
+  const { settled, events, doubts } = await settleInterrupted(parts, call)
   const { error } = looked.settled
   if (error === null) throw new Error("an interrupted call says what was found")
   const certainty: Certainty = put.isBack ? settled.certainty : "unknown"
@@ -79,5 +83,6 @@ async function told(
     ...outcomeWithout({ outcome: "interrupted", certainty, cause, error: more }, settled),
     ...{ executionId, paths },
   }
-  return [...events.slice(0, -1), settledEvent(retold, parts.artifacts, true)]
+  const left = { ...marksOf(parts.workspace, settled.changes), doubts }
+  return [...events.slice(0, -1), settledEvent(retold, parts.artifacts, true, left)]
 }

@@ -4,7 +4,7 @@ import { dataOf, type NewEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import { isRedactedPath } from "../domain/redacted-path.ts"
 import { SessionUndone } from "../domain/session-events.ts"
-import { FileChange, type UncoveredChanges } from "../domain/tool-call.ts"
+import { FileChange, PathMarks, type RecordedJson, type UncoveredChanges } from "../domain/tool-call.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 
 /** What a session made of one path, from the first of its changes that still counts to the last. */
@@ -15,6 +15,22 @@ export interface PathHistory {
   readonly before: string | null
   /** What the session left. */
   readonly after: string | null
+  /** Where its last change is in the log. */
+  readonly position: number
+  /** How it was left; null where that was not recorded. */
+  readonly mark: LeftMark | null
+  /** What git had checked out around its changes, as far as that was recorded. */
+  readonly heads: ReadonlySet<string | null>
+  /** What was found out about somebody else's hand when a change was recorded. */
+  readonly doubt: string | null
+  /** Whether a command ran while it changed, so that it may have been somebody else. */
+  readonly isByCommand: boolean
+}
+
+/** How a path was left: inode and times, and its object in the index of git. */
+export interface LeftMark {
+  readonly identity: string | null
+  readonly staged: string | null
 }
 
 export interface SessionChanges {
@@ -71,15 +87,24 @@ function historyOf(path: string, changes: readonly RecordedChange[]): PathHistor
   const isBack = first.before === newest.after && !isModeChanged && !isRedactedPath(path)
   if (isBack) return null
   const { checkpointId, before } = first
-  return { path, checkpointId, before, after: newest.after }
+  const { after, position, mark } = newest
+  const heads = new Set(changes.flatMap(change => change.heads))
+  const doubt = changes.find(change => change.doubt !== null)?.doubt ?? null
+  const isByCommand = changes.some(change => change.isByCommand)
+  return { path, checkpointId, before, after, position, mark, heads, doubt, isByCommand }
 }
 
 interface RecordedChange extends FileChange {
   readonly checkpointId: string | null
+  readonly position: number
+  readonly mark: LeftMark | null
+  readonly heads: readonly (string | null)[]
+  readonly doubt: string | null
+  readonly isByCommand: boolean
 }
 
 function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
-  const checkpointOf = new Map<string, string | null>()
+  const startedCalls = new Map<string, NewEvent<typeof ToolCallStarted>["data"]>()
   const unlisted: UnlistedChanges[] = []
   const uncovered = new Map<string, UncoveredPath>()
   let changes: RecordedChange[] = []
@@ -87,18 +112,59 @@ function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
     const undone = dataOf(SessionUndone, event)
     if (undone !== null) changes = notPutBack(changes, undone)
     const started = dataOf(ToolCallStarted, event)
-    if (started !== null) checkpointOf.set(started.callId, started.checkpointId)
+    if (started !== null) startedCalls.set(started.callId, started)
     const settled = dataOf(ToolCallSettled, event)
     if (settled === null) continue
     const { callId, changes: recorded } = settled
     for (const lost of settled.uncovered === undefined ? [] : pathsOf(settled.uncovered, callId))
       uncovered.set(lost.path, lost)
-    const checkpointId = checkpointOf.get(callId) ?? null
     const list = recorded.kind === "inline" ? recorded.value : storedChanges(recorded.ref, artifacts)
-    if (list !== null) for (const change of list) changes.push({ ...change, checkpointId })
+    const about = aboutCall(startedCalls.get(callId) ?? null, settled, event.position)
+    const marks = leftMarks(settled.left, artifacts)
+    const doubts = new Map(settled.doubts?.map(({ path, reason }) => [path, reason]))
+    if (list !== null)
+      for (const change of list)
+        changes.push({
+          ...change,
+          ...about,
+          mark: marks.get(change.path) ?? null,
+          doubt: doubts.get(change.path) ?? null,
+        })
     else if (recorded.kind === "artifact") unlisted.push({ callId, count: recorded.count })
   }
   return { changes, unlisted, uncovered }
+}
+
+function aboutCall(
+  started: NewEvent<typeof ToolCallStarted>["data"] | null,
+  settled: NewEvent<typeof ToolCallSettled>["data"],
+  position: number,
+) {
+  return {
+    position,
+    checkpointId: started?.checkpointId ?? null,
+    heads: [started?.head, settled.head].filter(head => head !== undefined),
+    isByCommand: started?.effectClass === "run" || started?.effectClass === "once",
+  }
+}
+
+/** How paths were left, as an event recorded it; empty when it did not, or when the list is gone. */
+export function leftMarks(
+  recorded: RecordedJson | undefined,
+  artifacts: ArtifactStore,
+): ReadonlyMap<string, LeftMark> {
+  const value = recorded?.kind === "artifact" ? storedJson(recorded.ref, artifacts) : recorded?.value
+  const parsed = PathMarks().safeParse(value)
+  if (!parsed.success) return new Map()
+  return new Map(parsed.data.map(([path, identity, staged]) => [path, { identity, staged }]))
+}
+
+/** The last places in the log at which a session left paths changed, but for what was put back. */
+export function lastWrites(
+  artifacts: ArtifactStore,
+  events: Iterable<StoredEvent>,
+): ReadonlyMap<string, number> {
+  return new Map(changesOf(artifacts, events).changes.map(({ path, position }) => [path, position]))
 }
 
 /** What an undoing left alone is still the session's; the rest of it is not there any more. */
@@ -112,13 +178,16 @@ function notPutBack(
 
 /** Null when it is missing or damaged: the rest of what the session did is worth putting back all the same. */
 function storedChanges(ref: string, artifacts: ArtifactStore): readonly FileChange[] | null {
+  const parsed = z.array(FileChange()).safeParse(storedJson(ref, artifacts))
+  return parsed.success ? parsed.data : null
+}
+
+function storedJson(ref: string, artifacts: ArtifactStore): unknown {
   try {
     const bytes = artifacts.get(ref)
-    return bytes === null ? null : z.array(FileChange()).parse(JSON.parse(new TextDecoder().decode(bytes)))
+    return bytes === null ? null : JSON.parse(new TextDecoder().decode(bytes))
   } catch (error) {
-    const isDamaged =
-      error instanceof Failure || error instanceof SyntaxError || error instanceof z.core.$ZodError
-    if (isDamaged) return null
+    if (error instanceof Failure || error instanceof SyntaxError) return null
     throw error
   }
 }

@@ -1,5 +1,7 @@
 import type { Ids } from "../base/clock.ts"
+import { dataOf } from "../domain/event-definition.ts"
 import { isRedactedPath } from "../domain/redacted-path.ts"
+import { SessionUndone } from "../domain/session-events.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 import type {
   Checkpoint,
@@ -8,13 +10,28 @@ import type {
   RestoreGoal,
   WhileOwned,
 } from "../workspace/checkpoint/contract.ts"
-import { type PathHistory, sessionChanges, type UnlistedChanges } from "./session-changes.ts"
+import type { Workspace } from "../workspace/contract.ts"
+import {
+  lastWrites,
+  leftMarks,
+  type PathHistory,
+  sessionChanges,
+  type UnlistedChanges,
+} from "./session-changes.ts"
 
 export interface UndoParts {
   readonly sessionId: string
   readonly checkpoints: Checkpoints
   readonly artifacts: ArtifactStore
   readonly ids: Ids
+  readonly workspace: Pick<Workspace, "mark" | "gitHead">
+  /** What other sessions of this workspace did. */
+  readonly others: readonly OtherSession[]
+}
+
+export interface OtherSession {
+  readonly id: string
+  readonly events: readonly StoredEvent[]
 }
 
 /** What undoing a session would do. */
@@ -27,6 +44,8 @@ export interface UndoPlan {
   readonly doubts: readonly PathReason[]
   /** These cannot be restored, and why. */
   readonly lost: readonly PathReason[]
+  /** How many of the paths that change were changed while a command ran, by it or by anybody. */
+  readonly byCommandCount: number
   /** Whether the session left anything to undo, also what is back already. */
   readonly isEmpty: boolean
   readonly goals: readonly UndoGoal[]
@@ -46,6 +65,11 @@ export async function planUndo(parts: UndoParts, events: readonly StoredEvent[])
   const { histories, unlisted, uncovered } = sessionChanges(parts.artifacts, events)
   const { known, lost } = withCheckpoints(parts.checkpoints, histories)
   const contents = await parts.checkpoints.contentsAt(known.map(({ history }) => history.path))
+  const doubtOf = doubting(
+    parts,
+    known.map(({ history }) => history),
+    events,
+  )
   const goals = known.map(({ history, checkpoint }) => {
     const content = contents.get(history.path)
     return { path: history.path, checkpoint, content, doubt: doubtOf(history, content) }
@@ -60,6 +84,8 @@ export async function planUndo(parts: UndoParts, events: readonly StoredEvent[])
     write: write.filter(path => !doubtful.has(path)).sort(),
     doubts: [...doubtful].map(([path, reason]) => ({ path, reason })).sort(byPath),
     lost: [...lost.sort(byPath), ...unlisted.map(lostList), ...uncovered],
+    byCommandCount: known.filter(({ history: { path, isByCommand } }) => isByCommand && changing.has(path))
+      .length,
     isEmpty: goals.length + lost.length + unlisted.length + uncovered.length === 0,
     goals,
   }
@@ -127,10 +153,40 @@ function withCheckpoints(checkpoints: Checkpoints, changes: readonly PathHistory
   return { known, lost }
 }
 
-function doubtOf({ after }: PathHistory, content: string | null | undefined): string | null {
-  // A directory in the place of a file that the session deleted goes if it is empty.
-  const isLeft = content === after || (content === undefined && after === null)
-  return isLeft ? null : "it is not what the session left"
+type Doubting = (history: PathHistory, content: string | null | undefined) => string | null
+
+/** Looks for somebody else's hand: whatever suggests it is said, and a person decides. */
+function doubting(
+  parts: UndoParts,
+  histories: readonly PathHistory[],
+  events: readonly StoredEvent[],
+): Doubting {
+  const { workspace, artifacts, others } = parts
+  const head = workspace.gitHead()
+  const now = new Map(workspace.mark(histories.map(({ path }) => path)).map(mark => [mark.path, mark]))
+  const writes = others.map(({ id, events: theirs }) => ({ id, paths: lastWrites(artifacts, theirs) }))
+  const putBack = [...others.flatMap(({ events: theirs }) => theirs), ...events].flatMap(event => {
+    const undone = dataOf(SessionUndone, event)
+    return undone === null ? [] : [{ position: event.position, marks: leftMarks(undone.left, artifacts) }]
+  })
+  return (history, content) => {
+    const { path, after, position } = history
+    // A directory in the place of a file that the session deleted goes if it is empty.
+    const isLeft = content === after || (content === undefined && after === null)
+    if (!isLeft) return "it is not what the session left"
+    if (history.doubt !== null) return history.doubt
+    const later = writes.find(({ paths }) => (paths.get(path) ?? 0) > position)
+    if (later !== undefined) return `session ${later.id} wrote it later`
+    if ([...history.heads].some(known => known !== head))
+      return "git has another commit or branch checked out since"
+    // Undoing a later session leaves what this one left, in another inode.
+    const last = putBack.findLast(each => each.position > position && each.marks.has(path))
+    const mark = last?.marks.get(path) ?? history.mark
+    if (mark === null) return null
+    if (mark.identity !== (now.get(path)?.identity ?? null))
+      return "it was written again since, with the same content"
+    return mark.staged === (now.get(path)?.staged ?? null) ? null : "it was staged or unstaged in git since"
+  }
 }
 
 function lostList({ callId, count }: UnlistedChanges): PathReason {

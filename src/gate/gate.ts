@@ -6,12 +6,14 @@ import { isStopped } from "../domain/failure.ts"
 import { redactJson } from "../domain/redacted-json.ts"
 import type { Certainty, FileChange } from "../domain/tool-call.ts"
 import type { CallContext, DeclaredCall, PreparedCall, ToolResult } from "../tools/contract.ts"
+import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 import { ask } from "./asking.ts"
 import type { CallRequest, Gate, GateParts, SettledCall } from "./contract.ts"
 import { type Ending, errorOf, failedBy, notDone } from "./ending.ts"
 import { contentsChanged, type Intent, intend, uncoveredOf } from "./intent.ts"
 import {
   type FoundChanges,
+  marksOf,
   nothingChanged,
   type Outcome,
   outcomeOf,
@@ -124,6 +126,8 @@ class GatedCall {
     const { parts, request, callId } = this
     try {
       const execute = () => call.prepared.execute(contextOf(request, callId, parts.log.sessionId))
+      // Only while a command runs: everything else is over before anybody could ask how long it lived.
+      using _ = isCommand ? beating(parts.checkpoints) : null
       const result = await this.owned(intent, execute)
       parts.faults.reach("gate.done")
       return outcomeOf(
@@ -195,7 +199,12 @@ class GatedCall {
     parts.log.append([
       ...this.pending,
       ...(command === null ? [] : [command]),
-      settledEvent(settled, parts.artifacts, request.isForModel),
+      settledEvent(
+        settled,
+        parts.artifacts,
+        request.isForModel,
+        settled.changes.length === 0 ? null : marksOf(parts.room.workspace, settled.changes),
+      ),
       ...request.after(settled),
     ])
     parts.faults.reach("gate.settled")
@@ -218,6 +227,16 @@ class GatedCall {
 function foundIn({ preImage }: Intent, changes: readonly FileChange[]): FoundChanges {
   return { changes, uncovered: preImage === null ? null : uncoveredOf(preImage, changes) }
 }
+
+/** Leaves a sign of life each second, so that after a crash nobody takes later edits for those of the command. */
+function beating(checkpoints: Checkpoints): Disposable {
+  checkpoints.beat()
+  const timer = setInterval(() => checkpoints.beat(), beatMs)
+  timer.unref()
+  return { [Symbol.dispose]: () => clearInterval(timer) }
+}
+
+const beatMs = 1000
 
 function denial({ decision, declared }: Judged): Ending {
   return notDone("denied", "violation", {

@@ -45,6 +45,7 @@ export async function intend(
       level: decision.level,
     },
     confinement: network === null ? null : { sandboxed: parts.room.hasSandbox, network },
+    ...(effectClass === "read" ? {} : { head: parts.room.workspace.gitHead() }),
   })
   return { effectClass, preImage: checkpoint, event }
 }

@@ -2,13 +2,14 @@ import { canonicalJson, type Json, sha256Hex } from "../base/canonical.ts"
 import { ToolCallSettled } from "../domain/call-events.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import { redactJson } from "../domain/redacted-json.ts"
-import type { CallError } from "../domain/tool-call.ts"
+import type { CallError, FileChange } from "../domain/tool-call.ts"
 import type { Redactor } from "../policy/contract.ts"
 import type { ArtifactStore } from "../store/contract.ts"
 import type { ToolResult } from "../tools/contract.ts"
+import type { PathMark, Workspace } from "../workspace/contract.ts"
 import type { SettledCall } from "./contract.ts"
 import { causeOf, diagnosticOf, type Ending } from "./ending.ts"
-import { recordChanges, recordJson, recordText } from "./recorded.ts"
+import { recordChanges, recordJson, recordLeft, recordText } from "./recorded.ts"
 
 /** What is known of a call when it ends, before anybody has looked for secrets in it. */
 export type Outcome = Omit<SettledCall, "callId" | "durationMs" | "waitMs">
@@ -64,7 +65,28 @@ export function redacted<Given extends Outcome>(outcome: Given, redactor: Redact
   }
 }
 
-export function settledEvent(settled: SettledCall, artifacts: ArtifactStore, keepsText: boolean): NewEvent {
+/** What is known of the workspace when a call is settled. */
+export interface SettledMarks {
+  readonly head: string | null
+  readonly marks: readonly PathMark[]
+  readonly doubts: readonly { readonly path: string; readonly reason: string }[]
+}
+
+/** How the paths that a call changed are left. */
+export function marksOf(
+  workspace: Pick<Workspace, "mark" | "gitHead">,
+  changes: readonly FileChange[],
+): SettledMarks {
+  const marks = workspace.mark(changes.map(({ path }) => path))
+  return { head: workspace.gitHead(), marks, doubts: [] }
+}
+
+export function settledEvent(
+  settled: SettledCall,
+  artifacts: ArtifactStore,
+  keepsText: boolean,
+  left: SettledMarks | null = null,
+): NewEvent {
   const { callId, outcome, certainty, error, resultDigest, exitCode, executionId } = settled
   const changes = recordChanges(settled.changes, artifacts)
   return newEvent(ToolCallSettled, {
@@ -77,7 +99,12 @@ export function settledEvent(settled: SettledCall, artifacts: ArtifactStore, kee
     diagnostics: [...settled.diagnostics],
     durationMs: settled.durationMs,
     waitMs: settled.waitMs,
+    ...(left === null || settled.changes.length === 0 ? {} : recordedMarks(left, artifacts)),
   })
+}
+
+function recordedMarks({ head, marks, doubts }: SettledMarks, artifacts: ArtifactStore) {
+  return { head, ...recordLeft(marks, artifacts), ...(doubts.length === 0 ? {} : { doubts: [...doubts] }) }
 }
 
 /** Evidence is looked up by path, and nobody opens an artifact for that. */

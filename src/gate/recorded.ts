@@ -2,6 +2,7 @@ import type { Json } from "../base/canonical.ts"
 import type { RecordedText } from "../domain/recorded-text.ts"
 import type { FileChange, RecordedJson } from "../domain/tool-call.ts"
 import type { ArtifactStore } from "../store/contract.ts"
+import type { PathMark } from "../workspace/contract.ts"
 
 /** Larger values would make every reader of the log carry them. */
 const inlineBytesMax = 16 * 1024
@@ -24,6 +25,17 @@ export function recordText(text: string, artifacts: ArtifactStore): RecordedText
 export function recordChanges(changes: readonly FileChange[], artifacts: ArtifactStore) {
   if (changes.length <= inlineChangesMax) return { kind: "inline" as const, value: [...changes] }
   return { kind: "artifact" as const, ...artifacts.putJson(changes), count: changes.length }
+}
+
+/** How paths were left, as it is recorded; not there for none. */
+export function recordLeft(marks: readonly PathMark[], artifacts: ArtifactStore): { left?: RecordedJson } {
+  if (marks.length === 0) return {}
+  return {
+    left: recordJson(
+      marks.map(({ path, identity, staged }) => [path, identity, staged]),
+      artifacts,
+    ),
+  }
 }
 
 /** The schema's type knows no readonly; nothing changes the value afterwards. */

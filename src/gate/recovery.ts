@@ -10,7 +10,7 @@ import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 import type { SettledCall } from "./contract.ts"
 import { contentsChanged } from "./intent.ts"
-import { type FoundChanges, nothingChanged, outcomeWithout, settledEvent } from "./outcome.ts"
+import { type FoundChanges, marksOf, nothingChanged, outcomeWithout, settledEvent } from "./outcome.ts"
 import { certaintyOf, changedTargets } from "./targets.ts"
 
 type Requested = NewEvent<typeof ToolCallRequested>["data"]
@@ -22,9 +22,13 @@ export interface OpenCall {
   readonly started: Started | null
   /** Its command, where that has no end either. */
   readonly executionId: string | null
+  /** Where its beginning is in the log. */
+  readonly position?: number
 }
 
 export interface RecoveryParts {
+  /** The paths that other sessions wrote behind a place in the log, and which session each. */
+  readonly laterWrites?: (position: number) => ReadonlyMap<string, string>
   readonly workspace: Workspace
   readonly checkpoints: Checkpoints
   readonly artifacts: ArtifactStore
@@ -35,6 +39,8 @@ export interface Recovered {
   readonly settled: SettledCall
   /** The end of its command first, then its own. */
   readonly events: readonly NewEvent[]
+  /** Changes that somebody else may have made since. */
+  readonly doubts: readonly { readonly path: string; readonly reason: string }[]
 }
 
 export function openCalls(events: Iterable<StoredEvent>): readonly OpenCall[] {
@@ -45,7 +51,8 @@ export function openCalls(events: Iterable<StoredEvent>): readonly OpenCall[] {
     if (requested !== null) calls.set(requested.callId, { requested, started: null, executionId: null })
     const started = dataOf(ToolCallStarted, event)
     const known = started === null ? undefined : calls.get(started.callId)
-    if (started !== null && known !== undefined) calls.set(started.callId, { ...known, started })
+    if (started !== null && known !== undefined)
+      calls.set(started.callId, { ...known, started, position: event.position })
     const command = dataOf(CommandStarted, event)
     if (command !== null) commands.set(command.executionId, command.correlationIds.toolCallId ?? "")
     commands.delete(dataOf(CommandFinished, event)?.executionId ?? "")
@@ -74,7 +81,43 @@ export async function settleInterrupted(parts: RecoveryParts, call: OpenCall): P
     waitMs: 0,
   }
   const command = call.executionId === null ? [] : [parts.executions.interrupted(call.executionId)]
-  return { settled, events: [...command, settledEvent(settled, parts.artifacts, true)] }
+  const left = { ...marksOf(parts.workspace, changes), doubts: doubtsOf(parts, call, changes) }
+  return {
+    settled,
+    events: [...command, settledEvent(settled, parts.artifacts, true, left)],
+    doubts: left.doubts,
+  }
+}
+
+/** What suggests that somebody else made some of the changes that are found now. */
+function doubtsOf(
+  parts: RecoveryParts,
+  { started, position }: OpenCall,
+  changes: readonly FileChange[],
+): Recovered["doubts"] {
+  if (started === null || changes.length === 0) return []
+  const { workspace } = parts
+  const hasMoved = started.head !== undefined && started.head !== workspace.gitHead()
+  const later = position === undefined ? null : (parts.laterWrites?.(position) ?? null)
+  const livedUntilMs = (parts.checkpoints.lastBeatMs() ?? 0) + beatSlackMs
+  const isWrittenLater = (path: string) =>
+    started.effectClass !== "replace" && changedAtMs(workspace, path) > livedUntilMs
+  return changes.flatMap(({ path }) => {
+    const session = later?.get(path)
+    if (session !== undefined) return [{ path, reason: `session ${session} wrote it later` }]
+    if (hasMoved) return [{ path, reason: "git has another commit or branch checked out since it began" }]
+    return isWrittenLater(path) ? [{ path, reason: "it was changed after acode had ended" }] : []
+  })
+}
+
+/** More than two signs of life may be late on a busy machine. */
+const beatSlackMs = 3000
+
+/** When a path was last touched; of one that is gone, when anything in its directory was. */
+function changedAtMs(workspace: Workspace, path: string): number {
+  const [own, parent] = workspace.mark([path, parentOf(path)])
+  const identity = own?.identity ?? parent?.identity ?? null
+  return identity === null ? 0 : Number(identity.split(":")[2])
 }
 
 interface Found extends FoundChanges {

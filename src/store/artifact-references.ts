@@ -5,7 +5,7 @@ import { CommandFinished } from "../domain/command-events.ts"
 import type { EventDefinition } from "../domain/event-definition.ts"
 import { PlanProposed } from "../domain/pipeline/pipeline-events.ts"
 import { TurnFinished } from "../domain/pipeline/turn-events.ts"
-import { SessionStarted } from "../domain/session-events.ts"
+import { SessionStarted, SessionUndone } from "../domain/session-events.ts"
 import type { StoredEvent } from "./contract.ts"
 import type { Connection } from "./database.ts"
 import type { Projector } from "./projector.ts"
@@ -40,7 +40,13 @@ const places: ReadonlyMap<string, (data: Json) => readonly Ref[]> = new Map([
     ...calls.map(call => refIn(call.arguments)),
   ]),
   place(ToolCallRequested, ({ arguments: args }) => [refIn(args)]),
-  place(ToolCallSettled, ({ result, text, changes }) => [refIn(result), refIn(text), refIn(changes)]),
+  place(ToolCallSettled, ({ result, text, changes, left }) => [
+    refIn(result),
+    refIn(text),
+    refIn(changes),
+    refIn(left),
+  ]),
+  place(SessionUndone, ({ left }) => [refIn(left)]),
   place(ApprovalRequested, ({ preview }) => [refIn(preview)]),
 ])
 

@@ -27,6 +27,10 @@ export interface Workspace extends Disposable {
   encode(text: string, format: TextFormat, path: string): Uint8Array
   /** Whole or not at all, durable when it returns; missing parents are made, the old mode is kept. */
   write(request: WriteRequest): WrittenFile
+  /** Returns how some exact paths are left right now. */
+  mark(paths: readonly string[]): readonly PathMark[]
+  /** Returns the branch and the commit that git has checked out; null outside git. */
+  gitHead(): string | null
   /** Files and symlinks, not what symlinks point to. All are looked at before the first one goes. */
   delete(paths: readonly string[]): readonly DeletedEntry[]
   /** Removes what interrupted writes left in a directory, and gives the paths. */
@@ -252,6 +256,15 @@ export interface ClosedPath {
 export interface TreeDirectory {
   readonly path: string
   readonly mode: number
+}
+
+/** How a path was left: whoever writes it again, or stages it, leaves another mark. */
+export interface PathMark {
+  readonly path: string
+  /** Inode and times; null when nothing is there. */
+  readonly identity: string | null
+  /** The object that git has for it in its index; null when it is not there. */
+  readonly staged: string | null
 }
 
 /** Something in a directory that is neither a file, a symlink nor a directory. It has no content that could be kept. */

@@ -16,6 +16,14 @@ export function readGitState(workspaceRoot: string): GitState {
   return { worktreeId: place.worktreeId, repoSha: headCommit(place) }
 }
 
+/** Returns branch and commit that are checked out, which change with every commit and switch; null outside git. */
+export function readGitHead(workspaceRoot: string): string | null {
+  const place = gitPlace(workspaceRoot)
+  if (place === null) return null
+  const head = readSmall(join(place.gitDirectory, "HEAD"))?.trim() ?? ""
+  return `${head} ${headCommit(place) ?? "-"}`
+}
+
 /** Where git keeps what it knows of a workspace. */
 export interface GitPlace {
   readonly worktreeId: string

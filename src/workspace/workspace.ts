@@ -1,4 +1,4 @@
-import { lstatSync } from "node:fs"
+import { lstatSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Clock } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
@@ -11,8 +11,10 @@ import { contentOfStanding, inspect } from "./checkpoint/standing.ts"
 import { CheckpointStore } from "./checkpoint/store.ts"
 import type { PathGuard, RunProgram, TreeOptions, Workspace } from "./contract.ts"
 import { fileFailure } from "./failures.ts"
+import { readGitHead } from "./git.ts"
 import { listDirectory } from "./list-directory.ts"
 import { Pace } from "./pace.ts"
+import { markPaths } from "./path-marks.ts"
 import { locate } from "./place.ts"
 import { readLines, readWhole, readWholeText } from "./read-file.ts"
 import { WorkspaceRoot } from "./root.ts"
@@ -80,6 +82,8 @@ export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
     },
     write: request => writeFile(root, request, faults),
     delete: paths => deleteFiles(root, paths, faults),
+    mark: paths => markPaths(root, paths),
+    gitHead: () => readGitHead(root.path),
     removeLeftovers: directory => removeLeftovers(root, directory),
     list: request => listDirectory(root, request, isHidden),
     glob: request => globFiles(root, request, isHidden),
@@ -147,6 +151,11 @@ function checkpointsOf(parts: CheckpointParts): Checkpoints {
     },
     plan: goals => planRestore(source(), goals),
     restore: (goals, keeping, owned) => restoreCheckpoints(source(), goals, keeping, owned, faults),
+    beat: () => {
+      ensurePrivateDirectory(store.directory)
+      writeFileSync(join(store.directory, "alive"), "", { mode: 0o600 })
+    },
+    lastBeatMs: () => lstatSync(join(store.directory, "alive"), { throwIfNoEntry: false })?.ctimeMs ?? null,
     collect: (olderThanMs, keep) => store.collect(olderThanMs, keep),
   }
 }

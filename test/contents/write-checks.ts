@@ -98,8 +98,10 @@ function changedLines(text: string, random: Random): string {
 }
 
 async function undoViolations(room: GateRoom, { bytes }: Sample, from: number): Promise<string[]> {
-  const { checkpoints, store, log } = room
-  const parts = { sessionId: log.sessionId, checkpoints, artifacts: store.artifacts, ids: systemIds }
+  const { checkpoints, workspace, log } = room
+  const { sessionId } = log
+  const { artifacts } = room.store
+  const parts = { sessionId, checkpoints, artifacts, ids: systemIds, workspace, others: [] }
   const plan = await planUndo(parts, room.events().slice(from))
   const { blocked, foreign } = await undo(parts, plan, new Map(), work => work())
   const found = [...blocked.map(({ path, reason }) => `${path}: ${reason}`), ...foreign]

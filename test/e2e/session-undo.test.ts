@@ -86,7 +86,7 @@ describe("session undo", () => {
     writeFileSync(path("a.txt"), "mine\n")
     expect((await room.acode("session", "undo")).exitCode).toBe(60)
     writeFileSync(path("a.txt"), "changed\nmore\n")
-    const run = await room.acode("session", "undo", "--json")
+    const run = await room.acode("session", "undo", "--also", "a.txt", "--json")
     expect([run.exitCode, JSON.parse(run.stdout)]).toMatchObject([0, { restored: ["a.txt"], removed: [] }])
     expect([read("a.txt"), read("b.txt")]).toEqual(["a\n", "b\n"])
     expect(await check(room.workspace)).toEqual([])

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { type AgentRoom, agentRoom } from "../support/agent-room.ts"
 import { check } from "../support/checker.ts"
+import { planText } from "../support/plan-workspace.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { contains, open, reply } from "../support/script-replies.ts"
 
@@ -107,7 +108,11 @@ function dyingUnrecorded(again: string | null, reached: string[]) {
 }
 
 /** A session whose command has changed files, and died before that was written down. */
-async function diedInCommand(again: string | null = null, reached: string[] = []): Promise<AgentRoom> {
+async function diedInCommand(
+  again: string | null = null,
+  reached: string[] = [],
+  git = false,
+): Promise<AgentRoom> {
   const argv = ["sh", "-c", "echo made > made.txt; echo spoiled > a.txt"]
   const died = await agentRoom(
     [
@@ -121,7 +126,7 @@ async function diedInCommand(again: string | null = null, reached: string[] = []
       reply.finish(),
       reply.review("approve"),
     ],
-    { files: { "a.txt": "precious\n" }, faults: dyingUnrecorded(again, reached) },
+    { files: { "a.txt": "precious\n" }, git, faults: dyingUnrecorded(again, reached) },
   )
   await expect(died.drive()).rejects.toThrow(Died)
   expect([died.file("made.txt"), died.file("a.txt")]).toEqual(["made\n", "spoiled\n"])
@@ -187,5 +192,46 @@ describe("a command that was cut off", () => {
       "held.committed",
       "restore.written",
     ])
+  })
+
+  confinedTest("is left as it is where a commit was made since, and a person decides", async () => {
+    room = await diedInCommand(null, [], true)
+    const { root } = room.workspace
+    room.workspace.write("a.txt", "committed\n")
+    const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.invalid"]
+    Bun.spawnSync(["git", "add", "-A"], { cwd: root })
+    expect(Bun.spawnSync(["git", ...identity, "commit", "-qm", "mine"], { cwd: root }).exitCode).toBe(0)
+    expect(await room.drive()).toMatchObject({ exitCode: 60 })
+    expect(["made.txt", "a.txt"].map(room.file)).toEqual(["made\n", "committed\n"])
+    expect(room.data("tool_call.settled")).toMatchObject([{ outcome: "interrupted", certainty: "unknown" }])
+    expect(firstError()).toContain("a.txt (git has another commit or branch checked out since it began)")
+    expect(keptCopies()).toEqual([])
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  confinedTest("is left as it is where nobody knows how long its process lived", async () => {
+    room = await diedInCommand()
+    rmSync(join(room.workspace.root, ".agent/checkpoints/alive"))
+    expect(await room.drive()).toMatchObject({ exitCode: 60 })
+    expect(["made.txt", "a.txt"].map(room.file)).toEqual(["made\n", "spoiled\n"])
+    expect(firstError()).toContain("made.txt (it was changed after acode had ended)")
+  })
+
+  confinedTest("leaves alone what a later session wrote, and restores the rest", async () => {
+    room = await diedInCommand()
+    room.workspace.write(
+      "plan.json",
+      planText([["file_write", { path: "a.txt", contents: "later\n" }]], "later"),
+    )
+    expect((await room.acode("plan", "approve", "plan.json")).exitCode).toBe(0)
+    expect((await room.acode("plan", "run", "plan.json")).exitCode).toBe(0)
+    rmSync(join(room.workspace.root, "plan.json"))
+    expect(await room.drive()).toMatchObject({ exitCode: 60 })
+    expect(["made.txt", "a.txt"].map(room.file)).toEqual([null, "later\n"])
+    expect(firstError()).toMatch(/a\.txt \(session ses_\S+ wrote it later\)/)
+    expect(keptCopies()).toEqual([["made.txt"]])
+    const undone = await room.acode("session", "undo", room.sessionId, "--json")
+    expect([undone.exitCode, JSON.parse(undone.stdout).foreign]).toEqual([60, ["a.txt"]])
+    expect(room.file("a.txt")).toBe("later\n")
   })
 })

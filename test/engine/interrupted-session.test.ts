@@ -50,8 +50,10 @@ describe("a plan run whose process is gone", () => {
     await beginAndDie(room, "write_file", { path: "a.txt", content: "new\n" })
     room.put("a.txt", "new\n")
     await end()
-    const { checkpoints, store, log } = room
-    const parts = { sessionId: log.sessionId, checkpoints, artifacts: store.artifacts, ids: systemIds }
+    const { checkpoints, store, log, workspace } = room
+    const { sessionId } = log
+    const { artifacts } = store
+    const parts = { sessionId, checkpoints, artifacts, ids: systemIds, workspace, others: [] }
     const plan = await planUndo(parts, room.events())
     const undone = await undo(parts, plan, new Map(), work => log.whileOwned(work))
     expect(undone.restored).toEqual(["a.txt"])

@@ -25,6 +25,8 @@ const parts = () => ({
   checkpoints: room.checkpoints,
   artifacts: room.store.artifacts,
   ids: systemIds,
+  workspace: room.workspace,
+  others: [],
 })
 const planned = () => planUndo(parts(), room.events())
 const undone = async () => undo(parts(), await planned(), new Map(), work => room.log.whileOwned(work))
@@ -343,7 +345,13 @@ test("what an undoing had to leave alone is undone by the next, once nothing is 
   room.put("a.txt", "new\n")
   room.put("b.txt", "new\n")
   rmSync(path("d"))
-  const second = await undone()
+  // The same content in another inode is somebody else's until a person says otherwise.
+  const again = await planned()
+  expect(again.doubts).toEqual([
+    { path: "a.txt", reason: "it was written again since, with the same content" },
+  ])
+  const also = new Map(again.goals.map(goal => [goal.path, goal.content]))
+  const second = await undo(parts(), again, also, work => room.log.whileOwned(work))
   expect(second).toMatchObject({ restored: ["a.txt", "d/c.txt"], foreign: [], blocked: [] })
   expect(["a.txt", "b.txt", "d/c.txt"].map(room.read)).toEqual(["a\n", "new\n", "c\n"])
   room.log.append([event.sessionUndone(listsOf(second))])

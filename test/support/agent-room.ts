@@ -29,6 +29,7 @@ import type { TempWorkspace } from "./temp-workspace.ts"
 
 export interface AgentRoomOptions {
   readonly files?: Readonly<Record<string, string>>
+  readonly git?: boolean
   readonly settings?: Partial<PipelineSettings>
   readonly limits?: Partial<PipelineLimits>
   readonly surface?: Partial<AgentSurface>
@@ -103,8 +104,11 @@ export async function agentRoom(
   }
 }
 
-function furnished(replies: readonly ReplyText[], { files = {}, config }: AgentRoomOptions): AgentWorkspace {
-  const room = agentWorkspace({ files })
+function furnished(
+  replies: readonly ReplyText[],
+  { files = {}, git = false, config }: AgentRoomOptions,
+): AgentWorkspace {
+  const room = agentWorkspace({ files, git })
   room.script(...replies)
   if (config !== undefined) configure(room.workspace, config)
   return room

@@ -87,7 +87,9 @@ function isOver(deadlineMs: number | null, nowMs: number): boolean {
 function unknown({ stage }: PipelineState, callId: string): Action {
   return escalate(stage?.stage ?? "executor", "Unrecoverable", 60, {
     reason: `nobody can know whether the call ${callId} took effect: acode ended while it ran`,
-    advice: "look at what it reaches; `acode resume` goes on as if it had, `acode cancel` ends the session",
+    advice:
+      "look at what it reaches; `acode resume` goes on with what is there, `acode cancel` ends the session, " +
+      "`acode session undo` puts back what it changed, `acode checkpoint list` shows what is kept",
     status: null,
   })
 }

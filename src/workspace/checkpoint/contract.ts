@@ -32,6 +32,10 @@ export interface Checkpoints {
    * as it is.
    */
   restore(goals: readonly RestoreGoal[], keeping: Keeping, owned: WhileOwned): Promise<Restored>
+  /** Leaves a sign of life of a command that runs. */
+  beat(): void
+  /** When the last one was left, by the clock of the file system; null when there is none. */
+  lastBeatMs(): number | null
   /** Removes checkpoints older than a time, but for some, and the contents that only they held. */
   collect(olderThanMs: number, keep: ReadonlySet<string>): CollectedCheckpoints
 }

@@ -38,7 +38,7 @@ export class CheckpointStore {
   private latest: { readonly manifest: Manifest; readonly checkpoint: Checkpoint } | null = null
 
   constructor(
-    private readonly directory: string,
+    readonly directory: string,
     readonly limits: CheckpointLimits,
     private readonly clock: Clock,
     private readonly faults: Faults = noFaults,

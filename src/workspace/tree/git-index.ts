@@ -4,8 +4,13 @@
  * tracked.
  */
 export function readTrackedPaths(bytes: Uint8Array, hashBytes: 20 | 32): ReadonlySet<string> {
+  return new Set(readIndexEntries(bytes, hashBytes).keys())
+}
+
+/** The same with the object that each path has in the index; the last one where a merge left several. */
+export function readIndexEntries(bytes: Uint8Array, hashBytes: 20 | 32): ReadonlyMap<string, string> {
   const index = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const tracked = new Set<string>()
+  const tracked = new Map<string, string>()
   if (index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC") return tracked
   const version = index.readUInt32BE(4)
   const count = index.readUInt32BE(8)
@@ -15,7 +20,7 @@ export function readTrackedPaths(bytes: Uint8Array, hashBytes: 20 | 32): Readonl
   for (let entry = 0; entry < count; entry++) {
     const read = readEntry(index, at, version, hashBytes, previous)
     if (read === null) return tracked
-    if (read.isFile) tracked.add(read.name.toString("utf8"))
+    if (read.isFile) tracked.set(read.name.toString("utf8"), read.object)
     previous = read.name
     at = read.end
   }
@@ -25,6 +30,7 @@ export function readTrackedPaths(bytes: Uint8Array, hashBytes: 20 | 32): Readonl
 interface IndexEntry {
   readonly name: Buffer
   readonly isFile: boolean
+  readonly object: string
   readonly end: number
 }
 
@@ -55,7 +61,13 @@ function readEntry(
   const padded = start + Math.ceil((terminator + 1 - start) / 8) * 8
   // Submodules and the directories of a sparse index are no files of this tree.
   const kind = index.readUInt32BE(start + modeOffset) >>> 12
-  return { name, isFile: kind === 0o10 || kind === 0o12, end: version === 4 ? terminator + 1 : padded }
+  const object = index.toString("hex", start + statBytes, flagsAt)
+  return {
+    name,
+    object,
+    isFile: kind === 0o10 || kind === 0o12,
+    end: version === 4 ? terminator + 1 : padded,
+  }
 }
 
 /** The offset encoding of pack files: big-endian groups of seven bits, each continued one counting from one. */

@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { existsSync, readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { check } from "../support/checker.ts"
+import { eventually } from "../support/eventually.ts"
+import { type PlanWorkspace, planWorkspace } from "../support/plan-workspace.ts"
+
+let room: PlanWorkspace
+beforeEach(() => {
+  room = planWorkspace({ git: true, files: { "a.txt": "a\n", "b.txt": "b\n" } })
+})
+afterEach(() => room[Symbol.dispose]())
+
+const path = (name: string) => join(room.workspace.root, name)
+const read = (name: string) => (existsSync(path(name)) ? readFileSync(path(name), "utf8") : null)
+const sh = (script: string) => ["run_command", { argv: ["sh", "-c", script] }] as const
+
+function git(...args: readonly string[]): void {
+  const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.invalid"]
+  const { exitCode, stderr } = Bun.spawnSync(["git", ...identity, ...args], { cwd: room.workspace.root })
+  if (exitCode !== 0) throw new Error(stderr.toString())
+}
+
+async function ran(...steps: Parameters<PlanWorkspace["plan"]>[0]): Promise<string> {
+  room.plan(steps)
+  return (await room.approveAndRun()).result.session_id
+}
+
+async function undo(...flags: readonly string[]) {
+  const run = await room.acode("session", "undo", ...flags, "--json")
+  return { exitCode: run.exitCode, stderr: run.stderr, ...JSON.parse(run.stdout) }
+}
+
+describe("a path is left alone where somebody else's hand may be in it", () => {
+  const writes = () =>
+    ran(["file_write", { path: "a.txt", contents: "A\n" }], sh("echo B > b.txt; echo n > new.txt"))
+  const reasonOf = (undone: { doubts: readonly { reason: string }[] }) => [
+    ...new Set(undone.doubts.map(({ reason }) => reason)),
+  ]
+
+  test("because it was committed", async () => {
+    await writes()
+    git("add", "-A")
+    git("commit", "-qm", "mine")
+    const undone = await undo()
+    expect(undone).toMatchObject({ exitCode: 60, foreign: ["a.txt", "b.txt", "new.txt"], keptId: null })
+    expect(reasonOf(undone)).toEqual(["git has another commit or branch checked out since"])
+    expect([read("a.txt"), read("new.txt")]).toEqual(["A\n", "n\n"])
+  })
+
+  test("because another branch was checked out", async () => {
+    await writes()
+    git("switch", "-qc", "other")
+    expect(await undo()).toMatchObject({ exitCode: 60, restored: [], removed: [] })
+  })
+
+  test("because it was staged; the others are undone", async () => {
+    await writes()
+    git("add", "new.txt")
+    expect(await undo()).toMatchObject({
+      exitCode: 60,
+      restored: ["a.txt", "b.txt"],
+      doubts: [{ path: "new.txt", reason: "it was staged or unstaged in git since" }],
+    })
+    expect(read("new.txt")).toBe("n\n")
+  })
+
+  test.each([
+    ["in place", (name: string) => writeFileSync(path(name), readFileSync(path(name)))],
+    [
+      "by a rename",
+      (name: string) => {
+        writeFileSync(path("swap"), readFileSync(path(name)))
+        renameSync(path("swap"), path(name))
+      },
+    ],
+    ["only its time", (name: string) => utimesSync(path(name), 1, 1)],
+  ])("because it was saved again with the same content, %s", async (_, save) => {
+    await writes()
+    save("b.txt")
+    expect(await undo()).toMatchObject({
+      exitCode: 60,
+      foreign: ["b.txt"],
+      doubts: [{ path: "b.txt", reason: "it was written again since, with the same content" }],
+    })
+    expect([read("a.txt"), read("b.txt")]).toEqual(["a\n", "B\n"])
+  })
+
+  test("because a later session wrote it; once that is undone, it is undone as well", async () => {
+    const first = await writes()
+    const second = await ran(["file_write", { path: "a.txt", contents: "AA\n" }])
+    const early = await undo(first)
+    expect(early).toMatchObject({ exitCode: 60, foreign: ["a.txt"], restored: ["b.txt"] })
+    expect(await undo(second)).toMatchObject({ exitCode: 0, restored: ["a.txt"] })
+    expect(read("a.txt")).toBe("A\n")
+    expect(await undo(first)).toMatchObject({ exitCode: 0, restored: ["a.txt"] })
+    expect(read("a.txt")).toBe("a\n")
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  test("and --also takes it, with what was there kept", async () => {
+    const id = await writes()
+    git("add", "-A")
+    git("commit", "-qm", "mine")
+    const undone = await undo(id, "--also", "a.txt", "--also", "new.txt")
+    expect(undone).toMatchObject({
+      exitCode: 60,
+      restored: ["a.txt"],
+      removed: ["new.txt"],
+      foreign: ["b.txt"],
+    })
+    await room.acode("checkpoint", "restore", undone.keptId)
+    expect([read("a.txt"), read("b.txt"), read("new.txt")]).toEqual(["A\n", "B\n", "n\n"])
+  })
+
+  test("and --yes does not answer for a person", async () => {
+    await writes()
+    writeFileSync(path("a.txt"), "mine\n")
+    expect(await undo("--yes=all", "--ack-danger")).toMatchObject({ exitCode: 60, foreign: ["a.txt"] })
+    expect(read("a.txt")).toBe("mine\n")
+  })
+})
+
+test("a branch that was switched while a command ran is not overwritten", async () => {
+  git("switch", "-qc", "other")
+  writeFileSync(path("a.txt"), "other\n")
+  git("commit", "-qam", "other")
+  git("switch", "-q", "main")
+  room.plan([sh("while [ ! -e go ]; do sleep 0.05; done; echo made > made.txt")])
+  const running = room.approveAndRun()
+  await eventually("the command runs", () => existsSync(path(".agent/checkpoints/alive")))
+  git("switch", "-q", "other")
+  writeFileSync(path("go"), "")
+  await running
+  const undone = await undo()
+  expect(undone).toMatchObject({ exitCode: 60, restored: [], removed: [] })
+  expect(undone.foreign.toSorted()).toEqual(["a.txt", "go", "made.txt"])
+  expect(read("a.txt")).toBe("other\n")
+})
+
+test("what a person saved while a command ran is told of, and comes back", async () => {
+  await ran(sh("echo mine > a.txt; echo x > new.txt"))
+  const run = await room.acode("session", "undo")
+  expect(run.exitCode).toBe(0)
+  const [, id = ""] =
+    /2 files changed while a command ran; .* acode checkpoint restore (\S+)/.exec(run.stderr) ?? []
+  expect(read("a.txt")).toBe("a\n")
+  await room.acode("checkpoint", "restore", id)
+  expect([read("a.txt"), read("new.txt")]).toEqual(["mine\n", "x\n"])
+})
