@@ -2,6 +2,7 @@ import { parseArgs } from "node:util"
 import { missingSandbox } from "../support/requirement.ts"
 import { agentKills, agentPoints } from "./agent-kills.ts"
 import { agentOwners } from "./agent-owners.ts"
+import { concurrentEditor } from "./concurrent-editor.ts"
 import { contents } from "./contents.ts"
 import { pipelineSteps } from "./pipeline-steps.ts"
 import { planKills, planRecoveryKills } from "./plan-kills.ts"
@@ -21,6 +22,7 @@ const programmes: readonly Programme[] = [
   agentPoints,
   agentKills,
   agentOwners,
+  concurrentEditor,
   contents,
   realTrees,
 ]

@@ -1,0 +1,24 @@
+import { editedRounds } from "../support/concurrent-editor.ts"
+import { inParallel, type Programme } from "./programme.ts"
+import { seededRandom } from "./random.ts"
+
+const roundsEach = 10
+
+export const concurrentEditor: Programme = {
+  name: "concurrent-editor",
+  summary:
+    "sessions while a person edits, moves, commits and switches branches; killed and undone: no byte is lost",
+  count: 1_000,
+  run: async ({ count, random, sandboxes, progress }) => {
+    if (!sandboxes.includes("bwrap")) return []
+    let done = 0
+    // Each workspace has choices of its own, whatever the order in which they run.
+    const seeds = Array.from({ length: Math.ceil(count / roundsEach) }, () => random.whole(2 ** 31))
+    return await inParallel(seeds.length, 1, async index => {
+      const found = await editedRounds(roundsEach, seededRandom(seeds[index] ?? 0))
+      done += roundsEach
+      progress(done)
+      return found.map(problem => `#${index} (seed ${seeds[index]}) ${problem}`)
+    })
+  },
+}
