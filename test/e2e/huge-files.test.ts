@@ -139,7 +139,8 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", s
   })
 
   confinedTest("ends an undo, which can be repeated", async () => {
-    room.plan([sh("echo changed > a.txt")])
+    // A file that came is removed only when the tree shows that nothing hides it.
+    room.plan([sh("echo changed > a.txt; echo new > new.txt")])
     expect((await room.approveAndRun()).run.exitCode).toBe(0)
     const huge = plantHuge(room.workspace)
     readEverything(room.workspace)
