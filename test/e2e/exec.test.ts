@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { acodeProgram, runAcode } from "../support/acode.ts"
+import { acodeProgram, repositoryRoot, runAcode } from "../support/acode.ts"
 import { missingSandbox } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
@@ -280,7 +280,8 @@ describe("a command runs where acode was called", () => {
     const gone = join(workspace.outside, "gone")
     const script = `mkdir '${gone}' && cd '${gone}' && rmdir '${gone}' && exec "$@"`
     const call = (...args: string[]) => {
-      const argv = ["/bin/sh", "-c", script, "sh", acodeProgram(), ...args]
+      // Not the compiled program: the runtime in it refuses such a directory itself, before the first line of acode.
+      const argv = ["/bin/sh", "-c", script, "sh", join(repositoryRoot, "bin/acode"), ...args]
       const { exitCode, stdout, stderr } = Bun.spawnSync(argv, { env: { ...workspace.environment } })
       return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() }
     }
