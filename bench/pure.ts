@@ -30,6 +30,7 @@ const keeping: Redactor = {
   redactText: text => text,
   redactSpans: () => [],
   redactBytes: bytes => bytes,
+  redactParts: parts => parts,
   stream: () => ({ push: chunk => chunk, end: () => new Uint8Array(0) }),
 }
 const chunk = new TextEncoder().encode("a line of ordinary output\n".repeat(1_000))

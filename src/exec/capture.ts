@@ -77,8 +77,7 @@ function joined(head: Uint8Array, tail: Uint8Array): Uint8Array {
  * very edge, and being shorter than the margin it goes with it.
  */
 function redactedEdges(head: Uint8Array, gapBytes: number, tail: Uint8Array, redactor: Redactor): KeptOutput {
-  const before = redactor.redactBytes(head)
-  const after = redactor.redactBytes(tail)
+  const [before = none, after = none] = redactor.redactParts([head, tail])
   const end = safeEnd(before, Math.max(0, before.length - marginBytes))
   const start = safeStart(after, Math.min(after.length, marginBytes))
   return {

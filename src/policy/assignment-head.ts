@@ -1,5 +1,5 @@
 import { alphabetOf, visibleBut } from "./alphabet.ts"
-import { byteAt, byteBefore, type Extent, newline, type Scene, textAt } from "./scene.ts"
+import { byteAt, byteBefore, type Extent, judgedEnd, newline, type Scene, textAt } from "./scene.ts"
 
 /**
  * How a value is introduced; the looser the way, the more it has to look like a secret. `json` has a key in double
@@ -35,25 +35,63 @@ export function headOf(scene: Scene, at: number, keywordEnd: number): Head | nul
   if (close > 0 && byteAt(scene, next) === closingBracket) next += 1
   const gap = blankCount(scene, next)
   const separator = separatorAt(scene, next + gap)
-  if (separator === null) return gap === 0 ? null : flagOf(scene, at, next + gap)
+  if (separator === null) return otherHead(scene, at, next, gap, close)
   next += gap + separator.length
   const space = blankCount(scene, next)
-  const open = quoteLength(scene, next + space)
+  const open = openingLength(scene, next + space)
   const valueAt = next + space + open
-  if (separator === ",") return close === 0 || open === 0 ? null : quoted(scene, "listed", valueAt, open)
+  const { sign } = separator
   const keyAt = keyStart(scene, at)
-  if (separator === ">")
-    return byteBefore(scene, keyAt) === lessThan ? { style: "element", valueAt, extent: element } : null
-  if (open > 0) return quoted(scene, isDouble && separator === ":" ? "json" : "quoted", valueAt, open)
-  if (isDashed(scene, keyAt)) return { style: "flag", valueAt, extent: wide }
-  if (separator !== "=" || gap > 0 || space > 0)
-    return { style: separator === ":" ? "yaml" : "spaced", valueAt, extent: bare }
-  return startsLine(scene, keyAt)
-    ? { style: "line", valueAt, extent: wide }
-    : { style: "variable", valueAt, extent: bare }
+  if (sign === ",") {
+    const isListed = close > 0 && open > 0 && byteAt(scene, valueAt - 1) !== backtick
+    return isListed ? quoted(scene, "listed", valueAt, open) : null
+  }
+  if (sign === ">") return elementOf(scene, keyAt, at, valueAt, close)
+  if (open > 0) return quoted(scene, isDouble && sign === ":" ? "json" : "quoted", valueAt, open)
+  if (separator.length === 3) return { style: "variable", valueAt, extent: encoded }
+  if (isDashed(scene, keyAt)) return { style: "flag", valueAt, extent: word }
+  if (sign !== "=" || gap > 0 || space > 0)
+    return { style: sign === ":" ? "yaml" : "spaced", valueAt, extent: bare }
+  if (startsLine(scene, keyAt)) return { style: "line", valueAt, extent: wide }
+  return { style: "variable", valueAt, extent: isParameter(scene, keyAt) ? parameter : bare }
+}
+
+/** Heads without a sign: an option, an attribute of XML beside the one with the key, an element behind another. */
+function otherHead(scene: Scene, at: number, next: number, gap: number, close: number): Head | null {
+  if (gap === 0 && byteAt(scene, next) !== lessThan) return null
+  if (gap > 0 && close === 0) return flagOf(scene, at, next + gap)
+  const text = textAt(scene, next, next + otherHeadBytes)
+  const found = (gap > 0 ? attribute : sibling).exec(text)
+  if (found === null) return null
+  const valueAt = next + found[0].length
+  return gap > 0 ? quoted(scene, "quoted", valueAt, 1) : { style: "element", valueAt, extent: element }
+}
+
+const otherHeadBytes = 64
+/** `<add key="password" value="…"/>` */
+const attribute = /^[ \t]{1,8}value[ \t]{0,4}=[ \t]{0,4}\\{0,4}["']/i
+/** `<key>password</key><string>…</string>` */
+const sibling = /^<\/[A-Za-z:]{1,16}>[ \t]{0,8}<(?:string|value|data)>/i
+
+/** `<password>…</password>` or `<property name="password">…</property>` */
+function elementOf(scene: Scene, keyAt: number, at: number, valueAt: number, close: number): Head | null {
+  const head: Head = { style: "element", valueAt, extent: element }
+  if (close > 0)
+    return /[\s<](?:name|key|id)=\\*["']$/i.test(textAt(scene, Math.max(scene.floor, keyAt - 12), keyAt))
+      ? head
+      : null
+  if (byteBefore(scene, keyAt) !== lessThan) return null
+  const [name = ""] = textAt(scene, at, valueAt).toLowerCase().split(">")
+  const end = judgedEnd(scene, valueAt, element)
+  return textAt(scene, end, end + keyBytesMax + name.length + 2)
+    .toLowerCase()
+    .includes(name)
+    ? head
+    : null
 }
 
 const doubleQuote = 34
+const backtick = 96
 const closingBracket = 93
 const lessThan = 60
 
@@ -69,11 +107,22 @@ function suffixLength(scene: Scene, from: number): number {
 const quoteBytes = alphabetOf(/["'`]/)
 const backslash = 92
 
-/** A quote with the backslashes that a string inside a string has before it; 0 when there is none. */
+/** A quote with the backslashes that a string inside a string has before it, or URL-encoded; 0 when there is none. */
 function quoteLength(scene: Scene, from: number): number {
   let at = from
   while (at - from < 4 && byteAt(scene, at) === backslash) at += 1
-  return quoteBytes[byteAt(scene, at)] === 1 ? at - from + 1 : 0
+  if (quoteBytes[byteAt(scene, at)] === 1) return at - from + 1
+  return byteAt(scene, from) === percent && /^%2[27]/.test(textAt(scene, from, from + 3)) ? 3 : 0
+}
+
+const quotePrefixes = alphabetOf(/[$@brufLN]/i)
+
+/** What opens a value: a quote, with the letter that some languages put before it (`b"…"`, `$'…'`, `@"…"`). */
+function openingLength(scene: Scene, from: number): number {
+  const plain = quoteLength(scene, from)
+  if (plain > 0 || quotePrefixes[byteAt(scene, from)] !== 1) return plain
+  const quote = quoteLength(scene, from + 1)
+  return quote === 0 ? 0 : quote + 1
 }
 
 function blankCount(scene: Scene, from: number): number {
@@ -86,27 +135,39 @@ function isBlank(byte: number): boolean {
   return byte === 32 || byte === 9
 }
 
+interface Separator {
+  readonly sign: "=" | ":" | "=>" | "," | ">"
+  readonly length: number
+}
+
 /** Not the comparisons (`==`, `=~`), nor `::` and `://`. */
-function separatorAt(scene: Scene, at: number): "=" | ":" | "=>" | ":=" | "," | ">" | null {
+function separatorAt(scene: Scene, at: number): Separator | null {
   const after = byteAt(scene, at + 1)
   switch (byteAt(scene, at)) {
     case equals:
-      if (after === greaterThan) return "=>"
-      return after === equals || after === tilde ? null : "="
+      if (after === greaterThan) return { sign: "=>", length: 2 }
+      return after === equals || after === tilde ? null : { sign: "=", length: 1 }
     case colon:
-      if (after === equals) return ":="
-      return after === colon || (after === slash && byteAt(scene, at + 2) === slash) ? null : ":"
+      if (after === equals) return { sign: "=>", length: 2 }
+      return after === colon || (after === slash && byteAt(scene, at + 2) === slash)
+        ? null
+        : { sign: ":", length: 1 }
     case comma: {
       const value = at + 1 + blankCount(scene, at + 1)
-      return quoteLength(scene, value) > 0 ? "," : null
+      return openingLength(scene, value) > 0 ? { sign: ",", length: 1 } : null
     }
     case greaterThan:
-      return ">"
+      return { sign: ">", length: 1 }
+    case percent: {
+      const code = textAt(scene, at, at + 3)
+      return /^%3[ad]$/i.test(code) ? { sign: /d$/i.test(code) ? "=" : ":", length: 3 } : null
+    }
     default:
       return null
   }
 }
 
+const percent = 37
 const equals = 61
 const colon = 58
 const comma = 44
@@ -116,10 +177,12 @@ const slash = 47
 
 /** `--password value` */
 function flagOf(scene: Scene, at: number, valueStart: number): Head | null {
-  if (!isDashed(scene, keyStart(scene, at))) return null
-  const open = quoteLength(scene, valueStart)
+  const keyAt = keyStart(scene, at)
+  if (!isDashed(scene, keyAt) && !/\bsetx $/i.test(textAt(scene, Math.max(scene.floor, keyAt - 6), keyAt)))
+    return null
+  const open = openingLength(scene, valueStart)
   const valueAt = valueStart + open
-  return open > 0 ? quoted(scene, "quoted", valueAt, open) : { style: "flag", valueAt, extent: wide }
+  return open > 0 ? quoted(scene, "quoted", valueAt, open) : { style: "flag", valueAt, extent: word }
 }
 
 const dash = 45
@@ -129,13 +192,24 @@ function isDashed(scene: Scene, keyAt: number): boolean {
 }
 
 /** An escaped quote opens a string inside a string: there the backslash is what ends it. */
-function quoted(scene: Scene, style: Style, valueAt: number, open: number): Head {
-  const extent = open > 1 ? escaped : (insideQuotes.get(byteAt(scene, valueAt - 1)) ?? escaped)
-  return { style, valueAt, extent }
+export function extentInside(scene: Scene, valueAt: number): Extent {
+  const isEscaped = byteAt(scene, valueAt - 2) === backslash && valueAt - 2 >= scene.floor
+  if (isEscaped) return escaped
+  const quote = insideQuotes.get(byteAt(scene, valueAt - 1))
+  return quote ?? encoded
 }
 
-const bare = { members: visibleBut("\"'`,;&()[]{}<>|\\"), escapes: false }
-const wide = { members: visibleBut("\"'`\\"), escapes: false }
+function quoted(scene: Scene, style: Style, valueAt: number, open: number): Head {
+  return { style, valueAt, extent: open === 0 ? bare : extentInside(scene, valueAt) }
+}
+
+/** What a shell's backslash makes part of a word; not another backslash, for that may escape a line end in JSON. */
+export const shellMarks = alphabetOf(/[^A-Za-z0-9"'`\\\n\r]/)
+const bare = { members: visibleBut("\"'`,;&()[]{}<>|\\"), escapes: false, marks: shellMarks }
+const parameter = { members: visibleBut("\"'`,;&()[]{}<>\\"), escapes: false }
+const encoded = { members: alphabetOf(/[A-Za-z0-9_.~+/=-]/), escapes: false }
+const word = { members: visibleBut("\"'`\\;|&<>"), escapes: false, marks: shellMarks }
+const wide = { members: visibleBut("\"'`\\"), escapes: false, marks: shellMarks }
 const element = { members: alphabetOf(/[^<\n\r]/), escapes: false }
 const escaped = { members: alphabetOf(/[^"'`\\\n\r]/), escapes: false }
 const insideQuotes = new Map<number, Extent>([
@@ -143,6 +217,15 @@ const insideQuotes = new Map<number, Extent>([
   [39, { members: alphabetOf(/[^'\n\r]/), escapes: true }],
   [96, { members: alphabetOf(/[^`\n\r]/), escapes: true }],
 ])
+
+/** `?name=` or `&name=`, where a value may have a bar in it. */
+function isParameter(scene: Scene, keyAt: number): boolean {
+  const before = byteBefore(scene, keyAt)
+  return before === questionMark || before === ampersand
+}
+
+const questionMark = 63
+const ampersand = 38
 
 const keyBytesMax = 64
 const keyBytes = alphabetOf(/[A-Za-z0-9_.$-]/)
@@ -158,6 +241,8 @@ export function keyStart(scene: Scene, at: number): number {
 /** `NAME=value` as a line of its own, where the value goes on to the next space whatever it contains. */
 function startsLine(scene: Scene, keyAt: number): boolean {
   let start = keyAt
+  // The line ends of a text inside a string.
+  if (byteBefore(scene, keyAt) === backslash && /[nr]/.test(textAt(scene, keyAt, keyAt + 1))) return true
   if (isBlank(byteBefore(scene, keyAt))) {
     const before = textAt(scene, Math.max(scene.floor, keyAt - 8), keyAt)
     const word = /(?:^|[\s;])(?:export|set|ENV|ARG|setx) $/.exec(before)

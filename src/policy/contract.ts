@@ -1,11 +1,19 @@
-/** Replaces secrets by `[REDACTED:kind]`. Pure, linear in the input, and `redact(redact(x)) === redact(x)`. */
+/**
+ * Replaces secrets by `[REDACTED:kind]`. Pure, linear in the input, and `redact(redact(x)) === redact(x)`. A secret
+ * that is found in a text is replaced wherever else it stands in it, also URL-encoded, escaped for JSON and in base64.
+ */
 export interface Redactor {
   redactText(text: string): string
   /** What `redactText` would replace, in order and apart from each other: the rest of the text is kept as it is. */
   redactSpans(text: string): readonly RedactedSpan[]
   /** For output of programs: bytes that are no secret come back as they were, valid UTF-8 or not. */
   redactBytes(bytes: Uint8Array): Uint8Array
-  /** A secret that is split over two pushes is still found; what is held back comes out with `end`. */
+  /** Several parts of one text: what is found in one of them is replaced in all. */
+  redactParts(parts: readonly Uint8Array[]): readonly Uint8Array[]
+  /**
+   * A secret that is split over two pushes is still found; what is held back comes out with `end`. What is out is out:
+   * a secret is replaced wherever it stands behind the place where it was found.
+   */
   stream(): RedactionStream
 }
 

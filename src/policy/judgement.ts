@@ -8,7 +8,7 @@ export function isKept(value: string): boolean {
 }
 
 const references = anyOf([
-  /^\$[A-Za-z_]\w*$/, // $NAME
+  /^\$[A-Za-z_]\w*(?:->?)?$/, // $NAME
   /^\$[A-Z_][A-Z0-9_]*@[a-z0-9.-]+\.[a-z]{2,}(?:[/:].*)?$/, // $NAME@host.example, in an address
   /^[@$]env[:(]\w+\)?$/,
   /^\$\d$/,
@@ -18,6 +18,11 @@ const references = anyOf([
   /%[sdvr]\b|%\(\w+\)s|\{\d?\}/, // formats
   /^#\{.*$/,
   /^@[A-Za-z_][\w.]*@$/,
+  /^__[A-Z0-9_]+__$/,
+  /^[A-Za-z_$][\w$]*(?:\??\.[\w$]+)*\??\.(?:password|passwd|token|secret|key|api_?key|credentials?)$/, // a member
+  /^[A-Za-z_$][\w$]*\.$/, // the beginning of one
+  /^#[0-9a-f]{3,8}$/, // a colour
+  /\/aws4_request$/, // the scope of a signature
   /^!(?:Ref|Sub|GetAtt|env|vault|secret)\b/,
   /^(?:process|import\.meta|Deno|Bun)\.env\b/,
   /^(?:os\.(?:environ|getenv)|ENV\[|env[.(:]|getenv\(|System\.getenv|std::env|secrets?\.|vars?\.|config\.|settings\.|params\.|options\.|opts\.|args\.|this\.|self\.|props\.|req\.|ctx\.|local\.|data\.|module\.|input\.)/,
@@ -30,7 +35,7 @@ const placeholders = anyOf([
   /^[xX]{1,}$/,
   /^(?:[*._#?~+=-]|\xe2\x80\xa2)+$/ /* also bullets */,
   /^0+$/,
-  /^0x[0-9a-f]{1,8}$/, // a number, as of a constant called STENCIL_PASS
+  /^0x[0-9a-f]{1,16}$/, // a number, as of a constant called STENCIL_PASS
   /^[~^=v]?\d{1,5}(?:\.\d{1,5}){1,3}(?:-[a-z]+[.\d]*)?$/, // a version, as of a package called `canceltoken`
   /^<[^>]*>?$/,
   /^\[[^\]]*\]?$/,
@@ -133,4 +138,9 @@ export function isMixed(value: string): boolean {
   return (
     value.length >= 20 && /\d/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value) && !/[.]/.test(value)
   )
+}
+
+/** The keys that documentation uses, `AKIAIOSFODNN7EXAMPLE` and its like. */
+export function isDocumented(value: string): boolean {
+  return /EXAMPLE(?:KEY|TOKEN|SECRET)?$/.test(value)
 }

@@ -72,12 +72,16 @@ export function createLiteralScanner(literals: readonly Literal[]): LiteralScann
 }
 
 function findFirst(probes: ProbeTable, stride: number, bytes: Uint8Array, from: number): number {
-  const { listAt } = probes
+  const { listAt, neighbours } = probes
   let earliest = bytes.length
   let last = bytes.length - 1
   for (let at = from; at < last; at += stride) {
     const list = listAt[(((bytes[at] ?? 0) & 127) << 7) | ((bytes[at + 1] ?? 0) & 127)] ?? 0
     if (list === 0) continue
+    const row = list << 7
+    const after = neighbours[row | ((bytes[at + 2] ?? 0) & 127)] ?? 0
+    const before = neighbours[row | ((bytes[at - 1] ?? 0) & 127)] ?? 0
+    if (((after & isAfter) | (before & isBefore)) === 0) continue
     earliest = startOf(probes.lists[list] ?? [], bytes, at, from, earliest)
     // One that begins earlier may have its pair behind this one's.
     last = Math.min(last, earliest + offsetMax)
@@ -137,8 +141,13 @@ function commonness(entry: Entry, offset: number): number {
   return rank < 0 ? 0 : commonPairs.length - rank
 }
 
+const isAfter = 1
+const isBefore = 2
+
 interface ProbeTable {
   readonly lists: readonly (readonly Probe[])[]
+  /** For each list, which bytes stand behind the pair in a literal, or before it where none is behind. */
+  readonly neighbours: Uint8Array
   /** The list for a pair of bytes; 0 is the empty one. Seven bits of each keep the table small enough to be fast. */
   readonly listAt: Uint16Array
 }
@@ -151,7 +160,17 @@ function tableOf(probes: readonly Probe[]): ProbeTable {
       if (listAt[pair] === 0) listAt[pair] = lists.push([]) - 1
       lists[listAt[pair] ?? 0]?.push(probe)
     }
-  return { lists, listAt }
+  const neighbours = new Uint8Array(lists.length << 7)
+  for (const [index, list] of lists.entries())
+    for (const { entry, offset } of list) {
+      const hasAfter = offset + 2 < entry.length
+      const place = hasAfter ? offset + 2 : offset - 1
+      for (const side of [entry.lower, entry.upper]) {
+        const slot = (index << 7) | ((side[place] ?? 0) & 127)
+        neighbours[slot] = (neighbours[slot] ?? 0) | (hasAfter ? isAfter : isBefore)
+      }
+    }
+  return { lists, listAt, neighbours }
 }
 
 function listOf(table: ProbeTable, bytes: Uint8Array, at: number): readonly Probe[] {

@@ -4,6 +4,7 @@ import {
   isCamelCase,
   isCodeName,
   isDescribing,
+  isDocumented,
   isKept,
   isMember,
   isMixed,
@@ -22,6 +23,7 @@ export interface AssignmentShape {
    */
   readonly value: "any" | "mixed" | "random"
   readonly min: number
+  readonly like?: RegExp
   /** Not a secret when the key has this before its last word. */
   readonly notAfter?: RegExp
 }
@@ -37,8 +39,9 @@ export function assignmentMatcher(shape: AssignmentShape): Matcher {
     if (head === null || (shape.value === "random" && !isDefinition(head.style))) return null
     const end = judgedEnd(scene, head.valueAt, head.extent)
     const value = textAt(scene, head.valueAt, end)
-    if (!isPlausible(value, head.style, shape)) return null
-    if (isKept(value) || isDescribing(value) || isProse(value) || isPath(value)) return null
+    if (!isPlausible(value, head.style, shape) || shape.like?.test(value) === false) return null
+    if (isKept(value) || isDescribing(value) || isDocumented(value) || isProse(value) || isPath(value))
+      return null
     if (head.style === "element" && textAt(scene, end, end + 2) !== "</") return null
     if (isLoose(head.style) && !isAlone(scene, end, value)) return null
     if (isCode(scene, end, value, head.style, shape)) return null
@@ -71,11 +74,12 @@ function isDefinition(style: Style): boolean {
 }
 
 function isPlausible(value: string, style: Style, shape: AssignmentShape): boolean {
-  if (shape.value === "random") return /^[A-Za-z0-9+/=_-]{20,}$/.test(value) && isMixed(value)
+  if (shape.value === "random") return /^(?:base64:)?[A-Za-z0-9+/=_-]{20,}$/.test(value) && isMixed(value)
   const isAny = shape.value === "any"
   if (/^\d+$/.test(value)) return value.length >= (isAny ? 4 : 12)
   if (value.length < shape.min || (isLoose(style) && value.length < 6)) return false
-  if (/^[A-Z_]+$/.test(value) && (style === "flag" || isLoose(style))) return false
+  if (/^[A-Z_]+[\]).,]{0,3}$/.test(value) && (style === "flag" || isLoose(style))) return false
+  if (style === "flag" && value.startsWith("--")) return false
   if (style === "line") return !isArgument(value)
   if (style === "listed") return /\d/.test(value) && /[A-Za-z]/.test(value) && !/\s/.test(value)
   // The quote closed a string: `"token: " + name`.
@@ -124,7 +128,12 @@ function isCode(scene: Scene, end: number, value: string, style: Style, shape: A
   if (/[([{`]/.test(next)) return true
   if (style === "flag" || style === "line" || style === "element") return false
   const isStatement = /[),;]/.test(next) || (style === "spaced" && shape.value !== "any")
-  return (isStatement && isCodeName(value)) || (isLoose(style) && isMember(value))
+  return (isStatement && isCodeName(value)) || (isLoose(style) && isMember(value) && !hasRandomPart(value))
+}
+
+/** `s.` with a token behind it is no member of anything. */
+function hasRandomPart(value: string): boolean {
+  return value.split(".").some(isMixed)
 }
 
 function isLoose(style: Style): boolean {

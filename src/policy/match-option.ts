@@ -1,6 +1,8 @@
 import { visibleBut } from "./alphabet.ts"
+import { extentInside, shellMarks } from "./assignment-head.ts"
 import { isDescribing, isKept } from "./judgement.ts"
-import { byteBefore, foundFrom, judgedEnd, type Matcher, textAt } from "./scene.ts"
+import { lineBefore } from "./match-header.ts"
+import { foundFrom, judgedEnd, type Matcher, textAt } from "./scene.ts"
 
 export interface OptionShape {
   /** Only of these programs is the option known to take a password. */
@@ -10,9 +12,8 @@ export interface OptionShape {
 }
 
 const valueMin = 3
-const lineBytesMax = 100
 const headBytesMax = 100
-const value = { members: visibleBut("\"'`\\;|&<>"), escapes: false }
+const unquoted = { members: visibleBut("\"'`\\;|&<>"), escapes: false, marks: shellMarks }
 
 /**
  * A password given by a short option, whose meaning depends on the program. The program is looked for a little way
@@ -23,11 +24,11 @@ export function optionMatcher(shape: OptionShape): Matcher {
     const head = shape.head.exec(textAt(scene, at, at + headBytesMax))
     if (head === null) return null
     const start = at + head[0].length
+    const value = /["'`]$/.test(head[0]) ? extentInside(scene, start) : unquoted
     const end = judgedEnd(scene, start, value)
     const text = textAt(scene, start, end)
     if (text.length < valueMin || isKept(text) || isDescribing(text)) return null
-    const from = Math.max(scene.floor, at - lineBytesMax)
-    const before = String.fromCharCode(byteBefore(scene, from)) + textAt(scene, from, at)
+    const before = lineBefore(scene, at)
     if (!shape.programs.some(program => isCalled(before, program))) return null
     return foundFrom(scene, start, start, end, value)
   }
@@ -35,6 +36,7 @@ export function optionMatcher(shape: OptionShape): Matcher {
 
 function isCalled(line: string, program: string): boolean {
   const at = line.lastIndexOf(program)
-  if (at < 1 || !/[\s/"'`($;&|]/.test(line[at - 1] ?? "")) return false
+  // Behind an escaped line end, as in a string of JSON, a command begins too.
+  if (at < 1 || !/[\s/"'`($;&|>]$|\\[nrt]$/.test(line.slice(0, at))) return false
   return !/[\n\r|;&[\]]/.test(line.slice(at))
 }

@@ -73,3 +73,35 @@ function skipHeaders(scene: Scene, from: number, limit: number): number {
   }
   return at
 }
+
+const puttyHead = /^Private-Lines: (\d{1,3})(?:\r?\n|\\{1,4}n)/
+const puttyHeadBytes = 24
+const puttyLinesMax = 100
+const puttyBytes = { members: alphabetOf(/[A-Za-z0-9+/=\r\n\\]/), escapes: false }
+
+/** The key of PuTTY: so many lines as its header says. */
+export const puttyMatcher: Matcher = (scene, at) => {
+  const head = puttyHead.exec(textAt(scene, at, at + puttyHeadBytes))
+  if (head === null) return null
+  const start = at + head[0].length
+  const text = textAt(scene, start, puttyEnd(scene, start))
+  const count = Math.min(puttyLinesMax, Number(head[1]))
+  const lines = [...text.matchAll(/[A-Za-z0-9+/=]+?(?=\r|\n|\\|$)/g)].slice(0, count)
+  const last = lines.at(-1)
+  if (last === undefined || last.index + last[0].length < fullLine) return null
+  return { start, end: start + last.index + last[0].length, extent: null }
+}
+
+export function isOpenPutty(scene: Scene, at: number): boolean {
+  const text = textAt(scene, at, at + puttyHeadBytes)
+  const head = puttyHead.exec(text)
+  if (head === null) return text.length < puttyHeadBytes && !text.includes("\n")
+  const start = at + head[0].length
+  return puttyEnd(scene, start) === scene.end && scene.end - start < puttyBytesMax
+}
+
+const puttyBytesMax = 8 * 1024
+
+function puttyEnd(scene: Scene, start: number): number {
+  return extentEnd(scene.bytes, start, Math.min(scene.end, start + puttyBytesMax), puttyBytes)
+}

@@ -17,10 +17,11 @@ export const urlMatcher: Matcher = (scene, position, anchorLength) => {
   const text = textAt(scene, from, host)
   const colon = text.indexOf(":")
   const password = text.slice(colon + 1)
-  if (isKept(password) || text.includes("[REDACTED")) return null
+  if (isKept(password) || text.includes("[REDACTED") || isExpression(password)) return null
   if (colon < 0) {
     const isToken = /^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9_-]{20,}$/.test(text)
-    return isToken ? { start: from, end: host, extent: null } : null
+    if (!isToken || publicName.test(textAt(scene, from, end + publicPathBytes))) return null
+    return { start: from, end: host, extent: null }
   }
   if (
     /^\[?(?:user|username|name|admin|root|me)$/i.test(text.slice(0, colon)) &&
@@ -32,3 +33,11 @@ export const urlMatcher: Matcher = (scene, position, anchorLength) => {
 
 /** Together with a generic name these are documentation, not a password. */
 const genericPassword = /^(?:pass|password|pw|pwd|passwd|secret)$/i
+/** The address to which errors are reported has a key that every visitor of a page can read. */
+const publicName = /^[0-9a-f]{32}@[^/\s]{1,100}\/(?:[\w-]{1,32}\/)?\d{1,20}(?![\w/])/
+const publicPathBytes = 64
+
+/** A regular expression that matches addresses has no password in it. */
+function isExpression(password: string): boolean {
+  return /\[\^|\(\?|[)\]][+*?]|\\[wdsS]|\.[+*]/.test(password)
+}

@@ -1,96 +1,59 @@
-import { alphabetOf, base64Bytes, dottedBytes, tokenBytes } from "./alphabet.ts"
+import { alphabetOf, base64Bytes, dottedBytes, tokenBytes, visibleBut } from "./alphabet.ts"
 import type { RedactionKind } from "./marker.ts"
 import { type AssignmentShape, assignmentMatcher } from "./match-assignment.ts"
+import { cookieMatcher } from "./match-cookie.ts"
 import { credentialBytes, type HeadedShape, headedMatcher } from "./match-header.ts"
 import { type OptionShape, optionMatcher } from "./match-option.ts"
-import { privateKeyMatcher } from "./match-private-key.ts"
-import { alphanumeric, type TokenShape, tokenMatcher, upperAlphanumeric } from "./match-token.ts"
+import { isOpenBlock, isOpenPutty, privateKeyMatcher, puttyMatcher } from "./match-private-key.ts"
 import { urlMatcher } from "./match-url.ts"
-import type { Matcher } from "./scene.ts"
+import { tokenRules } from "./redaction-tokens.ts"
+import type { RedactionRule } from "./scene.ts"
 
-/**
- * One way to recognise a secret. Only where one of its anchors stands is it tried at all, so a rule costs nothing on
- * text that has none. Where several begin at one place, the longest anchor is tried first.
- */
-export interface RedactionRule {
-  readonly kind: RedactionKind
-  readonly anchors: readonly string[]
-  readonly ignoreCase: boolean
-  readonly match: Matcher
-}
+const schemes = "bearer|basic|token|negotiate|apikey|api-key|ssws|genie-?key|bot"
+/** What opens a value on a command line, also in a string inside a string. */
+const quote = "(?:\\\\{0,4}\\$?[\"'`])?"
 
 export const redactionRules: readonly RedactionRule[] = [
-  // Tokens with a prefix of their own.
-  token("secret-key", ["sk-ant-"], { isUnique: true, alphabet: tokenBytes, min: 16 }),
-  token("secret-key", ["sk-proj-", "sk-svcacct-", "sk-admin-", "sk-or-"], {
-    isUnique: true,
-    alphabet: tokenBytes,
-    min: 16,
+  ...tokenRules,
+  {
+    kind: "private-key",
+    anchors: ["-----BEGIN"],
+    ignoreCase: false,
+    match: privateKeyMatcher,
+    isOpen: isOpenBlock,
+  },
+  {
+    kind: "private-key",
+    anchors: ["Private-Lines:"],
+    ignoreCase: false,
+    match: puttyMatcher,
+    isOpen: isOpenPutty,
+  },
+  headed("private-key", ["Private-MAC:"], {
+    head: /^Private-MAC:[ \t]{1,4}/i,
+    alphabet: alphabetOf(/[0-9a-f]/),
+    min: 40,
   }),
-  token("secret-key", ["sk-"], { alphabet: tokenBytes, min: 20, like: /[A-Za-z0-9]{20}|\d.*\d/ }),
-  token("github-token", ["ghp_", "gho_", "ghs_", "ghu_", "ghr_"], {
-    isUnique: true,
-    alphabet: alphanumeric,
-    min: 20,
-  }),
-  token("github-token", ["github_pat_"], { isUnique: true, alphabet: tokenBytes, min: 20, like: /\d|[A-Z]/ }),
-  token("gitlab-token", ["glpat-", "gldt-", "glrt-", "glptt-"], {
-    isUnique: true,
-    alphabet: tokenBytes,
-    min: 16,
-    like: /\d|[A-Z]/,
-  }),
-  token("slack-token", ["xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "xapp-"], {
-    isUnique: true,
-    alphabet: tokenBytes,
-    min: 10,
-    like: /\d/,
-  }),
-  token("aws-key", ["AKIA", "ASIA"], {
-    isUnique: true,
-    alphabet: upperAlphanumeric,
-    min: 16,
-    max: 16,
-    like: /\d|EXAMPLE/,
-  }),
-  token("google-key", ["AIza"], { isUnique: true, alphabet: tokenBytes, min: 30 }),
-  token("google-key", ["ya29."], { alphabet: dottedBytes, min: 20 }),
-  token("google-key", ["GOCSPX-"], { isUnique: true, alphabet: tokenBytes, min: 20 }),
-  token("npm-token", ["npm_"], { isUnique: true, alphabet: alphanumeric, min: 30 }),
-  token("pypi-token", ["pypi-"], { alphabet: tokenBytes, min: 40, like: /\d.*[A-Z]|[A-Z].*\d/ }),
-  token("huggingface-token", ["hf_"], { isUnique: true, alphabet: alphanumeric, min: 30 }),
-  token("sendgrid-key", ["SG."], { alphabet: dottedBytes, min: 32, like: /^[\w-]{16,}\.[\w-]{10,}/ }),
-  token("stripe-key", ["sk_live_", "sk_test_", "rk_live_", "rk_test_", "whsec_"], {
-    isUnique: true,
-    alphabet: alphanumeric,
-    min: 16,
-  }),
-  token("api-key", ["dop_v1_", "dckr_pat_", "shpat_", "lin_api_", "gsk_", "hvs.", "AGE-SECRET-KEY-1"], {
-    alphabet: tokenBytes,
-    min: 20,
-    like: /\d/,
-  }),
-  token("jwt", ["eyJ"], {
-    alphabet: dottedBytes,
-    min: 20,
-    like: /^[\w-]{8,}\.[\w-]{4,}|^(?:hbGci|0eXAi|raWQi|lbmMi|jdHki)[\w-]{12,}$/,
-  }),
-  token("webhook", ["hooks.slack.com/services/", "hooks.slack.com/workflows/"], {
-    alphabet: alphabetOf(/[A-Za-z0-9/]/),
-    min: 20,
-    keepPrefix: true,
-  }),
-  token("webhook", ["discord.com/api/webhooks/", "discordapp.com/api/webhooks/"], {
-    alphabet: alphabetOf(/[A-Za-z0-9_/-]/),
-    min: 20,
-    keepPrefix: true,
-  }),
-  { kind: "private-key", anchors: ["-----BEGIN"], ignoreCase: false, match: privateKeyMatcher },
   { kind: "url-password", anchors: ["://"], ignoreCase: false, match: urlMatcher },
+  headed("url-password", ["%3A%2F%2F"], {
+    head: /^%3A%2F%2F[^%\s"']{0,64}%3A/i,
+    alphabet: alphabetOf(/[A-Za-z0-9_.~!$*+-]/),
+    min: 3,
+    after: /^%40/,
+  }),
+  headed("url-password", ["jdbc:oracle:thin:"], {
+    head: /^jdbc:oracle:thin:[^\s/@"'$<{]{1,64}\//i,
+    alphabet: visibleBut("@\"'`<>\\"),
+    min: 3,
+    after: /^@/,
+  }),
 
   // Told by the words before them.
   headed("authorization", ["authorization"], {
-    head: /^authorization\\*["']?\]?[ \t]{0,4}(?:[:=]|,(?=[ \t]*["']))[ \t]{0,4}\\*["'`]?(?:bearer|basic|token|digest|negotiate|apikey|api-key)[ \t]{1,4}/i,
+    head: new RegExp(
+      `^authorization\\\\*["']?\\]?[ \\t]{0,4}(?:[:=]|,(?=[ \\t]*\\\\*["']))[ \\t]{0,4}\\\\*["'\`]?(?:${schemes})[ \\t]{1,4}`,
+      "i",
+    ),
     alphabet: credentialBytes,
     min: 6,
   }),
@@ -99,6 +62,7 @@ export const redactionRules: readonly RedactionRule[] = [
     alphabet: credentialBytes,
     min: 16,
     like: /\d/,
+    after: /^(?:$|[\r\n"'`\\,;)}\]])/,
   }),
   headed("authorization", ["bearer"], {
     head: /^bearer[ \t]{1,4}/i,
@@ -106,20 +70,80 @@ export const redactionRules: readonly RedactionRule[] = [
     min: 12,
     like: /\d|^[A-Za-z]{24,}/,
   }),
-  headed("credential", ['"auth"', "_auth"], {
-    head: /^(?:"auth"|_auth)[ \t]{0,4}[:=][ \t]{0,4}"?/i,
+  headed("authorization", ["response="], {
+    head: /^response=\\*"/i,
+    alphabet: alphabetOf(/[0-9a-f]/i),
+    min: 32,
+    before: /digest/i,
+  }),
+  { kind: "cookie", anchors: ["cookie"], ignoreCase: true, match: cookieMatcher },
+  headed("credential", ['"auth', "_auth"], {
+    head: /^(?:"auth|_auth)\\*"?[ \t]{0,4}[:=][ \t]{0,4}\\*"?/i,
     alphabet: base64Bytes,
     min: 8,
     like: /\d|[A-Z].*[a-z]/,
+    before: /(?:[^\w]|\\[nr])$/,
   }),
-  option("password", [" -p"], { programs: ["mysql", "mariadb"], head: /^ -p["']?/ }),
+  headed("token", ["authtoken "], {
+    head: /^authtoken[ \t]{1,4}/i,
+    alphabet: tokenBytes,
+    min: 30,
+    like: /\d/,
+  }),
+  headed("token", [".login("], {
+    head: new RegExp(`^\\.login\\([ \\t]{0,4}${quote}`, "i"),
+    alphabet: dottedBytes,
+    min: 50,
+    like: /^[\w-]{20,}\.[\w-]{5,}\.[\w-]{20,}$/,
+  }),
+  headed("password", [" password "], {
+    head: /^ password[ \t]{1,8}/i,
+    alphabet: visibleBut("\"'`\\<>"),
+    min: 3,
+    // Nothing but what such a file may have, from the beginning of the line.
+    before:
+      /(?:^|[\n\r"'`>|]|\\n)[ \t]*(?:machine[ \t]+\S+|default|login[ \t]+\S+)(?:[ \t]+(?:login|account|port|protocol)[ \t]+\S+)*$|\smachine[ \t]+\S+[ \t]+login[ \t]+\S+$/i,
+    after: /^(?:$|[\s"'`\\<])/,
+  }),
+  headed("password", ["password "], {
+    head: /^password[ \t]{1,8}/i,
+    alphabet: visibleBut("\"'`\\<>"),
+    min: 6,
+    like: /^(?=.*\d)(?=.*[A-Za-z])/,
+    before: /(?:[\n\r]|\\[nr])[ \t]*$/,
+    after: /^[ \t]*(?:$|[\r\n"'`\\<])/,
+  }),
+  headed("password", [":5432:"], {
+    head: /^:5432:[^:\s]{1,64}:[^:\s]{1,64}:/,
+    alphabet: visibleBut("\"'`\\<>"),
+    min: 4,
+    before: /[^\s:"'`<>]{1,80}$/,
+  }),
   option("password", [" -p"], {
-    programs: ["sshpass", "docker login", "podman login"],
-    head: /^ -p[ \t]{1,4}["']?/,
+    programs: ["mysql", "mariadb"],
+    head: new RegExp(`^ -p${quote}`),
   }),
+  option("password", [" -p"], {
+    programs: [
+      "sshpass",
+      "docker login",
+      "podman login",
+      "helm registry login",
+      "az login",
+      "mongo",
+      "mongosh",
+    ],
+    head: new RegExp(`^ -p[ \\t]{1,4}${quote}`),
+  }),
+  option("password", [" -a"], { programs: ["redis-cli"], head: new RegExp(`^ -a[ \\t]{1,4}${quote}`) }),
+  option("password", [" pass:"], { programs: ["openssl"], head: /^ pass:/ }),
   option("password", [" -u", " --user"], {
     programs: ["curl"],
-    head: /^ (?:-u|--user)(?:[ \t]{1,4}|=)?["']?[^\s:"'$<[]{1,64}:/,
+    head: new RegExp(`^ (?:-u|--user)(?:[ \\t]{1,4}|=)?${quote}[^\\s:"'$<[\\\\]{1,64}:`),
+  }),
+  option("cookie", [" -b", " --cookie"], {
+    programs: ["curl"],
+    head: new RegExp(`^ (?:-b|--cookie)(?:[ \\t]{1,4}|=)${quote}[^\\s=;"'\\\\]{1,64}=`),
   }),
 
   // Assignments, by the word at the end of the key.
@@ -129,7 +153,12 @@ export const redactionRules: readonly RedactionRule[] = [
   }),
   assignment("password", ["pwd"], { value: "any", min: 6 }),
   assignment("secret", ["secret"], { value: "mixed", min: 4 }),
-  assignment("token", ["token"], { value: "mixed", min: 4 }),
+  assignment("token", ["token", "token_bedrock"], { value: "mixed", min: 4 }),
+  assignment("token", ["_pat", "_session", "phpsessid", "jsessionid"], {
+    value: "mixed",
+    min: 16,
+    like: /^[\w:/+=%-]{16,}$/,
+  }),
   assignment("api-key", ["api_key", "api-key", "apikey", "api key"], { value: "mixed", min: 8 }),
   assignment("secret-key", ["access_key", "access-key", "accesskey", "auth_key", "auth-key", "authkey"], {
     value: "mixed",
@@ -147,6 +176,10 @@ export const redactionRules: readonly RedactionRule[] = [
     value: "mixed",
     min: 8,
   }),
+  assignment("secret-key", ["application_key", "applicationkey", "license_key", "licensekey", "app_key"], {
+    value: "mixed",
+    min: 20,
+  }),
   assignment("private-key", ["private_key", "private-key", "privatekey"], { value: "mixed", min: 16 }),
   assignment("connection-string", ["accountkey", "account_key", "sharedaccesskey"], {
     value: "mixed",
@@ -158,13 +191,9 @@ export const redactionRules: readonly RedactionRule[] = [
     min: 20,
     // The second half are the words of the rules above.
     notAfter:
-      /(?:public|pub|publishable|cache|primary|foreign|sort|partition|host|anon|site|api|access|auth|secret|signing|encryption|master|private|account)$/i,
+      /(?:public|pub|publishable|cache|primary|foreign|sort|partition|host|anon|site|api|access|auth|secret|signing|encryption|master|application|license|app|private|account)$/i,
   }),
 ]
-
-function token(kind: RedactionKind, anchors: readonly string[], shape: TokenShape): RedactionRule {
-  return { kind, anchors, ignoreCase: false, match: tokenMatcher(shape) }
-}
 
 function headed(kind: RedactionKind, anchors: readonly string[], shape: HeadedShape): RedactionRule {
   return { kind, anchors, ignoreCase: true, match: headedMatcher(shape) }

@@ -2,18 +2,24 @@ import type { RedactedSpan } from "./contract.ts"
 import type { StageMaker } from "./redaction-stage.ts"
 import { decodeText, encodeText } from "./text-bytes.ts"
 
-/** What the stages, one after the other, replace in a text. */
-export function redactionSpans(text: string, stages: readonly StageMaker[]): readonly RedactedSpan[] {
+/** Puts a whole text through one stage. */
+export type RunStage = (create: StageMaker, bytes: Uint8Array) => Uint8Array
+
+/** What the stages, one after the other, replace in a text. `redact` puts it through all of them. */
+export function redactionSpans(
+  text: string,
+  redact: (bytes: Uint8Array, run: RunStage) => Uint8Array,
+): readonly RedactedSpan[] {
   const source = encodeText(text)
-  let bytes = source
   let spans: readonly ByteSpan[] = []
-  for (const create of stages) {
+  const redacted = redact(source, (create, bytes) => {
     const replaced: ByteSpan[] = []
     const stage = create((from, to, replacement) => replaced.push({ from, to, length: replacement.length }))
-    bytes = stage.push(bytes, true)
+    const result = stage.push(bytes, true)
     spans = replaced.length === 0 ? spans : composed(spans, replaced)
-  }
-  return spans.length === 0 ? [] : textSpans(text, source, bytes, spans)
+    return result
+  })
+  return spans.length === 0 ? [] : textSpans(text, source, redacted, spans)
 }
 
 /** Bytes of the input, and how many stand in their place in the output. */

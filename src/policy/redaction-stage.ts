@@ -14,6 +14,8 @@ export type StageMaker = (onReplaced?: OnReplaced) => RedactionStage
 export interface Edits {
   keep(from: number, to: number): void
   add(piece: Uint8Array): void
+  /** How much goes out so far. */
+  length(): number
   result(): Uint8Array
 }
 
@@ -34,6 +36,7 @@ export function editsOf(source: Uint8Array, onReplaced?: OnReplaced): Edits {
       pieces.push(piece)
       length += piece.length
     },
+    length: () => length,
     result: () => {
       if (onReplaced !== undefined) report(pieces, source.length, onReplaced)
       const [only] = pieces

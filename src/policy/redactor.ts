@@ -1,11 +1,13 @@
 import type { RedactionStream, Redactor } from "./contract.ts"
+import { createFoundValues } from "./found-values.ts"
+import type { RedactionKind } from "./marker.ts"
 import { createPatternStages } from "./pattern-stage.ts"
-import { redactionSpans } from "./redaction-spans.ts"
-import { concat, copyOf, type RedactionStage, type StageMaker } from "./redaction-stage.ts"
+import { type RunStage, redactionSpans } from "./redaction-spans.ts"
+import { concat, copyOf, type RedactionStage } from "./redaction-stage.ts"
 import { createRuleStage } from "./rule-stage.ts"
 import { spellingsOf } from "./secret-values.ts"
 import { decodeText, encodeText } from "./text-bytes.ts"
-import { createValueStages } from "./value-stage.ts"
+import { createValueStages, spellingsAs, type ValueSet, valueSetOf } from "./value-stage.ts"
 
 export interface RedactorOptions {
   /** Values that are secret whatever surrounds them, in every spelling of theirs. */
@@ -15,20 +17,23 @@ export interface RedactorOptions {
 }
 
 /**
- * Known values first, then the rules, then a person's own patterns. In this order a later stage cannot uncover
- * something an earlier one would have replaced, so redacting twice changes nothing.
+ * Known values first, then the rules and what they found wherever else it stands, then a person's own patterns. In this
+ * order a later stage cannot uncover something an earlier one would have replaced, so redacting twice changes nothing.
  */
 export function createRedactor(options: RedactorOptions): Redactor {
-  const spellings = spellingsOf(options.secretValues)
-  const stages: StageMaker[] = [createRuleStage]
-  if (spellings.length > 0) stages.unshift(createValueStages(spellings))
-  if (options.extraPatterns.length > 0) stages.push(createPatternStages(options.extraPatterns))
-
-  const redactBytes = (bytes: Uint8Array) =>
-    stages.reduce((redacted, create) => create().push(redacted, true), bytes)
+  const values = valueSetOf(spellingsAs("environment", spellingsOf(options.secretValues)))
+  const known = values.spellings.length > 0 ? createValueStages(values) : null
+  const patterns = options.extraPatterns.length > 0 ? createPatternStages(options.extraPatterns) : null
+  const redactParts = (parts: readonly Uint8Array[], run: RunStage) => {
+    const unknown = known === null ? parts : parts.map(part => run(known, part))
+    const ruled = redactByRules(unknown, values, run)
+    return patterns === null ? ruled : ruled.map(part => run(patterns, part))
+  }
+  const redactBytes = (bytes: Uint8Array, run = runWhole) => redactParts([bytes], run)[0] ?? bytes
   const clean = rememberClean()
   return {
-    redactBytes,
+    redactBytes: bytes => redactBytes(bytes),
+    redactParts: parts => redactParts(parts, runWhole),
     redactText: text => {
       if (clean.has(text)) return text
       const bytes = encodeText(text)
@@ -37,9 +42,37 @@ export function createRedactor(options: RedactorOptions): Redactor {
       clean.add(result)
       return result
     },
-    redactSpans: text => redactionSpans(text, stages),
-    stream: () => streamOf(stages.map(create => create())),
+    redactSpans: text => redactionSpans(text, redactBytes),
+    stream: () => {
+      const found = createFoundValues(values)
+      const stages = [createRuleStage(undefined, found), found.stage()]
+      if (known !== null) stages.unshift(known())
+      if (patterns !== null) stages.push(patterns())
+      return streamOf(stages)
+    },
   }
+}
+
+const runWhole: RunStage = (create, bytes) => create().push(bytes, true)
+
+/** A value that is replaced can uncover another secret; nobody has seen more than two in a row. */
+const roundsMax = 8
+
+/**
+ * What the rules find is replaced wherever it stands in the text, before its finding too. Ends when neither finds
+ * anything more, so that a second redaction would not either.
+ */
+function redactByRules(parts: readonly Uint8Array[], known: ValueSet, run: RunStage): readonly Uint8Array[] {
+  const found = createFoundValues(known)
+  // Whatever is found counts for all of the text.
+  const findings = { ...found, add: (kind: RedactionKind, value: Uint8Array) => found.add(kind, value, 0) }
+  let current = parts
+  for (let round = 0; round < roundsMax; round++) {
+    const ruled = current.map(part => run(onReplaced => createRuleStage(onReplaced, findings), part))
+    current = ruled.map(part => run(found.stage, part))
+    if (current.every((part, index) => part === ruled[index])) break
+  }
+  return current
 }
 
 const rememberedMax = 2048

@@ -1,8 +1,8 @@
 import { alphabetOf } from "./alphabet.ts"
 import { createLiteralScanner, type LiteralScanner } from "./literal-scanner.ts"
-import { markerOf } from "./marker.ts"
-import { isOpenBlock } from "./match-private-key.ts"
+import { markerOf, type RedactionKind } from "./marker.ts"
 import { createPlainScanner, plainBytesMax } from "./plain-scanner.ts"
+import { keepText, type ReadableText, readableText } from "./readable-text.ts"
 import { redactionRules } from "./redaction-rules.ts"
 import {
   concat,
@@ -20,6 +20,7 @@ import {
   type Found,
   lookaheadBytes,
   newline,
+  type RedactionRule,
   type Scene,
   textAt,
 } from "./scene.ts"
@@ -27,18 +28,16 @@ import {
 interface Anchor {
   readonly text: string
   readonly ignoreCase: boolean
+  readonly rule: RedactionRule
   readonly marker: Uint8Array
-  readonly match: (typeof redactionRules)[number]["match"]
-  readonly isBlock: boolean
 }
 
 const anchors: readonly Anchor[] = redactionRules.flatMap(rule =>
   rule.anchors.map(text => ({
     text,
     ignoreCase: rule.ignoreCase,
+    rule,
     marker: Buffer.from(markerOf(rule.kind)),
-    match: rule.match,
-    isBlock: rule.kind === "private-key" && text.startsWith("-----"),
   })),
 )
 const plainScanner = createPlainScanner(anchors)
@@ -51,11 +50,18 @@ function scannerFor(bytes: Uint8Array): LiteralScanner {
   return tableScanner
 }
 
-/** What a stage remembers between two pieces of the input. */
+/** Told of what a stage sees in the text. */
+export interface Findings {
+  /** A secret: its readable bytes as far as they have arrived, and where the output is behind its marker. */
+  add(kind: RedactionKind, value: Uint8Array, place: number): void
+  /** That what is just being pushed reads differently from how it is written. */
+  noteDecoration(source: Uint8Array, text: ReadableText): void
+}
+
+/** What a stage remembers between two pieces of the input; all places are places of the input. */
 interface Progress {
-  /** Up to `contextBytes` that are already out, then what is held back. */
+  /** What stands before is out, up to `contextBytes` of it; what follows is held back. */
   kept: Uint8Array
-  /** How much of `kept` is already out. */
   out: number
   floor: number
   floorByte: number
@@ -63,11 +69,14 @@ interface Progress {
   swallowed: { readonly extent: Extent; readonly skip: number } | null
 }
 
+/** Beyond this many bytes what is held back is not looked at again for every line, or hostile input would take ages. */
+const heldBytesMax = 64 * 1024
+
 /**
- * Finds secrets by the rules. Bytes are held back while an anchor in them may still turn out to begin a secret: to
- * the end of the line, and no more than `lookaheadBytes` of it; key blocks to their END.
+ * Finds secrets by the rules, in the text as its reader sees it. Bytes are held back while an anchor in them may still
+ * turn out to begin a secret: to the end of the line, and no more than `lookaheadBytes` of it; key blocks to their END.
  */
-export function createRuleStage(onReplaced?: OnReplaced): RedactionStage {
+export function createRuleStage(onReplaced?: OnReplaced, findings?: Findings): RedactionStage {
   const progress: Progress = {
     kept: new Uint8Array(0),
     out: 0,
@@ -75,43 +84,84 @@ export function createRuleStage(onReplaced?: OnReplaced): RedactionStage {
     floorByte: newline,
     swallowed: null,
   }
+  let waiting: Uint8Array[] = []
+  let waitingBytes = 0
+  let written = 0
   return {
     push: (chunk, final) => {
       if (chunk.length === 0 && !final) return chunk
-      const bytes = concat([progress.kept, chunk])
+      waitingBytes += chunk.length
+      if (!final && progress.kept.length > heldBytesMax && waitingBytes < progress.kept.length / 4) {
+        waiting.push(copyOf(chunk, 0))
+        return new Uint8Array(0)
+      }
+      const bytes = concat([progress.kept, ...waiting, chunk])
+      waiting = []
+      waitingBytes = 0
       const edits = editsOf(bytes, onReplaced)
-      const start = swallow(progress, bytes)
-      const held = start < bytes.length ? scan(progress, bytes, start, final, edits) : bytes.length
-      remember(progress, bytes, held)
+      const text = readableText(bytes, final)
+      if (text.bytes !== bytes) findings?.noteDecoration(bytes, text)
+      const start = swallow(progress, text)
+      scan({ progress, source: bytes, text, edits, final, written, findings }, start)
+      written += edits.length()
       return edits.result()
     },
   }
 }
 
-/** Skips what still belongs to a secret whose marker is already out. */
-function swallow(progress: Progress, bytes: Uint8Array): number {
-  const { out, swallowed } = progress
+/** Skips what still belongs to a secret whose marker is already out; answers where the readable rest begins. */
+function swallow(progress: Progress, text: ReadableText): number {
+  const out = text.readableAt(progress.out)
+  const { swallowed } = progress
   if (swallowed === null) return out
+  const { bytes } = text
   const isEscaped = swallowed.skip > 0 && bytes[out] !== newline
   const from = Math.min(bytes.length, isEscaped ? out + 1 : out)
   const end = extentEnd(bytes, from, bytes.length, swallowed.extent)
   progress.swallowed = end < bytes.length ? null : { extent: swallowed.extent, skip: end - bytes.length }
-  progress.floor = Math.min(end, bytes.length)
-  return progress.floor
+  const start = Math.min(end, bytes.length)
+  progress.out = text.endOf(start)
+  progress.floor = progress.out
+  return start
 }
 
-/** Writes what is known to be free of secrets, and answers where the rest begins. */
-function scan(progress: Progress, bytes: Uint8Array, start: number, final: boolean, edits: Edits): number {
+interface Scan {
+  readonly progress: Progress
+  readonly source: Uint8Array
+  readonly text: ReadableText
+  readonly edits: Edits
+  readonly final: boolean
+  /** How much has come out before. */
+  readonly written: number
+  readonly findings: Findings | undefined
+}
+
+/** Writes what is known to be free of secrets, and remembers the rest. */
+function scan(run: Scan, start: number): void {
+  const { progress, source, text, edits, final, written, findings } = run
+  const { bytes } = text
   const end = bytes.length
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, end)
   const scanner = scannerFor(bytes)
   const lastLine = final ? end : bytes.lastIndexOf(newline) + 1
-  const { floor, floorByte } = progress
-  let scene: Scene = { bytes: view, floor, floorByte, end, final }
-  let copied = start
+  let scene: Scene = {
+    bytes: view,
+    floor: text.readableAt(progress.floor),
+    floorByte: progress.floorByte,
+    end,
+    final,
+  }
+  const redactPayload = (payload: Uint8Array) => {
+    const inPayload: Findings = {
+      add: (kind, value) => findings?.add(kind, value, written + edits.length()),
+      noteDecoration: (_, inside) => findings?.noteDecoration(payload, inside),
+    }
+    return createRuleStage(undefined, inPayload).push(payload, true)
+  }
+  let copied = progress.out
   let at = start
   for (;;) {
-    at = scanner.find(bytes, at)
+    at = at < end ? scanner.find(bytes, at) : -1
     if (at < 0) break
     const attempt = tryAnchors(scene, at, at < lastLine || end - at >= lookaheadBytes)
     if (attempt === "open") break
@@ -119,31 +169,35 @@ function scan(progress: Progress, bytes: Uint8Array, start: number, final: boole
       at += 1
       continue
     }
-    const { found, marker } = attempt
-    edits.keep(copied, found.start)
-    edits.add(marker)
-    at = Math.min(end, found.end)
-    copied = at
+    const { found, anchor } = attempt
+    for (const span of [found, ...(found.also ?? [])]) {
+      keepText(source, text, edits, copied, text.startOf(span.start), redactPayload)
+      edits.add(anchor.marker)
+      findings?.add(anchor.rule.kind, bytes.subarray(span.start, span.end), written + edits.length())
+      at = Math.min(end, span.end)
+      copied = text.endOf(at)
+    }
     scene = { bytes: view, floor: at, floorByte: closingBracket, end, final }
-    if (found.end >= end && found.extent !== null)
-      progress.swallowed = { extent: found.extent, skip: found.end - end }
+    const last = found.also?.at(-1) ?? found
+    if (last.end >= end && found.extent !== null)
+      progress.swallowed = { extent: found.extent, skip: last.end - end }
   }
-  progress.floor = scene.floor
-  progress.floorByte = scene.floorByte
   // No anchor has a carriage return in it: a progress bar is shown before its line ends.
   const lastReturn = bytes.lastIndexOf(carriageReturn) + 1
   const unseen = at >= 0 ? at : Math.max(lastLine, lastReturn, end - scanner.lengthMax + 1)
-  const held = final ? end : Math.max(copied, unseen)
-  edits.keep(copied, held)
-  return held
+  const held = final ? end : Math.max(text.readableAt(copied), unseen)
+  const out = held === end ? text.sourceEnd : Math.max(copied, text.startOf(held))
+  keepText(source, text, edits, copied, out, redactPayload)
+  remember(run, scene, held, out)
 }
 
-function remember(progress: Progress, bytes: Uint8Array, held: number): void {
-  const from = Math.max(0, held - contextBytes)
-  progress.kept = copyOf(bytes, from)
-  progress.out = held - from
-  if (progress.floor < from) progress.floorByte = bytes[from - 1] ?? newline
-  progress.floor = Math.max(0, progress.floor - from)
+function remember({ progress, source, text }: Scan, scene: Scene, held: number, out: number): void {
+  const context = Math.max(0, held - contextBytes)
+  const from = Math.min(out, text.startOf(context))
+  progress.kept = copyOf(source, from)
+  progress.out = out - from
+  progress.floorByte = scene.floor < context ? (text.bytes[context - 1] ?? newline) : scene.floorByte
+  progress.floor = Math.max(0, text.endOf(scene.floor) - from)
 }
 
 const closingBracket = 93
@@ -153,14 +207,14 @@ function tryAnchors(
   scene: Scene,
   at: number,
   isDecidable: boolean,
-): { readonly found: Found; readonly marker: Uint8Array } | "open" | null {
+): { readonly found: Found; readonly anchor: Anchor } | "open" | null {
   for (const index of scannerFor(scene.bytes).literalsAt(scene.bytes, at)) {
     const anchor = anchors[index]
     if (anchor === undefined) continue
-    const isOpen = anchor.isBlock ? !scene.final && isOpenBlock(scene, at) : !isDecidable
-    if (isOpen) return "open"
-    const found = anchor.match(scene, at, anchor.text.length)
-    if (found !== null) return isInMarker(scene, at) ? null : { found, marker: anchor.marker }
+    const { isOpen, match } = anchor.rule
+    if (isOpen === undefined ? !isDecidable : !scene.final && isOpen(scene, at)) return "open"
+    const found = match(scene, at, anchor.text.length)
+    if (found !== null) return isInMarker(scene, at) ? null : { found, anchor }
   }
   return null
 }

@@ -1,4 +1,5 @@
-import type { Alphabet } from "./alphabet.ts"
+import { type Alphabet, wordBytes } from "./alphabet.ts"
+import type { RedactionKind } from "./marker.ts"
 
 /**
  * What a matcher may look at. Before `floor` there is nothing to see: a marker, or the beginning of the text, stands
@@ -18,16 +19,33 @@ export interface Found {
   readonly start: number
   readonly end: number
   readonly extent: Extent | null
+  /** Further secrets of the same kind behind it, in order; what goes on is the last of them. */
+  readonly also?: readonly { readonly start: number; readonly end: number }[]
 }
 
 /** How long a secret goes on: as long as its bytes are members; a backslash can carry the next byte along. */
 export interface Extent {
   readonly members: Alphabet
   readonly escapes: boolean
+  /** Bytes that are part of it when a shell's backslash stands before them. Counts in the judged part only. */
+  readonly marks?: Alphabet
 }
 
 /** Tells whether a secret begins at or behind the anchor at `at`. Reads at most `lookaheadBytes` from there. */
 export type Matcher = (scene: Scene, at: number, anchorLength: number) => Found | null
+
+/**
+ * One way to recognise a secret. Only where one of its anchors stands is it tried at all, so a rule costs nothing on
+ * text that has none. Where several begin at one place, the longest anchor is tried first.
+ */
+export interface RedactionRule {
+  readonly kind: RedactionKind
+  readonly anchors: readonly string[]
+  readonly ignoreCase: boolean
+  readonly match: Matcher
+  /** For secrets of several lines: true while more has to arrive before they can be judged. */
+  readonly isOpen?: (scene: Scene, at: number) => boolean
+}
 
 /** No matcher but the one for key blocks needs more than this behind its anchor, or looks beyond the line. */
 export const lookaheadBytes = 1024
@@ -66,12 +84,33 @@ export function extentEnd(bytes: Uint8Array, from: number, end: number, extent: 
 const backslash = 92
 
 /** The part of a value that is judged. */
-export function judgedEnd(scene: Scene, from: number, extent: Extent): number {
-  return extentEnd(scene.bytes, from, Math.min(scene.end, from + judgedBytes), extent)
+export function judgedEnd(scene: Scene, from: number, extent: Extent, bytesMax = judgedBytes): number {
+  const end = Math.min(scene.end, from + bytesMax)
+  let at = extentEnd(scene.bytes, from, end, extent)
+  while (at + 2 <= end && isMarked(scene, at, extent)) at = extentEnd(scene.bytes, at + 2, end, extent)
+  return at
+}
+
+/** A backslash and what it makes part of a word. Of a quote that is so when the word goes on, else it ends a string. */
+function isMarked(scene: Scene, at: number, { marks }: Extent): boolean {
+  if (marks === undefined || byteAt(scene, at) !== backslash) return false
+  const next = byteAt(scene, at + 1)
+  return marks[next] === 1 || (isQuote(next) && wordBytes[byteAt(scene, at + 2)] === 1)
+}
+
+function isQuote(byte: number): boolean {
+  return byte === 34 || byte === 39
 }
 
 /** What is judged to be a secret goes on beyond the judged part, and beyond what has arrived. */
-export function foundFrom(scene: Scene, start: number, from: number, judged: number, extent: Extent): Found {
-  if (judged - from < judgedBytes) return { start, end: Math.min(judged, scene.end), extent: null }
+export function foundFrom(
+  scene: Scene,
+  start: number,
+  from: number,
+  judged: number,
+  extent: Extent,
+  bytesMax = judgedBytes,
+): Found {
+  if (judged - from < bytesMax) return { start, end: Math.min(judged, scene.end), extent: null }
   return { start, end: extentEnd(scene.bytes, judged, scene.end, extent), extent }
 }

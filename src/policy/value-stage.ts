@@ -1,23 +1,46 @@
 import { createLiteralScanner, type LiteralScanner } from "./literal-scanner.ts"
-import { markerOf } from "./marker.ts"
+import { markerOf, type RedactionKind } from "./marker.ts"
 import { createPlainScanner, plainBytesMax } from "./plain-scanner.ts"
 import { concat, copyOf, editsOf, type StageMaker } from "./redaction-stage.ts"
+
+/** One way in which a secret value is written, and what stands in its place. */
+export interface Spelling {
+  readonly text: string
+  readonly ignoreCase: false
+  readonly marker: Uint8Array
+  /** From where on in the text it is looked for. */
+  readonly from: number
+}
+
+export interface ValueSet {
+  readonly spellings: readonly Spelling[]
+  scannerFor(bytes: Uint8Array): LiteralScanner
+}
+
+export function valueSetOf(spellings: readonly Spelling[]): ValueSet {
+  const plainScanner = createPlainScanner(spellings)
+  let tableScanner: LiteralScanner | null = null
+  return {
+    spellings,
+    // As with the rules, the tables are built for the first text that is long enough to be worth it.
+    scannerFor: bytes => {
+      if (tableScanner === null && bytes.length <= plainBytesMax) return plainScanner
+      tableScanner ??= createLiteralScanner(spellings)
+      return tableScanner
+    },
+  }
+}
+
+export function spellingsAs(kind: RedactionKind, texts: readonly string[], from = 0): Spelling[] {
+  const marker = Buffer.from(markerOf(kind))
+  return texts.map(text => ({ text, ignoreCase: false, marker, from }))
+}
 
 /**
  * Replaces the spellings of known secret values. Holds back at most one byte less than the longest spelling, and
  * only while what arrived could be the beginning of one.
  */
-export function createValueStages(spellings: readonly string[]): StageMaker {
-  const literals = spellings.map(text => ({ text, ignoreCase: false }))
-  const plainScanner = createPlainScanner(literals)
-  let tableScanner: LiteralScanner | null = null
-  // As with the rules, the tables are built for the first text that is long enough to be worth it.
-  const scannerFor = (bytes: Uint8Array): LiteralScanner => {
-    if (tableScanner === null && bytes.length <= plainBytesMax) return plainScanner
-    tableScanner ??= createLiteralScanner(literals)
-    return tableScanner
-  }
-  const marker = Buffer.from(markerOf("environment"))
+export function createValueStages({ spellings, scannerFor }: ValueSet): StageMaker {
   return onReplaced => {
     let held: Uint8Array = new Uint8Array(0)
     return {
@@ -31,10 +54,11 @@ export function createValueStages(spellings: readonly string[]): StageMaker {
         for (;;) {
           const found = scanner.find(bytes, copied)
           if (found < 0 || found >= open) break
-          const [longest] = scanner.literalsAt(bytes, found)
+          const longest = spellings[scanner.literalsAt(bytes, found)[0] ?? 0]
+          if (longest === undefined) break
           edits.keep(copied, found)
-          edits.add(marker)
-          copied = found + (spellings[longest ?? 0]?.length ?? 0)
+          edits.add(longest.marker)
+          copied = found + longest.text.length
           if (copied > open) open = scanner.findOpen(bytes, copied)
         }
         edits.keep(copied, open)

@@ -26,12 +26,15 @@ describe("a token with a prefix", () => {
   test.each([
     ["it is too short", "pre-abc123 y"],
     ["it does not look like one", "pre-abcdefghijklmnop y"],
-    ["it stands inside a word", "xpre-abcdef123456 y"],
-    ["it stands inside a longer run", "x-pre-abcdef123456 y"],
     ["it is filled with x", "pre-xxxxxxxxxxxxxxxx y"],
     ["it is masked", "pre-abc1xxxxxxxxxxxx y"],
   ])("is none when %s", (_, text) => {
     expect(find(text)).toBeNull()
+  })
+
+  test("is recognised behind a word, and behind whatever else is in front of it", () => {
+    expect(find("xpre-abcdef123456 y")).toBe("pre-abcdef123456")
+    expect(find("x-pre-abcdef123456 y")).toBe("pre-abcdef123456")
   })
 
   test("leaves the mark behind it to the sentence", () => {
@@ -52,6 +55,19 @@ describe("a token with a prefix", () => {
 test("a prefix that other words share needs the whole token", () => {
   const matcher = tokenMatcher({ alphabet: tokenBytes, min: 12 })
   expect(found(matcher, "x pre-abcd1234", "pre-")).toBeNull()
+})
+
+test("a prefix that other words share needs a random token behind a word", () => {
+  const matcher = tokenMatcher({ alphabet: tokenBytes, min: 12 })
+  expect(found(matcher, "xpre-abcdef123456 y", "pre-")).toBeNull()
+  expect(found(matcher, "xpre-a1B2c3D4e5F6g7H8i9J0 y", "pre-")).toBe("pre-a1B2c3D4e5F6g7H8i9J0")
+})
+
+test("a prefix that base64 may have in it needs a token of its length there", () => {
+  const matcher = tokenMatcher({ alphabet: alphanumeric, min: 8, isUnique: true, inside: 8 })
+  expect(found(matcher, "PREA1B2C3D4 y", "PRE")).toBe("PREA1B2C3D4")
+  expect(found(matcher, "xPREA1B2C3D4 y", "PRE")).toBe("PREA1B2C3D4")
+  expect(found(matcher, "xPREA1B2C3D4E5 y", "PRE")).toBeNull()
 })
 
 test("a token of one length has neither more nor less", () => {

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "bun:test"
-import { createValueStages } from "../../src/policy/value-stage.ts"
+import { createValueStages, spellingsAs, valueSetOf } from "../../src/policy/value-stage.ts"
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1")
 const bytes = (value: string) => Buffer.from(value, "latin1")
 
 describe("replacing known values", () => {
-  const create = createValueStages(["abcdefgh", "abcdefghij", "12345678"])
+  const create = createValueStages(
+    valueSetOf(spellingsAs("environment", ["abcdefgh", "abcdefghij", "12345678"])),
+  )
 
   test("the longest spelling at a place wins", () => {
     expect(text(create().push(bytes("abcdefghij abcdefghi"), true))).toBe(
@@ -55,7 +57,9 @@ describe("replacing known values", () => {
 })
 
 test("every chunking gives the same", () => {
-  const create = createValueStages(["aabaabaab", "baabaabaa", "abababab"])
+  const create = createValueStages(
+    valueSetOf(spellingsAs("environment", ["aabaabaab", "baabaabaa", "abababab"])),
+  )
   const input = "aabaabaabaabababababbaabaabaabaabab"
   const whole = text(create().push(bytes(input), true))
   for (let first = 0; first <= input.length; first++)

@@ -1,0 +1,112 @@
+import { describe, expect, test } from "bun:test"
+import { createRedactor } from "../../src/policy/redactor.ts"
+import { isLeaked, type LabelledText, labelledTexts } from "../support/labelled-texts.ts"
+import { type Decoration, decorations, wrappings } from "../support/text-decorations.ts"
+import { seeded } from "../workspace/support.ts"
+
+const redactor = createRedactor({ secretValues: [], extraPatterns: [] })
+const seeds = [1, 2, 3]
+const asItIs: Decoration = { name: "as it is", write: ({ text }) => text, read: text => text }
+const isHidden = (labelled: LabelledText, output: string) => !isLeaked(labelled, output)
+const foundIn = (seed: number) =>
+  labelledTexts("labelled-secrets.txt", seed).filter(one => isHidden(one, redactor.redactText(one.text)))
+
+describe("however a text is decorated", () => {
+  for (const decoration of decorations)
+    test(`${decoration.name}: its secrets are found, and nothing else is changed`, () => {
+      for (const seed of seeds) {
+        const below = seeded(seed)
+        for (const labelled of foundIn(seed)) {
+          const written = decoration.write(labelled, below)
+          const redacted = redactor.redactText(written)
+          if (!isHidden(labelled, decoration.read(redacted))) expect([labelled.label, written]).toEqual([])
+          expect(redactor.redactText(redacted)).toBe(redacted)
+        }
+        for (const { text, secrets } of labelledTexts("labelled-benign.txt", seed)) {
+          const written = decoration.write({ label: "", text, secrets }, below)
+          expect(redactor.redactText(written)).toBe(written)
+        }
+      }
+    })
+
+  test("a second one around it hides nothing either", () => {
+    for (const seed of seeds) {
+      const below = seeded(seed)
+      const oneOf = (list: readonly Decoration[]) => list[below(list.length)] ?? asItIs
+      for (const labelled of [...foundIn(seed), ...labelledTexts("labelled-benign.txt", seed)]) {
+        const [inner, outer] = [oneOf(decorations), oneOf(wrappings)]
+        const text = inner.write(labelled, below)
+        const written = outer.write({ label: "", text, secrets: [] }, below)
+        const redacted = redactor.redactText(written)
+        if (labelled.secrets.length === 0) expect(redacted).toBe(written)
+        if (!isHidden(labelled, inner.read(outer.read(redacted))))
+          expect([labelled.label, inner.name, outer.name, written]).toEqual([])
+      }
+    }
+  })
+})
+
+/** Told from ordinary ids and from base64 only by what stands before them. */
+const apart = /aws bedrock|mailgun|launchdarkly|facebook/
+
+test("word characters directly before a token change nothing", () => {
+  let tokens = 0
+  for (const { label, text, secrets } of foundIn(5))
+    for (const { start, end } of secrets) {
+      const alone = { label, text: text.slice(start, end), secrets: [{ start: 0, end: end - start }] }
+      if (alone.text.includes("\n") || apart.test(label)) continue
+      if (!isHidden(alone, redactor.redactText(alone.text))) continue
+      tokens += 1
+      for (const before of ["m", "x", "Z", "9", "_", "token", "key-", "\\n", "\\t"])
+        if (!isHidden(alone, redactor.redactText(`${before}${alone.text} end`)))
+          expect(`${label}: ${before}${alone.text}`).toBe("")
+    }
+  expect(tokens).toBeGreaterThan(110)
+})
+
+describe("a value in a shell's quotes", () => {
+  const values = ["hunter22", "p4ss gate!", "ab$cd&ef;gh(1)e", "xx*yy?zz[12]~#", "it's-2-long"]
+  const quoted: readonly ((value: string) => string)[] = [
+    value => `'${value.replaceAll("'", "'\\''")}'`,
+    value => `'${value.replaceAll("'", `'"'"'`)}'`,
+    value => `"${value.replace(/["$`\\]/g, "\\$&")}"`,
+    value => `$'${value.replace(/['\\]/g, "\\$&")}'`,
+    value => value.replace(/[^\w,.+@%/:=-]/g, "\\$&"),
+  ]
+  test.each([
+    "export DB_PASSWORD=@",
+    "DB_PASSWORD=@ ./run",
+    "tool --password @ --verbose",
+    "tool --password=@ --verbose",
+    "sshpass -p @ ssh bob@host",
+  ])("%s is replaced as a whole", frame => {
+    for (const value of values)
+      for (const quote of quoted) {
+        const line = frame.replace("@", () => quote(value))
+        const parts = value.match(/[A-Za-z0-9]{2,}/g) ?? []
+        const redacted = redactor.redactText(line)
+        expect(parts.filter(part => redacted.includes(part)).map(part => [part, line, redacted])).toEqual([])
+      }
+  })
+})
+
+describe("wherever a stream is cut", () => {
+  const streamed = (chunks: readonly Uint8Array[]) => {
+    const stream = redactor.stream()
+    const out = chunks.map(chunk => Buffer.from(stream.push(chunk)))
+    return Buffer.concat([...out, stream.end()]).toString("latin1")
+  }
+
+  test("the same comes out, for every secret in some decoration and every place in it", () => {
+    const below = seeded(6)
+    for (const labelled of foundIn(6)) {
+      const decoration = decorations[below(decorations.length)]
+      const bytes = Buffer.from(decoration?.write(labelled, below) ?? labelled.text)
+      const whole = streamed([bytes])
+      for (let at = 1; at < Math.min(bytes.length, 400); at++)
+        if (streamed([bytes.subarray(0, at), bytes.subarray(at)]) !== whole)
+          expect([labelled.label, bytes.toString(), at]).toEqual([])
+      expect(streamed([...bytes].map(byte => Uint8Array.of(byte)))).toBe(whole)
+    }
+  })
+})
