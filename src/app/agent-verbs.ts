@@ -20,9 +20,10 @@ import { recordedOutputs } from "./own-outputs.ts"
 import { readYes } from "./policy-yes.ts"
 import { contentsOf } from "./recorded-contents.ts"
 import { requestControl } from "./session-control.ts"
+import { tidyUp } from "./upkeep.ts"
 import { userName } from "./user-name.ts"
 import type { Wiring } from "./wire.ts"
-import { wireAgent } from "./wire-agent.ts"
+import { type WiredAgent, wireAgent } from "./wire-agent.ts"
 
 /** The agent lane: a goal, and a session that works on it until it is done or needs somebody. */
 export interface AgentVerbs {
@@ -111,7 +112,7 @@ async function start(
         ...models.takeCalls(),
       }),
     ])
-    return { sessionId: session.sessionId, ...(await driveAgent(agent.parts, surface.stopping)) }
+    return { sessionId: session.sessionId, ...(await driven(wiring, agent, surface)) }
   } finally {
     session.release()
     store.anchor()
@@ -168,11 +169,17 @@ async function resume(
     const owner = processIdentity()
     const resumed = { settings, skipsFailed, by: userName(), owner, ...models.takeCalls() }
     agent.begin([newEvent(SessionResumed, resumed)])
-    return { sessionId, ...(await driveAgent(agent.parts, surface.stopping)) }
+    return { sessionId, ...(await driven(wiring, agent, surface)) }
   } finally {
     session.release()
     store.anchor()
   }
+}
+
+async function driven(wiring: Wiring, agent: WiredAgent, surface: AgentSurface): Promise<Rest> {
+  const rest = await driveAgent(agent.parts, surface.stopping)
+  if (!surface.stopping.drain.aborted) await tidyUp(wiring, surface.notice)
+  return rest
 }
 
 type Waiting = Pick<AgentSurface, "waits" | "onWaiting"> & { readonly stopping: Stopping | null }

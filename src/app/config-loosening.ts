@@ -12,6 +12,8 @@ type Strictness =
   | { readonly kind: "refusals" }
   /** A span of time that ends in a refusal; 0 stands for no end. */
   | { readonly kind: "shorter" }
+  /** A limit on what is kept. */
+  | { readonly kind: "smaller" }
   /** Every value is as loose as any other: what held before holds. */
   | { readonly kind: "trustedOnly" }
 
@@ -59,6 +61,13 @@ const strictness: Readonly<Record<string, Strictness>> = {
   "models.tiers.opus": { kind: "trustedOnly" },
   "models.tiers.sonnet": { kind: "trustedOnly" },
   "models.tiers.haiku": { kind: "trustedOnly" },
+  "checkpoints.max_file_mb": { kind: "smaller" },
+  "checkpoints.max_total_mb": { kind: "smaller" },
+  "checkpoints.max_ignored_entries": { kind: "smaller" },
+  "checkpoints.undo_days": { kind: "smaller" },
+  // Too little room takes away what could be undone, and too much of it takes the disk.
+  "storage.max_total_mb": { kind: "trustedOnly" },
+  "storage.quarantine_days": { kind: "trustedOnly" },
 }
 
 /** Lists that protect: each source adds to them, so that no file can take away what another one asked for. */
@@ -91,6 +100,8 @@ export function stricter(key: string, held: Json, said: Json): Json {
       return held
     case "shorter":
       return patience(said) < patience(held) ? said : held
+    case "smaller":
+      return Number(said) < Number(held) ? said : held
     case "ranks": {
       const rank = (value: Json) => rule.ranks.findIndex(values => values.includes(value))
       return rank(said) > rank(held) ? said : held

@@ -7,6 +7,7 @@ import { modeSection } from "./config-mode.ts"
 import { modelSection, modelsSection } from "./config-model.ts"
 import { orchestrationSection } from "./config-orchestration.ts"
 import { executorSection, rulesList } from "./config-rules.ts"
+import { storageSection } from "./config-storage.ts"
 import { commandsSection } from "./config-verification.ts"
 
 /**
@@ -27,6 +28,7 @@ export const ConfigFile = z.strictObject({
   model: modelSection(),
   models: modelsSection(),
   checkpoints: checkpointsSection(),
+  storage: storageSection(),
 })
 
 /** The configuration in force: every key has a value. */

@@ -111,6 +111,16 @@ export function toCheckpointSettings({ checkpoints }: Config): CheckpointSetting
   }
 }
 
+export interface StorageSettings {
+  /** Of everything that is kept for a workspace. */
+  readonly totalBytesMax: number
+  readonly quarantineMs: number
+}
+
+export function toStorageSettings({ storage }: Config): StorageSettings {
+  return { totalBytesMax: storage.max_total_mb * MiB, quarantineMs: storage.quarantine_days * dayMs }
+}
+
 /** A reviewer that was asked twice for an answer of the right shape gives none the third time. */
 const reviewerRetriesMax = 1
 

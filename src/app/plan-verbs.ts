@@ -16,8 +16,8 @@ import type { PlanApproval } from "../store/session/contract.ts"
 import { readGitState } from "../workspace/git.ts"
 import { type ApprovalPrompt, approvalDesk } from "./approval-desk.ts"
 import { toApprovalSettings } from "./config-settings.ts"
-import { collectOld } from "./old-checkpoints.ts"
 import { authorizationOf } from "./plan-authorization.ts"
+import { sweepOrphans, tidyUp } from "./upkeep.ts"
 import { userName } from "./user-name.ts"
 import type { Wiring } from "./wire.ts"
 import { sessionDiffStat } from "./wire-diffstat.ts"
@@ -83,6 +83,7 @@ async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanReport>
     const gate = await wireGate(wiring, session, desk, request.notice)
     const { clock, faults } = wiring
     const result = await runPlan({ log: session, gate, workspace, clock, faults }, lane, watcher, signal)
+    if (!signal.aborted) await tidyUp(wiring, request.notice)
     return { ...result, changes: await sessionDiffStat(wiring, store, session.sessionId) }
   } finally {
     session.release()
@@ -112,7 +113,7 @@ async function start(
   { plan, steps }: RunnablePlan,
   approval: PlanApproval,
 ): Promise<void> {
-  await collectOld(wiring)
+  await sweepOrphans(wiring)
   const { workspace } = await wiring.workspace()
   const redactor = await wiring.redactor([])
   const { policyVersion } = await wiring.policy()

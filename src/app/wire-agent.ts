@@ -23,11 +23,11 @@ import { toProjectCommands } from "./config-verification.ts"
 import { checkContextGlobs } from "./context-globs.ts"
 import { externalCallLog } from "./model/external-call-log.ts"
 import type { SelectedModels } from "./model/session-provider.ts"
-import { collectOld } from "./old-checkpoints.ts"
 import { planTools } from "./plan-tools.ts"
 import { contentsOf } from "./recorded-contents.ts"
 import { controlsFrom } from "./session-control.ts"
 import { laterWritesOf } from "./session-recovery.ts"
+import { sweepOrphans } from "./upkeep.ts"
 import { userName } from "./user-name.ts"
 import type { Wiring } from "./wire.ts"
 import { wireGate } from "./wire-gate.ts"
@@ -109,14 +109,14 @@ function gateWhenNeeded(wire: () => Promise<Gate>): Gate {
   }
 }
 
-/** Old checkpoints go after the first reply: no request waits for it, and the first call has what it frees. */
+/** What dead processes left half written goes after the first reply: no request waits for it. */
 function askWith(wiring: Wiring, { provider }: WiredProvider, { onText }: AgentSurface): AgentParts["ask"] {
   let isFirst = true
   return async (request, signal) => {
     const reply = collect(provider.ask(request, signal), signal, onText)
     lookAhead(wiring)
     await reply
-    if (isFirst) await collectOld(wiring)
+    if (isFirst) await sweepOrphans(wiring)
     isFirst = false
     return reply
   }

@@ -27,6 +27,8 @@ export interface WorkspaceWiring {
   readonly ownOutputs: ReadonlySet<string>
   /** Aborted when a person stops acode. */
   readonly stopping: () => AbortSignal | null
+  /** Removes so many bytes of older checkpoints. */
+  readonly makeRoom?: (bytes: number) => void
   /** For searches, which are recorded as what the tool did and not as commands. */
   readonly unrecordedRunner: () => Promise<CommandRunner>
 }
@@ -40,7 +42,10 @@ export function wireWorkspace(wiring: WorkspaceWiring): OpenWorkspace {
   return openWorkspace({
     directory,
     checkpointDirectory: places.checkpointsDirectory,
-    checkpointLimits: limits,
+    checkpointLimits: {
+      ...limits,
+      ...(wiring.makeRoom === undefined ? {} : { makeRoom: wiring.makeRoom }),
+    },
     ignoredEntriesMax,
     guard: protectedGuard(directory),
     isHidden: path => classOf(path) === "hidden",

@@ -213,8 +213,14 @@ export class Wiring implements Disposable {
   }
 
   private async openFiles(): Promise<OpenWorkspace> {
-    const { wireWorkspace } = await import("./wire-workspace.ts")
-    const opened = wireWorkspace({
+    const [{ wireWorkspace }, { makeRoom }] = await Promise.all([
+      import("./wire-workspace.ts"),
+      import("./kept-copies.ts"),
+    ])
+    const opened: OpenWorkspace = wireWorkspace({
+      makeRoom: bytes => {
+        if (this.opened !== null) makeRoom(opened.checkpoints, this.opened, bytes)
+      },
       directory: this.root.path,
       places: this.places,
       config: (await this.config()).values,

@@ -1,9 +1,11 @@
 import { lstatSync, readdirSync, rmSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { errnoOf } from "../base/assert.ts"
+import type { ProcessIdentity } from "../domain/process-identity.ts"
 import { isReferenced } from "./artifact-references.ts"
-import { artifactPath, asidePrefix } from "./artifacts.ts"
+import { artifactPath, asidePrefix, asideWriter } from "./artifacts.ts"
 import type { Connection } from "./database.ts"
+import type { Liveness } from "./process-identity.ts"
 
 export interface ArtifactTotals {
   readonly artifactCount: number
@@ -52,6 +54,14 @@ export function collectArtifacts(
       if (file.ref === null || !isReferenced(connection, file.ref)) rmSync(file.path, { force: true })
     }
   })
+}
+
+/** Removes files whose writer died before they had their names. */
+export function sweepArtifacts(directory: string, liveness: (owner: ProcessIdentity) => Liveness): void {
+  for (const { path, ref } of artifactFiles(directory)) {
+    const writer = ref === null ? asideWriter(basename(path)) : null
+    if (writer !== null && liveness(writer) === "dead") rmSync(path, { force: true })
+  }
 }
 
 interface ArtifactFile {

@@ -18,6 +18,7 @@ import { assert, errnoOf } from "../base/assert.ts"
 import { canonicalJson, type Json, sha256Hex } from "../base/canonical.ts"
 import type { Clock } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
+import type { ProcessIdentity } from "../domain/process-identity.ts"
 import { redactJson } from "../domain/redacted-json.ts"
 import type { ArtifactStore, StoredJson, StoreRedactor } from "./contract.ts"
 import { guarded } from "./database.ts"
@@ -28,6 +29,8 @@ export interface ArtifactParts {
   readonly redactor: StoreRedactor
   readonly clock: Clock
   readonly faults: Faults
+  /** This process, as the writer of what it has not finished. */
+  readonly self: ProcessIdentity
 }
 
 /** Also remembers what was asked for and is not there. */
@@ -72,7 +75,7 @@ function put(parts: ArtifactParts, content: Uint8Array): string {
   const path = artifactPath(parts.directory, ref)
   if (holds(parts.directory, ref, content) && touch(path, parts.clock)) return ref
   makeDirectories(parts.directory, dirname(path))
-  const aside = join(dirname(path), `${asidePrefix}${crypto.randomUUID()}`)
+  const aside = join(dirname(path), asideName(parts.self))
   try {
     writeWhole(aside, content, parts.clock)
     parts.faults.reach("artifact.synced")
@@ -91,8 +94,19 @@ function putJson(parts: ArtifactParts, value: Json): StoredJson {
   return { ref: put(parts, content), bytes: content.length }
 }
 
-/** Marks a file that is being written; one that stays behind is collected later. */
+/** Marks a file that is being written; one that stays behind is removed once its writer is dead. */
 export const asidePrefix = ".aside-"
+
+function asideName({ bootId, pid, startTicks }: ProcessIdentity): string {
+  return `${asidePrefix}${bootId.replace("/", "_")}.${pid}.${startTicks}.${crypto.randomUUID()}`
+}
+
+/** Who writes the file of this name; null when the name does not say. */
+export function asideWriter(name: string): ProcessIdentity | null {
+  const [, bootId, pid, startTicks] = /^\.aside-([^.]+)\.(\d+)\.(\d+)\.[0-9a-f-]{36}$/.exec(name) ?? []
+  if (bootId === undefined || pid === undefined || startTicks === undefined) return null
+  return { bootId: bootId.replace("_", "/"), pid: Number(pid), startTicks }
+}
 
 /** By its content: a damaged file is as long as a good one, and whoever names it would name what nobody can read. */
 function holds(directory: string, ref: string, content: Uint8Array): boolean {

@@ -80,8 +80,8 @@ export function openStore(options: StoreOptions): Store {
 }
 
 function assembled(options: StoreOptions, connection: Connection, identity: LogIdentity): Store {
-  const { artifactsDirectory, anchorsDirectory, workspaceRoot, redactor, clock, faults } = options
-  const artifacts = createArtifacts({ directory: artifactsDirectory, redactor, clock, faults })
+  const { artifactsDirectory, anchorsDirectory, workspaceRoot, redactor, clock } = options
+  const artifacts = createArtifacts({ ...options, directory: artifactsDirectory })
   const isStored = (ref: string) => storedBytes(artifactsDirectory, ref) !== null
   const projectors = [
     executionsProjection(connection),
@@ -90,10 +90,7 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
   ]
   const log = createEventLog({ connection, identity, redactor, clock, projectors })
   const shared = { connection, log, artifacts, clock, self: options.self }
-  const timing = {
-    liveness: options.liveness ?? ((owner: ProcessIdentity) => livenessOf(owner)),
-    uptimeMs: options.uptimeMs ?? uptimeMs,
-  }
+  const timing = timingOf(options)
   const upkeep = createUpkeep({ ...shared, ...timing, artifactsDirectory })
   const executions = createExecutions({
     ...shared,
@@ -137,6 +134,13 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
     missingArtifacts: () => stillNamed(connection, artifacts.missing),
     fileProblems: () => guarded(connection.path, () => integrityProblems(connection)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
+  }
+}
+
+function timingOf({ liveness, uptimeMs: uptime }: StoreOptions) {
+  return {
+    liveness: liveness ?? ((owner: ProcessIdentity) => livenessOf(owner)),
+    uptimeMs: uptime ?? uptimeMs,
   }
 }
 

@@ -156,6 +156,8 @@ function checkpointsOf(parts: CheckpointParts): Checkpoints {
       writeFileSync(join(store.directory, "alive"), "", { mode: 0o600 })
     },
     lastBeatMs: () => lstatSync(join(store.directory, "alive"), { throwIfNoEntry: false })?.ctimeMs ?? null,
-    collect: (olderThanMs, keep) => store.collect(olderThanMs, keep),
+    ids: () => store.ids(),
+    collect: (candidates, request) => store.collect(candidates, request),
+    sweep: () => store.sweep(),
   }
 }

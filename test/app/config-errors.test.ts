@@ -41,7 +41,7 @@ describe("everything that is wrong", () => {
         "default_timeout_seconds, max_output_kb, artifact_max_mb, output_ceiling_mb, use_shell, max_concurrent, max_queued, " +
         "kill_grace_seconds, sandbox, network, unix_sockets, readable_paths, environment, audit, redaction, limits",
       "  .agent/config.yml:12:1 frobnicate: is not a known key; allowed: schema_version, execution, " +
-        "approvals, rules, executor, orchestration, commands, mode, model, models, checkpoints",
+        "approvals, rules, executor, orchestration, commands, mode, model, models, checkpoints, storage",
     ])
   })
 
@@ -235,6 +235,8 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   "checkpoints.max_total_mb": ["0", "1048577", "null"],
   "checkpoints.max_ignored_entries": ["-1", "10000001", '"7"'],
   "checkpoints.undo_days": ["0", "3651", '"7"'],
+  "storage.max_total_mb": ["0", "16777217", "1.5"],
+  "storage.quarantine_days": ["0", "3651", "null"],
 }
 
 describe("a value of the wrong type or out of range", () => {

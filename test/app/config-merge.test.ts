@@ -40,6 +40,7 @@ describe("dotted keys", () => {
       "models",
       "models.tiers",
       "checkpoints",
+      "storage",
     ])
     for (const section of sectionKeys) expect(defaultLeaves.has(section)).toBe(false)
   })
@@ -173,6 +174,9 @@ describe("the stricter of two values", () => {
     ["rules", [], [named("a", "auto"), named("b", "prompt"), named("c", "skip")], [named("c", "skip")]],
     ["rules", [named("a", "auto")], [named("a", "auto")], [named("a", "auto")]],
     ["checkpoints.undo_days", 7, 1, 1],
+    ["checkpoints.undo_days", 7, 8, 7],
+    ["storage.max_total_mb", 4096, 1, 4096],
+    ["storage.max_total_mb", 4096, 9000, 4096],
     ["execution.max_concurrent", 4, 16, 16],
     ["execution.default_timeout_seconds", 300, 3600, 3600],
   ]

@@ -44,6 +44,7 @@ describe("the schema", () => {
       ".models",
       ".models.tiers",
       ".checkpoints",
+      ".storage",
     ])
   })
 
@@ -135,6 +136,12 @@ describe("the list of keys", () => {
       "models.tiers.opus",
       "models.tiers.sonnet",
       "models.tiers.haiku",
+      "checkpoints.max_file_mb",
+      "checkpoints.max_total_mb",
+      "checkpoints.max_ignored_entries",
+      "checkpoints.undo_days",
+      "storage.max_total_mb",
+      "storage.quarantine_days",
     ])
   })
 

@@ -17,6 +17,7 @@ import { sha256Hex } from "../../src/base/canonical.ts"
 import { noFaults, recordPoints } from "../../src/base/faults.ts"
 import { createRedactor } from "../../src/policy/redactor.ts"
 import { type ArtifactParts, artifactPath, createArtifacts, storedBytes } from "../../src/store/artifacts.ts"
+import { processIdentity } from "../../src/store/process-identity.ts"
 import { fixedClock } from "../support/fixed-clock.ts"
 import { codeOf, hides, keepsEverything } from "./support/store-fixture.ts"
 
@@ -24,7 +25,8 @@ function shelf(change: Partial<ArtifactParts> = {}) {
   const outside = mkdtempSync(join(tmpdir(), "acode-artifacts-"))
   const directory = join(outside, "artifacts")
   const clock = fixedClock()
-  const parts = { directory, redactor: keepsEverything, clock, faults: noFaults, ...change }
+  const self = processIdentity()
+  const parts = { directory, redactor: keepsEverything, clock, faults: noFaults, self, ...change }
   return {
     directory,
     outside,

@@ -21,6 +21,8 @@ export interface Upkeep {
    * stays. Returns those that went.
    */
   pruneSessions(ids: readonly string[], reason: string): readonly string[]
+  /** Removes artifacts that a dead process did not finish. */
+  sweep(): void
   /** Gives the file system back what removed rows have left in the database file. Returns the bytes. */
   shrink(): number
 }

@@ -1,6 +1,7 @@
 import { type Clock, toIso } from "../../base/clock.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
-import type { Connection } from "../database.ts"
+import { sweepArtifacts } from "../artifact-collection.ts"
+import { type Connection, guarded } from "../database.ts"
 import { bootOnly } from "../process-identity.ts"
 import type { KeptKind, ObservedTime, Upkeep } from "./contract.ts"
 import { afterReading, firstRecord, observedTime, type TimeRecord, trusting } from "./observed-time.ts"
@@ -27,6 +28,8 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     },
     ages: (kind, names) => connection.transaction("kept", () => agesOf(parts, kind, names)),
     pruneSessions: (ids, reason) => pruneSessions(parts, ids, reason),
+    sweep: () =>
+      guarded(parts.artifactsDirectory, () => sweepArtifacts(parts.artifactsDirectory, parts.liveness)),
     shrink: () => shrinkDatabase(connection),
   }
 }

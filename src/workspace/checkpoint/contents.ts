@@ -41,6 +41,11 @@ export class CheckpointContents {
     return this.known().has(sha256)
   }
 
+  /** 0 for what is not held. */
+  sizeOf(sha256: string): number {
+    return this.known().get(sha256) ?? 0
+  }
+
   storedBytes(): number {
     return this.known()
       .values()
@@ -106,6 +111,13 @@ export class CheckpointContents {
     }
     this.sizes = null
     return freed
+  }
+
+  /** Removes copies that were cut short. */
+  sweep(): void {
+    for (const shard of namesIn(this.directory))
+      for (const name of namesIn(join(this.directory, shard)))
+        if (name.endsWith(".tmp~")) rmSync(join(this.directory, shard, name), { force: true })
   }
 
   private async stage({ path, sha256, sizeBytes, open }: ContentSource, pace: Pace): Promise<StagedCopy> {

@@ -36,8 +36,15 @@ export interface Checkpoints {
   beat(): void
   /** When the last one was left, by the clock of the file system; null when there is none. */
   lastBeatMs(): number | null
-  /** Removes checkpoints older than a time, but for some, and the contents that only they held. */
-  collect(olderThanMs: number, keep: ReadonlySet<string>): CollectedCheckpoints
+  /** Ids of everything that is kept, damaged ones too. Opens nothing. */
+  ids(): readonly string[]
+  /**
+   * Removes checkpoints in this order, and the contents that only they held: all of them, or until so many bytes are
+   * free. One that another is based on stays as long as that one. `isDryRun` says what it would do.
+   */
+  collect(candidates: readonly string[], request?: CollectionRequest): CollectedCheckpoints
+  /** Removes what was being written when a process died. */
+  sweep(): void
 }
 
 /** Does short work while nobody else can take the workspace, and refuses where somebody has. */
@@ -152,6 +159,11 @@ export interface PathReason {
   readonly reason: string
 }
 
+export interface CollectionRequest {
+  readonly bytesWanted: number
+  readonly isDryRun: boolean
+}
+
 export interface CollectedCheckpoints {
   readonly removed: readonly string[]
   readonly freedBytes: number
@@ -162,4 +174,6 @@ export interface CheckpointLimits {
   readonly fileBytesMax: number
   /** Of all that is kept, for all checkpoints together. The largest files are left out first. */
   readonly totalBytesMax: number
+  /** Asked before any is left out: removes so many bytes of older checkpoints, or as many as it can. */
+  readonly makeRoom?: (bytes: number) => void
 }

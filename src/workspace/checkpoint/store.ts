@@ -2,7 +2,6 @@ import {
   closeSync,
   constants,
   fsyncSync,
-  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -20,8 +19,15 @@ import { fileFailure, systemFailure } from "../failures.ts"
 import { Pace } from "../pace.ts"
 import { type PinRoot, pin } from "../pin.ts"
 import { digestOf } from "../tree/reader.ts"
+import { planCollection } from "./collection.ts"
 import { CheckpointContents, type ContentSource } from "./contents.ts"
-import type { Checkpoint, CheckpointLimits, TakeResult } from "./contract.ts"
+import type {
+  Checkpoint,
+  CheckpointLimits,
+  CollectedCheckpoints,
+  CollectionRequest,
+  TakeResult,
+} from "./contract.ts"
 import { DisplacedFiles } from "./displaced.ts"
 import { readExactEntry } from "./exact-entry.ts"
 import { checkpointOf, inTreeOrder, Manifest, manifestOf } from "./manifest.ts"
@@ -105,35 +111,30 @@ export class CheckpointStore {
       .sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
   }
 
-  /** Removes checkpoints older than a time, but for some, and the contents that only they held. */
+  /** Removes checkpoints in this order until so many bytes are free, and the contents that only they held. */
   collect(
-    olderThanMs: number,
-    keep: ReadonlySet<string>,
-  ): { removed: readonly string[]; freedBytes: number } {
-    const all = new Map(this.ids().map(id => [id, this.readableManifest(id)]))
-    const needed = new Set<string>()
-    for (const [id, manifest] of all)
-      if (keep.has(id) || (manifest === null ? this.writtenMs(id) : Date.parse(manifest.at)) >= olderThanMs)
-        for (let at: string | null = id; at !== null && !needed.has(at); at = all.get(at)?.base ?? null)
-          needed.add(at)
-    const removed = [...all.keys()].filter(id => !needed.has(id))
+    candidates: readonly string[],
+    { bytesWanted, isDryRun }: CollectionRequest = { bytesWanted: Number.POSITIVE_INFINITY, isDryRun: false },
+  ): CollectedCheckpoints {
+    const manifests = new Map(this.ids().map(id => [id, this.readableManifest(id)]))
+    const kept = { manifests, sizeOf: (sha256: string) => this.contents.sizeOf(sha256) }
+    const { removed, referenced, freedBytes } = planCollection(kept, candidates, bytesWanted)
+    if (isDryRun || removed.length === 0) return { removed, freedBytes }
     for (const id of removed) {
       this.displaced.remove(id)
       rmSync(this.pathOf(id), { force: true })
     }
-    // Of checkpoints that were cut short: nothing refers to them, and nothing else would ever remove them.
-    for (const name of this.names())
-      if (name.endsWith(".tmp~")) rmSync(join(this.manifests, name), { force: true })
-    if (removed.length > 0) syncDirectory(this.manifests)
+    syncDirectory(this.manifests)
     this.faults.reach("checkpoint.collected")
     this.latest = null
-    const kept = [...needed].map(id => all.get(id) ?? null)
-    // Nobody knows which contents a damaged one needs, and somebody may be able to mend it.
-    if (kept.includes(null)) return { removed, freedBytes: 0 }
-    const referenced = new Set<string>()
-    for (const manifest of kept)
-      for (const [kind, , , , content] of manifest?.entries ?? []) if (kind === "f") referenced.add(content)
-    return { removed, freedBytes: this.contents.keepOnly(referenced) }
+    return { removed, freedBytes: referenced === null ? 0 : this.contents.keepOnly(referenced) }
+  }
+
+  /** Removes what was being written when a process died. Nothing refers to it, and nothing else would remove it. */
+  sweep(): void {
+    for (const name of this.names())
+      if (name.endsWith(".tmp~")) rmSync(join(this.manifests, name), { force: true })
+    this.contents.sweep()
   }
 
   private async take(root: PinRoot, found: Checkpoint, pace: Pace): Promise<TakeResult> {
@@ -141,11 +142,18 @@ export class CheckpointStore {
     const files = [...found.entries.values()].filter(entry => entry.kind === "file")
     for (const { path, sha256, sizeBytes } of files)
       if (sha256 === null) uncovered.set(path, this.whyUnread(sizeBytes))
-    const missing = files.flatMap(entry =>
-      entry.sha256 === null || this.contents.has(entry.sha256)
-        ? []
-        : [contentSource(root, entry, entry.sha256)],
-    )
+    const notHeld = () =>
+      files.flatMap(entry =>
+        entry.sha256 === null || this.contents.has(entry.sha256)
+          ? []
+          : [contentSource(root, entry, entry.sha256)],
+      )
+    let missing = notHeld()
+    const lackedBytes = this.lackedBytes(missing)
+    if (lackedBytes > 0 && this.limits.makeRoom !== undefined) {
+      this.limits.makeRoom(lackedBytes)
+      missing = notHeld()
+    }
     const sources = this.fitting(missing)
     for (const { path, sha256 } of missing) if (!sources.has(sha256)) uncovered.set(path, this.noRoom())
     const checkpoint = { ...found, uncovered }
@@ -154,6 +162,14 @@ export class CheckpointStore {
     this.record(checkpoint)
     const copiedBytes = sources.values().reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
     return { checkpoint, copiedFiles: sources.size, copiedBytes }
+  }
+
+  /** By which all of them together are too large for the room that is left. */
+  private lackedBytes(missing: readonly ContentSource[]): number {
+    if (missing.length === 0) return 0
+    const sizes = new Map(missing.map(({ sha256, sizeBytes }) => [sha256, sizeBytes]))
+    const wantedBytes = sizes.values().reduce((sum, size) => sum + size, 0)
+    return wantedBytes + this.contents.storedBytes() - this.limits.totalBytesMax
   }
 
   /** By hash. Small ones first: what has no room is the least possible number of files. */
@@ -233,12 +249,8 @@ export class CheckpointStore {
     }
   }
 
-  /** What a damaged one says about its time counts for nothing. */
-  private writtenMs(id: string): number {
-    return lstatSync(this.pathOf(id), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  }
-
-  private ids(): string[] {
+  /** Of everything that is kept, damaged ones too. Nothing is opened. */
+  ids(): string[] {
     return this.names().flatMap(name => /^([A-Za-z0-9_-]{1,128})\.json$/.exec(name)?.[1] ?? [])
   }
 

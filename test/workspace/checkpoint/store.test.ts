@@ -7,7 +7,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs"
 import { join } from "node:path"
@@ -226,52 +225,62 @@ test("a directory that is open to others is closed", async () => {
 })
 
 describe("collecting", () => {
-  test("removes what is older than the window and the contents that only it held", async () => {
+  test("removes what it is told to and the contents that only that held", async () => {
     ws.put("a", "old")
     ws.put("b", "both")
     await ws.take("one")
-    now += 1000
     ws.put("a", "new")
-    using fresh = {
-      store: new CheckpointStore(ws.directory, roomy, { now: () => now, monotonicMs: () => now }),
-      [Symbol.dispose]: () => undefined,
-    }
-    taken(await fresh.store.takeTree("two", ws.root, await ws.tree()))
-    const result = fresh.store.collect(now, new Set())
-    expect(result).toEqual({ removed: ["one"], freedBytes: 3 })
+    const fresh = new CheckpointStore(ws.directory, roomy, systemClock)
+    taken(await fresh.takeTree("two", ws.root, await ws.tree()))
+    expect(fresh.collect(["one"], { bytesWanted: 1, isDryRun: true })).toEqual({
+      removed: ["one"],
+      freedBytes: 3,
+    })
+    expect(fresh.ids().toSorted()).toEqual(["one", "two"])
+    expect(fresh.collect(["one"])).toEqual({ removed: ["one"], freedBytes: 3 })
     expect(ws.contentNames()).toEqual([stored("both"), stored("new")].sort())
-    expect(fresh.store.list().map(({ id }) => id)).toEqual(["two"])
-    expect(fresh.store.load("two")?.entries.size).toBe(2)
+    expect(fresh.list().map(({ id }) => id)).toEqual(["two"])
+    expect(fresh.load("two")?.entries.size).toBe(2)
   })
 
-  test("keeps what a younger one is built on, and what is still needed", async () => {
+  test("keeps what another one is built on until that goes too", async () => {
     ws.put("a", "1")
     await ws.take("base")
-    now += 1000
     ws.put("b", "2")
     const young = await ws.take("young")
-    expect(ws.store.collect(now, new Set()).removed).toEqual([])
+    expect(ws.store.collect(["base"]).removed).toEqual([])
     expect(ws.store.load("young")).toEqual(young)
-    now += 1000
-    expect(ws.store.collect(now + 1, new Set(["young"])).removed).toEqual([])
-    expect(ws.store.collect(now + 1, new Set()).removed.toSorted()).toEqual(["base", "young"])
+    expect(ws.store.collect(["base", "young"]).removed.toSorted()).toEqual(["base", "young"])
     expect(ws.contentNames()).toEqual([])
   })
 
-  test("goes on past a damaged one, which goes by the time it was written, and keeps what it may need", async () => {
+  test("stops when enough is free, and takes the first of the order first", async () => {
+    for (const id of ["one", "two", "three"]) {
+      ws.put("a", id.repeat(100))
+      taken(await ws.store.takeFiles(id, ws.root, ["a"]))
+    }
+    const order = ["two", "one", "three"]
+    expect(ws.store.collect(order, { bytesWanted: 1, isDryRun: false })).toEqual({
+      removed: ["two"],
+      freedBytes: 300,
+    })
+    expect(ws.store.collect(order, { bytesWanted: 301, isDryRun: false })).toEqual({
+      removed: ["one", "three"],
+      freedBytes: 800,
+    })
+  })
+
+  test("goes on past a damaged one, and keeps what that may need until it goes itself", async () => {
     for (const id of ["damaged", "old"]) {
       ws.put("a", id)
       taken(await ws.store.takeFiles(id, ws.root, ["a"]))
     }
-    const path = join(ws.directory, "manifests/damaged.json")
-    const writtenAt = (ms: number) => utimesSync(path, ms / 1000, ms / 1000)
-    writeFileSync(path, "")
-    writtenAt(now + 5000)
-    expect(ws.store.collect(now + 1, new Set())).toEqual({ removed: ["old"], freedBytes: 0 })
+    writeFileSync(join(ws.directory, "manifests/damaged.json"), "")
+    const room = { bytesWanted: 1, isDryRun: false }
+    expect(ws.store.collect(["old"], room)).toEqual({ removed: [], freedBytes: 0 })
+    expect(ws.store.collect(["old"])).toEqual({ removed: ["old"], freedBytes: 0 })
     expect(ws.contentNames()).toEqual([stored("damaged"), stored("old")].sort())
-    writtenAt(now)
-    expect(ws.store.collect(now + 1, new Set(["damaged"]))).toEqual({ removed: [], freedBytes: 0 })
-    expect(ws.store.collect(now + 1, new Set())).toEqual({ removed: ["damaged"], freedBytes: 10 })
+    expect(ws.store.collect(["damaged"])).toEqual({ removed: ["damaged"], freedBytes: 10 })
     expect(ws.contentNames()).toEqual([])
   })
 
@@ -279,20 +288,39 @@ describe("collecting", () => {
     ws.put("a", "1")
     await ws.take("one")
     writeFileSync(join(ws.directory, "manifests/not ours.json"), "")
-    ws.store.collect(now + 1, new Set())
+    ws.store.collect(ws.store.ids())
     expect(readdirSync(join(ws.directory, "manifests"))).toEqual(["not ours.json"])
   })
+})
 
-  test("removes copies that were cut short", async () => {
-    ws.put("a", "1")
-    await ws.take("one")
-    const torn = join(ws.directory, "contents", stored("1").slice(0, 2), "torn.tmp~")
-    writeFileSync(torn, "half")
-    writeFileSync(join(ws.directory, "manifests", "two.json.tmp~"), "{")
-    ws.store.collect(0, new Set())
-    expect(ws.contentNames()).toEqual([stored("1")])
-    expect(readdirSync(join(ws.directory, "manifests"))).toEqual(["one.json"])
-  })
+test("sweeping removes copies that were cut short, and nothing else", async () => {
+  ws.put("a", "1")
+  await ws.take("one")
+  writeFileSync(join(ws.directory, "contents", stored("1").slice(0, 2), "torn.tmp~"), "half")
+  writeFileSync(join(ws.directory, "manifests", "two.json.tmp~"), "{")
+  ws.store.sweep()
+  expect(ws.contentNames()).toEqual([stored("1")])
+  expect(readdirSync(join(ws.directory, "manifests"))).toEqual(["one.json"])
+})
+
+test("room is made by older ones before a file is left out, and what only they held is copied again", async () => {
+  const asked: number[] = []
+  const limits = {
+    ...roomy,
+    totalBytesMax: 1000,
+    makeRoom: (bytes: number) => {
+      asked.push(bytes)
+      store.collect(["one"], { bytesWanted: bytes, isDryRun: false })
+    },
+  }
+  const store: CheckpointStore = new CheckpointStore(ws.directory, limits, systemClock)
+  ws.put("a", "a".repeat(600))
+  ws.put("b", "b".repeat(100))
+  taken(await store.takeFiles("one", ws.root, ["a", "b"]))
+  ws.put("a", "A".repeat(600))
+  const two = taken(await store.takeFiles("two", ws.root, ["a", "b"]))
+  expect([asked, [...two.uncovered], store.ids()]).toEqual([[300], [], ["two"]])
+  expect(ws.contentNames()).toEqual([stored("A".repeat(600)), stored("b".repeat(100))].sort())
 })
 
 test("a crash at any point leaves the older checkpoint whole and the new one whole or absent", async () => {

@@ -1,0 +1,50 @@
+import { errnoOf } from "../base/assert.ts"
+import { ToolCallStarted } from "../domain/call-events.ts"
+import { dataOf } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
+import type { Store } from "../store/contract.ts"
+import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
+
+/** Removes the oldest checkpoints that nobody needs, for want of room for another one. */
+export function makeRoom(checkpoints: Checkpoints, store: Store, bytesWanted: number): void {
+  unlessImpossible(() => {
+    const ages = store.upkeep.ages("checkpoint", checkpoints.ids())
+    checkpoints.collect(oldestFirst(ages, neededBy(store)), { bytesWanted, isDryRun: false })
+  })
+}
+
+/** Those that can be removed without taking anything from a session that goes on, oldest first. */
+export function oldestFirst(
+  ages: ReadonlyMap<string, number>,
+  needed: ReadonlySet<string>,
+): readonly string[] {
+  return [...ages]
+    .filter(([id]) => !needed.has(id))
+    .toSorted(([a, ageA], [b, ageB]) => ageB - ageA || (a < b ? -1 : 1))
+    .map(([id]) => id)
+}
+
+/** A session that has not ended may be resumed at any time: then its last call is settled and its changes are shown. */
+export function neededBy({ sessions, log }: Store): ReadonlySet<string> {
+  const unfinished = sessions.list({}).filter(({ endedAt }) => endedAt === null)
+  const needed = new Set<string>()
+  for (const { id } of unfinished) for (const checkpointId of checkpointsOf(log, id)) needed.add(checkpointId)
+  return needed
+}
+
+/** What was kept before the calls of a session. */
+function* checkpointsOf(log: Store["log"], sessionId: string): Generator<string> {
+  for (const event of log.each(sessionId)) {
+    const checkpointId = dataOf(ToolCallStarted, event)?.checkpointId
+    if (checkpointId != null) yield checkpointId
+  }
+}
+
+/** Keeping too much is no reason not to work; what is damaged is told when somebody wants it back. */
+export function unlessImpossible(work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (!(error instanceof Failure) && errnoOf(error) === null) throw error
+  }
+}
