@@ -31,6 +31,8 @@ export interface AgentVerbs {
   resume(sessionId: string, request: ResumeRequest, surface: AgentSurface): Promise<AgentEnd>
   /** What the events of a session say; null for other lanes. */
   agentState(sessionId: string): Promise<PipelineState | null>
+  /** How many steps the present plan of a session has, those that fix something included, and how many are done. */
+  stepCounts(session: SessionSummary): Promise<StepCounts>
   /** Whether a process of this machine works on it now. */
   isDriven(sessionId: string): Promise<boolean>
   /** Which rules the events of a session break. */
@@ -61,6 +63,7 @@ export function agentVerbs(wiring: Wiring): AgentVerbs {
       const store = await wiring.existingStore()
       return store === null ? null : fold(store.log.each(id), contentsOf(store.artifacts))
     },
+    stepCounts: async session => stepCounts(await wiring.existingStore(), session),
     isDriven: async id => {
       const found = (await wiring.existingStore())?.sessions.find(id) ?? null
       return found !== null && isDriven(found)
@@ -71,6 +74,16 @@ export function agentVerbs(wiring: Wiring): AgentVerbs {
     },
     control: (id, control, reason) => controlSession(wiring, id, control, reason),
   }
+}
+
+type StepCounts = Pick<SessionSummary, "stepsDone" | "stepCount">
+
+/** The table counts every end of a step; plans that were made again and steps that fix something need the events. */
+function stepCounts(store: Store | null, { id, lane, stepsDone, stepCount }: SessionSummary): StepCounts {
+  if (store === null || lane !== "agent") return { stepsDone, stepCount }
+  const contents = { ...contentsOf(store.artifacts), text: () => "" }
+  const steps = fold(store.log.each(id), contents)?.steps ?? []
+  return { stepsDone: steps.filter(({ status }) => status === "done").length, stepCount: steps.length }
 }
 
 async function start(

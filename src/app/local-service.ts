@@ -130,6 +130,7 @@ function lazyAgentVerbs(wiring: Wiring): AgentVerbs {
   return {
     run: async (goal, settings, surface) => (await verbs()).run(goal, settings, surface),
     resume: async (id, request, surface) => (await verbs()).resume(id, request, surface),
+    stepCounts: async session => (await verbs()).stepCounts(session),
     agentState: async id => (await verbs()).agentState(id),
     isDriven: async id => (await verbs()).isDriven(id),
     sessionProblems: async id => (await verbs()).sessionProblems(id),

@@ -50,7 +50,7 @@ function introduce({ root, testCommand, sandbox }: DemoRoom, output: Output): vo
 async function drive(room: DemoRoom, { output, globals }: CliContext) {
   const { runTeller } = await import("./run-render.ts")
   const { verbose, quiet, json } = globals
-  const teller = runTeller({ paint: output, verbose, quiet, prices: unknownPrices }, [])
+  const teller = runTeller({ paint: output, verbose, quiet, prices: unknownPrices, replies: null }, [])
   const events: StoredEvent[] = []
   using interrupted = twoStepInterruption(() => output.notice("what is being done comes to its end"))
   const end: AgentEnd = await room.service.run(room.goal, room.settings, {

@@ -7,6 +7,7 @@ import { defineCommand } from "./definition.ts"
 import { diffStatLines } from "./diffstat-text.ts"
 import { durationText, shortId } from "./format.ts"
 import { interruption } from "./interruption.ts"
+import { nextCommands } from "./next-commands.ts"
 import type { Output } from "./output.ts"
 import { planArgument, validPlan } from "./plan-file.ts"
 import { isInteractive } from "./terminal.ts"
@@ -99,9 +100,9 @@ function tellEnd(result: PlanReport, output: Output): void {
     `${head}: ${done} of ${steps.length} steps that ran succeeded, in ${durationText(result.wall_ms)}`,
   )
   for (const line of diffStatLines(result.changes)) output.line(line)
-  output.line(
-    output.dim(
-      `session ${session}  (acode session show ${shortId(session)}, acode session undo ${shortId(session)})`,
-    ),
-  )
+  const next = nextCommands(session, status === "Completed" ? "COMPLETED" : "FAILED", {
+    ...{ lane: "plan", openApproval: null, isDriven: false, repliesFlag: null },
+    hasChanges: result.changes.total.files > 0,
+  })
+  output.line(output.dim(`session ${session}  (${next.join(", ")})`))
 }

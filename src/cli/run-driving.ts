@@ -3,7 +3,7 @@ import type { AgentEnd } from "../app/agent-verbs.ts"
 import type { ApprovalPrompt } from "../app/approval-desk.ts"
 import { readYes } from "../app/policy-yes.ts"
 import { systemClock } from "../base/clock.ts"
-import { printable } from "../base/text.ts"
+import { printable, shellQuoted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { SessionFinished, SessionRested } from "../domain/session-events.ts"
 import type { SessionEvent } from "../domain/session-view.ts"
@@ -40,7 +40,7 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
     }),
   )
   const { verbose, quiet, json } = globals
-  const teller = runTeller({ paint: output, verbose, quiet, prices }, seen)
+  const teller = runTeller({ paint: output, verbose, quiet, prices, replies: repliesOf(flags) }, seen)
   const streamed = streamedText(output, flags["show-model-progress"])
   const { show, assertNothingLost } = whileRead(interrupted.leave)
   using live = liveLine({
@@ -103,6 +103,11 @@ function heldEnding(print: (line: string) => void): HeldEnding {
 interface HeldEnding extends Disposable {
   add(event: SessionEvent, lines: readonly string[]): void
   tell(): void
+}
+
+function repliesOf({ script, replay }: SessionFlags): string | null {
+  if (script !== undefined) return `--script ${shellQuoted(script)}`
+  return replay === undefined ? null : `--replay ${shellQuoted(replay)}`
 }
 
 function ownerText(running: Parameters<NonNullable<AgentSurface["onWaiting"]>>[0]): string {

@@ -1,7 +1,7 @@
 import { oneLine } from "../base/text.ts"
 import type { Rest } from "../domain/pipeline/state.ts"
 import { answerLines } from "./format.ts"
-import { nextCommands } from "./next-commands.ts"
+import { nextCommands, resumeCommand } from "./next-commands.ts"
 import type { Paint } from "./output.ts"
 import type { RunProgress } from "./run-progress.ts"
 import { type Prices, usageLines } from "./usage-text.ts"
@@ -12,20 +12,26 @@ const refusedMax = 20
 export function endLines(
   sessionId: string,
   data: unknown,
-  { refused, openApprovals, usage, repliesFlag }: RunProgress,
+  progress: RunProgress,
   { paint, prices }: { readonly paint: Paint; readonly prices: Prices },
 ): readonly string[] {
+  const { refused, openApprovals, usage, repliesFlag, hasChanges, escalation } = progress
   // as: both events of an end carry these fields, and nothing is in the log that was not parsed.
   const { state, reason, exitCode, unverified, answer } = data as Rest & { readonly answer?: string }
   const isOver = state === "FAILED" || state === "CANCELLED"
   const mark = exitCode === 0 ? paint.green("✓") : isOver ? paint.red("✗") : "⚠"
   const next = nextCommands(sessionId, state, {
     openApproval: [...openApprovals.keys()].at(-1) ?? null,
-    ...{ lane: "agent", isDriven: false, repliesFlag },
+    ...{ lane: "agent", isDriven: false, repliesFlag, hasChanges },
   })
+  const advised = escalation !== null && reason === `${escalation.reason}; ${escalation.advice}`
+  const advice = advised
+    ? escalation.advice.replaceAll("acode resume", resumeCommand(sessionId, progress))
+    : null
   return [
     ...(answer === undefined ? [] : ["", ...answerLines(answer), ""]),
-    `${mark} ${state} (exit ${exitCode}): ${oneLine(reason, 1000)}`,
+    `${mark} ${state} (exit ${exitCode}): ${oneLine(advised ? escalation.reason : reason, 1000)}`,
+    ...(advice === null ? [] : [`→ ${oneLine(advice, 1000)}`]),
     ...(unverified && state === "COMPLETED" && answer === undefined ? ["⚠ the result is not verified"] : []),
     ...refused.slice(0, refusedMax).map(each => `⚠ refused: ${oneLine(each, 300)}`),
     ...(refused.length > refusedMax ? [`⚠ and ${refused.length - refusedMax} more were refused`] : []),

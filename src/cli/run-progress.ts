@@ -8,7 +8,12 @@ import {
 } from "../domain/call-events.ts"
 import type { EventDefinition, NewEvent } from "../domain/event-definition.ts"
 import { isTooLong } from "../domain/pipeline/failed-turn.ts"
-import { CycleStarted, SessionResumed, StageEntered } from "../domain/pipeline/pipeline-events.ts"
+import {
+  CycleStarted,
+  EscalationRaised,
+  SessionResumed,
+  StageEntered,
+} from "../domain/pipeline/pipeline-events.ts"
 import type { PipelineLimits, PipelineSettings } from "../domain/pipeline/settings.ts"
 import { noUsage, type StageUsage, usedMore } from "../domain/pipeline/token-usage.ts"
 import { TurnFinished } from "../domain/pipeline/turn-events.ts"
@@ -42,6 +47,10 @@ export interface RunProgress {
   readonly usage: StageUsage
   /** What a resume has to be given; null when nothing. */
   readonly repliesFlag: string | null
+  /** Whether it has changed any file. */
+  readonly hasChanges: boolean
+  /** Why it stopped for a person last, and what the person can do. */
+  readonly escalation: { readonly reason: string; readonly advice: string } | null
 }
 
 export const nothingSeen: RunProgress = {
@@ -54,6 +63,8 @@ export const nothingSeen: RunProgress = {
   openApprovals: new Map(),
   usage: noUsage,
   repliesFlag: null,
+  hasChanges: false,
+  escalation: null,
 }
 
 export function afterEvent(progress: RunProgress, event: SessionEvent): RunProgress {
@@ -79,13 +90,15 @@ const steps: ReadonlyMap<string, Step> = new Map([
     const told = `[tool:${tool}] ${subjectText(args)}`.trimEnd()
     return { ...progress, openCalls: new Map([...progress.openCalls, [callId, told]]) }
   }),
-  on(ToolCallSettled, (progress, { callId, outcome, certainty, error }) => {
+  on(EscalationRaised, (progress, { reason, advice }) => ({ ...progress, escalation: { reason, advice } })),
+  on(ToolCallSettled, (progress, { callId, outcome, certainty, error, changes }) => {
     const { openCalls, openApprovals, refused } = progress
     // A call that rests for its answer is over as well, and made anew then.
     const isAwaiting =
       outcome === "interrupted" && certainty === "notDone" && error?.code === "ACODE-EXEC-005"
     const settled: RunProgress = {
       ...progress,
+      hasChanges: progress.hasChanges || changes.kind === "artifact" || changes.value.length > 0,
       openCalls: new Map([...openCalls].filter(([id]) => id !== callId)),
       // Its answer has a stream of its own; that the call is over says that it is there.
       openApprovals: new Map([...openApprovals].filter(([, about]) => about !== callId || isAwaiting)),

@@ -47,6 +47,8 @@ export interface RunStyle {
   /** Only how it ended. */
   readonly quiet: boolean
   readonly prices: Prices
+  /** The flag and the file of the replies, as a resume has to be given them again; null where there is none. */
+  readonly replies: string | null
 }
 
 /** Tells a session while it happens: gives the lines for one event after the other. */
@@ -61,10 +63,15 @@ export function runTeller(style: RunStyle, seen: readonly SessionEvent[]): RunTe
     tell: (sessionId, event) => {
       progress = afterEvent(progress, event)
       if (event.type === SessionFinished.type || event.type === SessionRested.type)
-        return endLines(sessionId, event.data, progress, style)
+        return endLines(sessionId, event.data, { ...progress, ...repliesOf(style, progress) }, style)
       return style.quiet ? [] : (tellers.get(event.type)?.({ event, progress, ...style }) ?? [])
     },
   }
+}
+
+/** A file that this process was given is named; of a session that is only looked at nobody knows it. */
+function repliesOf({ replies }: RunStyle, { repliesFlag }: RunProgress): Pick<RunProgress, "repliesFlag"> {
+  return { repliesFlag: repliesFlag === null ? null : (replies ?? repliesFlag) }
 }
 
 interface Told extends RunStyle {

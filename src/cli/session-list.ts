@@ -14,7 +14,9 @@ export const sessionList = defineCommand({
     { line: "acode session list --json", note: "for a script" },
   ],
   run: async ({ flags }, { service, output, globals }) => {
-    const found = (await (await service()).sessions())?.list({ limit: flags.limit ?? 50 }) ?? []
+    const app = await service()
+    const listed = (await app.sessions())?.list({ limit: flags.limit ?? 50 }) ?? []
+    const found = await Promise.all(listed.map(async each => ({ ...each, ...(await app.stepCounts(each)) })))
     if (globals.json) output.json(found)
     for (const session of found) output.line(row(session))
     if (found.length === 0) output.notice("no sessions")

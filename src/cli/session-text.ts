@@ -62,17 +62,23 @@ function unverifiedLine({ lane }: SessionView): string {
 }
 
 function stepLines(step: StepView, view: SessionView): readonly string[] {
-  const { index, title, id, outcome, code, message, durationMs, evidenceId } = step
+  const { index, title, id, outcome, code, message, durationMs, evidenceId, stepCount } = step
   const took = durationMs === null ? "" : ` (${durationText(durationMs)})`
   const calls = view.calls.filter(call => isCallOf(step, call))
   const evidence = calls.find(call => call.id === evidenceId)
   const name = title === "" || title === id ? id : `${id}: ${title}`
   return [
-    `[STEP ${index + 1}/${view.stepCount}] ${marks[outcome]} ${oneLine(name, 100)} — ${outcome}${took}`,
+    `[${planText(step, view)}STEP ${index + 1}/${stepCount}] ${marks[outcome]} ${oneLine(name, 100)} — ${outcome}${took}`,
     ...calls.flatMap(call => callLines(call, view, call === evidence && code !== null)),
     ...(code === null ? [] : [errorLine(code, message ?? evidence?.error?.message ?? "")]),
     ...(code === null && message !== null ? [`  ⚠ ${oneLine(message, 400)}`] : []),
   ]
+}
+
+/** Named where it is not the plan that was approved last. */
+function planText({ planNumber }: StepView, { pipeline }: SessionView): string {
+  const last = pipeline?.plans.filter(({ approver }) => approver !== null).length ?? planNumber
+  return planNumber < last ? `PLAN ${planNumber} ` : ""
 }
 
 /** The last call of a step is its evidence; a step of a model has others before it. */

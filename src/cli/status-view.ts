@@ -37,6 +37,8 @@ export interface StatusView {
 
 export interface StatusNow {
   readonly isDriven: boolean
+  /** Whether it left anything that can be undone. */
+  readonly hasChanges: boolean
   readonly openApprovals: readonly ApprovalSummary[]
   /** The last question of the session, answered or not. */
   readonly lastAsked: ApprovalSummary | null
@@ -52,7 +54,7 @@ export function statusOf(found: SessionSummary, state: PipelineState | null, now
     ...placeOf(state, found),
     waitsFor: openApprovals.map(({ id: approvalId, operation }) => ({ approvalId, operation })),
     next: nextCommands(id, shown, {
-      ...{ lane, openApproval: openApprovals[0]?.id ?? null, isDriven },
+      ...{ lane, openApproval: openApprovals[0]?.id ?? null, isDriven, hasChanges: now.hasChanges },
       repliesFlag: state === null ? null : repliesFlag(state.settings.selection),
     }),
   }

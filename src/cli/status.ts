@@ -12,6 +12,7 @@ export const status = defineCommand({
   run: async (input, { service, output, globals }) => {
     // Loaded when it is asked for: it brings the schemas of the events along.
     const { statusLines, statusOf } = await import("./status-view.ts")
+    const { sessionView } = await import("../domain/session-view.ts")
     const app = await service()
     const id = await sessionIdOf(app, input)
     const found = (await app.sessions())?.find(id)
@@ -21,6 +22,8 @@ export const status = defineCommand({
     const isOfIt = ({ sessionId }: { readonly sessionId: string }) => sessionId === id
     const view = statusOf(found, await app.agentState(id), {
       isDriven: await app.isDriven(id),
+      hasChanges:
+        found.undoneAt === null && sessionView(id, await app.sessionEvents(id)).calls.some(hasChanged),
       openApprovals: approvals?.list({ open: true }).filter(isOfIt) ?? [],
       lastAsked: approvals?.list({ limit: 100 }).find(isOfIt) ?? null,
     })
@@ -29,3 +32,7 @@ export const status = defineCommand({
     return 0
   },
 })
+
+function hasChanged({ changeCount }: { readonly changeCount: number }): boolean {
+  return changeCount > 0
+}

@@ -62,7 +62,11 @@ export interface SessionView {
 export interface StepView {
   readonly id: string
   readonly taskId: string
+  /** Of which plan, counted from 1 as they were approved; 0 in a plan run, whose plan is older than it. */
+  readonly planNumber: number
   readonly index: number
+  /** How many steps that plan has, with those that fix something. */
+  readonly stepCount: number
   readonly title: string
   readonly tool: string
   readonly stepKey: string
@@ -94,13 +98,14 @@ export interface ApprovalView {
 /** Folds the events of a session into what it did. Later events add; what is missing has not happened. */
 export function sessionView(id: string, events: readonly SessionEvent[]): SessionView {
   const draft: Draft = {
-    ...{ head: nothingYet(id), planQuestion: null },
+    ...{ head: nothingYet(id), planQuestion: null, stepCounts: [] },
     ...{ steps: new Map(), calls: new Map(), approvals: new Map() },
   }
   for (const event of events) folds.get(event.type)?.(draft, event)
   const { head, planQuestion } = draft
   const pipeline = head.lane === "agent" ? events.reduce(withPipelineEvent, emptyPipeline) : null
-  const steps = [...draft.steps.values()]
+  const counts = [...draft.stepCounts, head.stepCount]
+  const steps = [...draft.steps.values()].map(step => ({ ...step, stepCount: counts[step.planNumber] ?? 0 }))
   return {
     ...head,
     // Nothing of an ended session runs any more: what is open in it was left in the middle.
@@ -120,7 +125,9 @@ interface Draft {
   head: Head
   /** The last one about a plan. */
   planQuestion: PlanQuestion | null
-  readonly steps: Map<number, StepView>
+  /** Of the plans before the present one, oldest first; what was there before the first plan has none. */
+  stepCounts: readonly number[]
+  readonly steps: Map<string, StepView>
   readonly calls: Map<string, CallView>
   readonly approvals: Map<string, ApprovalView>
 }
@@ -159,6 +166,7 @@ const folds: ReadonlyMap<string, Fold> = new Map([
     draft.head = { ...draft.head, state: stage === "planner" ? "PLANNING" : "EXECUTING" }
   }),
   on(PlanApproved, (draft, { planId, planHash, approvalId, stepCount }) => {
+    draft.stepCounts = [...draft.stepCounts, draft.head.stepCount]
     draft.head = { ...draft.head, planId, planHash, approvalId, stepCount }
   }),
   on(CycleStarted, (draft, { fixes }) => {
@@ -183,15 +191,18 @@ const folds: ReadonlyMap<string, Fold> = new Map([
       durationMs: null,
       waitMs: null,
     }
-    draft.steps.set(step.index, { id: stepId, ...step, outcome: "open", startedAt: at, ...pending })
+    const planNumber = draft.stepCounts.length
+    const begun = { id: stepId, ...step, planNumber, stepCount: 0, startedAt: at }
+    draft.steps.set(keyOf(draft, step.index), { ...begun, outcome: "open", ...pending })
   }),
   on(StepFinished, (draft, { index, success, callId, code, message, durationMs, waitMs }, at) => {
-    const step = draft.steps.get(index)
+    const key = keyOf(draft, index)
+    const step = draft.steps.get(key)
     if (step === undefined) return
     const wasLeft = draft.calls.get(callId ?? "")?.outcome === "interrupted"
     const outcome = success ? "succeeded" : wasLeft ? "interrupted" : "failed"
     const evidenceId = callId ?? step.evidenceId
-    draft.steps.set(index, { ...step, outcome, evidenceId, code, message, endedAt: at, durationMs, waitMs })
+    draft.steps.set(key, { ...step, outcome, evidenceId, code, message, endedAt: at, durationMs, waitMs })
   }),
   on(ToolCallRequested, (draft, { callId, tool, canonicalTool, origin }, at) => {
     const { taskId, stepId } = origin
@@ -199,9 +210,9 @@ const folds: ReadonlyMap<string, Fold> = new Map([
       callId,
       requestedCall({ id: callId, tool, canonicalTool, taskId, stepId, requestedAt: at }),
     )
-    for (const step of draft.steps.values())
+    for (const [key, step] of draft.steps)
       if (step.outcome === "open" && step.id === stepId && step.taskId === taskId)
-        draft.steps.set(step.index, { ...step, evidenceId: callId })
+        draft.steps.set(key, { ...step, evidenceId: callId })
   }),
   on(ToolCallStarted, (draft, { callId, effectClass, approvalId }, at) => {
     const call = draft.calls.get(callId)
@@ -238,6 +249,11 @@ function on<Definition extends EventDefinition>(
       fold(draft, data as z.infer<Definition["data"]>, at)
     },
   ]
+}
+
+/** A plan that is made again counts its steps anew. */
+function keyOf({ stepCounts }: Draft, index: number): string {
+  return `${stepCounts.length}/${index}`
 }
 
 function interruptedIfOpen(step: StepView): StepView {

@@ -29,7 +29,7 @@ function told(events: readonly NewEvent[], options: Told = {}): string {
   const { verbose = false, quiet = false, paint = plain, seen = [], prices = unknownPrices } = options
   const numbered = (all: readonly NewEvent[]) =>
     all.map(({ type, data }, index) => ({ seq: index + 1, at: "2026-01-02T03:04:05.000Z", type, data }))
-  const teller = runTeller({ paint, verbose, quiet, prices }, numbered(seen))
+  const teller = runTeller({ paint, verbose, quiet, prices, replies: null }, numbered(seen))
   return numbered(events)
     .flatMap(event => teller.tell("ses_00000000-12345678", event))
     .join("\n")

@@ -32,6 +32,7 @@ function textOf(
 ) {
   const view = statusOf({ ...summary, ...more }, state, {
     isDriven,
+    hasChanges: false,
     openApprovals: open ? [question] : [],
     lastAsked: null,
   })
@@ -77,7 +78,7 @@ describe("where a session stands", () => {
       { ...summary, lane: "plan", state: "FAILED", exitCode: 30, reason: "step s1" },
       null,
       {
-        ...{ isDriven: false, openApprovals: [], lastAsked: null },
+        ...{ isDriven: false, hasChanges: true, openApprovals: [], lastAsked: null },
       },
     )
     expect(view).toMatchObject({ stage: null, stepsDone: 1, stepCount: 3, cyclesMax: null, exitCode: 30 })
@@ -87,7 +88,8 @@ describe("where a session stands", () => {
   test("of a plan run that works names nothing that would be refused", () => {
     const running = { ...summary, lane: "plan" as const }
     const next = (open: readonly ApprovalSummary[]) =>
-      statusOf(running, null, { isDriven: true, openApprovals: open, lastAsked: null }).next
+      statusOf(running, null, { isDriven: true, hasChanges: false, openApprovals: open, lastAsked: null })
+        .next
     expect(next([])).toEqual(["acode session show 12345678"])
     expect(next([question])).toEqual(["acode approve 00000007", "acode session show 12345678"])
   })

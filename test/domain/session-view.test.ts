@@ -114,7 +114,9 @@ describe("a step", () => {
       {
         id: "s1",
         taskId: "t1",
+        planNumber: 0,
         index: 0,
+        stepCount: 1,
         title: "first",
         tool: "file_read",
         stepKey: "k1",

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { acodeProgram } from "../support/acode.ts"
-import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
+import { type AgentWorkspace, agentWorkspace, type ReplyText } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
 import { missingProgram, testWhere } from "../support/requirement.ts"
 import { contains, greeting, open, reply } from "../support/script-replies.ts"
@@ -152,7 +152,9 @@ test("what a failed check printed never makes a line with an escaped line break 
     const { stdout } = await room.acode(...line.split(" "))
     expect(`${run.stdout}${stdout}`.split("\n").filter(each => each.includes("\\n"))).toEqual([])
   }
-  expect(run.stdout).toMatch(/^⚠ PAUSED \(exit 40\): verification failed: a1: exit code 3 …; mend it/m)
+  expect(run.stdout).toMatch(
+    /^⚠ PAUSED \(exit 40\): verification failed: a1: exit code 3 …\n→ mend it by hand/m,
+  )
 })
 
 describe("resume without an id", () => {
@@ -201,4 +203,97 @@ describe("resume without an id", () => {
     expect((await room.acode(...command.split(" "), "--yes=plan", ...script())).exitCode).toBe(0)
     expect(await check(room.workspace)).toEqual([])
   })
+})
+
+describe("steps", () => {
+  const listed = async () => {
+    const [session] = JSON.parse((await room.acode("session", "list", "--json")).stdout)
+    return [session.stepsDone, session.stepCount]
+  }
+
+  test("that fix something count among all steps, and none counts twice", async () => {
+    const fixed = (content: string) => [reply.write("a.txt", content), reply.finish()]
+    room.script(
+      reply.plan({ write: ["a.txt"], acceptance: [contains("a.txt", "right")] }),
+      ...[...fixed("wrong\n"), ...fixed("still wrong\n"), ...fixed("right\n"), reply.review("approve")],
+    )
+    expect((await room.run("--yes=plan")).exitCode).toBe(0)
+    expect(await listed()).toEqual([3, 3])
+    expect((await room.acode("session", "list")).stdout).toContain(" 3/3  do what is asked")
+    expect((await room.acode("session", "show")).stdout).toContain("[STEP 3/3] ✓ t1.fix2")
+  })
+
+  test("of a plan that was replaced are told as such, and those it keeps stay done", async () => {
+    const step = (id: string) => open(id)
+    const plan = (...ids: readonly string[]) =>
+      reply.plan({ write: ["*.txt"], steps: ids.map(step), acceptance: [contains("c.txt", "c")] })
+    const write = (name: string) => [reply.write(`${name}.txt`, `${name}\n`), reply.finish()]
+    room.script(
+      ...[plan("s1", "s2", "s3"), ...write("a"), ...write("b"), ...write("c"), reply.review("replan")],
+      ...[plan("s1", "s4"), ...write("d"), reply.review("approve")],
+    )
+    expect((await room.run("--yes=plan")).exitCode).toBe(0)
+    expect(await listed()).toEqual([2, 2])
+    const shown = (await room.acode("session", "show")).stdout
+    expect([...(shown.match(/^\[(?:PLAN \d )?STEP .*\]/gm) ?? [])]).toEqual([
+      ...["[PLAN 1 STEP 1/3]", "[PLAN 1 STEP 2/3]", "[PLAN 1 STEP 3/3]", "[STEP 2/2]"],
+    ])
+    expect((await room.acode("audit", "verify")).exitCode).toBe(0)
+  })
+})
+
+/** Sessions that end in different ways, each made anew for every command that it advises. */
+const endings: [string, readonly ReplyText[], readonly string[]][] = [
+  ["done and verified", greeting(), ["--yes=plan"]],
+  [
+    "a question that was answered",
+    [
+      reply.plan({ intent: "READ", steps: [open("s1", "READ_FILE")] }),
+      reply.calls(["read_file", { path: "notes.txt" }]),
+      ...[reply.finish("swordfish"), reply.review("approve")],
+    ],
+    ["--yes=plan"],
+  ],
+  ["a plan that waits for its approval", greeting(), []],
+  ["only a plan", greeting(), ["--plan-only"]],
+  [
+    "a step that failed",
+    [...greeting().slice(0, 1), reply.giveUp("no"), ...greeting().slice(1)],
+    ["--yes=plan"],
+  ],
+  ["the turn limit", greeting(), ["--yes=plan", "--max-turns", "1"]],
+  ["a budget that is too small", greeting(), ["--yes=plan", "--max-tokens", "3000"]],
+]
+
+describe("every command that the end of a run advises is accepted as printed", () => {
+  test.each(endings)("%s", async (_, replies, flags) => {
+    const commands: string[][] = []
+    for (let at = 0; at === 0 || at < commands.length; at++) {
+      using made = agentWorkspace({ files: { "notes.txt": "the word is swordfish\n" } })
+      made.script(...replies)
+      const { stdout } = await made.acode("run", "do it", ...flags, "--script", made.scriptFile)
+      const advised = commandsIn(stdout)
+      if (at === 0) commands.push(...advised)
+      const { exitCode, stderr } = await made.acode(...(advised[at] ?? []))
+      expect([advised[at], exitCode === 2, stderr]).toEqual([
+        advised[at],
+        false,
+        expect.not.stringContaining("error "),
+      ])
+    }
+    expect(commands.length).toBeGreaterThan(0)
+  })
+
+  /** What stands behind `next:`, and each `acode …` of the line that says what to do. */
+  function commandsIn(told: string): string[][] {
+    const lines = told.split("\n")
+    const next =
+      lines
+        .find(line => line.startsWith("next: "))
+        ?.slice("next: ".length)
+        .split("  ·  ") ?? []
+    const advice = lines.find(line => line.startsWith("→ ")) ?? ""
+    const inAdvice = [...advice.matchAll(/acode [a-z][^`;,]*/g)].map(([command]) => command.trim())
+    return [...next, ...inAdvice].map(command => command.split(" ").slice(1))
+  }
 })

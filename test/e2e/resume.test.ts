@@ -11,7 +11,7 @@ describe("the replies of a session that came from a file", () => {
     using room = agentWorkspace()
     room.script(...greeting())
     const rested = await room.acode("run", "x", "--plan-only", "--yes=plan", "--script", room.scriptFile)
-    expect(rested.stdout).toMatch(/next: acode resume \w+ --script FILE {2}·/)
+    expect(rested.stdout).toMatch(/next: acode resume \w+ --script \S+script\.json {2}·/)
     expect((await room.acode("status")).stdout).toMatch(/acode resume \w+ --script FILE {2}·/)
     for (const line of [["resume"], ["resume", "--mode", "local-only"]]) {
       const { exitCode, stderr } = await room.acode(...line)

@@ -98,7 +98,7 @@ describe("a model with a window of 8,192 tokens", () => {
       expect.stringContaining("tokens"),
     ])
     // What a person is told to do helps: the window is pinned anew when the model is chosen again.
-    const told = "config set model.parameters.context_window N, then acode resume --model ollama/fake"
+    const told = "config set model.parameters.context_window 2048, then acode resume --model ollama/fake"
     expect(JSON.stringify(run.data("escalation.raised"))).toContain(told)
     expect((await room.plain("config", "set", "model.parameters.context_window", "16384")).exitCode).toBe(0)
     const more = await room.goOn("--model", "ollama/fake")
@@ -136,14 +136,20 @@ describe("two models that count differently", () => {
 })
 
 describe("a session that may take only so many tokens", () => {
-  test("rests when they are taken, and goes on with more", async () => {
-    const usage = { usage: { input: 500, output: 100 } }
+  test("rests before it takes more, and goes on with more", async () => {
+    const usage = { usage: { input: 1_500, output: 100 } }
     const answer = scriptedAnswers(replies().map(each => ({ ...each, ...usage })))
     await using server = await startModelServer({ protocol: "openai", answer })
     using room = httpWorkspace({ endpoint: server.endpoint, files, model: { provider: "openai" } })
-    const run = await room.ask("--yes=plan,file_write", "--max-tokens", "1500")
-    expect([run.exitCode, run.data("turn.finished").length]).toEqual([22, 3])
-    const more = await room.goOn("--max-tokens", "2000")
-    expect([more.exitCode, more.data("turn.finished").length]).toEqual([22, 1])
+    const run = await room.ask("--yes=plan,file_write", "--max-tokens", "5000")
+    const turns = run.data("turn.finished").length
+    expect([run.exitCode, turns > 0 && turns * 1_600 <= 5_000]).toEqual([22, true])
+    // No reply may be longer than what was left when it was asked for.
+    const asked = server.chats.map(({ body }) => Number(/"max_tokens":(\d+)/.exec(JSON.stringify(body))?.[1]))
+    expect(asked.slice(-turns).map((tokens, index) => tokens + index * 1_600 < 5_000)).toEqual(
+      Array(turns).fill(true),
+    )
+    const more = await room.goOn("--max-tokens", "7000")
+    expect([more.exitCode, more.data("turn.finished").length > 0]).toEqual([22, true])
   }, 30_000)
 })

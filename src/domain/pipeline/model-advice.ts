@@ -5,15 +5,15 @@ import type { PipelineState } from "./state.ts"
 
 /** What a person can do about a model that refuses. */
 export const otherWords =
-  "ask for it in other words or of another model: acode resume --model NAME; `acode config mode` says what may be talked to"
+  "ask for it in other words, or of another model (`acode models list`) with `acode resume` and --model; `acode config mode` says what may be talked to"
 
 /** What a person allowed is raised by a flag. The window is recorded, and grows only with another choice. */
 export function moreContext({ settings, cutOff }: PipelineState, stage: Stage): string {
   const { selection, limits } = settings
   const allowed = requestTokensMax(settings, stage, cutOff[stage])
   if (selection === null || allowed === limits.contextTokensMax)
-    return "allow more: acode resume --max-context-tokens N"
-  return `${largerWindow(selection)}, then ${againWith(selection, stage)}`
+    return `allow more: acode resume --max-context-tokens ${2 * (limits.contextTokensMax ?? 8_192)}`
+  return `${largerWindow(selection, stage)}, then ${againWith(selection, stage)}`
 }
 
 /** Null where the last answer was not cut off, or nobody knows at how much. */
@@ -24,8 +24,8 @@ export function longerReplies({ settings, turns, cutOff }: PipelineState, stage:
   const longest = longestReply(selection[stage].windowTokens)
   const more =
     allowed < longest
-      ? `allow it up to ${longest}: acode config set model.parameters.max_tokens N`
-      : `that is half of its window: ${largerWindow(selection)}`
+      ? `allow it up to ${longest}: acode config set model.parameters.max_tokens ${longest}`
+      : `that is half of its window: ${largerWindow(selection, stage)}`
   return `its answers are longer than ${allowed} tokens, what it thinks included; ${more}, then ${againWith(selection, stage)}`
 }
 
@@ -36,9 +36,9 @@ export function askedOtherwise({ settings: { selection } }: PipelineState, stage
   return `if the server or its model has changed, try it out again: acode models probe ${model}, then acode resume --model ${model}; or name another model there`
 }
 
-function largerWindow({ protocol }: ModelSelection): string {
-  const pinned = "acode config set model.parameters.context_window N"
-  return protocol === "ollama"
+function largerWindow(selection: ModelSelection, stage: Stage): string {
+  const pinned = `acode config set model.parameters.context_window ${2 * selection[stage].windowTokens}`
+  return selection.protocol === "ollama"
     ? `give the model a larger window: ${pinned}`
     : `let the server load the model with a larger window (${pinned}, where it does not tell it)`
 }

@@ -2,7 +2,7 @@ import { unreachable } from "../../base/assert.ts"
 import type { Action } from "./action.ts"
 import { overspent } from "./budget.ts"
 import { completionOf } from "./completion.ts"
-import { escalate } from "./escalation.ts"
+import { escalate, withoutStep } from "./escalation.ts"
 import { nextForExecutor } from "./next-for-executor.ts"
 import { nextForPlanner } from "./next-for-planner.ts"
 import { nextForReviewer } from "./next-for-reviewer.ts"
@@ -63,21 +63,26 @@ function late(state: PipelineState, { stage }: StageRun, nowMs: number): Action 
   if (isOver(stageDeadlineMs(state), nowMs))
     return escalate(stage, "TimeoutLimit", 20, {
       reason: `the ${stage} did not end within ${(limits.stageTimeoutMs[stage] ?? 0) / 1000} s`,
-      advice: moreTime(`${stage}-timeout`, `orchestration.${stage}_timeout_seconds`),
+      advice: moreTime(
+        `${stage}-timeout`,
+        `orchestration.${stage}_timeout_seconds`,
+        limits.stageTimeoutMs[stage] ?? 0,
+      ),
       status: "timeout",
     })
   if (!isOver(stepDeadlineMs(state), nowMs)) return null
   const active = state.steps.find(({ status }) => status === "active")
   return escalate(stage, "TimeoutLimit", 34, {
     reason: `step ${active?.step.id} did not end within ${limits.stepTimeoutMs / 1000} s`,
-    advice: moreTime("executor-step-timeout", "executor.step_timeout_seconds"),
+    advice: `${moreTime("executor-step-timeout", "executor.step_timeout_seconds", limits.stepTimeoutMs)}; ${withoutStep}`,
     status: "timeout",
   })
 }
 
 /** A model that is slow once is slow always: without the second way it would be late in the next session as well. */
-function moreTime(flag: string, key: string): string {
-  return `give it more time: acode resume --${flag} SECONDS; and every session: acode config set ${key} SECONDS`
+function moreTime(flag: string, key: string, limitMs: number): string {
+  const seconds = Math.max(1, Math.ceil(limitMs / 500))
+  return `give it more time: acode resume --${flag} ${seconds}; and every session: acode config set ${key} ${seconds}`
 }
 
 function isOver(deadlineMs: number | null, nowMs: number): boolean {

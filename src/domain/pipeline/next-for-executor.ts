@@ -1,7 +1,7 @@
 import { firstLine } from "../../base/text.ts"
 import type { Action } from "./action.ts"
 import { claimOf, finishTool } from "./claim.ts"
-import { escalate } from "./escalation.ts"
+import { escalate, withoutStep } from "./escalation.ts"
 import { longerReplies } from "./model-advice.ts"
 import { isGoingInCircles } from "./progress.ts"
 import { atOnce, retryAfterFailure, turnsOfRun } from "./retry.ts"
@@ -54,7 +54,7 @@ function stuck({ steps }: PipelineState): Action {
     .map(each => firstLine(each, 300))
   return escalate("executor", "StageFailed", Math.max(30, ...failed.map(exitCodeOf)), {
     reason: `step ${names} failed${waiting > 0 ? `, and ${waiting} steps wait for it` : ""}${why.length === 0 ? "" : `: ${why.join("; ")}`}`,
-    advice: "mend what it says and `acode resume`, or go on without it: acode resume --skip-failed-step",
+    advice: `mend what it says and \`acode resume\`; ${withoutStep}`,
   })
 }
 
@@ -96,12 +96,12 @@ function nextAfterTurn(state: PipelineState, active: StepState, lastTurn: number
       reason: `step ${step.id}, again and again: ${whatRepeats(turns.at(-1))}`,
       advice:
         longerReplies(state, "executor") ??
-        "look at `acode session logs`, help it along by hand, then `acode resume`",
+        `look at \`acode session logs\`, help it along by hand, then \`acode resume\`; ${withoutStep}`,
     })
   if (turns.length >= turnsMax)
     return escalate("executor", "TurnLimit", 31, {
       reason: `step ${step.id} is not finished after ${turnsMax} turns`,
-      advice: `allow it more: acode resume --max-turns ${Math.max(1, turnsMax) * 2}`,
+      advice: `allow it more: acode resume --max-turns ${Math.max(1, turnsMax) * 2}; ${withoutStep}`,
     })
   return { kind: "askModel", stage: "executor", step: active, turn: lastTurn + 1, ...atOnce }
 }

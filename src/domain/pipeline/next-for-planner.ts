@@ -19,7 +19,7 @@ function withoutPlan(state: PipelineState): Action {
     reason: `the model gave no valid plan in ${turns.length} tries: ${turns.at(-1)?.problems.join("; ")}`,
     advice:
       longerReplies(state, "planner") ??
-      "say more exactly what is wanted, or use another model: acode resume --model NAME",
+      "say more exactly what is wanted, or use another model (`acode models list`) with `acode resume` and --model",
   })
 }
 

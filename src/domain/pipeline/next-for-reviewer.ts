@@ -22,7 +22,7 @@ function withoutReview(state: PipelineState): Action {
     reason: `the model gave no review in ${turns.length} tries: ${turns.at(-1)?.problems.join("; ")}`,
     advice:
       longerReplies(state, "reviewer") ??
-      "look at the change yourself (`acode session show`), or use another model: acode resume --model NAME",
+      "look at the change yourself (`acode session show`), or use another model (`acode models list`) with `acode resume` and --model",
   })
 }
 

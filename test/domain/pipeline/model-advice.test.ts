@@ -22,7 +22,7 @@ describe("what helps against answers that are cut off", () => {
   test("is a larger window where the longest answer that fits was allowed", () => {
     expect(advice({}, 3)).toBe(
       "its answers are longer than 16384 tokens, what it thinks included; that is half of its window: give the model a " +
-        "larger window: acode config set model.parameters.context_window N, then acode resume --model ollama/m",
+        "larger window: acode config set model.parameters.context_window 65536, then acode resume --model ollama/m",
     )
   })
 
@@ -30,7 +30,7 @@ describe("what helps against answers that are cut off", () => {
     const elsewhere = { protocol: "anthropic", consentBy: "a person" } as const
     expect(advice(elsewhere, 3)).toBe(
       "its answers are longer than 4096 tokens, what it thinks included; allow it up to 16384: acode config set " +
-        "model.parameters.max_tokens N, then acode resume --model anthropic/m",
+        "model.parameters.max_tokens 16384, then acode resume --model anthropic/m",
     )
   })
 

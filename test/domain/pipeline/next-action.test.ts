@@ -147,8 +147,8 @@ describe("a stage that takes too long", () => {
       exitCode: 20,
       reason: "the planner did not end within 120 s",
       advice:
-        "give it more time: acode resume --planner-timeout SECONDS; and every session: " +
-        "acode config set orchestration.planner_timeout_seconds SECONDS",
+        "give it more time: acode resume --planner-timeout 240; and every session: " +
+        "acode config set orchestration.planner_timeout_seconds 240",
       status: "timeout",
     })
   })
@@ -186,8 +186,8 @@ describe("a step that takes too long", () => {
       exitCode: 34,
       reason: "step s1 did not end within 3 s",
       advice:
-        "give it more time: acode resume --executor-step-timeout SECONDS; and every session: " +
-        "acode config set executor.step_timeout_seconds SECONDS",
+        "give it more time: acode resume --executor-step-timeout 6; and every session: " +
+        "acode config set executor.step_timeout_seconds 6; or go on without it: acode resume --skip-failed-step",
       status: "timeout",
     })
   })

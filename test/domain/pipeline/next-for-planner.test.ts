@@ -51,7 +51,8 @@ describe("the planner", () => {
       stage: "planner",
       exitCode: 22,
       reason: "the model gave no valid plan in 3 tries: bad 3",
-      advice: "say more exactly what is wanted, or use another model: acode resume --model NAME",
+      advice:
+        "say more exactly what is wanted, or use another model (`acode models list`) with `acode resume` and --model",
       status: "failed",
     })
   })

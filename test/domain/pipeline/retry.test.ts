@@ -146,12 +146,14 @@ describe("a request that is refused", () => {
   }
 
   test("as longer than a person allowed is helped by allowing more", () => {
-    const more = [22, "allow more: acode resume --max-context-tokens N"]
-    expect([advice(256, null), advice(null, null), advice(1_000, "ollama")]).toEqual([more, more, more])
+    const more = (tokens: number) => [22, `allow more: acode resume --max-context-tokens ${tokens}`]
+    expect([advice(256, null), advice(null, null), advice(1_000, "ollama")]).toEqual(
+      [512, 16_384, 2_000].map(more),
+    )
   })
 
   test("as longer than the window is helped only by a larger one, which is taken when the model is chosen again", () => {
-    const pinned = "acode config set model.parameters.context_window N"
+    const pinned = "acode config set model.parameters.context_window 16384"
     for (const allowed of [null, 1_000_000]) {
       expect(advice(allowed, "ollama")).toEqual([
         22,
