@@ -4,7 +4,9 @@ import { join } from "node:path"
 import { runAcode } from "../support/acode.ts"
 import { check } from "../support/checker.ts"
 import { type PlanWorkspace, planWorkspace } from "../support/plan-workspace.ts"
-import { missingSandbox, testWhere } from "../support/requirement.ts"
+import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
+
+const gitTest = testWhere(missingProgram("git"))
 
 const confinedTest = testWhere(missingSandbox)
 const sh = (script: string) => ["run_command", { argv: ["sh", "-c", script] }] as const
@@ -52,7 +54,7 @@ async function uncovered(): Promise<readonly string[]> {
 }
 
 describe("what a command does to files that git ignores", () => {
-  test("is told, and undo does not say that all is back", async () => {
+  gitTest("is told, and undo does not say that all is back", async () => {
     room.plan([sh("rm dist/old.js; echo more >> notes.local; echo new > dist/deep/new.js; echo A > a.txt")])
     const { run } = await room.approveAndRun()
     expect([run.exitCode, run.stderr]).toEqual([
@@ -122,7 +124,7 @@ describe("the rules that were in force before the command decide", () => {
     expect(existsSync(path("made"))).toBe(false)
   })
 
-  test("where git forgets a file that it tracked although it is ignored", async () => {
+  gitTest("where git forgets a file that it tracked although it is ignored", async () => {
     Bun.spawnSync(["git", "add", "-f", "notes.local"], { cwd: room.workspace.root })
     const before = everything()
     room.plan([sh("echo changed > notes.local; echo A > a.txt")])
@@ -132,19 +134,22 @@ describe("the rules that were in force before the command decide", () => {
     expect(everything()).toBe(before)
   })
 
-  test("and a file that only the person's own git configuration ignores is covered like any other", async () => {
-    writeFileSync(join(room.workspace.outside, "mine"), "*.mine\n")
-    Bun.spawnSync(["git", "config", "core.excludesFile", join(room.workspace.outside, "mine")], {
-      cwd: room.workspace.root,
-    })
-    room.workspace.write("x.mine", "x\n")
-    expect(ignoredByGit("x.mine")).toBe(true)
-    const before = everything()
-    room.plan([sh("echo changed > x.mine")])
-    await room.approveAndRun()
-    expect((await room.acode("session", "undo")).exitCode).toBe(0)
-    expect(everything()).toBe(before)
-  })
+  gitTest(
+    "and a file that only the person's own git configuration ignores is covered like any other",
+    async () => {
+      writeFileSync(join(room.workspace.outside, "mine"), "*.mine\n")
+      Bun.spawnSync(["git", "config", "core.excludesFile", join(room.workspace.outside, "mine")], {
+        cwd: room.workspace.root,
+      })
+      room.workspace.write("x.mine", "x\n")
+      expect(ignoredByGit("x.mine")).toBe(true)
+      const before = everything()
+      room.plan([sh("echo changed > x.mine")])
+      await room.approveAndRun()
+      expect((await room.acode("session", "undo")).exitCode).toBe(0)
+      expect(everything()).toBe(before)
+    },
+  )
 })
 
 confinedTest(

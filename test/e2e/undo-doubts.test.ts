@@ -4,6 +4,9 @@ import { join } from "node:path"
 import { check } from "../support/checker.ts"
 import { eventually } from "../support/eventually.ts"
 import { type PlanWorkspace, planWorkspace } from "../support/plan-workspace.ts"
+import { missingProgram, testWhere } from "../support/requirement.ts"
+
+const gitTest = testWhere(missingProgram("git"))
 
 let room: PlanWorkspace
 beforeEach(() => {
@@ -38,7 +41,7 @@ describe("a path is left alone where somebody else's hand may be in it", () => {
     ...new Set(undone.doubts.map(({ reason }) => reason)),
   ]
 
-  test("because it was committed", async () => {
+  gitTest("because it was committed", async () => {
     await writes()
     git("add", "-A")
     git("commit", "-qm", "mine")
@@ -48,13 +51,13 @@ describe("a path is left alone where somebody else's hand may be in it", () => {
     expect([read("a.txt"), read("new.txt")]).toEqual(["A\n", "n\n"])
   })
 
-  test("because another branch was checked out", async () => {
+  gitTest("because another branch was checked out", async () => {
     await writes()
     git("switch", "-qc", "other")
     expect(await undo()).toMatchObject({ exitCode: 60, restored: [], removed: [] })
   })
 
-  test("because it was staged; the others are undone", async () => {
+  gitTest("because it was staged; the others are undone", async () => {
     await writes()
     git("add", "new.txt")
     expect(await undo()).toMatchObject({
@@ -98,7 +101,7 @@ describe("a path is left alone where somebody else's hand may be in it", () => {
     expect(await check(room.workspace)).toEqual([])
   })
 
-  test("and --also takes it, with what was there kept", async () => {
+  gitTest("and --also takes it, with what was there kept", async () => {
     const id = await writes()
     git("add", "-A")
     git("commit", "-qm", "mine")
@@ -121,7 +124,7 @@ describe("a path is left alone where somebody else's hand may be in it", () => {
   })
 })
 
-test("a branch that was switched while a command ran is not overwritten", async () => {
+gitTest("a branch that was switched while a command ran is not overwritten", async () => {
   git("switch", "-qc", "other")
   writeFileSync(path("a.txt"), "other\n")
   git("commit", "-qam", "other")

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test"
 import { seededRandom } from "../soak/random.ts"
 import { editedRounds } from "../support/concurrent-editor.ts"
-import { missingSandbox, testWhere } from "../support/requirement.ts"
+import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 
 const seed = Number(process.env["ACODE_TEST_SEED"] ?? 20_261_116)
 
-testWhere(missingSandbox)(
+testWhere(missingSandbox ?? missingProgram("git"))(
   "no byte of a person who edits while plans run, are killed and undone is lost without a copy",
   async () => {
     expect(await editedRounds(4, seededRandom(seed))).toEqual([])
