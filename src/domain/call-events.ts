@@ -84,6 +84,10 @@ export const ToolCallSettled = defineEvent(
       waitMs: z.int().check(z.nonnegative()),
       head: gitHead(),
       left: described(z.optional(RecordedJson()), "how the changed paths were left: inodes, times, index"),
+      directories: described(
+        z.optional(RecordedJson()),
+        "directories that came, went or got another mode while a command ran: path, mode before and after",
+      ),
       doubts: described(
         z.optional(z.array(PathDoubt())),
         "changes that somebody else may have made, where a later process looked",

@@ -60,6 +60,12 @@ export const PathMarks = lazily(() =>
 )
 export type PathMarks = z.infer<ReturnType<typeof PathMarks>>
 
+/** A directory that came, went or got another mode: path, mode before and after, null for none. */
+export const DirectoryModes = lazily(() =>
+  z.array(z.tuple([z.string(), z.nullable(z.int()), z.nullable(z.int())])),
+)
+export type DirectoryModes = z.infer<ReturnType<typeof DirectoryModes>>
+
 /** A path that somebody else may have changed, and what suggests it. */
 export const PathDoubt = lazily(() => z.strictObject({ path: z.string(), reason: z.string() }))
 

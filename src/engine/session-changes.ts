@@ -4,7 +4,13 @@ import { dataOf, type NewEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import { isRedactedPath } from "../domain/redacted-path.ts"
 import { SessionUndone } from "../domain/session-events.ts"
-import { FileChange, PathMarks, type RecordedJson, type UncoveredChanges } from "../domain/tool-call.ts"
+import {
+  DirectoryModes,
+  FileChange,
+  PathMarks,
+  type RecordedJson,
+  type UncoveredChanges,
+} from "../domain/tool-call.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 
 /** What a session made of one path, from the first of its changes that still counts to the last. */
@@ -35,6 +41,8 @@ export interface LeftMark {
 
 export interface SessionChanges {
   readonly histories: readonly PathHistory[]
+  /** Directories that commands made, removed or gave another mode. */
+  readonly directories: readonly DirectoryHistory[]
   /** Calls that changed files nobody can name any more, because the list of them is gone. */
   readonly unlisted: readonly UnlistedChanges[]
   /** What its commands changed, or may have changed, of which nothing was kept. */
@@ -42,6 +50,14 @@ export interface SessionChanges {
 }
 
 export type UncoveredPath = UncoveredChanges["paths"][number]
+
+/** What the commands of a session made of one directory. */
+export interface DirectoryHistory {
+  readonly path: string
+  readonly checkpointId: string
+  readonly before: number | null
+  readonly after: number | null
+}
 
 export interface UnlistedChanges {
   readonly callId: string
@@ -54,13 +70,18 @@ export interface UnlistedChanges {
  * there before ours.
  */
 export function sessionChanges(artifacts: ArtifactStore, events: Iterable<StoredEvent>): SessionChanges {
-  const { changes, unlisted, uncovered } = changesOf(artifacts, events)
+  const { changes, directories, unlisted, uncovered } = changesOf(artifacts, events)
   const histories = [...Map.groupBy(changes, change => change.path)].flatMap(
     ([path, history]) => historyOf(path, history) ?? [],
   )
   // A file of the tree has a history, which tells what becomes of it.
   const ofTree = new Set(changes.map(({ path }) => path))
-  return { histories, unlisted, uncovered: [...uncovered.values()].filter(({ path }) => !ofTree.has(path)) }
+  return {
+    histories,
+    directories: directoryHistories(directories),
+    unlisted,
+    uncovered: [...uncovered.values()].filter(({ path }) => !ofTree.has(path)),
+  }
 }
 
 function pathsOf({ paths, count, unwatched }: UncoveredChanges, callId: string): readonly UncoveredPath[] {
@@ -70,6 +91,16 @@ function pathsOf({ paths, count, unwatched }: UncoveredChanges, callId: string):
   }
   const reason = "it holds too much to be watched, so whether it was changed is not known"
   return [...paths, ...(count > paths.length ? [more] : []), ...unwatched.map(path => ({ path, reason }))]
+}
+
+/** Of several changes to a directory, before the first and after the last. */
+function directoryHistories(changes: readonly DirectoryHistory[]): readonly DirectoryHistory[] {
+  const histories = new Map<string, DirectoryHistory>()
+  for (const change of changes) {
+    const { checkpointId, before } = histories.get(change.path) ?? change
+    histories.set(change.path, { path: change.path, checkpointId, before, after: change.after })
+  }
+  return [...histories.values()].filter(({ before, after }) => before !== after)
 }
 
 function historyOf(path: string, changes: readonly RecordedChange[]): PathHistory | null {
@@ -108,9 +139,13 @@ function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
   const unlisted: UnlistedChanges[] = []
   const uncovered = new Map<string, UncoveredPath>()
   let changes: RecordedChange[] = []
+  let directories: DirectoryHistory[] = []
   for (const event of events) {
     const undone = dataOf(SessionUndone, event)
-    if (undone !== null) changes = notPutBack(changes, undone)
+    if (undone !== null) {
+      changes = notPutBack(changes, undone)
+      if (undone.foreign.length === 0) directories = []
+    }
     const started = dataOf(ToolCallStarted, event)
     if (started !== null) startedCalls.set(started.callId, started)
     const settled = dataOf(ToolCallSettled, event)
@@ -119,6 +154,7 @@ function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
     for (const lost of settled.uncovered === undefined ? [] : pathsOf(settled.uncovered, callId))
       uncovered.set(lost.path, lost)
     const list = recorded.kind === "inline" ? recorded.value : storedChanges(recorded.ref, artifacts)
+    directories.push(...directoriesOf(startedCalls.get(callId)?.checkpointId ?? null, settled, artifacts))
     const about = aboutCall(startedCalls.get(callId) ?? null, settled, event.position)
     const marks = leftMarks(settled.left, artifacts)
     const doubts = new Map(settled.doubts?.map(({ path, reason }) => [path, reason]))
@@ -132,7 +168,18 @@ function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
         })
     else if (recorded.kind === "artifact") unlisted.push({ callId, count: recorded.count })
   }
-  return { changes, unlisted, uncovered }
+  return { changes, directories, unlisted, uncovered }
+}
+
+function directoriesOf(
+  checkpointId: string | null,
+  { directories: recorded }: NewEvent<typeof ToolCallSettled>["data"],
+  artifacts: ArtifactStore,
+): readonly DirectoryHistory[] {
+  const value = recorded?.kind === "artifact" ? storedJson(recorded.ref, artifacts) : recorded?.value
+  const parsed = DirectoryModes().safeParse(value)
+  if (checkpointId === null || !parsed.success) return []
+  return parsed.data.map(([path, before, after]) => ({ path, checkpointId, before, after }))
 }
 
 function aboutCall(

@@ -12,6 +12,7 @@ import type {
 } from "../workspace/checkpoint/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 import {
+  type DirectoryHistory,
   lastWrites,
   leftMarks,
   type PathHistory,
@@ -49,6 +50,7 @@ export interface UndoPlan {
   /** Whether the session left anything to undo, also what is back already. */
   readonly isEmpty: boolean
   readonly goals: readonly UndoGoal[]
+  readonly directories: readonly DirectoryHistory[]
 }
 
 /** One path, the checkpoint it goes back to, and what it holds now. */
@@ -62,7 +64,7 @@ interface UndoGoal {
 
 /** Inspects, and changes nothing. */
 export async function planUndo(parts: UndoParts, events: readonly StoredEvent[]): Promise<UndoPlan> {
-  const { histories, unlisted, uncovered } = sessionChanges(parts.artifacts, events)
+  const { histories, directories, unlisted, uncovered } = sessionChanges(parts.artifacts, events)
   const { known, lost } = withCheckpoints(parts.checkpoints, histories)
   const contents = await parts.checkpoints.contentsAt(known.map(({ history }) => history.path))
   const doubtOf = doubting(
@@ -74,7 +76,7 @@ export async function planUndo(parts: UndoParts, events: readonly StoredEvent[])
     const content = contents.get(history.path)
     return { path: history.path, checkpoint, content, doubt: doubtOf(history, content) }
   })
-  const { remove, write } = await parts.checkpoints.plan(restoreGoals(goals))
+  const { remove, write } = await parts.checkpoints.plan(restoreGoals(parts.checkpoints, goals, directories))
   const changing = new Set([...remove, ...write])
   const doubtful = new Map(
     goals.flatMap(({ path, doubt }) => (doubt === null || !changing.has(path) ? [] : [[path, doubt]])),
@@ -86,8 +88,9 @@ export async function planUndo(parts: UndoParts, events: readonly StoredEvent[])
     lost: [...lost.sort(byPath), ...unlisted.map(lostList), ...uncovered],
     byCommandCount: known.filter(({ history: { path, isByCommand } }) => isByCommand && changing.has(path))
       .length,
-    isEmpty: goals.length + lost.length + unlisted.length + uncovered.length === 0,
+    isEmpty: goals.length + directories.length + lost.length + unlisted.length + uncovered.length === 0,
     goals,
+    directories,
   }
 }
 
@@ -119,8 +122,14 @@ export async function undo(
   const isAgreed = ({ path, content }: UndoGoal) => also.has(path) && also.get(path) === content
   const chosen = plan.goals.filter(goal => !doubtful.has(goal.path) || isAgreed(goal))
   const agreed = new Set(chosen.map(({ path }) => path))
+  // With files that stay, nobody can tell whose the directories around them are.
+  const directories = chosen.length === plan.goals.length ? plan.directories : []
   const about = { kind: "undo" as const, sessionId, subjectId: null }
-  const done = await checkpoints.restore(restoreGoals(chosen), { id: ids.next("chk"), about }, owned)
+  const done = await checkpoints.restore(
+    restoreGoals(checkpoints, chosen, directories),
+    { id: ids.next("chk"), about },
+    owned,
+  )
   const left = plan.doubts.map(({ path }) => path).filter(path => !agreed.has(path))
   return {
     removed: done.remove.toSorted(),
@@ -132,11 +141,26 @@ export async function undo(
 }
 
 /** By checkpoint. What holds something that has no content, such as a directory, can only stay. */
-function restoreGoals(goals: readonly UndoGoal[]): readonly RestoreGoal[] {
-  return [...Map.groupBy(goals, ({ checkpoint }) => checkpoint)].map(([checkpoint, group]) => ({
-    checkpoint,
-    expected: new Map(group.map(({ path, content = null }) => [path, content])),
-  }))
+function restoreGoals(
+  checkpoints: Checkpoints,
+  goals: readonly UndoGoal[],
+  directories: readonly DirectoryHistory[],
+): readonly RestoreGoal[] {
+  const byId = new Map(goals.map(({ checkpoint }) => [checkpoint.id, checkpoint]))
+  const ids = new Set([...byId.keys(), ...directories.map(({ checkpointId }) => checkpointId)])
+  return [...ids].flatMap(id => {
+    const checkpoint = byId.get(id) ?? checkpoints.load(id)
+    if (checkpoint === null) return []
+    const group = goals.filter(goal => goal.checkpoint.id === id)
+    const named = directories.filter(({ checkpointId }) => checkpointId === id)
+    return [
+      {
+        checkpoint,
+        expected: new Map(group.map(({ path, content = null }) => [path, content])),
+        directories: new Map(named.map(({ path, after }) => [path, after])),
+      },
+    ]
+  })
 }
 
 function withCheckpoints(checkpoints: Checkpoints, changes: readonly PathHistory[]) {

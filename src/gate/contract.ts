@@ -10,6 +10,7 @@ import type {
   CallOrigin,
   Certainty,
   Diagnostic,
+  DirectoryModes,
   FileChange,
   ToolOutcome,
   UncoveredChanges,
@@ -71,6 +72,8 @@ export interface SettledCall {
   readonly changes: readonly FileChange[]
   /** Null when all of it can be put back. */
   readonly uncovered: UncoveredChanges | null
+  /** Directories that came, went or got another mode while a command ran. */
+  readonly directories?: DirectoryModes
   readonly diagnostics: readonly Diagnostic[]
   readonly durationMs: number
   /** Time in which a person was asked. */

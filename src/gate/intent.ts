@@ -3,7 +3,7 @@ import { ToolCallStarted } from "../domain/call-events.ts"
 import type { Decision } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
-import type { EffectClass, FileChange, UncoveredChanges } from "../domain/tool-call.ts"
+import type { DirectoryModes, EffectClass, FileChange, UncoveredChanges } from "../domain/tool-call.ts"
 import type { DeclaredCall, PreparedCall } from "../tools/contract.ts"
 import type { Checkpoint, Checkpoints, IgnoredChanges } from "../workspace/checkpoint/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
@@ -64,7 +64,12 @@ export async function contentsChanged(
   })
   const contents = checkpoints.contentsSince(before, tree)
   const changes = [...contents].map(([path, after]) => ({ path, before: contentOf(before, path), after }))
-  return { changes, uncovered: uncoveredOf(before, changes, checkpoints.ignoredSince(before, tree)) }
+  const modes = new Map(before.directories.map(({ path, mode }) => [path, mode]))
+  const directories = [...checkpoints.directoriesSince(before, tree)].map(
+    ([path, mode]): DirectoryModes[number] => [path, modes.get(path) ?? null, mode],
+  )
+  const uncovered = uncoveredOf(before, changes, checkpoints.ignoredSince(before, tree))
+  return { changes, uncovered, directories }
 }
 
 /** How long a look at what a command left may go on after a person stopped acode. */

@@ -15,7 +15,7 @@ import { recordChanges, recordJson, recordLeft, recordText } from "./recorded.ts
 export type Outcome = Omit<SettledCall, "callId" | "durationMs" | "waitMs">
 
 /** What a call changed, and what of that cannot be put back. */
-export type FoundChanges = Pick<SettledCall, "changes" | "uncovered">
+export type FoundChanges = Pick<SettledCall, "changes" | "uncovered" | "directories">
 
 export const nothingChanged: FoundChanges = { changes: [], uncovered: null }
 
@@ -30,7 +30,10 @@ export function outcomeOf(result: ToolResult, found: FoundChanges, certainty: Ou
   }
 }
 
-export function outcomeWithout(ending: Ending, { changes, uncovered }: FoundChanges): Outcome {
+export function outcomeWithout(
+  ending: Ending,
+  { changes, uncovered, directories = [] }: FoundChanges,
+): Outcome {
   const { code, message, hint } = ending.error
   return {
     ...ending,
@@ -43,6 +46,7 @@ export function outcomeWithout(ending: Ending, { changes, uncovered }: FoundChan
     paths: [],
     changes,
     uncovered,
+    directories,
     diagnostics: [diagnosticOf(ending.error)],
   }
 }
@@ -99,8 +103,13 @@ export function settledEvent(
     diagnostics: [...settled.diagnostics],
     durationMs: settled.durationMs,
     waitMs: settled.waitMs,
+    ...recordedDirectories(settled, artifacts),
     ...(left === null || settled.changes.length === 0 ? {} : recordedMarks(left, artifacts)),
   })
+}
+
+function recordedDirectories({ directories = [] }: SettledCall, artifacts: ArtifactStore) {
+  return directories.length === 0 ? {} : { directories: recordJson(directories, artifacts) }
 }
 
 function recordedMarks({ head, marks, doubts }: SettledMarks, artifacts: ArtifactStore) {

@@ -40,11 +40,12 @@ const places: ReadonlyMap<string, (data: Json) => readonly Ref[]> = new Map([
     ...calls.map(call => refIn(call.arguments)),
   ]),
   place(ToolCallRequested, ({ arguments: args }) => [refIn(args)]),
-  place(ToolCallSettled, ({ result, text, changes, left }) => [
+  place(ToolCallSettled, ({ result, text, changes, left, directories }) => [
     refIn(result),
     refIn(text),
     refIn(changes),
     refIn(left),
+    refIn(directories),
   ]),
   place(SessionUndone, ({ left }) => [refIn(left)]),
   place(ApprovalRequested, ({ preview }) => [refIn(preview)]),

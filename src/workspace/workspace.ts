@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
 import { Failure } from "../domain/failure.ts"
 import type { CheckpointLimits, Checkpoints } from "./checkpoint/contract.ts"
-import { changesSince, contentsSince } from "./checkpoint/manifest.ts"
+import { changesSince, contentsSince, directoriesSince } from "./checkpoint/manifest.ts"
 import { ensurePrivateDirectory } from "./checkpoint/private-directory.ts"
 import { planRestore, restoreCheckpoints } from "./checkpoint/restore.ts"
 import { contentOfStanding, inspect } from "./checkpoint/standing.ts"
@@ -142,6 +142,7 @@ function checkpointsOf(parts: CheckpointParts): Checkpoints {
       ignoring?.files == null || ignored === null
         ? { paths: [], unwatched: [] }
         : ignoredSince(ignoring.files, ignored),
+    directoriesSince: (checkpoint, tree) => directoriesSince(checkpoint.directories, tree.directories),
     contentsAt: async paths => {
       const pace = paced()
       const found = new Map<string, string | null | undefined>()

@@ -291,7 +291,7 @@ describe("a list of changes that is not there", () => {
 })
 
 describe("a name that the log does not hold", () => {
-  const name = (letter: string) => `ghp_${letter.repeat(36)}.json`
+  const name = (letter: string) => `ghp_${letter}bcdefghijklmnopqrstuvwxyz0123456789.json`
   const redacted = "[REDACTED:github-token].json"
   const reason = "its name was redacted, so nobody can tell which file it is"
 

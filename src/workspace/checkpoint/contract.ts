@@ -21,6 +21,8 @@ export interface Checkpoints {
   contentsSince(before: Checkpoint, tree: Tree): ExpectedContents
   /** The same of what git ignores, for a tree that was read with `watchesIgnored`. */
   ignoredSince(before: Checkpoint, tree: Tree): IgnoredChanges
+  /** The directories that came, went or have another mode since, each with the mode it has now; null for none. */
+  directoriesSince(before: Checkpoint, tree: Tree): ReadonlyMap<string, number | null>
   /** What is at some exact paths now, in the spelling of a recorded change; undefined for what has none. */
   contentsAt(paths: readonly string[]): Promise<ReadonlyMap<string, string | null | undefined>>
   /** What restoring would do. */

@@ -1,0 +1,43 @@
+import { afterEach, expect, test } from "bun:test"
+import { chmodSync, mkdirSync } from "node:fs"
+import { join } from "node:path"
+import { systemIds } from "../../src/base/clock.ts"
+import { planUndo, undo } from "../../src/engine/undo.ts"
+import { type PlanRoom, planRoom } from "../support/plan-room.ts"
+
+let room: PlanRoom
+afterEach(() => room[Symbol.dispose]())
+
+const path = (name: string) => join(room.root, name)
+const sh = (script: string) => ["run_command", { argv: ["sh", "-c", script] }] as const
+
+test("undoing gives directories back, empty ones and their modes included", async () => {
+  room = planRoom({ files: { "d/a.txt": "a\n", f: "f\n", "gone/x": "x\n" } })
+  mkdirSync(path("empty"), { mode: 0o711 })
+  chmodSync(path("d"), 0o750)
+  const list = () =>
+    Bun.spawnSync(["find", ".", "-path", "./.agent", "-prune", "-o", "-printf", "%p %y %m %l\\n"], {
+      cwd: room.root,
+    })
+      .stdout.toString()
+      .split("\n")
+      .sort()
+  const before = list()
+  await room.run([
+    sh("rmdir empty; chmod 700 d; mkdir -p new/deep; rm -r gone; ln -s d gone; rm f; mkdir f; echo x > f/x"),
+  ])
+  const { checkpoints, store, log, workspace } = room
+  const { sessionId } = log
+  const { artifacts } = store
+  const parts = { sessionId, checkpoints, artifacts, ids: systemIds, workspace, others: [] }
+  const { blocked, foreign, restored, removed } = await undo(
+    parts,
+    await planUndo(parts, room.events()),
+    new Map(),
+    work => room.log.whileOwned(work),
+  )
+  expect({ blocked, foreign }).toEqual({ blocked: [], foreign: [] })
+  expect(list()).toEqual(before)
+  expect(restored).toEqual(["d/", "empty/", "f", "gone/", "gone/x"])
+  expect(removed).toEqual(["f/", "f/x", "gone", "new/", "new/deep/"])
+})
