@@ -23,6 +23,8 @@ export interface FoundValues extends Findings {
 /** Further ones are replaced where the rules find them, and nowhere else: memory and time stay bounded. */
 const valuesMax = 200
 const valueBytesMax = 2048
+/** Values that were looked at: most secrets of a text are the same few. */
+const judgedMax = 1_000
 
 /** `known` are values that an earlier stage has replaced, but for those with decoration inside. */
 export function createFoundValues(known: ValueSet): FoundValues {
@@ -34,6 +36,7 @@ export function createFoundValues(known: ValueSet): FoundValues {
   let noted: { readonly source: Uint8Array; readonly text: ReadableText } | null = null
   const found: Spelling[] = []
   const seen = new Set<string>()
+  const judged = new Set<string>()
   const current = () => {
     if (hasNew) values = valueSetOf([...known.spellings, ...found])
     hasNew = false
@@ -41,6 +44,10 @@ export function createFoundValues(known: ValueSet): FoundValues {
   }
   return {
     add: (kind, value, from) => {
+      if (count >= valuesMax || value.length > valueBytesMax * 10) return
+      const written = Buffer.from(value.buffer, value.byteOffset, value.length).toString("latin1")
+      if (judged.has(written)) return
+      if (judged.size < judgedMax) judged.add(written)
       for (const form of formsOf(kind, value)) {
         if (count >= valuesMax) return
         const fresh = spellingsOf([form]).filter(text => !seen.has(text))
