@@ -27,5 +27,5 @@ export function storageSection() {
         ),
     })
     .prefault({})
-    .describe("Limits of everything that is kept.")
+    .describe("Limits of everything that is kept; `acode storage show` says what takes how much.")
 }

@@ -9,7 +9,7 @@ import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 export function makeRoom(checkpoints: Checkpoints, store: Store, bytesWanted: number): void {
   unlessImpossible(() => {
     const ages = store.upkeep.ages("checkpoint", checkpoints.ids())
-    checkpoints.collect(oldestFirst(ages, neededBy(store)), { bytesWanted, isDryRun: false })
+    checkpoints.collect(oldestFirst(ages, neededBy(store)), bytesWanted)
   })
 }
 
@@ -33,7 +33,7 @@ export function neededBy({ sessions, log }: Store): ReadonlySet<string> {
 }
 
 /** What was kept before the calls of a session. */
-function* checkpointsOf(log: Store["log"], sessionId: string): Generator<string> {
+export function* checkpointsOf(log: Store["log"], sessionId: string): Generator<string> {
   for (const event of log.each(sessionId)) {
     const checkpointId = dataOf(ToolCallStarted, event)?.checkpointId
     if (checkpointId != null) yield checkpointId

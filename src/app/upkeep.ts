@@ -45,7 +45,7 @@ export async function tidyUp(wiring: Wiring, notice: (text: string) => void): Pr
 }
 
 /** Directories may be without the permission to be emptied: they came from a command. */
-function removeTree(path: string): number {
+export function removeTree(path: string): number {
   const bytes = bytesAt(path)
   open(path)
   rmSync(path, { recursive: true, force: true })
@@ -94,7 +94,7 @@ function freeOldest({ wiring, checkpoints, store }: FreeingParts, ages: Ages, by
 
 function collectUntil(checkpoints: Checkpoints, candidates: readonly string[], bytesWanted: number): number {
   if (candidates.length === 0 || bytesWanted <= 0) return 0
-  return checkpoints.collect(candidates, { bytesWanted, isDryRun: false }).freedBytes
+  return checkpoints.collect(candidates, bytesWanted).freedBytes
 }
 
 function open(path: string): void {
@@ -106,5 +106,5 @@ function open(path: string): void {
 
 function overLimit(usedBytes: number, limitBytes: number): string {
   const [used, limit] = [usedBytes, limitBytes].map(bytes => Math.ceil(bytes / (1024 * 1024)))
-  return `acode keeps ${used} MB for this workspace, more than the ${limit} MB it may (storage.max_total_mb)\n  → acode runs prune`
+  return `acode keeps ${used} MB for this workspace, more than the ${limit} MB it may (storage.max_total_mb)\n  → acode storage free --dry-run`
 }

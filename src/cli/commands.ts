@@ -43,10 +43,12 @@ import { runsStats } from "./runs-stats.ts"
 import { schema } from "./schema.ts"
 import { sessionList } from "./session-list.ts"
 import { sessionLogs } from "./session-logs.ts"
+import { sessionPrune } from "./session-prune.ts"
 import { sessionShow } from "./session-show.ts"
 import { sessionUndo } from "./session-undo.ts"
 import { sessionValidate } from "./session-validate.ts"
 import { status } from "./status.ts"
+import { storageFree, storageShow } from "./storage.ts"
 
 /** Every verb, in the order help shows them. */
 export const cliCommands: readonly CliCommand[] = [
@@ -66,6 +68,7 @@ export const cliCommands: readonly CliCommand[] = [
   sessionLogs,
   sessionUndo,
   sessionValidate,
+  sessionPrune,
   checkpointList,
   checkpointShow,
   checkpointRestore,
@@ -87,6 +90,8 @@ export const cliCommands: readonly CliCommand[] = [
   runsPrune,
   runsStats,
   auditVerify,
+  storageShow,
+  storageFree,
   modelsList,
   modelsProbe,
   policyCheck,

@@ -1,20 +1,14 @@
 import { Failure } from "../domain/failure.ts"
 import { defineCommand } from "./definition.ts"
 import { bytesText } from "./format.ts"
-import { reportDistrust, trustClockFlag } from "./trust-clock.ts"
+import { ageFlag, reportDistrust, trustClockFlag } from "./trust-clock.ts"
 
 export const runsPrune = defineCommand({
   name: "runs prune",
   summary: "remove old executions; a signed tombstone stays, so the history still verifies",
   arguments: [],
   flags: {
-    "older-than": {
-      kind: "duration",
-      value: "AGE",
-      summary: "such as 30d; without it the configured retention",
-      minMs: 0,
-      maxMs: 36_525 * 86_400_000,
-    },
+    "older-than": ageFlag,
     "trust-clock": trustClockFlag,
     "run-id": { kind: "id", of: "run", value: "ID", summary: "the executions of one invocation of acode" },
   },

@@ -8,6 +8,14 @@ export const trustClockFlag = {
   summary: "count from the clock of this machine, also where it ran ahead of what acode saw pass",
 } as const
 
+export const ageFlag = {
+  kind: "duration",
+  value: "AGE",
+  summary: "such as 30d; without it the configured retention",
+  minMs: 0,
+  maxMs: 36_525 * 86_400_000,
+} as const
+
 const dayMs = 24 * 3_600_000
 
 /** Says from when an age was counted, where that is not what the clock says. */

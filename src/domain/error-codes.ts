@@ -96,7 +96,8 @@ export const errorCodes: readonly ErrorCode[] = [
   {
     code: "ACODE-DB-004",
     meaning: "There is no space left to record what happens.",
-    action: "Free disk space; `acode runs prune` removes old executions. Nothing recorded so far is lost.",
+    action:
+      "Free disk space; `acode storage free` removes the oldest of what acode keeps. Nothing recorded so far is lost.",
   },
   {
     code: "ACODE-DB-005",

@@ -49,6 +49,19 @@ export function driveSession(parts: SessionLogParts, sessionId: string): DrivenS
   }
 }
 
+/** Holds the workspace without a session, to change only what is kept of it. Refused while a session is driven. */
+export function holdWorkspace(parts: Omit<SessionLogParts, "log">): Disposable {
+  const workspace = acquire(parts, workspaceLease)
+  const beat = setInterval(() => renew(parts.leases, [workspace]), heartbeatMs)
+  beat.unref()
+  return {
+    [Symbol.dispose]: () => {
+      clearInterval(beat)
+      parts.leases.release(workspace)
+    },
+  }
+}
+
 /**
  * Returns the digest of the tree for the end of a session; null when a person stops acode and reading the tree takes
  * longer than they would wait.
@@ -71,7 +84,7 @@ function renew(leases: Leases, held: readonly Lease[]): void {
   }
 }
 
-function acquire({ leases, owner }: SessionLogParts, stream: string, held?: Lease): Lease {
+function acquire({ leases, owner }: Omit<SessionLogParts, "log">, stream: string, held?: Lease): Lease {
   const lease = leases.acquire(stream, owner)
   if (lease !== null) return lease
   if (held !== undefined) leases.release(held)

@@ -129,6 +129,7 @@ export interface ExecutionPruning {
   readonly runId?: string
   /** Those that began before this position of the log. */
   readonly beforePosition?: number
+  readonly ids?: ReadonlySet<string>
 }
 
 export interface ExecutionFilter {

@@ -39,7 +39,8 @@ export function pruneExecutions(
     db
       .query<{ stream: string }, (string | number)[]>(`SELECT stream FROM executions WHERE ${where}`)
       .all(...used.map(([, value]) => value))
-      .map(row => row.stream),
+      .map(row => row.stream)
+      .filter(stream => filter.ids?.has(stream) ?? true),
   )
 }
 

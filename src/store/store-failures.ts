@@ -100,7 +100,7 @@ const table: readonly Mapping[] = [
     kind: "general",
     code: "ACODE-DB-004",
     message: "there is no space left to record this",
-    hint: "free some disk space; `acode runs prune --older-than 30d` helps. Nothing recorded so far is lost",
+    hint: "free some disk space; `acode storage free --to 0 --dry-run` shows what acode could. Nothing recorded so far is lost",
   },
   {
     codes: /^(SQLITE_READONLY|SQLITE_PERM|EROFS|EACCES|EPERM)/,

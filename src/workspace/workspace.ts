@@ -158,7 +158,8 @@ function checkpointsOf(parts: CheckpointParts): Checkpoints {
     },
     lastBeatMs: () => lstatSync(join(store.directory, "alive"), { throwIfNoEntry: false })?.ctimeMs ?? null,
     ids: () => store.ids(),
-    collect: (candidates, request) => store.collect(candidates, request),
+    collect: (candidates, bytesWanted) => store.collect(candidates, bytesWanted),
+    freedBy: groups => store.freedBy(groups),
     sweep: () => store.sweep(),
   }
 }

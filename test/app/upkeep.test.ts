@@ -134,7 +134,7 @@ describe("the end of a session", () => {
     await runPlan(large("3"))
     expect(kept()).not.toContain(first ?? "")
     writeFileSync(agent("ballast"), Buffer.alloc(2_000_000, 1))
-    expect(await runPlan()).toContain("acode runs prune")
+    expect(await runPlan()).toContain("acode storage free --dry-run")
     expect(kept()).toHaveLength(1)
   })
 })

@@ -89,7 +89,7 @@ function deepTree(root: string): void {
 
 describe("a full disk", () => {
   testWhere(mountSkip())(
-    "lets everything be read, is told by whatever writes, and nothing recorded is lost",
+    "lets everything be read, is told by whatever writes, and can be freed of the oldest copies",
     async () => {
       const disk = join(room.workspace.outside, "disk")
       mkdirSync(disk)
@@ -99,7 +99,12 @@ describe("a full disk", () => {
       expect(reading).toHaveLength(8)
       for (const { line, exitCode, stderr } of reading)
         expect([line, exitCode, stderr]).toEqual([line, 0, ""])
-      const writing = ends.filter(({ line }) => /^(exec|plan approve|config set)/.test(line))
+      const freeing = ends.filter(({ line }) => /^(storage free|exec -- sh)/.test(line))
+      expect(freeing.map(({ exitCode, stderr }) => [exitCode, stderr])).toEqual([
+        [0, ""],
+        [0, ""],
+      ])
+      const writing = ends.filter(({ line }) => /^(exec -- true|plan approve|config set)/.test(line))
       expect(writing).toHaveLength(3)
       for (const end of writing) expectExplained(end, "ACODE-(DB-004|FS-010)")
     },
@@ -120,10 +125,11 @@ async function onFullDisk(disk: string): Promise<readonly Ended[]> {
   const told = (line: string) =>
     `"$ACODE" ${line} >/dev/null 2>"$REPORT.err"; echo "{\\"line\\":\\"${line.split(" $")[0]}\\",\\"exitCode\\":$?}" >> "$REPORT"; tr '\\n' '~' < "$REPORT.err" >> "$REPORT"; echo >> "$REPORT"`
   const script = [
-    `mkdir "$DISK/ws" && cd "$DISK/ws" && echo one > a.txt || exit 1`,
+    `mkdir "$DISK/ws" && cd "$DISK/ws" && seq 1 200000 > b.txt || exit 1`,
     `"$ACODE" exec -- true && "$ACODE" plan approve "$PLAN" >/dev/null && "$ACODE" plan run "$PLAN" >/dev/null || exit 2`,
     `dd if=/dev/zero of="$DISK/fill" bs=1k 2>/dev/null`,
     ...[...reading, "exec -- true", `plan approve $PLAN`, "config set execution.max_concurrent 3"].map(told),
+    ...["storage free --to 500KB", "exec -- sh"].map(told),
     `rm "$DISK/fill"`,
     ...reading.map(told),
   ].join("\n")

@@ -1,10 +1,13 @@
+import { Database } from "bun:sqlite"
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { statSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { event, startSession } from "../store/support/session-events.ts"
 import { runOne } from "../store/support/store-fixture.ts"
 import { type AcodeRun, runAcode } from "../support/acode.ts"
 import { check } from "../support/checker.ts"
 import { fixedClock } from "../support/fixed-clock.ts"
+import { planText } from "../support/plan-workspace.ts"
 import { openTempStore } from "../support/temp-store.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
@@ -48,3 +51,151 @@ describe("acode runs prune", () => {
     expect([trusting.stdout, trusting.stderr]).toEqual([expect.stringMatching(/^3 executions removed/), ""])
   })
 })
+
+/** A plan run that changes a file. Gives its session. */
+async function session(content: string): Promise<string> {
+  const plan = join(workspace.outside, "plan.json")
+  writeFileSync(plan, planText([["write_file", { path: "a.txt", content }]], "p"))
+  expect((await acode("plan", "approve", plan)).exitCode).toBe(0)
+  const { exitCode, stdout, stderr } = await acode("plan", "run", plan, "--json")
+  expect([exitCode, stderr]).toEqual([0, ""])
+  return (JSON.parse(stdout) as { session_id: string }).session_id
+}
+
+const agent = (...names: string[]) => join(workspace.root, ".agent", ...names)
+
+/** As the file system counts. */
+function du(path: string): number {
+  const { stdout } = Bun.spawnSync(["du", "-s", "-B1", path])
+  return Number(stdout.toString().split("\t")[0])
+}
+
+const sessions = async () =>
+  (JSON.parse((await acode("session", "list", "--json")).stdout) as { id: string }[]).map(({ id }) => id)
+
+describe("acode storage show", () => {
+  test("counts everything below the state directory as du does", async () => {
+    const empty = JSON.parse((await acode("storage", "show", "--json")).stdout) as Shown
+    expect([empty.usedBytes, empty.limitBytes]).toEqual([0, 4096 * 1024 * 1024])
+    await session("one")
+    await acode("exec", "--", "sh", "-c", "seq 1 50000")
+    mkdirSync(agent("quarantine/exe_1"), { recursive: true })
+    writeFileSync(agent("quarantine/exe_1/.npmrc"), "x".repeat(10_000))
+    writeFileSync(agent("artifacts/ab.tmp~"), "x".repeat(20_000))
+    const { exitCode, stdout } = await acode("storage", "show", "--json")
+    const shown = JSON.parse(stdout) as Shown
+    expect([exitCode, shown.usedBytes, shown.directory]).toEqual([0, du(agent()), agent()])
+    const bytes = Object.fromEntries(shown.parts.map(part => [part.id, part.bytes]))
+    expect(bytes).toMatchObject({
+      checkpoints: du(agent("checkpoints")),
+      quarantine: du(agent("quarantine")),
+      artifacts: du(agent("artifacts")) - du(agent("artifacts/ab.tmp~")),
+      temporary: du(agent("artifacts/ab.tmp~")),
+      database: du(agent("workspace.db")),
+    })
+    expect((await acode("storage", "show")).stdout).toContain("storage.max_total_mb")
+  })
+})
+
+interface Shown {
+  readonly directory: string
+  readonly usedBytes: number
+  readonly limitBytes: number
+  readonly parts: readonly { readonly id: string; readonly bytes: number }[]
+}
+
+describe("acode storage free", () => {
+  test("removes the oldest first, says what it costs, and leaves a history that verifies", async () => {
+    const large = (letter: string) => letter.repeat(400_000)
+    workspace.write("a.txt", large("0"))
+    const [first, second, third] = [
+      await session(large("1")),
+      await session(large("2")),
+      await session(large("3")),
+    ]
+    executions(0, 30)
+    const before = du(agent())
+    const target = before - 300_000
+    const planned = await acode("storage", "free", "--to", String(target), "--dry-run", "--json")
+    expect(du(agent())).toBe(before)
+    const { exitCode, stdout } = await acode("storage", "free", "--to", String(target), "--json")
+    const freed = JSON.parse(stdout) as Freed
+    expect([exitCode, freed.removed]).toEqual([0, (JSON.parse(planned.stdout) as Freed).removed])
+    expect(freed.removed[0]).toMatchObject({ kind: "copies", id: first, undoLost: [first] })
+    expect(freed.removed.some(({ id }) => id === third)).toBe(false)
+    expect(du(agent())).toBeLessThanOrEqual(target)
+    expect((await acode("session", "undo", third)).exitCode).toBe(0)
+    expect((await acode("session", "undo", second)).exitCode).toBe(0)
+    expect((await acode("session", "undo", first)).exitCode).not.toBe(0)
+    expect((await acode("audit", "verify")).exitCode).toBe(0)
+    expect(await check(workspace)).toEqual([])
+  })
+
+  test("can remove all that has ended, and says so when that is not enough", async () => {
+    await session("one")
+    executions(0, 30)
+    const { exitCode, stdout, stderr } = await acode("storage", "free", "--to", "0")
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("acode storage show")])
+    expect(stdout).toContain("can no longer be undone")
+    expect([await sessions(), readdirSync(agent("checkpoints/manifests"))]).toEqual([[], []])
+    expect((await acode("audit", "verify")).exitCode).toBe(0)
+    expect(await check(workspace)).toEqual([])
+    expect((await acode("storage", "free", "--to", "lots")).exitCode).toBe(2)
+  })
+})
+
+interface Freed {
+  readonly removed: readonly { readonly kind: string; readonly id: string }[]
+}
+
+describe("acode session prune", () => {
+  test("removes what is old, with a tombstone, and keeps what is young, new or still of use", async () => {
+    const old = [agedSession(40, "finished"), agedSession(39, "finished"), agedSession(38, "asking")]
+    const young = await session("one")
+    const plan = ["session", "prune", "--older-than", "30d"]
+    const dry = await acode(...plan, "--dry-run", "--json")
+    expect(JSON.parse(dry.stdout)).toMatchObject({
+      removed: [{ id: old[1] }, { id: old[0] }],
+      left: [{ id: old[2], reason: "it waits for an answer" }],
+    })
+    expect(await sessions()).toHaveLength(4)
+    expect((await acode(...plan, "--keep", "3")).exitCode).toBe(0)
+    expect(await sessions()).toEqual([young, old[2] ?? "", old[1] ?? ""])
+    expect((await acode(...plan)).exitCode).toBe(0)
+    expect((await acode(...plan, "--force")).exitCode).toBe(0)
+    expect(await sessions()).toEqual([young])
+    using db = new Database(agent("workspace.db"))
+    const tombstones = db
+      .query<{ data: string }, []>("SELECT data FROM events WHERE stream LIKE 'prn_%'")
+      .all()
+    const named = tombstones.flatMap(({ data }) =>
+      (JSON.parse(data) as { streams: { stream: string }[] }).streams.map(({ stream }) => stream),
+    )
+    expect(named).toEqual(expect.arrayContaining(old))
+    expect(db.query("SELECT 1 FROM events WHERE stream = ?").get(old[0] ?? "")).toBeNull()
+    expect((await acode("audit", "verify")).exitCode).toBe(0)
+    expect((await acode("session", "show", old[0] ?? "")).exitCode).toBe(2)
+    expect(await check(workspace)).toEqual([])
+  })
+
+  test("keeps what can still be undone unless it is forced, and then takes its copies too", async () => {
+    const id = await session("one")
+    const plan = ["session", "prune", "--older-than", "0s"]
+    expect((await acode(...plan)).stdout).toContain("it can still be undone")
+    expect(await sessions()).toEqual([id])
+    expect((await acode(...plan, "--force")).exitCode).toBe(0)
+    expect([await sessions(), readdirSync(agent("checkpoints/manifests"))]).toEqual([[], []])
+    expect(readFileSync(join(workspace.root, "a.txt"), "utf8")).toBe("one")
+    expect(await check(workspace)).toEqual([])
+  })
+})
+
+/** A session of so many days ago, as an acode of then recorded it. */
+function agedSession(daysAgo: number, end: "finished" | "asking"): string {
+  using store = openTempStore(workspace, { clock: fixedClock(Date.now() - daysAgo * dayMs) })
+  const writer = startSession(store, { lane: "agent", planId: null, planHash: null })
+  if (end === "finished") writer.append(event.sessionFinished())
+  else writer.append(event.approvalRequested(`apr_${daysAgo}`, writer.id), event.sessionRested())
+  store.leases.release({ stream: writer.id, epoch: 1 })
+  return writer.id
+}

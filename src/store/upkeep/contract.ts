@@ -11,6 +11,10 @@ export interface Upkeep {
    * `ObservedTime.nowMs`. An event stamped by a clock that was wrong is as old as what stands around it.
    */
   firstPositionWithin(ageMs: number): number
+  /** The position of the last event that has this time or an earlier one. */
+  positionAt(timeMs: number): number
+  /** What the history of each session and of each execution outside of one takes, those that run left out. */
+  records(): readonly RecordUse[]
   /**
    * How long each of these has been kept here, in observed time. Those that are new begin now, and those that are no
    * longer named are forgotten.
@@ -25,6 +29,15 @@ export interface Upkeep {
   sweep(): void
   /** Gives the file system back what removed rows have left in the database file. Returns the bytes. */
   shrink(): number
+}
+
+export interface RecordUse {
+  readonly kind: "session" | "execution"
+  readonly id: string
+  /** Of its last event. */
+  readonly position: number
+  /** About, with the artifacts that it names. */
+  readonly bytes: number
 }
 
 export type KeptKind = "checkpoint" | "quarantine"

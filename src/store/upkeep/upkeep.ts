@@ -5,6 +5,7 @@ import { type Connection, guarded } from "../database.ts"
 import { bootOnly } from "../process-identity.ts"
 import type { KeptKind, ObservedTime, Upkeep } from "./contract.ts"
 import { afterReading, firstRecord, observedTime, type TimeRecord, trusting } from "./observed-time.ts"
+import { recordUses } from "./record-use.ts"
 import { pruneSessions, type SessionPruneParts } from "./session-prune.ts"
 import { shrinkDatabase } from "./shrink.ts"
 
@@ -26,6 +27,8 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
       const { nowMs } = observe(parts)
       return connection.snapshot(() => firstWithin(parts, nowMs - ageMs, nowMs))
     },
+    positionAt: timeMs => connection.snapshot(() => positionAt(parts, timeMs)),
+    records: () => connection.snapshot(() => recordUses(connection, parts.artifactsDirectory)),
     ages: (kind, names) => connection.transaction("kept", () => agesOf(parts, kind, names)),
     pruneSessions: (ids, reason) => pruneSessions(parts, ids, reason),
     sweep: () =>
@@ -101,6 +104,16 @@ function firstWithin({ connection }: UpkeepParts, fromMs: number, toMs: number):
     )
     .get(toIso(fromMs), toIso(toMs))
   return Math.min(found?.first ?? Number.MAX_SAFE_INTEGER, (found?.last ?? 0) + 1)
+}
+
+function positionAt({ connection }: UpkeepParts, timeMs: number): number {
+  return (
+    connection.db
+      .query<{ position: number | null }, [string]>(
+        "SELECT max(position) AS position FROM events WHERE at <= ?",
+      )
+      .get(toIso(timeMs))?.position ?? 0
+  )
 }
 
 function agesOf(parts: UpkeepParts, kind: KeptKind, names: readonly string[]): ReadonlyMap<string, number> {

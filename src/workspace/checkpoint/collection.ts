@@ -27,49 +27,66 @@ export function planCollection(
   const damaged = [...kept.manifests].flatMap(([id, manifest]) => (manifest === null ? [id] : []))
   const isStuck = damaged.some(id => !candidates.includes(id))
   if (isStuck && Number.isFinite(bytesWanted)) return { removed: [], referenced: null, freedBytes: 0 }
-  const uses = usesOf(kept.manifests.values())
-  const dependents = dependentsOf(kept.manifests.values())
-  const removed = new Set<string>()
-  const chosen = new Set<string>()
-  let freedBytes = 0
-  const remove = (id: string): void => {
-    removed.add(id)
-    const manifest = kept.manifests.get(id) ?? null
-    for (const content of contentsOf(manifest)) {
-      const left = (uses.get(content) ?? 0) - 1
-      uses.set(content, left)
-      if (left === 0) freedBytes += kept.sizeOf(content)
-    }
-    const base = manifest?.base ?? null
-    if (base === null) return
-    const left = (dependents.get(base) ?? 0) - 1
-    dependents.set(base, left)
-    if (left === 0 && chosen.has(base) && !removed.has(base)) remove(base)
-  }
+  const removal = new Removal(kept)
   for (const id of [...damaged.filter(id => candidates.includes(id)), ...candidates]) {
-    if (freedBytes >= bytesWanted) break
-    if (!kept.manifests.has(id) || removed.has(id)) continue
-    chosen.add(id)
-    if ((dependents.get(id) ?? 0) === 0) remove(id)
+    if (removal.freedBytes >= bytesWanted) break
+    removal.choose(id)
   }
-  if (isStuck) return { removed: [...removed], referenced: null, freedBytes: 0 }
-  const referenced = new Set([...uses].flatMap(([content, count]) => (count > 0 ? [content] : [])))
-  return { removed: [...removed], referenced, freedBytes }
+  const removed = [...removal.removed]
+  if (isStuck) return { removed, referenced: null, freedBytes: 0 }
+  return { removed, referenced: removal.referenced(), freedBytes: removal.freedBytes }
 }
 
-/** How many checkpoints name each content in their own lines. */
-function usesOf(manifests: Iterable<Manifest | null>): Map<string, number> {
-  const uses = new Map<string, number>()
-  for (const manifest of manifests)
-    for (const content of contentsOf(manifest)) uses.set(content, (uses.get(content) ?? 0) + 1)
-  return uses
+/** What each group frees when they go one after the other. */
+export function freedByGroup(kept: Kept, groups: readonly (readonly string[])[]): readonly number[] {
+  const removal = new Removal(kept)
+  return groups.map(group => {
+    const before = removal.freedBytes
+    for (const id of group) removal.choose(id)
+    return removal.freedBytes - before
+  })
 }
 
-function dependentsOf(manifests: Iterable<Manifest | null>): Map<string, number> {
-  const dependents = new Map<string, number>()
-  for (const manifest of manifests)
-    if (manifest?.base != null) dependents.set(manifest.base, (dependents.get(manifest.base) ?? 0) + 1)
-  return dependents
+/** Counts who needs what while one checkpoint after the other goes. */
+class Removal {
+  readonly removed = new Set<string>()
+  freedBytes = 0
+  private readonly chosen = new Set<string>()
+  /** How many checkpoints name each content in their own lines. */
+  private readonly uses = new Map<string, number>()
+  private readonly dependents = new Map<string, number>()
+
+  constructor(private readonly kept: Kept) {
+    for (const manifest of kept.manifests.values()) {
+      for (const content of contentsOf(manifest)) add(this.uses, content, 1)
+      if (manifest?.base != null) add(this.dependents, manifest.base, 1)
+    }
+  }
+
+  choose(id: string): void {
+    if (!this.kept.manifests.has(id) || this.removed.has(id)) return
+    this.chosen.add(id)
+    if ((this.dependents.get(id) ?? 0) === 0) this.remove(id)
+  }
+
+  referenced(): ReadonlySet<string> {
+    return new Set([...this.uses].flatMap(([content, count]) => (count > 0 ? [content] : [])))
+  }
+
+  private remove(id: string): void {
+    this.removed.add(id)
+    const manifest = this.kept.manifests.get(id) ?? null
+    for (const content of contentsOf(manifest))
+      if (add(this.uses, content, -1) === 0) this.freedBytes += this.kept.sizeOf(content)
+    const base = manifest?.base ?? null
+    if (base !== null && add(this.dependents, base, -1) === 0 && this.chosen.has(base)) this.remove(base)
+  }
+}
+
+function add(counts: Map<string, number>, key: string, change: 1 | -1): number {
+  const count = (counts.get(key) ?? 0) + change
+  counts.set(key, count)
+  return count
 }
 
 function contentsOf(manifest: Manifest | null): ReadonlySet<string> {

@@ -42,9 +42,11 @@ export interface Checkpoints {
   ids(): readonly string[]
   /**
    * Removes checkpoints in this order, and the contents that only they held: all of them, or until so many bytes are
-   * free. One that another is based on stays as long as that one. `isDryRun` says what it would do.
+   * free. One that another is based on stays as long as that one.
    */
-  collect(candidates: readonly string[], request?: CollectionRequest): CollectedCheckpoints
+  collect(candidates: readonly string[], bytesWanted?: number): CollectedCheckpoints
+  /** What each group of them would free when they are removed one after the other. */
+  freedBy(groups: readonly (readonly string[])[]): readonly number[]
   /** Removes what was being written when a process died. */
   sweep(): void
 }
@@ -159,11 +161,6 @@ export interface Restored extends RestorePlan {
 export interface PathReason {
   readonly path: string
   readonly reason: string
-}
-
-export interface CollectionRequest {
-  readonly bytesWanted: number
-  readonly isDryRun: boolean
 }
 
 export interface CollectedCheckpoints {

@@ -19,15 +19,9 @@ import { fileFailure, systemFailure } from "../failures.ts"
 import { Pace } from "../pace.ts"
 import { type PinRoot, pin } from "../pin.ts"
 import { digestOf } from "../tree/reader.ts"
-import { planCollection } from "./collection.ts"
+import { freedByGroup, type Kept, planCollection } from "./collection.ts"
 import { CheckpointContents, type ContentSource } from "./contents.ts"
-import type {
-  Checkpoint,
-  CheckpointLimits,
-  CollectedCheckpoints,
-  CollectionRequest,
-  TakeResult,
-} from "./contract.ts"
+import type { Checkpoint, CheckpointLimits, CollectedCheckpoints, TakeResult } from "./contract.ts"
 import { DisplacedFiles } from "./displaced.ts"
 import { readExactEntry } from "./exact-entry.ts"
 import { checkpointOf, inTreeOrder, Manifest, manifestOf } from "./manifest.ts"
@@ -112,14 +106,10 @@ export class CheckpointStore {
   }
 
   /** Removes checkpoints in this order until so many bytes are free, and the contents that only they held. */
-  collect(
-    candidates: readonly string[],
-    { bytesWanted, isDryRun }: CollectionRequest = { bytesWanted: Number.POSITIVE_INFINITY, isDryRun: false },
-  ): CollectedCheckpoints {
-    const manifests = new Map(this.ids().map(id => [id, this.readableManifest(id)]))
-    const kept = { manifests, sizeOf: (sha256: string) => this.contents.sizeOf(sha256) }
-    const { removed, referenced, freedBytes } = planCollection(kept, candidates, bytesWanted)
-    if (isDryRun || removed.length === 0) return { removed, freedBytes }
+  collect(candidates: readonly string[], bytesWanted = Number.POSITIVE_INFINITY): CollectedCheckpoints {
+    if (candidates.length === 0) return { removed: [], freedBytes: 0 }
+    const { removed, referenced, freedBytes } = planCollection(this.kept(), candidates, bytesWanted)
+    if (removed.length === 0) return { removed, freedBytes }
     for (const id of removed) {
       this.displaced.remove(id)
       rmSync(this.pathOf(id), { force: true })
@@ -128,6 +118,16 @@ export class CheckpointStore {
     this.faults.reach("checkpoint.collected")
     this.latest = null
     return { removed, freedBytes: referenced === null ? 0 : this.contents.keepOnly(referenced) }
+  }
+
+  /** What each group would free when they are removed one after the other. */
+  freedBy(groups: readonly (readonly string[])[]): readonly number[] {
+    return groups.length === 0 ? [] : freedByGroup(this.kept(), groups)
+  }
+
+  private kept(): Kept {
+    const manifests = new Map(this.ids().map(id => [id, this.readableManifest(id)]))
+    return { manifests, sizeOf: sha256 => this.contents.sizeOf(sha256) }
   }
 
   /** Removes what was being written when a process died. Nothing refers to it, and nothing else would remove it. */

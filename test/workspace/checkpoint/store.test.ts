@@ -232,10 +232,7 @@ describe("collecting", () => {
     ws.put("a", "new")
     const fresh = new CheckpointStore(ws.directory, roomy, systemClock)
     taken(await fresh.takeTree("two", ws.root, await ws.tree()))
-    expect(fresh.collect(["one"], { bytesWanted: 1, isDryRun: true })).toEqual({
-      removed: ["one"],
-      freedBytes: 3,
-    })
+    expect(fresh.freedBy([["one"], [], ["two"]])).toEqual([3, 0, 7])
     expect(fresh.ids().toSorted()).toEqual(["one", "two"])
     expect(fresh.collect(["one"])).toEqual({ removed: ["one"], freedBytes: 3 })
     expect(ws.contentNames()).toEqual([stored("both"), stored("new")].sort())
@@ -260,11 +257,11 @@ describe("collecting", () => {
       taken(await ws.store.takeFiles(id, ws.root, ["a"]))
     }
     const order = ["two", "one", "three"]
-    expect(ws.store.collect(order, { bytesWanted: 1, isDryRun: false })).toEqual({
+    expect(ws.store.collect(order, 1)).toEqual({
       removed: ["two"],
       freedBytes: 300,
     })
-    expect(ws.store.collect(order, { bytesWanted: 301, isDryRun: false })).toEqual({
+    expect(ws.store.collect(order, 301)).toEqual({
       removed: ["one", "three"],
       freedBytes: 800,
     })
@@ -276,7 +273,7 @@ describe("collecting", () => {
       taken(await ws.store.takeFiles(id, ws.root, ["a"]))
     }
     writeFileSync(join(ws.directory, "manifests/damaged.json"), "")
-    const room = { bytesWanted: 1, isDryRun: false }
+    const room = 1
     expect(ws.store.collect(["old"], room)).toEqual({ removed: [], freedBytes: 0 })
     expect(ws.store.collect(["old"])).toEqual({ removed: ["old"], freedBytes: 0 })
     expect(ws.contentNames()).toEqual([stored("damaged"), stored("old")].sort())
@@ -310,7 +307,7 @@ test("room is made by older ones before a file is left out, and what only they h
     totalBytesMax: 1000,
     makeRoom: (bytes: number) => {
       asked.push(bytes)
-      store.collect(["one"], { bytesWanted: bytes, isDryRun: false })
+      store.collect(["one"], bytes)
     },
   }
   const store: CheckpointStore = new CheckpointStore(ws.directory, limits, systemClock)

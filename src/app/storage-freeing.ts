@@ -1,0 +1,210 @@
+import { lstatSync } from "node:fs"
+import { join } from "node:path"
+import { Failure } from "../domain/failure.ts"
+import { holdWorkspace } from "../engine/session-log.ts"
+import type { Store } from "../store/contract.ts"
+import { isProcessAlive, processIdentity } from "../store/process-identity.ts"
+import type { SessionSummary } from "../store/session/contract.ts"
+import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
+import { toStorageSettings } from "./config-settings.ts"
+import { checkpointsOf, neededBy } from "./kept-copies.ts"
+import { bytesAt, namesIn, storageUse } from "./storage-use.ts"
+import { removeTree, sweepOrphans } from "./upkeep.ts"
+import type { Wiring } from "./wire.ts"
+
+export interface FreeingRequest {
+  /** How much may be left; null for the configured limit. */
+  readonly toBytes: number | null
+  readonly isDryRun: boolean
+}
+
+export interface FreedStorage {
+  readonly beforeBytes: number
+  /** An estimate for a dry run. */
+  readonly afterBytes: number
+  readonly targetBytes: number
+  /** Oldest first. */
+  readonly removed: readonly FreedThing[]
+}
+
+/** One thing that went, and what is lost with it. */
+export interface FreedThing {
+  readonly kind: "copies" | "quarantine" | "execution" | "session"
+  readonly id: string
+  readonly bytes: number
+  /** Sessions that cannot be undone any more. */
+  readonly undoLost: readonly string[]
+}
+
+/** Removes the oldest of everything that is kept until no more than the target is left. */
+export async function freeStorage(wiring: Wiring, request: FreeingRequest): Promise<FreedStorage> {
+  const { totalBytesMax } = toStorageSettings((await wiring.config()).values)
+  const targetBytes = request.toBytes ?? totalBytesMax
+  const use = () => storageUse(wiring.places, totalBytesMax).usedBytes
+  const beforeBytes = use()
+  const nothing = { beforeBytes, afterBytes: beforeBytes, targetBytes, removed: [] }
+  const found = await wiring.existingStore()
+  if (found === null) return nothing
+  const { checkpoints } = await wiring.workspace()
+  if (request.isDryRun) {
+    const removed = enough(thingsOf({ wiring, store: found, checkpoints }), beforeBytes - targetBytes)
+    return { ...nothing, removed, afterBytes: Math.max(0, beforeBytes - sumOf(removed)) }
+  }
+  const removed = [...(await roomToWrite({ wiring, store: found, checkpoints }))]
+  const parts = { wiring, store: await wiring.store(), checkpoints }
+  using _ = holdWorkspace({ leases: parts.store.leases, owner: processIdentity() })
+  await sweepOrphans(wiring)
+  // Sizes are estimates until the file system has given the room back, so it is looked at again after each round.
+  for (let round = 0; round < roundsMax && use() > targetBytes; round++) {
+    const gone = remove(parts, enough(thingsOf(parts), use() - targetBytes))
+    if (gone.length === 0) break
+    removed.push(...gone)
+  }
+  parts.store.anchor()
+  return { beforeBytes, afterBytes: use(), targetBytes, removed }
+}
+
+/**
+ * On a full disk nothing can be written, not even who holds the workspace; but then nobody can begin to work in it
+ * either. So the oldest files go without that, where nobody works already.
+ */
+async function roomToWrite(parts: Parts): Promise<readonly FreedThing[]> {
+  try {
+    using _ = holdWorkspace({ leases: (await parts.wiring.store()).leases, owner: processIdentity() })
+    return []
+  } catch (error) {
+    if (!(error instanceof Failure && error.report.code === "ACODE-DB-004")) throw error
+    if (parts.store.sessions.list({}).some(isDriven)) throw error
+    const files = thingsOf(parts).filter(({ kind }) => kind === "copies" || kind === "quarantine")
+    const removed = removeFiles(parts, enough(files, roomBytes))
+    if (removed.length === 0) throw error
+    return removed
+  }
+}
+
+/** Enough for the files that SQLite needs beside the database. */
+const roomBytes = 4 * 1024 * 1024
+
+function isDriven({ exitCode, owner }: SessionSummary): boolean {
+  return exitCode === null && isProcessAlive(owner)
+}
+
+const roundsMax = 20
+
+interface Parts {
+  readonly wiring: Wiring
+  readonly store: Store
+  readonly checkpoints: Checkpoints
+}
+
+/** A thing at its place in the log. */
+interface Placed {
+  readonly position: number
+  readonly thing: FreedThing
+  /** For copies: the checkpoints. */
+  readonly checkpoints: readonly string[]
+}
+
+/** Everything that can go, oldest first by the log; nothing of a session that has not ended. */
+function thingsOf(parts: Parts): readonly FreedThing[] {
+  const { store, checkpoints } = parts
+  const sessions = store.sessions.list({}).filter(({ endedAt }) => endedAt !== null)
+  const ended = new Set(sessions.map(({ id }) => id))
+  const records = store.upkeep.records().filter(({ kind, id }) => kind === "execution" || ended.has(id))
+  const positions = new Map(records.map(({ id, position }) => [id, position]))
+  const placed = [
+    // Half a position later: a session's copies go before the session itself.
+    ...records.map(({ position, ...thing }) => placedAt(position + 0.5, { ...thing, undoLost: [] })),
+    ...quarantined(parts, positions),
+    ...copies(parts, sessions, positions),
+  ].toSorted((a, b) => a.position - b.position)
+  const freed = checkpoints.freedBy(placed.map(each => each.checkpoints))
+  return placed.map(({ thing }, index) => ({ ...thing, bytes: thing.bytes + (freed[index] ?? 0) }))
+}
+
+function placedAt(position: number, thing: FreedThing, checkpoints: readonly string[] = []): Placed {
+  return { position, thing, checkpoints }
+}
+
+function quarantined({ wiring, store }: Parts, positions: ReadonlyMap<string, number>): readonly Placed[] {
+  const { quarantineDirectory } = wiring.places
+  return namesIn(quarantineDirectory).map(name => {
+    const path = join(quarantineDirectory, name)
+    const position = positions.get(name) ?? store.upkeep.positionAt(writtenMs(path))
+    return placedAt(position, { kind: "quarantine", id: name, bytes: bytesAt(path), undoLost: [] })
+  })
+}
+
+/** The copies of each session as one thing, and each of the others on its own. */
+function copies(
+  { wiring, store, checkpoints }: Parts,
+  sessions: readonly SessionSummary[],
+  positions: ReadonlyMap<string, number>,
+): readonly Placed[] {
+  const left = new Set(checkpoints.ids())
+  for (const id of neededBy(store)) left.delete(id)
+  const ofSessions = sessions.flatMap(({ id, undoneAt }) => {
+    const own = [...checkpointsOf(store.log, id)].filter(copy => left.delete(copy))
+    const undoLost = undoneAt === null ? [id] : []
+    const thing: FreedThing = { kind: "copies", id, bytes: 0, undoLost }
+    return own.length === 0 ? [] : [placedAt(positions.get(id) ?? 0, thing, own)]
+  })
+  const others = [...left].map(id => {
+    const path = join(wiring.places.checkpointsDirectory, "manifests", `${id}.json`)
+    const thing: FreedThing = { kind: "copies", id, bytes: bytesAt(path), undoLost: [] }
+    return placedAt(store.upkeep.positionAt(writtenMs(path)), thing, [id])
+  })
+  return [...ofSessions, ...others]
+}
+
+/** Returns those that are really gone. */
+function remove(parts: Parts, things: readonly FreedThing[]): readonly FreedThing[] {
+  const { store } = parts
+  // Files first: they need no room to be removed, which the history does.
+  const files = removeFiles(parts, things)
+  const idsOf = (kind: FreedThing["kind"]) => things.flatMap(thing => (thing.kind === kind ? [thing.id] : []))
+  const executions = new Set(idsOf("execution"))
+  const pruned = new Set([
+    ...(executions.size === 0 ? [] : store.executions.prune({ ids: executions }, "storage free")),
+    ...store.upkeep.pruneSessions(idsOf("session"), "storage free"),
+  ])
+  if (pruned.size > 0) store.upkeep.shrink()
+  const isPruned = ({ kind, id }: FreedThing) =>
+    (kind === "session" || kind === "execution") && pruned.has(id)
+  return [...files, ...things.filter(isPruned)]
+}
+
+function removeFiles(
+  { wiring, store, checkpoints }: Parts,
+  things: readonly FreedThing[],
+): readonly FreedThing[] {
+  const copiesOf = ({ id }: FreedThing) => [
+    id,
+    ...(id.startsWith("ses_") ? checkpointsOf(store.log, id) : []),
+  ]
+  const asked = things.filter(({ kind }) => kind === "copies")
+  const gone = new Set(checkpoints.collect(asked.flatMap(copiesOf)).removed)
+  const quarantine = things.filter(({ kind }) => kind === "quarantine")
+  for (const { id } of quarantine) removeTree(join(wiring.places.quarantineDirectory, id))
+  return [...asked.filter(thing => copiesOf(thing).some(id => gone.has(id))), ...quarantine]
+}
+
+/** The first of them that are so much together. */
+function enough(things: readonly FreedThing[], bytesWanted: number): readonly FreedThing[] {
+  const chosen: FreedThing[] = []
+  let bytes = 0
+  for (const thing of things) {
+    if (bytes >= bytesWanted) break
+    chosen.push(thing)
+    bytes += thing.bytes
+  }
+  return chosen
+}
+
+function sumOf(things: readonly FreedThing[]): number {
+  return things.reduce((sum, { bytes }) => sum + bytes, 0)
+}
+
+function writtenMs(path: string): number {
+  return lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}

@@ -1,0 +1,113 @@
+import type { FreedStorage, FreedThing } from "../app/storage-freeing.ts"
+import type { StoragePart } from "../app/storage-use.ts"
+import { Failure } from "../domain/failure.ts"
+import { defineCommand } from "./definition.ts"
+import { bytesText, shortId } from "./format.ts"
+import type { Output } from "./output.ts"
+
+export const storageShow = defineCommand({
+  name: "storage show",
+  summary: "what acode keeps for this workspace, and how much of the disk it takes",
+  arguments: [],
+  flags: {},
+  examples: [
+    { line: "acode storage show", note: "what takes how much" },
+    { line: "acode storage show --json", note: "in bytes" },
+  ],
+  run: async (_, { service, output, globals }) => {
+    const use = await (await service()).storage()
+    if (globals.json) output.json(use)
+    for (const part of use.parts) output.line(partLine(part))
+    output.line(
+      `${"total".padEnd(12)} ${bytesText(use.usedBytes).padStart(10)}  of ${bytesText(use.limitBytes)} (storage.max_total_mb)`,
+    )
+    output.line(output.dim(use.directory))
+    if (use.usedBytes > use.limitBytes) output.line("→ acode storage free --dry-run")
+    return 0
+  },
+})
+
+function partLine({ id, bytes, count, oldest }: StoragePart): string {
+  const since = oldest === null ? "" : `  oldest ${oldest.slice(0, 10)}  ${meanings[id]}`
+  const files = count === 1 ? "file" : "files"
+  return `${id.padEnd(12)} ${bytesText(bytes).padStart(10)}  ${String(count).padStart(6)} ${files}${since}`
+}
+
+const meanings: Readonly<Record<StoragePart["id"], string>> = {
+  database: "sessions, executions, approvals, evidence",
+  artifacts: "long outputs and texts that the history names",
+  checkpoints: "copies of files, for undo",
+  quarantine: "files that commands made under protected names",
+  temporary: "being written now, or left by an acode that was killed",
+  other: "configuration and what people put there",
+}
+
+export const storageFree = defineCommand({
+  name: "storage free",
+  summary: "remove the oldest of what acode keeps, and say what it costs",
+  description:
+    "Copies for undo, quarantined files, executions and sessions that have ended go, oldest first, until no more than\n" +
+    "--to is left, or what storage.max_total_mb allows. Sessions that have not ended stay. Of the history a signed\n" +
+    "tombstone stays, so that it still verifies.",
+  arguments: [],
+  flags: {
+    to: { kind: "text", value: "SIZE", summary: "how much may be left, such as 500MB or 0; else the limit" },
+    "dry-run": { kind: "boolean", summary: "only show what would be removed" },
+  },
+  examples: [
+    { line: "acode storage free --to 500MB --dry-run", note: "look first" },
+    { line: "acode storage free", note: "down to the configured limit" },
+  ],
+  run: async ({ flags }, { service, output, globals }) => {
+    const isDryRun = flags["dry-run"]
+    const toBytes = flags.to === undefined ? null : sizeOf(flags.to)
+    const freed = await (await service()).freeStorage({ toBytes, isDryRun })
+    if (globals.json) output.json({ ...freed, isDryRun })
+    report(output, freed, isDryRun)
+    return !isDryRun && freed.afterBytes > freed.targetBytes ? 1 : 0
+  },
+})
+
+function report(output: Output, freed: FreedStorage, isDryRun: boolean): void {
+  const { beforeBytes, afterBytes, targetBytes, removed } = freed
+  const did = isDryRun ? "would remove" : "removed"
+  for (const thing of removed.filter(({ kind }) => kind !== "execution"))
+    output.line(`${did} ${thingText(thing)}`)
+  const executions = removed.filter(({ kind }) => kind === "execution").length
+  if (executions > 0) output.line(`${did} the record of ${executions} executions`)
+  const [before, after, target] = [beforeBytes, afterBytes, targetBytes].map(bytesText)
+  output.line(`${isDryRun ? "would be" : "is"} ${after} instead of ${before}`)
+  if (!isDryRun && afterBytes > targetBytes)
+    output.notice(
+      `nothing else can be removed, and that is more than ${target}\n  → acode storage show says what is left; sessions that have not ended stay`,
+    )
+}
+
+function thingText({ kind, id, bytes, undoLost }: FreedThing): string {
+  const size = bytesText(bytes)
+  const lost = undoLost.map(session => `; session ${shortId(session)} can no longer be undone`).join("")
+  switch (kind) {
+    case "copies":
+      return `the copies of ${id.startsWith("ses_") ? `session ${shortId(id)}` : shortId(id)} (${size})${lost}`
+    case "quarantine":
+      return `the quarantined files of ${shortId(id)} (${size})`
+    case "session":
+      return `the record of session ${shortId(id)} (${size})`
+    case "execution":
+      return `the record of execution ${shortId(id)} (${size})`
+  }
+}
+
+/** `500MB`, `2GB`, `100KB`, `4096` in bytes. */
+function sizeOf(typed: string): number {
+  const [, digits, unit = ""] = /^(\d+(?:\.\d+)?)\s*([KMG]?)i?B?$/i.exec(typed) ?? []
+  const factor = { "": 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 }[unit.toUpperCase()]
+  if (digits !== undefined && factor !== undefined) return Math.floor(Number(digits) * factor)
+  throw new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-002",
+    message: `--to takes a size such as 500MB, 2GB or 0, not "${typed.slice(0, 40)}"`,
+    where: "acode storage free",
+    hint: "acode storage free --help",
+  })
+}
