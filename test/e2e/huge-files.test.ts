@@ -101,7 +101,7 @@ function leftovers(workspace: TempWorkspace): readonly string[] {
 describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", signal => {
   const shellCode = signal === "SIGINT" ? 130 : 143
 
-  test("ends a plan run before it begins, and leaves nothing", async () => {
+  confinedTest("ends a plan run before it begins, and leaves nothing", async () => {
     const huge = plantHuge(room.workspace)
     readEverything(room.workspace)
     room.plan([sh("echo changed > a.txt")])
