@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { readdirSync, readlinkSync, rmSync, truncateSync } from "node:fs"
+import { mkdirSync, readdirSync, readlinkSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type RunningAcode, startAcode } from "../support/acode.ts"
 import { agentWorkspace } from "../support/agent-workspace.ts"
@@ -23,7 +23,10 @@ function plantHuge(workspace: TempWorkspace): string {
 /** With this a file of any size is read and copied, as slowly as that goes. */
 function readEverything(workspace: TempWorkspace, isOn = true): void {
   const limits = isOn ? "{ max_file_mb: 65536, max_total_mb: 1048576 }" : "{}"
-  workspace.write(".agent/config.yml", `schema_version: "1"\ncheckpoints: ${limits}\n`)
+  // The user's own file: a project that nobody trusts cannot raise what is copied.
+  const directory = join(String(workspace.environment.XDG_CONFIG_HOME), "acode")
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, "config.yml"), `schema_version: "1"\ncheckpoints: ${limits}\n`)
 }
 
 const sh = (script: string) => ["run_command", { argv: ["sh", "-c", script] }] as const
