@@ -24,7 +24,7 @@ function plantHuge(workspace: TempWorkspace): string {
 function readEverything(workspace: TempWorkspace, isOn = true): void {
   const limits = isOn ? "{ max_file_mb: 65536, max_total_mb: 1048576 }" : "{}"
   // The user's own file: a project that nobody trusts cannot raise what is copied.
-  const directory = join(String(workspace.environment.XDG_CONFIG_HOME), "acode")
+  const directory = join(String(workspace.environment["XDG_CONFIG_HOME"]), "acode")
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, "config.yml"), `schema_version: "1"\ncheckpoints: ${limits}\n`)
 }
