@@ -8,7 +8,7 @@ import type { CliContext } from "./context.ts"
 import { defineCommand } from "./definition.ts"
 import { limitFlag } from "./flags.ts"
 import { bytesText, shortId } from "./format.ts"
-import { explained, keptLine, restoredExitCode, tellPaths } from "./restored-text.ts"
+import { explained, keptLine, leftAlone, restoredExitCode, tellPaths } from "./restored-text.ts"
 import { isInteractive } from "./terminal.ts"
 
 const idArgument = {
@@ -141,13 +141,10 @@ export const checkpointRestore = defineCommand({
     const also = isAgreed ? preview.doubts.map(({ path }) => path) : []
     const done = await app.restoreCheckpoint(id, preview, also)
     if (globals.json) output.json({ id, restored: done.write, removed: done.remove, ...leftOf(done) })
-    const reasons = new Map(preview.doubts.map(({ path, reason }) => [path, reason]))
     tellPaths(output, {
       restored: done.write,
       removed: done.remove,
-      "left alone": done.foreign.map(path =>
-        explained({ path, reason: reasons.get(path) ?? "it is being changed" }),
-      ),
+      "left alone": leftAlone(done.foreign, preview.doubts),
       "not restored": done.blocked.map(explained),
     })
     if (done.write.length + done.remove.length + done.foreign.length + done.blocked.length === 0)

@@ -5,6 +5,15 @@ export function explained({ path, reason }: { readonly path: string; readonly re
   return `${path} (${reason})`
 }
 
+/** Paths that stay as they are, each with what speaks against replacing it. */
+export function leftAlone(
+  paths: readonly string[],
+  doubts: readonly { readonly path: string; readonly reason: string }[],
+): readonly string[] {
+  const reasons = new Map(doubts.map(({ path, reason }) => [path, reason]))
+  return paths.map(path => explained({ path, reason: reasons.get(path) ?? "it is being changed" }))
+}
+
 export function tellPaths(output: Output, groups: Readonly<Record<string, readonly string[]>>): void {
   for (const [name, paths] of Object.entries(groups))
     for (const path of paths) output.line(`${name}: ${printable(path)}`)

@@ -3,7 +3,7 @@ import type { UndoPlan } from "../engine/undo.ts"
 import { confirm } from "./confirm.ts"
 import type { CliContext } from "./context.ts"
 import { defineCommand } from "./definition.ts"
-import { explained, keptLine, restoredExitCode, tellPaths } from "./restored-text.ts"
+import { explained, keptLine, leftAlone, restoredExitCode, tellPaths } from "./restored-text.ts"
 import { sessionArguments, sessionIdOf } from "./session-id.ts"
 import { isInteractive } from "./terminal.ts"
 
@@ -56,13 +56,10 @@ export const sessionUndo = defineCommand({
     )
     if (globals.json)
       output.json({ id, ...undone, doubts: doubts.filter(({ path }) => undone.foreign.includes(path)) })
-    const reasons = new Map(doubts.map(({ path, reason }) => [path, reason]))
     tellPaths(output, {
       removed: undone.removed,
       restored: undone.restored,
-      "left alone": undone.foreign.map(path =>
-        explained({ path, reason: reasons.get(path) ?? "it is being changed" }),
-      ),
+      "left alone": leftAlone(undone.foreign, doubts),
       "not put back": undone.blocked.map(explained),
     })
     if (undone.foreign.length > 0)

@@ -1,29 +1,18 @@
 import { describe, expect, test } from "bun:test"
 import { check } from "../support/checker.ts"
 import { readFileTree } from "../support/file-tree.ts"
-import { approveEveryTool, firstTree, planFile } from "../support/plan-crash.ts"
+import { crashAtEveryPoint, firstTree, planFile } from "../support/plan-crash.ts"
 import { differences, sessionRows } from "../support/plan-report.ts"
-import { type SavedWorkspace, savedWorkspace } from "../support/saved-workspace.ts"
+import type { SavedWorkspace } from "../support/saved-workspace.ts"
 
 describe("kill -9 at every numbered point of session undo", () => {
   test("leaves what a second undo puts back completely", async () => {
-    const found: string[] = []
-    let next = 1
-    let last = Number.POSITIVE_INFINITY
-    const lane = async () => {
-      using saved = savedWorkspace()
-      await approveEveryTool(saved)
-      for (let point = next++; point < last; point = next++) {
-        // A copy of a finished run would have other inodes, which are nobody's that undo knows.
-        saved.restore("approved")
-        await saved.acode(["plan", "run", planFile(saved.workspace)])
-        const crashed = await saved.acode(["session", "undo"], { ACODE_FAILPOINT: String(point) })
-        if (crashed.signal !== "SIGKILL") last = Math.min(last, point)
-        found.push(...(await undoneAgain(saved)).map(problem => `point ${point}: ${problem}`))
-      }
-    }
-    await Promise.all([lane(), lane()])
-    process.stdout.write(`  ${last - 1} points, ${found.length} violations\n`)
+    const { found, last } = await crashAtEveryPoint(2, async (saved, point) => {
+      // Not saved after this: a copy of a finished run would have other inodes, which undo does not know.
+      await saved.acode(["plan", "run", planFile(saved.workspace)])
+      const { signal } = await saved.acode(["session", "undo"], { ACODE_FAILPOINT: String(point) })
+      return { isCrashed: signal === "SIGKILL", problems: await undoneAgain(saved) }
+    })
     expect(found).toEqual([])
     expect(last).toBeGreaterThan(20)
   }, 600_000)

@@ -6,7 +6,7 @@ import { everyToolPlan, writeFirstTree } from "./every-tool-plan.ts"
 import { type FileTree, readFileTree, treeChanges } from "./file-tree.ts"
 import { differences, reportViolations, sessionRows } from "./plan-report.ts"
 import { taggedProcesses } from "./processes.ts"
-import type { SavedWorkspace } from "./saved-workspace.ts"
+import { type SavedWorkspace, savedWorkspace } from "./saved-workspace.ts"
 import type { TempWorkspace } from "./temp-workspace.ts"
 
 /** Where the plan lies: beside the workspace, so that it is no part of the tree. */
@@ -21,6 +21,34 @@ export async function approveEveryTool(saved: SavedWorkspace): Promise<void> {
   const { exitCode, stderr } = await saved.acode(["plan", "approve", planFile(saved.workspace)])
   if (exitCode !== 0) throw new Error(`plan approve: ${stderr}`)
   saved.save("approved")
+}
+
+/** What one crash does to a workspace whose plan is approved: whether it took place, and what is wrong afterwards. */
+type CrashAt = (
+  saved: SavedWorkspace,
+  point: number,
+) => Promise<{ readonly isCrashed: boolean; readonly problems: readonly string[] }>
+
+/** Crashes at every numbered point until there is none left, in several workspaces side by side. */
+export async function crashAtEveryPoint(width: number, crash: CrashAt) {
+  const found: string[] = []
+  let next = 1
+  let last = Number.POSITIVE_INFINITY
+  const lane = async () => {
+    using saved = savedWorkspace()
+    await approveEveryTool(saved)
+    for (let point = next++; point < last; point = next++) {
+      saved.restore("approved")
+      const { isCrashed, problems } = await crash(saved, point)
+      if (!isCrashed) last = Math.min(last, point)
+      found.push(...problems.map(problem => `point ${point}: ${problem}`))
+    }
+  }
+  const began = performance.now()
+  await Promise.all(Array.from({ length: width }, lane))
+  const seconds = ((performance.now() - began) / 1_000).toFixed(0)
+  process.stdout.write(`  ${last - 1} points, ${found.length} violations, ${seconds} s\n`)
+  return { found, last }
 }
 
 /** Confined commands die with acode, but not in the same instant. */
@@ -104,7 +132,7 @@ export async function doubleCrashViolations(
   throw new Error(`the recovery still crashes at point ${pointsMax}`)
 }
 
-/** What the sessions say, without when it was written and without the inodes, which each copy of a workspace has anew. */
+/** What the sessions say, without times and without inodes, which each copy of a workspace has anew. */
 function told(workspace: TempWorkspace): string {
   const isOfCopy = (key: string) => key === "left" || key === "identity"
   const lasting = (data: string) =>
