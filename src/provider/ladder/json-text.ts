@@ -1,5 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
-import { oneLine } from "../../base/text.ts"
+import { printable } from "../../base/text.ts"
 
 type JsonReading =
   | { readonly value: Json; readonly end: number; readonly problem?: undefined }
@@ -108,7 +108,7 @@ function complaint(text: string, start: number, { at, expected }: Misprint): str
   const before = text.slice(start, at)
   const line = before.split("\n").length
   const column = before.length - before.lastIndexOf("\n")
-  const found = at >= text.length ? "the end" : JSON.stringify(oneLine(text.slice(at, at + 12), 12))
+  const found = at >= text.length ? "the end" : printable(JSON.stringify(text.slice(at, at + 12)))
   return `line ${line}, column ${column}: expected ${expected} and found ${found}`
 }
 

@@ -57,11 +57,11 @@ describe("what is no JSON", () => {
     ['{"a":1', 'line 1, column 7: expected "," or "}" and found the end'],
     ['{"a":1,}', 'line 1, column 8: expected a name in double quotes and found "}"'],
     ["[1 2]", 'line 1, column 4: expected "," or "]" and found "2]"'],
-    ['{\n  "a": maybe\n}', 'line 2, column 8: expected a value and found "maybe\\\\n}"'],
+    ['{\n  "a": maybe\n}', 'line 2, column 8: expected a value and found "maybe\\n}"'],
     ['{"a":"x', "line 1, column 8: expected the double quote that ends the text and found the end"],
     [
       '{"a":"x\ny"}',
-      'line 1, column 8: expected an escape such as "\\n" inside of text and found "\\\\ny\\"}"',
+      'line 1, column 8: expected an escape such as "\\n" inside of text and found "\\ny\\"}"',
     ],
     ['["\\x"]', 'line 1, column 3: expected an escape that JSON has and found "\\\\x\\"]"'],
     ['["\\u12"]', 'line 1, column 3: expected an escape that JSON has and found "\\\\u12\\"]"'],

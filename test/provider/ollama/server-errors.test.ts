@@ -102,7 +102,7 @@ describe("the words of an error", () => {
   })
 
   test("are one line without signs a terminal would act on, and not longer than a few lines", () => {
-    expect(errorIn({ error: "a\n\u001b[31mb" })).toBe("a\\n\\x1b[31mb")
+    expect(errorIn({ error: "a\n\u001b[31mb" })).toBe("a ⏎ \\x1b[31mb")
     expect(errorIn({ error: "x".repeat(10_000) })?.length).toBe(400)
   })
 

@@ -20,7 +20,7 @@ describe("JSON of a server", () => {
 
   test("is told by its beginning when it is none, on one line that can be printed", () => {
     expect(messageFor("<h1>\n\u001b[31m502</h1>")).toBe(
-      "malformed: the answer is not JSON: <h1>\\n\\x1b[31m502</h1>",
+      "malformed: the answer is not JSON: <h1> ⏎ \\x1b[31m502</h1>",
     )
     expect(messageFor("x".repeat(5000))?.length).toBeLessThan(200)
     expect(messageFor("")).toBe("malformed: the answer is not JSON: ")

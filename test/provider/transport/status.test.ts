@@ -41,7 +41,7 @@ describe("a status", () => {
 
   test("comes with what the server said, short and on one line", () => {
     const { message } = failureForStatus(400, none, " no such\nfield \u001b[2J ", now)
-    expect(message).toBe("the model server answered 400: no such\\nfield \\x1b[2J")
+    expect(message).toBe("the model server answered 400: no such ⏎ field \\x1b[2J")
     expect(failureForStatus(400, none, "x".repeat(9999), now).message.length).toBeLessThan(600)
   })
 })
