@@ -67,7 +67,7 @@ export const checkpointShow = defineCommand({
 
 interface ShownPath {
   readonly path: string
-  readonly kind: "file" | "symlink" | "directory" | "nothing"
+  readonly kind: TreeEntry["kind"] | "directory" | "nothing"
   readonly mode: string | null
   readonly sizeBytes: number | null
   readonly target: string | null
@@ -93,9 +93,8 @@ function pathsOf({ entries, absent, directories }: Checkpoint): readonly ShownPa
 
 function shownEntry(entry: TreeEntry): ShownPath {
   const { path, kind, mode, sizeBytes } = entry
-  return entry.kind === "file"
-    ? { path, kind, mode: octal(mode), sizeBytes, target: null }
-    : { path, kind, mode: null, sizeBytes: null, target: entry.target }
+  if (entry.kind === "symlink") return { path, kind, mode: null, sizeBytes: null, target: entry.target }
+  return { path, kind, mode: octal(mode), sizeBytes: entry.kind === "file" ? sizeBytes : null, target: null }
 }
 
 function octal(mode: number): string {

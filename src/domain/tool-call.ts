@@ -31,8 +31,8 @@ export const RecordedJson = lazily(() =>
 export type RecordedJson = z.infer<ReturnType<typeof RecordedJson>>
 
 /**
- * The content of one path before and after: the SHA-256 of a file, `link:` and the target of a symlink, null where
- * there was or is nothing.
+ * The content of one path before and after: the SHA-256 of a file, `link:` and the target of a symlink, the kind of a
+ * FIFO, socket or device (`fifo:`), null where there was or is nothing.
  */
 export const FileChange = lazily(() =>
   z.strictObject({ path: z.string(), before: z.nullable(z.string()), after: z.nullable(z.string()) }),

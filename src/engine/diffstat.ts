@@ -105,6 +105,7 @@ function presentContent(
     if (after.startsWith(link)) return { bytes: Buffer.from(after.slice(link.length)) }
     // Known by its size, times and inode: too large to be copied, or not readable.
     if (after.startsWith("stat:")) return { note: "too large or not readable, so not counted" }
+    if (isSpecial(after)) return special
     const { bytes, sha256 } = workspace.readBytes(path, Math.min(fileBytesMax, budget.bytes))
     budget.bytes -= bytes.length
     return sha256 === after ? { bytes } : changedSince
@@ -123,6 +124,7 @@ function formerContent(
 ): Content {
   if (before === null) return nothing
   if (before.startsWith(link)) return { bytes: Buffer.from(before.slice(link.length)) }
+  if (isSpecial(before)) return special
   try {
     const bytes = checkpoints.contentOf(before)
     budget.bytes -= bytes.length
@@ -131,6 +133,13 @@ function formerContent(
     if (!(error instanceof Failure)) throw error
     return { note: "no copy of what it was" }
   }
+}
+
+const special: Content = { note: "no regular file" }
+
+/** FIFOs, sockets and devices are recorded by their kind. */
+function isSpecial(content: string): boolean {
+  return /^(fifo|socket|device):/.test(content)
 }
 
 /** As git tells it. */

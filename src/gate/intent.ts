@@ -134,5 +134,6 @@ function classOf({ room }: GateParts, declared: DeclaredCall): EffectClass {
 function contentOf({ entries }: Checkpoint, path: string): string | null {
   const entry = entries.get(path)
   if (entry === undefined) return null
+  if (entry.kind === "special") return entry.special
   return entry.kind === "file" ? (entry.sha256 ?? entry.identity ?? null) : `link:${entry.target}`
 }

@@ -199,9 +199,11 @@ export type TreeEntry = { readonly path: string; readonly mode: number; readonly
       readonly identity?: string
     }
   | { readonly kind: "symlink"; readonly target: string }
+  /** Has no content that could be kept: `fifo:`, `socket:` or `device:` and its number. */
+  | { readonly kind: "special"; readonly special: string }
 )
 
-/** Every file and symlink of a workspace that is somebody's work, at one moment. */
+/** Every file, symlink, FIFO, socket and device of a workspace that is somebody's work, at one moment. */
 export interface Tree {
   /**
    * Equal exactly when paths, kinds, modes and contents are. Times count only for files whose content is not read: two
@@ -265,11 +267,4 @@ export interface PathMark {
   readonly identity: string | null
   /** The object that git has for it in its index; null when it is not there. */
   readonly staged: string | null
-}
-
-/** Something in a directory that is neither a file, a symlink nor a directory. It has no content that could be kept. */
-export interface TreeSpecial {
-  readonly path: string
-  readonly kind: "fifo" | "socket" | "device"
-  readonly mode: number
 }

@@ -63,6 +63,7 @@ function contentBefore({ checkpoints }: ChangesParts, history: PathHistory): Con
   const entry = checkpoint?.entries.get(history.path)
   if (entry === undefined) return { kind: "named", what: "no copy was kept" }
   if (entry.kind === "symlink") return { kind: "named", what: `a link to ${entry.target}` }
+  if (entry.kind === "special") return { kind: "named", what: "no regular file" }
   if (entry.sha256 === null) return { kind: "named", what: "not readable" }
   if (entry.sizeBytes > fileBytesMax) return { kind: "named", what: `${entry.sizeBytes} bytes` }
   const text = decoded(checkpoints.contentOf(entry.sha256))

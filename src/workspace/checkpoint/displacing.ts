@@ -17,7 +17,7 @@ import type { Faults } from "../../base/faults.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
 import { keepOwner } from "../atomic-write.ts"
-import type { TreeEntry, TreeSpecial } from "../contract.ts"
+import type { TreeEntry } from "../contract.ts"
 import { hashContent, syncDirectory, unlikelyName } from "../durable.ts"
 import { fileFailure } from "../failures.ts"
 import { pathBytes, pathFromBytes, systemPath } from "../path-bytes.ts"
@@ -32,6 +32,7 @@ import {
   pathOfName,
 } from "../rename.ts"
 import type { WorkspaceRoot } from "../root.ts"
+import { specialEntry } from "../tree/reader.ts"
 import { isRacy } from "../tree/stat-cache.ts"
 import { directoryAt } from "./directories.ts"
 import type { DisplacedArea } from "./displaced.ts"
@@ -41,7 +42,6 @@ import { contentOfStanding, isSameStanding, openReadable, type Standing, standin
 export type Goal =
   | { readonly kind: "nothing" }
   | { readonly kind: "entry"; readonly entry: TreeEntry; readonly writeTo: (fd: number) => void }
-  | { readonly kind: "special"; readonly special: TreeSpecial }
 
 type PresentGoal = Exclude<Goal, { readonly kind: "nothing" }>
 
@@ -61,8 +61,7 @@ export interface Displacing {
  */
 export function putGoal(parts: Displacing, path: string, goal: Goal, kept: Standing): void {
   if (goal.kind === "nothing") removeAt(parts, path, kept)
-  else if (goal.kind !== "entry" || !putModeBack(parts.root, goal.entry, kept))
-    replaceAt(parts, path, goal, kept)
+  else if (!putModeBack(parts.root, goal.entry, kept)) replaceAt(parts, path, goal, kept)
 }
 
 function removeAt(parts: Displacing, path: string, kept: Standing): void {
@@ -82,7 +81,7 @@ function replaceAt(parts: Displacing, path: string, goal: PresentGoal, kept: Sta
   try {
     make(aside, goal, place.stat)
     parts.faults.reach("restore.made")
-    if (kept.kind === "entry" || kept.kind === "special") displace(parts, aside, place, goal, kept)
+    if (kept.kind === "entry") displace(parts, aside, place, goal, kept)
     else nameNew(aside, place)
   } finally {
     syncDirectory(place.directory.at)
@@ -106,16 +105,13 @@ function freePlace(root: WorkspaceRoot, path: string, kept: Standing): Place {
 
 function make(aside: NameIn, goal: PresentGoal, replaced: Stats | null): void {
   const at = pathOfName(aside)
-  if (goal.kind === "special") {
-    if (goal.special.kind !== "fifo" || !makeFifo(aside, 0o600))
-      throw fileFailure(
-        "notRegular",
-        goal.special.path,
-        `was a ${goal.special.kind}, which acode cannot make`,
-      )
-    chmodSync(at, goal.special.mode)
-  } else if (goal.entry.kind === "symlink") symlinkSync(pathBytes(goal.entry.target), at)
-  else makeFile(at, goal.entry.mode, goal.writeTo, replaced)
+  const { entry } = goal
+  if (entry.kind === "special") {
+    if (entry.special !== "fifo:" || !makeFifo(aside, 0o600))
+      throw fileFailure("notRegular", entry.path, `was a ${kindOfSpecial(entry)}, which acode cannot make`)
+    chmodSync(at, entry.mode)
+  } else if (entry.kind === "symlink") symlinkSync(pathBytes(entry.target), at)
+  else makeFile(at, entry.mode, goal.writeTo, replaced)
 }
 
 function makeFile(
@@ -247,7 +243,7 @@ function isAsMade(parts: Pick<Displacing, "bytesMax">, aside: NameIn, goal: Pres
 }
 
 function goalStanding(goal: PresentGoal): Standing {
-  return goal.kind === "special" ? goal : { kind: "entry", entry: goal.entry }
+  return { kind: "entry", entry: goal.entry }
 }
 
 /** `isFinal`: nobody has it open for writing, from before its content was read. */
@@ -284,6 +280,7 @@ const longBytes = 4 * 1024 * 1024
 
 /** True when the content is right and only the mode was not. Changing the mode replaces nothing. */
 function putModeBack(root: WorkspaceRoot, entry: TreeEntry, kept: Standing): boolean {
+  if (entry.kind === "special") return putSpecialModeBack(root, entry, kept)
   if (entry.kind !== "file" || kept.kind !== "entry" || kept.entry.kind !== "file") return false
   const isReadable = kept.entry.sha256 !== null
   if (isReadable && kept.entry.sha256 !== entry.sha256) return false
@@ -294,6 +291,21 @@ function putModeBack(root: WorkspaceRoot, entry: TreeEntry, kept: Standing): boo
   chmodSync(file.at, kept.entry.mode)
   if (isReadable) return false
   throw fileFailure("denied", entry.path, "cannot be read, so no copy of it can be kept")
+}
+
+type SpecialEntry = Extract<TreeEntry, { readonly kind: "special" }>
+
+function putSpecialModeBack(root: WorkspaceRoot, entry: SpecialEntry, kept: Standing): boolean {
+  if (contentOfStanding(kept) !== entry.special) return false
+  using found = pin(root, entry.path, "never")
+  if (found === null || found.stat.isFile() || found.stat.isDirectory()) return false
+  if (specialEntry(entry.path, found.stat).special !== entry.special) return false
+  chmodSync(found.at, entry.mode)
+  return true
+}
+
+function kindOfSpecial({ special }: SpecialEntry): string {
+  return special.slice(0, special.indexOf(":"))
 }
 
 function hashOf({ at }: Pinned): string | null {

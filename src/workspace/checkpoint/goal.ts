@@ -5,7 +5,7 @@ import { fileFailure, onPath } from "../failures.ts"
 import type { Checkpoint } from "./contract.ts"
 import type { Goal } from "./displacing.ts"
 import { contentOf } from "./manifest.ts"
-import { contentOfSpecial, isSameStanding, type Standing, standingOf } from "./standing.ts"
+import { isSameStanding, type Standing, standingOf } from "./standing.ts"
 import type { CheckpointStore } from "./store.ts"
 
 /** Returns what a checkpoint says a path is to hold. */
@@ -54,5 +54,5 @@ export function isWanted(goal: Goal, now: Standing): boolean {
 /** The content that a path has afterwards, in the spelling of a recorded change. */
 export function leavesOf(goal: Goal): string | null {
   if (goal.kind === "nothing") return null
-  return goal.kind === "entry" ? contentOf(goal.entry) : contentOfSpecial(goal.special)
+  return contentOf(goal.entry)
 }

@@ -12,6 +12,8 @@ const EntryRow = lazily(() =>
   z.union([
     z.tuple([z.literal("f"), Path(), z.int(), z.int(), Hash()]),
     z.tuple([z.literal("l"), Path(), z.int(), z.int(), z.string()]),
+    /** A FIFO, a socket or a device. */
+    z.tuple([z.literal("s"), Path(), z.int(), z.int(), z.string()]),
     /** A file whose content was not read, with its identity. */
     z.tuple([z.literal("u"), Path(), z.int(), z.int(), z.string().check(z.startsWith("stat:"))]),
   ]),
@@ -224,18 +226,20 @@ export function directoriesSince(
 
 export function contentOf(entry: TreeEntry | null): string | null {
   if (entry === null) return null
+  if (entry.kind === "special") return entry.special
   return entry.kind === "file" ? (entry.sha256 ?? entry.identity ?? null) : `link:${entry.target}`
 }
 
 export function isSameEntry(a: TreeEntry, b: TreeEntry | undefined): boolean {
-  if (b === undefined) return false
-  if (a.kind === "file") return b.kind === "file" && contentOf(a) === contentOf(b) && a.mode === b.mode
-  return b.kind === "symlink" && a.target === b.target
+  if (a.kind !== b?.kind || contentOf(a) !== contentOf(b)) return false
+  // A symlink has no mode of its own.
+  return a.kind === "symlink" || a.mode === b.mode
 }
 
 function rowOf(entry: TreeEntry): EntryRow {
   const { path, mode, sizeBytes } = entry
   if (entry.kind === "symlink") return ["l", path, mode, sizeBytes, entry.target]
+  if (entry.kind === "special") return ["s", path, mode, sizeBytes, entry.special]
   return entry.sha256 === null
     ? ["u", path, mode, sizeBytes, entry.identity ?? ""]
     : ["f", path, mode, sizeBytes, entry.sha256]
@@ -243,6 +247,7 @@ function rowOf(entry: TreeEntry): EntryRow {
 
 function entryOf([kind, path, mode, sizeBytes, content]: EntryRow): TreeEntry {
   if (kind === "l") return { path, kind: "symlink", mode, sizeBytes, target: content }
+  if (kind === "s") return { path, kind: "special", mode, sizeBytes, special: content }
   return kind === "u"
     ? { path, kind: "file", mode, sizeBytes, sha256: null, identity: content }
     : { path, kind: "file", mode, sizeBytes, sha256: content }

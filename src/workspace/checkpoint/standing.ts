@@ -3,12 +3,13 @@ import { errnoOf } from "../../base/assert.ts"
 import { systemClock } from "../../base/clock.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { TreeEntry, TreeSpecial } from "../contract.ts"
+import type { TreeEntry } from "../contract.ts"
 import { hashContent, hashPaced } from "../durable.ts"
 import { systemFailure } from "../failures.ts"
 import type { Pace } from "../pace.ts"
 import { pathFromBytes } from "../path-bytes.ts"
 import { entryPath, type PinRoot, pin } from "../pin.ts"
+import { specialEntry } from "../tree/reader.ts"
 import { statIdentity } from "../tree/stat-cache.ts"
 import { contentOf, isSameEntry } from "./manifest.ts"
 
@@ -16,7 +17,6 @@ import { contentOf, isSameEntry } from "./manifest.ts"
 export type Standing =
   | { readonly kind: "nothing" }
   | { readonly kind: "entry"; readonly entry: TreeEntry; readonly stamp?: FileStamp }
-  | { readonly kind: "special"; readonly special: TreeSpecial }
   | { readonly kind: "directory"; readonly mode: number }
   /** Nobody can say: it may not be looked at. */
   | { readonly kind: "hidden"; readonly why: string }
@@ -90,8 +90,7 @@ export function standingOf(at: string | Buffer, path: string, bytesMax: number, 
       const read = sha256 === null ? { sha256, identity: statIdentity(stat) } : { sha256 }
       return { kind: "entry", entry: { ...known, kind: "file", ...read }, stamp }
     }
-    const kind = stat.isFIFO() ? "fifo" : stat.isSocket() ? "socket" : "device"
-    return { kind: "special", special: { path, kind, mode } }
+    return { kind: "entry", entry: specialEntry(path, stat) }
   } catch (error) {
     const failure = systemFailure(error, path)
     if (!(failure instanceof Failure)) throw failure
@@ -106,22 +105,14 @@ export function contentOfStanding(standing: Standing): string | null | undefined
       return null
     case "entry":
       return contentOf(standing.entry)
-    case "special":
-      return contentOfSpecial(standing.special)
     default:
       return undefined
   }
 }
 
-export function contentOfSpecial({ kind }: TreeSpecial): string {
-  return `${kind}:`
-}
-
 /** Whether two looks at a path saw the same: kind, mode, content, target. */
 export function isSameStanding(a: Standing, b: Standing): boolean {
   if (a.kind === "entry") return b.kind === "entry" && isSameEntry(a.entry, b.entry)
-  if (a.kind === "special")
-    return b.kind === "special" && a.special.kind === b.special.kind && a.special.mode === b.special.mode
   if (a.kind === "directory") return b.kind === "directory" && a.mode === b.mode
   return a.kind === "nothing" && b.kind === "nothing"
 }

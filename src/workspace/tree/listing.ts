@@ -27,6 +27,8 @@ export type InspectedDirectory<Memo> =
 
 export interface ListedFile<Memo> {
   readonly path: string
+  /** Neither a file nor a symlink, so that opening it could wait forever. */
+  readonly isSpecial: boolean
   readonly absolute: string | Buffer
   memo: Memo | null
 }
@@ -171,9 +173,10 @@ function listTreeDirectory<Memo>(question: ListingQuestion): DirectoryListing<Me
       if (!ignored || git?.tracked.hasBelow(gitPath)) directories.push({ path, trackedOnly: ignored })
       else ignoredEntries.push({ path, isDirectory: true })
     } else if (ignored && !git?.tracked.hasFile(gitPath)) ignoredEntries.push({ path, isDirectory: false })
-    else if (entry.isFile() || entry.isSymbolicLink()) {
+    else {
       if (ignored) tracked.push(path)
-      files.push({ path, absolute: systemPath(`${question.root}/${path}`), memo: null })
+      const isSpecial = !entry.isFile() && !entry.isSymbolicLink()
+      files.push({ path, isSpecial, absolute: systemPath(`${question.root}/${path}`), memo: null })
     }
   }
   return { files, directories, rules, ignoreText, ignored: ignoredEntries, tracked }

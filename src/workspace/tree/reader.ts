@@ -138,7 +138,8 @@ export class TreeReader {
     const stat = inspected(file, found)
     if (stat === null || this.isOwnOutput(stat)) return null
     if (stat.isSymbolicLink()) return keep(found, linkMemo(file, stat))
-    if (!stat.isFile()) return null
+    if (stat.isDirectory()) return null
+    if (!stat.isFile()) return keep(found, specialMemo(file, stat))
     if (stat.size > this.scope.fileBytesMax) return keep(found, fileMemo(file, stat, null))
     const sha256 = this.cache.get(file.path, stat)
     return sha256 === null
@@ -253,7 +254,23 @@ function linkMemo({ path, absolute }: ListedFile<FileMemo>, stat: Stats): FileMe
   }
 }
 
+function specialMemo({ path }: ListedFile<FileMemo>, stat: Stats): FileMemo {
+  const entry: TreeEntry = specialEntry(path, stat)
+  return { entry, content: "", row: digestRow(entry) }
+}
+
+/** Describes what is neither a file, a symlink nor a directory. */
+export function specialEntry(path: string, stat: Stats): Extract<TreeEntry, { readonly kind: "special" }> {
+  const special = stat.isFIFO() ? "fifo:" : stat.isSocket() ? "socket:" : deviceOf(stat)
+  return { path, kind: "special", mode: stat.mode & 0o7777, sizeBytes: 0, special }
+}
+
+function deviceOf(stat: Stats): string {
+  return `device:${stat.isBlockDevice() ? "b" : "c"}${stat.rdev}`
+}
+
 function digestRow(entry: TreeEntry): string {
+  if (entry.kind === "special") return `s${entry.mode} ${entry.path}\0${entry.special}\0`
   if (entry.kind === "symlink") return `l ${entry.path}\0${entry.target}\0`
   return `f${entry.mode} ${entry.path}\0${entry.sha256 ?? entry.identity}\0`
 }

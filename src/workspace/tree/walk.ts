@@ -42,7 +42,7 @@ function* below(
     nowMs: 0,
   })
   if (listing === null) return
-  for (const file of listing.files) yield file.path
+  for (const { path, isSpecial } of listing.files) if (!isSpecial) yield path
   for (const directory of listing.directories)
     yield* below(scope, `${directory.path}/`, listing.rules, directory.trackedOnly)
 }

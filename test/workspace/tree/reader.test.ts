@@ -78,10 +78,14 @@ describe("the tree of a workspace without git", () => {
     expect(await paths(scope)).toEqual(["kept"])
   })
 
-  test("is without what is neither file nor symlink, and does not wait for a FIFO", async () => {
-    expect(Bun.spawnSync(["mkfifo", ws.path("fifo")]).exitCode).toBe(0)
+  test("has a FIFO with its mode, and does not wait for it", async () => {
+    expect(Bun.spawnSync(["mkfifo", "-m", "640", ws.path("fifo")]).exitCode).toBe(0)
     ws.put("kept")
-    expect(await paths()).toEqual(["kept"])
+    const { entries } = await reader().read()
+    expect(entries.map(({ path, kind, mode }) => [path, kind, mode])).toEqual([
+      ["fifo", "special", 0o640],
+      ["kept", "file", 0o644],
+    ])
   })
 
   test("holds names that are not UTF-8", async () => {
