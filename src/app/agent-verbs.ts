@@ -247,6 +247,7 @@ async function controlSession(
       "ACODE-ORCH-006",
       `the session has ended: ${found.reason ?? found.state}`,
       "`acode session show` tells how; `acode session undo` puts back what it did",
+      sessionId,
     )
   const told = { by: userName(), reason }
   if (found !== null && isDriven(found)) {
@@ -254,7 +255,13 @@ async function controlSession(
     return "told"
   }
   if (control === "pause")
-    throw refused("usage", "ACODE-ORCH-006", "nobody works on the session", "`acode resume` goes on with it")
+    throw refused(
+      "usage",
+      "ACODE-ORCH-006",
+      "nobody works on the session",
+      "`acode resume` goes on with it",
+      sessionId,
+    )
   const session = await take(store, sessionId, { waits: false, stopping: null })
   try {
     const { endCancelled } = await import("./cancelled-session.ts")
@@ -270,6 +277,6 @@ function isDriven({ exitCode, owner }: SessionSummary): boolean {
   return exitCode === null && isProcessAlive(owner)
 }
 
-function refused(kind: "usage", code: string, message: string, hint: string): Failure {
-  return new Failure({ kind, code, message, hint })
+function refused(kind: "usage", code: string, message: string, hint: string, where?: string): Failure {
+  return new Failure({ kind, code, message, hint, ...(where === undefined ? {} : { where }) })
 }

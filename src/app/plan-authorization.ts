@@ -1,4 +1,5 @@
 import { toIso } from "../base/clock.ts"
+import { shellQuoted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Plan } from "../domain/plan.ts"
 import type { ApprovalHistory, PlanApproval } from "../store/session/contract.ts"
@@ -16,13 +17,15 @@ export function authorizationOf(
   { plan, where, approvalId }: AuthorizationRequest,
   now: number,
 ): PlanApproval {
+  // What was piped in is in no file that is known here.
+  const file = where === "-" ? "FILE" : shellQuoted(where)
   const refuse = (code: "E002" | "E003", message: string) =>
     new Failure({
       kind: "denied",
       code,
       message,
       where,
-      hint: "look at it with `acode plan show FILE`, then `acode plan approve FILE`",
+      hint: `look at it with \`acode plan show ${file}\`, then \`acode plan approve ${file}\``,
     })
   const isOver = ({ hasEnded, approvedAt, expiresAt }: PlanApproval) =>
     hasEnded || Date.parse(expiresAt) <= now || now < Date.parse(approvedAt)

@@ -76,7 +76,7 @@ function cannotCreate(path: string, errno: string | null): Failure {
           : "ACODE-DB-001",
     message: `cannot keep a record of what happens: ${errno ?? "unknown error"}`,
     where: path.endsWith(".gitignore") ? ".agent/.gitignore" : ".agent",
-    hint: "acode runs nothing it cannot record; make the workspace writable or choose another one with -C",
+    hint: "nothing is run that cannot be recorded; make the workspace writable or choose another one with -C",
   })
 }
 

@@ -106,5 +106,5 @@ function open(path: string): void {
 
 function overLimit(usedBytes: number, limitBytes: number): string {
   const [used, limit] = [usedBytes, limitBytes].map(bytes => Math.ceil(bytes / (1024 * 1024)))
-  return `acode keeps ${used} MB for this workspace, more than the ${limit} MB it may (storage.max_total_mb)\n  → acode storage free --dry-run`
+  return `acode keeps ${used} MB for this workspace, more than the ${limit} MB it may (storage.max_total_mb)\n  → \`acode storage free --dry-run\``
 }

@@ -73,7 +73,7 @@ function protectedGuard(directory: string): PathGuard {
       code: "ACODE-SEC-003",
       message: `"${printable(path)}" is protected (${rule ?? "by its name"}): ${reason ?? "it is not to be touched"}`,
       where: printable(path),
-      hint: "no approval lifts this; a person changes it with their own tools, or with `acode exec --writable PATH`",
+      hint: "no approval lifts this; a person changes it with their own tools, or with `acode exec --writable PATH -- PROGRAM`",
     })
   }
 }

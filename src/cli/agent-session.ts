@@ -1,6 +1,7 @@
 import type { AppService } from "../app/service.ts"
 import { Failure } from "../domain/failure.ts"
 import type { PipelineState } from "../domain/pipeline/state.ts"
+import { shortId } from "./format.ts"
 
 /** What the events of an agent session say; a plan run is a session too, but nobody can control or resume it. */
 export async function agentStateOf(app: AppService, sessionId: string): Promise<PipelineState> {
@@ -11,16 +12,16 @@ export async function agentStateOf(app: AppService, sessionId: string): Promise<
     kind: "usage",
     code: "ACODE-CLI-004",
     where: sessionId,
-    ...(hasEnded ? overText : runningText),
+    ...(hasEnded ? overText : runningText)(shortId(sessionId)),
   })
 }
 
-const overText = {
+const overText = (short: string) => ({
   message: "a plan run cannot be taken up again, and this one has ended",
-  hint: "`acode session show` tells what it did; `acode plan run FILE` runs the plan anew",
-}
+  hint: `\`acode session show ${short}\` tells what it did; \`acode plan run FILE\` runs the plan anew`,
+})
 
-const runningText = {
+const runningText = (short: string) => ({
   message: "a plan run cannot be paused, cancelled or resumed from elsewhere",
-  hint: "`acode session show` tells what it did; Ctrl-C at its own terminal ends it",
-}
+  hint: `\`acode session show ${short}\` tells what it did; Ctrl-C at its own terminal ends it`,
+})

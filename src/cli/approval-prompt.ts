@@ -112,7 +112,7 @@ function helpText(asking: Asking): string {
     "v  view: the whole preview",
     ...(isOffered(asking, "modify", "edit") ? ["e  edit: deny it and say what is to be different"] : []),
     "x  stop: deny it and end the session (also Ctrl-C)",
-    `acode approve ${asking.question.approval.id} answers from another terminal`,
+    `\`acode approve ${asking.question.approval.id}\` answers from another terminal`,
   ]
   return rows.join("\n")
 }

@@ -1,6 +1,6 @@
 import type { CheckpointSummary } from "../app/checkpoint-summary.ts"
 import type { RestorePreview } from "../app/restore-verbs.ts"
-import { oneLine, printable } from "../base/text.ts"
+import { oneLine, printable, shellQuoted } from "../base/text.ts"
 import type { Checkpoint } from "../workspace/checkpoint/contract.ts"
 import type { TreeEntry } from "../workspace/contract.ts"
 import { confirm } from "./confirm.ts"
@@ -60,7 +60,10 @@ export const checkpointShow = defineCommand({
     output.line(`  taken    ${summary.at}`)
     if (summary.sessionId !== null) output.line(`  session  ${summary.sessionId}`)
     for (const shown of pathsOf(checkpoint)) output.line(`  ${pathText(shown)}`)
-    output.line(output.dim(`→ acode checkpoint restore ${summary.id} [PATH…]`))
+    const command = `\`acode checkpoint restore ${summary.id}\``
+    output.line(
+      output.dim(output.advice(`→ ${command} restores all of it; with paths behind it, only those`)),
+    )
     return 0
   },
 })
@@ -149,7 +152,9 @@ export const checkpointRestore = defineCommand({
     if (done.write.length + done.remove.length + done.foreign.length + done.blocked.length === 0)
       output.notice("everything is already as the checkpoint has it")
     if (done.foreign.length > 0)
-      output.notice(`→ acode checkpoint restore ${id} PATH restores a path in any case`)
+      output.notice(
+        `→ \`acode checkpoint restore ${id} ${shellQuoted(done.foreign[0] ?? "PATH")}\` restores that path in any case`,
+      )
     if (done.keptId !== null) output.notice(keptLine(done.keptId))
     return restoredExitCode(done)
   },

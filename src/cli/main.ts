@@ -60,7 +60,7 @@ async function dispatch(parsed: ParsedLine, output: Output, environment: AppEnvi
     const code = await command.run(parsed, context)
     return code === 0 ? await context.codeOfWhatWasShown() : code
   } catch (error) {
-    throw error instanceof Failure || error instanceof OutputClosed ? error : await context.explained(error)
+    throw error instanceof OutputClosed ? error : await context.explained(error)
   } finally {
     await context.close()
   }
@@ -112,7 +112,14 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
       output.afterthought(missingPart(missing))
       return exitCodeOf("integrity")
     },
-    explained: async error => (await (await service)?.explained(error)) ?? error,
+    explained: async error => {
+      if (service === null) return error
+      const opened = await service
+      if (!(error instanceof Failure)) return (await opened.explained(error)) ?? error
+      // A session is named in the hint as well: whoever types it may mean another one than the latest.
+      if (!error.report.where?.startsWith("ses_")) return error
+      return (await import("./next-commands.ts")).namingSession(error, opened)
+    },
     close: async () => (await service)?.close(),
   }
   return context
@@ -136,7 +143,8 @@ async function givenYes({ yes, "ack-danger": acknowledges }: GlobalFlags) {
 function styleOf(globals: GlobalFlags, environment: AppEnvironment) {
   const { stdout, stderr } = terminalUse()
   const color = stdout && stderr && !globals["no-color"] && !environment.noColor
-  return { color, quiet: globals.quiet, json: globals.json }
+  const { quiet, json, workspace } = globals
+  return { color, quiet, json, ...(workspace === undefined ? {} : { workspace }) }
 }
 
 /** One place maps what went wrong to what is printed and to the exit code. */

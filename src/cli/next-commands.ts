@@ -1,4 +1,7 @@
+import { repliesFlag } from "../app/model/recorded-models.ts"
+import type { AppService } from "../app/service.ts"
 import { shellQuoted } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
 import type { Lane, SessionState } from "../domain/session-events.ts"
 import { shortId } from "./format.ts"
 
@@ -22,10 +25,36 @@ export function nextCommands(id: string, state: SessionState, stand: NextStand):
   // Nobody pauses, cancels or resumes a plan run from elsewhere.
   if (lane === "plan") return [...answer, `acode session show ${short}`]
   if (isDriven) return [...answer, `acode pause ${short}`, `acode cancel ${short}`]
-  return [...answer, resumeCommand(id, stand), `acode session show ${short}`, `acode cancel ${short}`]
+  const resume = `acode resume ${short}${stand.repliesFlag === null ? "" : ` ${stand.repliesFlag}`}`
+  return [...answer, resume, `acode session show ${short}`, `acode cancel ${short}`]
 }
 
-/** How this session, and no other one, goes on. */
-export function resumeCommand(id: string, { repliesFlag }: Pick<NextStand, "repliesFlag">): string {
-  return `acode resume ${shellQuoted(shortId(id))}${repliesFlag === null ? "" : ` ${repliesFlag}`}`
+/**
+ * Returns a recorded text with the session named in the commands it gives: without an id they mean the latest one, and
+ * whoever goes on with replies from a file has to say so again.
+ */
+export function aboutSession(text: string, id: string, neededReplies: string | null): string {
+  const short = shellQuoted(shortId(id))
+  return text.replace(
+    /`acode (resume|session show|session undo|session logs|cancel)((?: --[^`]*)?)`/g,
+    (_, verb, flags) => {
+      const isAsked = verb === "resume" && neededReplies !== null && !flags.includes("--model")
+      return `\`acode ${verb} ${short}${flags}${isAsked ? ` ${neededReplies}` : ""}\``
+    },
+  )
+}
+
+/** Returns the failure with its session named in the commands of its hint. */
+export async function namingSession(failure: Failure, service: AppService): Promise<Failure> {
+  const { where = "", hint } = failure.report
+  if (hint === undefined) return failure
+  try {
+    const state = await service.agentState(where)
+    const replies = state === null ? null : repliesFlag(state.settings.selection)
+    return new Failure({ ...failure.report, hint: aboutSession(hint, where, replies) }, { cause: failure })
+  } catch (error) {
+    // A session that cannot be read is what the failure may be about; its own words are the better ones.
+    if (error instanceof Failure) return failure
+    throw error
+  }
 }

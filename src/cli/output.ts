@@ -1,12 +1,14 @@
 import { write, writeSync } from "node:fs"
 import { errnoOf, messageOf } from "../base/assert.ts"
-import { printable } from "../base/text.ts"
+import { printable, shellQuoted } from "../base/text.ts"
 import { Failure, type FailureReport } from "../domain/failure.ts"
 
 export interface OutputStyle {
   readonly color: boolean
   readonly quiet: boolean
   readonly json: boolean
+  /** What `-C` says. */
+  readonly workspace?: string
 }
 
 /** Colours where a terminal shows them, and nothing elsewhere. */
@@ -43,7 +45,7 @@ export class Output implements Paint {
 
   /** Something worth knowing that is not the answer. */
   notice(text: string): void {
-    if (!this.style.quiet) this.put(2, `${this.dim(text)}\n`)
+    if (!this.style.quiet) this.put(2, `${this.dim(this.advice(text))}\n`)
   }
 
   /** The last line of a terminal, gone before anything else is written; null takes it away. */
@@ -65,8 +67,15 @@ export class Output implements Paint {
   /** A failure behind an answer that was printed: standard output has one document and keeps it. */
   afterthought(report: FailureReport): void {
     const where = report.where === undefined ? "" : `  at ${report.where}\n`
-    const hint = report.hint === undefined ? "" : `  → ${report.hint}\n`
+    const hint = report.hint === undefined ? "" : `  → ${this.advice(report.hint)}\n`
     this.put(2, `${this.red("error")} ${report.code}: ${report.message}\n${where}${hint}`)
+  }
+
+  /** Whoever named a workspace has to name it again: without that, what is told would be done in another one. */
+  advice(text: string): string {
+    const { workspace } = this.style
+    if (workspace === undefined) return text
+    return text.replace(commandStart, (_, before) => `${before}acode -C ${shellQuoted(workspace)} `)
   }
 
   dim(text: string): string {
@@ -98,6 +107,9 @@ export class Output implements Paint {
     writeWhole(fd, bytes)
   }
 }
+
+/** A command in backticks, and each that is listed behind `next`. */
+const commandStart = /(`|^ *next:? +| {2}· {2})acode (?=[a-z])/gm
 
 /** To its beginning, and away with all of it. */
 const eraseLine = Buffer.from("\r\u001b[2K")

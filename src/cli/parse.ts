@@ -183,7 +183,9 @@ function unknownCommand(words: readonly string[], commands: readonly CliCommand[
   return usageFailure(
     "ACODE-CLI-001",
     `there is no command "${printable(typedName)}"`,
-    meant === null ? "`acode --help` lists the commands" : `did you mean \`acode ${meant}\`?`,
+    meant === null
+      ? "`acode --help` lists the commands"
+      : `did you mean ${meant}? \`acode ${meant} --help\` shows how it is used`,
   )
 }
 

@@ -104,5 +104,6 @@ function tellEnd(result: PlanReport, output: Output): void {
     ...{ lane: "plan", openApproval: null, isDriven: false, repliesFlag: null },
     hasChanges: result.changes.total.files > 0,
   })
-  output.line(output.dim(`session ${session}  (${next.join(", ")})`))
+  output.line(output.dim(`session ${session}`))
+  output.line(output.dim(output.advice(`next: ${next.join("  ·  ")}`)))
 }

@@ -21,7 +21,7 @@ export function tellPaths(output: Output, groups: Readonly<Record<string, readon
 
 /** How to get back what was replaced. */
 export function keptLine(keptId: string): string {
-  return `what was there before is kept: acode checkpoint restore ${keptId}`
+  return `what was there before is kept: \`acode checkpoint restore ${keptId}\``
 }
 
 /** What a person has to decide about counts more than what could not be done. */

@@ -1,3 +1,4 @@
+import { repliesFlag } from "../app/model/recorded-models.ts"
 import type { AppService } from "../app/service.ts"
 import { firstLine, oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
@@ -6,6 +7,7 @@ import { agentStateOf } from "./agent-session.ts"
 import type { CliInput } from "./definition.ts"
 import { defineCommand } from "./definition.ts"
 import { shortId } from "./format.ts"
+import { aboutSession } from "./next-commands.ts"
 import { sessionFlags, settingsChange } from "./run-flags.ts"
 import { sessionArguments, sessionIdOf } from "./session-id.ts"
 
@@ -72,18 +74,27 @@ async function resumableId(
     code: "ACODE-ORCH-006",
     message: `the latest session ${why}`,
     where: latest.id,
-    hint: otherHint(latest, history?.list({ lane: "agent", limit: 1000 }) ?? []),
+    hint: await otherHint(service, latest, history?.list({ lane: "agent", limit: 1000 }) ?? []),
   })
 }
 
-function otherHint(latest: SessionSummary, sessions: readonly SessionSummary[]): string {
+async function otherHint(
+  service: AppService,
+  latest: SessionSummary,
+  sessions: readonly SessionSummary[],
+): Promise<string> {
   const short = shortId(latest.id)
   if (latest.lane === "agent" && latest.endedAt === null)
-    return `\`acode resume ${short}\` resumes it all the same`
+    return `${await resumeCommand(service, latest.id)} resumes it all the same`
   const resting = sessions.find(each => whyNotResumed(each) === null)
   return resting === undefined
     ? `no other session waits; \`acode session show ${short}\` shows what it did`
-    : `\`acode resume ${shortId(resting.id)}\` resumes an earlier one: ${oneLine(resting.goal, 60)}`
+    : `${await resumeCommand(service, resting.id)} resumes an earlier one: ${oneLine(resting.goal, 60)}`
+}
+
+async function resumeCommand(service: AppService, id: string): Promise<string> {
+  const state = await service.agentState(id)
+  return aboutSession("`acode resume`", id, state === null ? null : repliesFlag(state.settings.selection))
 }
 
 /** Completes "the latest session …"; null where it can go on. */

@@ -50,7 +50,7 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
     every,
   })
   const { script, record, replay } = flags
-  using ending = heldEnding(line => show(() => output.line(line)))
+  using ending = heldEnding(line => show(() => output.line(output.advice(line))))
   const end = await begin({
     model: { script, record, replay },
     isInteractive: isInteractive(context),

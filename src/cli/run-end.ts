@@ -1,7 +1,7 @@
 import { oneLine } from "../base/text.ts"
 import type { Rest } from "../domain/pipeline/state.ts"
 import { answerLines } from "./format.ts"
-import { nextCommands, resumeCommand } from "./next-commands.ts"
+import { aboutSession, nextCommands } from "./next-commands.ts"
 import type { Paint } from "./output.ts"
 import type { RunProgress } from "./run-progress.ts"
 import { type Prices, usageLines } from "./usage-text.ts"
@@ -25,13 +25,11 @@ export function endLines(
     ...{ lane: "agent", isDriven: false, repliesFlag, hasChanges },
   })
   const advised = escalation !== null && reason === `${escalation.reason}; ${escalation.advice}`
-  const advice = advised
-    ? escalation.advice.replaceAll("acode resume", resumeCommand(sessionId, progress))
-    : null
+  const named = (text: string) => oneLine(aboutSession(text, sessionId, repliesFlag), 1000)
   return [
     ...(answer === undefined ? [] : ["", ...answerLines(answer), ""]),
-    `${mark} ${state} (exit ${exitCode}): ${oneLine(advised ? escalation.reason : reason, 1000)}`,
-    ...(advice === null ? [] : [`→ ${oneLine(advice, 1000)}`]),
+    `${mark} ${state} (exit ${exitCode}): ${named(advised ? escalation.reason : reason)}`,
+    ...(advised ? [`→ ${named(escalation.advice)}`] : []),
     ...(unverified && state === "COMPLETED" && answer === undefined ? ["⚠ the result is not verified"] : []),
     ...refused.slice(0, refusedMax).map(each => `⚠ refused: ${oneLine(each, 300)}`),
     ...(refused.length > refusedMax ? [`⚠ and ${refused.length - refusedMax} more were refused`] : []),

@@ -23,7 +23,7 @@ export const sessionShow = defineCommand({
     const tokens = usage === null ? null : { ...usage, cost: costOf(usage, prices) }
     const changes = await app.diffStat(id)
     if (globals.json) output.json({ ...view, tokens, changes })
-    for (const line of sessionLines(view, prices, changes)) output.line(line)
+    for (const line of sessionLines(view, prices, changes)) output.line(output.advice(line))
     return 0
   },
 })

@@ -1,3 +1,4 @@
+import { repliesFlag } from "../app/model/recorded-models.ts"
 import { oneLine } from "../base/text.ts"
 import type { CallView } from "../domain/call-view.ts"
 import { externalCallLines } from "../domain/external-call-list.ts"
@@ -8,6 +9,7 @@ import type { DiffStat } from "../engine/diffstat.ts"
 import { certaintyText } from "./certainty-text.ts"
 import { diffStatLines } from "./diffstat-text.ts"
 import { answerLines, durationText, shortId } from "./format.ts"
+import { aboutSession } from "./next-commands.ts"
 import { pipelineLines } from "./pipeline-text.ts"
 import { modelLines, type Prices, usageLines } from "./usage-text.ts"
 
@@ -43,10 +45,11 @@ function modelTexts({ models, usage, externalCalls }: PipelineView, prices: Pric
 function headLines(view: SessionView): readonly string[] {
   const { id, goal, state, reason, exitCode, planId, planHash, startedAt, endedAt, undoneAt } = view
   const exit = exitCode === null ? "" : `, exit ${exitCode}`
+  const replies = view.pipeline === null ? null : repliesFlag(view.pipeline.models)
   return [
     `[SESSION] ${id}${view.lane === null ? "" : ` (${view.lane})`}`,
     `  goal     ${oneLine(goal, 200)}`,
-    `  state    ${state}${exit}${reason === null ? "" : `: ${oneLine(reason, 300)}`}`,
+    `  state    ${state}${exit}${reason === null ? "" : `: ${oneLine(aboutSession(reason, id, replies), 500)}`}`,
     ...(view.unverified && state === "COMPLETED" ? [unverifiedLine(view)] : []),
     ...(planId === null ? [] : [`  plan     ${oneLine(planId, 100)} ${planHash ?? ""}`]),
     `  started  ${startedAt ?? "-"}${endedAt === null ? "" : `, ended ${endedAt}`}`,

@@ -1,8 +1,10 @@
+import { shellQuoted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { UndoPlan } from "../engine/undo.ts"
 import { confirm } from "./confirm.ts"
 import type { CliContext } from "./context.ts"
 import { defineCommand } from "./definition.ts"
+import { shortId } from "./format.ts"
 import { explained, keptLine, leftAlone, restoredExitCode, tellPaths } from "./restored-text.ts"
 import { sessionArguments, sessionIdOf } from "./session-id.ts"
 import { isInteractive } from "./terminal.ts"
@@ -11,7 +13,7 @@ export const sessionUndo = defineCommand({
   name: "session undo",
   summary: "put back what a session changed, and nothing else",
   description:
-    "What is there is kept first: `acode checkpoint restore` brings it back. A path that somebody else may have changed\n" +
+    "What is there is kept first: `acode checkpoint restore ID` brings it back. A path that somebody else may have changed\n" +
     "is asked about; where nobody can be asked it stays as it is and is named, and the exit code is 60. Another undo\n" +
     "goes on with what is left.",
   ...sessionArguments,
@@ -49,6 +51,7 @@ export const sessionUndo = defineCommand({
     const undone = await app.undo(
       id,
       await agreed(
+        id,
         plan,
         input.flags.also.map(path => app.recordedPath(path)),
         context,
@@ -63,7 +66,7 @@ export const sessionUndo = defineCommand({
       "not put back": undone.blocked.map(explained),
     })
     if (undone.foreign.length > 0)
-      output.notice(`→ acode session undo ${id} --also PATH puts a path back in any case`)
+      output.notice(`→ ${alsoCommand(id, undone.foreign)} puts that path back in any case`)
     if (undone.keptId !== null) output.notice(keptText(plan.byCommandCount, undone.keptId))
     return restoredExitCode(undone)
   },
@@ -73,18 +76,19 @@ export const sessionUndo = defineCommand({
 function keptText(byCommandCount: number, keptId: string): string {
   if (byCommandCount === 0) return keptLine(keptId)
   const files = byCommandCount === 1 ? "1 file" : `${byCommandCount} files`
-  return `${files} changed while a command ran; if some of these changes were yours: acode checkpoint restore ${keptId}`
+  return `${files} changed while a command ran; if some of these changes were yours: \`acode checkpoint restore ${keptId}\``
 }
 
 /** The paths in doubt that a person wants back all the same, with what they held when the person was asked. */
 async function agreed(
+  id: string,
   { doubts, goals }: UndoPlan,
   also: readonly string[],
   context: CliContext,
 ): Promise<ReadonlyMap<string, string | null | undefined>> {
   const contents = new Map(goals.map(({ path, content }) => [path, content]))
   const unknown = also.find(path => !contents.has(path))
-  if (unknown !== undefined) throw notChanged(unknown)
+  if (unknown !== undefined) throw notChanged(id, unknown)
   const open = doubts.filter(({ path }) => !also.includes(path))
   const isYes = open.length > 0 && isInteractive(context) && (await isConfirmed(context, open))
   const paths = isYes ? [...also, ...open.map(({ path }) => path)] : also
@@ -99,12 +103,16 @@ function isConfirmed({ output }: CliContext, doubts: UndoPlan["doubts"]): Promis
   return confirm(output, lines, "put these back too? A copy of what is there is kept.")
 }
 
-function notChanged(path: string): Failure {
+function notChanged(id: string, path: string): Failure {
   return new Failure({
     kind: "usage",
     code: "ACODE-CLI-003",
     message: `the session changed no path "${path}" that could be put back`,
     where: "--also",
-    hint: "`acode session undo --preview` names the paths",
+    hint: `\`acode session undo ${shortId(id)} --preview\` names the paths`,
   })
+}
+
+function alsoCommand(id: string, [first = "PATH"]: readonly string[]): string {
+  return `\`acode session undo ${shortId(id)} --also ${shellQuoted(first)}\``
 }

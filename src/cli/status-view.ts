@@ -7,7 +7,7 @@ import type { PipelineState } from "../domain/pipeline/state.ts"
 import type { Lane, SessionState } from "../domain/session-events.ts"
 import type { ApprovalSummary, SessionSummary } from "../store/session/contract.ts"
 import { shortId } from "./format.ts"
-import { nextCommands } from "./next-commands.ts"
+import { aboutSession, nextCommands } from "./next-commands.ts"
 
 /** Where a session stands. */
 export interface StatusView {
@@ -48,14 +48,16 @@ export function statusOf(found: SessionSummary, state: PipelineState | null, now
   const { id, lane, goal, exitCode } = found
   const { isDriven, openApprovals } = now
   const shown = state?.state ?? found.state
-  const reason = shown === "AWAITING_APPROVAL" ? (answerOf(now) ?? found.reason) : found.reason
+  const recorded = shown === "AWAITING_APPROVAL" ? (answerOf(now) ?? found.reason) : found.reason
+  const replies = state === null ? null : repliesFlag(state.settings.selection)
+  const reason = recorded === null ? null : aboutSession(recorded, id, replies)
   return {
     ...{ id, lane, goal, reason, exitCode, isDriven, state: shown },
     ...placeOf(state, found),
     waitsFor: openApprovals.map(({ id: approvalId, operation }) => ({ approvalId, operation })),
     next: nextCommands(id, shown, {
       ...{ lane, openApproval: openApprovals[0]?.id ?? null, isDriven, hasChanges: now.hasChanges },
-      repliesFlag: state === null ? null : repliesFlag(state.settings.selection),
+      repliesFlag: replies,
     }),
   }
 }

@@ -28,7 +28,7 @@ export const status = defineCommand({
       lastAsked: approvals?.list({ limit: 100 }).find(isOfIt) ?? null,
     })
     if (globals.json) output.json(view)
-    for (const line of statusLines(view)) output.line(line)
+    for (const line of statusLines(view)) output.line(output.advice(line))
     return 0
   },
 })

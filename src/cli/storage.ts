@@ -79,7 +79,7 @@ function report(output: Output, freed: FreedStorage, isDryRun: boolean): void {
   output.line(`${isDryRun ? "would be" : "is"} ${after} instead of ${before}`)
   if (!isDryRun && afterBytes > targetBytes)
     output.notice(
-      `nothing else can be removed, and that is more than ${target}\n  → acode storage show says what is left; sessions that have not ended stay`,
+      `nothing else can be removed, and that is more than ${target}\n  → \`acode storage show\` says what is left; sessions that have not ended stay`,
     )
 }
 

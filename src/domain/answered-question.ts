@@ -5,7 +5,7 @@ import type { PipelineView } from "./pipeline/pipeline-view.ts"
 
 /** Why a session rests after somebody has answered what it rests for. */
 export function answeredReason(answer: ApprovalAnswer, by: string): string {
-  return `the answer is there, ${answer} by ${by}: acode resume goes on with it`
+  return `the answer is there, ${answer} by ${by}: \`acode resume\` goes on with it`
 }
 
 export interface PlanQuestion {

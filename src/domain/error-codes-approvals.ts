@@ -10,7 +10,7 @@ export const approvalErrorCodes: readonly ErrorCode[] = [
   {
     code: "ACODE-APPR-002",
     meaning: "The request was answered already, has expired, or belongs to a session that has ended.",
-    action: "Look at it with `acode approvals show`; what still needs an answer asks again.",
+    action: "Look at it with `acode approvals show ID`; what still needs an answer asks again.",
   },
   {
     code: "ACODE-APPR-003",

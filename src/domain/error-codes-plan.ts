@@ -98,7 +98,7 @@ export const stepErrorCodes: readonly ErrorCode[] = [
   {
     code: "ACODE-EXEC-004",
     meaning: "A step reached for something outside the workspace, protected, or not allowed by policy.",
-    action: "`acode policy check` tells the rule; change the step, or the rule if it is wrong.",
+    action: "`acode policy check -- PROGRAM` tells the rule; change the step, or the rule if it is wrong.",
   },
   {
     code: "ACODE-EXEC-005",

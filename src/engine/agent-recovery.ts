@@ -51,7 +51,8 @@ async function putBack(
   const done = await checkpoints.restore([{ checkpoint, expected }], keeping, work =>
     session.whileOwned(work),
   )
-  const kept = done.keptId === null ? "" : `; what was there is kept: acode checkpoint restore ${done.keptId}`
+  const kept =
+    done.keptId === null ? "" : `; what was there is kept: \`acode checkpoint restore ${done.keptId}\``
   const left = [
     ...[...doubts, ...done.blocked].map(({ path, reason }) => `${path} (${reason})`),
     ...done.foreign,

@@ -107,7 +107,7 @@ async function put(parts: AgentParts, request: Question, signal: AbortSignal): P
 }
 
 function restFor({ session }: AgentParts, { approvalId }: Question, why: string): void {
-  const reason = `${why}: acode approve ${approvalId}, then acode resume`
+  const reason = `${why}: \`acode approve ${approvalId}\`, then \`acode resume\``
   const unverified = isUnverified(session.state)
   session.append([newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified })])
 }

@@ -1,4 +1,5 @@
 import { canonicalJson, type Json } from "../base/canonical.ts"
+import { shellQuoted } from "../base/text.ts"
 import { ToolCallRequested } from "../domain/call-events.ts"
 import type { Decision } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
@@ -243,8 +244,18 @@ function denial({ decision, declared }: Judged): Ending {
     code: decision.rule.startsWith("protected:") ? "ACODE-SEC-003" : "ACODE-EXEC-004",
     message: `not allowed: ${declared.operation}: ${decision.reason} (${decision.rule})`,
     where: null,
-    hint: "`acode policy check` says what is allowed and which rule decides",
+    hint: `\`acode policy check ${policyQuestion(declared)}\` says which rule decides`,
   })
+}
+
+/** What a person asks to see the same decision. */
+function policyQuestion({ effects }: DeclaredCall): string {
+  const [first] = effects
+  if (first?.kind === "execute" && "argv" in first.run)
+    return `-- ${first.run.argv.map(shellQuoted).join(" ")}`
+  if (first === undefined || first.kind === "execute" || first.kind === "connect") return "--help"
+  const operation = first.kind === "createDirectory" ? "write" : first.kind
+  return `--path ${shellQuoted(first.path)} --op ${operation}`
 }
 
 /** A command that ran did what it did, whatever it exited with; a file tool that gives an error changed nothing. */

@@ -51,7 +51,7 @@ export async function createSandbox(
 }
 
 function noticeOf(probe: SandboxProbe): string {
-  return `no sandbox: ${probe.reason ?? "bubblewrap does not work here"}. To get one: ${probe.hint ?? "run acode doctor"}.`
+  return `no sandbox: ${probe.reason ?? "bubblewrap does not work here"}. To get one: ${probe.hint ?? "run `acode doctor`"}.`
 }
 
 function unavailable(probe: SandboxProbe): Failure {

@@ -62,7 +62,7 @@ export function unreadableArtifact(ref: string, cause: unknown): Failure {
       code: "ACODE-SEC-004",
       message: "a value that the history names cannot be read: it is not JSON",
       where: ref,
-      hint: "an older acode stored it so; `acode session show` and `acode session undo` still work, and `acode run` begins a new session",
+      hint: "an older acode stored it so; `acode session show` and `acode session undo` still work, and `acode run GOAL` begins a new session",
     },
     { cause },
   )

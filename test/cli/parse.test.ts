@@ -163,12 +163,14 @@ describe("what is not there is named and the nearest is suggested", () => {
   test("an unknown command", () => {
     expect(failure("exce").report).toMatchObject({
       code: "ACODE-CLI-001",
-      hint: "did you mean `acode exec`?",
+      hint: "did you mean exec? `acode exec --help` shows how it is used",
     })
   })
 
   test("an unknown second word", () => {
-    expect(failure("runs", "lst").report.hint).toBe("did you mean `acode runs list`?")
+    expect(failure("runs", "lst").report.hint).toBe(
+      "did you mean runs list? `acode runs list --help` shows how it is used",
+    )
   })
 
   test("an unknown flag of a command", () => {

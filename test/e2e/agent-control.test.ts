@@ -140,7 +140,7 @@ describe("another terminal", () => {
     expect(resumed.exitCode).toBe(2)
     const again = await room.acode("cancel")
     expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining("the session has ended")])
-    expect(again.stderr).toContain("→ `acode session show` tells how")
+    expect(again.stderr).toContain("tells how; `acode session undo ")
     expect(await check(room.workspace)).toEqual([])
   })
 

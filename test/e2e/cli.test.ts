@@ -53,7 +53,7 @@ test("half a command lists its verbs and exits 2", async () => {
 test("an unknown command suggests the nearest and exits 2", async () => {
   const { exitCode, stderr } = await acode(["polciy", "check"])
   expect(exitCode).toBe(2)
-  expect(stderr).toContain("did you mean `acode policy`?")
+  expect(stderr).toContain("did you mean policy? `acode policy --help` shows how it is used")
 })
 
 test("it starts from any directory and through a symlink", async () => {

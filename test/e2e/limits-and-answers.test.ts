@@ -198,7 +198,7 @@ describe("resume without an id", () => {
     expect((await room.run("--plan-only")).exitCode).toBe(0)
     await room.acode("cancel")
     const refused = await room.acode("resume", ...script())
-    const command = /`acode (resume \w+)`/.exec(refused.stderr)?.[1] ?? ""
+    const command = /`acode (resume \w+)/.exec(refused.stderr)?.[1] ?? ""
     expect([refused.exitCode, command]).toEqual([2, `resume ${waiting.id.slice(-8)}`])
     expect((await room.acode(...command.split(" "), "--yes=plan", ...script())).exitCode).toBe(0)
     expect(await check(room.workspace)).toEqual([])

@@ -206,7 +206,7 @@ describe("a model server that was started again without tools", () => {
     const [told] = run.data("escalation.raised")
     expect(String(told?.["reason"])).toContain("the server takes no tools for this model")
     expect(String(told?.["advice"])).toContain(
-      "acode models probe openai/fake, then acode resume --model openai/fake",
+      "`acode models probe openai/fake`, then `acode resume --model openai/fake`",
     )
     // What was recorded holds; who names the model again has it tried out again.
     expect((await room.goOn()).exitCode).toBe(4)

@@ -92,7 +92,7 @@ test("a server that was started again with a larger window takes what it found t
   restart(1_200)
   const run = await room.ask("--yes=plan", "--max-turns", "20")
   expect(run.exitCode).toBe(22)
-  const again = "then acode resume --model openai/m"
+  const again = "then `acode resume --model openai/m`"
   expect(JSON.stringify(run.data("escalation.raised"))).toContain(again)
   restart(16_384)
   expect((await room.goOn("--model", "openai/m")).exitCode).toBe(0)

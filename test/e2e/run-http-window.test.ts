@@ -98,7 +98,7 @@ describe("a model with a window of 8,192 tokens", () => {
       expect.stringContaining("tokens"),
     ])
     // What a person is told to do helps: the window is pinned anew when the model is chosen again.
-    const told = "config set model.parameters.context_window 2048, then acode resume --model ollama/fake"
+    const told = "config set model.parameters.context_window 2048`, then `acode resume --model ollama/fake`"
     expect(JSON.stringify(run.data("escalation.raised"))).toContain(told)
     expect((await room.plain("config", "set", "model.parameters.context_window", "16384")).exitCode).toBe(0)
     const more = await room.goOn("--model", "ollama/fake")

@@ -146,7 +146,7 @@ test("what a person saved while a command ran is told of, and comes back", async
   const run = await room.acode("session", "undo")
   expect(run.exitCode).toBe(0)
   const [, id = ""] =
-    /2 files changed while a command ran; .* acode checkpoint restore (\S+)/.exec(run.stderr) ?? []
+    /2 files changed while a command ran; .* `acode checkpoint restore (\S+)`/.exec(run.stderr) ?? []
   expect(read("a.txt")).toBe("a\n")
   await room.acode("checkpoint", "restore", id)
   expect([read("a.txt"), read("new.txt")]).toEqual(["mine\n", "x\n"])

@@ -158,7 +158,7 @@ describe("a command that was cut off", () => {
       { outcome: "succeeded", certainty: "done" },
     ])
     expect(firstError()).toContain("changed since it began: made.txt, mine.txt, a.txt; that was put back")
-    expect(firstError()).toMatch(/what was there is kept: acode checkpoint restore chk_/)
+    expect(firstError()).toMatch(/what was there is kept: `acode checkpoint restore chk_/)
     expect(keptCopies()).toEqual([["a.txt", "made.txt", "mine.txt"]])
     expect(await check(room.workspace)).toEqual([])
   })

@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { tryAdvice } from "./advice-run.ts"
 
 export const repositoryRoot = join(import.meta.dirname, "..", "..")
 
@@ -58,7 +59,9 @@ export function startAcode(args: readonly string[], options: AcodeOptions): Runn
     clearTimeout(deadline)
     if (timedOut)
       throw new Error(`acode ${args.join(" ")} still ran after ${timeoutMs} ms\n${stdout}\n${stderr}`)
-    return { exitCode: child.exitCode, signal: signalName(child.signalCode), stdout, stderr }
+    const run = { exitCode: child.exitCode, signal: signalName(child.signalCode), stdout, stderr }
+    await tryAdvice(run, args, options)
+    return run
   }
   return {
     pid: child.pid,

@@ -62,7 +62,7 @@ function burstDestination(wish: Wish): Destination {
 function airgappedDestination(wish: Wish): Destination {
   const known = configuredEndpoint(wish)
   const hint =
-    "acode config set model.endpoint unix:/run/model.sock, or http://127.0.0.1:11434; then acode config trust"
+    "`acode config set model.endpoint http://127.0.0.1:11434` for example, or unix:/run/model.sock; then `acode config trust`"
   if (known === null)
     throw forbidden("an airgapped session talks only to the endpoint that is configured, and none is", hint)
   if (!known.endpoint.isLocal)
@@ -78,7 +78,7 @@ export function checkRecorded(mode: Mode, recorded: string, configured: string |
   throw forbidden(
     `an airgapped session talks only to the endpoint that is configured: this one was begun with ` +
       `${oneLine(recorded, 200)}, and now ${now === null ? "none" : endpointName(now)} is`,
-    "set model.endpoint back, or choose a model of the one that is configured: acode resume --model NAME",
+    "set model.endpoint back, or choose a model of the one that is configured: `acode resume --model NAME`",
   )
 }
 

@@ -53,7 +53,7 @@ export function modelVerbs(wiring: Wiring): ModelVerbs {
 }
 
 function list(wiring: Wiring, look: ModelLook): Promise<ModelListing> {
-  const typed = "ACODE_MODEL_PROVIDER=anthropic acode models list --mode burst"
+  const typed = "`ACODE_MODEL_PROVIDER=anthropic acode models list --mode burst`"
   return looked(wiring, look, typed, async (found, room) => {
     const { server, models } = found
     const chosen = chosenOrNull(found, room)
@@ -65,7 +65,7 @@ function list(wiring: Wiring, look: ModelLook): Promise<ModelListing> {
 }
 
 function probe(wiring: Wiring, look: ModelLook): Promise<ProbedModel> {
-  const typed = "acode models probe anthropic/NAME --mode burst"
+  const typed = "`acode models probe anthropic/NAME --mode burst`"
   return looked(wiring, look, typed, async (found, room) => {
     const { server } = found
     const { name } = chosen(found, room)

@@ -32,7 +32,7 @@ export async function sessionProvider(selected: SelectedModels): Promise<Provide
       code: "ACODE-MODEL-001",
       message: `the address that the session has recorded cannot be used: ${endpoint.problem}`,
       where: "model",
-      hint: "choose again: acode resume --model NAME",
+      hint: "choose again: `acode resume --model NAME`",
     })
   const server = await openServer({
     ...{ protocol, endpoint, externalCalls },

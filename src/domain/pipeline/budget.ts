@@ -41,7 +41,7 @@ function stopped(state: PipelineState, stage: Stage, reason: string): Escalation
   const enough = 2 * Math.max(spentTokens, settings.limits.tokensMax ?? 0)
   return escalate(stage, "BudgetLimit", 22, {
     reason,
-    advice: `allow more: acode resume --max-tokens ${enough}`,
+    advice: `allow more: \`acode resume --max-tokens ${enough}\``,
     status: null,
   })
 }

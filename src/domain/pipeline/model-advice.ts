@@ -12,7 +12,7 @@ export function moreContext({ settings, cutOff }: PipelineState, stage: Stage): 
   const { selection, limits } = settings
   const allowed = requestTokensMax(settings, stage, cutOff[stage])
   if (selection === null || allowed === limits.contextTokensMax)
-    return `allow more: acode resume --max-context-tokens ${2 * (limits.contextTokensMax ?? 8_192)}`
+    return `allow more: \`acode resume --max-context-tokens ${2 * (limits.contextTokensMax ?? 8_192)}\``
   return `${largerWindow(selection, stage)}, then ${againWith(selection, stage)}`
 }
 
@@ -24,7 +24,7 @@ export function longerReplies({ settings, turns, cutOff }: PipelineState, stage:
   const longest = longestReply(selection[stage].windowTokens)
   const more =
     allowed < longest
-      ? `allow it up to ${longest}: acode config set model.parameters.max_tokens ${longest}`
+      ? `allow it up to ${longest}: \`acode config set model.parameters.max_tokens ${longest}\``
       : `that is half of its window: ${largerWindow(selection, stage)}`
   return `its answers are longer than ${allowed} tokens, what it thinks included; ${more}, then ${againWith(selection, stage)}`
 }
@@ -33,18 +33,18 @@ export function longerReplies({ settings, turns, cutOff }: PipelineState, stage:
 export function askedOtherwise({ settings: { selection } }: PipelineState, stage: Stage): string {
   if (selection === null) return "see what is refused, then `acode resume`"
   const model = modelOf(selection, stage)
-  return `if the server or its model has changed, try it out again: acode models probe ${model}, then acode resume --model ${model}; or name another model there`
+  return `if the server or its model has changed, try it out again: \`acode models probe ${model}\`, then \`acode resume --model ${model}\`; or name another model there`
 }
 
 function largerWindow(selection: ModelSelection, stage: Stage): string {
-  const pinned = `acode config set model.parameters.context_window ${2 * selection[stage].windowTokens}`
+  const pinned = `\`acode config set model.parameters.context_window ${2 * selection[stage].windowTokens}\``
   return selection.protocol === "ollama"
     ? `give the model a larger window: ${pinned}`
     : `let the server load the model with a larger window (${pinned}, where it does not tell it)`
 }
 
 function againWith(selection: ModelSelection, stage: Stage): string {
-  return `acode resume --model ${modelOf(selection, stage)}`
+  return `\`acode resume --model ${modelOf(selection, stage)}\``
 }
 
 function modelOf(selection: ModelSelection, stage: Stage): string {

@@ -82,7 +82,7 @@ function late(state: PipelineState, { stage }: StageRun, nowMs: number): Action 
 /** A model that is slow once is slow always: without the second way it would be late in the next session as well. */
 function moreTime(flag: string, key: string, limitMs: number): string {
   const seconds = Math.max(1, Math.ceil(limitMs / 500))
-  return `give it more time: acode resume --${flag} ${seconds}; and every session: acode config set ${key} ${seconds}`
+  return `give it more time: \`acode resume --${flag} ${seconds}\`; and every session: \`acode config set ${key} ${seconds}\``
 }
 
 function isOver(deadlineMs: number | null, nowMs: number): boolean {

@@ -101,7 +101,7 @@ function nextAfterTurn(state: PipelineState, active: StepState, lastTurn: number
   if (turns.length >= turnsMax)
     return escalate("executor", "TurnLimit", 31, {
       reason: `step ${step.id} is not finished after ${turnsMax} turns`,
-      advice: `allow it more: acode resume --max-turns ${Math.max(1, turnsMax) * 2}; ${withoutStep}`,
+      advice: `allow it more: \`acode resume --max-turns ${Math.min(1000, Math.max(1, turnsMax) * 2)}\`; ${withoutStep}`,
     })
   return { kind: "askModel", stage: "executor", step: active, turn: lastTurn + 1, ...atOnce }
 }

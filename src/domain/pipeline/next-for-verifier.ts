@@ -102,7 +102,7 @@ export function fixId({ steps }: PipelineState, taskId: string): string {
 export function moreCycles(allowed: number): string {
   const byHand = "mend it by hand, then `acode resume`"
   if (allowed >= cyclesCeiling) return byHand
-  return `${byHand}, or allow more: acode resume --max-cycles ${Math.min(cyclesCeiling, allowed + 3)}`
+  return `${byHand}, or allow more: \`acode resume --max-cycles ${Math.min(cyclesCeiling, allowed + 3)}\``
 }
 
 /** For people, who find what a failed check printed above it and in `session show`. */

@@ -17,6 +17,6 @@ export function closedApproval(id: string, why: string): Failure {
     code: "ACODE-APPR-002",
     message: `the approval request ${why}`,
     where: id,
-    hint: "`acode approvals show` tells how it ended; nothing was recorded",
+    hint: `\`acode approvals show ${id}\` tells how it ended; nothing was recorded`,
   })
 }

@@ -22,15 +22,15 @@ describe("what helps against answers that are cut off", () => {
   test("is a larger window where the longest answer that fits was allowed", () => {
     expect(advice({}, 3)).toBe(
       "its answers are longer than 16384 tokens, what it thinks included; that is half of its window: give the model a " +
-        "larger window: acode config set model.parameters.context_window 65536, then acode resume --model ollama/m",
+        "larger window: `acode config set model.parameters.context_window 65536`, then `acode resume --model ollama/m`",
     )
   })
 
   test("is a longer answer where more would fit", () => {
     const elsewhere = { protocol: "anthropic", consentBy: "a person" } as const
     expect(advice(elsewhere, 3)).toBe(
-      "its answers are longer than 4096 tokens, what it thinks included; allow it up to 16384: acode config set " +
-        "model.parameters.max_tokens 16384, then acode resume --model anthropic/m",
+      "its answers are longer than 4096 tokens, what it thinks included; allow it up to 16384: `acode config set " +
+        "model.parameters.max_tokens 16384`, then `acode resume --model anthropic/m`",
     )
   })
 

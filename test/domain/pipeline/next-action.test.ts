@@ -51,7 +51,7 @@ describe("a session", () => {
     expect(session.add(useless(2, 200)).next()).toMatchObject({
       ...{ kind: "escalate", exitCode: 22, level: "BudgetLimit", status: null },
       reason: "the session has taken 258 tokens, 158 more than the 100 allowed",
-      advice: "allow more: acode resume --max-tokens 516",
+      advice: "allow more: `acode resume --max-tokens 516`",
     })
     const reviewed = atReviewer(settingsOf({ tokensMax: 20 }))
     expect(
@@ -147,8 +147,8 @@ describe("a stage that takes too long", () => {
       exitCode: 20,
       reason: "the planner did not end within 120 s",
       advice:
-        "give it more time: acode resume --planner-timeout 240; and every session: " +
-        "acode config set orchestration.planner_timeout_seconds 240",
+        "give it more time: `acode resume --planner-timeout 240`; and every session: " +
+        "`acode config set orchestration.planner_timeout_seconds 240`",
       status: "timeout",
     })
   })
@@ -186,8 +186,8 @@ describe("a step that takes too long", () => {
       exitCode: 34,
       reason: "step s1 did not end within 3 s",
       advice:
-        "give it more time: acode resume --executor-step-timeout 6; and every session: " +
-        "acode config set executor.step_timeout_seconds 6; or go on without it: acode resume --skip-failed-step",
+        "give it more time: `acode resume --executor-step-timeout 6`; and every session: " +
+        "`acode config set executor.step_timeout_seconds 6`; or go on without it: `acode resume --skip-failed-step`",
       status: "timeout",
     })
   })

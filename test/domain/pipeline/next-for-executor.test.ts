@@ -58,7 +58,7 @@ describe("the steps of a plan", () => {
       stage: "executor",
       exitCode: 30,
       reason: "step s1 failed, and 2 steps wait for it: it failed",
-      advice: "mend what it says and `acode resume`; or go on without it: acode resume --skip-failed-step",
+      advice: "mend what it says and `acode resume`; or go on without it: `acode resume --skip-failed-step`",
       status: "failed",
     })
   })
@@ -171,7 +171,7 @@ describe("a step that does not end", () => {
       exitCode: 31,
       reason: "step s1 is not finished after 4 turns",
       advice:
-        "allow it more: acode resume --max-turns 8; or go on without it: acode resume --skip-failed-step",
+        "allow it more: `acode resume --max-turns 8`; or go on without it: `acode resume --skip-failed-step`",
       status: "failed",
     })
   })

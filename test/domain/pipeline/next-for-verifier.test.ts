@@ -144,7 +144,7 @@ describe("a verification that failed", () => {
       stage: "verifier",
       exitCode: 21,
       reason: "verification failed: a1: it failed (after 2 cycles)",
-      advice: "mend it by hand, then `acode resume`, or allow more: acode resume --max-cycles 5",
+      advice: "mend it by hand, then `acode resume`, or allow more: `acode resume --max-cycles 5`",
       status: "failed",
     })
   })

@@ -146,22 +146,22 @@ describe("a request that is refused", () => {
   }
 
   test("as longer than a person allowed is helped by allowing more", () => {
-    const more = (tokens: number) => [22, `allow more: acode resume --max-context-tokens ${tokens}`]
+    const more = (tokens: number) => [22, `allow more: \`acode resume --max-context-tokens ${tokens}\``]
     expect([advice(256, null), advice(null, null), advice(1_000, "ollama")]).toEqual(
       [512, 16_384, 2_000].map(more),
     )
   })
 
   test("as longer than the window is helped only by a larger one, which is taken when the model is chosen again", () => {
-    const pinned = "acode config set model.parameters.context_window 16384"
+    const pinned = "`acode config set model.parameters.context_window 16384`"
     for (const allowed of [null, 1_000_000]) {
       expect(advice(allowed, "ollama")).toEqual([
         22,
-        `give the model a larger window: ${pinned}, then acode resume --model ollama/org/m:7b`,
+        `give the model a larger window: ${pinned}, then \`acode resume --model ollama/org/m:7b\``,
       ])
       expect(advice(allowed, "openai")).toEqual([
         22,
-        `let the server load the model with a larger window (${pinned}, where it does not tell it), then acode resume --model openai/org/m:7b`,
+        `let the server load the model with a larger window (${pinned}, where it does not tell it), then \`acode resume --model openai/org/m:7b\``,
       ])
     }
   })
@@ -171,7 +171,7 @@ describe("a request that is refused", () => {
     const model = "openai/org/m:7b"
     expect(advice(null, "openai", refused)).toEqual([
       4,
-      `if the server or its model has changed, try it out again: acode models probe ${model}, then acode resume --model ${model}; or name another model there`,
+      `if the server or its model has changed, try it out again: \`acode models probe ${model}\`, then \`acode resume --model ${model}\`; or name another model there`,
     ])
     expect(advice(null, null, refused)).toEqual([4, "see what is refused, then `acode resume`"])
   })
