@@ -30,7 +30,9 @@ export function endLines(
     ...(answer === undefined ? [] : ["", ...answerLines(answer), ""]),
     `${mark} ${state} (exit ${exitCode}): ${named(advised ? escalation.reason : reason)}`,
     ...(advised ? [`→ ${named(escalation.advice)}`] : []),
-    ...(unverified && state === "COMPLETED" && answer === undefined ? ["⚠ the result is not verified"] : []),
+    ...(unverified && state === "COMPLETED" && exitCode === 0 && answer === undefined
+      ? ["⚠ the result is not verified"]
+      : []),
     ...refused.slice(0, refusedMax).map(each => `⚠ refused: ${oneLine(each, 300)}`),
     ...(refused.length > refusedMax ? [`⚠ and ${refused.length - refusedMax} more were refused`] : []),
     ...usageLines(usage, prices).map(line => paint.dim(line)),

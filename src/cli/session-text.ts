@@ -94,6 +94,7 @@ const marks: Readonly<Record<StepView["outcome"], string>> = {
   succeeded: "✓",
   failed: "✗",
   interrupted: "⚠",
+  skipped: "⚠",
 }
 
 /** The error of a call is left to its step, which has the code of the plan for it. */

@@ -10,7 +10,7 @@ import {
 } from "./call-events.ts"
 import { type CallView, requestedCall, settledCall } from "./call-view.ts"
 import type { EventDefinition } from "./event-definition.ts"
-import { CycleStarted, SessionResumed, StageEntered } from "./pipeline/pipeline-events.ts"
+import { CycleStarted, EscalationRaised, SessionResumed, StageEntered } from "./pipeline/pipeline-events.ts"
 import { emptyPipeline, type PipelineView, withPipelineEvent } from "./pipeline/pipeline-view.ts"
 import {
   type Lane,
@@ -70,8 +70,8 @@ export interface StepView {
   readonly title: string
   readonly tool: string
   readonly stepKey: string
-  /** `open` until the step has ended: it runs, or was left when the process died. */
-  readonly outcome: "open" | "succeeded" | "failed" | "interrupted"
+  /** `open` until the step has ended: it runs, or was left when the process died. A person may skip it then. */
+  readonly outcome: "open" | "succeeded" | "failed" | "interrupted" | "skipped"
   /** The evidence of its call; null when it never came to one. */
   readonly evidenceId: string | null
   readonly code: string | null
@@ -98,7 +98,7 @@ export interface ApprovalView {
 /** Folds the events of a session into what it did. Later events add; what is missing has not happened. */
 export function sessionView(id: string, events: readonly SessionEvent[]): SessionView {
   const draft: Draft = {
-    ...{ head: nothingYet(id), planQuestion: null, stepCounts: [] },
+    ...{ head: nothingYet(id), planQuestion: null, stepCounts: [], isStuck: false },
     ...{ steps: new Map(), calls: new Map(), approvals: new Map() },
   }
   for (const event of events) folds.get(event.type)?.(draft, event)
@@ -127,6 +127,8 @@ interface Draft {
   planQuestion: PlanQuestion | null
   /** Of the plans before the present one, oldest first; what was there before the first plan has none. */
   stepCounts: readonly number[]
+  /** The session stopped in the middle of a step that led nowhere. */
+  isStuck: boolean
   readonly steps: Map<string, StepView>
   readonly calls: Map<string, CallView>
   readonly approvals: Map<string, ApprovalView>
@@ -159,7 +161,13 @@ const folds: ReadonlyMap<string, Fold> = new Map([
     const started = { lane, goal, planId, planHash, approvalId, stepCount, startedAt: at }
     draft.head = { ...draft.head, ...started }
   }),
-  on(SessionResumed, draft => {
+  on(EscalationRaised, (draft, { stage, level }) => {
+    draft.isStuck = stage === "executor" && level !== "BudgetLimit"
+  }),
+  on(SessionResumed, (draft, { skipsFailed }) => {
+    for (const [key, step] of draft.steps)
+      if (skipsFailed && isSkippable(step, draft)) draft.steps.set(key, { ...step, outcome: "skipped" })
+    draft.isStuck = false
     draft.head = { ...draft.head, state: "EXECUTING", reason: null, exitCode: null, undoneAt: null }
   }),
   on(StageEntered, (draft, { stage }) => {
@@ -237,6 +245,12 @@ const folds: ReadonlyMap<string, Fold> = new Map([
     draft.head = { ...draft.head, reason: answeredReason(answer, by) }
   }),
 ])
+
+/** A step of the present plan that failed, or that the session stopped in; older plans keep what came of them. */
+function isSkippable({ outcome, planNumber }: StepView, { stepCounts, isStuck }: Draft): boolean {
+  const hasFailed = outcome === "failed" || outcome === "interrupted"
+  return planNumber === stepCounts.length && (hasFailed || (outcome === "open" && isStuck))
+}
 
 function on<Definition extends EventDefinition>(
   definition: Definition,

@@ -248,6 +248,7 @@ describe("resume --skip-failed-step", () => {
     expect([resumed.exitCode, room.file("b.txt")]).toEqual([0, "b\n"])
     expect(resumed.data("step.started")).toMatchObject([{ stepId: "s2" }])
     expect(resumed.data("session.finished")).toMatchObject([{ reason: "done and verified; skipped: s1" }])
+    expect((await room.acode("session", "show")).stdout).toMatch(/^\[STEP 1\/2\] ⚠ s1 — skipped/m)
     expect(await check(room.workspace)).toEqual([])
   })
 

@@ -6,14 +6,16 @@ import { wholeUsage } from "./token-usage.ts"
 
 /** Set when the replies took more than the session may: nothing more is done before a person has allowed it. */
 export function overspent(state: PipelineState, stage: Stage): Escalation | null {
-  const { spentTokens } = state
+  const { spentTokens, tokens } = state
   const tokensMax = state.settings.limits.tokensMax ?? Number.POSITIVE_INFINITY
   if (spentTokens <= tokensMax) return null
   const beyond = spentTokens - tokensMax
+  // What a server does not report is estimated.
+  const taken = spentTokens === tokens ? `${spentTokens}` : `about ${spentTokens}`
   return stopped(
     state,
     stage,
-    `the session has taken ${spentTokens} tokens, ${beyond} more than the ${tokensMax} allowed`,
+    `the session has taken ${taken} tokens, ${beyond} more than the ${tokensMax} allowed`,
   )
 }
 

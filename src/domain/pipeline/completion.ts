@@ -15,7 +15,9 @@ export function completionOf(state: PipelineState): Completion {
     return {
       ...ended,
       exitCode: 0,
-      reason: isAsked ? "answered; nothing had to be verified" : `done, but not verified: ${why}`,
+      reason: isAsked
+        ? "answered; the answer is the model's own and was not verified"
+        : `done, but not verified: ${why}`,
     }
   return { ...ended, exitCode: 41, reason: `finished, but not verified: ${why}` }
 }
@@ -38,13 +40,14 @@ function whyUnproved(state: PipelineState): string | null {
   if (isAllSkipped(state)) return "every step was skipped"
   if (settings.skipVerify) return "the checks were left out (--skip-verify)"
   const checks = verification?.checks ?? []
+  const doubtful = steps.find(step => isDoubtful(step) && !checks.some(check => proves(check, step)))
+  if (doubtful !== undefined)
+    return `the last command of step ${doubtful.step.id} failed, and no check of its task passed`
   if (!checks.some(isProof))
     return checks.length === 0
       ? "the plan has no criterion that a program could check, and no test of the project was found"
       : "only a model judged it, and no check that a program could decide passed"
-  const doubtful = steps.find(step => isDoubtful(step) && !checks.some(check => proves(check, step)))
-  if (doubtful === undefined) return null
-  return `the last command of step ${doubtful.step.id} failed, and no check of its task passed`
+  return null
 }
 
 /** A verdict of acode itself. */

@@ -26,7 +26,7 @@ export function nextForExecutor(state: PipelineState): Action {
 
 function doneText(steps: readonly StepState[]): string {
   const skipped = steps.filter(({ status }) => status === "skipped").length
-  if (skipped === 0) return `all ${steps.length} steps are done`
+  if (skipped === 0) return steps.length === 1 ? "the step is done" : `all ${steps.length} steps are done`
   return `${steps.length - skipped} of ${steps.length} steps are done, ${skipped} skipped`
 }
 
@@ -100,7 +100,7 @@ function nextAfterTurn(state: PipelineState, active: StepState, lastTurn: number
     })
   if (turns.length >= turnsMax)
     return escalate("executor", "TurnLimit", 31, {
-      reason: `step ${step.id} is not finished after ${turnsMax} turns`,
+      reason: `step ${step.id} is not finished after ${turnsMax} ${turnsMax === 1 ? "turn" : "turns"}`,
       advice: `allow it more: \`acode resume --max-turns ${Math.min(1000, Math.max(1, turnsMax) * 2)}\`; ${withoutStep}`,
     })
   return { kind: "askModel", stage: "executor", step: active, turn: lastTurn + 1, ...atOnce }

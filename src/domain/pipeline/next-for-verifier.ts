@@ -47,10 +47,15 @@ function decided(state: PipelineState): Action {
     from: "verifier",
     to: "reviewer",
     status: "success",
-    reason: count === 0 ? "there is nothing to check" : `all ${count} checks passed`,
+    reason: passedText(count),
     feedback: [],
     fixes: [],
   }
+}
+
+function passedText(count: number): string {
+  if (count === 0) return "there is nothing to check"
+  return count === 1 ? "the check passed" : `all ${count} checks passed`
 }
 
 function afterFailure(state: PipelineState, failures: readonly CheckResult[]): Action {

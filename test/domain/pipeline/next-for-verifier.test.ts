@@ -74,7 +74,7 @@ describe("the verifier", () => {
       from: "verifier",
       to: "reviewer",
       status: "success",
-      reason: "all 1 checks passed",
+      reason: "the check passed",
       feedback: [],
       fixes: [],
     } as const
