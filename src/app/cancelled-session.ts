@@ -34,6 +34,7 @@ export async function endCancelled(
       state: "CANCELLED",
       reason: `cancelled by ${told.by}: ${told.reason}`,
       exitCode: 23,
+      code: "ACODE-ORCH-007",
       unverified: true,
       treeDigest: digest,
       ...{ wallMs: 0, toolMs: 0, waitMs: 0 },

@@ -17,7 +17,10 @@ export function endLines(
 ): readonly string[] {
   const { refused, openApprovals, usage, repliesFlag, hasChanges, escalation } = progress
   // as: both events of an end carry these fields, and nothing is in the log that was not parsed.
-  const { state, reason, exitCode, unverified, answer } = data as Rest & { readonly answer?: string }
+  const { state, reason, exitCode, code, unverified, answer } = data as Rest & {
+    readonly answer?: string
+    readonly code?: string
+  }
   const isOver = state === "FAILED" || state === "CANCELLED"
   const mark = exitCode === 0 ? paint.green("✓") : isOver ? paint.red("✗") : "⚠"
   const next = nextCommands(sessionId, state, {
@@ -28,7 +31,7 @@ export function endLines(
   const named = (text: string) => oneLine(aboutSession(text, sessionId, repliesFlag), 1000)
   return [
     ...(answer === undefined ? [] : ["", ...answerLines(answer), ""]),
-    `${mark} ${state} (exit ${exitCode}): ${named(advised ? escalation.reason : reason)}`,
+    `${mark} ${state} (exit ${exitCode}): ${named(advised ? escalation.reason : reason)}${code === undefined ? "" : ` (${code})`}`,
     ...(advised ? [`→ ${named(escalation.advice)}`] : []),
     ...(unverified && state === "COMPLETED" && exitCode === 0 && answer === undefined
       ? ["⚠ the result is not verified"]

@@ -1,6 +1,7 @@
 import { dlopen, FFIType } from "bun:ffi"
 import { fstatSync } from "node:fs"
 import { errnoOf } from "../base/assert.ts"
+import type { GlobalFlags } from "./flags.ts"
 
 /** Which of our standard descriptors a person sits at. Asked of the system: the runtime's own answer loads streams. */
 export interface TerminalUse {
@@ -13,7 +14,7 @@ export interface TerminalUse {
 export function isInteractive(context: {
   readonly terminal: TerminalUse
   readonly environment: { readonly ci: boolean; readonly nonInteractive: boolean }
-  readonly globals: { readonly "non-interactive": boolean }
+  readonly globals: Pick<GlobalFlags, "non-interactive">
 }): boolean {
   const { terminal, environment, globals } = context
   if (environment.ci || environment.nonInteractive || globals["non-interactive"]) return false

@@ -92,8 +92,8 @@ export const stepErrorCodes: readonly ErrorCode[] = [
   },
   {
     code: "ACODE-EXEC-003",
-    meaning: "A step took as many turns of the model as it may. Belongs to the agent of a later version.",
-    action: "Make the step smaller, or raise the limit of turns.",
+    meaning: "A step took as many turns of the model as it may, and is not finished.",
+    action: "Allow it more with `acode resume --max-turns N`, or make the step smaller.",
   },
   {
     code: "ACODE-EXEC-004",

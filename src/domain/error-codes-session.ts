@@ -4,7 +4,7 @@ import type { ErrorCode } from "./error-code.ts"
 export const sessionErrorCodes: readonly ErrorCode[] = [
   {
     code: "ACODE-ORCH-001",
-    meaning: "A stage failed.",
+    meaning: "A stage failed: a check or a review that nothing is left to try for, or one without a verdict.",
     action: "`acode session show` tells what it was doing and why it failed.",
   },
   {
@@ -19,7 +19,8 @@ export const sessionErrorCodes: readonly ErrorCode[] = [
   },
   {
     code: "ACODE-ORCH-004",
-    meaning: "The session needs a person: it makes no progress, or its retries are spent.",
+    meaning:
+      "The session needs a person: it makes no progress, its retries or tokens are spent, or nobody knows what a call did.",
     action: "Look at it with `acode session show`, answer or mend what it names, then resume.",
   },
   {

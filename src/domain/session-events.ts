@@ -55,6 +55,7 @@ const ending = () => ({
   state: z.enum(sessionStates),
   reason: z.string(),
   exitCode: z.int(),
+  code: described(z.optional(z.string()), "of the error page, where it did not end well"),
   unverified: described(z.boolean(), "nothing that a program decided has proved that the work is right"),
 })
 

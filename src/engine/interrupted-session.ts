@@ -30,6 +30,7 @@ export async function endInterruptedPlan(
       state: "FAILED",
       reason: told ?? "acode ended between two steps: every step that began is finished",
       exitCode: isUnknown ? 60 : 30,
+      code: "ACODE-EXE-013",
       unverified: true,
       treeDigest: digest,
       wallMs: Math.max(0, spanMs(events)),

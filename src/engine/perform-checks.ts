@@ -4,6 +4,7 @@ import { CheckFinished } from "../domain/pipeline/pipeline-events.ts"
 import type { PlannedCheck } from "../domain/pipeline/state.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { runCheck } from "./checks/run-check.ts"
+import { progressed } from "./perform-stages.ts"
 import { grantOf } from "./perform-steps.ts"
 import { judgedChecks } from "./stages/verifier.ts"
 
@@ -25,7 +26,12 @@ export async function runChecks(
       check,
     )
     if (signal.aborted) return
-    parts.session.append([newEvent(CheckFinished, result)])
+    const { stage, verification } = parts.session.state
+    const done = (verification?.checks.length ?? 0) + 1
+    parts.session.append([
+      newEvent(CheckFinished, result),
+      ...progressed("verifier", done, stage?.checks.length ?? 0, "checks"),
+    ])
     parts.faults.reach("agent.checked")
   }
 }

@@ -2,12 +2,14 @@ import { ToolCallSettled } from "../domain/call-events.ts"
 import { dataOf, type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { Action, Completion, Escalation, Move } from "../domain/pipeline/action.ts"
 import { hasChecks, isUnverified } from "../domain/pipeline/completion.ts"
+import { codeOf } from "../domain/pipeline/escalation.ts"
 import {
   CycleStarted,
   EscalationRaised,
   SessionCancelled,
   StageEntered,
   StageFinished,
+  StageProgressed,
   StageTransitioned,
   TransitionRefused,
 } from "../domain/pipeline/pipeline-events.ts"
@@ -84,8 +86,14 @@ function tokensOf({ tokens }: PipelineState, run: StageRun | null): number {
   return run === null ? 0 : tokens - run.tokensBefore
 }
 
+/** How far a stage has come with something it has several of; nothing when that is all of it. */
+export function progressed(stage: Stage, done: number, count: number, what: string): readonly NewEvent[] {
+  if (done >= count) return []
+  return [newEvent(StageProgressed, { stage, message: `${done}/${count} ${what}`, fraction: done / count })]
+}
+
 export function escalateNow({ session, clock }: AgentParts, action: Escalation): void {
-  const { level, stage, reason, advice, exitCode, status } = action
+  const { level, stage, reason, advice, exitCode, code, status } = action
   const run = session.state.stage
   const unverified = isUnverified(session.state)
   const ended =
@@ -101,7 +109,10 @@ export function escalateNow({ session, clock }: AgentParts, action: Escalation):
   session.append([
     newEvent(EscalationRaised, { level, stage, reason, advice, exitCode }),
     ...ended,
-    newEvent(SessionRested, { state: "PAUSED", reason: `${reason}; ${advice}`, exitCode, unverified }),
+    newEvent(SessionRested, {
+      ...{ state: "PAUSED", reason: `${reason}; ${advice}`, exitCode, unverified },
+      ...withCode(code),
+    }),
   ])
 }
 
@@ -139,6 +150,7 @@ function goBack({ session }: AgentParts): void {
       newEvent(SessionRested, {
         ...{ state: "PAUSED", exitCode: told.exitCode, unverified: true },
         reason: `${reason}; ${told.advice}`,
+        ...withCode(codeOf("StageFailed", told.exitCode)),
       }),
     ])
     return
@@ -159,6 +171,10 @@ function toVerifyAgain(allowed: number): string {
   return `have it verified again: \`acode resume --max-cycles ${allowed + 1}\`; or ${putBack}`
 }
 
+function withCode(code: string | null): { readonly code?: string } {
+  return code === null ? {} : { code }
+}
+
 /** By a person, at a question or from another terminal. */
 export async function cancelSession(parts: AgentParts, by: string, reason: string): Promise<void> {
   const treeDigest = await lastDigest(parts.workspace)
@@ -168,6 +184,7 @@ export async function cancelSession(parts: AgentParts, by: string, reason: strin
       state: "CANCELLED",
       reason: `cancelled by ${by}: ${reason}`,
       exitCode: 23,
+      code: "ACODE-ORCH-007",
       unverified: isUnverified(parts.session.state),
       treeDigest,
       ...timesOf(parts),

@@ -12,7 +12,7 @@ import { SessionRested, StepFinished, StepStarted } from "../domain/session-even
 import type { CallError } from "../domain/tool-call.ts"
 import type { CallRequest, SettledCall } from "../gate/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
-import { cancelSession } from "./perform-stages.ts"
+import { cancelSession, progressed } from "./perform-stages.ts"
 import type { RawArguments } from "./perform-turns.ts"
 import { toolsForAction } from "./stages/step-tools.ts"
 
@@ -39,7 +39,10 @@ export function finishStep(
   // Believed only because the model says so twice, which whoever reads the history has to know.
   const doubt = failure === null ? (step.lastCommand?.failure?.message ?? null) : null
   const note = doubt === null ? null : `its last command did not succeed: ${doubt}`
-  session.append([finished(step, failure, null, durationMs, note)])
+  session.append([
+    finished(step, failure, null, durationMs, note),
+    ...(failure === null ? stepsDone(session.state) : []),
+  ])
 }
 
 export function refuseStep(
@@ -60,8 +63,19 @@ export async function callStep(parts: AgentParts, state: StepState, signal: Abor
     isGrantedAsWritten: true,
     requiresConfirmation: step.requiresConfirmation,
     after: settled =>
-      isLeft(settled) ? [] : [finished(state, failureOf(step, settled), settled.callId, settled.durationMs)],
+      isLeft(settled)
+        ? []
+        : [
+            finished(state, failureOf(step, settled), settled.callId, settled.durationMs),
+            ...(settled.outcome === "succeeded" ? stepsDone(parts.session.state) : []),
+          ],
   })
+}
+
+/** Said with the end of each step but the last, which is the end of the stage as well. */
+function stepsDone({ steps }: PipelineState): readonly NewEvent[] {
+  const done = steps.filter(({ status }) => status === "done" || status === "skipped").length + 1
+  return progressed("executor", done, steps.length, "steps")
 }
 
 const readers: ReadonlySet<string> = new Set(["read_file", "list_directory", "search_code", "glob"])

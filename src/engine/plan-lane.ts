@@ -60,7 +60,7 @@ export async function runPlan(
 ): Promise<PlanResult> {
   const beganMs = parts.clock.monotonicMs()
   const run = new PlanRun(parts, runnable, watcher, signal)
-  const { exitCode, reason, isCancelled } = await run.steps()
+  const { exitCode, code, reason, isCancelled } = await run.steps()
   const wallMs = Math.round(parts.clock.monotonicMs() - beganMs)
   const { toolMs, waitMs } = run
   parts.log.append([
@@ -68,6 +68,7 @@ export async function runPlan(
       state: exitCode === 0 ? "COMPLETED" : isCancelled ? "CANCELLED" : "FAILED",
       reason,
       exitCode,
+      ...(code === null ? {} : { code }),
       unverified: true,
       treeDigest: await lastDigest(parts.workspace),
       ...{ wallMs, toolMs, waitMs },
@@ -90,6 +91,7 @@ export async function runPlan(
 
 interface End {
   readonly exitCode: number
+  readonly code: string | null
   readonly reason: string
   readonly isCancelled: boolean
 }
@@ -123,7 +125,7 @@ class PlanRun {
       }
       tell(() => this.watcher.onStepComplete?.(planned, result))
     }
-    return { exitCode: 0, reason: `all ${steps.length} steps done`, isCancelled: false }
+    return { exitCode: 0, code: null, reason: `all ${steps.length} steps done`, isCancelled: false }
   }
 
   private async step(planned: PlannedStep, key: string): Promise<StepEnd> {
@@ -185,9 +187,19 @@ function finished({ task, step, index }: PlannedStep, end: StepEnd) {
   })
 }
 
-const interrupted: End = { exitCode: 130, reason: "interrupted by a person", isCancelled: true }
+const interrupted: End = {
+  exitCode: 130,
+  code: "ACODE-ORCH-007",
+  reason: "interrupted by a person",
+  isCancelled: true,
+}
 
 function failedAt({ step }: PlannedStep, { error, cause }: StepEnd): End {
   const reason = `step ${step.id} failed: ${error?.message ?? "no reason was given"} (${error?.code ?? "?"})`
-  return { exitCode: exitCodes[cause ?? "failed"], reason, isCancelled: cause === "stopped" }
+  return {
+    exitCode: exitCodes[cause ?? "failed"],
+    code: error?.code ?? null,
+    reason,
+    isCancelled: cause === "stopped",
+  }
 }

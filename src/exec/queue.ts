@@ -1,5 +1,6 @@
 import { assert } from "../base/assert.ts"
 import type { Clock } from "../base/clock.ts"
+import type { ExecutionSettings } from "./settings.ts"
 
 export interface Queue {
   /** Waits for a free slot, first come first served. Never throws. */
@@ -11,10 +12,7 @@ export type Admission =
   | { readonly kind: "full" }
   | { readonly kind: "cancelled"; readonly queuedMs: number }
 
-export interface QueueLimits {
-  readonly concurrentMax: number
-  readonly queuedMax: number
-}
+export type QueueLimits = Pick<ExecutionSettings, "concurrentMax" | "queuedMax">
 
 const concurrentCeiling = 16
 

@@ -12,7 +12,7 @@ test("what no tool of this version can meet is said to belong to a later one", (
   const later = [...planErrorCodes, ...stepErrorCodes].filter(({ meaning }) =>
     meaning.includes("later version"),
   )
-  expect(later.map(({ code }) => code)).toEqual(["E103", "E104", "E303", "E304", "ACODE-EXEC-003"])
+  expect(later.map(({ code }) => code)).toEqual(["E103", "E104", "E303", "E304"])
 })
 
 describe("what reading a plan finds is explained", () => {

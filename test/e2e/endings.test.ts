@@ -259,3 +259,52 @@ describe("resume --skip-failed-step", () => {
     expect([exitCode, stdout]).toEqual([2, expect.stringContaining("there is none to skip")])
   })
 })
+
+describe("a session that does not reach its goal says why by its code, in the log and to a person", () => {
+  const plan = reply.plan({ write: ["a.txt"], acceptance: [contains("a.txt", "never")] })
+  const attempt = (text: string) => [reply.write("a.txt", text), reply.finish()]
+  const slow = { fault: { kind: "slow", after_ms: 60_000 } }
+
+  test.each([
+    ["a stage that takes too long", 20, "ORCH-002", ["--planner-timeout", "0.2"], [{ ...plan, ...slow }]],
+    [
+      "cycles that are spent",
+      21,
+      "ORCH-003",
+      ["--max-cycles", "1"],
+      [plan, ...attempt("a"), ...attempt("b")],
+    ],
+    ["a review that wants more", 50, "ORCH-001", ["--max-cycles", "0"], [...greeting(reply.review("fix"))]],
+    ["no valid plan", 22, "ORCH-004", [], Array.from({ length: 3 }, () => reply.plan())],
+    ["what does not fit", 22, "ORCH-005", ["--max-context-tokens", "256"], [plan]],
+    ["a step that gives up", 30, "EXEC-001", [], [plan, reply.giveUp("cannot")]],
+    ["turns that are spent", 31, "EXEC-003", ["--max-turns", "1"], [plan, reply.write("a.txt", "a")]],
+    ["a path outside", 32, "EXEC-004", [], [plan, reply.write("../x", "x"), reply.giveUp("not allowed")]],
+    [
+      "a step that takes too long",
+      34,
+      "EXEC-006",
+      ["--executor-step-timeout", "0.2"],
+      [plan, { ...attempt("a")[0], ...slow }],
+    ],
+    ["a script that does not fit", 4, "MODEL-002", [], [reply.review("approve")]],
+  ])("%s: exit %d, ACODE-%s", async (_, exitCode, code, flags, replies) => {
+    room.script(...replies)
+    const run = await told("--yes=plan", ...flags)
+    expect([run.exitCode, run.stdout]).toEqual([exitCode, expect.stringContaining(` (ACODE-${code})\n`)])
+    const last = (await room.acode("session", "logs", "--json")).stdout.trimEnd().split("\n").at(-1) ?? ""
+    expect(JSON.parse(last)).toMatchObject({ data: { exitCode, code: `ACODE-${code}` } })
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  test("and one that a person ended: exit 23, ACODE-ORCH-007", async () => {
+    room.script(...greeting())
+    await room.run("--yes=plan", "--plan-only")
+    await room.acode("cancel", "--reason", "enough")
+    const last = (await room.acode("session", "logs", "--json")).stdout.trimEnd().split("\n").at(-1) ?? ""
+    expect(JSON.parse(last)).toMatchObject({
+      type: "session.finished",
+      data: { exitCode: 23, code: "ACODE-ORCH-007" },
+    })
+  })
+})

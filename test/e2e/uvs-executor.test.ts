@@ -202,7 +202,7 @@ describe("user verification scenarios of the executor", () => {
     room.script(
       reply.plan({
         write: ["greeting.txt", "bye.txt"],
-        acceptance: [contains("bye.txt", "bye")],
+        acceptance: [contains("bye.txt", "bye"), contains("greeting.txt", "hello", "a2")],
         steps: [open("s1"), open("s2")],
       }),
       ...[reply.write("greeting.txt", "hello\n"), reply.finish()],
@@ -218,5 +218,14 @@ describe("user verification scenarios of the executor", () => {
     expect([events.at(0)?.type, events.at(-1)?.type]).toEqual(["session.started", "session.finished"])
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
     expect(events.at(-1)?.data).toMatchObject({ state: "COMPLETED", exitCode: 0, unverified: false })
+    // Between two steps, and between two checks; the end of the last one is the end of the stage.
+    expect(told.stdout).toContain("[EXECUTOR] 1/2 steps (50 %)\n")
+    const after = events.flatMap(({ type, data }, index) =>
+      type === "stage.progressed" ? [[events[index - 1]?.type, data]] : [],
+    )
+    expect(after).toEqual([
+      ["step.finished", { stage: "executor", message: "1/2 steps", fraction: 0.5 }],
+      ["check.finished", { stage: "verifier", message: "1/2 checks", fraction: 0.5 }],
+    ])
   })
 })

@@ -99,6 +99,8 @@ export interface Escalation {
   readonly reason: string
   readonly advice: string
   readonly exitCode: number
+  /** Of the error page; null where the session did what was asked. */
+  readonly code: string | null
   /** Whether the stage ran out of time, or only cannot go on. */
   readonly status: StageStatus | null
 }

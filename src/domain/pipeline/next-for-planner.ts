@@ -1,5 +1,5 @@
 import type { Action } from "./action.ts"
-import { escalate } from "./escalation.ts"
+import { escalate, needsPerson } from "./escalation.ts"
 import { longerReplies } from "./model-advice.ts"
 import { nextReply } from "./retry.ts"
 import type { PersonsAnswer, PipelineState, PlanVersion, StageRun } from "./state.ts"
@@ -61,5 +61,6 @@ function rejected({ settings }: PipelineState, { attempt }: StageRun, { by, reas
   return escalate("planner", "StageRetryLimit", 33, {
     reason: `${by} refused ${attempt + 1} plans${reason === null ? "" : `, the last one because: ${reason}`}`,
     advice: "`acode resume` asks for another plan; or start again with another request",
+    code: needsPerson,
   })
 }

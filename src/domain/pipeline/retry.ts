@@ -39,6 +39,7 @@ export function retryAfterFailure(
     return escalate(stage, "Unrecoverable", 4, {
       reason: `${failure.message}: the model server wants to be left alone for ${Math.ceil(waitAtLeastMs / 1000)} s`,
       advice: "`acode resume` after that time, or with another --model",
+      code: codeOf(failure),
     })
   // What had passed when somebody took the session up again is not waited for once more.
   const leftOf = (ms: number) => Math.max(0, ms - Math.max(0, state.drivenSinceMs - last.atMs))
@@ -52,11 +53,13 @@ export function retryAfterFailure(
     return escalate(stage, "Unrecoverable", mending.exitCode, {
       reason: failure.message,
       advice: mending.advice(state, stage),
+      code: codeOf(failure),
     })
   const told = `the model could not answer: ${failure.message} (${failure.kind})`
   return escalate(stage, failure.retryable ? "StepRetryLimit" : "Unrecoverable", 4, {
     reason: failures > 1 ? `${told}, ${failures} times` : told,
     advice: "see that the model server is there and answers (`acode doctor`), then `acode resume`",
+    code: codeOf(failure),
   })
 }
 
@@ -69,6 +72,21 @@ function failuresAlike(turns: readonly Turn[], { kind }: TurnFailure): number {
 
 /** A server that wants to be left alone for longer is not waited for. */
 const patienceMs = 60_000
+
+/** As for a server that could not be used before a session began; what it merely did not answer is no other code. */
+function codeOf({ kind }: TurnFailure): string {
+  return codes[kind] ?? "ACODE-MODEL-001"
+}
+
+const codes: Readonly<Record<string, string>> = {
+  contextTooLong: "ACODE-ORCH-005",
+  auth: "ACODE-MODEL-008",
+  notFound: "ACODE-MODEL-007",
+  badRequest: "ACODE-MODEL-006",
+  malformed: "ACODE-MODEL-006",
+  refused: "ACODE-MODEL-006",
+  script: "ACODE-MODEL-002",
+}
 
 interface Mending {
   readonly exitCode: number

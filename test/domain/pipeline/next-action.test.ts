@@ -118,6 +118,7 @@ describe("a call of which nobody knows whether it took effect", () => {
       level: "Unrecoverable",
       stage: "executor",
       exitCode: 60,
+      code: "ACODE-ORCH-004",
       reason: "nobody can know whether the call call_1 took effect: acode ended while it ran",
       advice: expect.stringContaining("`acode resume` goes on with what is there"),
       status: null,
@@ -145,6 +146,7 @@ describe("a stage that takes too long", () => {
       level: "TimeoutLimit",
       stage: "planner",
       exitCode: 20,
+      code: "ACODE-ORCH-002",
       reason: "the planner did not end within 120 s",
       advice:
         "give it more time: `acode resume --planner-timeout 240`; and every session: " +
@@ -184,6 +186,7 @@ describe("a step that takes too long", () => {
       level: "TimeoutLimit",
       stage: "executor",
       exitCode: 34,
+      code: "ACODE-EXEC-006",
       reason: "step s1 did not end within 3 s",
       advice:
         "give it more time: `acode resume --executor-step-timeout 6`; and every session: " +

@@ -57,6 +57,7 @@ describe("the steps of a plan", () => {
       level: "StageFailed",
       stage: "executor",
       exitCode: 30,
+      code: "ACODE-EXEC-001",
       reason: "step s1 failed, and 2 steps wait for it: it failed",
       advice: "mend what it says and `acode resume`; or go on without it: `acode resume --skip-failed-step`",
       status: "failed",
@@ -169,6 +170,7 @@ describe("a step that does not end", () => {
       level: "TurnLimit",
       stage: "executor",
       exitCode: 31,
+      code: "ACODE-EXEC-003",
       reason: "step s1 is not finished after 4 turns",
       advice:
         "allow it more: `acode resume --max-turns 8`; or go on without it: `acode resume --skip-failed-step`",

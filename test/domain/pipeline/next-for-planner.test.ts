@@ -50,6 +50,7 @@ describe("the planner", () => {
       level: "StageRetryLimit",
       stage: "planner",
       exitCode: 22,
+      code: "ACODE-ORCH-004",
       reason: "the model gave no valid plan in 3 tries: bad 3",
       advice:
         "say more exactly what is wanted, or use another model (`acode models list`) with `acode resume` and --model",
@@ -143,6 +144,7 @@ describe("the plan gate", () => {
       level: "StageRetryLimit",
       stage: "planner",
       exitCode: 33,
+      code: "ACODE-ORCH-004",
       reason: "ann refused 3 plans, the last one because: ugly",
       advice: "`acode resume` asks for another plan; or start again with another request",
       status: "failed",

@@ -89,6 +89,7 @@ describe("the verifier", () => {
       level: "StageFailed",
       stage: "verifier",
       exitCode: 41,
+      code: "ACODE-ORCH-001",
       reason:
         "the steps are finished, but not verified, because no check gave a verdict: a1: it inconclusive",
       advice: "make the checks possible or look yourself, then `acode resume`",
@@ -143,6 +144,7 @@ describe("a verification that failed", () => {
       level: "CycleLimit",
       stage: "verifier",
       exitCode: 21,
+      code: "ACODE-ORCH-003",
       reason: "verification failed: a1: it failed (after 2 cycles)",
       advice: "mend it by hand, then `acode resume`, or allow more: `acode resume --max-cycles 5`",
       status: "failed",

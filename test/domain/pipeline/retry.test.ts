@@ -34,6 +34,7 @@ describe("a model that could not answer", () => {
       level: "StepRetryLimit",
       stage: "executor",
       exitCode: 4,
+      code: "ACODE-MODEL-001",
       reason: "the model could not answer: try later (overloaded), 3 times",
       advice: "see that the model server is there and answers (`acode doctor`), then `acode resume`",
       status: "failed",
