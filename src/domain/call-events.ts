@@ -86,7 +86,7 @@ export const ToolCallSettled = defineEvent(
       left: described(z.optional(RecordedJson()), "how the changed paths were left: inodes, times, index"),
       directories: described(
         z.optional(RecordedJson()),
-        "directories that came, went or got another mode while a command ran: path, mode before and after",
+        "directories that came, went or got another mode: path, mode before and after",
       ),
       doubts: described(
         z.optional(z.array(PathDoubt())),

@@ -48,7 +48,10 @@ async function putBack(
   const expected = new Map(ours.map(({ path, after }) => [path, after]))
   const about = { kind: "recovery" as const, sessionId: session.sessionId, subjectId: callId }
   const keeping = { id: ids.next("chk"), about }
-  const done = await checkpoints.restore([{ checkpoint, expected }], keeping, work =>
+  // With files that stay, nobody can tell whose the directories around them are.
+  const directories = doubtful.size > 0 ? [] : (settled.directories ?? [])
+  const modes = new Map(directories.map(([path, , mode]) => [path, mode]))
+  const done = await checkpoints.restore([{ checkpoint, expected, directories: modes }], keeping, work =>
     session.whileOwned(work),
   )
   const kept =

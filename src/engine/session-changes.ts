@@ -41,7 +41,7 @@ export interface LeftMark {
 
 export interface SessionChanges {
   readonly histories: readonly PathHistory[]
-  /** Directories that commands made, removed or gave another mode. */
+  /** Directories that were made, removed or given another mode. */
   readonly directories: readonly DirectoryHistory[]
   /** Calls that changed files nobody can name any more, because the list of them is gone. */
   readonly unlisted: readonly UnlistedChanges[]
@@ -51,12 +51,14 @@ export interface SessionChanges {
 
 export type UncoveredPath = UncoveredChanges["paths"][number]
 
-/** What the commands of a session made of one directory. */
+/** What a session made of one directory. */
 export interface DirectoryHistory {
   readonly path: string
   readonly checkpointId: string
   readonly before: number | null
   readonly after: number | null
+  /** Whether a command ran while it changed, so that it may have been somebody else. */
+  readonly isByCommand: boolean
 }
 
 export interface UnlistedChanges {
@@ -97,8 +99,9 @@ function pathsOf({ paths, count, unwatched }: UncoveredChanges, callId: string):
 function directoryHistories(changes: readonly DirectoryHistory[]): readonly DirectoryHistory[] {
   const histories = new Map<string, DirectoryHistory>()
   for (const change of changes) {
-    const { checkpointId, before } = histories.get(change.path) ?? change
-    histories.set(change.path, { path: change.path, checkpointId, before, after: change.after })
+    const first = histories.get(change.path) ?? change
+    const isByCommand = first.isByCommand || change.isByCommand
+    histories.set(change.path, { ...first, after: change.after, isByCommand })
   }
   return [...histories.values()].filter(({ before, after }) => before !== after)
 }
@@ -154,8 +157,8 @@ function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
     for (const lost of settled.uncovered === undefined ? [] : pathsOf(settled.uncovered, callId))
       uncovered.set(lost.path, lost)
     const list = recorded.kind === "inline" ? recorded.value : storedChanges(recorded.ref, artifacts)
-    directories.push(...directoriesOf(startedCalls.get(callId)?.checkpointId ?? null, settled, artifacts))
     const about = aboutCall(startedCalls.get(callId) ?? null, settled, event.position)
+    directories.push(...directoriesOf(about, settled, artifacts))
     const marks = leftMarks(settled.left, artifacts)
     const doubts = new Map(settled.doubts?.map(({ path, reason }) => [path, reason]))
     if (list !== null)
@@ -172,14 +175,14 @@ function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
 }
 
 function directoriesOf(
-  checkpointId: string | null,
+  { checkpointId, isByCommand }: Pick<RecordedChange, "checkpointId" | "isByCommand">,
   { directories: recorded }: NewEvent<typeof ToolCallSettled>["data"],
   artifacts: ArtifactStore,
 ): readonly DirectoryHistory[] {
   const value = recorded?.kind === "artifact" ? storedJson(recorded.ref, artifacts) : recorded?.value
   const parsed = DirectoryModes().safeParse(value)
   if (checkpointId === null || !parsed.success) return []
-  return parsed.data.map(([path, before, after]) => ({ path, checkpointId, before, after }))
+  return parsed.data.map(([path, before, after]) => ({ path, checkpointId, before, after, isByCommand }))
 }
 
 function aboutCall(

@@ -122,21 +122,34 @@ export async function undo(
   const isAgreed = ({ path, content }: UndoGoal) => also.has(path) && also.get(path) === content
   const chosen = plan.goals.filter(goal => !doubtful.has(goal.path) || isAgreed(goal))
   const agreed = new Set(chosen.map(({ path }) => path))
-  // With files that stay, nobody can tell whose the directories around them are.
-  const directories = chosen.length === plan.goals.length ? plan.directories : []
+  const left = plan.doubts.map(({ path }) => path).filter(path => !agreed.has(path))
+  const { free: directories, around } = besideLeft(plan, left)
   const about = { kind: "undo" as const, sessionId, subjectId: null }
   const done = await checkpoints.restore(
     restoreGoals(checkpoints, chosen, directories),
     { id: ids.next("chk"), about },
     owned,
   )
-  const left = plan.doubts.map(({ path }) => path).filter(path => !agreed.has(path))
   return {
     removed: done.remove.toSorted(),
     restored: done.write.toSorted(),
-    foreign: [...new Set([...left, ...done.foreign])].sort(),
+    foreign: [...new Set([...left, ...around, ...done.foreign])].sort(),
     blocked: [...done.blocked, ...plan.lost],
     keptId: done.keptId,
+  }
+}
+
+/** With files that stay, nobody can tell whose the directories around them are: those stay too, and are named. */
+function besideLeft({ directories, remove, write }: UndoPlan, left: readonly string[]) {
+  const isAround = ({ path }: DirectoryHistory) =>
+    left.some(each => each.startsWith(`${path}/`) || `${path}/`.startsWith(`${each}/`))
+  const changing = new Set([...remove, ...write])
+  return {
+    free: directories.filter(directory => !isAround(directory)),
+    around: directories
+      .filter(isAround)
+      .map(({ path }) => `${path}/`)
+      .filter(path => changing.has(path)),
   }
 }
 

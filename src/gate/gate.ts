@@ -5,13 +5,13 @@ import type { Decision } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import { isStopped } from "../domain/failure.ts"
 import { redactJson } from "../domain/redacted-json.ts"
-import type { Certainty, FileChange } from "../domain/tool-call.ts"
+import type { Certainty } from "../domain/tool-call.ts"
 import type { CallContext, DeclaredCall, PreparedCall, ToolResult } from "../tools/contract.ts"
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 import { ask } from "./asking.ts"
 import type { CallRequest, Gate, GateParts, SettledCall } from "./contract.ts"
 import { type Ending, errorOf, failedBy, notDone } from "./ending.ts"
-import { contentsChanged, type Intent, intend, uncoveredOf } from "./intent.ts"
+import { contentsChanged, foundBy, type Intent, intend } from "./intent.ts"
 import {
   type FoundChanges,
   marksOf,
@@ -159,7 +159,7 @@ class GatedCall {
     { changes }: ToolResult,
     isCommand: boolean,
   ): Promise<FoundChanges> {
-    return isCommand ? this.treeChanges(intent) : foundIn(intent, changes)
+    return isCommand ? this.treeChanges(intent) : foundBy(this.parts.checkpoints, intent.preImage, changes)
   }
 
   private async treeChanges({ preImage }: Intent): Promise<FoundChanges> {
@@ -169,13 +169,13 @@ class GatedCall {
 
   /** After something was thrown in the middle: what is true now, found by looking. */
   private async lookAfter(intent: Intent, { targets }: PreparedCall) {
-    const { room, recorder } = this.parts
+    const { room, recorder, checkpoints } = this.parts
     const { effectClass } = intent
     if (effectClass === "read") return { certainty: "notDone" as const, found: nothingChanged }
     if (effectClass === "replace")
       return {
         certainty: certaintyOf(room.workspace, targets),
-        found: foundIn(intent, changedTargets(room.workspace, targets)),
+        found: foundBy(checkpoints, intent.preImage, changedTargets(room.workspace, targets)),
       }
     const found = await this.treeChanges(intent)
     if (!recorder.hasStarted(this.callId)) return { certainty: "notDone" as const, found }
@@ -223,10 +223,6 @@ class GatedCall {
       origin: request.origin,
     })
   }
-}
-
-function foundIn({ preImage }: Intent, changes: readonly FileChange[]): FoundChanges {
-  return { changes, uncovered: preImage === null ? null : uncoveredOf(preImage, changes) }
 }
 
 /** Leaves a sign of life each second, so that after a crash nobody takes later edits for those of the command. */

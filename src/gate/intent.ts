@@ -72,11 +72,24 @@ export async function contentsChanged(
   return { changes, uncovered, directories }
 }
 
+/** The same for a tool that says itself which files it changed. */
+export function foundBy(
+  checkpoints: Checkpoints,
+  preImage: Checkpoint | null,
+  changes: readonly FileChange[],
+): FoundChanges {
+  if (preImage === null) return { changes, uncovered: null }
+  const directories = [...checkpoints.directoriesMade(preImage)].map(
+    ([path, mode]): DirectoryModes[number] => [path, null, mode],
+  )
+  return { changes, uncovered: uncoveredOf(preImage, changes), directories }
+}
+
 /** How long a look at what a command left may go on after a person stopped acode. */
 const lookAfterGraceMs = 1000
 
 /** What of some changes a checkpoint does not hold, and of those in ignored files, which none holds. */
-export function uncoveredOf(
+function uncoveredOf(
   { uncovered }: Checkpoint,
   changes: readonly FileChange[],
   { paths: ignored, unwatched }: IgnoredChanges = { paths: [], unwatched: [] },

@@ -9,7 +9,7 @@ import type { ArtifactStore, ExecutionHistory, StoredEvent } from "../store/cont
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 import type { SettledCall } from "./contract.ts"
-import { contentsChanged } from "./intent.ts"
+import { contentsChanged, foundBy } from "./intent.ts"
 import { type FoundChanges, marksOf, nothingChanged, outcomeWithout, settledEvent } from "./outcome.ts"
 import { certaintyOf, changedTargets } from "./targets.ts"
 
@@ -70,10 +70,10 @@ export function openCalls(events: Iterable<StoredEvent>): readonly OpenCall[] {
  * what took place. Its processes must be gone before this is asked.
  */
 export async function settleInterrupted(parts: RecoveryParts, call: OpenCall): Promise<Recovered> {
-  const { certainty, changes, uncovered, what } = await lookAt(parts, call)
+  const { certainty, changes, uncovered, directories = [], what } = await lookAt(parts, call)
   const ending = { outcome: "interrupted", certainty, cause: causeOf(certainty), error: told(what) } as const
   const settled: SettledCall = {
-    ...outcomeWithout(ending, { changes, uncovered }),
+    ...outcomeWithout(ending, { changes, uncovered, directories }),
     callId: call.requested.callId,
     executionId: call.executionId,
     paths: changes.map(({ path }) => path),
@@ -139,7 +139,15 @@ async function lookAt(parts: RecoveryParts, { started, requested }: OpenCall): P
   }
 }
 
-function lookAtTargets({ workspace }: RecoveryParts, { targets }: Started, tool: string): Found {
+/** Directories that it made are looked for too: it may have died before it made the file in them. */
+function lookAtTargets(parts: RecoveryParts, started: Started, tool: string): Found {
+  const looked = lookAtFiles(parts.workspace, started.targets, tool)
+  const { checkpointId } = started
+  const preImage = checkpointId === null ? null : parts.checkpoints.load(checkpointId)
+  return { ...looked, ...foundBy(parts.checkpoints, preImage, looked.changes) }
+}
+
+function lookAtFiles(workspace: Workspace, targets: readonly FileChange[], tool: string): Found {
   for (const directory of new Set(targets.map(({ path }) => parentOf(path)))) {
     removeLeftovers(workspace, directory)
   }
@@ -176,16 +184,16 @@ function removeLeftovers(workspace: Workspace, directory: string): void {
 async function lookAtTree(parts: RecoveryParts, { checkpointId }: Started, tool: string): Promise<Found> {
   const seen = await changesOf(parts, checkpointId)
   if (seen === null) return found("unknown", [], `${tool} was running and its pre-image is gone`)
-  const { changes, uncovered } = seen
+  const { changes, uncovered, directories = [] } = seen
   const running = `${tool} was running`
-  if (changes.length === 0 && uncovered === null)
+  const paths = [...changes.map(({ path }) => path), ...directories.map(([path]) => `${path}/`)]
+  if (paths.length === 0 && uncovered === null)
     return found("notDone", [], `${running} and nothing in the workspace had changed`)
-  const what =
-    changes.length === 0 ? [] : [`changed since it began: ${named(changes.map(({ path }) => path))}`]
+  const what = paths.length === 0 ? [] : [`changed since it began: ${named(paths)}`]
   const lost = uncovered === null ? [] : uncoveredText(uncovered)
   // What cannot be put back, or cannot be told at all, is a person's to judge.
-  const certainty = changes.length === 0 ? "unknown" : "partly"
-  return { certainty, changes, uncovered, what: [running, ...what, ...lost].join("; ") }
+  const certainty = paths.length === 0 ? "unknown" : "partly"
+  return { certainty, changes, uncovered, directories, what: [running, ...what, ...lost].join("; ") }
 }
 
 function uncoveredText({ paths, count, unwatched }: UncoveredChanges): readonly string[] {
@@ -204,8 +212,8 @@ function named(names: readonly string[], count = names.length): string {
 /** It could reach more than the workspace, so what is seen there is not all there is. */
 async function outOfSight(parts: RecoveryParts, { checkpointId }: Started, tool: string): Promise<Found> {
   const what = `${tool} was running and could reach more than the workspace; whether it took effect is not known`
-  const { changes, uncovered } = (await changesOf(parts, checkpointId)) ?? nothingChanged
-  return { certainty: "unknown", changes, uncovered, what }
+  const seen = (await changesOf(parts, checkpointId)) ?? nothingChanged
+  return { certainty: "unknown", ...seen, what }
 }
 
 async function changesOf(parts: RecoveryParts, checkpointId: string | null): Promise<FoundChanges | null> {

@@ -4,6 +4,7 @@ import type { Clock } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
 import { Failure } from "../domain/failure.ts"
 import type { CheckpointLimits, Checkpoints } from "./checkpoint/contract.ts"
+import { directoriesMade } from "./checkpoint/directories.ts"
 import { changesSince, contentsSince, directoriesSince } from "./checkpoint/manifest.ts"
 import { ensurePrivateDirectory } from "./checkpoint/private-directory.ts"
 import { planRestore, restoreCheckpoints } from "./checkpoint/restore.ts"
@@ -143,6 +144,7 @@ function checkpointsOf(parts: CheckpointParts): Checkpoints {
         ? { paths: [], unwatched: [] }
         : ignoredSince(ignoring.files, ignored),
     directoriesSince: (checkpoint, tree) => directoriesSince(checkpoint.directories, tree.directories),
+    directoriesMade: before => directoriesMade(root, before),
     contentsAt: async paths => {
       const pace = paced()
       const found = new Map<string, string | null | undefined>()

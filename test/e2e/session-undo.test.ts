@@ -27,7 +27,7 @@ describe("session undo", () => {
     const run = await room.acode("session", "undo", "--preview", "--json")
     expect(run.exitCode).toBe(0)
     expect(JSON.parse(run.stdout)).toMatchObject({
-      remove: ["e.txt", "new/d.txt"],
+      remove: ["e.txt", "new/", "new/d.txt"],
       write: ["a.txt", "b.txt"],
       foreign: [],
       doubts: [],
@@ -163,7 +163,7 @@ describe("checkpoint restore", () => {
     const all = await room.acode("checkpoint", "restore", id, "--json")
     expect([all.exitCode, JSON.parse(all.stdout)]).toMatchObject([
       60,
-      { foreign: ["a.txt"], restored: ["e.txt", "new/d.txt"], removed: ["b.txt"] },
+      { foreign: ["a.txt"], restored: ["new/", "e.txt", "new/d.txt"], removed: ["b.txt"] },
     ])
     expect([read("a.txt"), read("e.txt")]).toEqual(["newer\n", "e\n"])
     const named = await room.acode("checkpoint", "restore", id, "a.txt", "--json")

@@ -53,13 +53,13 @@ describe("undoing a session", () => {
       ["modify_file", { path: "c.txt", edits: [{ search: "c", replace: "C" }] }],
     ])
     expect(await planned()).toMatchObject({
-      remove: ["deep/new.txt"],
+      remove: ["deep/", "deep/new.txt"],
       write: ["a.txt", "b.txt", "c.txt"],
       doubts: [],
       lost: [],
     })
     expect(await undone()).toEqual({
-      removed: ["deep/new.txt"],
+      removed: ["deep/", "deep/new.txt"],
       restored: ["a.txt", "b.txt", "c.txt"],
       foreign: [],
       blocked: [],

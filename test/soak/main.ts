@@ -11,6 +11,7 @@ import { seededRandom } from "./random.ts"
 import { randomKills } from "./random-kills.ts"
 import { realTrees } from "./real-trees.ts"
 import { timedOutTrees } from "./timed-out-trees.ts"
+import { undoManifest } from "./undo-manifest.ts"
 
 /** `npm run soak [-- --seed N --only NAME --count N]`: prints its seed first, and a seed repeats its choices. */
 const programmes: readonly Programme[] = [
@@ -25,6 +26,7 @@ const programmes: readonly Programme[] = [
   concurrentEditor,
   contents,
   realTrees,
+  undoManifest,
 ]
 
 const { values } = parseArgs({

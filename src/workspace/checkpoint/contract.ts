@@ -23,6 +23,8 @@ export interface Checkpoints {
   ignoredSince(before: Checkpoint, tree: Tree): IgnoredChanges
   /** The directories that came, went or have another mode since, each with the mode it has now; null for none. */
   directoriesSince(before: Checkpoint, tree: Tree): ReadonlyMap<string, number | null>
+  /** The directories around the paths of a checkpoint that were not there when it was taken and are now, with modes. */
+  directoriesMade(before: Checkpoint): ReadonlyMap<string, number>
   /** What is at some exact paths now, in the spelling of a recorded change; undefined for what has none. */
   contentsAt(paths: readonly string[]): Promise<ReadonlyMap<string, string | null | undefined>>
   /** What restoring would do. */
@@ -65,6 +67,8 @@ export interface Checkpoint {
   /** Paths that were free, for scope `files`. */
   readonly absent: readonly string[]
   readonly directories: readonly TreeDirectory[]
+  /** Directories around its paths that were not there, for scope `files`; left out where nobody looked. */
+  readonly missing?: readonly string[]
   /**
    * What is not held, and why: it cannot be put back. Of a file its state is known and its content is not; a path that
    * ends in a slash is a directory of which nothing is known.

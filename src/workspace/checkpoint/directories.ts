@@ -2,10 +2,10 @@ import { chmodSync, lstatSync, rmdirSync } from "node:fs"
 import { errnoOf } from "../../base/assert.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
-import { entryPath, type Pinned, pin } from "../pin.ts"
+import { entryPath, type Pinned, type PinRoot, pin } from "../pin.ts"
 import { ensureExactDirectory } from "../place.ts"
 import type { WorkspaceRoot } from "../root.ts"
-import type { RestoreGoal } from "./contract.ts"
+import type { Checkpoint, RestoreGoal } from "./contract.ts"
 import { standingAt } from "./standing.ts"
 
 /** A directory that is to get a mode, or to go. */
@@ -61,6 +61,22 @@ export function planFollowing(
     }
   }
   return [...planned.values()]
+}
+
+/** The directories on the way to some paths that are not there. */
+export function missingAround(root: PinRoot, paths: readonly string[]): readonly string[] {
+  const around = new Set(paths.flatMap(parentsOf))
+  return [...around].filter(path => standingAt(root, path, 0).kind === "nothing")
+}
+
+/** Of the directories that were not there when a checkpoint was taken, those that are now, with their modes. */
+export function directoriesMade(root: PinRoot, { missing = [] }: Checkpoint): ReadonlyMap<string, number> {
+  return new Map(
+    missing.flatMap(path => {
+      const now = standingAt(root, path, 0)
+      return now.kind === "directory" ? [[path, now.mode] as const] : []
+    }),
+  )
 }
 
 function modesIn({ directories }: RestoreGoal["checkpoint"]): ReadonlyMap<string, number> {

@@ -40,6 +40,8 @@ export const Manifest = lazily(() =>
     absent: z.array(Path()),
     /** Path and mode. */
     directories: z.array(z.tuple([Path(), z.int()])),
+    /** Directories that were not there. */
+    missing: z.optional(z.array(Path())),
     /** Path and reason. */
     uncovered: z.optional(z.array(z.tuple([Path(), z.string()]))),
     /** Of one that was taken before a restore. */
@@ -96,6 +98,7 @@ export function manifestOf(
     removed: [...old.keys()].filter(path => !checkpoint.entries.has(path)),
     absent: [...absent],
     directories: directories.map(({ path, mode }) => [path, mode]),
+    ...(checkpoint.missing === undefined ? {} : { missing: [...checkpoint.missing] }),
     uncovered: [...checkpoint.uncovered],
     ...(checkpoint.ignoring === undefined ? {} : { ignoring: ignoringRow(checkpoint.ignoring) }),
     ...(checkpoint.kept === undefined ? {} : { kept: keptRow(checkpoint.kept) }),
@@ -168,6 +171,7 @@ export function checkpointOf(manifest: Manifest, base: Checkpoint["entries"]): C
     entries,
     absent,
     directories,
+    ...(manifest.missing === undefined ? {} : { missing: manifest.missing }),
     uncovered,
     ...keptState(manifest),
     ...ignoringOf(manifest),

@@ -22,6 +22,7 @@ import { digestOf } from "../tree/reader.ts"
 import { freedByGroup, type Kept, planCollection } from "./collection.ts"
 import { CheckpointContents, type ContentSource } from "./contents.ts"
 import type { Checkpoint, CheckpointLimits, CollectedCheckpoints, TakeResult } from "./contract.ts"
+import { missingAround } from "./directories.ts"
 import { DisplacedFiles } from "./displaced.ts"
 import { readExactEntry } from "./exact-entry.ts"
 import { checkpointOf, inTreeOrder, Manifest, manifestOf } from "./manifest.ts"
@@ -82,6 +83,7 @@ export class CheckpointStore {
       entries: new Map(present.map(entry => [entry.path, entry])),
       absent: found.filter(({ entry }) => entry === null).map(({ path }) => path),
       directories: [],
+      missing: missingAround(root, paths),
       uncovered: new Map(),
     }
     return this.take(root, checkpoint, pace)

@@ -65,15 +65,23 @@ function entriesOf({ root }: WatchScope, path: string): readonly NamedEntry[] | 
   }
 }
 
-/** One row for each file that is directly in a directory; directories have a place of their own. */
+/** Its own mode, and one row for each file that is directly in a directory; directories have a place of their own. */
 function rowsOf(scope: WatchScope, path: string, entries: readonly NamedEntry[]): string {
-  let rows = ""
+  let rows = `\0${modeAt(scope, path)}\0`
   for (const entry of entries) {
     if (entry.isDirectory()) continue
     const stamp = stampAt(scope, `${path}${entry.name}`)
     if (stamp !== null) rows += `${entry.name}\0${stamp}\0`
   }
   return rows
+}
+
+function modeAt({ root }: WatchScope, path: string): string {
+  try {
+    return `${lstatSync(systemPath(`${root}/${path}`), { throwIfNoEntry: false })?.mode ?? "gone"}`
+  } catch (error) {
+    return whyClosed(error, path)
+  }
 }
 
 /** Null for what is gone, and for acode's own output, which changes by being told about. */

@@ -1,0 +1,23 @@
+import { undoneManifest } from "../support/undo-manifest.ts"
+import { inParallel, type Programme } from "./programme.ts"
+import { seededRandom } from "./random.ts"
+
+const programEach = 10
+
+export const undoManifest: Programme = {
+  name: "undo-manifest",
+  summary:
+    "sessions that change random trees, undone: type, mode, target and content are as before, or named",
+  count: 2_000,
+  run: ({ count, random, sandboxes, progress }) => {
+    let done = 0
+    const seeds = Array.from({ length: count }, () => random.whole(2 ** 31))
+    return inParallel(count, 2, async index => {
+      const seed = seeds[index] ?? 0
+      const isProgram = index % programEach === 0 && sandboxes.includes("bwrap")
+      const found = await undoneManifest(seededRandom(seed), isProgram)
+      progress(++done)
+      return found.map(lie => `#${index} (seed ${seed}) ${lie}`)
+    })
+  },
+}
