@@ -57,17 +57,17 @@ function tediousAt(place: number): ModelServerOptions["answer"] {
 
 describe("a model that is slow, and alive", () => {
   test.each([
-    ["stage", 0, 20, "--planner-timeout", "orchestration.planner_timeout_seconds"],
-    ["step", 1, 34, "--executor-step-timeout", "executor.step_timeout_seconds"],
+    ["stage", 0, 20, "ACODE-ORCH-002", "--planner-timeout", "orchestration.planner_timeout_seconds"],
+    ["step", 1, 34, "ACODE-EXEC-006", "--executor-step-timeout", "executor.step_timeout_seconds"],
   ] as const)(
     "is not waited for beyond the time of its %s, and how to give it more is told and helps",
-    async (_, place, exitCode, flag, key) => {
+    async (_, place, exitCode, code, flag, key) => {
       await using server = await startModelServer({ protocol: "openai", answer: tediousAt(place) })
       using room = httpWorkspace({ endpoint: server.endpoint, model: { provider: "openai" } })
       const late = await room.plain("run", "do what is asked", "--yes=plan", flag, "1")
       expect(late.exitCode).toBe(exitCode)
       const told = new RegExp(
-        `did not end within 1 s\\n→ give it more time: \`acode resume \\w+ ${flag} 2\`; .*\`acode (config set ${key} 2)\``,
+        `did not end within 1 s \\(${code}\\)\\n→ give it more time: \`acode resume \\w+ ${flag} 2\`; .*\`acode (config set ${key} 2)\``,
       )
       const set = told.exec(late.stdout)?.[1]?.split(" ") ?? []
       expect([set.length, (await room.plain(...set)).exitCode]).toEqual([4, 0])
