@@ -5,7 +5,7 @@ import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import type { DirectoryModes, EffectClass, FileChange, UncoveredChanges } from "../domain/tool-call.ts"
 import type { DeclaredCall, PreparedCall } from "../tools/contract.ts"
-import type { Checkpoint, Checkpoints, IgnoredChanges } from "../workspace/checkpoint/contract.ts"
+import type { Checkpoint, Checkpoints, IgnoredChanges, PathReason } from "../workspace/checkpoint/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 import type { GateParts } from "./contract.ts"
 import type { FoundChanges } from "./outcome.ts"
@@ -68,7 +68,8 @@ export async function contentsChanged(
   const directories = [...checkpoints.directoriesSince(before, tree)].map(
     ([path, mode]): DirectoryModes[number] => [path, modes.get(path) ?? null, mode],
   )
-  const uncovered = uncoveredOf(before, changes, checkpoints.ignoredSince(before, tree))
+  const ignored = checkpoints.ignoredSince(before, tree)
+  const uncovered = uncoveredOf(before, changes, ignored, checkpoints.hiddenSince(before, tree))
   return { changes, uncovered, directories }
 }
 
@@ -93,12 +94,13 @@ function uncoveredOf(
   { uncovered }: Checkpoint,
   changes: readonly FileChange[],
   { paths: ignored, unwatched }: IgnoredChanges = { paths: [], unwatched: [] },
+  hidden: readonly PathReason[] = [],
 ): UncoveredChanges | null {
   const known = changes.flatMap(({ path }) => {
     const reason = uncovered.get(path)
     return reason === undefined ? [] : [{ path, reason }]
   })
-  const paths = [...known, ...ignored.map(path => ({ path, reason: ignoredReason }))]
+  const paths = [...known, ...hidden, ...ignored.map(path => ({ path, reason: ignoredReason }))]
   if (paths.length + unwatched.length === 0) return null
   return { paths: paths.slice(0, namesMax), count: paths.length, unwatched: unwatched.slice(0, namesMax) }
 }

@@ -41,7 +41,7 @@ const binaryBytesMax = 256 * 1024 * 1024
 function contentState(workspace: Workspace, path: string): { sha256: string; sizeBytes: number } {
   try {
     // Asking for no line at all reads the file in bounded memory, whatever its size.
-    return workspace.readLines(path, { fromLine: 1, lineCount: 0, bytesMax: 0 })
+    return workspace.readLines(path, { fromLine: 1, lineCount: 0, bytesMax: 0, sizeMax: binaryBytesMax })
   } catch (error) {
     if (!isFailure(error, "ACODE-FS-009")) throw error
     const { sha256, bytes } = workspace.readBytes(path, binaryBytesMax)

@@ -36,10 +36,10 @@ export const readFileTool: Tool = {
   },
 }
 
-function read(room: ToolRoom, path: string, fromLine: number, lineCount: number) {
+async function read(room: ToolRoom, path: string, fromLine: number, lineCount: number) {
   const bytesMax = room.limits.editBytesMax
-  const lines = room.workspace.readLines(path, { fromLine, lineCount, bytesMax })
-  const content = redactedLines(room, path, lines)
+  const lines = await room.workspace.readLongLines(path, { fromLine, lineCount, bytesMax })
+  const content = await redactedLines(room, path, lines)
   const last = fromLine + Math.max(0, lines.lineCount - 1)
   const range =
     lines.lineCount === lines.totalLines && !lines.truncated
@@ -70,11 +70,12 @@ const contextBytes = 64 * 1024
  * The lines as they may be shown. What stands before them is looked at as well: the lines of a key are known by the
  * line it begins with, and a range may start in the middle of it.
  */
-function redactedLines(room: ToolRoom, path: string, lines: FileLines): string {
+async function redactedLines(room: ToolRoom, path: string, lines: FileLines): Promise<string> {
   const before = Math.min(contextLines, lines.fromLine - 1)
   if (before === 0) return room.redactor.redactText(lines.text)
   const fromLine = lines.fromLine - before
-  const context = room.workspace.readLines(path, { fromLine, lineCount: before, bytesMax: contextBytes })
+  const range = { fromLine, lineCount: before, bytesMax: contextBytes }
+  const context = await room.workspace.readLongLines(path, range)
   // Lines that long belong to no key.
   if (context.truncated || context.sha256 !== lines.sha256) return room.redactor.redactText(lines.text)
   const whole = context.text + lines.text

@@ -20,6 +20,8 @@ export interface Workspace extends Disposable {
   hasEntry(name: string): boolean
   /** Lines of a text file in bounded memory, whatever its size. */
   readLines(typed: string, range: ReadRange): FileLines
+  /** The same for a file that may be huge: lets signals through, as a long read of the tree does. */
+  readLongLines(typed: string, range: ReadRange): Promise<FileLines>
   /** All of a text file, to be edited. */
   readText(typed: string, bytesMax: number): WholeText
   readBytes(typed: string, bytesMax: number): WholeContent
@@ -59,6 +61,8 @@ export interface ReadRange {
   readonly lineCount?: number
   /** Ceiling for the text that comes back, whatever the lines are. */
   readonly bytesMax: number
+  /** A larger file is ACODE-FS-006. Left out, any size may be read. */
+  readonly sizeMax?: number
 }
 
 /** A range of lines of a text file, and what is known of all of it. */
@@ -253,6 +257,8 @@ export interface IgnoredFiles {
 export interface ClosedPath {
   readonly path: string
   readonly why: "unreadable" | "tooDeep"
+  /** `stat:` and the times and inode of it, or of the directory that hides it; empty where not even that is shown. */
+  readonly identity: string
 }
 
 export interface TreeDirectory {

@@ -27,10 +27,28 @@ export interface ContentHash {
   readonly sizeBytes: number
 }
 
-/** Hashes an open file from its start in a bounded amount of memory. */
-export function hashContent(fd: number): ContentHash {
-  return hashChunks(passingChunksOf(fd), () => undefined)
+/** Hashes an open file from its start in a bounded amount of memory. Null for one that grows meanwhile. */
+export function hashSteady(fd: number): string | null {
+  try {
+    return hashChunks(passingChunksOf(fd), bounded(fstatSync(fd).size, outgrown)).sha256
+  } catch (error) {
+    if (error === outgrown) return null
+    throw error
+  }
 }
+
+/** The same for a long file: lets other work run in between. */
+export async function hashSteadyPaced(fd: number, pace: Pace): Promise<string | null> {
+  try {
+    return (await hashPaced(fd, pace, bounded(fstatSync(fd).size, outgrown))).sha256
+  } catch (error) {
+    if (error === outgrown) return null
+    throw error
+  }
+}
+
+/** A file that grows as fast as it is read has no end, and no content that could be compared. */
+const outgrown = new Error("the file grows while it is read")
 
 /** Hashes chunks on their way to `use`. */
 export function hashChunks(chunks: Iterable<Uint8Array>, use: (chunk: Uint8Array) => void): ContentHash {

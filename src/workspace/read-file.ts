@@ -1,21 +1,53 @@
 import { closeSync } from "node:fs"
 import type { FileLines, ReadRange, TextFormat, WholeContent, WholeText } from "./contract.ts"
-import { chunksOf, hashChunks, passingChunksOf } from "./durable.ts"
+import { bounded, chunksOf, hashChunks, passingChunksOf } from "./durable.ts"
 import { fileFailure, onPath } from "./failures.ts"
 import { LineWindow } from "./line-window.ts"
+import type { Pace } from "./pace.ts"
 import { openPinned, pinFile } from "./place.ts"
 import type { WorkspaceRoot } from "./root.ts"
 import { bomOf, decodeText, detectFormat, isUtf8, isWide } from "./text-format.ts"
 
 /** Reads lines in one pass and bounded memory, whatever the size of the file. Binary content is ACODE-FS-009. */
 export function readLines(root: WorkspaceRoot, typed: string, range: ReadRange): FileLines {
+  const reading = readingLines(root, typed, range)
+  for (;;) {
+    const step = reading.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** The same for a file that may be huge: lets signals through. */
+export async function readLinesPaced(
+  root: WorkspaceRoot,
+  typed: string,
+  range: ReadRange,
+  pace: Pace,
+): Promise<FileLines> {
+  // Disposing of it closes the file where somebody stopped it.
+  using reading = readingLines(root, typed, range)
+  for (;;) {
+    const step = reading.next()
+    if (step.done === true) return step.value
+    if (pace.isDue()) await pace.rest()
+  }
+}
+
+/** Yields after each piece of the file. */
+function* readingLines(
+  root: WorkspaceRoot,
+  typed: string,
+  range: ReadRange,
+): Generator<undefined, FileLines, undefined> {
   const fromLine = Math.max(1, range.fromLine ?? 1)
   const lineCount = Math.max(0, range.lineCount ?? Number.MAX_SAFE_INTEGER)
   using file = pinFile(root, typed)
+  const { sizeMax = Number.POSITIVE_INFINITY } = range
+  if (file.stat.size > sizeMax) throw tooLarge(typed, sizeMax)
   const fd = openPinned(file, typed)
   try {
     const window = new LineWindow({ fromLine, lineCount, bytesMax: range.bytesMax })
-    const seen = onPath(typed, () => pass(fd, window, typed))
+    const seen = yield* pass(fd, window, typed, bounded(sizeMax, tooLarge(typed, sizeMax)))
     const { bytes, totalLines, cut } = window.end()
     const { text, encoding } = shownText(cut ? wholeCharacters(bytes) : bytes, seen.format)
     return {
@@ -62,12 +94,16 @@ export function readWhole(root: WorkspaceRoot, typed: string, bytesMax: number):
   }
 }
 
-function pass(fd: number, window: LineWindow, typed: string) {
+function* pass(fd: number, window: LineWindow, typed: string, count: (chunk: Uint8Array) => void) {
   const hasher = new Bun.CryptoHasher("sha256")
   let format: TextFormat | null = null
   let decoder: TextDecoder | null = null
   let sizeBytes = 0
-  for (const chunk of passingChunksOf(fd)) {
+  const chunks = passingChunksOf(fd)
+  for (;;) {
+    const { value: chunk, done } = onPath(typed, () => chunks.next())
+    if (done === true) break
+    count(chunk)
     hasher.update(chunk)
     let body = chunk
     if (sizeBytes === 0) {
@@ -78,6 +114,7 @@ function pass(fd: number, window: LineWindow, typed: string) {
     }
     sizeBytes += chunk.length
     window.push(decoder === null ? body : Buffer.from(decoder.decode(body, { stream: true }), "utf8"))
+    yield
   }
   // Half a character at the end is shown as a replacement character, and not as if nothing were there.
   if (decoder !== null) window.push(Buffer.from(decoder.decode(), "utf8"))

@@ -5,7 +5,7 @@ import type { Faults } from "../base/faults.ts"
 import { Failure } from "../domain/failure.ts"
 import type { CheckpointLimits, Checkpoints } from "./checkpoint/contract.ts"
 import { directoriesMade } from "./checkpoint/directories.ts"
-import { changesSince, contentsSince, directoriesSince } from "./checkpoint/manifest.ts"
+import { changesSince, contentsSince, directoriesSince, hiddenSince } from "./checkpoint/manifest.ts"
 import { ensurePrivateDirectory } from "./checkpoint/private-directory.ts"
 import { planRestore, restoreCheckpoints } from "./checkpoint/restore.ts"
 import { contentOfStanding, inspect } from "./checkpoint/standing.ts"
@@ -17,7 +17,7 @@ import { listDirectory } from "./list-directory.ts"
 import { Pace } from "./pace.ts"
 import { markPaths } from "./path-marks.ts"
 import { locate } from "./place.ts"
-import { readLines, readWhole, readWholeText } from "./read-file.ts"
+import { readLines, readLinesPaced, readWhole, readWholeText } from "./read-file.ts"
 import { WorkspaceRoot } from "./root.ts"
 import { globFiles } from "./search/glob.ts"
 import { searchFiles } from "./search/search.ts"
@@ -73,6 +73,7 @@ export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
     locate: typed => locate(root, typed),
     hasEntry: name => lstatSync(join(root.path, name), { throwIfNoEntry: false }) !== undefined,
     readLines: (typed, range) => readLines(root, typed, range),
+    readLongLines: (typed, range) => readLinesPaced(root, typed, range, paced()),
     readText: (typed, bytesMax) => readWholeText(root, typed, bytesMax),
     readBytes: (typed, bytesMax) => readWhole(root, typed, bytesMax),
     encode: (text, format, path) => {
@@ -144,6 +145,7 @@ function checkpointsOf(parts: CheckpointParts): Checkpoints {
         ? { paths: [], unwatched: [] }
         : ignoredSince(ignoring.files, ignored),
     directoriesSince: (checkpoint, tree) => directoriesSince(checkpoint.directories, tree.directories),
+    hiddenSince: (before, tree) => hiddenSince(before, tree),
     directoriesMade: before => directoriesMade(root, before),
     contentsAt: async paths => {
       const pace = paced()

@@ -3,7 +3,7 @@ import { sha256Hex } from "../base/canonical.ts"
 import { type Faults, noFaults } from "../base/faults.ts"
 import { isLeftover, putContent } from "./atomic-write.ts"
 import type { DeletedEntry, WriteRequest, WrittenFile } from "./contract.ts"
-import { hashContent, syncDirectory } from "./durable.ts"
+import { hashSteady, syncDirectory } from "./durable.ts"
 import { fileFailure, onPath } from "./failures.ts"
 import { pathFromBytes } from "./path-bytes.ts"
 import { entryPath, joinRelative } from "./pin.ts"
@@ -69,7 +69,9 @@ function currentHash(place: Place): string {
   return onPath(place.relative, () => {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
-      return hashContent(fd).sha256
+      const sha256 = hashSteady(fd)
+      if (sha256 === null) throw fileFailure("changed", place.relative, "is being written by somebody else")
+      return sha256
     } finally {
       closeSync(fd)
     }

@@ -119,6 +119,21 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", s
     expect(await check(room.workspace)).toEqual([])
   })
 
+  test("ends a plan run in which a tool reads it; the run is closed as interrupted", async () => {
+    // Text as far as anybody looks, so that it is not refused at once.
+    const huge = room.workspace.write("huge.txt", "line\n".repeat(100_000))
+    truncateSync(huge, 60 * gigabyte)
+    room.plan([["read_file", { path: "huge.txt", line_count: 1 }]])
+    expect((await room.acode("plan", "approve", room.planFile)).exitCode).toBe(0)
+    await using running = start("plan", "run", room.planFile)
+    await isRead(huge)
+    running.kill(signal)
+    expect((await running.ended).exitCode).toBe(130)
+    const shown = await room.acode("session", "show", "--json")
+    expect(shown.stdout).toContain("read_file was reading, which changes nothing")
+    expect(await check(room.workspace)).toEqual([])
+  })
+
   confinedTest("ends the look at what a command left; the next acode looks and tells", async () => {
     readEverything(room.workspace)
     room.plan([sh("echo changed > a.txt; truncate -s 60G huge.bin")])

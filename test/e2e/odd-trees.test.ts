@@ -62,3 +62,18 @@ oddTest("what cannot be read, is too deep or is not a file costs only itself", (
     Bun.spawnSync(["sh", "-c", "cat bad*"], { cwd: root }).stdout.toString(),
   ]).toEqual(["a\n", ""])
 })
+
+oddTest("a directory that a command changed and closed is opened again, and named", () => {
+  room.workspace.write("shut/y", "y\n")
+  room.plan([["run_command", { argv: ["sh", "-c", "echo Y > shut/y; chmod 0 shut; echo A > a.txt"] }]])
+  expect(acode("plan", "approve", room.planFile).exitCode).toBe(0)
+  expect(acode("plan", "run", room.planFile).exitCode).toBe(0)
+  const undone = acode("session", "undo", "--json")
+  expect([undone.exitCode, JSON.parse(undone.stdout)]).toMatchObject([
+    1,
+    {
+      restored: ["a.txt", "shut/"],
+      blocked: [{ path: "shut/", reason: expect.stringContaining("not known") }],
+    },
+  ])
+})

@@ -34,8 +34,11 @@ export async function undoneManifest(random: Random, isProgram = false): Promise
     initRepository(place.root)
     writeFileSync(`${place.root}/.gitignore`, "*.ignored\n")
   }
-  buildTree(place.root, random, isProgram ? [...directoryModes, ...closedModes] : directoryModes)
-  const steps = Array.from({ length: 1 + random.whole(3) }, (_, index) => stepOf(place.root, random, index))
+  const modes = isProgram ? [...directoryModes, ...closedModes] : directoryModes
+  buildTree(place.root, random, modes)
+  const steps = Array.from({ length: 1 + random.whole(3) }, (_, index) =>
+    stepOf(place.root, random, index, modes),
+  )
   const before = manifest(place.root)
   await place.run(steps)
   const { exitCode, told } = await place.undo()
@@ -213,19 +216,19 @@ function makeEntry(path: Buffer, random: Random, at: (path: string) => Buffer): 
   }
 }
 
-function stepOf(root: string, random: Random, index: number): PlanStepText {
+function stepOf(root: string, random: Random, index: number, modes: readonly number[]): PlanStepText {
   if (random.whole(4) === 0) {
     const path = somePath(random).replace(/[^a-z /.]/g, "x")
     return ["write_file", { path, content: random.oneOf(texts.slice(0, 2)) }]
   }
-  const lines = Array.from({ length: 1 + random.whole(6) }, () => mutation(random))
+  const lines = Array.from({ length: 1 + random.whole(6) }, () => mutation(random, modes))
   // Names that are no UTF-8 have no place in a plan.
   writeFileSync(`${root}/script${index}.sh`, Buffer.from(`${lines.join("\n")}\nexit 0\n`, "latin1"))
   return ["run_command", { argv: ["sh", `script${index}.sh`] }]
 }
 
 /** A line of a shell script. Nothing opens what is no file: a FIFO would keep it waiting. */
-function mutation(random: Random): string {
+function mutation(random: Random, modes: readonly number[]): string {
   const path = quoted(`./${somePath(random)}`)
   const other = quoted(`./${somePath(random)}`)
   const text = quoted(random.oneOf(texts).replaceAll("\0", ""))
@@ -242,7 +245,7 @@ function mutation(random: Random): string {
     case 5:
       return `chmod ${random.oneOf(fileModes).toString(8)} ${path}`
     case 6:
-      return `[ ! -d ${path} ] || chmod ${random.oneOf(directoryModes).toString(8)} ${path}`
+      return `[ ! -d ${path} ] || chmod ${random.oneOf(modes).toString(8)} ${path}`
     case 7:
       return `mv -f ${path} ${other}`
     case 8:

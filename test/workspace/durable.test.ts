@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { closeSync, openSync, writeSync } from "node:fs"
 import { sha256Hex } from "../../src/base/canonical.ts"
-import { chunksOf, hashChunks, syncDirectory, writeAll } from "../../src/workspace/durable.ts"
+import { chunksOf, hashChunks, hashSteady, syncDirectory, writeAll } from "../../src/workspace/durable.ts"
 import { readEntries, readNames } from "../../src/workspace/read-names.ts"
 import { type TestWorkspace, testWorkspace } from "./support.ts"
 
@@ -19,6 +19,15 @@ function withFile<T>(path: string, use: (fd: number) => T): T {
     closeSync(fd)
   }
 }
+
+test("a file has a hash unless there is more of it than its size said when it was opened", () => {
+  ws.put("file", "content")
+  expect(withFile("file", hashSteady)).toBe(sha256Hex("content"))
+  // One that has no size before it is read looks like one that grows meanwhile.
+  const growing = openSync("/proc/self/status", "r")
+  expect(hashSteady(growing)).toBeNull()
+  closeSync(growing)
+})
 
 for (const size of [0, 1, 127, 128 * 1024, 128 * 1024 + 1, 300_000])
   test(`a file of ${size} bytes is hashed whole, in pieces`, () => {

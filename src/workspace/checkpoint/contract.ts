@@ -23,6 +23,8 @@ export interface Checkpoints {
   ignoredSince(before: Checkpoint, tree: Tree): IgnoredChanges
   /** The directories that came, went or have another mode since, each with the mode it has now; null for none. */
   directoriesSince(before: Checkpoint, tree: Tree): ReadonlyMap<string, number | null>
+  /** What could not be looked at before or cannot now, and was touched in between: what changed there is not known. */
+  hiddenSince(before: Checkpoint, tree: Tree): readonly PathReason[]
   /** The directories around the paths of a checkpoint that were not there when it was taken and are now, with modes. */
   directoriesMade(before: Checkpoint): ReadonlyMap<string, number>
   /** What is at some exact paths now, in the spelling of a recorded change; undefined for what has none. */
@@ -74,6 +76,8 @@ export interface Checkpoint {
    * ends in a slash is a directory of which nothing is known.
    */
   readonly uncovered: ReadonlyMap<string, string>
+  /** Each directory of which nothing is known with its identity, to tell whether somebody opened it; as in a tree. */
+  readonly closed?: ReadonlyMap<string, string>
   /** Which rules said what belongs to the tree, and what else was there; left out where that is not known. */
   readonly ignoring?: Ignoring
   /** Not there for a pre-image. */

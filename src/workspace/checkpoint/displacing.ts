@@ -18,7 +18,7 @@ import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
 import { keepOwner } from "../atomic-write.ts"
 import type { TreeEntry } from "../contract.ts"
-import { hashContent, syncDirectory, unlikelyName } from "../durable.ts"
+import { hashSteady, syncDirectory, unlikelyName } from "../durable.ts"
 import { fileFailure } from "../failures.ts"
 import { pathBytes, pathFromBytes, systemPath } from "../path-bytes.ts"
 import { entryPath, type Pinned, pin } from "../pin.ts"
@@ -312,7 +312,7 @@ function hashOf({ at }: Pinned): string | null {
   const fd = openReadable(at, 0)
   if (fd === null) return null
   try {
-    return hashContent(fd).sha256
+    return hashSteady(fd)
   } finally {
     closeSync(fd)
   }

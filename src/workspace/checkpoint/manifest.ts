@@ -4,7 +4,14 @@ import { lazily } from "../../domain/lazily.ts"
 import type { Tree, TreeEntry } from "../contract.ts"
 import { hashedPlaces } from "../tree/ignored.ts"
 import { digestOf } from "../tree/reader.ts"
-import type { Checkpoint, ExpectedContents, Ignoring, KeptState, TreeChanges } from "./contract.ts"
+import type {
+  Checkpoint,
+  ExpectedContents,
+  Ignoring,
+  KeptState,
+  PathReason,
+  TreeChanges,
+} from "./contract.ts"
 
 const Path = lazily(() => z.string().check(z.minLength(1)))
 const Hash = lazily(() => z.string().check(z.regex(/^[0-9a-f]{64}$/)))
@@ -42,6 +49,8 @@ export const Manifest = lazily(() =>
     directories: z.array(z.tuple([Path(), z.int()])),
     /** Directories that were not there. */
     missing: z.optional(z.array(Path())),
+    /** Path and identity. */
+    closed: z.optional(z.array(Texts())),
     /** Path and reason. */
     uncovered: z.optional(z.array(z.tuple([Path(), z.string()]))),
     /** Of one that was taken before a restore. */
@@ -99,6 +108,7 @@ export function manifestOf(
     absent: [...absent],
     directories: directories.map(({ path, mode }) => [path, mode]),
     ...(checkpoint.missing === undefined ? {} : { missing: [...checkpoint.missing] }),
+    ...(checkpoint.closed === undefined ? {} : { closed: [...checkpoint.closed] }),
     uncovered: [...checkpoint.uncovered],
     ...(checkpoint.ignoring === undefined ? {} : { ignoring: ignoringRow(checkpoint.ignoring) }),
     ...(checkpoint.kept === undefined ? {} : { kept: keptRow(checkpoint.kept) }),
@@ -172,6 +182,7 @@ export function checkpointOf(manifest: Manifest, base: Checkpoint["entries"]): C
     absent,
     directories,
     ...(manifest.missing === undefined ? {} : { missing: manifest.missing }),
+    ...(manifest.closed === undefined ? {} : { closed: new Map(manifest.closed) }),
     uncovered,
     ...keptState(manifest),
     ...ignoringOf(manifest),
@@ -226,6 +237,25 @@ export function directoriesSince(
   const paths = new Set([...before, ...after].map(({ path }) => path))
   const differing = [...paths].filter(path => old?.get(path) !== now?.get(path))
   return new Map(differing.map(path => [path, now?.get(path) ?? null]))
+}
+
+/** What could not be looked at before or cannot now, and was touched in between: what changed there is not known. */
+export function hiddenSince(
+  { closed: before }: Pick<Checkpoint, "closed">,
+  { closed: after }: Pick<Tree, "closed">,
+): readonly PathReason[] {
+  // Without what it was nobody can tell, for a checkpoint that does not know.
+  if (before === undefined) return []
+  const now = new Map(after.map(({ path, identity }) => [path, identity]))
+  const opened = [...before].filter(([path, identity]) => now.get(path) !== identity).map(([path]) => path)
+  const shut = [...now.keys()].filter(path => !before.has(path))
+  return [
+    ...opened.map(path => ({ path: `${path}/`, reason: "it could not be read before, and it was touched" })),
+    ...shut.map(path => ({
+      path: `${path}/`,
+      reason: "it cannot be read any more, so what changed there is not known",
+    })),
+  ]
 }
 
 export function contentOf(entry: TreeEntry | null): string | null {

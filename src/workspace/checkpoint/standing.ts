@@ -4,7 +4,7 @@ import { systemClock } from "../../base/clock.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { TreeEntry } from "../contract.ts"
-import { hashContent, hashPaced } from "../durable.ts"
+import { hashSteady, hashSteadyPaced } from "../durable.ts"
 import { systemFailure } from "../failures.ts"
 import type { Pace } from "../pace.ts"
 import { pathFromBytes } from "../path-bytes.ts"
@@ -50,7 +50,7 @@ async function hashLong(root: PinRoot, path: string, pace: Pace): Promise<string
   const fd = file === null ? null : openReadable(file.at, 0)
   if (fd === null) return null
   try {
-    return (await hashPaced(fd, pace)).sha256
+    return await hashSteadyPaced(fd, pace)
   } finally {
     closeSync(fd)
   }
@@ -131,7 +131,7 @@ function hashAt(at: string | Buffer): string | null {
   const fd = openReadable(at, constants.O_NOFOLLOW)
   if (fd === null) return null
   try {
-    return hashContent(fd).sha256
+    return hashSteady(fd)
   } finally {
     closeSync(fd)
   }

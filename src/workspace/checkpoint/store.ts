@@ -61,6 +61,7 @@ export class CheckpointStore {
       absent: [],
       directories: tree.directories,
       uncovered: new Map(tree.closed.map(({ path, why }) => [`${path}/`, closedReasons[why]])),
+      closed: new Map(tree.closed.map(({ path, identity }) => [path, identity])),
       ignoring: { rules: tree.rules, files: tree.ignored },
     }
     return this.take(root, checkpoint, pace)
@@ -90,11 +91,13 @@ export class CheckpointStore {
   }
 
   /** Null when there is no such checkpoint; ACODE-SEC-004 when it is damaged. */
-  load(id: string): Checkpoint | null {
+  load(id: string, depthMax = Number.POSITIVE_INFINITY): Checkpoint | null {
     const manifest = this.manifest(id)
     if (manifest === null) return null
+    // Each base has one less behind it; one that is its own base, also by way of others, has no end.
+    if (manifest.depth > depthMax) throw damaged(id, "is built on itself")
     if (manifest.base === null) return checkpointOf(manifest, new Map())
-    const base = this.load(manifest.base)
+    const base = this.load(manifest.base, manifest.depth - 1)
     if (base === null) throw damaged(id, `needs ${manifest.base}, which is missing`)
     return checkpointOf(manifest, base.entries)
   }

@@ -6,7 +6,7 @@ import { systemPath } from "../path-bytes.ts"
 import { readEntries } from "../read-names.ts"
 import type { GitRules } from "./git-rules.ts"
 import { addIgnoreFile, type IgnoreRules, isIgnored } from "./ignore.ts"
-import { isRacy } from "./stat-cache.ts"
+import { isRacy, statIdentity } from "./stat-cache.ts"
 
 /** What of a directory belongs to the tree. `Memo` is whatever the reader wants to remember of a file. */
 export interface DirectoryListing<Memo> {
@@ -23,7 +23,7 @@ export interface DirectoryListing<Memo> {
 /** A directory as it is. Without a listing it says why there is none; the mode is null when even that is not known. */
 export type InspectedDirectory<Memo> =
   | { readonly mode: number; readonly listing: DirectoryListing<Memo> }
-  | { readonly mode: number | null; readonly listing: null; readonly why: ClosedPath["why"] }
+  | (Pick<ClosedPath, "why" | "identity"> & { readonly mode: number | null; readonly listing: null })
 
 export interface ListedFile<Memo> {
   readonly path: string
@@ -72,17 +72,17 @@ export class TreeListings<Memo> {
 
   /** Null when there is no such directory. */
   list(question: ListingQuestion): InspectedDirectory<Memo> | null {
-    let mode: number | null = null
+    let directory: Stats | undefined
     try {
-      const directory = lstatSync(systemPath(`${question.root}/${question.prefix}`), {
-        throwIfNoEntry: false,
-      })
+      directory = lstatSync(systemPath(`${question.root}/${question.prefix}`), { throwIfNoEntry: false })
       if (!directory?.isDirectory()) return null
-      mode = directory.mode & 0o7777
-      return { mode, listing: this.listingOf(question, directory) }
+      return { mode: modeOf(directory), listing: this.listingOf(question, directory) }
     } catch (error) {
       const why = whyClosed(error, question.prefix)
-      return why === "gone" ? null : { mode, listing: null, why }
+      if (why === "gone") return null
+      const known = directory ?? null
+      const identity = known === null ? "" : statIdentity(known)
+      return { mode: known === null ? null : modeOf(known), listing: null, why, identity }
     }
   }
 
@@ -98,6 +98,10 @@ export class TreeListings<Memo> {
     else this.remembered.set(question.prefix, { question, directory, ignoreFile, listing })
     return listing
   }
+}
+
+function modeOf({ mode }: Stats): number {
+  return mode & 0o7777
 }
 
 function isStillTrue<Memo>(

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, typ
 import { errnoOf } from "../../base/assert.ts"
 import { sha256Hex } from "../../base/canonical.ts"
 import type { Clock } from "../../base/clock.ts"
+import { parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
 import type {
   ClosedPath,
@@ -14,7 +15,7 @@ import type {
 } from "../contract.ts"
 import { bounded, type ContentHash, hashPaced } from "../durable.ts"
 import { Pace } from "../pace.ts"
-import { pathFromBytes } from "../path-bytes.ts"
+import { pathFromBytes, systemPath } from "../path-bytes.ts"
 import { type PinRoot, pin } from "../pin.ts"
 import { type GitRules, readGitRules, recordedRules } from "./git-rules.ts"
 import type { IgnoreRules } from "./ignore.ts"
@@ -85,7 +86,8 @@ export class TreeReader {
       const path = prefix.slice(0, -1)
       if (seen.mode !== null && path !== "") found.directories.push({ path, mode: seen.mode })
       if (seen.listing === null) {
-        found.closed.push({ path: path === "" ? "." : path, why: seen.why })
+        const { why, identity } = seen
+        found.closed.push({ path: path === "" ? "." : path, why, identity })
         continue
       }
       const { listing } = seen
@@ -281,8 +283,20 @@ function inspected({ path, absolute }: ListedFile<FileMemo>, { closed }: Found):
     return lstatSync(absolute, { throwIfNoEntry: false }) ?? null
   } catch (error) {
     const why = whyClosed(error, path)
-    if (why !== "gone") closed.push({ path, why })
+    if (why !== "gone") closed.push({ path, why, identity: identityAround(absolute) })
     return null
+  }
+}
+
+/** Whoever wants to change what a directory hides has to open the directory first, which shows in its times. */
+function identityAround(absolute: string | Buffer): string {
+  try {
+    const directory = parentOf(typeof absolute === "string" ? absolute : pathFromBytes(absolute))
+    const stat = lstatSync(systemPath(directory), { throwIfNoEntry: false })
+    return stat === undefined ? "" : statIdentity(stat)
+  } catch (error) {
+    if (errnoOf(error) === null) throw error
+    return ""
   }
 }
 

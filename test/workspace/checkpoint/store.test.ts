@@ -14,6 +14,7 @@ import { sha256Hex } from "../../../src/base/canonical.ts"
 import { systemClock } from "../../../src/base/clock.ts"
 import { recordPoints } from "../../../src/base/faults.ts"
 import type { Checkpoint } from "../../../src/workspace/checkpoint/contract.ts"
+import { hiddenSince } from "../../../src/workspace/checkpoint/manifest.ts"
 import { CheckpointStore } from "../../../src/workspace/checkpoint/store.ts"
 import { codeOf, codeOfLater } from "../support.ts"
 import { type CheckpointBench, checkpointBench, filesBelow, roomy, taken } from "./support.ts"
@@ -155,6 +156,18 @@ test("a manifest of the first version is read, and holds all that it names", asy
   expect(new CheckpointStore(ws.directory, roomy, systemClock).load("one")).toEqual(one)
 })
 
+test("what could not be looked at before or cannot now, and was touched in between, is named", () => {
+  const at = (path: string, identity: string) => ({ path, why: "unreadable" as const, identity })
+  const closed = new Map([
+    ["same", "stat:1"],
+    ["touched", "stat:2"],
+    ["opened", "stat:3"],
+  ])
+  const after = { closed: [at("same", "stat:1"), at("touched", "stat:9"), at("shut", "stat:4")] }
+  const named = hiddenSince({ closed }, after).map(({ path }) => path)
+  expect(named).toEqual(["touched/", "opened/", "shut/"])
+})
+
 test("a file that changes after the tree was read is noticed, not copied", async () => {
   ws.put("a", "before")
   const tree = await ws.tree()
@@ -201,6 +214,23 @@ describe("what is damaged is told and not used", () => {
     await ws.take("two")
     rmSync(join(ws.directory, "manifests/one.json"))
     expect(codeOf(() => ws.store.load("two"))).toBe("ACODE-SEC-004")
+  })
+
+  test("a base that is itself, or that is based on it", async () => {
+    for (const [content, id] of ["one", "two", "three"].entries()) {
+      ws.put("a", `${content}`)
+      await ws.take(id)
+    }
+    const path = (id: string) => join(ws.directory, `manifests/${id}.json`)
+    const rebase = (id: string, base: string) => {
+      const manifest = JSON.parse(readFileSync(path(id), "utf8"))
+      writeFileSync(path(id), JSON.stringify({ ...manifest, base }))
+    }
+    rebase("two", "three")
+    expect(codeOf(() => ws.store.load("three"))).toBe("ACODE-SEC-004")
+    rebase("three", "three")
+    expect(codeOf(() => ws.store.load("three"))).toBe("ACODE-SEC-004")
+    expect(ws.store.collect(["one"]).removed).toEqual(["one"])
   })
 
   test("an id that is a path", () => {
