@@ -44,7 +44,7 @@ describe("evidence", () => {
 
   test("of failures is found with and without a tool", async () => {
     expect(await json("failures")).toMatchObject([
-      { id: seeded.failing, status: "failed", exitCode: 2, errorCode: "ACODE-EXEC-002", stepId: "s2" },
+      { id: seeded.failing, status: "failed", exitCode: 2, errorCode: "ACODE-EXE-003", stepId: "s2" },
     ])
     expect(await ids("failures", "run_command")).toEqual([seeded.failing])
     expect(await ids("failures", "read_file")).toEqual([])
@@ -92,7 +92,22 @@ describe("evidence", () => {
     expect(await ids("by-tool", "read_file", "--since", at)).toEqual([seeded.reading])
     expect(await ids("by-tool", "read_file", "--until", at)).toEqual([])
     expect(await ids("by-file", "src/a.ts", "--limit", "2")).toHaveLength(2)
-    expect(await ids("failures", "--since", "1h")).toEqual([seeded.failing])
+  })
+
+  test.each([
+    "by-tool write_file",
+    "failures",
+    "by-code TS2322",
+    "by-file src/a.ts",
+    "recurring --threshold 1",
+    "fixes TS2322",
+  ])("%s can be narrowed by each flag", async line => {
+    const query = line.split(" ")
+    const found = await json(...query)
+    expect(found.length).toBeGreaterThan(0)
+    expect(await json(...query, "--since", "1h", "--until", "2100-01-01")).toEqual(found)
+    expect(await json(...query, "--until", "2000-01-01")).toEqual([])
+    expect(await json(...query, "--limit", "1")).toEqual(found.slice(0, 1))
   })
 
   test.each([
@@ -109,7 +124,7 @@ describe("for people", () => {
   test("each row is a line that a terminal does not act on", async () => {
     const { stdout } = await acode("failures")
     expect(stdout).toMatch(
-      /^✗ 0000bbb2 {2}\S+Z {2}run_command +failed +4 ms {2}step s2 {2}ACODE-EXEC-002: tsc \\x1b\[31mfailed\n$/,
+      /^✗ 0000bbb2 {2}\S+Z {2}run_command +failed +4 ms {2}step s2 {2}ACODE-EXE-003: tsc \\x1b\[31mfailed\n$/,
     )
     expect((await acode("by-file", "src/a.ts")).stdout.split("\n")).toHaveLength(4)
     expect((await acode("recurring", "--threshold", "1")).stdout).toMatch(/^ +\d × TS2322 {2}\S+Z to \S+Z\n$/)
@@ -121,7 +136,7 @@ describe("for people", () => {
   test("one row is told field by field", async () => {
     const { stdout } = await acode("show", "0000bbb2")
     expect(stdout).toMatch(/^status +failed, its effect took place$/m)
-    expect(stdout).toMatch(/^error +ACODE-EXEC-002: tsc \\x1b\[31mfailed$/m)
+    expect(stdout).toMatch(/^error +ACODE-EXE-003: tsc \\x1b\[31mfailed$/m)
     expect(stdout).toMatch(/^diagnostics +\[/m)
   })
 

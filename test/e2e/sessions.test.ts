@@ -73,7 +73,7 @@ describe("session show", () => {
     })
     expect(view.steps).toMatchObject([
       { id: "s1", outcome: "succeeded", evidenceId: seeded.reading },
-      { id: "s2", outcome: "failed", evidenceId: seeded.failing, code: "ACODE-EXEC-002" },
+      { id: "s2", outcome: "failed", evidenceId: seeded.failing, code: "ACODE-EXE-003" },
       { id: "s3", outcome: "succeeded", evidenceId: seeded.writing },
       { id: "s4", outcome: "open", evidenceId: seeded.waiting },
     ])
@@ -90,7 +90,7 @@ describe("session show", () => {
     const { stdout } = await acode("session", "show")
     expect(stdout).toContain(`[SESSION] ${seeded.session} (plan)\n`)
     expect(stdout).toContain("[STEP 2/4] ✗ s2: check — failed (1 ms)\n")
-    expect(stdout).toContain("  ✗ ACODE-EXEC-002: tsc \\x1b[31mfailed\n")
+    expect(stdout).toContain("  ✗ ACODE-EXE-003: tsc \\x1b[31mfailed\n")
     expect(stdout).toMatch(
       /\[STEP 4\/4\] … s4: tidy — open\n {2}\[tool:delete_file\][^\n]+\n {2}\[approval\] 0000cccc level 3, granted by /,
     )

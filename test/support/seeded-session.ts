@@ -31,7 +31,7 @@ export function seedSession(workspace: TempWorkspace, options: { readonly expire
     event.callSettled(seeded.failing, {
       outcome: "failed",
       exitCode: 2,
-      error: { code: "ACODE-EXEC-002", message: "tsc \u001b[31mfailed", where: null, hint: null },
+      error: { code: "ACODE-EXE-003", message: "tsc \u001b[31mfailed", where: null, hint: null },
       ...remarks("src/a.ts", "TS2322", "TS2322"),
     }),
     event.stepFinished({
@@ -39,7 +39,7 @@ export function seedSession(workspace: TempWorkspace, options: { readonly expire
       index: 1,
       callId: seeded.failing,
       success: false,
-      code: "ACODE-EXEC-002",
+      code: "ACODE-EXE-003",
     }),
   )
   append(

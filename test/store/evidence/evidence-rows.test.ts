@@ -45,7 +45,7 @@ describe("the row of a call", () => {
     session.append(event.callRequested("cal_1"))
     const at = new Date(fixture.clock.now()).toISOString()
     fixture.clock.advance(5_000)
-    const error = { code: "ACODE-EXEC-002", message: "it broke", where: null, hint: null }
+    const error = { code: "ACODE-EXE-003", message: "it broke", where: null, hint: null }
     session.append(
       event.callSettled("cal_1", {
         outcome: "failed",
@@ -62,7 +62,7 @@ describe("the row of a call", () => {
         certainty: "notDone",
         exit_code: 2,
         duration_ms: 9,
-        error_code: "ACODE-EXEC-002",
+        error_code: "ACODE-EXE-003",
         error_message: "it broke",
         result_digest: "sha256:2",
         at,
