@@ -30,6 +30,17 @@ export function checkpointSummaries(
     })
 }
 
+/** Oldest first. Pre-images have the ids of their calls: none is read, large as they are. */
+export function keptCopies(checkpoints: Checkpoints, sessionId: string): readonly CheckpointSummary[] {
+  return checkpoints
+    .ids()
+    .filter(id => id.startsWith("chk_"))
+    .toSorted()
+    .flatMap(id => checkpoints.load(id) ?? [])
+    .filter(({ kept }) => kept?.about.sessionId === sessionId)
+    .map(checkpoint => summaryOf(checkpoint, null))
+}
+
 export function summaryOf(checkpoint: Checkpoint, store: Store | null): CheckpointSummary {
   const { id, at, entries } = checkpoint
   const sizes = [...entries.values()].map(entry => (entry.kind === "file" ? entry.sizeBytes : 0))

@@ -115,6 +115,7 @@ function lazyRestoreVerbs(wiring: Wiring): RestoreVerbs {
     previewUndo: async id => (await verbs()).previewUndo(id),
     undo: async (id, also) => (await verbs()).undo(id, also),
     checkpoints: async () => (await verbs()).checkpoints(),
+    keptCopies: async id => (await verbs()).keptCopies(id),
     checkpoint: async id => (await verbs()).checkpoint(id),
     previewRestore: async (id, paths) => (await verbs()).previewRestore(id, paths),
     restoreCheckpoint: async (id, preview, also) => (await verbs()).restoreCheckpoint(id, preview, also),

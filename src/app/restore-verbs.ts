@@ -9,7 +9,7 @@ import { openCalls } from "../gate/recovery.ts"
 import type { Store } from "../store/contract.ts"
 import { processIdentity } from "../store/process-identity.ts"
 import type { Checkpoint, PathReason, Restored } from "../workspace/checkpoint/contract.ts"
-import { type CheckpointSummary, checkpointSummaries, summaryOf } from "./checkpoint-summary.ts"
+import { type CheckpointSummary, checkpointSummaries, keptCopies, summaryOf } from "./checkpoint-summary.ts"
 import { recordedOutputs } from "./own-outputs.ts"
 import { unknownId } from "./recorded-id.ts"
 import { userName } from "./user-name.ts"
@@ -23,6 +23,8 @@ export interface RestoreVerbs {
   undo(sessionId: string, also: SeenContents): Promise<Undone>
   /** Newest first. */
   checkpoints(): Promise<readonly CheckpointSummary[]>
+  /** Copies of what undoing or recovering a session replaced, oldest first. */
+  keptCopies(sessionId: string): Promise<readonly CheckpointSummary[]>
   /** A checkpoint with everything that is in it. */
   checkpoint(id: string): Promise<{ readonly summary: CheckpointSummary; readonly checkpoint: Checkpoint }>
   /** What restoring some paths of a checkpoint, or all, would do; changes nothing. */
@@ -49,6 +51,10 @@ export function restoreVerbs(wiring: Wiring): RestoreVerbs {
     checkpoints: async () => {
       const { checkpoints } = await wiring.workspace()
       return checkpointSummaries(checkpoints, await wiring.existingStore())
+    },
+    keptCopies: async id => {
+      const { checkpoints } = await wiring.workspace()
+      return keptCopies(checkpoints, id)
     },
     checkpoint: async id => {
       const checkpoint = await loaded(wiring, id)

@@ -17,11 +17,11 @@ export async function agentStateOf(app: AppService, sessionId: string): Promise<
 }
 
 const overText = (short: string) => ({
-  message: "a plan run cannot be taken up again, and this one has ended",
-  hint: `\`acode session show ${short}\` tells what it did; \`acode plan run FILE\` runs the plan anew`,
+  message: "this plan run has ended: there is nothing to pause, cancel or resume",
+  hint: `\`acode session show ${short}\` shows what it did; \`acode plan run FILE\` runs the plan again`,
 })
 
 const runningText = (short: string) => ({
   message: "a plan run cannot be paused, cancelled or resumed from elsewhere",
-  hint: `\`acode session show ${short}\` tells what it did; Ctrl-C at its own terminal ends it`,
+  hint: `\`acode session show ${short}\` shows what it did; Ctrl-C at its own terminal ends it`,
 })

@@ -52,7 +52,7 @@ async function drive(room: DemoRoom, { output, globals }: CliContext) {
   const { verbose, quiet, json } = globals
   const teller = runTeller({ paint: output, verbose, quiet, prices: unknownPrices, replies: null }, [])
   const events: StoredEvent[] = []
-  using interrupted = twoStepInterruption(() => output.notice("what is being done comes to its end"))
+  using interrupted = twoStepInterruption(() => output.notice("stopping when the running command has ended"))
   const end: AgentEnd = await room.service.run(room.goal, room.settings, {
     model: { script: room.scriptFile },
     isInteractive: false,

@@ -22,3 +22,6 @@ export function bytesText(bytes: number): string {
 export function answerLines(answer: string): readonly string[] {
   return printable(answer).split("\n")
 }
+
+/** How a plan run ends at best: no criterion of the plan is checked in it. */
+export const nothingChecked = "each step succeeded as written; nothing checked the result"

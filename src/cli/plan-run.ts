@@ -1,11 +1,11 @@
 import type { ApprovalPrompt } from "../app/approval-desk.ts"
-import { oneLine } from "../base/text.ts"
+import { oneLine, shellQuoted } from "../base/text.ts"
 import type { PlannedStep, PlanWatcher } from "../engine/plan-lane.ts"
 import type { PlanReport, StepResult } from "../engine/plan-result.ts"
 import type { CliContext } from "./context.ts"
 import { defineCommand } from "./definition.ts"
 import { diffStatLines } from "./diffstat-text.ts"
-import { durationText, shortId } from "./format.ts"
+import { durationText, nothingChecked, shortId } from "./format.ts"
 import { interruption } from "./interruption.ts"
 import { nextCommands } from "./next-commands.ts"
 import type { Output } from "./output.ts"
@@ -46,7 +46,7 @@ export const planRun = defineCommand({
       notice: text => context.output.notice(text),
     })
     if (context.globals.json) context.output.json(result)
-    else tellEnd(result, context.output)
+    else tellEnd(result, plan.tasks.flatMap(({ steps }) => steps).length, context.output)
     return result.exit_code
   },
 })
@@ -74,7 +74,7 @@ function watcherOf({ output, globals }: CliContext): PlanWatcher {
 
 function argumentText({ arguments: args, title }: PlannedStep["step"]): string {
   const named = args["path"] ?? args["argv"] ?? args["command"] ?? args["pattern"] ?? args["paths"] ?? title
-  const text = Array.isArray(named) ? named.join(" ") : String(named)
+  const text = Array.isArray(named) ? named.map(word => shellQuoted(String(word))).join(" ") : String(named)
   return oneLine(text, 80)
 }
 
@@ -92,15 +92,18 @@ function tellFailure(result: StepResult, output: Output): void {
 
 const tailLines = 10
 
-function tellEnd(result: PlanReport, output: Output): void {
-  const { status, step_results: steps, session_id: session } = result
+function tellEnd(result: PlanReport, planned: number, output: Output): void {
+  const { status, step_results: steps, session_id: session, exit_code: exitCode } = result
   const done = steps.filter(({ success }) => success).length
-  const head = status === "Completed" ? output.green("completed") : output.red("failed")
+  const isDone = status === "Completed"
+  const head = isDone ? output.green("completed") : `${output.red("failed")} (exit ${exitCode})`
+  const unreached = planned === steps.length ? "" : `, ${planned - steps.length} did not run`
   output.line(
-    `${head}: ${done} of ${steps.length} steps that ran succeeded, in ${durationText(result.wall_ms)}`,
+    `${head}: ${done} of ${planned} steps succeeded${unreached}, in ${durationText(result.wall_ms)}`,
   )
+  if (isDone) output.line(`⚠ ${nothingChecked}`)
   for (const line of diffStatLines(result.changes)) output.line(line)
-  const next = nextCommands(session, status === "Completed" ? "COMPLETED" : "FAILED", {
+  const next = nextCommands(session, isDone ? "COMPLETED" : "FAILED", {
     ...{ lane: "plan", openApproval: null, isDriven: false, repliesFlag: null },
     hasChanges: result.changes.total.files > 0,
   })

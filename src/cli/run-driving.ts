@@ -7,6 +7,8 @@ import { printable, shellQuoted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { SessionFinished, SessionRested } from "../domain/session-events.ts"
 import type { SessionEvent } from "../domain/session-view.ts"
+import type { DiffStat } from "../engine/diffstat.ts"
+import type { StoredEvent } from "../store/contract.ts"
 import type { CliContext } from "./context.ts"
 import { diffStatLines } from "./diffstat-text.ts"
 import { eventLine } from "./event-line.ts"
@@ -36,7 +38,7 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
   using interrupted = twoStepInterruption(() =>
     show(() => {
       streamed.endLine()
-      output.notice("what is being done comes to its end; once more stops it at once")
+      output.notice("pausing when the running request or command has ended; Ctrl-C again stops it at once")
     }),
   )
   const { verbose, quiet, json } = globals
@@ -50,7 +52,11 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
     every,
   })
   const { script, record, replay } = flags
-  using ending = heldEnding(line => show(() => output.line(output.advice(line))))
+  const tellLines = (lines: readonly string[], changes: DiffStat | null): void => {
+    for (const line of changes === null ? [] : diffStatLines(changes)) output.line(line)
+    for (const line of lines) output.line(output.advice(line))
+  }
+  using ending = heldEnding()
   const end = await begin({
     model: { script, record, replay },
     isInteractive: isInteractive(context),
@@ -61,9 +67,13 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
       show(() => {
         streamed.endLine()
         live.after(event)
-        ending.tell()
-        if (json) output.jsonLine(eventLine(event.stream, event))
-        else ending.add(event, teller.tell(event.stream, event))
+        ending.tell(null)
+        if (json) {
+          ending.add(event, changes => show(() => output.jsonLine(endedLine(event, changes))))
+          return
+        }
+        const lines = teller.tell(event.stream, event)
+        ending.add(event, changes => show(() => tellLines(lines, changes)))
       }),
     onText: text => {
       live.heard(text)
@@ -73,36 +83,41 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
     waits: flags.wait,
     onWaiting: running => live.awaits(ownerText(running)),
   })
-  if (!json && !quiet) {
-    const changes = await (await context.service()).diffStat(end.sessionId)
-    for (const line of diffStatLines(changes)) show(() => output.line(line))
-  }
-  ending.tell()
+  ending.tell(quiet && !json ? null : await (await context.service()).diffStat(end.sessionId))
   assertNothingLost()
   return end.exitCode
 }
 
-/** Holds back how a session ended until it is told what it changed: what to type next comes last. */
-function heldEnding(print: (line: string) => void): HeldEnding {
-  let held: readonly string[] = []
-  const tell = (): void => {
-    const lines = held
-    held = []
-    for (const line of lines) print(line)
+/** Holds back how a session ended until it is known what it changed: what to type next comes last. */
+function heldEnding(): HeldEnding {
+  let held: PrintEnding | null = null
+  const tell: PrintEnding = changes => {
+    const print = held
+    held = null
+    print?.(changes)
   }
   return {
     tell,
-    add: ({ type }: SessionEvent, lines: readonly string[]): void => {
-      held = lines
-      if (type !== SessionFinished.type && type !== SessionRested.type) tell()
+    add: ({ type }, print) => {
+      held = print
+      if (type !== SessionFinished.type && type !== SessionRested.type) tell(null)
     },
-    [Symbol.dispose]: tell,
+    [Symbol.dispose]: () => tell(null),
   }
 }
 
+/** Null for an event that is no ending, and where the changes could not be counted. */
+type PrintEnding = (changes: DiffStat | null) => void
+
 interface HeldEnding extends Disposable {
-  add(event: SessionEvent, lines: readonly string[]): void
-  tell(): void
+  add(event: SessionEvent, print: PrintEnding): void
+  readonly tell: PrintEnding
+}
+
+/** The event as it is recorded; beside the last one of a run is what the session changed. */
+function endedLine(event: StoredEvent, changes: DiffStat | null) {
+  const line = eventLine(event.stream, event)
+  return changes === null ? line : { ...line, changes }
 }
 
 function repliesOf({ script, replay }: SessionFlags): string | null {

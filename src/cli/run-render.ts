@@ -146,15 +146,17 @@ const tellers: ReadonlyMap<string, Teller> = new Map([
   on(CycleStarted, ({ from, to, count, limit, reason }) => [
     `⚠ Cycle ${count}/${limit}: ${from} → ${to} — ${firstLine(reason, 300)}`,
   ]),
-  on(StageFinished, ({ stage, status, message, durationMs }, { paint }) => {
+  on(StageFinished, ({ stage, status, message, durationMs }, { paint, progress }) => {
     const mark = status === "success" ? paint.green("✓") : isEnd(status) ? paint.red("✗") : "⚠"
-    return [`${tag(stage)} ${mark} ${firstLine(message, 300)} (${durationText(durationMs)})`]
+    // Why a session stops is in the line before, and in its ending.
+    const text = message === progress.escalation?.reason ? "not finished" : firstLine(message, 300)
+    return [`${tag(stage)} ${mark} ${text} (${durationText(durationMs)})`]
   }),
   on(TransitionRefused, ({ from, to, reason }, { paint }) => [
     `${tag(from)} ${paint.red("✗")} does not move to ${to}: ${oneLine(reason, 300)}`,
   ]),
-  on(EscalationRaised, ({ stage, level, exitCode }) =>
-    exitCode === 0 ? [] : [`${tag(stage)} ⚠ needs a person: ${level}`],
+  on(EscalationRaised, ({ stage, reason, exitCode }) =>
+    exitCode === 0 ? [] : [`${tag(stage)} ⚠ stopped: ${firstLine(reason, 300)}`],
   ),
 ])
 

@@ -23,7 +23,8 @@ function pipelineCommand(name: "run" | "task", summary: string, more: FlagSpecs)
       "The plan is shown and asked about once; --yes=plan accepts it unseen. A session that needs somebody rests,\n" +
       "says why, and goes on with `acode resume`. Ctrl-C lets what is being done come to its end, twice stops it;\n" +
       "at a question it denies and ends the session for good, as `x` does.\n" +
-      "With --json every event is one line, from session.started to session.finished or session.rested.",
+      "With --json every event is one line, from session.started to session.finished or session.rested; the\n" +
+      "last one has `changes`, the lines the session added and removed.",
     arguments: [{ name: "GOAL", summary: "what is to be done, in quotes" }],
     flags: { ...runFlags, ...more },
     examples: [

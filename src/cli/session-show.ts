@@ -22,8 +22,9 @@ export const sessionShow = defineCommand({
     const usage = view.pipeline === null ? null : wholeUsage(view.pipeline.usage)
     const tokens = usage === null ? null : { ...usage, cost: costOf(usage, prices) }
     const changes = await app.diffStat(id)
-    if (globals.json) output.json({ ...view, tokens, changes })
-    for (const line of sessionLines(view, prices, changes)) output.line(output.advice(line))
+    const kept = await app.keptCopies(id)
+    if (globals.json) output.json({ ...view, tokens, changes, kept })
+    for (const line of sessionLines(view, prices, changes, kept)) output.line(output.advice(line))
     return 0
   },
 })

@@ -1,3 +1,4 @@
+import type { CheckpointSummary } from "../app/checkpoint-summary.ts"
 import { repliesFlag } from "../app/model/recorded-models.ts"
 import { oneLine } from "../base/text.ts"
 import type { CallView } from "../domain/call-view.ts"
@@ -8,7 +9,7 @@ import type { FileChange } from "../domain/tool-call.ts"
 import type { DiffStat } from "../engine/diffstat.ts"
 import { certaintyText } from "./certainty-text.ts"
 import { diffStatLines } from "./diffstat-text.ts"
-import { answerLines, durationText, shortId } from "./format.ts"
+import { answerLines, durationText, nothingChecked, shortId } from "./format.ts"
 import { aboutSession } from "./next-commands.ts"
 import { pipelineLines } from "./pipeline-text.ts"
 import { modelLines, type Prices, usageLines } from "./usage-text.ts"
@@ -20,16 +21,23 @@ export function sessionLines(
   view: SessionView,
   prices: Prices,
   changes: DiffStat | null = null,
+  kept: readonly CheckpointSummary[] = [],
 ): readonly string[] {
   const stepless = view.calls.filter(call => !view.steps.some(step => isCallOf(step, call)))
   return [
     ...headLines(view),
+    ...kept.map(keptCopyLine),
     ...(changes === null ? [] : changedLines(changes)),
     ...(view.pipeline === null ? [] : modelTexts(view.pipeline, prices)),
     ...(view.pipeline === null ? [] : pipelineLines(view.pipeline)),
     ...view.steps.flatMap(step => stepLines(step, view)),
     ...stepless.flatMap(call => callLines(call, view, false)),
   ]
+}
+
+/** What an undo or a recovery of the session replaced, and how it comes back. */
+function keptCopyLine({ id, kind }: CheckpointSummary): string {
+  return `  kept     what was there before the ${kind}: \`acode checkpoint restore ${id}\``
 }
 
 function changedLines(changes: DiffStat): readonly string[] {
@@ -59,9 +67,7 @@ function headLines(view: SessionView): readonly string[] {
 }
 
 function unverifiedLine({ lane }: SessionView): string {
-  return lane === "plan"
-    ? "  ⚠ each step succeeded as written; nothing checked the result"
-    : "  ⚠ its result was not verified"
+  return `  ⚠ ${lane === "plan" ? nothingChecked : "its result was not verified"}`
 }
 
 function stepLines(step: StepView, view: SessionView): readonly string[] {

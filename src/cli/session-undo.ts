@@ -76,7 +76,7 @@ export const sessionUndo = defineCommand({
 function keptText(byCommandCount: number, keptId: string): string {
   if (byCommandCount === 0) return keptLine(keptId)
   const files = byCommandCount === 1 ? "1 file" : `${byCommandCount} files`
-  return `${files} changed while a command ran; if some of these changes were yours: \`acode checkpoint restore ${keptId}\``
+  return `${files} changed while a command ran; if some of these changes were yours, \`acode checkpoint restore ${keptId}\` brings them back`
 }
 
 /** The paths in doubt that a person wants back all the same, with what they held when the person was asked. */

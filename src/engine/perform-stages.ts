@@ -166,7 +166,7 @@ function goBack({ session }: AgentParts): void {
 }
 
 function toVerifyAgain(allowed: number): string {
-  const putBack = "put back what was changed, then `acode resume`"
+  const putBack = "restore what was changed, then `acode resume`"
   if (allowed >= cyclesCeiling) return putBack
   return `have it verified again: \`acode resume --max-cycles ${allowed + 1}\`; or ${putBack}`
 }

@@ -188,7 +188,7 @@ describe("a session as it is told while it happens", () => {
       "[VERIFIER] 10 tests (50 %)",
       "  ⚠ not finished: no file was changed",
       "[REVIEWER] ✗ does not move to complete: stale",
-      "[EXECUTOR] ⚠ needs a person: NoProgress",
+      "[EXECUTOR] ⚠ stopped: r",
       "✗ CANCELLED (exit 23): cancelled by ann",
       "session ses_00000000-12345678",
     ])

@@ -110,4 +110,19 @@ sandboxTest("run tells it before how it ended", async () => {
   room.script(...greeting())
   const { stdout } = await room.acode("run", "greet", "--yes=plan", "--script", room.scriptFile)
   expect(stdout).toMatch(/ greeting.txt \(new\) \| \+1 -0\n 1 file changed, 1 line added, 0 lines removed\n✓/)
+  const change = { path: "greeting.txt", change: "new", added: 1, removed: 0, note: null }
+  const { changes } = JSON.parse((await room.acode("session", "show", "--json")).stdout)
+  expect(changes).toEqual({ files: [change], total: { files: 1, added: 1, removed: 0, uncounted: 0 } })
+})
+
+sandboxTest("run --json has it in its last line, and in no other", async () => {
+  using room = agentWorkspace()
+  room.script(...greeting())
+  const { stdout } = await room.run("--yes=plan")
+  const lines = stdout.trimEnd().split("\n")
+  const counted = lines.map(line => JSON.parse(line)).filter(({ changes }) => changes !== undefined)
+  expect(counted.map(({ type, changes }) => [type, changes.total])).toEqual([
+    ["session.finished", { files: 1, added: 1, removed: 0, uncounted: 0 }],
+  ])
+  expect(JSON.parse(lines.at(-1) ?? "")).toEqual(counted[0])
 })

@@ -52,7 +52,7 @@ describe("Ctrl-C", () => {
       running.kill(signal)
       const { exitCode, stdout, stderr } = await running.ended
       expect(exitCode).toBe(130)
-      expect(stderr).toContain("once more stops it at once")
+      expect(stderr).toContain("Ctrl-C again stops it at once")
       expect(lastOf(stdout)).toMatchObject({
         type: "session.rested",
         data: { state: "PAUSED", exitCode: 130, reason },
@@ -206,8 +206,8 @@ test("a plan run is a session that nobody resumes or controls from elsewhere", a
   const [{ id }] = JSON.parse((await room.acode("session", "list", "--json")).stdout)
   for (const verb of ["resume", "pause", "cancel"]) {
     const { exitCode, stderr } = await room.acode(verb, id)
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("this one has ended")])
-    expect(stderr).toContain("`acode plan run FILE` runs the plan anew")
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("this plan run has ended")])
+    expect(stderr).toContain("`acode plan run FILE` runs the plan again")
   }
   expect((await room.acode("session", "validate", id)).exitCode).toBe(0)
   expect((await room.acode("status", id)).stdout).toContain("(plan)")

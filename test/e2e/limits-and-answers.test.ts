@@ -153,7 +153,7 @@ test("what a failed check printed never makes a line with an escaped line break 
     expect(`${run.stdout}${stdout}`.split("\n").filter(each => each.includes("\\n"))).toEqual([])
   }
   expect(run.stdout).toMatch(
-    /^⚠ PAUSED \(exit 40\): verification failed: a1: exit code 3 … \(ACODE-ORCH-001\)\n→ mend it by hand/m,
+    /^⚠ PAUSED \(exit 40\): verification failed: a1: exit code 3 … \(ACODE-ORCH-001\)\n→ fix it by hand/m,
   )
 })
 

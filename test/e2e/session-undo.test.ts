@@ -62,6 +62,9 @@ describe("session undo", () => {
     const list = JSON.parse((await room.acode("checkpoint", "list", "--json")).stdout)
     expect(list[0]).toMatchObject({ id: keptId, kind: "undo", fileCount: 3, sizeBytes: 9 })
     expect((await room.acode("checkpoint", "show", keptId)).stdout).toMatch(/nothing +b\.txt/)
+    expect((await room.acode("session", "show")).stdout).toContain(
+      `\n  kept     what was there before the undo: \`acode checkpoint restore ${keptId}\`\n`,
+    )
     const back = await room.acode("checkpoint", "restore", keptId)
     expect([back.exitCode, back.stderr]).toEqual([
       0,

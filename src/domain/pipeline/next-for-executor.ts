@@ -47,14 +47,15 @@ function isOver({ status }: StepState): boolean {
 
 function stuck({ steps }: PipelineState): Action {
   const failed = steps.filter(({ status }) => status === "failed")
-  const waiting = steps.filter(({ status }) => status === "pending").length
+  const pending = steps.filter(({ status }) => status === "pending").length
+  const waiting = pending === 1 ? ", and 1 step waits for it" : `, and ${pending} steps wait for it`
   const names = failed.map(({ step }) => step.id).join(", ")
   const why = failed
     .flatMap(({ lastCall }) => lastCall?.failure?.message ?? [])
     .map(each => firstLine(each, 300))
   return escalate("executor", "StageFailed", Math.max(30, ...failed.map(exitCodeOf)), {
-    reason: `step ${names} failed${waiting > 0 ? `, and ${waiting} steps wait for it` : ""}${why.length === 0 ? "" : `: ${why.join("; ")}`}`,
-    advice: `mend what it says and \`acode resume\`; ${withoutStep}`,
+    reason: `step ${names} failed${pending > 0 ? waiting : ""}${why.length === 0 ? "" : `: ${why.join("; ")}`}`,
+    advice: `fix what it says, then \`acode resume\`; ${withoutStep}`,
   })
 }
 

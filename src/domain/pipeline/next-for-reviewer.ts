@@ -104,7 +104,7 @@ function back(state: PipelineState, { exitCode, ...move }: Return): Action {
   if (allowed === 0)
     return escalate("reviewer", "StageFailed", exitCode, {
       reason: move.reason,
-      advice: "look at what it found (`acode session show`), mend it by hand, then `acode resume`",
+      advice: "look at what it found (`acode session show`), fix it by hand, then `acode resume`",
     })
   return escalate("reviewer", "CycleLimit", 21, {
     reason: `${move.reason} (after ${taken} cycles)`,

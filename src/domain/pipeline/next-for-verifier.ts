@@ -63,7 +63,7 @@ function afterFailure(state: PipelineState, failures: readonly CheckResult[]): A
   const taken = state.cycles["verifier→executor"]
   const reason = `verification failed: ${failures.map(told).join("; ")}`
   if (allowed === 0)
-    return escalate("verifier", "StageFailed", 40, { reason, advice: "mend it by hand, then `acode resume`" })
+    return escalate("verifier", "StageFailed", 40, { reason, advice: "fix it by hand, then `acode resume`" })
   if (taken >= allowed)
     return escalate("verifier", "CycleLimit", 21, {
       reason: `${reason} (after ${taken} cycles)`,
@@ -72,7 +72,7 @@ function afterFailure(state: PipelineState, failures: readonly CheckResult[]): A
   if (isSameFailure(state.verification, state.lastVerification))
     return escalate("verifier", "NoProgress", 22, {
       reason: `${reason}, on exactly the same tree as before`,
-      advice: "mend it by hand, then `acode resume`",
+      advice: "fix it by hand, then `acode resume`",
     })
   return {
     kind: "move",
@@ -105,7 +105,7 @@ export function fixId({ steps }: PipelineState, taskId: string): string {
 }
 
 export function moreCycles(allowed: number): string {
-  const byHand = "mend it by hand, then `acode resume`"
+  const byHand = "fix it by hand, then `acode resume`"
   if (allowed >= cyclesCeiling) return byHand
   return `${byHand}, or allow more: \`acode resume --max-cycles ${Math.min(cyclesCeiling, allowed + 3)}\``
 }

@@ -190,7 +190,7 @@ describe("a step that takes too long", () => {
       reason: "step s1 did not end within 3 s",
       advice:
         "give it more time: `acode resume --executor-step-timeout 6`; and every session: " +
-        "`acode config set executor.step_timeout_seconds 6`; or go on without it: `acode resume --skip-failed-step`",
+        "`acode config set executor.step_timeout_seconds 6`; or continue without it: `acode resume --skip-failed-step`",
       status: "timeout",
     })
   })

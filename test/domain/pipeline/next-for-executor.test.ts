@@ -59,7 +59,8 @@ describe("the steps of a plan", () => {
       exitCode: 30,
       code: "ACODE-EXEC-001",
       reason: "step s1 failed, and 2 steps wait for it: it failed",
-      advice: "mend what it says and `acode resume`; or go on without it: `acode resume --skip-failed-step`",
+      advice:
+        "fix what it says, then `acode resume`; or continue without it: `acode resume --skip-failed-step`",
       status: "failed",
     })
   })
@@ -173,7 +174,7 @@ describe("a step that does not end", () => {
       code: "ACODE-EXEC-003",
       reason: "step s1 is not finished after 4 turns",
       advice:
-        "allow it more: `acode resume --max-turns 8`; or go on without it: `acode resume --skip-failed-step`",
+        "allow it more: `acode resume --max-turns 8`; or continue without it: `acode resume --skip-failed-step`",
       status: "failed",
     })
   })

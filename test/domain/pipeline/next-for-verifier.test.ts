@@ -146,7 +146,7 @@ describe("a verification that failed", () => {
       exitCode: 21,
       code: "ACODE-ORCH-003",
       reason: "verification failed: a1: it failed (after 2 cycles)",
-      advice: "mend it by hand, then `acode resume`, or allow more: `acode resume --max-cycles 5`",
+      advice: "fix it by hand, then `acode resume`, or allow more: `acode resume --max-cycles 5`",
       status: "failed",
     })
   })
@@ -182,7 +182,7 @@ describe("a verification that failed", () => {
   test("never goes back an eleventh time, and does not advise it", () => {
     const session = atVerifier([a1], settingsOf({ cyclesMax: 99 })).add(checked("a1", "failed"))
     for (let count = 0; count < 10; count++) session.add(cycle("verifier", "executor"))
-    expect(session.next()).toMatchObject({ exitCode: 21, advice: "mend it by hand, then `acode resume`" })
+    expect(session.next()).toMatchObject({ exitCode: 21, advice: "fix it by hand, then `acode resume`" })
   })
 
   test("exactly like the one before stands still; after a person looked it is tried again", () => {
