@@ -111,8 +111,10 @@ function historyOf(path: string, changes: readonly RecordedChange[]): PathHistor
   const [newest] = newestFirst
   if (newest === undefined) return null
   let first = newest
+  let isGuessed = false
   for (const earlier of newestFirst.slice(1)) {
-    if (earlier.after !== first.before) break
+    if (earlier.after !== first.before && !isSpeltOtherwise(earlier.after, first.before)) break
+    isGuessed ||= earlier.after !== first.before
     first = earlier
   }
   // A change that leaves the content alone is one of the mode, which only the checkpoint knows.
@@ -123,10 +125,19 @@ function historyOf(path: string, changes: readonly RecordedChange[]): PathHistor
   const { checkpointId, before } = first
   const { after, position, mark } = newest
   const heads = new Set(changes.flatMap(change => change.heads))
-  const doubt = changes.find(change => change.doubt !== null)?.doubt ?? null
+  const doubt = changes.find(change => change.doubt !== null)?.doubt ?? (isGuessed ? speltOtherwise : null)
   const isByCommand = changes.some(change => change.isByCommand)
   return { path, checkpointId, before, after, position, mark, heads, doubt, isByCommand }
 }
+
+/** Whether one of them is a hash and the other one was not read: a limit, or who may read it, changed in between. */
+function isSpeltOtherwise(left: string | null, found: string | null): boolean {
+  if (left === null || found === null) return false
+  const [isStat, isHash] = [/^stat:/, /^[0-9a-f]{64}$/]
+  return (isStat.test(left) && isHash.test(found)) || (isHash.test(left) && isStat.test(found))
+}
+
+const speltOtherwise = "whether somebody else changed it between two calls is not known"
 
 interface RecordedChange extends FileChange {
   readonly checkpointId: string | null

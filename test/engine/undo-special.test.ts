@@ -1,6 +1,8 @@
 import { afterEach, expect, test } from "bun:test"
+import { sha256Hex } from "../../src/base/canonical.ts"
 import { systemIds } from "../../src/base/clock.ts"
 import { planUndo, undo } from "../../src/engine/undo.ts"
+import { event } from "../store/support/session-events.ts"
 import { type PlanRoom, planRoom } from "../support/plan-room.ts"
 import { missingProgram, testWhere } from "../support/requirement.ts"
 
@@ -10,14 +12,18 @@ afterEach(() => room[Symbol.dispose]())
 const shell = (script: string) => Bun.spawnSync(["sh", "-c", script], { cwd: room.root }).stdout.toString()
 const list = () => shell("find . -path ./.agent -prune -o -printf '%p %y %m\\n'").split("\n").sort()
 
-async function runAndUndo(script: string) {
-  await room.run([["run_command", { argv: ["sh", "-c", script] }]])
+function undoParts() {
   const { checkpoints, store, log, workspace } = room
   const { artifacts } = store
-  const parts = { sessionId: log.sessionId, checkpoints, artifacts, ids: systemIds, workspace, others: [] }
+  return { sessionId: log.sessionId, checkpoints, artifacts, ids: systemIds, workspace, others: [] }
+}
+
+async function runAndUndo(script: string) {
+  await room.run([["run_command", { argv: ["sh", "-c", script] }]])
+  const parts = undoParts()
   const plan = await planUndo(parts, room.events())
   const agreed = new Map(plan.goals.map(({ path, content }) => [path, content]))
-  return undo(parts, plan, agreed, work => log.whileOwned(work))
+  return undo(parts, plan, agreed, work => room.log.whileOwned(work))
 }
 
 test("FIFOs that a command removed, replaced, made or gave another mode are as they were", async () => {
@@ -47,3 +53,22 @@ testWhere(missingProgram("python3"))(
     ])
   },
 )
+
+test("a file that was read for one call and not for the next one is not taken for what it was in between", async () => {
+  room = planRoom({ files: { "a.txt": "a\n" } })
+  await room.run([["file_write", { path: "a.txt", contents: "A\n" }]])
+  // Another limit of what is read holds now, so that the same file is known by its times.
+  await room.checkpoints.takeFiles("cal_2", ["a.txt"])
+  room.put("a.txt", "B\n")
+  const change = { path: "a.txt", before: "stat:2:1:1:1", after: sha256Hex("B\n") }
+  room.log.append([
+    event.callRequested("cal_2"),
+    event.callStarted("cal_2", { effectClass: "replace", checkpointId: "cal_2" }),
+    event.callSettled("cal_2", { changes: { kind: "inline", value: [change] } }),
+  ])
+  const plan = await planUndo(undoParts(), room.events())
+  expect(plan).toMatchObject({ write: [], doubts: [{ path: "a.txt" }] })
+  const agreed = new Map(plan.goals.map(({ path, content }) => [path, content]))
+  await undo(undoParts(), plan, agreed, work => room.log.whileOwned(work))
+  expect(room.read("a.txt")).toBe("a\n")
+})

@@ -46,13 +46,39 @@ test("a character that an encoding has no place for is refused", () => {
   expect(encodeText("\ud800", { encoding: "utf-8", bom: false })).toBeNull()
 })
 
+const anyBytes = fc.uint8Array({ maxLength: 60 })
+/** Of which byte order marks, halves of characters and line ends are made. */
+const tellingBytes = fc.array(
+  fc.constantFrom(
+    0xef,
+    0xbb,
+    0xbf,
+    0xff,
+    0xfe,
+    0xc3,
+    0xa9,
+    0x80,
+    0xed,
+    0xa0,
+    0xf0,
+    0x9f,
+    0x0a,
+    0x0d,
+    0x41,
+    0x00,
+  ),
+  { maxLength: 12 },
+)
+
 test("what was decoded is encoded to the very same bytes", () => {
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 60 }), fc.constantFrom("", "\ufeff"), (content, mark) => {
-      const whole = Buffer.concat([bytes(mark), content])
+    fc.property(fc.oneof(anyBytes, tellingBytes), fc.constantFrom("", "\ufeff"), (content, mark) => {
+      const whole = Buffer.concat([bytes(mark), Buffer.from(content)])
       const decoded = decodeText(whole)
       if (decoded === null) return
-      expect(Buffer.from(encodeText(decoded.text, decoded.format) ?? [])).toEqual(whole)
+      // As texts: comparing thousands of buffers byte by byte takes longer than a test may on a busy machine.
+      const again = Buffer.from(encodeText(decoded.text, decoded.format) ?? [])
+      expect(again.toString("hex")).toBe(whole.toString("hex"))
     }),
     { numRuns: 2000 },
   )
