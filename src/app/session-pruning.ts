@@ -43,14 +43,14 @@ export async function pruneOldSessions(wiring: Wiring, request: SessionPruning):
     return { ...chosen(store, checkpoints, request), freedBytes: 0, ...store.upkeep.time() }
   using _ = holdWorkspace({ leases: store.leases, owner: processIdentity() })
   const { removed, left } = chosen(store, checkpoints, request)
-  const copies = removed.flatMap(({ id }) => [...checkpointsOf(store.log, id)])
   const gone = new Set(
     store.upkeep.pruneSessions(
       removed.map(({ id }) => id),
       "session prune",
     ),
   )
-  const freed = gone.size === 0 ? 0 : store.upkeep.shrink() + checkpoints.collect(copies).freedBytes
+  const shrunk = gone.size === 0 ? 0 : store.upkeep.shrink()
+  const freed = shrunk + checkpoints.collect(orphans(store, checkpoints)).freedBytes
   store.anchor()
   return {
     removed: removed.filter(({ id }) => gone.has(id)),
@@ -58,6 +58,12 @@ export async function pruneOldSessions(wiring: Wiring, request: SessionPruning):
     freedBytes: freed,
     ...store.upkeep.time(),
   }
+}
+
+/** Copies before calls of sessions that are gone, also those that an acode that died had not come to remove. */
+function orphans(store: Store, checkpoints: Checkpoints): readonly string[] {
+  const needed = new Set(store.sessions.list({}).flatMap(({ id }) => [...checkpointsOf(store.log, id)]))
+  return checkpoints.ids().filter(id => id.startsWith("cal_") && !needed.has(id))
 }
 
 function chosen(
@@ -74,8 +80,9 @@ function chosen(
     .slice(keep)
     .filter(({ id }) => (ends.get(id) ?? firstYoung) < firstYoung)
   const judged = old.map(session => {
-    const wasUndoable =
-      session.undoneAt === null && checkpointsOf(store.log, session.id).some(id => kept.has(id))
+    // Read to the end: a query that is left half way keeps the database from being made smaller.
+    const copies = [...checkpointsOf(store.log, session.id)]
+    const wasUndoable = session.undoneAt === null && copies.some(id => kept.has(id))
     return { session, wasUndoable, reason: whyNot(session, asking, wasUndoable, isForced) }
   })
   return {

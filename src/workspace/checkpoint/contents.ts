@@ -107,6 +107,7 @@ export class CheckpointContents {
         const path = join(this.directory, shard, name)
         freed += lstatSync(path, { throwIfNoEntry: false })?.size ?? 0
         rmSync(path, { force: true })
+        this.faults.reach("checkpoint.content-removed")
       }
     }
     this.sizes = null

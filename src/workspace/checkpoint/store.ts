@@ -118,6 +118,7 @@ export class CheckpointStore {
     for (const id of removed) {
       this.displaced.remove(id)
       rmSync(this.pathOf(id), { force: true })
+      this.faults.reach("checkpoint.removed")
     }
     syncDirectory(this.manifests)
     this.faults.reach("checkpoint.collected")
