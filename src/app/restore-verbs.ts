@@ -19,7 +19,7 @@ import type { Wiring } from "./wire.ts"
 export interface RestoreVerbs {
   /** What undoing a session would do; changes nothing. */
   previewUndo(sessionId: string): Promise<UndoPlan>
-  /** Undoes what only the session has touched, and of the rest the paths in `also`. */
+  /** Undoes what only acode itself can have written, and of the rest the paths in `also`. */
   undo(sessionId: string, also: SeenContents): Promise<Undone>
   /** Newest first. */
   checkpoints(): Promise<readonly CheckpointSummary[]>
@@ -109,6 +109,8 @@ function undoSession(wiring: Wiring, sessionId: string, also: SeenContents): Pro
     const undone = await undo(parts, plan, also, work => session.whileOwned(work))
     wiring.faults.reach("undo.done")
     const { restored, removed, foreign, blocked, keptId } = undone
+    const isAllLeft = foreign.length > 0 && restored.length + removed.length === 0 && keptId === null
+    if (isAllLeft) return undone
     session.append([
       newEvent(SessionUndone, {
         restored: [...restored],

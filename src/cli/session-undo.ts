@@ -1,6 +1,6 @@
 import { shellQuoted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
-import type { UndoPlan } from "../engine/undo.ts"
+import { contentsIn, type UndoPlan } from "../engine/undo.ts"
 import { confirm } from "./confirm.ts"
 import type { CliContext } from "./context.ts"
 import { defineCommand } from "./definition.ts"
@@ -14,17 +14,20 @@ export const sessionUndo = defineCommand({
   summary: "put back what a session changed, and nothing else",
   description:
     "What is there is kept first: `acode checkpoint restore ID` brings it back. A path that somebody else may have changed\n" +
-    "is asked about; where nobody can be asked it stays as it is and is named, and the exit code is 60. Another undo\n" +
-    "goes on with what is left.",
+    "is asked about; where nobody can be asked it stays as it is and is named, and the exit code is 60. What changed\n" +
+    "while a command ran is such a path, for a person may have saved it meanwhile. Another undo goes on with what is\n" +
+    "left.",
   ...sessionArguments,
   flags: {
     ...sessionArguments.flags,
     preview: { kind: "boolean", summary: "only show what would be put back" },
     also: { kind: "list", value: "PATH", summary: "put this path back too, whoever changed it" },
+    commands: { kind: "boolean", summary: "put back too what changed while a command ran, and not since" },
   },
   examples: [
     { line: "acode session undo 3f2a91bc --preview", note: "look first" },
     { line: "acode session undo 3f2a91bc", note: "put it back" },
+    { line: "acode session undo 3f2a91bc --commands", note: "with what its commands changed" },
     {
       line: "acode session undo 3f2a91bc --also src/main.ts",
       note: "this file too, although it was edited since",
@@ -48,59 +51,55 @@ export const sessionUndo = defineCommand({
       })
       return 0
     }
-    const undone = await app.undo(
-      id,
-      await agreed(
-        id,
-        plan,
-        input.flags.also.map(path => app.recordedPath(path)),
-        context,
-      ),
-    )
-    if (globals.json)
-      output.json({ id, ...undone, doubts: doubts.filter(({ path }) => undone.foreign.includes(path)) })
+    const also = input.flags.also.map(path => app.recordedPath(path))
+    const agreed = await agreedPaths(id, plan, { also, commands: input.flags.commands }, context)
+    const undone = await app.undo(id, agreed)
+    const left = doubts.filter(({ path }) => undone.foreign.includes(path))
+    if (globals.json) output.json({ id, ...undone, doubts: left })
     tellPaths(output, {
       removed: undone.removed,
       restored: undone.restored,
       "left alone": leftAlone(undone.foreign, doubts),
       "not put back": undone.blocked.map(explained),
     })
-    if (undone.foreign.length > 0)
-      output.notice(`→ ${alsoCommand(id, undone.foreign)} puts that path back in any case`)
-    if (undone.keptId !== null) output.notice(keptText(plan.byCommandCount, undone.keptId))
+    const byCommands = left.filter(({ isOnlyByCommand }) => isOnlyByCommand)
+    if (byCommands.length > 0)
+      output.notice(
+        `→ \`acode session undo ${shortId(id)} --commands\` puts back what changed while a command ran`,
+      )
+    const others = undone.foreign.filter(path => !byCommands.some(each => each.path === path))
+    if (others.length > 0) output.notice(`→ ${alsoCommand(id, others)} puts that path back in any case`)
+    if (undone.keptId !== null) output.notice(keptLine(undone.keptId))
     return restoredExitCode(undone)
   },
 })
 
-/** Whoever changed a file while a command ran, it counts as the command's. */
-function keptText(byCommandCount: number, keptId: string): string {
-  if (byCommandCount === 0) return keptLine(keptId)
-  const files = byCommandCount === 1 ? "1 file" : `${byCommandCount} files`
-  return `${files} changed while a command ran; if some of these changes were yours, \`acode checkpoint restore ${keptId}\` brings them back`
-}
-
 /** The paths in doubt that a person wants back all the same, with what they held when the person was asked. */
-async function agreed(
+async function agreedPaths(
   id: string,
-  { doubts, goals }: UndoPlan,
-  also: readonly string[],
+  plan: UndoPlan,
+  { also, commands }: { readonly also: readonly string[]; readonly commands: boolean },
   context: CliContext,
 ): Promise<ReadonlyMap<string, string | null | undefined>> {
-  const contents = new Map(goals.map(({ path, content }) => [path, content]))
-  const unknown = also.find(path => !contents.has(path))
+  const contents = contentsIn(plan)
+  const unknown = also.find(path => !contents.has(path) && !contents.has(`${path}/`))
   if (unknown !== undefined) throw notChanged(id, unknown)
-  const open = doubts.filter(({ path }) => !also.includes(path))
-  const isYes = open.length > 0 && isInteractive(context) && (await isConfirmed(context, open))
-  const paths = isYes ? [...also, ...open.map(({ path }) => path)] : also
-  return new Map(paths.map(path => [path, contents.get(path)]))
+  const agreed = new Set(also.flatMap(path => [path, `${path}/`]).filter(path => contents.has(path)))
+  const open = plan.doubts.filter(({ path }) => !agreed.has(path))
+  const byCommands = open.filter(({ isOnlyByCommand }) => isOnlyByCommand)
+  const others = open.filter(({ isOnlyByCommand }) => !isOnlyByCommand).map(explained)
+  const names = byCommands.map(({ path }) => path)
+  if (commands || (await isConfirmed(context, "these changed while a command ran, by it or by you:", names)))
+    for (const path of names) agreed.add(path)
+  if (await isConfirmed(context, "somebody else may have changed these since:", others))
+    for (const { path, isOnlyByCommand } of open) if (!isOnlyByCommand) agreed.add(path)
+  return new Map([...agreed].map(path => [path, contents.get(path)]))
 }
 
-function isConfirmed({ output }: CliContext, doubts: UndoPlan["doubts"]): Promise<boolean> {
-  const lines = [
-    "somebody else may have changed these since:",
-    ...doubts.map(doubt => `  ${explained(doubt)}`),
-  ]
-  return confirm(output, lines, "put these back too? A copy of what is there is kept.")
+async function isConfirmed(context: CliContext, title: string, paths: readonly string[]): Promise<boolean> {
+  if (paths.length === 0 || !isInteractive(context)) return false
+  const lines = [title, ...paths.map(path => `  ${path}`)]
+  return confirm(context.output, lines, "put these back too? A copy of what is there is kept.")
 }
 
 function notChanged(id: string, path: string): Failure {

@@ -42,22 +42,25 @@ export interface UndoPlan {
   /** These get their old content. */
   readonly write: readonly string[]
   /** Paths that somebody else may have changed, and what suggests it: these stay unless a person says otherwise. */
-  readonly doubts: readonly PathReason[]
+  readonly doubts: readonly UndoDoubt[]
   /** These cannot be restored, and why. */
   readonly lost: readonly PathReason[]
-  /** How many of the paths that change were changed while a command ran, by it or by anybody. */
-  readonly byCommandCount: number
   /** Whether the session left anything to undo, also what is back already. */
   readonly isEmpty: boolean
   readonly goals: readonly UndoGoal[]
   readonly directories: readonly DirectoryHistory[]
 }
 
+export interface UndoDoubt extends PathReason {
+  /** Nothing else speaks against it than that a command ran when the path changed. */
+  readonly isOnlyByCommand: boolean
+}
+
 /** One path, the checkpoint it goes back to, and what it holds now. */
 interface UndoGoal {
   readonly path: string
   readonly checkpoint: Checkpoint
-  /** Null when nobody else has touched the path. */
+  /** Null when nobody but acode itself can have written the path. */
   readonly doubt: string | null
   readonly content: string | null | undefined
 }
@@ -78,20 +81,39 @@ export async function planUndo(parts: UndoParts, events: readonly StoredEvent[])
   })
   const { remove, write } = await parts.checkpoints.plan(restoreGoals(parts.checkpoints, goals, directories))
   const changing = new Set([...remove, ...write])
+  const named = directories.map(directory => ({
+    path: nameOf(directory),
+    doubt: directory.isByCommand ? whileACommandRan : null,
+  }))
   const doubtful = new Map(
-    goals.flatMap(({ path, doubt }) => (doubt === null || !changing.has(path) ? [] : [[path, doubt]])),
+    [...goals, ...named].flatMap(({ path, doubt }) =>
+      doubt === null || !changing.has(path) ? [] : [[path, doubt]],
+    ),
   )
   return {
     remove: remove.filter(path => !doubtful.has(path)).sort(),
     write: write.filter(path => !doubtful.has(path)).sort(),
-    doubts: [...doubtful].map(([path, reason]) => ({ path, reason })).sort(byPath),
+    doubts: [...doubtful]
+      .map(([path, reason]) => ({ path, reason, isOnlyByCommand: reason === whileACommandRan }))
+      .sort(byPath),
     lost: [...lost.sort(byPath), ...unlisted.map(lostList), ...uncovered],
-    byCommandCount: known.filter(({ history: { path, isByCommand } }) => isByCommand && changing.has(path))
-      .length,
     isEmpty: goals.length + directories.length + lost.length + unlisted.length + uncovered.length === 0,
     goals,
     directories,
   }
+}
+
+/** What the paths that a person can be asked about held when the plan was made; nothing for a directory. */
+export function contentsIn({ goals, directories }: UndoPlan): ReadonlyMap<string, string | null | undefined> {
+  return new Map([
+    ...directories.map(directory => [nameOf(directory), undefined] as const),
+    ...goals.map(({ path, content }) => [path, content] as const),
+  ])
+}
+
+/** As restoring names it. */
+function nameOf({ path }: DirectoryHistory): string {
+  return `${path}/`
 }
 
 function byPath(a: PathReason, b: PathReason): number {
@@ -109,8 +131,8 @@ export interface Undone {
 }
 
 /**
- * Restores everything that nobody else has touched, and of the rest the paths in `also`, as long as they hold what they
- * held when a person said so. Can be repeated after a crash: what is back already is left alone.
+ * Restores what only acode itself can have written, and of the rest the paths in `also`, as long as they hold
+ * what they held when a person said so. Can be repeated after a crash: what is back already is left alone.
  */
 export async function undo(
   { checkpoints, sessionId, ids }: UndoParts,
@@ -121,7 +143,8 @@ export async function undo(
   const doubtful = new Set(plan.doubts.map(({ path }) => path))
   const isAgreed = ({ path, content }: UndoGoal) => also.has(path) && also.get(path) === content
   const chosen = plan.goals.filter(goal => !doubtful.has(goal.path) || isAgreed(goal))
-  const agreed = new Set(chosen.map(({ path }) => path))
+  const directoryNames = plan.directories.map(nameOf).filter(name => also.has(name))
+  const agreed = new Set([...chosen.map(({ path }) => path), ...directoryNames])
   const left = plan.doubts.map(({ path }) => path).filter(path => !agreed.has(path))
   const { free: directories, around } = besideLeft(plan, left)
   const about = { kind: "undo" as const, sessionId, subjectId: null }
@@ -219,12 +242,16 @@ function doubting(
     // Undoing a later session leaves what this one left, in another inode.
     const last = putBack.findLast(each => each.position > position && each.marks.has(path))
     const mark = last?.marks.get(path) ?? history.mark
-    if (mark === null) return null
-    if (mark.identity !== (now.get(path)?.identity ?? null))
+    if (mark !== null && mark.identity !== (now.get(path)?.identity ?? null))
       return "it was written again since, with the same content"
-    return mark.staged === (now.get(path)?.staged ?? null) ? null : "it was staged or unstaged in git since"
+    if (mark !== null && mark.staged !== (now.get(path)?.staged ?? null))
+      return "it was staged or unstaged in git since"
+    return history.isByCommand ? whileACommandRan : null
   }
 }
+
+/** What a command changed is found by comparing the tree before and after it, which does not say who changed it. */
+const whileACommandRan = "it changed while a command ran, by the command or by somebody else"
 
 function lostList({ callId, count }: UnlistedChanges): PathReason {
   return { path: `${count} files that ${callId} changed`, reason: "the list of their names is gone" }

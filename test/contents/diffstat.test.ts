@@ -101,7 +101,7 @@ sandboxTest("plan run and session show tell what git says about the same files",
   expect(shown.stdout).toMatch(/ 16 files changed, \d+ lines added, 3 lines removed \(1 file not counted\)/)
   const { changes } = JSON.parse((await room.acode("session", "show", "--json")).stdout)
   expect(changes).toEqual(result.changes)
-  expect((await room.acode("session", "undo")).exitCode).toBe(0)
+  expect((await room.acode("session", "undo", "--commands")).exitCode).toBe(0)
   expect((await room.acode("session", "show")).stdout).not.toContain("files changed")
 })
 

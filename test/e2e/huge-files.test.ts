@@ -47,7 +47,7 @@ describe("a file that is too large to be copied", () => {
       ["file_write", { path: "c.txt", contents: "c\n" }],
     ])
     expect((await room.approveAndRun()).run.exitCode).toBe(0)
-    const undone = await room.acode("session", "undo", "--json")
+    const undone = await room.acode("session", "undo", "--commands", "--json")
     expect([undone.exitCode, JSON.parse(undone.stdout)]).toMatchObject([
       0,
       { restored: ["a.txt"], removed: ["also-huge.bin", "b.txt", "c.txt"], blocked: [] },
@@ -64,7 +64,7 @@ describe("a file that is too large to be copied", () => {
       0,
       expect.stringContaining("cannot put back huge.bin: it is larger than 64 MB (checkpoints.max_file_mb)"),
     ])
-    const undone = await room.acode("session", "undo", "--json")
+    const undone = await room.acode("session", "undo", "--commands", "--json")
     expect([undone.exitCode, JSON.parse(undone.stdout)]).toMatchObject([
       1,
       { restored: ["a.txt"], blocked: [{ path: "huge.bin", reason: expect.stringContaining("64 MB") }] },
@@ -150,7 +150,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", s
     readEverything(room.workspace, false)
     const shown = await room.acode("session", "show", "--json")
     expect(shown.stdout).toContain("changed since it began: huge.bin, a.txt")
-    expect((await room.acode("session", "undo")).exitCode).toBe(0)
+    expect((await room.acode("session", "undo", "--commands")).exitCode).toBe(0)
     expect(readdirSync(room.workspace.root).sort()).toEqual([".agent", ".git", "a.txt"])
     expect(await Bun.file(join(room.workspace.root, "a.txt")).text()).toBe("a\n")
     expect(await check(room.workspace)).toEqual([])
@@ -162,13 +162,13 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", s
     expect((await room.approveAndRun()).run.exitCode).toBe(0)
     const huge = plantHuge(room.workspace)
     readEverything(room.workspace)
-    await using running = start("session", "undo")
+    await using running = start("session", "undo", "--commands")
     await isRead(huge)
     running.kill(signal)
     const { exitCode, signal: by } = await running.ended
     expect([130, 143]).toContain(exitCode ?? (by === "SIGINT" ? 130 : 143))
     readEverything(room.workspace, false)
-    expect((await room.acode("session", "undo")).exitCode).toBe(0)
+    expect((await room.acode("session", "undo", "--commands")).exitCode).toBe(0)
     expect(await Bun.file(join(room.workspace.root, "a.txt")).text()).toBe("a\n")
     expect(await check(room.workspace)).toEqual([])
   })

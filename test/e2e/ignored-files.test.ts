@@ -65,7 +65,7 @@ describe("what a command does to files that git ignores", () => {
     expect(changed.filter(name => !ignoredByGit(name))).toEqual([])
     expect(await uncovered()).toEqual(changed)
     expect((await room.acode("session", "show")).stdout).toContain("not covered by undo: notes.local")
-    const undone = await room.acode("session", "undo", "--json")
+    const undone = await room.acode("session", "undo", "--commands", "--json")
     expect(undone.exitCode).not.toBe(0)
     expect(JSON.parse(undone.stdout)).toMatchObject({
       restored: ["a.txt"],
@@ -79,7 +79,7 @@ describe("what a command does to files that git ignores", () => {
     room.plan([sh("cat dist/old.js notes.local > /dev/null; ls -R dist; echo A > a.txt")])
     expect((await room.approveAndRun()).run.stderr).toBe("")
     expect(await uncovered()).toEqual([])
-    expect((await room.acode("session", "undo")).exitCode).toBe(0)
+    expect((await room.acode("session", "undo", "--commands")).exitCode).toBe(0)
     expect(everything()).toBe(before)
   })
 
@@ -98,7 +98,7 @@ describe("what a command does to files that git ignores", () => {
     )
     room.plan([sh("echo changed > dist/deep/same.js")])
     await room.approveAndRun()
-    const undone = await room.acode("session", "undo", "--json")
+    const undone = await room.acode("session", "undo", "--commands", "--json")
     expect(undone.exitCode).not.toBe(0)
     expect(JSON.parse(undone.stdout)).toMatchObject({
       blocked: [{ path: "dist/", reason: expect.stringContaining("not known") }],
@@ -118,7 +118,7 @@ describe("the rules that were in force before the command decide", () => {
     room.plan([sh(`${script}; mkdir -p made; echo A > a.txt; echo n | tee new.txt > made/new.txt`)])
     await room.approveAndRun()
     expect(await uncovered()).toEqual([])
-    const undone = await room.acode("session", "undo")
+    const undone = await room.acode("session", "undo", "--commands")
     expect([undone.exitCode, undone.stdout]).toEqual([0, expect.not.stringContaining("left alone")])
     expect(everything()).toBe(before)
     expect(existsSync(path("made"))).toBe(false)
@@ -130,7 +130,7 @@ describe("the rules that were in force before the command decide", () => {
     room.plan([sh("echo changed > notes.local; echo A > a.txt")])
     await room.approveAndRun()
     Bun.spawnSync(["git", "rm", "-q", "--cached", "notes.local"], { cwd: room.workspace.root })
-    expect((await room.acode("session", "undo")).exitCode).toBe(0)
+    expect((await room.acode("session", "undo", "--commands")).exitCode).toBe(0)
     expect(everything()).toBe(before)
   })
 
@@ -146,7 +146,7 @@ describe("the rules that were in force before the command decide", () => {
       const before = everything()
       room.plan([sh("echo changed > x.mine")])
       await room.approveAndRun()
-      expect((await room.acode("session", "undo")).exitCode).toBe(0)
+      expect((await room.acode("session", "undo", "--commands")).exitCode).toBe(0)
       expect(everything()).toBe(before)
     },
   )
@@ -170,7 +170,7 @@ confinedTest(
         said.push(shown.calls[0].certainty, shown.exitCode, shown.reason)
     }
     expect(said).toEqual(["unknown", 60, expect.stringContaining("not covered by undo: dist/, notes.local")])
-    expect((await room.acode("session", "undo")).exitCode).not.toBe(0)
+    expect((await room.acode("session", "undo", "--commands")).exitCode).not.toBe(0)
     expect(await check(room.workspace)).toEqual([])
   },
 )

@@ -52,7 +52,7 @@ oddTest("what cannot be read, is too deep or is not a file costs only itself", (
   ])
   expect(acode("plan", "approve", room.planFile).exitCode).toBe(0)
   expect(acode("plan", "run", room.planFile).exitCode).toBe(0)
-  const undone = acode("session", "undo", "--json")
+  const undone = acode("session", "undo", "--commands", "--json")
   expect([undone.exitCode, JSON.parse(undone.stdout)]).toMatchObject([
     0,
     { restored: ["a.txt", expect.stringContaining("bad")], removed: ["new.txt"], blocked: [] },
@@ -68,7 +68,7 @@ oddTest("a directory that a command changed and closed is opened again, and name
   room.plan([["run_command", { argv: ["sh", "-c", "echo Y > shut/y; chmod 0 shut; echo A > a.txt"] }]])
   expect(acode("plan", "approve", room.planFile).exitCode).toBe(0)
   expect(acode("plan", "run", room.planFile).exitCode).toBe(0)
-  const undone = acode("session", "undo", "--json")
+  const undone = acode("session", "undo", "--commands", "--json")
   expect([undone.exitCode, JSON.parse(undone.stdout)]).toMatchObject([
     1,
     {

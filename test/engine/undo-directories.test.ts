@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test"
 import { chmodSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { systemIds } from "../../src/base/clock.ts"
-import { planUndo, undo } from "../../src/engine/undo.ts"
+import { contentsIn, planUndo, undo } from "../../src/engine/undo.ts"
 import { type PlanRoom, planRoom } from "../support/plan-room.ts"
 
 let room: PlanRoom
@@ -11,7 +11,7 @@ afterEach(() => room[Symbol.dispose]())
 const path = (name: string) => join(room.root, name)
 const sh = (script: string) => ["run_command", { argv: ["sh", "-c", script] }] as const
 
-test("undoing gives directories back, empty ones and their modes included", async () => {
+test("undoing gives directories back, empty ones and their modes included, once a person agrees", async () => {
   room = planRoom({ files: { "d/a.txt": "a\n", f: "f\n", "gone/x": "x\n" } })
   mkdirSync(path("empty"), { mode: 0o711 })
   chmodSync(path("d"), 0o750)
@@ -30,12 +30,14 @@ test("undoing gives directories back, empty ones and their modes included", asyn
   const { sessionId } = log
   const { artifacts } = store
   const parts = { sessionId, checkpoints, artifacts, ids: systemIds, workspace, others: [] }
-  const { blocked, foreign, restored, removed } = await undo(
-    parts,
-    await planUndo(parts, room.events()),
-    new Map(),
-    work => room.log.whileOwned(work),
-  )
+  const plan = await planUndo(parts, room.events())
+  const undone = (also: ReturnType<typeof contentsIn>) =>
+    undo(parts, plan, also, work => room.log.whileOwned(work))
+  const after = list()
+  const all = ["d/", "empty/", "f", "f/", "f/x", "gone", "gone/", "gone/x", "new/", "new/deep/"]
+  expect(await undone(new Map())).toMatchObject({ foreign: all, restored: [], removed: [] })
+  expect(list()).toEqual(after)
+  const { blocked, foreign, restored, removed } = await undone(contentsIn(plan))
   expect({ blocked, foreign }).toEqual({ blocked: [], foreign: [] })
   expect(list()).toEqual(before)
   expect(restored).toEqual(["d/", "empty/", "f", "gone/", "gone/x"])

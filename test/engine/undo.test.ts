@@ -12,7 +12,7 @@ import {
 import { join } from "node:path"
 import { systemIds } from "../../src/base/clock.ts"
 import { ToolCallSettled } from "../../src/domain/call-events.ts"
-import { planUndo, type Undone, undo } from "../../src/engine/undo.ts"
+import { contentsIn, planUndo, type Undone, undo } from "../../src/engine/undo.ts"
 import { event } from "../store/support/session-events.ts"
 import { type PlanRoom, planRoom } from "../support/plan-room.ts"
 import type { PlanStepText } from "../support/plan-workspace.ts"
@@ -29,7 +29,14 @@ const parts = () => ({
   others: [],
 })
 const planned = () => planUndo(parts(), room.events())
-const undone = async () => undo(parts(), await planned(), new Map(), work => room.log.whileOwned(work))
+/** With what changed while a command ran. */
+const undone = async () => {
+  const plan = await planned()
+  const contents = contentsIn(plan)
+  const ofCommands = plan.doubts.filter(({ isOnlyByCommand }) => isOnlyByCommand)
+  const also = new Map(ofCommands.map(({ path: each }) => [each, contents.get(each)]))
+  return undo(parts(), plan, also, work => room.log.whileOwned(work))
+}
 const path = (name: string) => join(room.root, name)
 const write = (name: string, content: string) =>
   room.call("write_file", { path: name, content }, { isGrantedAsWritten: true })
@@ -177,7 +184,7 @@ describe("what somebody else did", () => {
     room.put("b.txt", "hers\n")
     const reason = "it is not what the session left"
     expect((await planned()).doubts).toEqual(
-      ["a.txt", "b.txt", "new.txt"].map(each => ({ path: each, reason })),
+      ["a.txt", "b.txt", "new.txt"].map(each => ({ path: each, reason, isOnlyByCommand: false })),
     )
     expect(await undone()).toMatchObject({
       foreign: ["a.txt", "b.txt", "new.txt"],
@@ -348,7 +355,7 @@ test("what an undoing had to leave alone is undone by the next, once nothing is 
   // The same content in another inode is somebody else's until a person says otherwise.
   const again = await planned()
   expect(again.doubts).toEqual([
-    { path: "a.txt", reason: "it was written again since, with the same content" },
+    { path: "a.txt", reason: "it was written again since, with the same content", isOnlyByCommand: false },
   ])
   const also = new Map(again.goals.map(goal => [goal.path, goal.content]))
   const second = await undo(parts(), again, also, work => room.log.whileOwned(work))

@@ -64,7 +64,7 @@ describe("what a session printed into the workspace before it was killed", () =>
   confinedTest("is left there by cancel and undo", async () => {
     const printed = await killed()
     expect((await room.acode("cancel")).exitCode).toBe(0)
-    const undone = await room.acode("session", "undo", "--json")
+    const undone = await room.acode("session", "undo", "--commands", "--json")
     expect(JSON.parse(undone.stdout)).toMatchObject({ removed: ["first.txt", "made.txt"] })
     expect(room.file("run.log")).toBe(printed)
   })
@@ -80,7 +80,7 @@ describe("session undo of a session that was killed in the middle of a command",
     }
     expect(files()).toEqual(["spoiled\n", "made\n", "first\n"])
     expect((await room.acode("cancel")).exitCode).toBe(0)
-    expect((await room.acode("session", "undo")).exitCode).toBe(0)
+    expect((await room.acode("session", "undo", "--commands")).exitCode).toBe(0)
     expect(files()).toEqual(["precious\n", null, null])
     expect(await check(room.workspace)).toEqual([])
   })

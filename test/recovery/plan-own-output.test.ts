@@ -27,7 +27,7 @@ testWhere(missingSandbox)(
     expect(shown).toMatchObject({ state: "FAILED", exitCode: 30 })
     expect(shown.reason).toContain("partial.txt")
     expect(shown.reason).not.toContain("out.txt")
-    const undone = await room.acode("session", "undo", "--json")
+    const undone = await room.acode("session", "undo", "--commands", "--json")
     expect(JSON.parse(undone.stdout)).toMatchObject({ removed: ["partial.txt"], foreign: [] })
     expect(readFileSync(join(root, "out.txt"), "utf8")).toContain("[1/1]")
   },

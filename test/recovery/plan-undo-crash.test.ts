@@ -10,7 +10,9 @@ describe("kill -9 at every numbered point of session undo", () => {
     const { found, last } = await crashAtEveryPoint(2, async (saved, point) => {
       // Not saved after this: a copy of a finished run would have other inodes, which undo does not know.
       await saved.acode(["plan", "run", planFile(saved.workspace)])
-      const { signal } = await saved.acode(["session", "undo"], { ACODE_FAILPOINT: String(point) })
+      const { signal } = await saved.acode(["session", "undo", "--commands"], {
+        ACODE_FAILPOINT: String(point),
+      })
       return { isCrashed: signal === "SIGKILL", problems: await undoneAgain(saved) }
     })
     expect(found).toEqual([])
@@ -20,7 +22,7 @@ describe("kill -9 at every numbered point of session undo", () => {
 
 /** Whatever the first undo came to, the second one brings it to its end, once. */
 async function undoneAgain(saved: SavedWorkspace): Promise<readonly string[]> {
-  const { exitCode, stderr } = await saved.acode(["session", "undo"])
+  const { exitCode, stderr } = await saved.acode(["session", "undo", "--commands"])
   const isSaidTwice = exitCode === 1 && stderr.includes("ACODE-UNDO-002")
   const records = sessionRows(saved.workspace).filter(row => row.type === "session.undone").length
   return [

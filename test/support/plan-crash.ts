@@ -82,7 +82,7 @@ export async function undoViolations(saved: SavedWorkspace): Promise<string[]> {
   const first = firstTree()
   if (sessionRows(saved.workspace).length === 0) return []
   const hasChanged = treeChanges(first, readFileTree(saved.workspace.root)).length > 0
-  const { exitCode, stdout, stderr } = await saved.acode(["session", "undo"])
+  const { exitCode, stdout, stderr } = await saved.acode(["session", "undo", "--commands"])
   return [
     ...(exitCode === (hasChanged ? 0 : 1) ? [] : [`session undo exits ${exitCode}: ${stdout}${stderr}`]),
     ...differences("all is put back", first, readFileTree(saved.workspace.root)),

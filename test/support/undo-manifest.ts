@@ -1,7 +1,7 @@
 import { chmodSync, linkSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { systemIds } from "../../src/base/clock.ts"
 import { restoredExitCode } from "../../src/cli/restored-text.ts"
-import { planUndo, type Undone, undo } from "../../src/engine/undo.ts"
+import { contentsIn, planUndo, type Undone, undo } from "../../src/engine/undo.ts"
 import { pathFromBytes } from "../../src/workspace/path-bytes.ts"
 import type { Random } from "../soak/random.ts"
 import { runAcode } from "./acode.ts"
@@ -68,7 +68,9 @@ function enginePlace(random: Random): Place {
     run: steps => room.run(steps),
     undo: async () => {
       const plan = await planUndo(parts, room.events())
-      const undone = await undo(parts, plan, new Map(), work => log.whileOwned(work))
+      const byCommands = new Set(plan.doubts.filter(doubt => doubt.isOnlyByCommand).map(({ path }) => path))
+      const also = new Map([...contentsIn(plan)].filter(([path]) => byCommands.has(path)))
+      const undone = await undo(parts, plan, also, work => log.whileOwned(work))
       return { exitCode: restoredExitCode(undone), told: toldBy(undone) }
     },
     [Symbol.dispose]: () => room[Symbol.dispose](),
@@ -93,7 +95,7 @@ function programPlace(): Place {
       await acode("plan", "run", planFile)
     },
     undo: async () => {
-      const { exitCode, stdout } = await acode("session", "undo", "--json")
+      const { exitCode, stdout } = await acode("session", "undo", "--commands", "--json")
       // Where nothing is left to undo there is an error, and nobody is told of any path.
       const { foreign = [], blocked = [] } = stdout === "" ? {} : (JSON.parse(stdout) as Partial<Undone>)
       return { exitCode, told: toldBy({ foreign, blocked }) }
