@@ -52,13 +52,26 @@ export class CheckpointContents {
       .reduce((sum, size) => sum + size, 0)
   }
 
-  /** Copies open files. All of them are named, or a failure leaves none but whole ones. */
-  async add(sources: readonly ContentSource[], pace: Pace): Promise<void> {
+  /**
+   * Copies open files. All of them are named, or a failure leaves none but whole ones. Whoever asks to be told of files
+   * that changed meanwhile gets the others all the same.
+   */
+  async add(
+    sources: readonly ContentSource[],
+    pace: Pace,
+    onChanged?: (source: ContentSource) => void,
+  ): Promise<void> {
     if (sources.length === 0) return
     ensurePrivateDirectory(this.directory)
     const staged: StagedCopy[] = []
     try {
-      for (const source of sources) staged.push(await this.stage(source, pace))
+      for (const source of sources)
+        try {
+          staged.push(await this.stage(source, pace))
+        } catch (error) {
+          if (onChanged === undefined || !isChange(error)) throw error
+          onChanged(source)
+        }
       this.faults.reach("checkpoint.staged")
       if (!this.syncAll(staged)) for (const { temporary } of staged) syncFile(temporary)
       this.faults.reach("checkpoint.staged-synced")
@@ -127,9 +140,9 @@ export class CheckpointContents {
     const temporary = join(shard, `${unlikelyName()}.tmp~`)
     const target = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
     let source = -1
+    const changed = fileFailure("changed", path, "changed while it was being copied")
     try {
-      source = open()
-      const changed = fileFailure("changed", path, "changed while it was being copied")
+      source = opened(open, changed)
       const copy = bounded(sizeBytes, changed, chunk => writeAll(target, chunk))
       if ((await hashPaced(source, pace, copy)).sha256 !== sha256) throw changed
       return { temporary, sha256, sizeBytes }
@@ -190,6 +203,23 @@ interface StagedCopy {
 }
 
 const manyFiles = 32
+
+/** What could be read before and is no longer there, or is something else, has changed. */
+function opened(open: () => number, changed: Failure): number {
+  try {
+    return open()
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (error instanceof Failure || (errno !== null && changeErrnos.has(errno))) throw changed
+    throw error
+  }
+}
+
+const changeErrnos = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "EPERM"])
+
+function isChange(error: unknown): boolean {
+  return error instanceof Failure && error.report.code === "ACODE-FS-007"
+}
 
 function namesIn(directory: string): string[] {
   try {

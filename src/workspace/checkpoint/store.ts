@@ -15,7 +15,7 @@ import { type Faults, noFaults } from "../../base/faults.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Tree, TreeEntry } from "../contract.ts"
 import { syncDirectory, writeAll } from "../durable.ts"
-import { fileFailure, systemFailure } from "../failures.ts"
+import { fileFailure, onPath, systemFailure } from "../failures.ts"
 import { Pace } from "../pace.ts"
 import { type PinRoot, pin } from "../pin.ts"
 import { digestOf } from "../tree/reader.ts"
@@ -144,30 +144,74 @@ export class CheckpointStore {
   }
 
   private async take(root: PinRoot, found: Checkpoint, pace: Pace): Promise<TakeResult> {
+    const entries = new Map(found.entries)
     const uncovered = new Map(found.uncovered)
-    const files = [...found.entries.values()].filter(entry => entry.kind === "file")
-    for (const { path, sha256, sizeBytes } of files)
-      if (sha256 === null) uncovered.set(path, this.whyUnread(sizeBytes))
-    const notHeld = () =>
-      files.flatMap(entry =>
-        entry.sha256 === null || this.contents.has(entry.sha256)
-          ? []
-          : [contentSource(root, entry, entry.sha256)],
-      )
-    let missing = notHeld()
-    const lackedBytes = this.lackedBytes(missing)
-    if (lackedBytes > 0 && this.limits.makeRoom !== undefined) {
-      this.limits.makeRoom(lackedBytes)
-      missing = notHeld()
-    }
-    const sources = this.fitting(missing)
-    for (const { path, sha256 } of missing) if (!sources.has(sha256)) uncovered.set(path, this.noRoom())
-    const checkpoint = { ...found, uncovered }
+    const notHeld = () => this.notHeld(root, entries)
+    const lackedBytes = this.lackedBytes(notHeld())
+    if (lackedBytes > 0) this.limits.makeRoom?.(lackedBytes)
     ensurePrivateDirectory(this.directory)
-    await this.contents.add([...sources.values()], pace)
+    let sources = this.fitting(notHeld())
+    const copied: number[] = []
+    for (let attempt = 1; sources.size > 0; attempt++) {
+      const changed = await this.copy(sources, found.scope, pace)
+      for (const { path, sizeBytes } of sources.values()) if (!changed.has(path)) copied.push(sizeBytes)
+      if (changed.size === 0 || attempt === attemptsMax) break
+      for (const path of changed) this.lookAgain(root, path, entries, uncovered)
+      sources = this.fitting(notHeld())
+    }
+    for (const { path, sha256 } of notHeld())
+      uncovered.set(path, sources.has(sha256) ? keptChanging : this.noRoom())
+    for (const entry of entries.values())
+      if (entry.kind === "file" && entry.sha256 === null)
+        uncovered.set(entry.path, this.whyUnread(entry.sizeBytes))
+    const isAsFound = entries.values().every(entry => found.entries.get(entry.path) === entry)
+    const digest =
+      isAsFound && entries.size === found.entries.size ? found.digest : digestOf(entries.values())
+    const checkpoint = { ...found, entries, uncovered, digest }
     this.record(checkpoint)
-    const copiedBytes = sources.values().reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-    return { checkpoint, copiedFiles: sources.size, copiedBytes }
+    const copiedBytes = copied.reduce((sum, sizeBytes) => sum + sizeBytes, 0)
+    return { checkpoint, copiedFiles: copied.length, copiedBytes }
+  }
+
+  /**
+   * Gives the paths that changed meanwhile. A tool insists on the files it was told to change, so that this is a
+   * failure; a command takes the tree as it is when it starts.
+   */
+  private async copy(
+    sources: ReadonlyMap<string, ContentSource>,
+    scope: Checkpoint["scope"],
+    pace: Pace,
+  ): Promise<ReadonlySet<string>> {
+    const changed = new Set<string>()
+    const onChanged = scope === "tree" ? ({ path }: ContentSource) => changed.add(path) : undefined
+    await this.contents.add([...sources.values()], pace, onChanged)
+    return changed
+  }
+
+  private notHeld(root: PinRoot, entries: ReadonlyMap<string, TreeEntry>): readonly ContentSource[] {
+    return [...entries.values()].flatMap(entry =>
+      entry.kind !== "file" || entry.sha256 === null || this.contents.has(entry.sha256)
+        ? []
+        : [contentSource(root, entry, entry.sha256)],
+    )
+  }
+
+  /** Takes up what is at a path by now; what is no file any more is named. */
+  private lookAgain(
+    root: PinRoot,
+    path: string,
+    entries: Map<string, TreeEntry>,
+    uncovered: Map<string, string>,
+  ): void {
+    try {
+      const entry = onPath(path, () => readExactEntry(root, path, this.limits.fileBytesMax))
+      if (entry === null) entries.delete(path)
+      else entries.set(path, entry)
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      entries.delete(path)
+      uncovered.set(path, keptChanging)
+    }
   }
 
   /** By which all of them together are too large for the room that is left. */
@@ -276,6 +320,11 @@ export class CheckpointStore {
 }
 
 const noCopy = "no copy was kept"
+
+/** How often a file is tried that somebody else saves at the same moment. */
+const attemptsMax = 5
+
+const keptChanging = `somebody else changed it while it was being copied, so ${noCopy}`
 
 const closedReasons = {
   unreadable: "it may not be read, so what was there is not known",

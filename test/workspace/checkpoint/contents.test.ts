@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { mkdirSync, openSync, statSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  appendFileSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { sha256Hex } from "../../../src/base/canonical.ts"
 import { systemClock } from "../../../src/base/clock.ts"
@@ -7,10 +16,11 @@ import { noFaults } from "../../../src/base/faults.ts"
 import { CheckpointContents } from "../../../src/workspace/checkpoint/contents.ts"
 import { readExactEntry } from "../../../src/workspace/checkpoint/exact-entry.ts"
 import { ensurePrivateDirectory } from "../../../src/workspace/checkpoint/private-directory.ts"
+import { CheckpointStore } from "../../../src/workspace/checkpoint/store.ts"
 import { syncFilesystem } from "../../../src/workspace/checkpoint/sync-filesystem.ts"
 import { Pace } from "../../../src/workspace/pace.ts"
 import { codeOf, codeOfLater, type TestWorkspace, testWorkspace } from "../support.ts"
-import { filesBelow } from "./support.ts"
+import { checkpointBench, filesBelow, roomy } from "./support.ts"
 
 let ws: TestWorkspace
 let contents: CheckpointContents
@@ -68,7 +78,7 @@ describe("contents", () => {
       sizeBytes: 1,
       open: () => openSync(ws.path("gone"), "r"),
     }
-    expect(await codeOfLater(() => contents.add([source("a", "one"), gone], pace))).toBe("ACODE-FS-002")
+    expect(await codeOfLater(() => contents.add([source("a", "one"), gone], pace))).toBe("ACODE-FS-007")
     expect(filesBelow(ws.path("kept"))).toEqual([])
   })
 
@@ -130,5 +140,44 @@ describe("what is at an exact path", () => {
     symlinkSync("d", ws.path("link"))
     expect(codeOf(() => readExactEntry(ws.root, "d", 100))).toBe("ACODE-FS-003")
     expect(codeOf(() => readExactEntry(ws.root, "link/x", 100))).toBe("ACODE-SEC-005")
+  })
+})
+
+describe("a tree that somebody is writing to", () => {
+  test("is held with what somebody saved after the tree was read, and that a file is gone", async () => {
+    using bench = checkpointBench()
+    for (const name of ["saved", "gone", "other", "d/moved"]) bench.put(name, `first ${name}`)
+    const tree = await bench.tree()
+    bench.put("saved", "second")
+    rmSync(bench.path("gone"))
+    renameSync(bench.path("d"), bench.path("elsewhere"))
+    symlinkSync("elsewhere", bench.path("d"))
+    const { checkpoint } = await bench.store.takeTree("one", bench.root, tree)
+    expect(new CheckpointStore(bench.directory, roomy, systemClock).load("one")).toEqual(checkpoint)
+    expect([...checkpoint.entries.keys()]).toEqual(["other", "saved"])
+    expect([...checkpoint.uncovered.keys()]).toEqual(["d/moved"])
+    bench.put("saved", "third")
+    await bench.restore(checkpoint, new Map([["saved", sha256Hex("third")]]))
+    expect(bench.read("saved")).toBe("second")
+  })
+
+  test("is held but for a file that is written all the time, which is named", async () => {
+    using bench = checkpointBench()
+    for (const name of ["a", "log", "z"]) bench.put(name, name)
+    const tree = await bench.tree()
+    const busy = new Pace(systemClock)
+    busy.isDue = () => {
+      appendFileSync(bench.path("log"), "one more line\n")
+      return false
+    }
+    const { checkpoint, copiedFiles } = await bench.store.takeTree("one", bench.root, tree, busy)
+    expect([...checkpoint.uncovered]).toEqual([["log", expect.stringContaining("changed it while")]])
+    expect(copiedFiles).toBe(2)
+    expect(bench.contentNames()).toEqual(
+      expect.arrayContaining([
+        expect.stringContaining(sha256Hex("a")),
+        expect.stringContaining(sha256Hex("z")),
+      ]),
+    )
   })
 })

@@ -168,16 +168,6 @@ test("what could not be looked at before or cannot now, and was touched in betwe
   expect(named).toEqual(["touched/", "opened/", "shut/"])
 })
 
-test("a file that changes after the tree was read is noticed, not copied", async () => {
-  ws.put("a", "before")
-  const tree = await ws.tree()
-  ws.put("a", "after!")
-  expect(await codeOfLater(async () => await ws.store.takeTree("one", ws.root, tree))).toBe("ACODE-FS-007")
-  rmSync(ws.path("a"))
-  expect(await codeOfLater(async () => await ws.store.takeTree("one", ws.root, tree))).toBe("ACODE-FS-007")
-  expect(filesBelow(ws.directory)).toEqual([])
-})
-
 describe("what is damaged is told and not used", () => {
   test("a manifest", async () => {
     ws.put("a", "1")
