@@ -14,10 +14,12 @@ export const concurrentEditor: Programme = {
     let done = 0
     // Each workspace has choices of its own, whatever the order in which they run.
     const seeds = Array.from({ length: Math.ceil(count / roundsEach) }, () => random.whole(2 ** 31))
-    return await inParallel(seeds.length, 1, async index => {
-      const found = await editedRounds(roundsEach, seededRandom(seeds[index] ?? 0))
+    return await inParallel(seeds.length, 3, async index => {
+      const { violations, broughtBack } = await editedRounds(roundsEach, seededRandom(seeds[index] ?? 0))
       done += roundsEach
       progress(done)
+      const found =
+        broughtBack === 0 ? [...violations, "nothing was taken away and brought back"] : violations
       return found.map(problem => `#${index} (seed ${seeds[index]}) ${problem}`)
     })
   },

@@ -1,203 +1,220 @@
 import { createHash } from "node:crypto"
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs"
-import { dirname, join } from "node:path"
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 import type { Random } from "../soak/random.ts"
-import { startAcode } from "./acode.ts"
-import { eventually } from "./eventually.ts"
+import { type AcodeRun, startAcode } from "./acode.ts"
+import { Editor, type Written } from "./editor.ts"
 import { planText } from "./plan-workspace.ts"
-import { taggedProcesses } from "./processes.ts"
+import { untilNoProcessWith } from "./processes.ts"
+import { contains, open, reply } from "./script-replies.ts"
 import { type TempWorkspace, tempWorkspace } from "./temp-workspace.ts"
 
-/** Files that only the editor writes, and files that the command writes as well. */
+/** Files that only the person writes, and files that sessions write as well. */
 const own = ["e0.txt", "e1.txt", "d/e2.txt", "d/e3.txt"]
-const shared = ["c0.txt", "c1.txt", "d/c2.txt"]
+const shared = ["c0.txt", "c1.txt", "d/c2.txt", "t0.txt"]
 
-/** Writes slowly, so that the editor gets in between. */
-const script =
-  "for i in 1 2 3; do echo $$ $i > c0.txt; echo $$ $i > d/c2.txt; sleep 0.02; echo $i > made$i.txt; done; rm -f c1.txt"
+/** There as soon as the command has done its work; it still runs. */
+const lastOfCommand = "made3.txt"
+
+export interface EditedRounds {
+  /** What is not as it must be. */
+  readonly violations: readonly string[]
+  /** How many of the person's contents were taken away and came back from a checkpoint. */
+  readonly broughtBack: number
+}
 
 /**
- * One workspace in which plans run and are undone while a person edits, saves, creates, deletes, moves, commits and
- * switches branches; plan runs and undos are killed at random. Returns what the person wrote last to a path and is
- * neither there, nor in git, nor comes back from a checkpoint.
+ * One workspace in which sessions with commands run, are killed, resumed and undone while a person edits, creates,
+ * deletes, moves, commits and switches branches. The journal of the person is the oracle: each content that the person
+ * wrote and did not replace is in its place, in git, or comes back from a checkpoint. An undo that was not told that
+ * the person agrees takes nothing of the person's away in the first place.
  */
-export async function editedRounds(rounds: number, random: Random): Promise<readonly string[]> {
+export async function editedRounds(rounds: number, random: Random): Promise<EditedRounds> {
   using workspace = tempWorkspace({
     git: true,
     files: Object.fromEntries([...own, ...shared].map(path => [path, `first ${path}\n`])),
   })
-  const acode = (...args: readonly string[]) => acodeIn(workspace, random, ...args)
-  const plan = join(workspace.outside, "plan.json")
-  writeFileSync(plan, planText([["run_command", { argv: ["sh", "-c", script] }]], "edited"))
-  await acode("plan", "approve", plan).ended
-  const editor = new Editor(workspace.root, random)
-  const found: string[] = []
-  for (let round = 0; round < rounds; round++) {
-    await editor.while(own, async () => {
-      await acode("plan", "run", plan).killedSometimes()
-      await eventually("its processes are gone", () => taggedProcesses().length === 0)
-    })
-    await acode("session", "list").ended
-    await editor.while([...own, ...shared], async () => {
-      const also = random.whole(2) === 0 ? await doubtful(acode) : []
-      await acode("session", "undo", ...also).killedSometimes()
-      await acode("session", "undo", ...also).ended
-    })
-    for (const [path, content] of editor.wrote)
-      if (!(await isKept(workspace, acode, path, content)))
-        found.push(`round ${round}: ${path} ${content.trim()}`)
-  }
-  return found
+  const world = new EditedWorkspace(workspace, random)
+  const violations: string[] = []
+  for (let round = 0; round < rounds; round++)
+    violations.push(...(await world.round(round)).map(problem => `round ${round}: ${problem}`))
+  const { lost, broughtBack } = await world.bringBack()
+  const losses = lost.map(({ path, content }) => `lost: ${path} with ${content.trim()}`)
+  return { violations: [...violations, ...losses], broughtBack }
 }
 
-type Acode = (...args: readonly string[]) => ReturnType<typeof acodeIn>
+type UndoKind = "plain" | "commands" | "everything" | "none"
 
-async function doubtful(acode: Acode): Promise<readonly string[]> {
-  const { stdout, exitCode } = await acode("session", "undo", "--preview", "--json").ended
-  if (exitCode !== 0) return []
-  const { foreign } = JSON.parse(stdout) as { readonly foreign: readonly string[] }
-  return foreign.flatMap(path => ["--also", path])
-}
-
-function acodeIn({ root, environment }: TempWorkspace, random: Random, ...args: readonly string[]) {
-  const running = startAcode(args, { cwd: root, env: environment })
-  return {
-    ended: running.ended,
-    killedSometimes: async () => {
-      if (random.whole(3) === 0) {
-        await Promise.race([running.ended, Bun.sleep(random.whole(1_200))])
-        running.kill("SIGKILL")
-      }
-      await running.ended
-    },
-  }
-}
-
-/** A person at an editor: what they wrote last to each path is remembered. */
-class Editor {
-  readonly wrote = new Map<string, string>()
-  private count = 0
-  private isBusy = false
+class EditedWorkspace {
+  private readonly editor: Editor
+  private readonly marker = `edited-${crypto.randomUUID()}`
+  private readonly problems: string[] = []
 
   constructor(
-    private readonly root: string,
+    private readonly workspace: TempWorkspace,
     private readonly random: Random,
-  ) {}
+  ) {
+    this.editor = new Editor(workspace.root, random)
+    for (const branch of ["one", "two"]) this.editor.git("branch", branch)
+  }
 
-  /** Edits some of these paths and new ones until the work is done. */
-  async while(paths: readonly string[], work: () => Promise<void>): Promise<void> {
-    this.isBusy = true
-    const editing = this.edit(paths)
-    try {
-      await work()
-    } finally {
-      this.isBusy = false
-      await editing
+  /** The first two take and leave what a person saved while a command ran, whatever the seed. */
+  async round(index: number): Promise<readonly string[]> {
+    const { random, editor } = this
+    const isFree = index > 1
+    const usesGit = isFree && random.whole(3) === 0
+    const until = isFree && random.whole(2) === 0 ? null : lastOfCommand
+    rmSync(join(this.workspace.root, lastOfCommand), { force: true })
+    await editor.while({ paths: own, usesGit, until }, () => this.session(index, isFree))
+    const kinds: readonly UndoKind[] = ["commands", "plain", "commands", "everything", "none"]
+    const kind = isFree ? random.oneOf(kinds) : (kinds[index] ?? "plain")
+    const before = editor.inPlace()
+    const undo = () => this.undo(kind, isFree)
+    if (isFree && random.whole(2) === 0) await editor.while({ paths: [...own, ...shared], usesGit }, undo)
+    else await undo()
+    const isAsked = kind === "commands" || kind === "everything"
+    const taken = isAsked ? [] : before.filter(written => !editor.isLeft(written))
+    return [
+      ...this.problems.splice(0),
+      ...taken.map(({ path, content }) => `not asked about (${kind}): ${path} with ${content.trim()}`),
+    ]
+  }
+
+  /** The processes of a command that was killed may live for a moment. */
+  private async session(index: number, mayDie: boolean): Promise<void> {
+    const lane = index % 2 === 0 ? this.plan(index) : this.task(index)
+    if (lane.before !== null) await this.toItsEnd(lane.before, false)
+    const isKilled = await this.toItsEnd(lane.start, mayDie)
+    await untilNoProcessWith(this.marker, 60_000)
+    if (!isKilled || lane.resume === null || this.random.whole(4) === 0) return
+    await this.toItsEnd(lane.resume, true)
+    await untilNoProcessWith(this.marker, 60_000)
+    await this.toItsEnd(lane.resume, false)
+  }
+
+  private plan(index: number) {
+    const file = this.outside("plan.json")
+    writeFileSync(
+      file,
+      planText(
+        [
+          ["file_write", { path: "t0.txt", contents: `tool ${index}\n` }],
+          ["run_command", { argv: this.command() }],
+        ],
+        `edited-${index}`,
+      ),
+    )
+    return { before: ["plan", "approve", file], start: ["plan", "run", file], resume: null }
+  }
+
+  private task(index: number) {
+    const file = this.outside("script.json")
+    const argv = this.command()
+    const steps = [open("s1"), open("s2", "RUN_COMMAND", { depends_on: ["s1"] })]
+    const acceptance = [contains("t0.txt", "tool")]
+    const replies = [
+      reply.plan({ write: ["*.txt", "d/*"], commands: [argv], steps, acceptance }),
+      reply.write("t0.txt", `tool ${index}\n`),
+      reply.finish(),
+      reply.calls(["run_command", { argv }]),
+      reply.finish(),
+      reply.review("approve"),
+    ]
+    writeFileSync(file, JSON.stringify({ replies }))
+    const flags = ["--yes=plan", "--script", file]
+    return { before: null, start: ["run", "what is asked", ...flags], resume: ["resume", ...flags] }
+  }
+
+  /** Writes slowly, so that the person gets in between. */
+  private command(): readonly string[] {
+    const script =
+      `: ${this.marker}; for i in 1 2 3; do echo $$ $i > c0.txt; echo $$ $i > d/c2.txt; sleep 0.1; ` +
+      "echo $i > made$i.txt; done; rm -f c1.txt; sleep 0.2"
+    return ["sh", "-c", script]
+  }
+
+  private async undo(kind: UndoKind, mayDie: boolean): Promise<void> {
+    if (kind === "none") return void (await this.toItsEnd(["session", "list"], mayDie))
+    const flags = kind === "plain" ? [] : ["--commands"]
+    const also = kind === "everything" ? await this.doubtful() : []
+    const isKilled = await this.toItsEnd(["session", "undo", ...flags, ...also], mayDie)
+    if (isKilled) await this.toItsEnd(["session", "undo", ...flags], false)
+  }
+
+  private async doubtful(): Promise<readonly string[]> {
+    const { stdout, exitCode } = await this.acode("session", "undo", "--preview", "--json").ended
+    if (exitCode !== 0) return []
+    const { foreign } = JSON.parse(stdout) as { readonly foreign: readonly string[] }
+    return foreign.flatMap(path => ["--also", path])
+  }
+
+  /** Sometimes with `kill -9` at any moment; whether that happened. */
+  private async toItsEnd(args: readonly string[], mayDie: boolean): Promise<boolean> {
+    const running = this.acode(...args)
+    if (mayDie && this.random.whole(3) === 0) {
+      await Promise.race([running.ended, Bun.sleep(this.random.whole(1_500))])
+      running.kill("SIGKILL")
     }
+    const run = await running.ended
+    // A file that somebody saves at the same moment is no reason for a command not to run.
+    const isWrong = [65, 70].includes(run.exitCode ?? 0) || /ACODE-FS-007/.test(run.stdout + run.stderr)
+    if (isWrong) this.problems.push(`${args.join(" ")}: ${told(run)}`)
+    return run.signal !== null
   }
 
-  private async edit(paths: readonly string[]): Promise<void> {
-    while (this.isBusy) {
-      this.step(this.random.oneOf([...paths, `n${this.random.whole(4)}.txt`]))
-      await Bun.sleep(this.random.whole(25))
+  private acode(...args: readonly string[]) {
+    const { root, environment } = this.workspace
+    return startAcode(args, { cwd: root, env: environment, timeoutMs: 120_000 })
+  }
+
+  private outside(name: string): string {
+    return join(this.workspace.outside, name)
+  }
+
+  /** Everything that is not where the person wrote it is restored from a checkpoint that says it has it. */
+  async bringBack(): Promise<{ readonly lost: readonly Written[]; readonly broughtBack: number }> {
+    const { editor } = this
+    let missing = editor.journal().filter(each => !editor.isInPlace(each) && !editor.isInGit(each.content))
+    const back = new Set<Written>()
+    // What was displaced while it was being written is found by the next restore.
+    for (let attempt = 0; attempt < 3 && missing.length > 0; attempt++) {
+      for (const [id, group] of Map.groupBy(missing, each => this.copyOf(each, attempt)?.id ?? null)) {
+        const paths = new Set(group.map(each => this.copyOf(each, attempt)?.path ?? each.path))
+        if (id !== null) await this.acode("checkpoint", "restore", id, ...paths).ended
+        for (const each of group) {
+          const path = this.copyOf(each, attempt)?.path ?? each.path
+          if (editor.isInPlace({ ...each, path })) back.add(each)
+        }
+      }
+      missing = missing.filter(each => !back.has(each))
     }
+    return { lost: missing, broughtBack: back.size }
   }
 
-  private step(path: string): void {
-    const kind = this.random.whole(20)
-    if (kind < 8) this.save(path, at => writeFileSync(at, this.text(path)))
-    else if (kind < 14) this.save(path, at => this.saveByRename(at, path))
-    else if (kind < 16) this.remove(path)
-    else if (kind < 18) this.move(path)
-    else if (kind === 18) this.git("commit", "-qam", "mine")
-    else this.git("switch", "-qC", this.random.oneOf(["one", "two"]))
-  }
-
-  private text(path: string): string {
-    const text = `hers ${++this.count} ${path}\n`
-    this.wrote.set(path, text)
-    return text
-  }
-
-  private save(path: string, write: (at: string) => void): void {
-    const at = join(this.root, path)
-    mkdirSync(dirname(at), { recursive: true })
-    if (!lstatSync(at, { throwIfNoEntry: false })?.isDirectory()) write(at)
-  }
-
-  private saveByRename(at: string, path: string): void {
-    writeFileSync(`${at}.swp`, this.text(path))
-    renameSync(`${at}.swp`, at)
-  }
-
-  private remove(path: string): void {
-    this.wrote.delete(path)
-    rmSync(join(this.root, path), { force: true })
-  }
-
-  /** What is moved has its old content under another name, and whatever had that name is gone by her own hand. */
-  private move(path: string): void {
-    const [from, to] = [join(this.root, path), `m${this.random.whole(3)}.txt`]
-    if (!existsSync(from)) return
-    this.wrote.delete(path)
-    renameSync(from, join(this.root, to))
-    this.wrote.set(to, readFileSync(join(this.root, to), "utf8"))
-  }
-
-  private git(...args: readonly string[]): void {
-    const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.invalid"]
-    Bun.spawnSync(["git", ...identity, ...args], { cwd: this.root, stderr: "ignore", stdout: "ignore" })
+  /** The newest of the same name; one that has files displaced may hold more than it says. */
+  private copyOf(
+    { path, content }: Written,
+    skipped: number,
+  ): { readonly id: string; readonly path: string } | null {
+    const kept = join(this.workspace.root, ".agent/checkpoints")
+    const sha256 = createHash("sha256").update(content).digest("hex")
+    const copies = readdirSync(join(kept, "manifests"))
+      .flatMap(name => /^(.*)\.json$/.exec(name)?.[1] ?? [])
+      .toSorted()
+      .toReversed()
+      .flatMap(id => {
+        const { entries, absent } = JSON.parse(readFileSync(join(kept, "manifests", `${id}.json`), "utf8"))
+        const rows = entries.filter((row: readonly unknown[]) => row.includes(sha256))
+        const isDisplaced = absent.includes(path) && existsSync(join(kept, "displaced", id))
+        const paths: readonly string[] = rows.map((row: readonly unknown[]) => String(row[1]))
+        return [...paths, ...(isDisplaced ? [path] : [])].map(each => ({ id, path: each }))
+      })
+    const named = copies.filter(copy => copy.path === path)
+    const all = [...named, ...copies.filter(copy => copy.path !== path)]
+    return all[skipped] ?? all[0] ?? null
   }
 }
 
-async function isKept(
-  workspace: TempWorkspace,
-  acode: Acode,
-  path: string,
-  content: string,
-): Promise<boolean> {
-  const at = join(workspace.root, path)
-  const isThere = () => existsSync(at) && readFileSync(at, "utf8") === content
-  if (isThere() || isInGit(workspace.root, content)) return true
-  for (const id of checkpointsWith(workspace.root, path, content)) {
-    const before = existsSync(at) ? readFileSync(at) : null
-    await acode("checkpoint", "restore", id, path).ended
-    const isBack = isThere()
-    if (before === null) rmSync(at, { force: true })
-    else writeFileSync(at, before)
-    if (isBack) return true
-  }
-  return false
-}
-
-function isInGit(root: string, content: string): boolean {
-  const hash = createHash("sha1")
-    .update(`blob ${Buffer.byteLength(content)}\0${content}`)
-    .digest("hex")
-  return Bun.spawnSync(["git", "cat-file", "-e", hash], { cwd: root, stderr: "ignore" }).exitCode === 0
-}
-
-/** The newest first; those with something displaced may hold more than they say. */
-function checkpointsWith(root: string, path: string, content: string): readonly string[] {
-  const directory = join(root, ".agent/checkpoints/manifests")
-  const sha256 = createHash("sha256").update(content).digest("hex")
-  const isDisplaced = (id: string) => existsSync(join(root, ".agent/checkpoints/displaced", id))
-  return readdirSync(directory)
-    .map(name => name.replace(".json", ""))
-    .filter(id => id.startsWith("chk_") || id.startsWith("cal_"))
-    .filter(id => {
-      const text = readFileSync(join(directory, `${id}.json`), "utf8")
-      return text.includes(sha256) || (text.includes(`"${path}"`) && isDisplaced(id))
-    })
-    .toSorted()
-    .toReversed()
+function told({ exitCode, stdout, stderr }: AcodeRun): string {
+  return `exits ${exitCode}: ${stdout}${stderr}`
 }
