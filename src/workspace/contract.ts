@@ -216,7 +216,7 @@ export interface Tree {
   readonly digest: string
   /** In a fixed order: the files of a directory by name, then its directories. */
   readonly entries: readonly TreeEntry[]
-  /** The directories that were walked, parents first. They are not part of the digest. */
+  /** The directories that were walked, parents first, `.` for the root. They are not part of the digest. */
   readonly directories: readonly TreeDirectory[]
   /** Directories and files that could not be inspected, and why: what is there is not known. */
   readonly closed: readonly ClosedPath[]

@@ -24,7 +24,9 @@ test("undoing gives directories back, empty ones and their modes included, once 
       .sort()
   const before = list()
   await room.run([
-    sh("rmdir empty; chmod 700 d; mkdir -p new/deep; rm -r gone; ln -s d gone; rm f; mkdir f; echo x > f/x"),
+    sh(
+      "chmod 711 .; rmdir empty; chmod 700 d; mkdir -p new/deep; rm -r gone; ln -s d gone; rm f; mkdir f; echo x > f/x",
+    ),
   ])
   const { checkpoints, store, log, workspace } = room
   const { sessionId } = log
@@ -40,6 +42,6 @@ test("undoing gives directories back, empty ones and their modes included, once 
   const { blocked, foreign, restored, removed } = await undone(contentsIn(plan))
   expect({ blocked, foreign }).toEqual({ blocked: [], foreign: [] })
   expect(list()).toEqual(before)
-  expect(restored).toEqual(["d/", "empty/", "f", "gone/", "gone/x"])
+  expect(restored).toEqual(["./", "d/", "empty/", "f", "gone/", "gone/x"])
   expect(removed).toEqual(["f/", "f/x", "gone", "new/", "new/deep/"])
 })

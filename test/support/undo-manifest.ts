@@ -247,6 +247,7 @@ function mutation(random: Random, modes: readonly number[]): string {
     case 5:
       return `chmod ${random.oneOf(fileModes).toString(8)} ${path}`
     case 6:
+      if (random.whole(5) === 0) return `chmod ${random.oneOf(["700", "711", "1777"])} .`
       return `[ ! -d ${path} ] || chmod ${random.oneOf(modes).toString(8)} ${path}`
     case 7:
       return `mv -f ${path} ${other}`

@@ -121,7 +121,7 @@ function parentsOf(path: string): string[] {
 }
 
 export function pathDepth({ path }: DirectoryChange): number {
-  return path.split("/").length
+  return path === "." ? 0 : path.split("/").length
 }
 
 /** Lets its owner into a directory whose mode is about to change, so that its files can be restored. */

@@ -235,7 +235,9 @@ export function directoriesSince(
 ): ReadonlyMap<string, number | null> {
   const [old, now] = [before, after].map(all => new Map(all.map(({ path, mode }) => [path, mode])))
   const paths = new Set([...before, ...after].map(({ path }) => path))
-  const differing = [...paths].filter(path => old?.get(path) !== now?.get(path))
+  // The root neither comes nor goes; earlier checkpoints do not know its mode.
+  const isKnown = (path: string) => path !== "." || (old?.has(path) === true && now?.has(path) === true)
+  const differing = [...paths].filter(path => old?.get(path) !== now?.get(path) && isKnown(path))
   return new Map(differing.map(path => [path, now?.get(path) ?? null]))
 }
 

@@ -83,11 +83,11 @@ export class TreeReader {
       const question = { root: this.root.path, prefix, git, above, trackedOnly, isProtected }
       const seen = listings.list({ ...question, nowMs: this.clock.now() })
       if (seen === null) continue
-      const path = prefix.slice(0, -1)
-      if (seen.mode !== null && path !== "") found.directories.push({ path, mode: seen.mode })
+      const path = prefix === "" ? "." : prefix.slice(0, -1)
+      if (seen.mode !== null) found.directories.push({ path, mode: seen.mode })
       if (seen.listing === null) {
         const { why, identity } = seen
-        found.closed.push({ path: path === "" ? "." : path, why, identity })
+        found.closed.push({ path, why, identity })
         continue
       }
       const { listing } = seen

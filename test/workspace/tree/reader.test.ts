@@ -54,7 +54,7 @@ describe("the tree of a workspace without git", () => {
       { path: "a/z", kind: "file", mode: 0o644, sizeBytes: 1, sha256: sha256Hex("z") },
       { path: "a/b/c", kind: "file", mode: 0o644, sizeBytes: 1, sha256: sha256Hex("c") },
     ])
-    expect(tree.directories.map(({ path }) => path)).toEqual(["a", "a/b", "empty"])
+    expect(tree.directories.map(({ path }) => path)).toEqual([".", "a", "a/b", "empty"])
     expect(digestOf(tree.entries)).toBe(tree.digest)
   })
 
