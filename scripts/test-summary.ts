@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs"
 
-/** Reads the report of `bun test`, tells what was skipped and why, and closes with `N passed, N failed`. */
-const [reportPath = "", runnerStatus = "1"] = process.argv.slice(2)
+/**
+ * Reads the report of `bun test`, tells what was skipped and why, and closes with `N passed, N failed`. The third
+ * argument is 1 when something that is declared was not seen, which counts as one more failure.
+ */
+const [reportPath = "", runnerStatus = "1", unseen = "0"] = process.argv.slice(2)
 const report = readFileSync(reportPath, "utf8")
 
 /** How many of each reason are named. With a name filter everything that does not match counts as skipped. */
@@ -12,7 +15,7 @@ const failedTests = countOf("failures")
 const passed = countOf("tests") - failedTests - skippedCount
 // A file that cannot be loaded, or a runner that died, fails without any test of its own in the report.
 const failedRun = (runnerStatus !== "0" && failedTests === 0) || passed + failedTests === 0 ? 1 : 0
-const failed = failedTests + failedRun
+const failed = failedTests + failedRun + Number(unseen)
 
 for (const [reason, names] of skippedTests()) {
   for (const name of names.slice(0, namedMax)) print(`skipped: ${name}`)

@@ -19,7 +19,10 @@ export function approvalsSection() {
         "terminal_commands",
         "Commands that are not known to be ordinary. `auto` runs unknown programs, in a sandbox only.",
       ),
-      external_requests: policy("external_requests", "Talking to other machines."),
+      external_requests: policy(
+        "external_requests",
+        "Talking to other machines. `deny` holds for every command that does; `auto` opens the network to none.",
+      ),
       non_interactive: z
         .enum(["deny", "rest"])
         .default(defaults.non_interactive)

@@ -40,7 +40,8 @@ export function decideCommand(
   const context: Context = { effect, grant, rules, options, scene, isExact }
   const parts = layers.flatMap(layer => decideLayer(layer, context))
   if ("script" in effect.run) parts.push(ordinary("commands.shell"))
-  if (effect.network === "host" && !isExact) parts.push(networkPart("all of the network"))
+  if (effect.network === "host" && !(isExact && !isNetworkRefused(options)))
+    parts.push(networkPart("all of the network", options))
   return parts.map(each => withoutSandbox(each, effect, isExact))
 }
 
@@ -60,15 +61,16 @@ function isSameRun(granted: Effect, effect: ExecuteEffect): boolean {
   return spelled(granted) === spelled(effect)
 }
 
-function networkPart(reason: string): Part {
-  return part({
-    decision: "ask",
-    level: 3,
-    category: "EXTERNAL_REQUEST",
-    rule: "commands.network",
-    reason,
-    isCommand: true,
-  })
+/** What is configured can refuse the network to every command, and open it to none without being asked. */
+function networkPart(reason: string, options: PolicyOptions): Part {
+  const about = { level: 3, category: "EXTERNAL_REQUEST", reason, isCommand: true } as const
+  return isNetworkRefused(options)
+    ? partOf(options.defaults.EXTERNAL_REQUEST, { ...about, rule: "default.EXTERNAL_REQUEST" })
+    : part({ ...about, decision: "ask", rule: "commands.network" })
+}
+
+function isNetworkRefused({ defaults }: PolicyOptions): boolean {
+  return defaults.EXTERNAL_REQUEST === "deny" || defaults.EXTERNAL_REQUEST === "skip"
 }
 
 /** What is allowed because it is confined is asked where nothing confines it. A step granted as written stands. */
@@ -97,6 +99,9 @@ function decideLayer(layer: Layer, context: Context): Part[] {
   const text = layerText(layer, context.effect)
   const refusal = context.rules.rules.find(rule => isRefusal(rule) && matchesLayer(rule, layer, text) > 0)
   if (refusal !== undefined) return [rulePart(refusal), ...touched]
+  const network = layer.findings.find(finding => finding.network)
+  if (network !== undefined && isNetworkRefused(context.options))
+    return [networkPart(network.reason, context.options), ...touched]
   if (layer.argv.length === 0 && layer.findings.length === 0) return touched
   return [decideFindings(layer, granted, text, context), ...touched]
 }
@@ -158,10 +163,10 @@ function ordinary(rule: string): Part {
   })
 }
 
-function findingPart(finding: Finding, { defaults }: PolicyOptions): Part {
+function findingPart(finding: Finding, options: PolicyOptions): Part {
   const { rule, reason } = finding
-  if (finding.network) return networkPart(reason)
-  const fallback = defaults.TERMINAL_COMMAND
+  if (finding.network) return networkPart(reason, options)
+  const fallback = options.defaults.TERMINAL_COMMAND
   const isUnknown = rule === "commands.unknown-program"
   const policy = fallback === "auto" && !isUnknown ? "prompt" : fallback
   return partOf(policy, { ...terminal, level: 3, rule, reason, confined: policy === "auto" })

@@ -76,6 +76,25 @@ describe("the end of a session", () => {
     expect(kept()).not.toContain(first ?? "")
   })
 
+  test("counts the days that are configured", async () => {
+    const directory = join(room.workspace.configHome, "acode")
+    mkdirSync(directory, { recursive: true })
+    const sections = { checkpoints: { undo_days: 20 }, storage: { quarantine_days: 3 } }
+    writeFileSync(join(directory, "config.yml"), JSON.stringify({ schema_version: "1", ...sections }))
+    mkdirSync(agent("quarantine/exe_1"), { recursive: true })
+    await runPlan()
+    const [first = ""] = kept()
+    age(4)
+    await runPlan()
+    expect([kept().includes(first), existsSync(agent("quarantine/exe_1"))]).toEqual([true, false])
+    age(15)
+    await runPlan()
+    expect(kept()).toContain(first)
+    age(2)
+    await runPlan()
+    expect(kept()).not.toContain(first)
+  })
+
   test("removes it too when a model drove the session", async () => {
     await runPlan()
     const [first] = kept()

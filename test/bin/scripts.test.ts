@@ -11,6 +11,7 @@ function checkoutWithTests(files: Readonly<Record<string, string>>): FakeCheckou
   const checkout = fakeCheckout(testScripts)
   // Stands in for the build, which is not what is tested here.
   checkout.write("scripts/build", '#!/bin/sh\necho built >"$1"\n', 0o755)
+  for (const empty of ["scripts/declared-seen.ts", "test/support/seen-failures.ts"]) checkout.write(empty, "")
   const header = 'import { expect, test } from "bun:test"\n'
   for (const [name, text] of Object.entries(files)) checkout.write(`test/${name}.test.ts`, header + text)
   return checkout
@@ -47,6 +48,17 @@ describe("scripts/test closes with one line", () => {
       const run = checkout.run(["bash", "scripts/test", ...args])
       expect([lastLine(run.stdout), run.exitCode]).toEqual([closing, 1])
     }
+  })
+
+  test("which counts what is declared and was seen by no test, after a whole run alone", () => {
+    using checkout = checkoutWithTests({ good: 'test("a", () => expect(1).toBe(1))\n' })
+    checkout.write("scripts/declared-seen.ts", 'console.log("unseen: x")\nprocess.exitCode = 1\n')
+    const all = checkout.run(["bash", "scripts/test"])
+    expect([all.stdout.includes("unseen: x\n"), lastLine(all.stdout), all.exitCode]).toEqual([
+      ...[true, "1 passed, 1 failed", 1],
+    ])
+    const some = checkout.run(["bash", "scripts/test", "good"])
+    expect([some.stdout.includes("unseen"), lastLine(some.stdout)]).toEqual([false, "1 passed, 0 failed"])
   })
 
   test("and says what was skipped and why", () => {

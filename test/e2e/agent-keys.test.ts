@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type AgentWorkspace, agentWorkspace, type ReplyText } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
+import { planAndCommands } from "../support/requirement.ts"
 import { contains, greeting, reply } from "../support/script-replies.ts"
 
 let room: AgentWorkspace
@@ -67,6 +68,28 @@ describe("what bounds a session is configured", () => {
   })
 })
 
+test.each(["test", "build", "lint"])("commands.%s decides whether the work is right", async name => {
+  const diagnostics = { id: "a1", kind: "diagnostics", path: ".", max_errors: 0 }
+  for (const [program, exitCode] of [
+    ["true", 0],
+    ["false", 40],
+  ] as const) {
+    configure({ commands: { [name]: [program] } })
+    const acceptance = name === "test" ? [] : [diagnostics]
+    room.script(reply.plan({ write: ["a.txt"], acceptance }), ...attempt(program), reply.review("approve"))
+    const run = await room.run(`--yes=${planAndCommands}`, "--max-cycles", "0")
+    expect([program, run.exitCode]).toEqual([program, exitCode])
+  }
+  expect(await check(room.workspace)).toEqual([])
+})
+
+test("mode.default is the mode of a session that names none", async () => {
+  configure({ mode: { default: "airgapped" } })
+  room.script(...greeting())
+  const run = await room.run("--plan-only")
+  expect([run.exitCode, run.data("session.started")]).toMatchObject([0, [{ agent: { mode: "airgapped" } }]])
+})
+
 /** Every flag that is recorded with a session, and what is recorded. */
 function flagsOf(seconds: number, file: string) {
   const ms = (more: number) => (seconds + more) * 1000
@@ -76,7 +99,7 @@ function flagsOf(seconds: number, file: string) {
     ...["--executor-step-timeout", `${seconds + 4}`, "--max-cycles", "1", "--max-turns", `${seconds}`],
     ...["--max-context-tokens", `${seconds}000`, "--max-tokens", `${seconds}0000`, "--context-files", file],
     ...["--plan-only", "--approve-plan", "--skip-verify", "--require-review-approval", "--wait", "--follow"],
-    ...["--show-model-progress", "--mode", "airgapped", "--yes=plan,skip_verify"],
+    ...["--show-model-progress", "--mode", "airgapped", "--model", `m${seconds}`, "--yes=plan,skip_verify"],
   ]
   const recorded = {
     limits: {
@@ -85,7 +108,12 @@ function flagsOf(seconds: number, file: string) {
       ...{ contextTokensMax: seconds * 1000, tokensMax: seconds * 10_000 },
     },
     ...{ planOnly: true, approvePlan: true, skipVerify: true, requireReviewApproval: true },
-    ...{ mode: "airgapped", yes: "plan,skip_verify", contextFiles: expect.arrayContaining([file]) },
+    ...{
+      model: `m${seconds}`,
+      mode: "airgapped",
+      yes: "plan,skip_verify",
+      contextFiles: expect.arrayContaining([file]),
+    },
   }
   return { flags, recorded }
 }

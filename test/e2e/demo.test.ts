@@ -98,9 +98,10 @@ describe("acode demo", () => {
     expect(run.stdout).not.toContain("run with: node")
   })
 
-  test("exits with another code than 0 when its directory cannot be made", async () => {
+  test("says what to do when its directory cannot be made, exit 1", async () => {
     rmSync(temp, { recursive: true })
-    expect((await demo()).exitCode).not.toBe(0)
+    const { exitCode, stderr } = await demo()
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("error ACODE-FS-010: no directory")])
   })
 
   test("works where no sandbox is installed, says so and how to get one", async () => {

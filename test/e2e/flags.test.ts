@@ -82,6 +82,19 @@ test.each([
   expect([run.exitCode, JSON.parse(run.stdout).result]).toMatchObject([0, { stdout, stderr }])
 })
 
+test("--verbose says how a command ended, and config show --key shows one section", async () => {
+  using workspace = tempWorkspace()
+  const acode = (...args: readonly string[]) =>
+    runAcode(args, { cwd: workspace.root, env: workspace.environment })
+  const plain = await acode("exec", "--", "echo", "hi")
+  const verbose = await acode("--verbose", "exec", "--", "echo", "hi")
+  expect([plain.stdout, verbose.stdout]).toEqual(["hi\n", "hi\n"])
+  expect(plain.stderr).not.toContain("exited exit=0")
+  expect(verbose.stderr).toMatch(/^acode: exe_\S+ exited exit=0 in /m)
+  const section = JSON.parse((await acode("config", "show", "--key", "execution.audit", "--json")).stdout)
+  expect(Object.keys(section)).toEqual(["enabled", "retention_days", "include_output", "max_output_bytes"])
+})
+
 describe("executions are found by what they belong to", () => {
   test("runs list --task-id and --run-id, and runs prune --run-id", async () => {
     using room = agentWorkspace()

@@ -78,8 +78,11 @@ describe("how long a model is waited for is configured", () => {
     ["first_token_timeout_seconds", hangs, {}],
     ["timeout_seconds", hangs, { streaming: false }],
     ["timeout_seconds", beginsOnly, {}],
+    // Where nothing but words is asked for: whoever writes a call may be silent as long as before the first word.
+    ["token_timeout_seconds", beginsOnly, {}],
   ] as const)("%s", async (key, fault, more) => {
-    await using server = await startModelServer({ protocol: "openai", answer: alwaysFirst(fault) })
+    const can = key === "token_timeout_seconds" ? { native: false, schemas: false } : {}
+    await using server = await startModelServer({ protocol: "openai", answer: alwaysFirst(fault), ...can })
     const model = { provider: "openai", retry_count: 0, [key]: 0.5, ...more }
     using room = httpWorkspace({ endpoint: server.endpoint, model })
     const run = await room.ask("--yes=plan")

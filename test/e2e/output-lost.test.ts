@@ -12,12 +12,10 @@ beforeAll(() => {
 afterAll(() => workspace[Symbol.dispose]())
 
 /** Runs it with its standard output on a disk that is full. */
-function onFullDisk(args: readonly string[], place: TempWorkspace = workspace) {
-  const run = Bun.spawnSync(["sh", "-c", '"$0" "$@" > /dev/full', acodeProgram(), ...args], {
-    cwd: place.root,
-    env: { ...place.environment },
-  })
-  const lines = run.stderr.toString().trimEnd().split("\n")
+async function onFullDisk(args: readonly string[], place: TempWorkspace = workspace) {
+  const through = ["sh", "-c", '"$0" "$@" > /dev/full']
+  const run = await runAcode(args, { cwd: place.root, env: place.environment, through })
+  const lines = run.stderr.trimEnd().split("\n")
   // An error is a line, where it is and what to do; anything else would be a stack trace.
   return { exitCode: run.exitCode, told: lines.filter(line => !/^ {2}(at|→) |^no sandbox: /.test(line)) }
 }
@@ -30,7 +28,7 @@ describe("a command whose output cannot be passed on", () => {
     ["seq", "1000000"],
   ])
     test(`${line.join(" ")} is recorded, and acode says that its output is lost`, async () => {
-      expect(onFullDisk(["exec", "--", ...line])).toEqual({ exitCode: 125, told: lost })
+      expect(await onFullDisk(["exec", "--", ...line])).toEqual({ exitCode: 125, told: lost })
       const { stdout } = await runAcode(["runs", "list", "--json"], {
         cwd: workspace.root,
         env: workspace.environment,
@@ -49,12 +47,12 @@ describe("an answer that cannot be written is one error and no mistake of acode"
     [["--version"], 1],
     [["--help"], 1],
   ] as const)
-    test(line.join(" "), () => {
-      expect(onFullDisk(line)).toEqual({ exitCode, told: lost })
+    test(line.join(" "), async () => {
+      expect(await onFullDisk(line)).toEqual({ exitCode, told: lost })
     })
 
-  test("a failure that has nowhere to go as JSON is still told to a person, with its own code", () => {
-    expect(onFullDisk(["runs", "show", "nothing", "--json"])).toEqual({
+  test("a failure that has nowhere to go as JSON is still told to a person, with its own code", async () => {
+    expect(await onFullDisk(["runs", "show", "nothing", "--json"])).toEqual({
       exitCode: 2,
       told: [expect.stringContaining("error ACODE-CLI-004: ")],
     })
@@ -75,7 +73,7 @@ describe("a session whose events cannot be written comes to rest in the log", ()
       using room = agentWorkspace()
       room.script(...greeting())
       const line = ["run", "add a greeting", "--yes=plan", ...flags, "--script", room.scriptFile]
-      expect(onFullDisk(line, room.workspace)).toEqual({ exitCode: 1, told: lost })
+      expect(await onFullDisk(line, room.workspace)).toEqual({ exitCode: 1, told: lost })
       const { stdout } = await room.acode("session", "logs", "--json")
       expect(stdout.trimEnd().split("\n").at(-1)).toContain('"type":"session.rested"')
     })

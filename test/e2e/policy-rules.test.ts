@@ -30,6 +30,20 @@ async function decision(...args: readonly string[]): Promise<string> {
   return `${decided} ${rule}`
 }
 
+test.each([
+  ["file_read", "deny", ["--path", "src/a.ts", "--op", "read"]],
+  ["file_write", "auto", ["--path", "src/a.ts", "--op", "write"]],
+  ["file_delete", "deny", ["--path", "src/a.ts", "--op", "delete"]],
+  ["directory_create", "deny", ["--", "mkdir", "d"]],
+  ["terminal_commands", "deny", ["--", "unheard-of-program"]],
+  ["external_requests", "deny", ["--", "curl", "https://example.com"]],
+] as const)("approvals.%s: %s decides", async (category, policy, question) => {
+  const before = await decision(...question)
+  userFile(JSON.stringify({ schema_version: "1", approvals: { [category]: policy } }))
+  const after = await decision(...question)
+  expect([after.split(" ")[0], after === before]).toEqual([policy === "deny" ? "deny" : "allow", false])
+})
+
 const rules = `schema_version: "1"
 rules:
   - name: sources are free

@@ -42,6 +42,25 @@ describe("acode runs prune", () => {
     expect(await check(workspace)).toEqual([])
   })
 
+  test("without an age removes what is older than execution.audit.retention_days", async () => {
+    executions(40, 3)
+    executions(0, 2)
+    expect((await acode("runs", "prune")).stdout).toStartWith("0 executions removed")
+    mkdirSync(join(workspace.configHome, "acode"), { recursive: true })
+    const execution = { audit: { retention_days: 30 } }
+    const text = JSON.stringify({ schema_version: "1", execution })
+    writeFileSync(join(workspace.configHome, "acode/config.yml"), text)
+    expect((await acode("runs", "prune")).stdout).toStartWith("3 executions removed")
+    expect(await check(workspace)).toEqual([])
+  })
+
+  test("session prune counts from the clock only where it is said to be right", async () => {
+    const old = agedSession(3650, "finished")
+    const line = ["session", "prune", "--older-than", "30d"]
+    expect([(await acode(...line)).exitCode, await sessions()]).toEqual([0, [old]])
+    expect([(await acode(...line, "--trust-clock")).exitCode, await sessions()]).toEqual([0, []])
+  })
+
   test("removes nothing because the last records are years old, until the clock is said to be right", async () => {
     executions(3650, 3)
     const first = await acode("runs", "prune", "--older-than", "30d")

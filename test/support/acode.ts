@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import { tryAdvice } from "./advice-run.ts"
+import { noteRun } from "./seen.ts"
 
 export const repositoryRoot = join(import.meta.dirname, "..", "..")
 
@@ -60,6 +61,7 @@ export function startAcode(args: readonly string[], options: AcodeOptions): Runn
     if (timedOut)
       throw new Error(`acode ${args.join(" ")} still ran after ${timeoutMs} ms\n${stdout}\n${stderr}`)
     const run = { exitCode: child.exitCode, signal: signalName(child.signalCode), stdout, stderr }
+    noteRun({ ...options, args, exitCode: run.exitCode, output: `${stdout}\n${stderr}` })
     await tryAdvice(run, args, options)
     return run
   }

@@ -9,6 +9,7 @@ import { secretViolations } from "./checker-secrets.ts"
 import { approvalViolations, sessionViolations } from "./checker-sessions.ts"
 import { tableViolations } from "./checker-tables.ts"
 import { taggedProcesses } from "./processes.ts"
+import { noteSeen } from "./seen.ts"
 import type { TempWorkspace } from "./temp-workspace.ts"
 
 export interface CheckOptions {
@@ -32,6 +33,7 @@ export async function check(workspace: TempWorkspace, options: CheckOptions = {}
   using database = new Database(path)
   database.run("PRAGMA busy_timeout = 10000")
   const log = readLog(database)
+  for (const { type } of log) noteSeen("event", type)
   return [
     ...violations,
     ...integrityViolations(database),

@@ -16,3 +16,22 @@ export const unreadSettings: Readonly<Record<string, string>> = {
   "toProjectCommands.format": "run by the verb `cmd` of a later version",
   "toProjectCommands.start": "run by the verb `cmd` of a later version",
 }
+
+const oneAtATime = "a process of this version runs one command at a time; test/exec tries the queue itself"
+const laterVerb = "run by the verb `cmd` of a later version"
+
+/** What happens in no test, as `scripts/declared-seen.ts` names it. */
+export const unseenExceptions: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(unmadeCodes).map(([code, why]) => [`error: ${code}`, why])),
+  "error: ACODE-EXE-008": oneAtATime,
+  "key: execution.max_queued": oneAtATime,
+  "error: ACODE-APPR-004":
+    "an approval would have to expire between its answer and its use; test/gate tries it",
+  "key: commands.setup": laterVerb,
+  "key: commands.format": laterVerb,
+  "key: commands.start": laterVerb,
+  "key: model.connect_timeout_seconds": "counts for servers of other machines alone; test/provider tries it",
+}
+
+/** What only a mistake of acode shows: no test can ask for it, and none has to fail when one was made on purpose. */
+export const unjudged: ReadonlySet<string> = new Set(["error: ACODE-INT-001", "exit: 70"])

@@ -1,7 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { acodeProgram } from "./acode.ts"
 import { eventually } from "./eventually.ts"
+import { noteRun } from "./seen.ts"
 
 export interface Terminal extends Disposable {
   /** Keys by their tmux names (`Enter`, `C-c`, `Up`), anything else as typed. */
@@ -45,7 +47,9 @@ export function openTerminal({ argv, cwd, env, columns = 100, rows = 30 }: Termi
     see: (expected, timeoutMs) => seen(screen, expected, timeoutMs),
     exitStatus: async () => {
       await eventually("the program on the terminal ends", () => existsSync(status))
-      return Number(readFileSync(status, "utf8"))
+      const exitCode = Number(readFileSync(status, "utf8"))
+      if (argv[0] === acodeProgram()) noteRun({ args: argv.slice(1), cwd, env, exitCode, output: screen() })
+      return exitCode
     },
     [Symbol.dispose]: () => {
       tmux("kill-server")

@@ -1,6 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
+import { messageOf } from "../../base/assert.ts"
+import { Failure } from "../../domain/failure.ts"
 import type { PipelineSettings } from "../../domain/pipeline/settings.ts"
 import { plainSettings } from "../../domain/pipeline/settings.ts"
 import { toPipelineLimits } from "../config-settings.ts"
@@ -34,7 +36,7 @@ export async function openDemo(
   isKept: boolean,
   notice: (text: string) => void,
 ): Promise<DemoRoom> {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), "acode-demo-")))
+  const directory = temporaryDirectory()
   try {
     const root = join(directory, "project")
     const testCommand = findTestCommand(environment)
@@ -98,4 +100,18 @@ function hasNode({ host }: AppEnvironment): boolean {
 function write(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, text)
+}
+
+function temporaryDirectory(): string {
+  try {
+    return realpathSync(mkdtempSync(join(tmpdir(), "acode-demo-")))
+  } catch (error) {
+    throw new Failure({
+      kind: "general",
+      code: "ACODE-FS-010",
+      message: `no directory can be made for the demo: ${messageOf(error)}`,
+      where: tmpdir(),
+      hint: "set TMPDIR to a directory that can be written",
+    })
+  }
 }

@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs"
+import { listConfigKeys } from "../src/app/config-reference.ts"
+import { cliCommands } from "../src/cli/commands.ts"
+import { globalFlags } from "../src/cli/flags.ts"
+import { errorCodes } from "../src/domain/error-codes.ts"
+import { manifest } from "../src/domain/events.ts"
+import { execExitCodes, exitCodes } from "../src/domain/exit-codes.ts"
+import { unjudged, unseenExceptions } from "../test/support/declared-exceptions.ts"
+import { readSeen, type SeenKind } from "../test/support/seen.ts"
+
+/**
+ * After a whole run of the tests: fails when something that the documentation lists did not happen in any of them, or
+ * when something happened that the list of exceptions says does not.
+ */
+const [seenDirectory = "", reportPath = ""] = process.argv.slice(2)
+const seen = readSeen(seenDirectory)
+const listed: readonly string[] = [
+  ...named("error", errorCodes),
+  ...named("exit", exitCodes),
+  // The child's own code and the number of a signal stand for many.
+  ...named(
+    "exec exit",
+    execExitCodes.filter(({ code }) => /^\d+$/.test(code)),
+  ),
+  ...manifest.definitions.map(({ type }) => line("event", type)),
+  ...listConfigKeys().flatMap(({ key, type, default: usual }) =>
+    type === JSON.stringify(usual) ? [] : [line("key", key)],
+  ),
+  ...Object.keys(globalFlags).map(name => line("flag", `--${name}`)),
+  ...cliCommands.flatMap(({ name, flags }) =>
+    Object.keys(flags).map(flag => line("flag", `${name} --${flag}`)),
+  ),
+]
+const declared = new Set(listed.filter(each => !unjudged.has(each)))
+
+/** What other tests show as well; a machine that lacks anything else cannot show everything. */
+const harmless = /^(?:root may|ANTHROPIC_API_KEY is not set|they run as an ordinary user already)/
+
+const lacking = lackOf(readFileSync(reportPath, "utf8"))
+if (lacking === null) judge()
+else print(`not judged whether everything that is declared happened: ${lacking}`)
+
+function judge(): void {
+  const exceptions = new Set(Object.keys(unseenExceptions))
+  const unseen = [...declared].filter(each => !seen.has(each) && !exceptions.has(each))
+  const stale = [...exceptions].filter(each => seen.has(each) || !declared.has(each))
+  for (const each of unseen) print(`declared, and seen in no test: ${each}`)
+  for (const each of stale) print(`take it off the exceptions, it is not declared or was seen: ${each}`)
+  process.exitCode = unseen.length + stale.length > 0 ? 1 : 0
+}
+
+function lackOf(report: string): string | null {
+  const reasons = [...report.matchAll(/\(skipped: ([^)]*)/g)].map(([, reason = ""]) => reason)
+  return reasons.find(reason => !harmless.test(reason)) ?? null
+}
+
+function named(kind: SeenKind, codes: readonly { readonly code: string }[]): readonly string[] {
+  return codes.map(({ code }) => line(kind, code))
+}
+
+function line(kind: SeenKind, name: string): string {
+  return `${kind}: ${name}`
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
