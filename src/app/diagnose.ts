@@ -5,8 +5,10 @@ import { Failure } from "../domain/failure.ts"
 import { findProgram } from "../exec/program.ts"
 import { openStore } from "../store/open-store.ts"
 import type { Finding } from "./diagnosis.ts"
+import { hasOldState } from "./state-directory.ts"
 import type { Wiring } from "./wire.ts"
 import { probeHere } from "./wire-sandbox.ts"
+import { formerHistory } from "./workspace-verbs.ts"
 
 /** Looks at everything acode stands on here. Each look is on its own, so one fault does not hide another. */
 export async function diagnose(wiring: Wiring): Promise<readonly Finding[]> {
@@ -92,16 +94,32 @@ function git(wiring: Wiring): Finding {
 
 async function database(wiring: Wiring): Promise<Finding> {
   const { databasePath } = wiring.places
-  if (!existsSync(databasePath)) return ok("database", "none yet; the first execution makes it")
+  if (!existsSync(databasePath)) return noDatabase(wiring)
   using store = openStore({ ...(await wiring.storeOptions()), readOnly: true })
   const [problem] = store.fileProblems()
   if (problem !== undefined)
-    return fault("database", `ACODE-DB-005: ${problem}`, "keep a copy of .agent and restore a backup")
+    return fault(
+      "database",
+      `ACODE-DB-005: ${problem}`,
+      `keep a copy of ${wiring.places.stateDirectory} and restore a backup`,
+    )
   const report = store.verify()
   const [first] = report.problems
   if (first !== undefined)
     return fault("database", `ACODE-SEC-004: ${first.what}`, "`acode audit verify` tells more")
   return ok("database", `${report.events} events, chain and signatures hold`)
+}
+
+function noDatabase(wiring: Wiring): Finding {
+  const former = formerHistory(wiring)
+  if (former !== null) return warning("database", "none yet", former)
+  if (hasOldState(wiring.places))
+    return warning(
+      "database",
+      "none yet; .agent/workspace.db was not written by this user's acode and counts for nothing",
+      "remove it from the repository",
+    )
+  return ok("database", "none yet; the first execution makes it")
 }
 
 function keys(wiring: Wiring): Finding {

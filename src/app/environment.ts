@@ -11,6 +11,9 @@ export interface AppEnvironment {
   readonly xdgConfigHome: string
   readonly xdgDataHome: string
   readonly xdgCacheHome: string
+  readonly xdgStateHome: string
+  /** Holds the state of workspaces instead of `acode/` in the XDG directory for state. */
+  readonly stateDirectory: string | null
   readonly noColor: boolean
   readonly ci: boolean
   readonly nonInteractive: boolean
@@ -42,6 +45,8 @@ export function readEnvironment(
     xdgConfigHome: absolute(variables["XDG_CONFIG_HOME"]) ?? join(home, ".config"),
     xdgDataHome: absolute(variables["XDG_DATA_HOME"]) ?? join(home, ".local", "share"),
     xdgCacheHome: absolute(variables["XDG_CACHE_HOME"]) ?? join(home, ".cache"),
+    xdgStateHome: absolute(variables["XDG_STATE_HOME"]) ?? join(home, ".local", "state"),
+    stateDirectory: readDirectory(read, "ACODE_STATE_DIR"),
     noColor: text(variables["NO_COLOR"]) !== null,
     ci: !["", "0", "false"].includes((variables["CI"] ?? "").toLowerCase()),
     nonInteractive: readSwitch(read, "ACODE_NON_INTERACTIVE"),
@@ -89,6 +94,13 @@ function readCount({ variables, problems }: Reading, name: string): number | nul
   if (value === null) return null
   if (/^[1-9][0-9]{0,8}$/.test(value)) return Number(value)
   problems.push(`${name} is ${shown(value)}; allowed: a whole number from 1`)
+  return null
+}
+
+function readDirectory({ variables, problems }: Reading, name: string): string | null {
+  const value = text(variables[name])
+  if (value === null || isAbsolute(value)) return value
+  problems.push(`${name} is ${shown(value)}; allowed: an absolute path`)
   return null
 }
 

@@ -20,6 +20,7 @@ import { ensureAgentDirectory } from "./state-directory.ts"
 import { storageVerbs } from "./storage-verbs.ts"
 import { typedCommand, typedDirectory, typedOpening } from "./typed-command.ts"
 import { type WireRequest, Wiring } from "./wire.ts"
+import { workspaceVerbs } from "./workspace-verbs.ts"
 
 export interface ServiceRequest extends WireRequest {
   /** For what a person is told once, such as settings that are not in force. */
@@ -40,6 +41,7 @@ export function openService(request: ServiceRequest): AppService {
   return {
     ...historyVerbs(wiring),
     ...storageVerbs(wiring),
+    ...workspaceVerbs(wiring),
     ...lazyPlanVerbs(wiring),
     ...lazyRestoreVerbs(wiring),
     ...lazyAgentVerbs(wiring),

@@ -12,6 +12,7 @@ import type { PlanVerbs } from "./plan-verbs.ts"
 import type { PolicyAnswer, PolicyQuestion } from "./policy-questions.ts"
 import type { RestoreVerbs } from "./restore-verbs.ts"
 import type { StorageVerbs } from "./storage-verbs.ts"
+import type { WorkspaceVerbs } from "./workspace-verbs.ts"
 
 /** The verbs a surface may call. It never touches the terminal, so another surface can call the same ones. */
 export interface AppService
@@ -20,7 +21,8 @@ export interface AppService
     RestoreVerbs,
     AgentVerbs,
     ModelVerbs,
-    StorageVerbs {
+    StorageVerbs,
+    WorkspaceVerbs {
   readonly workspaceRoot: string
   config(): Promise<LoadedConfig>
   /** Also when what they say is not valid. */

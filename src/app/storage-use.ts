@@ -28,8 +28,8 @@ export function storageUse(places: StatePlaces, limitBytes: number): StorageUse 
   const counted = new Map<StoragePart["id"], Counted>(
     partIds.map(id => [id, { bytes: 0, count: 0, oldestMs: Number.POSITIVE_INFINITY }]),
   )
-  const { agentDirectory } = places
-  walk(agentDirectory, "", (path, stat) => {
+  const { stateDirectory } = places
+  walk(stateDirectory, "", (path, stat) => {
     const part = counted.get(partOf(path))
     if (part === undefined) return
     part.bytes += stat.blocks * blockBytes
@@ -44,7 +44,7 @@ export function storageUse(places: StatePlaces, limitBytes: number): StorageUse 
     oldest: Number.isFinite(oldestMs) ? new Date(oldestMs).toISOString() : null,
   }))
   const usedBytes = parts.reduce((sum, { bytes }) => sum + bytes, 0)
-  return { directory: agentDirectory, usedBytes, limitBytes, parts }
+  return { directory: stateDirectory, usedBytes, limitBytes, parts }
 }
 
 /** What one entry and everything below it takes. */

@@ -62,13 +62,12 @@ function sandboxSettings({ environment, config, root, places, clock }: SandboxWi
     home: environment.home,
     hostEnvironment: environment.host,
     protection: { classify, topLevelNames },
-    stateDirectories: [places.agentDirectory, places.dataDirectory],
-    readableState: [join(places.agentDirectory, ".gitignore"), join(places.agentDirectory, "config.yml")],
+    stateDirectories: [places.workspacesDirectory, places.dataDirectory],
     readablePaths,
     clock,
     unixSockets: allowUnixSockets ? "allow" : "deny",
     dependencyDirectories,
-    workDirectory: join(places.agentDirectory, "sandbox"),
+    workDirectory: join(places.stateDirectory, "sandbox"),
     quarantineDirectory: places.quarantineDirectory,
   }
 }

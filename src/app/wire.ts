@@ -12,7 +12,7 @@ import * as environmentRules from "../policy/environment-rules.ts"
 import { createRedactor } from "../policy/redactor.ts"
 import type { Store } from "../store/contract.ts"
 import { canWrite } from "../store/database.ts"
-import { openStore } from "../store/open-store.ts"
+import { openStore, type StoreOptions } from "../store/open-store.ts"
 import { isProcessAlive, processIdentity, uptimeMs } from "../store/process-identity.ts"
 import { hasHistory } from "../store/state-directory.ts"
 import { readGitState } from "../workspace/git.ts"
@@ -27,9 +27,10 @@ import type { UsualServer } from "./model/usual-servers.ts"
 import { ownOutputs } from "./own-outputs.ts"
 import type { GivenYes } from "./policy-yes.ts"
 import { logRecorder } from "./recorder.ts"
-import { ensureAgentDirectory, type StatePlaces, statePlaces } from "./state-directory.ts"
+import { assertStateOutside, hasOldState, type StatePlaces, statePlaces } from "./state-directory.ts"
 import type { WiredPolicy } from "./wire-policy.ts"
 import { endInterrupted, hasSandbox, wireSandbox } from "./wire-sandbox.ts"
+import { recordWorkspace } from "./workspace-record.ts"
 
 export interface WireRequest {
   readonly environment: AppEnvironment
@@ -75,7 +76,7 @@ export class Wiring implements Disposable {
     this.yes = request.yes
     this.clock = request.clock ?? systemClock
     this.root = new WorkspaceRoot(workspace ?? locateWorkspace(requiredDirectory(currentDirectory())))
-    this.places = statePlaces(this.root.path, environment.xdgDataHome)
+    this.places = statePlaces(this.root.path, environment)
     this.faults = environment.failpoint === null ? noFaults : killAt(environment.failpoint)
   }
 
@@ -102,8 +103,10 @@ export class Wiring implements Disposable {
   /** The history, made on first use. What a dead acode left open is closed before anybody looks. */
   async store(): Promise<Store> {
     if (this.opened !== null) return this.opened
-    ensureAgentDirectory(this.places.agentDirectory)
-    const store = openStore({ ...(await this.storeOptions()), readOnly: false })
+    const options = await this.storeOptions()
+    if (hasOldState(this.places)) await this.takeOverOldState(options)
+    recordWorkspace(this.places, this.root.path, this.clock)
+    const store = openStore({ ...options, readOnly: false })
     this.opened = store
     await endInterrupted(store, this.root.path)
     await this.endInterruptedSessions(store)
@@ -130,7 +133,9 @@ export class Wiring implements Disposable {
    */
   async existingStore(): Promise<Store | null> {
     const { databasePath } = this.places
-    if (this.opened !== null || !hasHistory(databasePath)) return this.opened
+    if (this.opened !== null) return this.opened
+    if (hasOldState(this.places)) await this.takeOverOldState(await this.storeOptions())
+    if (!hasHistory(databasePath)) return null
     if (canWrite(dirname(databasePath)) && canWrite(databasePath))
       try {
         return await this.store()
@@ -141,12 +146,19 @@ export class Wiring implements Disposable {
     return this.read
   }
 
-  async storeOptions() {
+  /** Loaded only when there is some: it lies in `.agent`, where acode keeps nothing any more. */
+  private async takeOverOldState(options: StoreOptions): Promise<void> {
+    const { moveOldState } = await import("./state-migration.ts")
+    await moveOldState(this.places, options)
+  }
+
+  async storeOptions(): Promise<StoreOptions> {
+    assertStateOutside(this.places, this.root.path)
     const { values } = await this.config()
     const audit = toAuditSettings(values)
     return {
       ...this.places,
-      workspaceRoot: this.root.path,
+      place: this.places.stateDirectory,
       redactor: await this.redactor([]),
       clock: this.clock,
       faults: this.faults,

@@ -31,7 +31,7 @@ export const auditVerify = defineCommand({
         code: "ACODE-SEC-004",
         message: `the history was changed: ${first.what}`,
         where: placeOf(first),
-        hint: "keep a copy of .agent and of the anchors, and find out who could write there",
+        hint: "keep a copy of what `acode storage show` names and of the anchors, and find out who could write there",
       })
     for (const problem of others.slice(0, 9)) output.line(`also: ${problem.what} (${placeOf(problem)})`)
     if (others.length > 9) output.line(`and ${others.length - 9} more`)

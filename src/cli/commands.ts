@@ -49,6 +49,7 @@ import { sessionUndo } from "./session-undo.ts"
 import { sessionValidate } from "./session-validate.ts"
 import { status } from "./status.ts"
 import { storageFree, storageShow } from "./storage.ts"
+import { workspaceAdopt, workspaceForget, workspaceList } from "./workspace.ts"
 
 /** Every verb, in the order help shows them. */
 export const cliCommands: readonly CliCommand[] = [
@@ -92,6 +93,9 @@ export const cliCommands: readonly CliCommand[] = [
   auditVerify,
   storageShow,
   storageFree,
+  workspaceList,
+  workspaceAdopt,
+  workspaceForget,
   modelsList,
   modelsProbe,
   policyCheck,

@@ -19,7 +19,8 @@ export const sessionList = defineCommand({
     const found = await Promise.all(listed.map(async each => ({ ...each, ...(await app.stepCounts(each)) })))
     if (globals.json) output.json(found)
     for (const session of found) output.line(row(session))
-    if (found.length === 0) output.notice("no sessions")
+    if (found.length === 0)
+      output.notice(["no sessions", (await app.formerHistory()) ?? []].flat().join("; "))
     return 0
   },
 })

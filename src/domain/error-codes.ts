@@ -81,7 +81,8 @@ export const errorCodes: readonly ErrorCode[] = [
   {
     code: "ACODE-DB-001",
     meaning: "The workspace database cannot be opened or created.",
-    action: "Check that .agent/ belongs to this user and lies on a working disk; `acode doctor` tells more.",
+    action:
+      "Check that the directory it names belongs to this user and lies on a working disk; `acode doctor` tells more.",
   },
   {
     code: "ACODE-DB-002",
@@ -91,7 +92,7 @@ export const errorCodes: readonly ErrorCode[] = [
   {
     code: "ACODE-DB-003",
     meaning: "The workspace database is read-only, so nothing can be recorded and nothing is run.",
-    action: "Make .agent/ writable, or choose another workspace with -C.",
+    action: "Make the directory it names writable, or choose another one with ACODE_STATE_DIR.",
   },
   {
     code: "ACODE-DB-004",

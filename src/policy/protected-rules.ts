@@ -60,7 +60,7 @@ export const protectedRules: readonly ProtectedRule[] = [
     // `git~1` is what Windows also calls `.git`.
     patterns: [".git/", "git~1/", ".gitmodules", ".gitconfig"],
   },
-  { class: "noWrite", reason: "it is acode's own state", patterns: [".agent/"] },
+  { class: "noWrite", reason: "acode acts on what is written there", patterns: [".agent/"] },
   {
     class: "noWrite",
     reason: "an editor or an assistant would run what is written there",

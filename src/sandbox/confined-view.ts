@@ -14,10 +14,8 @@ export interface ViewSettings {
   /** The environment acode itself was started with. */
   readonly hostEnvironment: Readonly<Record<string, string>>
   readonly protection: Protection
-  /** Directories nothing confined may see: the state of acode in the workspace, its keys and anchors. */
+  /** Directories nothing confined may see: the state of all workspaces, keys and anchors. */
   readonly stateDirectories: readonly string[]
-  /** Files in them that stay readable because git may track them: without them `git status` would call them deleted. */
-  readonly readableState: readonly string[]
   /** What a person adds by `execution.readable_paths`. */
   readonly readablePaths: readonly string[]
 }
@@ -172,9 +170,6 @@ function stateMounts(settings: ViewSettings, shown: readonly Mount[]): readonly 
     )
     .flatMap((path): readonly Mount[] => [
       { kind: "scratch", path, mode: 0o555 },
-      ...settings.readableState
-        .filter(file => isWithin(file, path) && lstatSync(file, { throwIfNoEntry: false })?.isFile() === true)
-        .map(file => ({ kind: "readOnly", path: file }) as const),
       { kind: "frozen", path },
     ])
 }

@@ -1,4 +1,14 @@
-import { chmodSync, closeSync, constants, cpSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs"
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from "node:fs"
 import { dirname, join } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 
@@ -60,10 +70,16 @@ function relocate(source: string, target: string): boolean {
       return true
     }
     if (code !== "EXDEV") throw error
-    cpSync(source, target, { recursive: true, dereference: false, verbatimSymlinks: true })
+    cpSync(source, target, { recursive: true, dereference: false, verbatimSymlinks: true, filter: isCopied })
     rmSync(source, { recursive: true })
   }
   return true
+}
+
+/** A pipe, a socket or a device has no content that could be copied to another disk; it is only removed. */
+function isCopied(path: string): boolean {
+  const stat = lstatSync(path)
+  return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()
 }
 
 const directoryOnly = constants.O_RDONLY | constants.O_DIRECTORY

@@ -29,7 +29,7 @@ export interface AnchorParts {
   readonly connection: Connection
   readonly identity: LogIdentity
   readonly directory: string
-  readonly workspaceRoot: string
+  readonly place: string
   readonly clock: Clock
 }
 
@@ -37,7 +37,7 @@ export interface AnchorParts {
 const fileBytesMax = 65_536
 
 /**
- * Writes the head of the log down outside the workspace. It is not synced: an anchor answers to somebody who puts an
+ * Writes the head of the log down beside the keys. It is not synced: an anchor answers to somebody who puts an
  * older database back, not to a power cut, and once written it is beyond the reach of `kill -9`. Waiting for the disk
  * would make every execution pay for a third flush. The lock keeps the lines in the order of their positions, so that
  * a smaller position after a greater one can only mean that an older database was put back.
@@ -47,7 +47,7 @@ export function writeAnchor(parts: AnchorParts): void {
   makePrivateDirectory(parts.directory)
   parts.connection.transaction("anchor", () => {
     const { position, head } = readTail(parts.connection)
-    const fields = { position, head, at: toIso(parts.clock.now()), root: parts.workspaceRoot }
+    const fields = { position, head, at: toIso(parts.clock.now()), root: parts.place }
     const path = anchorPath(parts.directory, workspaceId)
     const bytes = appendLine(path, toLine({ ...fields, mac: anchorMac(key, workspaceId, fields) }))
     if (bytes > fileBytesMax) rewrite(path, worthKeeping(parseLines(readFileSync(path, "utf8"))))
@@ -65,30 +65,26 @@ export function readAnchors(directory: string, workspaceId: string): readonly An
 }
 
 /**
- * The anchors this database has to answer for. A workspace that was moved keeps its anchors; one that was copied does
+ * The anchors this database has to answer for. A history that was moved keeps its anchors; one that was copied does
  * not answer for what the original did since, and the original is known by still being where its anchors say.
  */
 export function concerning(
   anchors: readonly Anchor[],
   databasePath: string,
-  workspaceRoot: string,
+  place: string,
 ): readonly Anchor[] {
-  const inside = relative(workspaceRoot, databasePath)
-  return anchors.filter(({ root }) => root === workspaceRoot || !existsSync(join(root, inside)))
+  const inside = relative(place, databasePath)
+  return anchors.filter(({ root }) => root === place || !existsSync(join(root, inside)))
 }
 
 /** Workspaces other than this one whose last anchor was made in this very directory. */
-export function othersAnchoredAt(
-  directory: string,
-  workspaceRoot: string,
-  workspaceId: string,
-): readonly string[] {
+export function othersAnchoredAt(directory: string, place: string, workspaceId: string): readonly string[] {
   const names = existsSync(directory) ? readdirSync(directory) : []
   return names
     .filter(name => name.endsWith(suffix))
     .map(name => basename(name, suffix))
     .filter(id => isWorkspaceId(id) && id !== workspaceId)
-    .filter(id => readAnchors(directory, id).at(-1)?.root === workspaceRoot)
+    .filter(id => readAnchors(directory, id).at(-1)?.root === place)
 }
 
 const suffix = ".jsonl"

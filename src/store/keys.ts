@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -63,6 +64,11 @@ export function readKey(directory: string, workspaceId: string): Uint8Array {
   }
 }
 
+/** Whether this user has the key of such a workspace. */
+export function hasKeyFor(directory: string, workspaceId: string): boolean {
+  return isWorkspaceId(workspaceId) && existsSync(keyPath(directory, workspaceId))
+}
+
 export function keyPath(directory: string, workspaceId: string): string {
   // The id comes out of a file in the workspace: anything but its own shape could lead to another file.
   if (!isWorkspaceId(workspaceId)) throw keyMissing(directory)
@@ -83,7 +89,7 @@ export function keyReplaced(path: string): Failure {
   })
 }
 
-const keyHint = "restore the key from a backup, or move .agent/workspace.db away to start a new history"
+const keyHint = "restore the key from a backup, or move the database away to start a new history"
 
 function keyMissing(path: string): Failure {
   return new Failure({
@@ -95,7 +101,7 @@ function keyMissing(path: string): Failure {
   })
 }
 
-/** Also for the anchors, which live beside the keys. */
+/** Also for the anchors and the state of workspaces. */
 export function makePrivateDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -113,9 +119,9 @@ function notMade(directory: string, cause: unknown): Failure {
     {
       kind: "general",
       code: "ACODE-DB-003",
-      message: `the directory for keys and anchors cannot be made (${messageOf(cause)})`,
+      message: `acode cannot make the directory it keeps its records in (${messageOf(cause)})`,
       where: directory,
-      hint: "let XDG_DATA_HOME name a directory that this user can write to; unset it is ~/.local/share",
+      hint: "let XDG_DATA_HOME and XDG_STATE_HOME name directories that this user can write to",
     },
     { cause },
   )
@@ -124,9 +130,9 @@ function notMade(directory: string, cause: unknown): Failure {
 function assertPrivateDirectory(directory: string): void {
   const stats = lstatSync(directory)
   if (!stats.isDirectory())
-    throw unsafeState(directory, "keys and anchors are kept in a directory, and this is none", "remove it")
+    throw unsafeState(directory, "acode keeps its records in a directory, and this is none", "remove it")
   if ((stats.mode & 0o022) !== 0)
-    throw unsafeState(directory, "others can write where keys and anchors are kept", `chmod 700 ${directory}`)
+    throw unsafeState(directory, "others can write where acode keeps its records", `chmod 700 ${directory}`)
 }
 
 function assertPrivateFile(path: string, stats: Stats): void {

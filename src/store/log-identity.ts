@@ -3,6 +3,7 @@ import type { Failure } from "../domain/failure.ts"
 import { firstHead, keyIdOf } from "./chain.ts"
 import type { Connection } from "./database.ts"
 import { createKey, keyPath, keyReplaced, readKey } from "./keys.ts"
+import { assertOwnSchema } from "./migrations.ts"
 import { noHistory } from "./state-directory.ts"
 import { changedHistory } from "./store-failures.ts"
 
@@ -23,6 +24,12 @@ export function openLogIdentity(connection: Connection, keysDirectory: string, f
   // Who only reads appends nothing behind it, and may be the audit that tells all that is wrong.
   if (!connection.readOnly) assertHeadAtEnd(connection)
   return { workspaceId: row.workspaceId, key }
+}
+
+/** Whose log a database says it is. Its schema is looked at first: what is not ours is not asked anything. */
+export function workspaceIdIn(connection: Connection): string | null {
+  assertOwnSchema(connection)
+  return readRow(connection)?.workspaceId ?? null
 }
 
 interface IdentityRow {

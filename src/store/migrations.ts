@@ -88,6 +88,12 @@ function assertApplied(path: string, { version, applied }: Found): void {
     )
 }
 
+/** Of a database that this or an older acode made: a view or a trigger of somebody else's would run when it is read. */
+export function assertOwnSchema(connection: Connection): void {
+  const problem = schemaProblem(connection, migrations, "older")
+  if (problem !== null) throw damaged(connection.path, `the database was changed outside acode: ${problem}`)
+}
+
 interface SchemaRow {
   readonly type: string
   readonly name: string
@@ -98,7 +104,11 @@ interface SchemaRow {
  * SQLite keeps the text that made a thing: what stands in no step was made or changed by somebody else. A trigger may
  * be gone: whoever wants to change an event removes it first, and an audit is to name that event.
  */
-function schemaProblem({ db }: Connection, steps: readonly Migration[]): string | null {
+function schemaProblem(
+  { db }: Connection,
+  steps: readonly Migration[],
+  made: "wholly" | "older" = "wholly",
+): string | null {
   const text = steps.map(({ sql }) => sql).join("\n")
   const found = db
     .query<SchemaRow, []>(
@@ -108,6 +118,7 @@ function schemaProblem({ db }: Connection, steps: readonly Migration[]): string 
   const foreign = found.find(({ sql }) => !text.includes(sql))
   if (foreign !== undefined)
     return `its ${foreign.type} ${oneLine(foreign.name, 80)} is not one that acode made`
+  if (made === "older") return null
   const names = new Set(found.map(({ name }) => name))
   const declared = [...text.matchAll(/^CREATE (TABLE|INDEX) (\w+)/gm)]
   const missing = declared.find(([, , name = ""]) => !names.has(name))

@@ -27,7 +27,8 @@ export interface StoreOptions {
   readonly artifactsDirectory: string
   readonly keysDirectory: string
   readonly anchorsDirectory: string
-  readonly workspaceRoot: string
+  /** The directory that holds the history; anchors name it. */
+  readonly place: string
   readonly redactor: StoreRedactor
   readonly clock: Clock
   readonly faults: Faults
@@ -80,7 +81,7 @@ export function openStore(options: StoreOptions): Store {
 }
 
 function assembled(options: StoreOptions, connection: Connection, identity: LogIdentity): Store {
-  const { artifactsDirectory, anchorsDirectory, workspaceRoot, redactor, clock } = options
+  const { artifactsDirectory, anchorsDirectory, place, redactor, clock } = options
   const artifacts = createArtifacts({ ...options, directory: artifactsDirectory })
   const isStored = (ref: string) => storedBytes(artifactsDirectory, ref) !== null
   const projectors = [
@@ -103,7 +104,7 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
     identity,
     artifactsDirectory,
     anchorsDirectory,
-    workspaceRoot,
+    place,
     problemsMax: 100,
   }
   return {
@@ -126,7 +127,7 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
     fingerprint: text => hmacHex(identity.key, ["fingerprint", text]),
     anchor: () => {
       guarded(anchorsDirectory, () =>
-        writeAnchor({ connection, identity, directory: anchorsDirectory, workspaceRoot, clock }),
+        writeAnchor({ connection, identity, directory: anchorsDirectory, place, clock }),
       )
       upkeep.note()
     },

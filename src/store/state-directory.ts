@@ -6,8 +6,8 @@ import { guarded } from "./database.ts"
 import { unsafeState } from "./store-failures.ts"
 
 /**
- * Makes the place of the database ready: a real directory on a local disk and a file only this user can read. A
- * repository that ships `.agent` or the database as a link would otherwise make acode write where the link points.
+ * Makes the place of the database ready: a real directory on a local disk and a file only this user can read. A link
+ * in its place would make acode write where it points.
  */
 export function prepareStateDirectory(databasePath: string, artifactsDirectory: string): void {
   const directory = dirname(databasePath)
@@ -50,9 +50,9 @@ export function assertLocalFileSystem(directory: string, typeOf = fileSystemType
   throw new Failure({
     kind: "general",
     code: "ACODE-DB-008",
-    message: `the workspace is on a network file system (${name}), where its history cannot be kept safely`,
+    message: `the directory for the state is on a network file system (${name}), where no history can be kept safely`,
     where: directory,
-    hint: "work on a copy of the workspace on a local disk",
+    hint: "let ACODE_STATE_DIR name a directory on a local disk",
   })
 }
 

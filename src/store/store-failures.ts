@@ -107,7 +107,7 @@ const table: readonly Mapping[] = [
     kind: "general",
     code: "ACODE-DB-003",
     message: "the workspace database cannot be written",
-    hint: "make .agent/ and the files in it writable for this user",
+    hint: "make the directory of the state and the files in it writable for this user",
   },
   {
     codes: /^(SQLITE_CORRUPT|SQLITE_NOTADB|SQLITE_FORMAT|SQLITE_SCHEMA)/,
@@ -121,6 +121,6 @@ const table: readonly Mapping[] = [
     kind: "general",
     code: "ACODE-DB-001",
     message: "the workspace database cannot be opened, read or written",
-    hint: "check that .agent/ exists, belongs to this user and lies on a working disk; `acode doctor` tells more",
+    hint: "check that the directory of the state belongs to this user and lies on a working disk; `acode doctor` tells more",
   },
 ]

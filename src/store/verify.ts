@@ -18,7 +18,7 @@ export interface VerifyParts {
   readonly identity: LogIdentity
   readonly artifactsDirectory: string
   readonly anchorsDirectory: string
-  readonly workspaceRoot: string
+  readonly place: string
   /** The walk ends when it has found this many: a log that is wrong everywhere needs no longer list. */
   readonly problemsMax: number
 }
@@ -120,7 +120,7 @@ function genuineAnchors(parts: VerifyParts): {
   const isGenuine = (anchor: Anchor) => equalsConstantTime(anchorMac(key, workspaceId, anchor), anchor.mac)
   const { path } = parts.connection
   return {
-    anchors: concerning(all.filter(isGenuine), path, parts.workspaceRoot),
+    anchors: concerning(all.filter(isGenuine), path, parts.place),
     problems: all
       .filter(anchor => !isGenuine(anchor))
       .map(({ position }) => ({
@@ -134,8 +134,8 @@ function genuineAnchors(parts: VerifyParts): {
 
 /** A fresh database in the place of an anchored one is the simplest way to make a history disappear. */
 function otherDatabases(parts: VerifyParts): readonly AuditProblem[] {
-  const { anchorsDirectory, workspaceRoot, identity } = parts
-  return othersAnchoredAt(anchorsDirectory, workspaceRoot, identity.workspaceId).map(id => ({
+  const { anchorsDirectory, place, identity } = parts
+  return othersAnchoredAt(anchorsDirectory, place, identity.workspaceId).map(id => ({
     stream: null,
     seq: null,
     position: null,

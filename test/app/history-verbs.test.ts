@@ -33,14 +33,14 @@ describe("where nothing was ever recorded", () => {
     expect(await app.approvals()).toBeNull()
     expect(await app.evidence()).toBeNull()
     expect(await app.sessionEvents(seeded.session)).toEqual([])
-    expect(existsSync(join(workspace.root, ".agent"))).toBe(false)
+    expect(existsSync(workspace.state())).toBe(false)
   })
 
   test("there is nothing to answer", async () => {
     await expect(app.answer(denial)).rejects.toMatchObject({
       report: { kind: "usage", code: "ACODE-APPR-001" },
     })
-    expect(existsSync(join(workspace.root, ".agent"))).toBe(false)
+    expect(existsSync(workspace.state())).toBe(false)
   })
 })
 

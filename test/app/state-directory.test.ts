@@ -1,24 +1,32 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { ensureAgentDirectory, statePlaces } from "../../src/app/state-directory.ts"
+import { basename, join } from "node:path"
+import {
+  assertStateOutside,
+  ensureAgentDirectory,
+  type StatePlaces,
+  statePlaces,
+} from "../../src/app/state-directory.ts"
 import { Failure } from "../../src/domain/failure.ts"
 
 let base: string
 let agent: string
 
 beforeEach(() => {
-  base = mkdtempSync(join(tmpdir(), "acode-state-"))
+  base = realpathSync(mkdtempSync(join(tmpdir(), "acode-state-")))
   agent = join(base, ".agent")
 })
 afterEach(() => rmSync(base, { recursive: true }))
@@ -33,18 +41,11 @@ function codeOf(work: () => void): string {
   }
 }
 
-describe("the state directory", () => {
-  test("is made private, with everything but the configuration kept out of git", () => {
+describe("the directory for what people write", () => {
+  test("is made, and nothing in it", () => {
     ensureAgentDirectory(agent)
-    expect(statSync(agent).mode & 0o777).toBe(0o700)
-    expect(readFileSync(join(agent, ".gitignore"), "utf8")).toBe("*\n!.gitignore\n!config.yml\n")
-  })
-
-  test("can be made ready twice, and a person's own .gitignore stays", () => {
     ensureAgentDirectory(agent)
-    writeFileSync(join(agent, ".gitignore"), "mine\n")
-    ensureAgentDirectory(agent)
-    expect(readFileSync(join(agent, ".gitignore"), "utf8")).toBe("mine\n")
+    expect(readdirSync(agent)).toEqual([])
   })
 
   test("is closed to other writers when it was open to them", () => {
@@ -59,7 +60,7 @@ describe("the state directory", () => {
     mkdirSync(elsewhere)
     symlinkSync(elsewhere, agent)
     expect(codeOf(() => ensureAgentDirectory(agent))).toBe("ACODE-SEC-006")
-    expect(existsSync(join(elsewhere, ".gitignore"))).toBe(false)
+    expect(readdirSync(elsewhere)).toEqual([])
   })
 
   test("is refused when a file or a dangling link stands there", () => {
@@ -71,19 +72,61 @@ describe("the state directory", () => {
   })
 
   test("that cannot be made is a failure with a code", () => {
-    expect(codeOf(() => ensureAgentDirectory(join(base, "missing/.agent")))).toBe("ACODE-DB-001")
+    expect(codeOf(() => ensureAgentDirectory(join(base, "missing/.agent")))).toBe("ACODE-CFG-001")
   })
 })
 
-test("keys, anchors and trust lie outside the workspace", () => {
-  const places = statePlaces("/ws", "/home/somebody/.local/share")
-  for (const outside of [places.keysDirectory, places.anchorsDirectory, places.trustDirectory])
-    expect(outside).toStartWith("/home/somebody/.local/share/acode/")
-  for (const inside of [
-    places.databasePath,
-    places.artifactsDirectory,
-    places.quarantineDirectory,
-    places.checkpointsDirectory,
-  ])
-    expect(inside).toStartWith("/ws/.agent/")
+describe("the state of a workspace", () => {
+  const at = (root: string, stateDirectory: string | null = null): StatePlaces =>
+    statePlaces(root, {
+      xdgDataHome: join(base, "data"),
+      xdgStateHome: join(base, "state"),
+      stateDirectory,
+    })
+  const kept = (root: string, stateDirectory: string | null = null) =>
+    assertStateOutside(at(root, stateDirectory), root)
+  const made = (name: string) => {
+    mkdirSync(join(base, name), { recursive: true })
+    return join(base, name)
+  }
+
+  test("lies outside of it, all of it, below one directory that is named like the workspace", () => {
+    const places = at(made("work/my repo"))
+    const { agentDirectory, ...state } = places
+    expect(agentDirectory).toBe(join(base, "work/my repo/.agent"))
+    for (const path of Object.values(state)) expect(path).not.toStartWith(join(base, "work"))
+    expect(basename(places.stateDirectory)).toMatch(/^my-repo-[0-9a-f]{16}$/)
+    expect(places.databasePath).toBe(join(places.stateDirectory, "workspace.db"))
+    expect(at(made("work/my repo"), join(base, "own")).stateDirectory).toStartWith(
+      join(base, "own/workspaces/"),
+    )
+  })
+
+  test("belongs to one directory: not to a copy, nor to one that was made anew or moved to its path", () => {
+    const root = made("one")
+    const { stateDirectory } = at(root)
+    writeFileSync(join(root, "x"), "a change in it does not matter")
+    expect(at(root).stateDirectory).toBe(stateDirectory)
+    cpSync(root, join(base, "two"), { recursive: true })
+    expect(at(join(base, "two")).stateDirectory).not.toBe(stateDirectory)
+    renameSync(root, join(base, "three"))
+    expect(at(join(base, "three")).stateDirectory).not.toBe(stateDirectory)
+    renameSync(join(base, "two"), root)
+    expect(at(root).stateDirectory).not.toBe(stateDirectory)
+    rmSync(root, { recursive: true })
+    renameSync(join(base, "three"), root)
+    expect(at(root).stateDirectory).toBe(stateDirectory)
+  })
+
+  test("is refused inside of it, also by way of a link and where nothing is yet", () => {
+    const root = made("ws")
+    made("ws/inner")
+    symlinkSync(join(root, "inner"), join(base, "link"))
+    for (const inside of ["ws", "ws/inner", "ws/not/yet", "link", "link/not/yet"])
+      expect([inside, codeOf(() => kept(root, join(base, inside)))]).toEqual([inside, "ACODE-SEC-006"])
+    expect(codeOf(() => kept(base))).toBe("ACODE-SEC-006")
+    expect(codeOf(() => kept("/"))).toBe("ACODE-SEC-006")
+    expect(codeOf(() => kept(root, join(base, "ws-beside")))).toBe("accepted")
+    expect(existsSync(join(root, "not"))).toBe(false)
+  })
 })

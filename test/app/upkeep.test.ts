@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => room[Symbol.dispose]())
 
-const agent = (...names: string[]) => join(room.workspace.root, ".agent", ...names)
+const agent = (...names: string[]) => room.workspace.state(...names)
 const manifests = () => agent("checkpoints/manifests")
 const kept = () => readdirSync(manifests()).map(name => name.replace(".json", ""))
 const hourMs = 3_600_000

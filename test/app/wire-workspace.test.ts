@@ -137,10 +137,11 @@ describe("a directory that is called like a protected file", () => {
 })
 
 describe("checkpoints", () => {
-  test("are kept in .agent/checkpoints, for their owner alone", async () => {
+  test("are kept outside the workspace, for their owner alone", async () => {
     await open.checkpoints.takeFiles("c1", ["src/a.ts"])
-    const directory = join(temp.root, ".agent/checkpoints")
-    expect(wiring.places.checkpointsDirectory).toBe(directory)
+    const directory = wiring.places.checkpointsDirectory
+    expect(directory).toBe(temp.state("checkpoints"))
+    expect(directory).not.toStartWith(temp.root)
     expect(statSync(directory).mode & 0o777).toBe(0o700)
   })
 

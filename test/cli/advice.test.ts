@@ -155,7 +155,7 @@ describe("a command that a run prints", () => {
       "  → `acode config trust` trusts what is not there",
     ])
       expect(tryLine(wrong)).rejects.toThrow("which is refused: exit 2")
-    expect(readdirSync(workspace.root).sort()).toEqual([".agent", "a.txt"])
+    expect(readdirSync(workspace.root).sort()).toEqual(["a.txt"])
     expect((await runAcode(["runs", "list", "--json"], options)).stdout).toContain('"commandLine": "true"')
   })
 })

@@ -139,10 +139,10 @@ async function searchViolations(room: GateRoom, oracle: OracleDirectory, sample:
   return found
 }
 
-function artifactViolations({ store, root }: GateRoom, { bytes }: Sample): string[] {
+function artifactViolations({ store, temp }: GateRoom, { bytes }: Sample): string[] {
   const ref = store.artifacts.put(bytes)
   const hash = ref.replace("sha256:", "")
-  const kept = readFileSync(join(root, ".agent/artifacts", hash.slice(0, 2), hash.slice(2)))
+  const kept = readFileSync(temp.state("artifacts", hash.slice(0, 2), hash.slice(2)))
   const wrong = difference(bytes, store.artifacts.get(ref) ?? new Uint8Array())
   return [
     ...(hash === sha256Of(kept) ? [] : ["artifact: it is not named by the hash of what is stored"]),

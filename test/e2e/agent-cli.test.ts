@@ -244,7 +244,7 @@ describe("session validate", () => {
     await room.run("--yes=plan")
     const valid = await room.acode("session", "validate", "--json")
     expect([valid.exitCode, JSON.parse(valid.stdout)]).toMatchObject([0, { ok: true, problems: [] }])
-    using database = new Database(join(room.workspace.root, ".agent", "workspace.db"))
+    using database = new Database(room.workspace.state("workspace.db"))
     database.run("DROP TRIGGER events_are_never_changed")
     database.run('UPDATE events SET data = replace(data, \'"to":"verifier"\', \'"to":"reviewer"\')')
     const altered = await room.acode("session", "validate")

@@ -127,7 +127,7 @@ test("a workspace without history has nothing to answer and is left alone", asyn
   using workspace = tempWorkspace()
   expect(await jsonIn(workspace, "approvals", "list")).toEqual([])
   expect((await acodeIn(workspace, "approve", "x")).exitCode).toBe(2)
-  expect(existsSync(join(workspace.root, ".agent"))).toBe(false)
+  expect(existsSync(workspace.state())).toBe(false)
 })
 
 describe("a plan that asks at a terminal", () => {

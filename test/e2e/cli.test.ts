@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { cliCommands } from "../../src/cli/commands.ts"
 import { acodeProgram, runAcode } from "../support/acode.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
@@ -175,9 +175,9 @@ describe("doctor", () => {
   })
 
   test("names a corrupt database and exits 1", async () => {
-    using broken = tempWorkspace({
-      files: { ".agent/workspace.db": "this is no database at all, not even close" },
-    })
+    using broken = tempWorkspace()
+    mkdirSync(broken.state(), { recursive: true })
+    writeFileSync(broken.state("workspace.db"), "this is no database at all, not even close")
     const { stdout, exitCode } = await runAcode(["doctor"], { cwd: broken.root, env: broken.environment })
     expect(exitCode).toBe(1)
     expect(stdout).toContain("ACODE-DB-")
@@ -185,10 +185,11 @@ describe("doctor", () => {
 })
 
 describe("state that cannot be trusted or written refuses to run anything", () => {
-  test("a symlinked .agent", async () => {
+  test("a symlink in the place of the state", async () => {
     using own = tempWorkspace()
     mkdirSync(join(own.outside, "elsewhere"))
-    symlinkSync(join(own.outside, "elsewhere"), join(own.root, ".agent"))
+    mkdirSync(dirname(own.state()), { recursive: true })
+    symlinkSync(join(own.outside, "elsewhere"), own.state())
     const run = await runAcode(["exec", "--", "touch", "ran"], { cwd: own.root, env: own.environment })
     expect(run.exitCode).toBe(125)
     expect(existsSync(join(own.root, "ran"))).toBe(false)
@@ -220,7 +221,7 @@ describe("state that cannot be trusted or written refuses to run anything", () =
     using own = tempWorkspace()
     const there = (...args: string[]) => runAcode(args, { cwd: own.root, env: own.environment })
     await there("exec", "--", "true")
-    const path = join(own.root, ".agent/workspace.db")
+    const path = own.state("workspace.db")
     const { Database } = await import("bun:sqlite")
     const database = new Database(path)
     database.run("PRAGMA user_version = 999")
@@ -233,17 +234,17 @@ describe("state that cannot be trusted or written refuses to run anything", () =
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  test("an unwritable workspace", async () => {
+  test("an unwritable place for the state", async () => {
     using own = tempWorkspace()
-    if (process.getuid?.() === 0) Bun.spawnSync(["chattr", "+i", own.root])
-    else chmodSync(own.root, 0o500)
+    if (process.getuid?.() === 0) Bun.spawnSync(["chattr", "+i", own.stateHome])
+    else chmodSync(own.stateHome, 0o500)
     try {
       const run = await runAcode(["exec", "--", "true"], { cwd: own.root, env: own.environment })
       expect(run.exitCode).toBe(125)
       expect(run.stderr).toMatch(/ACODE-DB-00[13]/)
     } finally {
-      if (process.getuid?.() === 0) Bun.spawnSync(["chattr", "-i", own.root])
-      else chmodSync(own.root, 0o700)
+      if (process.getuid?.() === 0) Bun.spawnSync(["chattr", "-i", own.stateHome])
+      else chmodSync(own.stateHome, 0o700)
     }
   })
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runAcode } from "../support/acode.ts"
 import { processesWith } from "../support/processes.ts"
@@ -42,10 +42,17 @@ describe("what a confined command is refused, also as root", () => {
     expect(existsSync(join(workspace.root, ".git/hooks/pre-commit"))).toBe(false)
   })
 
-  confinedTest("reading .env and .agent", async () => {
-    const result = await acode("exec", "--", "sh", "-c", "cat .env; cat .agent/workspace.db; ls -A .agent")
-    // What git may track stays visible, or `git status` would call it deleted.
-    expect(result.stdout).toBe(".gitignore\n")
+  confinedTest("reading .env and the state of any workspace", async () => {
+    const all = join(workspace.stateHome, "acode/workspaces")
+    expect(readdirSync(all)).toHaveLength(1)
+    const result = await acode(
+      "exec",
+      "--",
+      "sh",
+      "-c",
+      `cat .env; ls -A '${all}'; cat '${all}'/*/workspace.db`,
+    )
+    expect(result.stdout).toBe("")
   })
 
   confinedTest("creating a protected name that does not exist yet", async () => {

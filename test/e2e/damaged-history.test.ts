@@ -14,6 +14,7 @@ import {
   writeSync,
 } from "node:fs"
 import { join } from "node:path"
+import { readEnvironment } from "../../src/app/environment.ts"
 import { type StatePlaces, statePlaces } from "../../src/app/state-directory.ts"
 import { exitCodes } from "../../src/domain/exit-codes.ts"
 import type { AcodeRun } from "../support/acode.ts"
@@ -29,8 +30,8 @@ let verbs: readonly (readonly string[])[]
 
 beforeAll(async () => {
   room = savedWorkspace()
-  const { root, dataHome, outside, write, environment } = room.workspace
-  places = statePlaces(root, dataHome)
+  const { root, outside, write, environment } = room.workspace
+  places = statePlaces(root, readEnvironment(environment))
   write(
     "plan.json",
     planText(

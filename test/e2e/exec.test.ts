@@ -164,7 +164,7 @@ describe("secrets of the environment stay outside", () => {
     await acode(["exec", "--json", "--", "echo", secret, Buffer.from(secret).toString("base64")], {
       env: { API_SECRET: secret },
     })
-    const agent = join(workspace.root, ".agent")
+    const agent = workspace.state()
     for (const needle of [secret, Buffer.from(secret).toString("base64"), encodeURIComponent(secret)]) {
       const found = Bun.spawnSync(["grep", "-rla", "--", needle, agent])
       expect(found.stdout.toString()).toBe("")

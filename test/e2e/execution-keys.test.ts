@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite"
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { readEnvironment } from "../../src/app/environment.ts"
 import { statePlaces } from "../../src/app/state-directory.ts"
 import { runAcode } from "../support/acode.ts"
 import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
@@ -23,7 +24,7 @@ function configure(execution: Readonly<Record<string, unknown>>): void {
 const exec = (...args: readonly string[]) =>
   runAcode(["exec", ...args], { cwd: workspace.root, env: { ...workspace.environment, PLAIN_THING: "here" } })
 const script = (text: string) => exec("--json", "--", "sh", "-c", text)
-const places = () => statePlaces(workspace.root, workspace.dataHome)
+const places = () => statePlaces(workspace.root, readEnvironment(workspace.environment))
 
 describe("each key of the section execution changes what becomes of a command", () => {
   test("default_timeout_seconds", async () => {

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
-import { existsSync, mkdirSync, readFileSync, truncateSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type AcodeRun, runAcode } from "../support/acode.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
@@ -16,7 +16,7 @@ describe("a database that cannot be used refuses the command and loses nothing",
   test("locked by another process", async () => {
     using workspace = tempWorkspace()
     await acode(workspace, "exec", "--", "true")
-    const other = new Database(join(workspace.root, ".agent/workspace.db"))
+    const other = new Database(workspace.state("workspace.db"))
     other.run("BEGIN IMMEDIATE")
     const run = await acode(workspace, "exec", "--", "touch", "ran")
     other.run("ROLLBACK")
@@ -30,7 +30,7 @@ describe("a database that cannot be used refuses the command and loses nothing",
   test("cut short", async () => {
     using workspace = tempWorkspace()
     for (let round = 0; round < 3; round++) await acode(workspace, "exec", "--", "true")
-    const path = join(workspace.root, ".agent/workspace.db")
+    const path = workspace.state("workspace.db")
     truncateSync(path, readFileSync(path).length - 4096)
     const run = await acode(workspace, "exec", "--", "touch", "ran")
     expect(run.exitCode).toBe(125)
@@ -39,7 +39,9 @@ describe("a database that cannot be used refuses the command and loses nothing",
   })
 
   test("not a database at all", async () => {
-    using workspace = tempWorkspace({ files: { ".agent/workspace.db": "x".repeat(10_000) } })
+    using workspace = tempWorkspace()
+    mkdirSync(workspace.state(), { recursive: true, mode: 0o700 })
+    writeFileSync(workspace.state("workspace.db"), "x".repeat(10_000))
     for (const [line, exitCode] of [
       [["exec", "--", "true"], 125],
       [["runs", "list"], 65],
@@ -49,13 +51,13 @@ describe("a database that cannot be used refuses the command and loses nothing",
       expect({ line, exitCode: run.exitCode }).toEqual({ line, exitCode })
       expect(run.stderr).toContain("ACODE-DB-005")
     }
-    expect(readFileSync(join(workspace.root, ".agent/workspace.db"), "utf8")).toBe("x".repeat(10_000))
+    expect(readFileSync(workspace.state("workspace.db"), "utf8")).toBe("x".repeat(10_000))
   })
 
   rootTest("on a full disk, and usable again once there is space", async () => {
     using workspace = tempWorkspace()
-    const agent = join(workspace.root, ".agent")
-    mkdirSync(agent, { mode: 0o700 })
+    const agent = workspace.state()
+    mkdirSync(agent, { recursive: true, mode: 0o700 })
     expect(Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "tmpfs", agent]).exitCode).toBe(
       0,
     )

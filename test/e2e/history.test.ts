@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite"
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { copyFileSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runAcode, startAcode } from "../support/acode.ts"
 import { agentWorkspace } from "../support/agent-workspace.ts"
@@ -61,7 +61,7 @@ describe("runs list", () => {
     using other = tempWorkspace()
     const result = await runAcode(["runs", "list", "--json"], { cwd: other.root, env: other.environment })
     expect(result).toMatchObject({ exitCode: 0, stdout: "[]\n" })
-    expect(existsSync(join(other.root, ".agent"))).toBe(false)
+    expect([readdirSync(other.root), readdirSync(other.stateHome)]).toEqual([[], []])
   })
 })
 
@@ -147,9 +147,13 @@ test("audit verify is content with an honest history", async () => {
 describe("what was changed behind acode's back is found", () => {
   function tampered(sql: string): TempWorkspace {
     const copy = tempWorkspace()
-    const made = Bun.spawnSync(["sh", "-c", `cp -a "$1"/. "$2"/`, "sh", workspace.outside, copy.outside])
-    expect(made.exitCode).toBe(0)
-    const database = new Database(join(copy.root, ".agent/workspace.db"))
+    mkdirSync(copy.state(), { recursive: true, mode: 0o700 })
+    for (const [from, to] of [
+      [workspace.state(), copy.state()],
+      [workspace.dataHome, copy.dataHome],
+    ] as const)
+      expect(Bun.spawnSync(["cp", "-a", `${from}/.`, to]).exitCode).toBe(0)
+    const database = new Database(copy.state("workspace.db"))
     const triggers = database
       .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'trigger'")
       .all()
@@ -177,12 +181,12 @@ describe("what was changed behind acode's back is found", () => {
     using copy = tempWorkspace()
     const acodeThere = (...args: string[]) => runAcode(args, { cwd: copy.root, env: copy.environment })
     await acodeThere("exec", "--", "true")
-    const database = join(copy.root, ".agent/workspace.db")
+    const database = copy.state("workspace.db")
     const saved = join(copy.outside, "saved.db")
     new Database(database).run(`VACUUM INTO '${saved}'`)
     await acodeThere("exec", "--", "false")
-    for (const name of readdirSync(join(copy.root, ".agent")))
-      if (name.startsWith("workspace.db")) rmSync(join(copy.root, ".agent", name))
+    for (const name of readdirSync(copy.state()))
+      if (name.startsWith("workspace.db")) rmSync(copy.state(name))
     copyFileSync(saved, database)
     expect((await acodeThere("audit", "verify")).exitCode).toBe(65)
   })
@@ -195,7 +199,7 @@ test("audit verify of a command that a session ran looks at the session", async 
   const [{ id }] = JSON.parse((await room.acode("runs", "list", "--json")).stdout)
   const verified = await room.acode("audit", "verify", id, "--json")
   expect([verified.exitCode, JSON.parse(verified.stdout).events > 5]).toEqual([0, true])
-  const database = new Database(join(room.workspace.root, ".agent/workspace.db"))
+  const database = new Database(room.workspace.state("workspace.db"))
   database.run("UPDATE executions SET exit_code = 1")
   database.close()
   expect((await room.acode("audit", "verify", id)).exitCode).toBe(65)
@@ -230,7 +234,7 @@ test("prune leaves a session everything it needs to go on, however long its text
   ]
   agent.script(...begun)
   expect((await agent.run("--yes=plan")).exitCode).toBe(4)
-  const artifacts = join(agent.workspace.root, ".agent", "artifacts")
+  const artifacts = agent.workspace.state("artifacts")
   const files = readdirSync(artifacts, { recursive: true, withFileTypes: true }).filter(each => each.isFile())
   for (const { parentPath, name } of files) utimesSync(join(parentPath, name), 1, 1)
   expect(files.length).toBeGreaterThan(3)

@@ -53,7 +53,7 @@ describe("a file that is too large to be copied", () => {
       { restored: ["a.txt"], removed: ["also-huge.bin", "b.txt", "c.txt"], blocked: [] },
     ])
     expect(stat(huge)).toBe(before)
-    expect(readdirSync(room.workspace.root).sort()).toEqual([".agent", ".git", "a.txt", "huge.bin"])
+    expect(readdirSync(room.workspace.root).sort()).toEqual([".git", "a.txt", "huge.bin"])
   })
 
   test("is named where a command changed it, and everything else goes back", async () => {
@@ -96,7 +96,7 @@ const start = (...args: readonly string[]): RunningAcode =>
 
 /** Nothing that is half made is left below the state directory. */
 function leftovers(workspace: TempWorkspace): readonly string[] {
-  return readdirSync(join(workspace.root, ".agent"), { recursive: true, encoding: "utf8" }).filter(name =>
+  return readdirSync(workspace.state(), { recursive: true, encoding: "utf8" }).filter(name =>
     name.endsWith(".tmp~"),
   )
 }
@@ -151,7 +151,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", s
     const shown = await room.acode("session", "show", "--json")
     expect(shown.stdout).toContain("changed since it began: huge.bin, a.txt")
     expect((await room.acode("session", "undo", "--commands")).exitCode).toBe(0)
-    expect(readdirSync(room.workspace.root).sort()).toEqual([".agent", ".git", "a.txt"])
+    expect(readdirSync(room.workspace.root).sort()).toEqual([".git", "a.txt"])
     expect(await Bun.file(join(room.workspace.root, "a.txt")).text()).toBe("a\n")
     expect(await check(room.workspace)).toEqual([])
   })

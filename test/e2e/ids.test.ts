@@ -39,7 +39,7 @@ beforeAll(async () => {
     )
     expect((await agent.run()).exitCode).toBe(10)
   }
-  ids = recordedIds(join(workspace.root, ".agent", "workspace.db"))
+  ids = recordedIds(workspace.state("workspace.db"))
   app = openService({
     environment: readEnvironment(agent.environment),
     workspace: workspace.root,

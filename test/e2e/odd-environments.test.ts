@@ -134,6 +134,7 @@ async function onFullDisk(disk: string): Promise<readonly Ended[]> {
   const env = {
     ...room.workspace.environment,
     ...{ XDG_DATA_HOME: join(disk, "data"), XDG_CACHE_HOME: join(disk, "cache") },
+    ...{ XDG_STATE_HOME: join(disk, "state") },
     ...{ ACODE: acodeProgram(), DISK: disk, PLAN: room.planFile, REPORT: report },
   }
   const line = [...smallDisk(disk, 4_000_000), "sh", "-c", script]
@@ -154,7 +155,7 @@ describe("a damaged page of the database", () => {
       ["file_read", { path: "a.txt" }],
     ])
     await room.approveAndRun()
-    const path = join(room.workspace.root, ".agent/workspace.db")
+    const path = room.workspace.state("workspace.db")
     const whole = readFileSync(path)
     const pages = whole.length / pageBytes
     const met = new Map<string, number>()

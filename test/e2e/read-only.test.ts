@@ -56,7 +56,7 @@ const verbs = (): readonly (readonly string[])[] => [
   ["policy", "check", "--", "ls"],
 ]
 
-const agent = () => join(room.workspace.root, ".agent")
+const agent = () => room.workspace.state()
 
 /** What each verb says, here or where nothing can be written. */
 async function answers(through: readonly string[], among = verbs()): Promise<readonly string[]> {

@@ -20,7 +20,7 @@ afterEach(() => workspace[Symbol.dispose]())
 const dayMs = 24 * 3_600_000
 const acode = (...args: string[]): Promise<AcodeRun> =>
   runAcode(args, { cwd: workspace.root, env: workspace.environment })
-const databaseBytes = () => statSync(join(workspace.root, ".agent/workspace.db")).size
+const databaseBytes = () => statSync(workspace.state("workspace.db")).size
 
 /** Executions of so many days ago, as an acode of then recorded them. */
 function executions(daysAgo: number, count: number): void {
@@ -81,7 +81,7 @@ async function session(content: string): Promise<string> {
   return (JSON.parse(stdout) as { session_id: string }).session_id
 }
 
-const agent = (...names: string[]) => join(workspace.root, ".agent", ...names)
+const agent = (...names: string[]) => workspace.state(...names)
 
 /** As the file system counts. */
 function du(path: string): number {

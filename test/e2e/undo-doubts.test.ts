@@ -134,7 +134,7 @@ gitTest("a branch that was switched while a command ran is not overwritten", asy
   git("switch", "-q", "main")
   room.plan([sh("while [ ! -e go ]; do sleep 0.05; done; echo made > made.txt")])
   const running = room.approveAndRun()
-  await eventually("the command runs", () => existsSync(path(".agent/checkpoints/alive")))
+  await eventually("the command runs", () => existsSync(room.workspace.state("checkpoints/alive")))
   git("switch", "-q", "other")
   writeFileSync(path("go"), "")
   await running

@@ -191,7 +191,7 @@ describe("UVS-18 a tight budget", () => {
 
 /** What the model was shown of each call, also where it is kept as an artifact. */
 function shownTexts(id: string): readonly string[] {
-  const agent = join(room.workspace.root, ".agent")
+  const agent = room.workspace.state()
   using database = new Database(join(agent, "workspace.db"), { readonly: true })
   const kept = (ref: string) => {
     const hash = ref.replace("sha256:", "")

@@ -140,7 +140,7 @@ const firstError = () => {
 
 /** The paths of the copies that were kept before recovery, oldest first. */
 function keptCopies(): readonly (readonly string[])[] {
-  const directory = join(room?.workspace.root ?? "", ".agent/checkpoints/manifests")
+  const directory = room?.workspace.state("checkpoints/manifests") ?? ""
   const kept = readdirSync(directory).filter(name => name.startsWith("chk_"))
   return kept.sort().map(name => {
     const { entries } = JSON.parse(readFileSync(join(directory, name), "utf8"))
@@ -211,7 +211,7 @@ describe("a command that was cut off", () => {
 
   confinedTest("is left as it is where nobody knows how long its process lived", async () => {
     room = await diedInCommand()
-    rmSync(join(room.workspace.root, ".agent/checkpoints/alive"))
+    rmSync(room.workspace.state("checkpoints/alive"))
     expect(await room.drive()).toMatchObject({ exitCode: 60 })
     expect(["made.txt", "a.txt"].map(room.file)).toEqual(["made\n", "spoiled\n"])
     expect(firstError()).toContain("made.txt (it was changed after acode had ended)")

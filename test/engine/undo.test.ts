@@ -271,7 +271,7 @@ describe("a list of changes that is not there", () => {
   const list = () => {
     const [ref] = room.data(ToolCallSettled).flatMap(({ changes }) => ("ref" in changes ? changes.ref : []))
     const hash = ref?.slice("sha256:".length) ?? ""
-    return join(room.root, ".agent/artifacts", hash.slice(0, 2), hash.slice(2))
+    return room.temp.state("artifacts", hash.slice(0, 2), hash.slice(2))
   }
   const losses: readonly (readonly [string, () => void])[] = [
     ["is gone", () => rmSync(list())],

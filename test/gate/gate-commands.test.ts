@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { rmSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { sha256Hex } from "../../src/base/canonical.ts"
 import { ToolCallSettled, ToolCallStarted } from "../../src/domain/call-events.ts"
 import { CommandFinished, CommandStarted } from "../../src/domain/command-events.ts"
@@ -164,7 +163,7 @@ describe("a command", () => {
 
   test("of which the end cannot be stored is closed as interrupted, not left running", async () => {
     room = gateRoom()
-    const artifacts = join(room.root, ".agent/artifacts")
+    const artifacts = room.temp.state("artifacts")
     const settled = await room.call("run_command", sh("head -c 40000 /dev/zero | tr '\\0' x"), {
       ...granted,
       onOutput: () => {

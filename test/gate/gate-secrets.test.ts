@@ -13,7 +13,7 @@ const granted = { isGrantedAsWritten: true }
 
 /** Everything but the pre-images, which are the one place where files are kept as they are. */
 function leaks(): Promise<string[]> {
-  const agent = join(room.root, ".agent")
+  const agent = room.temp.state()
   return secretViolations([join(agent, "artifacts")], [secret]).then(async found => {
     const database = await Array.fromAsync(new Bun.Glob("workspace.db*").scan({ cwd: agent, dot: true }))
     const held = await Promise.all(

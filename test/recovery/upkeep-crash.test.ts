@@ -40,7 +40,7 @@ async function completedAfterEachCrash(args: readonly string[], stays: readonly 
     expect([point, await check(saved.workspace)]).toEqual([point, []])
     if (crashed) await saved.acode(args)
     expect([point, await sessions()]).toEqual([point, stays])
-    const kept = readdirSync(join(saved.workspace.root, ".agent/checkpoints/manifests"))
+    const kept = readdirSync(saved.workspace.state("checkpoints/manifests"))
     expect([point, kept.length]).toEqual([point, stays.length])
     expect([point, (await saved.acode(["audit", "verify"])).exitCode]).toEqual([point, 0])
   }

@@ -78,23 +78,6 @@ a, b = socket.socketpair(); a.sendall(b'pair'); print(b.recv(10).decode())`
     }
   })
 
-  test("sees the settings that git may track, and nothing else of the state", async () => {
-    const readable = join(room.root, ".agent/config.yml")
-    writeFileSync(readable, "schema_version: 1\n")
-    const sandbox = createBwrapSandbox({
-      ...room.settings,
-      readableState: [readable, join(room.root, ".agent/gone")],
-    })
-    const confinement = confinementOf(room, [
-      "/bin/sh",
-      "-c",
-      "ls -A .agent; cat .agent/config.yml; echo x > .agent/config.yml",
-    ])
-    const ran = await run({ sandbox }, confinement)
-    expect(ran.stdout).toBe("config.yml\nschema_version: 1\n")
-    expect(ran.exit.exitCode).not.toBe(0)
-  })
-
   test("does not find a working directory that is hidden", async () => {
     room.write("secrets/x")
     const confinement = confinementOf(room, ["/bin/true"], { cwd: join(room.root, "secrets") })

@@ -44,7 +44,6 @@ export function openRoom(changes: Partial<BwrapSettings> = {}): Room {
     hostEnvironment: { PATH: "/usr/local/bin:/usr/bin:/bin" },
     protection: testProtection,
     stateDirectories: [join(root, ".agent"), join(home, ".data")],
-    readableState: [],
     readablePaths: [],
     dependencyDirectories: ["node_modules"],
     workDirectory: join(root, ".agent", "sandbox"),

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, symlinkSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
+import { directoryIdentity, workspaceKey } from "../../src/app/state-directory.ts"
 import { type AcodeOptions, type AcodeRun, acodeProgram } from "./acode.ts"
 import { commandBefore, commandsIn, hasPlaceholder, refusalOf } from "./advice.ts"
 
@@ -81,7 +82,21 @@ async function isCopied(from: string, to: string): Promise<boolean> {
     .split("\n").length
   const bytes = Bun.spawnSync(["du", "-sk", from], { stderr: "ignore" }).stdout.toString()
   if (entries > 5000 || Number.parseInt(bytes, 10) > 200_000) return false
-  return (await Bun.spawn(["cp", "-a", from, to], { stderr: "ignore" }).exited) === 0
+  if ((await Bun.spawn(["cp", "-a", from, to], { stderr: "ignore" }).exited) !== 0) return false
+  moveState(from, to)
+  return true
+}
+
+/** A copy of a directory is another workspace: it gets the state that was copied along under its own name. */
+function moveState(from: string, to: string): void {
+  const all = join(to, "state/acode/workspaces")
+  for (const name of existsSync(all) ? readdirSync(all) : []) {
+    const record = join(all, name, "workspace.json")
+    const { root } = existsSync(record) ? JSON.parse(readFileSync(record, "utf8")) : { root: "" }
+    const moved = root.replace(from, to)
+    if (root !== "" && existsSync(moved))
+      renameSync(join(all, name), join(all, workspaceKey(directoryIdentity(moved))))
+  }
 }
 
 async function refusalAt(

@@ -1,6 +1,5 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
-import { join } from "node:path"
 import type { NewEvent } from "../../src/domain/event-definition.ts"
 import type { Store } from "../../src/store/contract.ts"
 import {
@@ -57,7 +56,7 @@ async function violationsOf(...events: readonly NewEvent[]): Promise<string> {
 }
 
 function tamper(workspace: TempWorkspace, sql: string): void {
-  using database = new Database(join(workspace.root, ".agent", "workspace.db"))
+  using database = new Database(workspace.state("workspace.db"))
   database.run(sql)
 }
 
@@ -177,7 +176,7 @@ describe("the checker notices in a session", () => {
 
   test("an artifact that a call names and that is gone", async () => {
     using workspace = recordedWorkspace()
-    const artifacts = join(workspace.root, ".agent", "artifacts")
+    const artifacts = workspace.state("artifacts")
     await Bun.$`rm -r ${artifacts}`.quiet()
     expect((await check(workspace)).join("\n")).toMatch(/^I6 the artifact sha256:\w+ is missing$/)
   })

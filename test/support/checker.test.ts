@@ -33,7 +33,7 @@ function recordedWorkspace(): TempWorkspace {
 
 /** Changes the file behind the product's back, as an attacker or a bug would. */
 function tamper(workspace: TempWorkspace, sql: string): void {
-  using database = new Database(join(workspace.root, ".agent", "workspace.db"))
+  using database = new Database(workspace.state("workspace.db"))
   database.run("DROP TRIGGER IF EXISTS events_are_never_changed")
   database.run("DROP TRIGGER IF EXISTS events_are_only_pruned")
   database.run(sql)
@@ -75,7 +75,7 @@ describe("the checker notices", () => {
 
   test("an artifact that is gone or was changed", async () => {
     using workspace = recordedWorkspace()
-    const directory = join(workspace.root, ".agent", "artifacts")
+    const directory = workspace.state("artifacts")
     const [name] = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter(
       path => path.length > 10,
     )
@@ -99,7 +99,9 @@ describe("the checker notices", () => {
       bytes.toString("hex"),
     ]
     for (const spelling of spellings) {
-      using workspace = tempWorkspace({ files: { ".agent/quarantine/deep/file": `left ${spelling} right` } })
+      using workspace = tempWorkspace()
+      mkdirSync(workspace.state("quarantine/deep"), { recursive: true })
+      writeFileSync(workspace.state("quarantine/deep/file"), `left ${spelling} right`)
       expect((await check(workspace, { secrets: [secret] })).length).toBeGreaterThan(0)
     }
   })

@@ -23,7 +23,7 @@ export interface CheckOptions {
  * product cannot hide itself. Gives one line for each violation.
  */
 export async function check(workspace: TempWorkspace, options: CheckOptions = {}): Promise<string[]> {
-  const agent = join(workspace.root, ".agent")
+  const agent = workspace.state()
   const violations = [
     ...(await secretViolations([agent, workspace.dataHome], options.secrets ?? [])),
     ...maskResidue(workspace.root),

@@ -196,7 +196,7 @@ class EditedWorkspace {
     { path, content }: Written,
     skipped: number,
   ): { readonly id: string; readonly path: string } | null {
-    const kept = join(this.workspace.root, ".agent/checkpoints")
+    const kept = this.workspace.state("checkpoints")
     const sha256 = createHash("sha256").update(content).digest("hex")
     const copies = readdirSync(join(kept, "manifests"))
       .flatMap(name => /^(.*)\.json$/.exec(name)?.[1] ?? [])

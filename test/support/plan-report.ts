@@ -1,6 +1,5 @@
 import { Database } from "bun:sqlite"
 import { existsSync } from "node:fs"
-import { join } from "node:path"
 import { type LogRow, readLog } from "./checker-log.ts"
 import { everyToolPlan } from "./every-tool-plan.ts"
 import { type FileTree, type PathChange, readFileTree, treeChanges } from "./file-tree.ts"
@@ -13,7 +12,7 @@ export function sessionRows(workspace: TempWorkspace): LogRow[] {
 
 /** Every event of the workspace, oldest first. */
 export function allRows(workspace: TempWorkspace): LogRow[] {
-  const path = join(workspace.root, ".agent", "workspace.db")
+  const path = workspace.state("workspace.db")
   if (!existsSync(path)) return []
   using database = new Database(path)
   // The very first acode may have died before it made the tables.

@@ -1,4 +1,5 @@
-import { rmSync } from "node:fs"
+import { mkdirSync, readdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
 import { type AcodeRun, runAcode } from "./acode.ts"
 import { type TempWorkspace, tempWorkspace } from "./temp-workspace.ts"
 
@@ -32,9 +33,16 @@ export function savedWorkspace(): SavedWorkspace {
   }
 }
 
-/** With `cp`, which keeps modes, times and symlinks as they are. */
+/**
+ * With `cp`, which keeps modes, times and symlinks as they are. The workspace itself is emptied and filled: a directory
+ * made anew would be another workspace.
+ */
 function copy(from: string, to: string): void {
-  rmSync(to, { recursive: true, force: true })
-  const { exitCode, stderr } = Bun.spawnSync(["cp", "-a", from, to], { stderr: "pipe" })
+  mkdirSync(join(to, "workspace"), { recursive: true })
+  for (const directory of [to, join(to, "workspace")])
+    for (const name of readdirSync(directory))
+      if (name !== "workspace" || directory !== to)
+        rmSync(join(directory, name), { recursive: true, force: true })
+  const { exitCode, stderr } = Bun.spawnSync(["cp", "-a", `${from}/.`, to], { stderr: "pipe" })
   if (exitCode !== 0) throw new Error(`cp: ${stderr.toString()}`)
 }

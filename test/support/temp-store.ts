@@ -9,11 +9,11 @@ import type { TempWorkspace } from "./temp-workspace.ts"
 /** The history of a workspace at the places the product keeps it, without a redactor. */
 export function openTempStore(workspace: TempWorkspace, changed: Partial<StoreOptions> = {}): Store {
   return openStore({
-    databasePath: join(workspace.root, ".agent", "workspace.db"),
-    artifactsDirectory: join(workspace.root, ".agent", "artifacts"),
+    databasePath: workspace.state("workspace.db"),
+    artifactsDirectory: workspace.state("artifacts"),
     keysDirectory: join(workspace.dataHome, "acode", "keys"),
     anchorsDirectory: join(workspace.dataHome, "acode", "anchors"),
-    workspaceRoot: workspace.root,
+    place: workspace.root,
     redactor: { redactText: text => text, redactBytes: bytes => bytes },
     clock: systemClock,
     faults: noFaults,

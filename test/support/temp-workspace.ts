@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { statePlaces } from "../../src/app/state-directory.ts"
 
 export interface TempWorkspace extends Disposable {
   /** The workspace itself: real path, empty but for what was asked for. */
@@ -10,6 +11,9 @@ export interface TempWorkspace extends Disposable {
   /** Keys, anchors and trust of this workspace alone. */
   readonly dataHome: string
   readonly configHome: string
+  readonly stateHome: string
+  /** A path below the state that acode keeps of this workspace. */
+  state(...names: string[]): string
   /** A whole environment for a child: nothing of the person who runs the tests but PATH and HOME. */
   readonly environment: Readonly<Record<string, string>>
   /** Writes a file below the workspace, parents included, and gives its path. */
@@ -33,6 +37,8 @@ export function tempWorkspace(options: TempWorkspaceOptions = {}): TempWorkspace
   const configHome = directory("config")
   const dataHome = directory("data")
   const cacheHome = directory("cache")
+  const stateHome = directory("state")
+  const homes = { xdgDataHome: dataHome, xdgStateHome: stateHome, stateDirectory: null }
   const write = (path: string, content: string | Uint8Array): string => {
     const target = join(root, path)
     mkdirSync(dirname(target), { recursive: true })
@@ -46,6 +52,8 @@ export function tempWorkspace(options: TempWorkspaceOptions = {}): TempWorkspace
     outside,
     dataHome,
     configHome,
+    stateHome,
+    state: (...names) => join(statePlaces(root, homes).stateDirectory, ...names),
     environment: {
       PATH: process.env["PATH"] ?? "/usr/bin:/bin",
       HOME: process.env["HOME"] ?? "/",
@@ -54,6 +62,7 @@ export function tempWorkspace(options: TempWorkspaceOptions = {}): TempWorkspace
       XDG_CONFIG_HOME: configHome,
       XDG_DATA_HOME: dataHome,
       XDG_CACHE_HOME: cacheHome,
+      XDG_STATE_HOME: stateHome,
     },
     write,
     [Symbol.dispose]: () => removeTree(outside),

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test"
 import { rmSync } from "node:fs"
-import { join } from "node:path"
 import { boundedDiffs } from "../../../src/engine/stages/bounded-diffs.ts"
 import { sessionDiff } from "../../../src/engine/stages/changes.ts"
 import { type GateRoom, gateRoom } from "../../support/gate-room.ts"
@@ -61,7 +60,7 @@ describe("what a session changed", () => {
     using room = gateRoom()
     const script = "for i in $(seq 150); do echo $i > f$i.txt; done"
     const { callId } = await room.call("run_command", { argv: ["sh", "-c", script] }, granted)
-    rmSync(join(room.root, ".agent/artifacts"), { recursive: true })
+    rmSync(room.temp.state("artifacts"), { recursive: true })
     const gone = `150 files that ${callId} changed: not shown, the list of their names is gone\n`
     expect(diffOf(room)).toBe(gone)
   })

@@ -132,7 +132,6 @@ function sandboxesOf({ root, outside, dataHome, environment }: TempWorkspace): R
       hostEnvironment: environment,
       protection: { classify, topLevelNames },
       stateDirectories: [agent, dataHome],
-      readableState: [],
       readablePaths: [],
       clock: systemClock,
       unixSockets: "deny",

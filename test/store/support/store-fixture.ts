@@ -46,14 +46,14 @@ export function storeFixture({ onDisk = false } = {}): StoreFixture {
 
 /** Where a store below `directory` keeps its things; children in other processes use the same places. */
 export function storeOptions(directory: string, overrides: Partial<StoreOptions> = {}): StoreOptions {
-  const workspaceRoot = join(directory, "workspace")
-  mkdirSync(workspaceRoot, { recursive: true })
+  const place = join(directory, "workspace")
+  mkdirSync(place, { recursive: true })
   return {
-    databasePath: join(workspaceRoot, ".agent", "workspace.db"),
-    artifactsDirectory: join(workspaceRoot, ".agent", "artifacts"),
+    databasePath: join(place, ".agent", "workspace.db"),
+    artifactsDirectory: join(place, ".agent", "artifacts"),
     keysDirectory: join(directory, "data", "keys"),
     anchorsDirectory: join(directory, "data", "anchors"),
-    workspaceRoot,
+    place,
     redactor: keepsEverything,
     clock: fixedClock(),
     faults: noFaults,

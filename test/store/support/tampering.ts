@@ -67,7 +67,7 @@ export function tampering(fixture: StoreFixture, workspaceId: string, problemsMa
     identity: { workspaceId, key },
     artifactsDirectory: fixture.options.artifactsDirectory,
     anchorsDirectory: fixture.options.anchorsDirectory,
-    workspaceRoot: fixture.options.workspaceRoot,
+    place: fixture.options.place,
     problemsMax,
   }
   return {

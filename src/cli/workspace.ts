@@ -1,0 +1,56 @@
+import type { ListedWorkspace } from "../app/workspace-verbs.ts"
+import { defineCommand } from "./definition.ts"
+import { bytesText } from "./format.ts"
+
+export const workspaceList = defineCommand({
+  name: "workspace list",
+  summary: "the workspaces acode keeps state of, and whether their directories are still there",
+  description:
+    "acode keeps the history of a workspace outside of it. It belongs to one directory: one that was moved, or made\n" +
+    "anew at the same path, starts without a history until it adopts the old one.",
+  arguments: [],
+  flags: {},
+  examples: [{ line: "acode workspace list", note: "keys, sizes and paths" }],
+  run: async (_, { service, output, globals }) => {
+    const all = await (await service()).workspaces()
+    if (globals.json) output.json(all)
+    if (all.length === 0) output.line("acode keeps no state of any workspace")
+    for (const workspace of all) output.line(line(workspace))
+    return 0
+  },
+})
+
+function line({ key, bytes, root, standing }: ListedWorkspace): string {
+  const note = { here: "  (this workspace)", elsewhere: "", gone: "  (moved or removed)" }[standing]
+  return `${key}  ${bytesText(bytes).padStart(10)}  ${root}${note}`
+}
+
+export const workspaceAdopt = defineCommand({
+  name: "workspace adopt",
+  summary: "take over the history of a directory that was moved here or stood at this path before",
+  arguments: [{ name: "KEY", summary: "as `acode workspace list` shows it; its beginning or end is enough" }],
+  flags: {},
+  examples: [{ line: "acode workspace adopt KEY", note: "in the directory after it was moved" }],
+  run: async ({ arguments: [typed = ""] }, { service, output, globals }) => {
+    const app = await service()
+    const adopted = await app.adoptWorkspace(typed)
+    if (globals.json) output.json({ key: adopted.key, from: adopted.root, to: app.workspaceRoot })
+    output.line(`the history of ${adopted.root} is now that of ${app.workspaceRoot}`)
+    output.line("→ acode audit verify")
+    return 0
+  },
+})
+
+export const workspaceForget = defineCommand({
+  name: "workspace forget",
+  summary: "remove the history and the copies for undo of a directory that is gone; there is no way back",
+  arguments: [{ name: "KEY", summary: "as `acode workspace list` shows it; its beginning or end is enough" }],
+  flags: {},
+  examples: [{ line: "acode workspace forget KEY", note: "typing the key is the answer, it does not ask" }],
+  run: async ({ arguments: [typed = ""] }, { service, output, globals }) => {
+    const { key, root, bytes } = await (await service()).forgetWorkspace(typed)
+    if (globals.json) output.json({ key, root, bytes })
+    output.line(`forgot ${root}, ${bytesText(bytes)} freed`)
+    return 0
+  },
+})
