@@ -36,7 +36,7 @@ test("undoing gives directories back, empty ones and their modes included, once 
   const undone = (also: ReturnType<typeof contentsIn>) =>
     undo(parts, plan, also, work => room.log.whileOwned(work))
   const after = list()
-  const all = ["d/", "empty/", "f", "f/", "f/x", "gone", "gone/", "gone/x", "new/", "new/deep/"]
+  const all = ["./", "d/", "empty/", "f", "f/", "f/x", "gone", "gone/", "gone/x", "new/", "new/deep/"]
   expect(await undone(new Map())).toMatchObject({ foreign: all, restored: [], removed: [] })
   expect(list()).toEqual(after)
   const { blocked, foreign, restored, removed } = await undone(contentsIn(plan))
