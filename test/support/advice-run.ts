@@ -93,9 +93,9 @@ function moveState(from: string, to: string): void {
   for (const name of existsSync(all) ? readdirSync(all) : []) {
     const record = join(all, name, "workspace.json")
     const { root } = existsSync(record) ? JSON.parse(readFileSync(record, "utf8")) : { root: "" }
-    const moved = root.replace(from, to)
-    if (root !== "" && existsSync(moved))
-      renameSync(join(all, name), join(all, workspaceKey(directoryIdentity(moved))))
+    const isStill = existsSync(root) && workspaceKey(directoryIdentity(root)) === name
+    if (isStill)
+      renameSync(join(all, name), join(all, workspaceKey(directoryIdentity(root.replace(from, to)))))
   }
 }
 
