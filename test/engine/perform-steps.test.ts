@@ -102,7 +102,7 @@ describe("a concrete step", () => {
     room = await agentRoom([reply.plan({ steps })])
     expect(await room.drive()).toMatchObject({
       exitCode: 30,
-      reason: expect.stringContaining("1 steps wait"),
+      reason: expect.stringContaining("1 step waits"),
     })
     expect([room.file("after.txt"), room.file("beside.txt")]).toEqual([null, "x"])
     expect(await check(room.workspace)).toEqual([])
