@@ -241,7 +241,7 @@ describe("a directory that was moved, or made anew at its path", () => {
       (await there("session", "list")).stderr,
       (await room.acode("session", "list")).stderr,
     ])
-      expect(told).toContain(`acode workspace adopt ${known?.key}`)
+      expect(told).toContain(`workspace adopt ${known?.key}`)
     expect(known).toMatchObject({ standing: "gone", root: room.workspace.root })
     const adopted = await there("workspace", "adopt", known?.key.slice(-8) ?? "")
     expect([adopted.exitCode, adopted.stderr]).toEqual([0, ""])
