@@ -133,6 +133,13 @@ function assertPrivateDirectory(directory: string): void {
     throw unsafeState(directory, "acode keeps its records in a directory, and this is none", "remove it")
   if ((stats.mode & 0o022) !== 0)
     throw unsafeState(directory, "others can write where acode keeps its records", `chmod 700 ${directory}`)
+  const user = process.getuid?.() ?? stats.uid
+  if (stats.uid !== user && user !== 0)
+    throw unsafeState(
+      directory,
+      "the directory acode keeps its records in belongs to another user",
+      "remove it",
+    )
 }
 
 function assertPrivateFile(path: string, stats: Stats): void {

@@ -76,6 +76,8 @@ function ownPlaces(environment: AppEnvironment, directory: string, isKept: boole
     trustProject: null,
     xdgConfigHome: join(directory, "config"),
     xdgDataHome: isKept ? environment.xdgDataHome : join(directory, "data"),
+    xdgStateHome: isKept ? environment.xdgStateHome : join(directory, "state"),
+    stateDirectory: isKept ? environment.stateDirectory : null,
   }
 }
 
