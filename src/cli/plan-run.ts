@@ -10,6 +10,7 @@ import { interruption } from "./interruption.ts"
 import { nextCommands } from "./next-commands.ts"
 import type { Output } from "./output.ts"
 import { planArgument, validPlan } from "./plan-file.ts"
+import { quarantineLines } from "./run-call-lines.ts"
 import { isInteractive } from "./terminal.ts"
 
 export const planRun = defineCommand({
@@ -65,9 +66,14 @@ function watcherOf({ output, globals }: CliContext): PlanWatcher {
       output.line(
         `${output.dim(`[${index + 1}/${count}]`)} ${oneLine(step.id, 40)}  [tool:${step.tool}] ${argumentText(step)}`,
       ),
-    onStepComplete: (_step, result) =>
-      output.line(`${output.green("  ✓")} ${durationText(result.duration_ms)}${evidenceText(result)}`),
-    onStepFailed: (_step, result) => tellFailure(result, output),
+    onStepComplete: (_step, result) => {
+      output.line(`${output.green("  ✓")} ${durationText(result.duration_ms)}${evidenceText(result)}`)
+      for (const line of quarantineLines(result.result)) output.line(line)
+    },
+    onStepFailed: (_step, result) => {
+      tellFailure(result, output)
+      for (const line of quarantineLines(result.result)) output.line(line)
+    },
     ...(globals.verbose ? { onOutput: (_stream, chunk) => output.recorded(chunk, true, 2) } : {}),
   }
 }

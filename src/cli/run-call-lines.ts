@@ -26,14 +26,23 @@ export function subjectText(args: RecordedJson): string {
 
 /** How a call ended: its outcome, what it changed, and why not where it did not do what it was for. */
 export function resultLines(settled: Settled, paint: Paint, isVerbose: boolean): readonly string[] {
-  const { outcome, exitCode, error, text } = settled
+  const { outcome, exitCode, error, text, result } = settled
   const exit = exitCode === null ? "" : `, exit ${exitCode}`
   const word = outcome === "succeeded" ? paint.green(outcome) : paint.red(outcome)
+  // as: the schema's JSON differs from ours only in that nothing in it is read-only.
+  const recorded = result?.kind === "inline" ? (result.value as Json) : null
   const why = error === null ? "" : ` — ${error.code}: ${oneLine(error.message, 300)}`
   return [
     `  [result] ${word}${exit}${changesText(settled)}${why}`,
+    ...quarantineLines(recorded),
     ...(isVerbose && text !== null ? textLines(text, paint) : []),
   ]
+}
+
+/** What a command made under a protected name, and where it is not any more. */
+export function quarantineLines(result: Json): readonly string[] {
+  const names = memberOf(result, "quarantined")
+  return Array.isArray(names) ? [`  ⚠ moved to quarantine, protected: ${oneLine(names.join(", "), 400)}`] : []
 }
 
 /** The beginning of a text, harmless on a terminal. */

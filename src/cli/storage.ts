@@ -39,7 +39,7 @@ const meanings: Readonly<Record<StoragePart["id"], string>> = {
   checkpoints: "copies of files, for undo",
   quarantine: "files that commands made under protected names",
   temporary: "being written now, or left by an acode that was killed",
-  other: "configuration and what people put there",
+  other: "whose state it is, and what the sandbox needs",
 }
 
 export const storageFree = defineCommand({

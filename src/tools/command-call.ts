@@ -59,7 +59,7 @@ function executionContext({ signal, correlationIds, onOutput }: CallContext) {
 }
 
 function resultOf(room: ToolRoom, { id, result }: ExecutionRecord, cwd: string): ToolResult {
-  const { exitCode, ending, signal, stdout, stderr, truncation, success } = result
+  const { exitCode, ending, signal, stdout, stderr, truncation, success, sandbox } = result
   return toolResult(room, {
     value: {
       exit_code: exitCode,
@@ -69,6 +69,7 @@ function resultOf(room: ToolRoom, { id, result }: ExecutionRecord, cwd: string):
       stderr,
       truncated: truncation !== null,
       success,
+      ...(sandbox.quarantined.length === 0 ? {} : { quarantined: sandbox.quarantined }),
     },
     text: textOf(result),
     error: errorOf(result),
@@ -96,10 +97,12 @@ function errorOf({ success, exitCode, error }: CommandResult): CallError | null 
 }
 
 function textOf(result: CommandResult): string {
-  const { exitCode, ending, stdout, stderr, truncation, error } = result
+  const { exitCode, ending, stdout, stderr, truncation, error, sandbox } = result
   const ended = exitCode === null ? `the command did not finish: ${ending}` : `exit code ${exitCode}`
   const parts = [error === null ? ended : `${ended} (${error.code}: ${error.message})`]
   if (stdout !== "") parts.push(`stdout${truncation?.stdout ? " (cut)" : ""}:\n${stdout}`)
   if (stderr !== "") parts.push(`stderr${truncation?.stderr ? " (cut)" : ""}:\n${stderr}`)
+  if (sandbox.quarantined.length > 0)
+    parts.push(`moved to quarantine, because these names are protected: ${sandbox.quarantined.join(", ")}`)
   return parts.join("\n")
 }

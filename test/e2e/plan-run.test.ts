@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path"
 import { check } from "../support/checker.ts"
 import { type PlanStepText, type PlanWorkspace, planText, planWorkspace } from "../support/plan-workspace.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 
 let room: PlanWorkspace
 beforeEach(() => {
@@ -206,3 +206,15 @@ test("the same plan on two copies of a tree has the same step keys and result di
   expect(mine).toEqual(theirs)
   expect(new Set(mine.flat()).size).toBe(6)
 })
+
+testWhere(missingSandbox)(
+  "what a command made under a protected name is told where it is moved away",
+  async () => {
+    room.workspace.write("make.sh", 'v=.vsc; mkdir sub; cd sub; mkdir $v"ode"; echo x > $v"ode"/tasks.json')
+    room.plan([["run_command", { argv: ["sh", "make.sh"] }]])
+    expect((await room.acode("plan", "approve", room.planFile)).exitCode).toBe(0)
+    const run = await room.acode("plan", "run", room.planFile)
+    expect(run.stdout).toContain("moved to quarantine, protected: sub/.vscode")
+    expect(existsSync(join(room.workspace.root, "sub/.vscode"))).toBe(false)
+  },
+)
