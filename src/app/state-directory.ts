@@ -79,12 +79,12 @@ export function directoryIdentity(root: string): DirectoryIdentity {
 }
 
 /** Begins with the name of the directory, so that people find their way among them. */
-export function workspaceKey(identity: DirectoryIdentity): string {
-  const name = basename(identity.root)
+export function workspaceKey({ root, inode, born }: DirectoryIdentity): string {
+  const name = basename(root)
     .replaceAll(/[^A-Za-z0-9_.-]+/g, "-")
     .replace(/^[.-]+/, "")
     .slice(0, 32)
-  return `${name === "" ? "root" : name}-${sha256Hex(canonicalJson(identity)).slice(0, 16)}`
+  return `${name === "" ? "root" : name}-${sha256Hex(canonicalJson({ root, inode, born })).slice(0, 16)}`
 }
 
 /** Whether something that says it is the database of an older acode lies in `.agent`, and none where it belongs. */

@@ -259,6 +259,15 @@ describe("a directory that was moved, or made anew at its path", () => {
       expect([verb, exitCode, stderr.includes("still there")]).toEqual([verb, 2, true])
       expect((await room.acode("workspace", verb, "nothing-like-it")).exitCode).toBe(2)
     }
+    mkdirSync(moved())
+    const listed = JSON.parse((await room.acode("-C", moved(), "workspace", "list", "--json")).stdout)
+    expect(listed).toMatchObject([{ key: own?.key, standing: "elsewhere" }])
+    for (const verb of ["adopt", "forget"]) {
+      const { exitCode, stderr } = await room.acode("-C", moved(), "workspace", verb, own?.key ?? "")
+      expect([verb, exitCode, stderr.includes("still there")]).toEqual([verb, 2, true])
+    }
+    expect(existsSync(room.workspace.state("workspace.db"))).toBe(true)
+    rmSync(moved(), { recursive: true })
     renameSync(room.workspace.root, moved())
     mkdirSync(room.workspace.root)
     expect((await room.acode("exec", "--", "true")).exitCode).toBe(0)
