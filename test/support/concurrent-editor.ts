@@ -70,10 +70,12 @@ class EditedWorkspace {
     const kind = isFree ? random.oneOf(kinds) : (kinds[index] ?? "plain")
     const before = editor.inPlace()
     const undo = () => this.undo(kind, isFree)
-    if (isFree && random.whole(2) === 0) await editor.while({ paths: [...own, ...shared], usesGit }, undo)
+    const isEdited = isFree && random.whole(2) === 0
+    if (isEdited) await editor.while({ paths: [...own, ...shared], usesGit }, undo)
     else await undo()
-    const isAsked = kind === "commands" || kind === "everything"
-    const taken = isAsked ? [] : before.filter(written => !editor.isLeft(written))
+    // With the other kinds she agreed, or nothing was undone; and her own git may take away what she wrote.
+    const isJudged = kind === "plain" && !(isEdited && usesGit)
+    const taken = isJudged ? before.filter(written => !editor.isLeft(written)) : []
     return [
       ...this.problems.splice(0),
       ...taken.map(({ path, content }) => `not asked about (${kind}): ${path} with ${content.trim()}`),
