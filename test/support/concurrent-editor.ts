@@ -73,7 +73,8 @@ class EditedWorkspace {
     const isEdited = isFree && random.whole(2) === 0
     if (isEdited) await editor.while({ paths: [...own, ...shared], usesGit }, undo)
     else await undo()
-    // With the other kinds she agreed, or nothing was undone; and her own git may take away what she wrote.
+    // With two kinds she agreed, and the last only recovers, which puts back unasked and keeps a copy. Her own git
+    // may take away what she wrote.
     const isJudged = kind === "plain" && !(isEdited && usesGit)
     const taken = isJudged ? before.filter(written => !editor.isLeft(written)) : []
     return [
