@@ -5,7 +5,7 @@ import { agentOwners } from "./agent-owners.ts"
 import { concurrentEditor } from "./concurrent-editor.ts"
 import { contents } from "./contents.ts"
 import { pipelineSteps } from "./pipeline-steps.ts"
-import { planKills, planRecoveryKills } from "./plan-kills.ts"
+import { planKills, planPoints, planRecoveryKills } from "./plan-kills.ts"
 import type { Programme } from "./programme.ts"
 import { seededRandom } from "./random.ts"
 import { randomKills } from "./random-kills.ts"
@@ -17,6 +17,7 @@ import { undoManifest } from "./undo-manifest.ts"
 const programmes: readonly Programme[] = [
   timedOutTrees,
   randomKills,
+  planPoints,
   planKills,
   planRecoveryKills,
   pipelineSteps,

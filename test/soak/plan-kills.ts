@@ -1,7 +1,10 @@
 import { startAcode } from "../support/acode.ts"
 import {
+  allPoints,
   approveEveryTool,
   crashAt,
+  crashPlanRun,
+  crashPlanUndo,
   doubleCrashViolations,
   planFile,
   recoveryViolations,
@@ -15,6 +18,19 @@ import type { Random } from "./random.ts"
 const momentMs = 1_200
 /** The recovery has fewer points than this; a number above them means that it lives. */
 const recoveryPoints = 30
+
+/** Its count says nothing: it goes on until there is no further point. */
+export const planPoints: Programme = {
+  name: "plan-points",
+  summary: "kill -9 at each point of plan run, and at each point of its undo",
+  count: 1,
+  run: async ({ sandboxes }) => {
+    if (!sandboxes.includes("bwrap")) return []
+    const run = await crashPlanRun(allPoints)
+    const undo = await crashPlanUndo(allPoints)
+    return [...run.found.map(lie => `run, ${lie}`), ...undo.found.map(lie => `undo, ${lie}`)]
+  },
+}
 
 export const planKills: Programme = {
   name: "plan-kills",

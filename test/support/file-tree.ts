@@ -34,6 +34,14 @@ export function readFileTree(root: string): FileTree {
   return found
 }
 
+/** Directories with nothing in them, which `readFileTree` leaves out. */
+export function emptyDirectories(root: string): string[] {
+  return readdirSync(root, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isDirectory())
+    .map(entry => join(entry.parentPath, entry.name))
+    .filter(directory => readdirSync(directory).length === 0)
+}
+
 /** A difference as the log records it. */
 export interface PathChange {
   readonly path: string

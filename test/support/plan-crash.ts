@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { check } from "./checker.ts"
 import { eventually } from "./eventually.ts"
 import { everyToolPlan, writeFirstTree } from "./every-tool-plan.ts"
-import { type FileTree, readFileTree, treeChanges } from "./file-tree.ts"
+import { emptyDirectories, type FileTree, readFileTree, treeChanges } from "./file-tree.ts"
 import { differences, reportViolations, sessionRows } from "./plan-report.ts"
 import { taggedProcesses } from "./processes.ts"
 import { type SavedWorkspace, savedWorkspace } from "./saved-workspace.ts"
@@ -29,15 +29,28 @@ type CrashAt = (
   point: number,
 ) => Promise<{ readonly isCrashed: boolean; readonly problems: readonly string[] }>
 
-/** Crashes at every numbered point until there is none left, in several workspaces side by side. */
-export async function crashAtEveryPoint(width: number, crash: CrashAt) {
+/** Which of the numbered points are crashed at: the first of them, and each so manieth after it. */
+export interface Points {
+  readonly first: number
+  readonly every: number
+}
+
+export const allPoints: Points = { first: 1, every: 1 }
+
+/** Crashes at the points until there is none left, in several workspaces side by side. */
+async function crashAtPoints({ first, every }: Points, width: number, crash: CrashAt) {
   const found: string[] = []
-  let next = 1
+  let next = first
+  const taken = () => {
+    const point = next
+    next += every
+    return point
+  }
   let last = Number.POSITIVE_INFINITY
   const lane = async () => {
     using saved = savedWorkspace()
     await approveEveryTool(saved)
-    for (let point = next++; point < last; point = next++) {
+    for (let point = taken(); point < last; point = taken()) {
       saved.restore("approved")
       const { isCrashed, problems } = await crash(saved, point)
       if (!isCrashed) last = Math.min(last, point)
@@ -47,8 +60,49 @@ export async function crashAtEveryPoint(width: number, crash: CrashAt) {
   const began = performance.now()
   await Promise.all(Array.from({ length: width }, lane))
   const seconds = ((performance.now() - began) / 1_000).toFixed(0)
-  process.stdout.write(`  ${last - 1} points, ${found.length} violations, ${seconds} s\n`)
+  const which = every === 1 ? "" : `, from ${first} on every ${every}th crashed at`
+  process.stdout.write(`  ${last - 1} points${which}, ${found.length} violations, ${seconds} s\n`)
   return { found, last }
+}
+
+/** Undoing takes as long as all the rest, so only what crashed at every so manieth point is undone. */
+const undoneEvery = 5
+
+/** Dies in `plan run`: the session says exactly what happened, and the tree is exactly that. */
+export function crashPlanRun(points: Points) {
+  let crashes = 0
+  return crashAtPoints(points, 3, async (saved, point) => {
+    const env = { ACODE_FAILPOINT: String(point) }
+    const { signal } = await saved.acode(["plan", "run", planFile(saved.workspace)], env)
+    const problems = await recoveryViolations(saved)
+    if (++crashes % undoneEvery === 0) problems.push(...(await undoViolations(saved)))
+    return { isCrashed: signal === "SIGKILL", problems }
+  })
+}
+
+/** Dies in `session undo` of a whole run: a second undo puts everything back. */
+export function crashPlanUndo(points: Points) {
+  return crashAtPoints(points, 2, async (saved, point) => {
+    // Not saved after this: a copy of a finished run would have other inodes, which undo does not know.
+    await saved.acode(["plan", "run", planFile(saved.workspace)])
+    const { signal } = await saved.acode(["session", "undo", "--commands"], {
+      ACODE_FAILPOINT: String(point),
+    })
+    return { isCrashed: signal === "SIGKILL", problems: await undoneAgain(saved) }
+  })
+}
+
+/** Whatever the first undo came to, the second one brings it to its end, once. */
+async function undoneAgain(saved: SavedWorkspace): Promise<readonly string[]> {
+  const { exitCode, stderr } = await saved.acode(["session", "undo", "--commands"])
+  const isSaidTwice = exitCode === 1 && stderr.includes("ACODE-UNDO-002")
+  const records = sessionRows(saved.workspace).filter(row => row.type === "session.undone").length
+  return [
+    ...(exitCode === 0 || isSaidTwice ? [] : [`session undo exits ${exitCode}: ${stderr}`]),
+    ...differences("all is put back", firstTree(), readFileTree(saved.workspace.root)),
+    ...(records === 1 ? [] : [`it was recorded ${records} times`]),
+    ...(await check(saved.workspace)),
+  ]
 }
 
 /** Confined commands die with acode, but not in the same instant. */
@@ -81,16 +135,18 @@ export async function recoveryViolations(saved: SavedWorkspace): Promise<string[
 export async function undoViolations(saved: SavedWorkspace): Promise<string[]> {
   const first = firstTree()
   if (sessionRows(saved.workspace).length === 0) return []
-  const hasChanged = treeChanges(first, readFileTree(saved.workspace.root)).length > 0
+  const { root } = saved.workspace
+  const hasChanged = treeChanges(first, readFileTree(root)).length > 0 || emptyDirectories(root).length > 0
   const { exitCode, stdout, stderr } = await saved.acode(["session", "undo", "--commands"])
   return [
     ...(exitCode === (hasChanged ? 0 : 1) ? [] : [`session undo exits ${exitCode}: ${stdout}${stderr}`]),
-    ...differences("all is put back", first, readFileTree(saved.workspace.root)),
+    ...differences("all is put back", first, readFileTree(root)),
+    ...emptyDirectories(root).map(directory => `${directory} is left, with nothing in it`),
     ...(await check(saved.workspace)),
   ]
 }
 
-export function firstTree(): FileTree {
+function firstTree(): FileTree {
   const [first] = everyToolPlan.trees
   if (first === undefined) throw new Error("the plan has a tree before its first step")
   return first
