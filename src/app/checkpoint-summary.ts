@@ -1,5 +1,6 @@
 import type { Store } from "../store/contract.ts"
 import type { Checkpoint, Checkpoints } from "../workspace/checkpoint/contract.ts"
+import { isKeptCheckpoint } from "./kept-checkpoints.ts"
 
 /** A checkpoint as it is listed. */
 export interface CheckpointSummary {
@@ -34,7 +35,7 @@ export function checkpointSummaries(
 export function keptCopies(checkpoints: Checkpoints, sessionId: string): readonly CheckpointSummary[] {
   return checkpoints
     .ids()
-    .filter(id => id.startsWith("chk_"))
+    .filter(isKeptCheckpoint)
     .toSorted()
     .flatMap(id => checkpoints.load(id) ?? [])
     .filter(({ kept }) => kept?.about.sessionId === sessionId)

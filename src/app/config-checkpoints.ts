@@ -41,7 +41,9 @@ export function checkpointsSection() {
         .min(1)
         .max(3650)
         .default(defaults.undo_days)
-        .describe("How long a session can be undone; older checkpoints are removed."),
+        .describe(
+          "How long a session can be undone; older checkpoints are removed, and those of what undo, recovery or a restore replaced are named when they go.",
+        ),
     })
     .prefault({})
     .describe("Copies of files from before they were changed, which `session undo` puts back.")

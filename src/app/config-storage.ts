@@ -14,7 +14,7 @@ export function storageSection() {
         .max(16 * 1024 * 1024)
         .default(defaults.max_total_mb)
         .describe(
-          "How much everything that acode keeps for a workspace may take. Above it the oldest copies for undo and the oldest quarantined files are removed when a session ends.",
+          "How much everything that acode keeps for a workspace may take. Above it the oldest copies for undo and the oldest quarantined files are removed when a session ends; copies of what undo, recovery or a restore replaced are not.",
         ),
       quarantine_days: z
         .number()

@@ -4,12 +4,14 @@ import { dataOf } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../store/contract.ts"
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
+import { isKeptCheckpoint } from "./kept-checkpoints.ts"
 
-/** Removes the oldest checkpoints that nobody needs, for want of room for another one. */
+/** Removes the oldest pre-images that nobody needs, for want of room for another one. */
 export function makeRoom(checkpoints: Checkpoints, store: Store, bytesWanted: number): void {
   unlessImpossible(() => {
     const ages = store.upkeep.ages("checkpoint", checkpoints.ids())
-    checkpoints.collect(oldestFirst(ages, neededBy(store)), bytesWanted)
+    const preImages = oldestFirst(ages, neededBy(store)).filter(id => !isKeptCheckpoint(id))
+    checkpoints.collect(preImages, bytesWanted)
   })
 }
 

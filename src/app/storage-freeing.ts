@@ -7,6 +7,7 @@ import { isProcessAlive, processIdentity } from "../store/process-identity.ts"
 import type { SessionSummary } from "../store/session/contract.ts"
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 import { toStorageSettings } from "./config-settings.ts"
+import { isKeptCheckpoint, type KeptCheckpoint, keptCheckpoint } from "./kept-checkpoints.ts"
 import { checkpointsOf, neededBy } from "./kept-copies.ts"
 import { bytesAt, namesIn, storageUse } from "./storage-use.ts"
 import { removeTree, sweepOrphans } from "./upkeep.ts"
@@ -15,6 +16,8 @@ import type { Wiring } from "./wire.ts"
 export interface FreeingRequest {
   /** How much may be left; null for the configured limit. */
   readonly toBytes: number | null
+  /** Also copies of what undo, recovery or a restore replaced, after everything else. */
+  readonly takesKept: boolean
   readonly isDryRun: boolean
 }
 
@@ -23,35 +26,46 @@ export interface FreedStorage {
   /** An estimate for a dry run. */
   readonly afterBytes: number
   readonly targetBytes: number
-  /** Oldest first. */
+  /** Oldest first, and last of all what was replaced. */
   readonly removed: readonly FreedThing[]
+  /** Copies of what undo, recovery or a restore replaced that nobody asked to remove. */
+  readonly keptLeft: readonly KeptCheckpoint[]
 }
 
 /** One thing that went, and what is lost with it. */
 export interface FreedThing {
-  readonly kind: "copies" | "quarantine" | "execution" | "session"
+  readonly kind: "copies" | "quarantine" | "execution" | "session" | "kept"
   readonly id: string
   readonly bytes: number
   /** Sessions that cannot be undone any more. */
   readonly undoLost: readonly string[]
+  /** What of a person's files it holds; null for all else. */
+  readonly kept: KeptCheckpoint | null
 }
 
-/** Removes the oldest of everything that is kept until no more than the target is left. */
+/**
+ * Removes the oldest of everything that is kept until no more than the target is left. Copies of what undo, recovery or
+ * a restore replaced stay unless they are asked for, and go last then.
+ */
 export async function freeStorage(wiring: Wiring, request: FreeingRequest): Promise<FreedStorage> {
   const { totalBytesMax } = toStorageSettings((await wiring.config()).values)
   const targetBytes = request.toBytes ?? totalBytesMax
   const use = () => storageUse(wiring.places, totalBytesMax).usedBytes
   const beforeBytes = use()
-  const nothing = { beforeBytes, afterBytes: beforeBytes, targetBytes, removed: [] }
+  const nothing = { beforeBytes, afterBytes: beforeBytes, targetBytes, removed: [], keptLeft: [] }
   const found = await wiring.existingStore()
   if (found === null) return nothing
   const { checkpoints } = await wiring.workspace()
+  const { takesKept } = request
+  const leftOver = () => (takesKept ? [] : keptIds(checkpoints).map(id => keptCheckpoint(checkpoints, id)))
   if (request.isDryRun) {
-    const removed = enough(thingsOf({ wiring, store: found, checkpoints }), beforeBytes - targetBytes)
-    return { ...nothing, removed, afterBytes: Math.max(0, beforeBytes - sumOf(removed)) }
+    const things = thingsOf({ wiring, store: found, checkpoints, takesKept })
+    const removed = enough(things, beforeBytes - targetBytes)
+    const afterBytes = Math.max(0, beforeBytes - sumOf(removed))
+    return { ...nothing, removed, afterBytes, keptLeft: leftOver() }
   }
-  const removed = [...(await roomToWrite({ wiring, store: found, checkpoints }))]
-  const parts = { wiring, store: await wiring.store(), checkpoints }
+  const removed = [...(await roomToWrite({ wiring, store: found, checkpoints, takesKept }))]
+  const parts = { wiring, store: await wiring.store(), checkpoints, takesKept }
   using _ = holdWorkspace({ leases: parts.store.leases, owner: processIdentity() })
   await sweepOrphans(wiring)
   // Sizes are estimates until the file system has given the room back, so it is looked at again after each round.
@@ -61,7 +75,7 @@ export async function freeStorage(wiring: Wiring, request: FreeingRequest): Prom
     removed.push(...gone)
   }
   parts.store.anchor()
-  return { beforeBytes, afterBytes: use(), targetBytes, removed }
+  return { beforeBytes, afterBytes: use(), targetBytes, removed, keptLeft: leftOver() }
 }
 
 /**
@@ -75,7 +89,7 @@ async function roomToWrite(parts: Parts): Promise<readonly FreedThing[]> {
   } catch (error) {
     if (!(error instanceof Failure && error.report.code === "ACODE-DB-004")) throw error
     if (parts.store.sessions.list({}).some(isDriven)) throw error
-    const files = thingsOf(parts).filter(({ kind }) => kind === "copies" || kind === "quarantine")
+    const files = thingsOf(parts).filter(({ kind }) => kind !== "session" && kind !== "execution")
     const removed = removeFiles(parts, enough(files, roomBytes))
     if (removed.length === 0) throw error
     return removed
@@ -95,6 +109,7 @@ interface Parts {
   readonly wiring: Wiring
   readonly store: Store
   readonly checkpoints: Checkpoints
+  readonly takesKept: boolean
 }
 
 /** A thing at its place in the log. */
@@ -105,19 +120,21 @@ interface Placed {
   readonly checkpoints: readonly string[]
 }
 
-/** Everything that can go, oldest first by the log; nothing of a session that has not ended. */
+/** Everything that can go, in this order: oldest first by the log; nothing of a session that has not ended. */
 function thingsOf(parts: Parts): readonly FreedThing[] {
   const { store, checkpoints } = parts
-  const sessions = store.sessions.list({}).filter(({ endedAt }) => endedAt !== null)
-  const ended = new Set(sessions.map(({ id }) => id))
-  const records = store.upkeep.records().filter(({ kind, id }) => kind === "execution" || ended.has(id))
+  const all = store.sessions.list({})
+  const sessions = all.filter(({ endedAt }) => endedAt !== null)
+  const unfinished = new Set(all.filter(({ endedAt }) => endedAt === null).map(({ id }) => id))
+  const records = store.upkeep.records().filter(({ id }) => !unfinished.has(id))
   const positions = new Map(records.map(({ id, position }) => [id, position]))
   const placed = [
     // Half a position later: a session's copies go before the session itself.
-    ...records.map(({ position, ...thing }) => placedAt(position + 0.5, { ...thing, undoLost: [] })),
+    ...records.map(({ position, ...thing }) => placedAt(position + 0.5, { ...thing, ...noCost })),
     ...quarantined(parts, positions),
     ...copies(parts, sessions, positions),
-  ].toSorted((a, b) => a.position - b.position)
+    ...keptThings(parts, unfinished),
+  ].toSorted((a, b) => (a.position === b.position ? 0 : a.position - b.position))
   const freed = checkpoints.freedBy(placed.map(each => each.checkpoints))
   return placed.map(({ thing }, index) => ({ ...thing, bytes: thing.bytes + (freed[index] ?? 0) }))
 }
@@ -131,9 +148,11 @@ function quarantined({ wiring, store }: Parts, positions: ReadonlyMap<string, nu
   return namesIn(quarantineDirectory).map(name => {
     const path = join(quarantineDirectory, name)
     const position = positions.get(name) ?? store.upkeep.positionAt(writtenMs(path))
-    return placedAt(position, { kind: "quarantine", id: name, bytes: bytesAt(path), undoLost: [] })
+    return placedAt(position, { kind: "quarantine", id: name, bytes: bytesAt(path), ...noCost })
   })
 }
+
+const noCost = { undoLost: [], kept: null }
 
 /** The copies of each session as one thing, and each of the others on its own. */
 function copies(
@@ -141,20 +160,43 @@ function copies(
   sessions: readonly SessionSummary[],
   positions: ReadonlyMap<string, number>,
 ): readonly Placed[] {
-  const left = new Set(checkpoints.ids())
+  const left = new Set(checkpoints.ids().filter(id => !isKeptCheckpoint(id)))
   for (const id of neededBy(store)) left.delete(id)
   const ofSessions = sessions.flatMap(({ id, undoneAt }) => {
     const own = [...checkpointsOf(store.log, id)].filter(copy => left.delete(copy))
     const undoLost = undoneAt === null ? [id] : []
-    const thing: FreedThing = { kind: "copies", id, bytes: 0, undoLost }
+    const thing: FreedThing = { kind: "copies", id, bytes: 0, undoLost, kept: null }
     return own.length === 0 ? [] : [placedAt(positions.get(id) ?? 0, thing, own)]
   })
   const others = [...left].map(id => {
-    const path = join(wiring.places.checkpointsDirectory, "manifests", `${id}.json`)
-    const thing: FreedThing = { kind: "copies", id, bytes: bytesAt(path), undoLost: [] }
+    const path = manifestPath(wiring, id)
+    const thing: FreedThing = { kind: "copies", id, bytes: bytesAt(path), ...noCost }
     return placedAt(store.upkeep.positionAt(writtenMs(path)), thing, [id])
   })
   return [...ofSessions, ...others]
+}
+
+/** After everything else, in the order in which they were made. */
+function keptThings(
+  { wiring, checkpoints, takesKept }: Parts,
+  unfinished: ReadonlySet<string>,
+): readonly Placed[] {
+  if (!takesKept) return []
+  return keptIds(checkpoints).flatMap(id => {
+    const kept = keptCheckpoint(checkpoints, id)
+    const sessionId = kept.about?.sessionId ?? null
+    if (sessionId !== null && unfinished.has(sessionId)) return []
+    const bytes = bytesAt(manifestPath(wiring, id))
+    return [placedAt(Number.POSITIVE_INFINITY, { kind: "kept", id, bytes, undoLost: [], kept }, [id])]
+  })
+}
+
+function keptIds(checkpoints: Checkpoints): readonly string[] {
+  return checkpoints.ids().filter(isKeptCheckpoint).toSorted()
+}
+
+function manifestPath({ places }: Wiring, id: string): string {
+  return join(places.checkpointsDirectory, "manifests", `${id}.json`)
 }
 
 /** Returns those that are really gone. */
@@ -182,7 +224,7 @@ function removeFiles(
     id,
     ...(id.startsWith("ses_") ? checkpointsOf(store.log, id) : []),
   ]
-  const asked = things.filter(({ kind }) => kind === "copies")
+  const asked = things.filter(({ kind }) => kind === "copies" || kind === "kept")
   const gone = new Set(checkpoints.collect(asked.flatMap(copiesOf)).removed)
   const quarantine = things.filter(({ kind }) => kind === "quarantine")
   for (const { id } of quarantine) removeTree(join(wiring.places.quarantineDirectory, id))

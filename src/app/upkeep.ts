@@ -3,6 +3,7 @@ import { join } from "node:path"
 import type { Store } from "../store/contract.ts"
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 import { toCheckpointSettings, toStorageSettings } from "./config-settings.ts"
+import { isKeptCheckpoint, type KeptCheckpoint, keptCheckpoint, keptText } from "./kept-checkpoints.ts"
 import { neededBy, oldestFirst, unlessImpossible } from "./kept-copies.ts"
 import { bytesAt, namesIn, storageUse } from "./storage-use.ts"
 import type { Wiring } from "./wire.ts"
@@ -19,8 +20,8 @@ export async function sweepOrphans(wiring: Wiring): Promise<void> {
 
 /**
  * At the end of a session: removes copies for undo and quarantined files that are too old, then the oldest of them
- * while all that is kept takes more than it may. The caller holds the workspace. `notice` is told when that does not
- * help.
+ * while all that is kept takes more than it may. Copies of what undo, recovery or a restore replaced only go by their
+ * age. The caller holds the workspace. `notice` is told which of those went, and when the rest takes too much.
  */
 export async function tidyUp(wiring: Wiring, notice: (text: string) => void): Promise<void> {
   const store = await wiring.store()
@@ -34,13 +35,14 @@ export async function tidyUp(wiring: Wiring, notice: (text: string) => void): Pr
       kept: store.upkeep.ages("checkpoint", checkpoints.ids()),
       quarantined: store.upkeep.ages("quarantine", namesIn(quarantineDirectory)),
     }
-    removeOld(checkpoints, store, ages.kept, undoMs)
+    for (const copy of removeOld(checkpoints, store, ages.kept, undoMs)) notice(outOfTime(copy))
     for (const [name, ageMs] of ages.quarantined)
       if (ageMs >= quarantineMs) removeTree(join(quarantineDirectory, name))
     const { usedBytes } = storageUse(wiring.places, totalBytesMax)
     if (usedBytes <= totalBytesMax) return
     const freed = freeOldest({ wiring, checkpoints, store }, ages, usedBytes - totalBytesMax)
-    if (usedBytes - freed > totalBytesMax) notice(overLimit(usedBytes - freed, totalBytesMax))
+    const isAnyKept = checkpoints.ids().some(isKeptCheckpoint)
+    if (usedBytes - freed > totalBytesMax) notice(overLimit(usedBytes - freed, totalBytesMax, isAnyKept))
   })
 }
 
@@ -55,15 +57,18 @@ export function removeTree(path: string): number {
 /** All of them are read to know which contents are still needed, so a few hours' worth is removed at once. */
 const slackMs = 6 * 3_600_000
 
+/** Returns the copies of what was replaced that went. */
 function removeOld(
   checkpoints: Checkpoints,
   store: Store,
   ages: ReadonlyMap<string, number>,
   undoMs: number,
-): void {
-  if (!ages.values().some(ageMs => ageMs >= undoMs + slackMs)) return
-  const old = new Map([...ages].filter(([, ageMs]) => ageMs >= undoMs))
-  checkpoints.collect(oldestFirst(old, neededBy(store)))
+): readonly KeptCheckpoint[] {
+  if (!ages.values().some(ageMs => ageMs >= undoMs + slackMs)) return []
+  const old = oldestFirst(new Map([...ages].filter(([, ageMs]) => ageMs >= undoMs)), neededBy(store))
+  const replaced = old.filter(isKeptCheckpoint).map(id => keptCheckpoint(checkpoints, id))
+  const removed = new Set(checkpoints.collect(old).removed)
+  return replaced.filter(({ id }) => removed.has(id))
 }
 
 interface FreeingParts {
@@ -77,11 +82,12 @@ interface Ages {
   readonly quarantined: ReadonlyMap<string, number>
 }
 
-/** Copies for undo and quarantined files, oldest first; nothing of the session that has just ended. */
+/** Pre-images and quarantined files, oldest first; nothing of the session that has just ended. */
 function freeOldest({ wiring, checkpoints, store }: FreeingParts, ages: Ages, bytesWanted: number): number {
   const needed = neededBy(store)
+  const preImages = [...ages.kept].filter(([id]) => !isKeptCheckpoint(id))
   const olderThan = (ageMs: number) =>
-    oldestFirst(new Map([...ages.kept].filter(([, age]) => age > ageMs)), needed)
+    oldestFirst(new Map(preImages.filter(([, age]) => age > ageMs)), needed)
   let freed = 0
   for (const name of oldestFirst(ages.quarantined, new Set())) {
     const ageMs = ages.quarantined.get(name) ?? 0
@@ -104,7 +110,12 @@ function open(path: string): void {
   for (const name of namesIn(path)) open(join(path, name))
 }
 
-function overLimit(usedBytes: number, limitBytes: number): string {
+function outOfTime(copy: KeptCheckpoint): string {
+  return `removed after checkpoints.undo_days: ${keptText(copy)}`
+}
+
+function overLimit(usedBytes: number, limitBytes: number, isAnyKept: boolean): string {
   const [used, limit] = [usedBytes, limitBytes].map(bytes => Math.ceil(bytes / (1024 * 1024)))
-  return `acode keeps ${used} MB for this workspace, more than the ${limit} MB it may (storage.max_total_mb)\n  → \`acode storage free --dry-run\``
+  const command = isAnyKept ? "acode storage free --replaced --dry-run" : "acode storage free --dry-run"
+  return `acode keeps ${used} MB for this workspace, more than the ${limit} MB it may (storage.max_total_mb)\n  → \`${command}\``
 }

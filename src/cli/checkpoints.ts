@@ -22,7 +22,8 @@ export const checkpointList = defineCommand({
   summary: "copies of files that can be brought back, newest first",
   description:
     "Before a call changes files, and before undo, recovery or a restore replaces any, a copy of them is kept.\n" +
-    "Copies are removed after the undo window (checkpoints.undo_days).",
+    "Copies are removed after the undo window (checkpoints.undo_days). For want of room only those from before calls\n" +
+    "are; what undo, recovery or a restore replaced stays, and is named when its time is over.",
   arguments: [],
   flags: { limit: limitFlag("at most N of them (50)") },
   examples: [

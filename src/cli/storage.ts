@@ -1,3 +1,4 @@
+import { keptText } from "../app/kept-checkpoints.ts"
 import type { FreedStorage, FreedThing } from "../app/storage-freeing.ts"
 import type { StoragePart } from "../app/storage-use.ts"
 import { Failure } from "../domain/failure.ts"
@@ -48,10 +49,12 @@ export const storageFree = defineCommand({
   description:
     "Copies for undo, quarantined files, executions and sessions that have ended go, oldest first, until no more than\n" +
     "--to is left, or what storage.max_total_mb allows. Sessions that have not ended stay. Of the history a signed\n" +
-    "tombstone stays, so that it still verifies.",
+    "tombstone stays, so that it still verifies. Copies of files that undo, recovery or a restore replaced may be the\n" +
+    "only ones there are: they stay unless --replaced is given, and are the last to go then.",
   arguments: [],
   flags: {
     to: { kind: "text", value: "SIZE", summary: "how much may be left, such as 500MB or 0; else the limit" },
+    replaced: { kind: "boolean", summary: "also copies of what undo, recovery or a restore replaced" },
     "dry-run": { kind: "boolean", summary: "only show what would be removed" },
   },
   examples: [
@@ -61,9 +64,10 @@ export const storageFree = defineCommand({
   run: async ({ flags }, { service, output, globals }) => {
     const isDryRun = flags["dry-run"]
     const toBytes = flags.to === undefined ? null : sizeOf(flags.to)
-    const freed = await (await service()).freeStorage({ toBytes, isDryRun })
+    const freed = await (await service()).freeStorage({ toBytes, isDryRun, takesKept: flags.replaced })
     if (globals.json) output.json({ ...freed, isDryRun })
     report(output, freed, isDryRun)
+    tellLeft(output, freed)
     return !isDryRun && freed.afterBytes > freed.targetBytes ? 1 : 0
   },
 })
@@ -83,12 +87,22 @@ function report(output: Output, freed: FreedStorage, isDryRun: boolean): void {
     )
 }
 
-function thingText({ kind, id, bytes, undoLost }: FreedThing): string {
+/** Copies that would make room and that nobody asked to remove. */
+function tellLeft(output: Output, { keptLeft, afterBytes, targetBytes }: FreedStorage): void {
+  if (keptLeft.length === 0 || afterBytes <= targetBytes) return
+  output.notice("these copies of what undo, recovery or a restore replaced stay:")
+  for (const copy of keptLeft) output.notice(`  ${keptText(copy)}`)
+  output.notice(`  → \`acode storage free --replaced --to ${targetBytes}\` removes them too`)
+}
+
+function thingText({ kind, id, bytes, undoLost, kept }: FreedThing): string {
   const size = bytesText(bytes)
   const lost = undoLost.map(session => `; session ${shortId(session)} can no longer be undone`).join("")
   switch (kind) {
     case "copies":
       return `the copies of ${id.startsWith("ses_") ? `session ${shortId(id)}` : shortId(id)} (${size})${lost}`
+    case "kept":
+      return `the copy ${kept === null ? id : keptText(kept)} (${size})`
     case "quarantine":
       return `the quarantined files of ${shortId(id)} (${size})`
     case "session":

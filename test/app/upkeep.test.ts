@@ -33,6 +33,13 @@ function age(days: number): void {
   db.query("UPDATE kept SET since_ms = since_ms - ?").run(days * dayMs)
 }
 
+/** What the user has configured. */
+function limits(sections: object): void {
+  const directory = join(room.workspace.configHome, "acode")
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(join(directory, "config.yml"), JSON.stringify({ schema_version: "1", ...sections }))
+}
+
 let plans = 0
 
 /** A plan that changes one file. */
@@ -77,10 +84,7 @@ describe("the end of a session", () => {
   })
 
   test("counts the days that are configured", async () => {
-    const directory = join(room.workspace.configHome, "acode")
-    mkdirSync(directory, { recursive: true })
-    const sections = { checkpoints: { undo_days: 20 }, storage: { quarantine_days: 3 } }
-    writeFileSync(join(directory, "config.yml"), JSON.stringify({ schema_version: "1", ...sections }))
+    limits({ checkpoints: { undo_days: 20 }, storage: { quarantine_days: 3 } })
     mkdirSync(agent("quarantine/exe_1"), { recursive: true })
     await runPlan()
     const [first = ""] = kept()
@@ -123,6 +127,40 @@ describe("the end of a session", () => {
     expect((await room.acode("cancel", session)).exitCode).toBe(0)
     await runPlan()
     expect(kept()).not.toEqual(expect.arrayContaining([...needed]))
+  })
+
+  describe("where undo, recovery or a restore replaced something", () => {
+    /** A person writes something and restores an older file over it. Gives the copy of what she wrote. */
+    async function replaced(): Promise<string> {
+      await runPlan()
+      const [before = ""] = kept()
+      room.workspace.write("a.txt", "an afternoon of work\n")
+      expect((await room.acode("checkpoint", "restore", before, "a.txt")).exitCode).toBe(0)
+      expect(readFileSync(join(room.workspace.root, "a.txt"), "utf8")).toBe("precious\n")
+      return kept().find(id => id.startsWith("chk_")) ?? ""
+    }
+
+    test("keeps the copy for want of room, however much else there is", async () => {
+      limits({ storage: { max_total_mb: 1 }, checkpoints: { max_total_mb: 1 } })
+      const copy = await replaced()
+      const before = kept()
+      for (const letter of "abcdef") {
+        await runPlan(letter.repeat(400_000))
+        age(1 / 24)
+      }
+      expect(before.filter(id => !kept().includes(id))).toEqual(before.filter(id => id !== copy))
+      expect((await room.acode("checkpoint", "restore", copy, "a.txt")).exitCode).toBe(0)
+      expect(readFileSync(join(room.workspace.root, "a.txt"), "utf8")).toBe("an afternoon of work\n")
+    })
+
+    test("says what goes when its time is over", async () => {
+      const copy = await replaced()
+      expect(await runPlan()).not.toContain(copy)
+      age(8)
+      const told = await runPlan()
+      expect(kept()).not.toContain(copy)
+      expect(told).toContain(`removed after checkpoints.undo_days: ${copy}: a.txt, replaced on 20`)
+    })
   })
 
   test("removes quarantined files in their turn, also from directories that cannot be written", async () => {
