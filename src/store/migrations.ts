@@ -1,4 +1,4 @@
-import type { Database } from "bun:sqlite"
+import { Database } from "bun:sqlite"
 import { sha256Hex } from "../base/canonical.ts"
 import { oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
@@ -7,48 +7,54 @@ import { applicationId, type Migration, migrations } from "./schema.ts"
 import { noHistory } from "./state-directory.ts"
 
 /**
- * Brings the database to the newest schema, forward only. Each step is one transaction that looks again at the
- * version once it holds the write lock, so that any number of processes may open a new workspace at once.
+ * Brings the database to the newest schema, forward only. Each step is one transaction that inspects the version again
+ * once it holds the write lock, so that any number of processes may open a new workspace at once. Before and after, the
+ * schema has to be exactly the one that the steps make: a trigger, a view or an index of somebody else's would run with
+ * the next statement.
  */
 export function migrate(connection: Connection, now: () => string, steps = migrations): void {
-  const found = connection.snapshot(() => inspect(connection.db))
-  assertOurs(connection.path, found)
-  const newest = steps.at(-1)?.version ?? 0
-  if (found.version > newest) throw writtenByNewer(connection.path, found.version, newest)
-  assertApplied(connection.path, found)
-  const missing = steps.filter(step => step.version > found.version)
+  const version = connection.snapshot(() => ownVersion(connection, steps))
+  const missing = steps.filter(step => step.version > version)
   if (connection.readOnly) {
-    if (found.version === 0) throw noHistory(connection.path)
+    if (version === 0) throw noHistory(connection.path)
     if (missing.some(step => !step.forWritersOnly)) throw writtenByOlder(connection.path)
-  } else for (const step of missing) apply(connection, step, now)
-  assertUnedited(connection, connection.readOnly ? steps.slice(0, steps.length - missing.length) : steps)
-}
-
-interface Found {
-  readonly application: number
-  readonly version: number
-  readonly tableCount: number
-  /** The last step that it remembers. */
-  readonly applied: number
-}
-
-function inspect(db: Database): Found {
-  const value = (sql: string) => db.query<{ value: number | null }, []>(sql).get()?.value ?? 0
-  // A table of the same name with other columns remembers nothing.
-  const remembers = value(
-    "SELECT count(*) AS value FROM pragma_table_info('migrations') WHERE name IN ('version', 'checksum')",
-  )
-  return {
-    application: value("SELECT application_id AS value FROM pragma_application_id"),
-    version: value("SELECT user_version AS value FROM pragma_user_version"),
-    tableCount: value("SELECT count(*) AS value FROM sqlite_schema"),
-    applied: remembers < 2 ? 0 : value("SELECT max(version) AS value FROM migrations"),
+  } else if (missing.length > 0) {
+    for (const step of missing) apply(connection, step, now)
+    connection.snapshot(() => ownVersion(connection, steps))
   }
+}
+
+/** Refuses a database whose schema neither this nor an older acode made, before anything is read from its tables. */
+export function assertOwnSchema(connection: Connection): void {
+  ownVersion(connection, migrations)
+}
+
+/** Returns the version of the schema; 0 for a new file. */
+function ownVersion({ db, path }: Connection, steps: readonly Migration[]): number {
+  // Plain pragmas: a table could have the name of the function that gives the same.
+  const application = Number(Object.values(db.query<object, []>("PRAGMA application_id").get() ?? {})[0])
+  const version = versionOf(db)
+  const found = schemaRows(db)
+  const isFresh = version === 0 && found.length === 0
+  if (!isFresh && application !== applicationId)
+    throw damaged(path, "the file is a database, but not one that acode wrote")
+  const newest = steps.at(-1)?.version ?? 0
+  if (version > newest) throw writtenByNewer(path, version, newest)
+  if (isFresh) return 0
+  const applied = steps.filter(step => step.version <= version)
+  if (schemaDigest(found) !== applied.at(-1)?.schema)
+    throw damaged(path, `the database was changed outside acode: ${schemaProblem(found, applied)}`)
+  assertUnedited(db, path, applied)
+  return version
+}
+
+function versionOf(db: Database): number {
+  return Number(Object.values(db.query<object, []>("PRAGMA user_version").get() ?? {})[0])
 }
 
 function apply(connection: Connection, step: Migration, now: () => string): void {
   connection.transaction("migration", () => {
-    if (inspect(connection.db).version >= step.version) return
+    if (versionOf(connection.db) >= step.version) return
     connection.db.run(step.sql)
     connection.db
       .query("INSERT INTO migrations (version, name, checksum, applied_at) VALUES (?, ?, ?, ?)")
@@ -58,15 +64,9 @@ function apply(connection: Connection, step: Migration, now: () => string): void
   })
 }
 
-function assertOurs(path: string, found: Found): void {
-  const isFresh = found.version === 0 && found.tableCount === 0
-  if (isFresh || found.application === applicationId) return
-  throw damaged(path, "the file is a database, but not one that acode wrote")
-}
-
-/** A step whose text differs from the one that made this database would leave a schema nobody has ever tested. */
-function assertUnedited(connection: Connection, steps: readonly Migration[]): void {
-  const applied = connection.db
+/** A step whose text differs from the one that made this database may have filled its tables otherwise. */
+function assertUnedited(db: Database, path: string, steps: readonly Migration[]): void {
+  const applied = db
     .query<{ version: number; checksum: string }, []>(
       "SELECT version, checksum FROM migrations ORDER BY version",
     )
@@ -74,55 +74,51 @@ function assertUnedited(connection: Connection, steps: readonly Migration[]): vo
   const matches =
     applied.length === steps.length &&
     steps.every((step, index) => applied[index]?.checksum === sha256Hex(step.sql))
-  if (!matches) throw damaged(connection.path, "the schema of the database is not the one this version made")
-  const problem = schemaProblem(connection, steps.slice(0, applied.length))
-  if (problem !== null) throw damaged(connection.path, `the database was changed outside acode: ${problem}`)
-}
-
-/** Steps that were applied would be applied again to a database that denies it. */
-function assertApplied(path: string, { version, applied }: Found): void {
-  if (applied !== version)
-    throw damaged(
-      path,
-      `the database says that it has schema ${version}, and was made with schema ${applied}`,
-    )
-}
-
-/** Of a database that this or an older acode made: a view or a trigger of somebody else's would run when it is read. */
-export function assertOwnSchema(connection: Connection): void {
-  const problem = schemaProblem(connection, migrations, "older")
-  if (problem !== null) throw damaged(connection.path, `the database was changed outside acode: ${problem}`)
+  if (!matches) throw damaged(path, "the schema of the database is not the one this version made")
 }
 
 interface SchemaRow {
   readonly type: string
   readonly name: string
-  readonly sql: string
+  readonly tableName: string
+  /** The text that made it; null for an index that SQLite made for a table. */
+  readonly sql: string | null
 }
 
-/**
- * SQLite keeps the text that made a thing: what stands in no step was made or changed by somebody else. A trigger may
- * be gone: whoever wants to change an event removes it first, and an audit is to name that event.
- */
-function schemaProblem(
-  { db }: Connection,
-  steps: readonly Migration[],
-  made: "wholly" | "older" = "wholly",
-): string | null {
-  const text = steps.map(({ sql }) => sql).join("\n")
-  const found = db
+function schemaRows(db: Database): readonly SchemaRow[] {
+  return db
     .query<SchemaRow, []>(
-      "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite!_%' ESCAPE '!'",
+      "SELECT type, name, tbl_name AS tableName, sql FROM sqlite_schema ORDER BY type, name",
     )
     .all()
-  const foreign = found.find(({ sql }) => !text.includes(sql))
+}
+
+function schemaDigest(rows: readonly SchemaRow[]): string {
+  return sha256Hex(rows.map(row => JSON.stringify(Object.values(row))).join("\n"))
+}
+
+/** Returns the digest of what steps make in an empty database: `Migration.schema` of the last equals it. */
+export function madeSchema(steps: readonly Migration[]): string {
+  return schemaDigest(rowsMade(steps))
+}
+
+function rowsMade(steps: readonly Migration[]): readonly SchemaRow[] {
+  using db = new Database(":memory:")
+  for (const { sql } of steps) db.run(sql)
+  return schemaRows(db)
+}
+
+/** Names the first thing that differs. */
+function schemaProblem(found: readonly SchemaRow[], steps: readonly Migration[]): string {
+  const made = rowsMade(steps)
+  const isIn = (rows: readonly SchemaRow[], row: SchemaRow) => rows.some(other => Bun.deepEquals(other, row))
+  const foreign = found.find(row => !isIn(made, row))
   if (foreign !== undefined)
-    return `its ${foreign.type} ${oneLine(foreign.name, 80)} is not one that acode made`
-  if (made === "older") return null
-  const names = new Set(found.map(({ name }) => name))
-  const declared = [...text.matchAll(/^CREATE (TABLE|INDEX) (\w+)/gm)]
-  const missing = declared.find(([, , name = ""]) => !names.has(name))
-  return missing === undefined ? null : `its ${missing[1]?.toLowerCase()} ${missing[2]} is gone`
+    return `its ${oneLine(foreign.type, 20)} ${oneLine(foreign.name, 80)} is not one that acode made`
+  const missing = made.filter(row => !isIn(found, row))
+  // With a table everything on it is gone.
+  const first = missing.find(({ type }) => type === "table") ?? missing[0]
+  return first === undefined ? "its schema names something twice" : `its ${first.type} ${first.name} is gone`
 }
 
 function damaged(path: string, message: string): Failure {

@@ -5,6 +5,8 @@ export interface Migration {
   readonly version: number
   readonly name: string
   readonly sql: string
+  /** The digest of `sqlite_schema` once this step was taken: a database with any other is refused. */
+  readonly schema: string
   /** Whoever only reads does without what this step makes. */
   readonly forWritersOnly?: true
 }
@@ -16,6 +18,7 @@ export const migrations: readonly Migration[] = [
   {
     version: 1,
     name: "log, leases, executions",
+    schema: "4d24d20505dcef4c120590967d0c84b8cf5e84be951a65bd61e937612a5fed35",
     sql: `
 CREATE TABLE migrations (
   version INTEGER PRIMARY KEY,
@@ -92,11 +95,22 @@ CREATE TABLE artifact_references (
 ) STRICT, WITHOUT ROWID;
 `,
   },
-  { version: 2, name: "sessions, approvals, evidence", sql: sessionTables },
-  { version: 3, name: "artifacts that sessions name", sql: sessionReferences },
+  {
+    version: 2,
+    name: "sessions, approvals, evidence",
+    schema: "0665b14ea328fdcfa432ed070618f6120f03958f1e50d77428a573b67736cf34",
+    sql: sessionTables,
+  },
+  {
+    version: 3,
+    name: "artifacts that sessions name",
+    schema: "0665b14ea328fdcfa432ed070618f6120f03958f1e50d77428a573b67736cf34",
+    sql: sessionReferences,
+  },
   {
     version: 4,
     name: "observed time",
+    schema: "d8d3b4a13435ce065e48e5a95c60fdaae7f9a668d360f2318b34380c1922e572",
     forWritersOnly: true,
     sql: `
 -- Neither is a projection: how much time has passed as far as this machine can prove it, and since when things that

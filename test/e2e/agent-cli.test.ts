@@ -1,8 +1,8 @@
-import { Database } from "bun:sqlite"
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { acodeProgram, runAcode } from "../support/acode.ts"
 import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
+import { changeDatabase } from "../support/at-the-file.ts"
 import { check } from "../support/checker.ts"
 import { contains, greeting, open, reply } from "../support/script-replies.ts"
 
@@ -244,9 +244,10 @@ describe("session validate", () => {
     await room.run("--yes=plan")
     const valid = await room.acode("session", "validate", "--json")
     expect([valid.exitCode, JSON.parse(valid.stdout)]).toMatchObject([0, { ok: true, problems: [] }])
-    using database = new Database(room.workspace.state("workspace.db"))
-    database.run("DROP TRIGGER events_are_never_changed")
-    database.run('UPDATE events SET data = replace(data, \'"to":"verifier"\', \'"to":"reviewer"\')')
+    changeDatabase(
+      room.workspace.state("workspace.db"),
+      'UPDATE events SET data = replace(data, \'"to":"verifier"\', \'"to":"reviewer"\')',
+    )
     const altered = await room.acode("session", "validate")
     expect(altered.exitCode).toBe(65)
     expect(altered.stdout).toContain("executor moves to reviewer; it may move to verifier, executor")

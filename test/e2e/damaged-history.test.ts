@@ -18,6 +18,7 @@ import { readEnvironment } from "../../src/app/environment.ts"
 import { type StatePlaces, statePlaces } from "../../src/app/state-directory.ts"
 import { exitCodes } from "../../src/domain/exit-codes.ts"
 import type { AcodeRun } from "../support/acode.ts"
+import { changeDatabase } from "../support/at-the-file.ts"
 import { type CommandLines, commandLines } from "../support/command-lines.ts"
 import { planText } from "../support/plan-workspace.ts"
 import { type SavedWorkspace, savedWorkspace } from "../support/saved-workspace.ts"
@@ -107,13 +108,8 @@ async function verbsOf(script: string): Promise<readonly (readonly string[])[]> 
 
 /** Somebody who has `sqlite3` and may write the file. */
 function sql(...statements: readonly string[]): () => void {
-  return () => {
-    using database = new Database(places.databasePath)
-    for (const statement of statements) database.run(statement)
-  }
+  return () => changeDatabase(places.databasePath, ...statements)
 }
-
-const unguarded = ["DROP TRIGGER events_are_never_changed", "DROP TRIGGER events_are_only_pruned"]
 
 const oldRename = "PRAGMA legacy_alter_table = ON"
 
@@ -141,10 +137,7 @@ const hopeless: Readonly<Record<string, () => void>> = {
   "the head is behind the events": sql("UPDATE log_head SET position = position - 3"),
   "the head is ahead of the events": sql("UPDATE log_head SET position = position + 5"),
   "the head is below zero": sql("UPDATE log_head SET position = -5"),
-  "the last event is gone": sql(
-    ...unguarded,
-    "DELETE FROM events WHERE position = (SELECT max(position) FROM events)",
-  ),
+  "the last event is gone": sql("DELETE FROM events WHERE position = (SELECT max(position) FROM events)"),
   "the log is another workspace's": sql("UPDATE log_head SET workspace_id = '../../x'"),
   "the key is another one": sql("UPDATE log_head SET key_id = 'x'"),
   "the key is gone": () => rmSync(places.keysDirectory, { recursive: true }),
@@ -163,6 +156,11 @@ const hopeless: Readonly<Record<string, () => void>> = {
     "ALTER TABLE x RENAME TO approvals",
   ),
   "a trigger was added": sql("CREATE TRIGGER x AFTER INSERT ON events BEGIN DELETE FROM sessions; END"),
+  "a trigger is gone": () => {
+    using database = new Database(places.databasePath)
+    database.run("DROP TRIGGER events_are_only_pruned")
+  },
+  "an index is gone": sql("DROP INDEX approvals_unanswered"),
   "the file is half as long": () =>
     truncateSync(places.databasePath, Math.floor(statSync(places.databasePath).size / 8192) * 4096),
   "the file is only a beginning": () => truncateSync(places.databasePath, 100),
@@ -172,15 +170,15 @@ const hopeless: Readonly<Record<string, () => void>> = {
 /** What some commands can still work with; an audit names it. */
 const partial: Readonly<Record<string, () => void>> = {
   "the head has another hash": sql("UPDATE log_head SET head = 'x'"),
-  "an event in the middle is gone": sql(...unguarded, "DELETE FROM events WHERE position = 6"),
-  "the first events are gone": sql(...unguarded, "DELETE FROM events WHERE position < 4"),
-  "events are no JSON": sql(...unguarded, "UPDATE events SET data = 'x'"),
-  "events are empty": sql(...unguarded, "UPDATE events SET data = ''"),
-  "events are null": sql(...unguarded, "UPDATE events SET data = 'null'"),
-  "events lack all their fields": sql(...unguarded, "UPDATE events SET data = '{}'"),
-  "events are of no known type": sql(...unguarded, "UPDATE events SET type = 'what.happened'"),
-  "events are of no known version": sql(...unguarded, "UPDATE events SET version = 99"),
-  "events have no time": sql(...unguarded, "UPDATE events SET at = 'yesterday'"),
+  "an event in the middle is gone": sql("DELETE FROM events WHERE position = 6"),
+  "the first events are gone": sql("DELETE FROM events WHERE position < 4"),
+  "events are no JSON": sql("UPDATE events SET data = 'x'"),
+  "events are empty": sql("UPDATE events SET data = ''"),
+  "events are null": sql("UPDATE events SET data = 'null'"),
+  "events lack all their fields": sql("UPDATE events SET data = '{}'"),
+  "events are of no known type": sql("UPDATE events SET type = 'what.happened'"),
+  "events are of no known version": sql("UPDATE events SET version = 99"),
+  "events have no time": sql("UPDATE events SET at = 'yesterday'"),
   "sessions are not listed": sql("DELETE FROM sessions"),
   "sessions are nonsense": sql("UPDATE sessions SET state = 'x', lane = 'y', started_position = 9999"),
   "executions name events that are not there": sql("UPDATE executions SET started_position = 9999"),

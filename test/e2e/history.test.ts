@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync
 import { join } from "node:path"
 import { runAcode, startAcode } from "../support/acode.ts"
 import { agentWorkspace } from "../support/agent-workspace.ts"
+import { changeDatabase } from "../support/at-the-file.ts"
 import { eventually } from "../support/eventually.ts"
 import { planWorkspace } from "../support/plan-workspace.ts"
 import { missingProgram } from "../support/requirement.ts"
@@ -153,13 +154,7 @@ describe("what was changed behind acode's back is found", () => {
       [workspace.dataHome, copy.dataHome],
     ] as const)
       expect(Bun.spawnSync(["cp", "-a", `${from}/.`, to]).exitCode).toBe(0)
-    const database = new Database(copy.state("workspace.db"))
-    const triggers = database
-      .query<{ name: string }, []>("SELECT name FROM sqlite_master WHERE type = 'trigger'")
-      .all()
-    for (const { name } of triggers) database.run(`DROP TRIGGER ${name}`)
-    database.run(sql)
-    database.close()
+    changeDatabase(copy.state("workspace.db"), sql)
     return copy
   }
 

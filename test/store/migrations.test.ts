@@ -5,13 +5,18 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { noFaults } from "../../src/base/faults.ts"
 import { type Connection, openDatabase } from "../../src/store/database.ts"
-import { migrate } from "../../src/store/migrations.ts"
+import { madeSchema, migrate } from "../../src/store/migrations.ts"
 import { applicationId, type Migration, migrations } from "../../src/store/schema.ts"
 import { codeOf, failureOf } from "./support/store-fixture.ts"
 
 const now = () => "2026-01-02T03:04:05.678Z"
-const first: Migration = { version: 1, name: "first", sql: `${migrations[0]?.sql}` }
-const second: Migration = { version: 2, name: "second", sql: "CREATE TABLE added (x INTEGER) STRICT" }
+const first = step(1, `${migrations[0]?.sql}`)
+const second = step(2, "CREATE TABLE added (x INTEGER) STRICT", first)
+
+function step(version: number, sql: string, ...before: readonly Migration[]): Migration {
+  const made = { version, name: `step ${version}`, sql }
+  return { ...made, schema: madeSchema([...before, { ...made, schema: "" }]) }
+}
 
 function fresh() {
   const directory = mkdtempSync(join(tmpdir(), "acode-migrate-"))
@@ -33,6 +38,26 @@ function fresh() {
 
 const appliedIn = (db: Database) =>
   db.query("SELECT version, name, applied_at FROM migrations ORDER BY version").all()
+
+function runSql(path: string, sql: string): void {
+  using db = new Database(path)
+  db.run(sql)
+}
+
+function schemaOf(path: string) {
+  using db = new Database(path)
+  return db
+    .query<{ type: string; name: string; sql: string | null }, []>(
+      "SELECT type, name, sql FROM sqlite_schema",
+    )
+    .all()
+}
+
+/** Makes a thing anew with a text that means nearly the same. */
+function remade(type: string, name: string, sql: string): string {
+  if (type === "table") return `ALTER TABLE ${name} ADD COLUMN added TEXT`
+  return `DROP ${type} ${name}; ${type === "index" ? sql.replace(" (", "  (") : sql.replace("BEGIN", "BEGIN ")}`
+}
 
 describe("migrations", () => {
   test("make a new file acode's own and say what was done when", () => {
@@ -118,6 +143,37 @@ describe("migrations", () => {
     const connection = at.open()
     migrate(connection, now, [{ ...first, sql: `${first.sql} ` }])
     expect(codeOf(() => migrate(connection, now, [first]))).toBe("ACODE-DB-005")
+  })
+
+  test("a database whose schema differs in anything is refused, by name, before its tables are read", () => {
+    using at = fresh()
+    migrate(at.open(), now)
+    const made = schemaOf(at.path)
+    const changes: readonly (readonly [what: string, sql: string])[] = [
+      ...made.flatMap(({ type, name, sql }) =>
+        sql === null ? [] : ([[`its ${type} ${name} is gone`, `DROP ${type} ${name}`]] as const),
+      ),
+      ...made.flatMap(({ type, name, sql }) =>
+        sql === null ? [] : ([[`its ${type} ${name} is not`, remade(type, name, sql)]] as const),
+      ),
+      ["its table theirs", "CREATE TABLE theirs (x)"],
+      ["its view theirs", "CREATE VIEW theirs AS SELECT 1"],
+      ["its view pragma_user_version", "CREATE VIEW pragma_user_version AS SELECT 4 AS user_version"],
+      ["its index theirs", "CREATE INDEX theirs ON approvals (answer)"],
+      ["its trigger theirs", "CREATE TRIGGER theirs AFTER INSERT ON approvals BEGIN SELECT 1; END"],
+    ]
+    expect(changes.length).toBeGreaterThan(50)
+    for (const [what, sql] of changes) {
+      using changed = fresh()
+      runSql(at.path, `VACUUM INTO '${changed.path}'`)
+      runSql(changed.path, sql)
+      for (const readOnly of [false, true]) {
+        const { report } = failureOf(() => migrate(changed.open(readOnly), now))
+        expect([sql, report.code, report.kind]).toEqual([sql, "ACODE-DB-005", "integrity"])
+        expect(report.message).toContain(what)
+      }
+      expect(schemaOf(changed.path)).not.toEqual(made)
+    }
   })
 
   test("a reader migrates nothing", () => {

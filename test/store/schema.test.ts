@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { sha256Hex } from "../../src/base/canonical.ts"
+import { madeSchema } from "../../src/store/migrations.ts"
 import { migrations } from "../../src/store/schema.ts"
 
 function filled(): Database {
@@ -37,6 +38,11 @@ describe("the schema", () => {
       "2d5249dacaac8a4b",
       "05c666609e2abf3c",
     ])
+  })
+
+  test("each step says what the schema is after it", () => {
+    for (const [index, { schema }] of migrations.entries())
+      expect(schema).toBe(madeSchema(migrations.slice(0, index + 1)))
   })
 
   test("the third step names what the events of older sessions name", () => {

@@ -1,4 +1,3 @@
-import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { noFaults } from "../../src/base/faults.ts"
@@ -8,14 +7,13 @@ import { type Connection, openDatabase } from "../../src/store/database.ts"
 import { findTail } from "../../src/store/event-log.ts"
 import { readKey } from "../../src/store/keys.ts"
 import { verifyLog } from "../../src/store/verify.ts"
+import { changeDatabase } from "../support/at-the-file.ts"
 import { event, startSession } from "./support/session-events.ts"
 import { nextId, runOne, type StoreFixture, startOf, storeFixture } from "./support/store-fixture.ts"
 
 /** Somebody at the file: the triggers are no hindrance to them. */
 function atTheFile({ options }: StoreFixture, ...statements: string[]): void {
-  using db = new Database(options.databasePath)
-  db.run("DROP TRIGGER events_are_never_changed; DROP TRIGGER events_are_only_pruned")
-  for (const sql of statements) db.run(sql)
+  changeDatabase(options.databasePath, ...statements)
 }
 
 describe("an audit", () => {
@@ -74,7 +72,7 @@ describe("an audit", () => {
     atTheFile(fixture, "UPDATE events SET stream = 'exe_other', seq = 1 WHERE position = 4")
     for (const id of [good, last])
       expect(store.verify(id)).toMatchObject({ ok: false, problems: [{ stream: "exe_other", position: 4 }] })
-    atTheFileAgain(fixture, "DELETE FROM events WHERE position = 3")
+    atTheFile(fixture, "DELETE FROM events WHERE position = 3")
     expect(store.verify(good).problems[0]).toMatchObject({ stream: null, position: 3 })
   })
 
@@ -144,11 +142,6 @@ describe("an audit", () => {
     expect(store.verify()).toMatchObject({ ok: true, events: 3 })
   })
 })
-
-function atTheFileAgain({ options }: StoreFixture, sql: string): void {
-  using db = new Database(options.databasePath)
-  db.run(sql)
-}
 
 describe("an audit of artifacts", () => {
   const long = { result: { stdout: "o".repeat(20_000) } }

@@ -1,8 +1,8 @@
-import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { processIdentity } from "../../src/store/process-identity.ts"
+import { changeDatabase } from "./at-the-file.ts"
 import { check } from "./checker.ts"
 import { eventually } from "./eventually.ts"
 import { executionRecord, startOf } from "./execution-record.ts"
@@ -33,10 +33,7 @@ function recordedWorkspace(): TempWorkspace {
 
 /** Changes the file behind the product's back, as an attacker or a bug would. */
 function tamper(workspace: TempWorkspace, sql: string): void {
-  using database = new Database(workspace.state("workspace.db"))
-  database.run("DROP TRIGGER IF EXISTS events_are_never_changed")
-  database.run("DROP TRIGGER IF EXISTS events_are_only_pruned")
-  database.run(sql)
+  changeDatabase(workspace.state("workspace.db"), sql)
 }
 
 test("a clean workspace has no violations, with a history and without one", async () => {
