@@ -1,4 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
+import { rmSync } from "node:fs"
+import { join } from "node:path"
 import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
 import { contains, greeting, open, reply } from "../support/script-replies.ts"
@@ -91,6 +93,34 @@ describe("finished, but not verified: exit 41", () => {
     room.workspace.write(".agent/config.yml", 'schema_version: "1"\ncommands: { lint: ["true"] }\n')
     await room.acode("config", "trust")
     expect((await room.resume("--yes=plan,terminal")).exitCode).toBe(0)
+  })
+
+  test("where a check takes away what another one found, or changes files every time", async () => {
+    const command = (id: string, text: string) => ({
+      ...{ id, kind: "command", command: ["sh", "-c", text], expect_exit: 0 },
+    })
+    const wanting = (...acceptance: readonly object[]) => {
+      room.script(reply.plan({ write: ["a.txt"], acceptance: [...acceptance] as never }), ...write)
+      return told("--yes=plan,terminal", "--max-cycles", "0")
+    }
+    const removed = await wanting(command("there", "test -e a.txt"), command("clean", "rm -f a.txt"))
+    expect([removed.exitCode, removed.stdout]).toEqual([40, expect.stringContaining("there: exit code 1")])
+    const looked = await wanting(
+      { id: "a1", kind: "file_exists", path: "a.txt" },
+      command("clean", "rm a.txt"),
+    )
+    expect([looked.exitCode, looked.stdout]).toEqual([40, expect.stringContaining("a.txt does not exist")])
+    const settled = await wanting(
+      command("there", "test -e a.txt"),
+      command("report", "date > report; : > report"),
+    )
+    expect([settled.exitCode, settled.stdout]).toEqual([0, expect.stringContaining("done and verified")])
+    rmSync(join(room.workspace.root, "a.txt"))
+    const stamped = await wanting(command("there", "test -e a.txt"), command("stamp", "date +%N >> stamps"))
+    expect(stamped.exitCode).toBe(41)
+    expect(stamped.stdout).toMatch(/finished, but not verified: .* changed again while t1\/stamp ran/)
+    for (const run of [removed, looked, stamped]) expect(run.stdout).not.toMatch(/done and verified/)
+    expect(await check(room.workspace)).toEqual([])
   })
 
   test("is never said of a plan run: it is completed, and says that nothing checked it", async () => {

@@ -84,8 +84,8 @@ describe("a verification", () => {
     })
     expect(await room.drive()).toMatchObject({ exitCode: 40 })
     expect(verdicts(room)).toEqual([
-      ["a1", "passed"],
       ["project-tests", "failed"],
+      ["a1", "passed"],
     ])
   })
 

@@ -55,7 +55,12 @@ function completionViolations(id: string, rows: readonly LogRow[]): string[] {
   const verifier = rows.findLast(
     ({ type, parsed }) => type === "stage.entered" && parsed["stage"] === "verifier",
   )
-  const checks = rows.filter(({ type, seq }) => type === "check.finished" && seq > (verifier?.seq ?? 0))
+  const made = rows.filter(({ type, seq }) => type === "check.finished" && seq > (verifier?.seq ?? 0))
+  const checks = [
+    ...Map.groupBy(made, ({ parsed }) => `${parsed["taskId"]} ${parsed["criterionId"]}`).values(),
+  ]
+    .flatMap(each => each.slice(-1))
+    .toSorted((one, other) => one.seq - other.seq)
   const change = rows.findLast(isChange)
   if (!checks.some(({ parsed }) => parsed["kind"] !== "judgement"))
     found.push(`I4 ${id} is done and no program checked anything`)

@@ -1,5 +1,6 @@
 import type { Completion } from "./action.ts"
 import { isDoubtful } from "./claim.ts"
+import { isOfAnotherTree } from "./progress.ts"
 import type { CheckResult, PipelineState, StepState } from "./state.ts"
 
 export function completionOf(state: PipelineState): Completion {
@@ -86,8 +87,10 @@ export function staleness(state: PipelineState): string | null {
     stage => !history.some(past => past.stage === stage && past.status === "success" && past.seq > planSeq),
   )
   if (missing !== undefined) return `the ${missing} has not succeeded with this plan`
-  if (!hasChecks(state) || (verification?.seq ?? 0) > lastChangeSeq) return null
-  return "files were changed after the verification"
+  if (verification === null || !hasChecks(state)) return null
+  if (verification.seq <= lastChangeSeq) return "files were changed after the verification"
+  const old = verification.checks.find(check => isOfAnotherTree(verification, check))
+  return old === undefined ? null : `files were changed after the check ${old.criterionId}`
 }
 
 /** Whether anything was looked at, on a tree that has to be there still when the session ends. */

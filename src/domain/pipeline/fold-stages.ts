@@ -99,8 +99,14 @@ function addCheck(
   seq: number,
   check: NonNullable<ReturnType<typeof dataOf<typeof CheckFinished>>>,
 ): PipelineState {
-  const { criterionId, taskId, kind, verdict, reason, treeDigest } = check
-  const before = state.verification?.checks ?? []
-  const checks = [...before, { criterionId, taskId, kind, verdict, reason, treeDigest }]
-  return { ...state, verification: { seq, treeDigest, checks } }
+  const { criterionId, taskId, kind, verdict, reason, treeDigest, treeAfter } = check
+  const checks = [...(state.verification?.checks ?? [])]
+  const last = checks.findIndex(each => each.criterionId === criterionId && each.taskId === taskId)
+  const result = {
+    ...{ seq, criterionId, taskId, kind, verdict, reason, treeDigest },
+    hasChangedTree: treeAfter !== undefined,
+    runs: (checks[last]?.runs ?? 0) + 1,
+  }
+  checks.splice(last === -1 ? checks.length : last, last === -1 ? 0 : 1, result)
+  return { ...state, verification: { seq, treeDigest: treeAfter ?? treeDigest, checks } }
 }

@@ -1,21 +1,69 @@
 import { firstLine } from "../../base/text.ts"
 import type { Action, Fix } from "./action.ts"
 import { escalate } from "./escalation.ts"
-import { failed, isSameFailure } from "./progress.ts"
+import { failed, isOfAnotherTree, isSameFailure } from "./progress.ts"
 import { nextReply } from "./retry.ts"
 import { cyclesAllowed, cyclesCeiling } from "./settings.ts"
-import type { CheckResult, PipelineState, PlannedCheck, StageRun } from "./state.ts"
+import type { CheckResult, PipelineState, PlannedCheck, StageRun, Verification } from "./state.ts"
 
 export function nextForVerifier(state: PipelineState, run: StageRun): Action {
-  const done = new Set(
-    state.verification?.checks.map(({ criterionId, taskId }) => keyOf(criterionId, taskId)),
-  )
-  const open = run.checks.filter(({ id, taskId }) => !done.has(keyOf(id, taskId)))
+  const open = run.checks.filter(check => resultOf(state.verification, check) === undefined)
   const byAcode = open.filter(({ kind }) => kind !== "judgement")
-  if (byAcode.length > 0) return { kind: "runChecks", checks: byAcode }
+  if (byAcode.length > 0) return { kind: "runChecks", checks: looksLast(byAcode) }
+  const again = outdated(state.verification, run)
+  if (again.length > 0) return onceMore(state.verification, again)
   // What a program has found wrong has to be mended anyway: nobody is asked for an opinion about it.
   if (open.length > 0 && failed(state.verification).length === 0) return nextForJudgement(state, open)
   return decided(state)
+}
+
+function resultOf(verification: Verification | null, { id, taskId }: PlannedCheck): CheckResult | undefined {
+  return verification?.checks.find(each => each.criterionId === id && each.taskId === taskId)
+}
+
+/** Commands may change what is looked at, also where the tree does not show it: ignored files, empty directories. */
+function looksLast(checks: readonly PlannedCheck[]): readonly PlannedCheck[] {
+  return [...checks.filter(check => !isLook(check)), ...checks.filter(isLook)]
+}
+
+function isLook({ kind }: { readonly kind: string }): boolean {
+  return kind === "file_exists" || kind === "file_contains"
+}
+
+/**
+ * Checks that passed on another tree than the one that is there now, and say nothing about it. Where not all passed
+ * nothing is claimed, and they need not be made again.
+ */
+function outdated(verification: Verification | null, run: StageRun): readonly PlannedCheck[] {
+  if (verification === null || verification.checks.some(({ verdict }) => verdict !== "passed")) return []
+  const commands = verification.checks.filter(check => !isLook(check) && check.kind !== "judgement")
+  const lastCommand = Math.max(0, ...commands.map(({ seq }) => seq))
+  return run.checks.filter(check => {
+    const result = resultOf(verification, check)
+    if (result === undefined) return false
+    return isOfAnotherTree(verification, result) || (isLook(result) && result.seq < lastCommand)
+  })
+}
+
+const runsMax = 2
+
+/** A check that changes the tree every time would have all of them made for ever. */
+function onceMore(verification: Verification | null, again: readonly PlannedCheck[]): Action {
+  const isUnsteady = again.some(check => {
+    const result = resultOf(verification, check)
+    if (verification === null || result === undefined || !isOfAnotherTree(verification, result)) return false
+    return result.runs >= runsMax || result.kind === "judgement"
+  })
+  if (!isUnsteady) return { kind: "runChecks", checks: looksLast(again) }
+  const changing = verification?.checks.filter(({ hasChangedTree }) => hasChangedTree) ?? []
+  const names = changing.map(({ criterionId, taskId }) => (taskId === null ? "" : `${taskId}/`) + criterionId)
+  const when = names.length === 0 ? "between two checks" : `while ${names.join(", ")} ran`
+  return escalate("verifier", "StageFailed", 41, {
+    reason: `the steps are finished, but not verified: files of the workspace were changed again ${when}, so that what passed before says nothing about what is there now`,
+    advice:
+      "let the check leave the files alone (or have git ignore what it writes), then `acode resume`; " +
+      "`acode session show` has all checks",
+  })
 }
 
 /** Criteria that only judgement can decide stay undecided when the model gives no verdicts. */
@@ -118,8 +166,4 @@ function told({ criterionId, reason }: CheckResult): string {
 /** For the model that has to fix it, with what the check printed. */
 function toldWhole({ criterionId, reason }: CheckResult): string {
   return `${criterionId}: ${reason}`
-}
-
-function keyOf(id: string, taskId: string | null): string {
-  return `${taskId ?? ""}\u0000${id}`
 }

@@ -163,6 +163,8 @@ export const CheckFinished = defineEvent(
       outputHash: z.nullable(z.string()),
       executionId: z.nullable(z.string()),
       treeDigest: z.string(),
+      /** Where it is another one: files were changed while the check ran, most likely by the check itself. */
+      treeAfter: z.optional(z.string()),
     }),
 )
 

@@ -21,6 +21,11 @@ export function isSameFailure(now: Verification | null, before: Verification | n
   return canonicalJson(failuresOf(now)) === canonicalJson(failuresOf(before))
 }
 
+/** Whether a check was made before the tree became what it is now. */
+export function isOfAnotherTree(verification: Verification, { treeDigest }: CheckResult): boolean {
+  return treeDigest !== verification.treeDigest
+}
+
 export function failed(verification: Verification | null): readonly CheckResult[] {
   return verification?.checks.filter(({ verdict }) => verdict === "failed") ?? []
 }

@@ -204,15 +204,23 @@ export interface OpenCall {
 
 export interface Verification {
   readonly seq: number
+  /** The tree that was seen last. Verified is only what every check has found of this one. */
   readonly treeDigest: string
+  /** The last result of each criterion. */
   readonly checks: readonly CheckResult[]
 }
 
 export interface CheckResult {
+  readonly seq: number
   readonly criterionId: string
   readonly taskId: string | null
   readonly kind: string
   readonly verdict: Verdict
   readonly reason: string
+  /** The tree it was made on. */
   readonly treeDigest: string
+  /** Whether files were changed while it ran. */
+  readonly hasChangedTree: boolean
+  /** How often it was made in this verification. */
+  readonly runs: number
 }

@@ -25,10 +25,10 @@ export type FinishedCheck = NewEvent<typeof CheckFinished>["data"]
  * passed. `judgement` is a model's to decide and is not for here.
  */
 export async function runCheck(parts: CheckParts, check: PlannedCheck): Promise<FinishedCheck> {
-  const treeBefore = (await parts.workspace.tree()).digest
+  const treeDigest = (await parts.workspace.tree()).digest
   const finding = await findingOf(parts, criterionOf(parts.state, check), check)
-  const treeDigest = finding.argv === null ? treeBefore : (await parts.workspace.tree()).digest
-  const isSameTree = treeDigest === treeBefore
+  const treeAfter = finding.argv === null ? treeDigest : (await parts.workspace.tree()).digest
+  const isSameTree = treeAfter === treeDigest
   return {
     criterionId: check.id,
     taskId: check.taskId,
@@ -36,8 +36,9 @@ export async function runCheck(parts: CheckParts, check: PlannedCheck): Promise<
     ...finding,
     reason: isSameTree
       ? finding.reason
-      : `${finding.reason}\n(the check itself changed files of the workspace)`,
+      : `${finding.reason}\n(files of the workspace were changed while it ran)`,
     treeDigest,
+    ...(isSameTree ? {} : { treeAfter }),
   }
 }
 
@@ -47,7 +48,7 @@ function criterionOf({ plans }: PipelineState, { id, taskId }: PlannedCheck): Cr
   return task?.acceptance.find(criterion => criterion.id === id) ?? null
 }
 
-type Finding = Omit<FinishedCheck, "criterionId" | "taskId" | "kind" | "treeDigest">
+type Finding = Omit<FinishedCheck, "criterionId" | "taskId" | "kind" | "treeDigest" | "treeAfter">
 
 async function findingOf(
   parts: CheckParts,

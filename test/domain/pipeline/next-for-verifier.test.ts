@@ -102,6 +102,47 @@ describe("the verifier", () => {
   })
 })
 
+describe("a check that passed on a tree that is no longer there", () => {
+  const own = { id: "own", kind: "command", taskId: "t1" }
+  const look = { id: "look", kind: "file_exists", taskId: "t1" }
+  const [on, to] = [(treeDigest: string) => ({ treeDigest }), (treeAfter: string) => ({ treeAfter })]
+
+  test("is made again, with the one that changed the tree, and never once more", () => {
+    const session = atVerifier([a1, own])
+    session.add(checked("a1", "passed", on("0")), checked("own", "passed", { ...on("0"), ...to("1") }))
+    expect(session.next()).toEqual({ kind: "runChecks", checks: [a1, own] })
+    session.add(checked("a1", "passed", on("1")))
+    expect(session.next()).toEqual({ kind: "runChecks", checks: [own] })
+    session.add(checked("own", "passed", { ...on("1"), ...to("2") }))
+    expect(session.next()).toMatchObject({
+      ...{ kind: "escalate", exitCode: 41 },
+      reason: expect.stringMatching(/finished, but not verified: .* again while t1\/own ran/),
+    })
+  })
+
+  test("is enough where the second time nothing changes", () => {
+    const session = atVerifier([a1, own])
+    session.add(checked("a1", "passed", { ...on("0"), ...to("1") }), checked("own", "passed", on("1")))
+    expect(session.next()).toEqual({ kind: "runChecks", checks: [a1] })
+    expect(session.add(checked("a1", "passed", on("1"))).next()).toMatchObject({ to: "reviewer" })
+  })
+
+  test("is not made again where another one failed: that has to be mended first", () => {
+    const session = atVerifier([a1, own])
+    session.add(checked("a1", "passed", { ...on("0"), ...to("1") }), checked("own", "failed", on("1")))
+    expect(session.next()).toMatchObject({ kind: "move", to: "executor" })
+  })
+
+  test("is looked at after every command, because not all that a command does shows in the tree", () => {
+    const session = atVerifier([look, a1])
+    expect(session.next()).toEqual({ kind: "runChecks", checks: [a1, look] })
+    session.add(checked("look", "passed", { kind: "file_exists" }), checked("a1", "passed"))
+    expect(session.next()).toEqual({ kind: "runChecks", checks: [look] })
+    session.add(checked("look", "passed", { kind: "file_exists" }))
+    expect(session.next()).toMatchObject({ to: "reviewer" })
+  })
+})
+
 describe("a verification that failed", () => {
   test("goes back with one new step for each task that failed", () => {
     const session = atVerifier([a1, a2, { ...a1, id: "own", taskId: "t2" }], settingsOf(), twoTasks)

@@ -40,6 +40,7 @@ describe("what a reviewer is told", () => {
       treeDigest: "sha256:tree",
       checks: [
         {
+          ...{ seq: 9, hasChangedTree: false, runs: 1 },
           criterionId: "a1",
           taskId: "t1",
           kind: "command",
@@ -48,6 +49,7 @@ describe("what a reviewer is told", () => {
           treeDigest: "sha256:tree",
         },
         {
+          ...{ seq: 9, hasChangedTree: false, runs: 1 },
           criterionId: "project-tests",
           taskId: null,
           kind: "command",
