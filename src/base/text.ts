@@ -1,3 +1,6 @@
+/** As the first character of a text. */
+export const byteOrderMark = "\ufeff"
+
 /**
  * Matches what a terminal would act on, and what is invisible or changes the order of the text a person reads. Tab and
  * line feed are layout and stay.

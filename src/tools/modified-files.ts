@@ -1,3 +1,4 @@
+import { byteOrderMark } from "../base/text.ts"
 import type { Failure } from "../domain/failure.ts"
 import type { Edit, PlacedHunk } from "../workspace/change/contract.ts"
 import type { TextFormat } from "../workspace/contract.ts"
@@ -13,8 +14,9 @@ export interface ModifiedFile {
   readonly path: string
   /** Null for a file that is made. */
   readonly before: FileBefore | null
-  /** Null for a file that is deleted. */
+  /** Without a byte order mark; null for a file that is deleted. */
   readonly after: string | null
+  readonly hasMark: boolean
   readonly hunks: readonly PlacedHunk[]
 }
 
@@ -37,7 +39,8 @@ export function editedFile(
     const edited = room.changes.applyEdits(relative, text.raw, edits)
     return { ...edited, text: reinserted(relative, text.shown, edited.text) }
   })
-  return { path: relative, before, after, hunks: lines.map(line => ({ line, offset: 0, fuzz: 0 })) }
+  const hunks = lines.map(line => ({ line, offset: 0, fuzz: 0 }))
+  return { path: relative, before, after, hasMark: before.format.bom, hunks }
 }
 
 /** A unified diff of one file, or of as many as it names. */
@@ -52,15 +55,18 @@ export function patchedFiles(
   return onShownOrRaw(texts, view => {
     const patched = room.changes.applyPatch(patch, onlyPath, name => {
       const text = files.get(name)?.open?.text
-      return text === undefined ? null : view.textOf(text)
+      return text === undefined ? null : (text.format.bom ? byteOrderMark : "") + view.textOf(text)
     })
-    return patched.map(({ path: name, after, hunks }) => {
+    return patched.map(({ path: name, after: marked, hunks }) => {
       const { path, open = null } = files.get(name) ?? {}
       const relative = path?.relative ?? name
+      const hasMark = marked?.startsWith(byteOrderMark) ?? false
+      const after = hasMark ? (marked?.slice(byteOrderMark.length) ?? null) : marked
       return {
         path: relative,
         before: open?.before ?? null,
         after: after === null ? null : reinserted(relative, open?.text.shown ?? null, after),
+        hasMark,
         hunks: hunks.map(hunk =>
           open === null ? hunk : { ...hunk, line: view.lineOf(open.text, hunk.line) },
         ),

@@ -5,6 +5,7 @@ import type { Effect } from "../domain/effect.ts"
 import { Failure } from "../domain/failure.ts"
 import { lazily } from "../domain/lazily.ts"
 import type { PlacedHunk } from "../workspace/change/contract.ts"
+import type { TextFormat } from "../workspace/contract.ts"
 import type { DeclaredCall, Tool, ToolRoom } from "./contract.ts"
 import { isNoChange, type PlannedChange, preparedChanges } from "./file-changes.ts"
 import { editedFile, type ModifiedFile, patchedFiles } from "./modified-files.ts"
@@ -114,7 +115,7 @@ function effectsOf({ workspace }: ToolRoom, { path, action }: Target): Effect[] 
 
 function plannedChange(room: ToolRoom, file: ModifiedFile): PlannedChange {
   const { path, before, after } = file
-  const format = before?.format ?? { encoding: "utf-8" as const, bom: false }
+  const format = formatAfter(file)
   if (before !== null && after !== null && format.isMixed === true)
     refuseNewCharacters(path, before.text, after)
   const change = {
@@ -123,10 +124,21 @@ function plannedChange(room: ToolRoom, file: ModifiedFile): PlannedChange {
     after: after === null ? null : room.workspace.encode(after, format, path),
     undo: before?.bytes ?? null,
   }
-  const remark = before === null ? "new file" : after === null ? "deleted" : null
+  const remark = before === null ? "new file" : after === null ? "deleted" : markRemark(before.format, format)
   const told = isNoChange(change) ? "unchanged" : remark
   const preview = () => changePreview(room, { path, before: before?.text ?? null, after, remark: told })
   return { ...change, preview }
+}
+
+/** A file in UTF-16 could not be read without its mark. */
+function formatAfter({ before, hasMark }: ModifiedFile): TextFormat {
+  if (before === null) return { encoding: "utf-8", bom: hasMark }
+  return before.format.encoding === "utf-8" ? { ...before.format, bom: hasMark } : before.format
+}
+
+function markRemark(before: TextFormat, after: TextFormat): string | null {
+  if (before.bom === after.bom) return null
+  return after.bom ? "with a byte order mark now" : "without its byte order mark now"
 }
 
 /** In a file that is UTF-8 but for some bytes nobody can say how a new character is to be written. */

@@ -5,7 +5,7 @@ export interface TextChanges {
   /**
    * A unified diff of one or many files: all of it fits, or the failure tells for every file what does not.
    * `onlyPath` is the file that hunks without a header are about, and then the only one allowed. `read` gives null
-   * for a file that is not there.
+   * for a file that is not there, else its text with its byte order mark, which the result has where it stays.
    */
   applyPatch(patch: string, onlyPath: string | null, read: (path: string) => string | null): PatchedFile[]
   /** The files a unified diff is about and what becomes of each, without looking at any. */

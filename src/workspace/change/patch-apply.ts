@@ -1,3 +1,4 @@
+import { byteOrderMark } from "../../base/text.ts"
 import type { Failure } from "../../domain/failure.ts"
 import type { PatchedFile, PlacedHunk } from "./contract.ts"
 import { describeDifference, nearestPlace } from "./nearest-lines.ts"
@@ -7,7 +8,7 @@ import { JoinedLines, type TextLine, TextLines, usualEnd, withoutReturn } from "
 
 /**
  * Applies a patch of one or many files to texts; nothing is written. Either all of it fits or the failure tells for
- * every file what does not. `read` gives null for a file that is not there.
+ * every file what does not. `read` gives null for a file that is not there, else its text with its byte order mark.
  */
 export function applyPatch(
   patches: readonly FilePatch[],
@@ -40,7 +41,38 @@ export function applyPatch(
 
 const fuzzMax = 3
 
+/**
+ * Git takes a byte order mark for a part of the first line, and a patch that says so is taken at its word. Whoever was
+ * shown the file without it leaves it out; then the mark stays. Where both fit, what is nearer to the lines that the
+ * patch names was meant.
+ */
 function applyToFile(patch: FilePatch, before: string | null): PatchedFile | Failure {
+  if (before === null || !before.startsWith(byteOrderMark)) return applyToText(patch, before)
+  const bare = applyBelowMark(patch, before)
+  if (!namesMark(patch)) return bare
+  const exact = applyToText(patch, before)
+  if (!("after" in bare)) return exact
+  return "after" in exact && strayed(exact) <= strayed(bare) ? exact : bare
+}
+
+function applyBelowMark(patch: FilePatch, before: string): PatchedFile | Failure {
+  const text = before.slice(byteOrderMark.length)
+  const result = applyToText(patch, text)
+  if (!("after" in result)) return result
+  const { after } = result
+  const isMarked = after === null || (after.startsWith(byteOrderMark) && !text.startsWith(byteOrderMark))
+  return { ...result, before, after: isMarked ? after : byteOrderMark + after }
+}
+
+function namesMark({ hunks }: FilePatch): boolean {
+  return hunks.some(({ lines }) => lines.some(({ text }) => text.startsWith(byteOrderMark)))
+}
+
+function strayed({ hunks }: PatchedFile): number {
+  return hunks.reduce((sum, { offset, fuzz }) => sum + Math.abs(offset) + fuzz, 0)
+}
+
+function applyToText(patch: FilePatch, before: string | null): PatchedFile | Failure {
   const { path, action } = patch
   if (action === "create" && before !== null)
     return patchFailure("wrongTarget", path, `the patch makes "${path}", which exists already`)

@@ -1,3 +1,4 @@
+import { byteOrderMark } from "../../base/text.ts"
 import { type PatchFailureKind, patchFailure } from "./patch-failures.ts"
 import { type PatchHeader, patchedPath } from "./patch-paths.ts"
 import { withoutReturn } from "./text-lines.ts"
@@ -44,7 +45,7 @@ interface PatchReader {
 
 /** A patch that was sent with carriage returns has them on its own lines too. */
 function patchLines(text: string): string[] {
-  const lines = text.split("\n")
+  const lines = (text.startsWith(byteOrderMark) ? text.slice(byteOrderMark.length) : text).split("\n")
   if (lines.at(-1) === "") lines.pop()
   const headers = lines.filter(line => isHunkHeader(line) || /^(--- |\+\+\+ )/.test(line))
   const isTransported = headers.length > 0 && headers.every(line => line.endsWith("\r"))
