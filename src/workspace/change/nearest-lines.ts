@@ -1,3 +1,4 @@
+import { counted } from "../../base/text.ts"
 import { diffLines } from "./line-diff.ts"
 import type { TextLines } from "./text-lines.ts"
 
@@ -34,7 +35,8 @@ export function describeDifference(lines: TextLines, start: number, wanted: read
     const text = found[step.oldIndex] ?? ""
     return step.kind === "keep" ? `${number}   ${cut(text)}` : `${number} - ${shown(text, wanted)}`
   })
-  if (steps.length > shownRows) rows.push(`${" ".repeat(width)}   … ${steps.length - shownRows} more lines`)
+  if (steps.length > shownRows)
+    rows.push(`${" ".repeat(width)}   … ${counted(steps.length - shownRows, "more line")}`)
   return rows.join("\n")
 }
 

@@ -117,7 +117,8 @@ async function addEach(
   }
 }
 
-function isRefusal(error: unknown): error is Failure {
+/** Something cannot be copied, and nobody wants to stop. */
+export function isRefusal(error: unknown): error is Failure {
   return error instanceof Failure && error.report.kind !== "interrupted"
 }
 

@@ -1,12 +1,14 @@
-import { unlinkSync } from "node:fs"
+import { constants, openSync, rmSync } from "node:fs"
 import { Failure } from "../../domain/failure.ts"
 import type { Pace } from "../pace.ts"
 import type { WorkspaceRoot } from "../root.ts"
 import { digestOf } from "../tree/reader.ts"
+import type { ContentSource } from "./contents.ts"
 import type { Checkpoint, WhileOwned } from "./contract.ts"
 import { type LeftDisplaced, settleLeft } from "./displacing.ts"
+import { isRefusal } from "./keeping.ts"
 import { inTreeOrder } from "./manifest.ts"
-import { openReadable, type Standing } from "./standing.ts"
+import { isSameStanding, type Standing, standingOf } from "./standing.ts"
 import type { CheckpointStore } from "./store.ts"
 
 /**
@@ -45,7 +47,10 @@ function settleOne(
   )
 }
 
-/** Copies a displaced file into its checkpoint. One that is too large to be copied stays where it is. */
+/**
+ * Copies a displaced file into its checkpoint. One that is too large to be copied, for which there is no room, or that
+ * somebody still changes by another name stays where it is: it is no reason not to restore the rest.
+ */
 async function adopt(
   store: CheckpointStore,
   id: string,
@@ -56,19 +61,33 @@ async function adopt(
   if (entry.kind === "file") {
     const { sha256 } = entry
     if (sha256 === null || entry.sizeBytes > store.limits.fileBytesMax) return
-    const open = () => openReadable(at, 0) ?? -1
-    if (!store.contents.has(sha256))
-      await store.contents.add([{ path, sha256, sizeBytes: entry.sizeBytes, open }], pace)
+    const open = () => openSync(at, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+    if (
+      !store.contents.has(sha256) &&
+      !(await isAdded(store, { path, sha256, sizeBytes: entry.sizeBytes, open }, pace))
+    )
+      return
   }
   owned(() => {
     const checkpoint = loadOrNull(store, id)
-    if (checkpoint === null) return
+    const now = standingOf(at, path, store.limits.fileBytesMax)
+    if (checkpoint === null || !isSameStanding(now, { kind: "entry", entry })) return
     const entries = inTreeOrder([...new Map([...checkpoint.entries, [path, entry] as const]).values()])
     const absent = checkpoint.absent.filter(each => each !== path)
     const byPath = new Map(entries.map(each => [each.path, each]))
     store.record({ ...checkpoint, entries: byPath, absent, digest: digestOf(entries) })
-    unlinkSync(at)
+    rmSync(at, { force: true })
   })
+}
+
+async function isAdded({ contents }: CheckpointStore, source: ContentSource, pace: Pace): Promise<boolean> {
+  try {
+    await contents.add([source], pace)
+    return true
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    return false
+  }
 }
 
 /** Whether what was found at a path is held by a checkpoint, so that its displaced inode may go. */

@@ -4,6 +4,7 @@ import {
   chmodSync,
   closeSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -20,7 +21,8 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Faults } from "../../../src/base/faults.ts"
-import type { Checkpoint } from "../../../src/workspace/checkpoint/contract.ts"
+import type { Checkpoint, WhileOwned } from "../../../src/workspace/checkpoint/contract.ts"
+import { restoreCheckpoints } from "../../../src/workspace/checkpoint/restore.ts"
 import { describeWhere } from "../../support/requirement.ts"
 import { type CheckpointBench, checkpointBench, roomy } from "./support.ts"
 
@@ -215,6 +217,35 @@ describe("a file that somebody has open", () => {
     await broughtBack(kept, "chk_2")
     expect(ws.read("log")).toBe("one\ntwo\n")
   })
+
+  test("and changes by another name while it is copied keeps nothing else from being restored", async () => {
+    ws.put("b", "1")
+    const before = await ws.take("one")
+    ws.put("log", "one\n")
+    const fd = openSync(ws.path("log"), "a")
+    linkSync(ws.path("log"), ws.path(".agent/link"))
+    const kept = await undone(before, "chk_1")
+    writeSync(fd, "two\n")
+    closeSync(fd)
+    ws.put("b", "2")
+    const owned = whenDone(() => appendFileSync(ws.path(".agent/link"), "three\n"))
+    const keeping = { id: "chk_2", about: { kind: "undo" as const, sessionId: null, subjectId: null } }
+    await restoreCheckpoints(ws.source, [await ws.goal(before)], keeping, owned)
+    expect(ws.read("b")).toBe("1")
+    await broughtBack(kept, "chk_3")
+    expect(ws.read("log")).toBe("one\ntwo\nthree\n")
+  })
+
+  /** Does something right after the first piece of work. */
+  function whenDone(act: () => void): WhileOwned {
+    let isDone = false
+    return work => {
+      const result = work()
+      if (!isDone) act()
+      isDone = true
+      return result
+    }
+  }
 
   test("and only reads is not kept twice", async () => {
     const before = await ws.take("one")
