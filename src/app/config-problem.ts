@@ -1,3 +1,4 @@
+import { counted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 
 export type ConfigCode = "ACODE-CFG-001" | "ACODE-CFG-002" | "ACODE-CFG-003" | "ACODE-CFG-004"
@@ -34,7 +35,7 @@ export function configFailure(problems: readonly ConfigProblem[]): Failure {
   const lines = problems.slice(0, shownMax).map(problemLine)
   const hidden = problems.length - lines.length
   if (hidden > 0) lines.push(`and ${hidden} more`)
-  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`
+  const count = counted(problems.length, "problem")
   return new Failure({
     kind: "config",
     code: first?.code ?? "ACODE-CFG-003",

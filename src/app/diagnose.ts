@@ -1,5 +1,6 @@
 import { existsSync, statSync } from "node:fs"
 import { messageOf } from "../base/assert.ts"
+import { counted } from "../base/text.ts"
 import { command } from "../domain/command-builder.ts"
 import { Failure } from "../domain/failure.ts"
 import { findProgram } from "../exec/program.ts"
@@ -107,7 +108,7 @@ async function database(wiring: Wiring): Promise<Finding> {
   const [first] = report.problems
   if (first !== undefined)
     return fault("database", `ACODE-SEC-004: ${first.what}`, "`acode audit verify` tells more")
-  return ok("database", `${report.events} events, chain and signatures hold`)
+  return ok("database", `${counted(report.events, "event")}, chain and signatures hold`)
 }
 
 function noDatabase(wiring: Wiring): Finding {

@@ -1,4 +1,4 @@
-import { printable } from "../base/text.ts"
+import { counted, printable } from "../base/text.ts"
 import { ToolCallSettled } from "../domain/call-events.ts"
 import { dataOf, type NewEvent } from "../domain/event-definition.ts"
 import type { UncoveredChanges } from "../domain/tool-call.ts"
@@ -35,7 +35,7 @@ function linesOf({ paths, count, unwatched }: UncoveredChanges): readonly string
     ...shown.map(
       ({ path, reason }) => `\`acode session undo\` cannot put back ${printable(path)}: ${reason}`,
     ),
-    ...(more > 0 ? [`\`acode session undo\` cannot put back ${more} more files`] : []),
+    ...(more > 0 ? [`\`acode session undo\` cannot put back ${counted(more, "more file")}`] : []),
     ...unwatched.map(
       path => `whether ${printable(path)} was changed is not known: it holds too much to be watched`,
     ),

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, ftruncateSync, statSync, writeSync } from "node:fs"
-import { printable } from "../base/text.ts"
+import { counted, printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ModelSelection } from "../domain/pipeline/settings.ts"
 import { type Recording, readRecording } from "../provider/recording-file.ts"
@@ -82,7 +82,7 @@ function recordingIn(file: GivenFile, lines: Uint8Array): ReadRecording {
   const reading = readRecording(models === null ? text : text.slice(headLength))
   if ("recording" in reading) return { recording: reading.recording, models }
   const [first] = reading.problems
-  const more = reading.problems.length > 1 ? `, and ${reading.problems.length - 1} more lines` : ""
+  const more = reading.problems.length > 1 ? `, and ${counted(reading.problems.length - 1, "more line")}` : ""
   throw new Failure({
     kind: "usage",
     code: "ACODE-MODEL-003",

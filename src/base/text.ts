@@ -36,6 +36,11 @@ export function firstLine(text: string, max: number): string {
   return oneLine(more.length === 0 ? first : `${first} …`, max)
 }
 
+/** A number and what it counts: `1 file`, `2 files`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}
+
 /** How a person would type this argument in a POSIX shell. */
 export function shellQuoted(argument: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`

@@ -1,3 +1,4 @@
+import { counted } from "../base/text.ts"
 import type { AuditProblem } from "../store/contract.ts"
 import { defineCommand } from "./definition.ts"
 
@@ -21,7 +22,9 @@ export const auditVerify = defineCommand({
     const anchored =
       report.anchoredPosition === null ? "no anchor yet" : `anchored up to ${report.anchoredPosition}`
     if (report.ok) {
-      output.line(`${output.green("ok")}: ${report.events} events in ${report.streams} streams, ${anchored}`)
+      output.line(
+        `${output.green("ok")}: ${counted(report.events, "event")} in ${counted(report.streams, "stream")}, ${anchored}`,
+      )
       return 0
     }
     const [first, ...others] = report.problems

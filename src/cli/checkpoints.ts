@@ -1,6 +1,6 @@
 import type { CheckpointSummary } from "../app/checkpoint-summary.ts"
 import type { RestorePreview } from "../app/restore-verbs.ts"
-import { oneLine, printable, shellQuoted } from "../base/text.ts"
+import { counted, oneLine, printable, shellQuoted } from "../base/text.ts"
 import type { Checkpoint } from "../workspace/checkpoint/contract.ts"
 import type { TreeEntry } from "../workspace/contract.ts"
 import { confirm } from "./confirm.ts"
@@ -42,7 +42,7 @@ export const checkpointList = defineCommand({
 
 function row({ id, at, why, sessionId, fileCount, sizeBytes }: CheckpointSummary): string {
   const session = sessionId === null ? "" : `session ${shortId(sessionId)}`
-  const size = `${fileCount} ${fileCount === 1 ? "file" : "files"}, ${bytesText(sizeBytes)}`
+  const size = `${counted(fileCount, "file")}, ${bytesText(sizeBytes)}`
   return `${shortId(id)}  ${at.slice(0, 19)}Z  ${size.padStart(20)}  ${session.padEnd(16)}  ${oneLine(why, 100)}`
 }
 

@@ -1,5 +1,6 @@
 import type { AgentEnd } from "../app/agent-verbs.ts"
 import type { DemoRoom } from "../app/demo/demo-room.ts"
+import { counted } from "../base/text.ts"
 import { SessionFinished, SessionRested } from "../domain/session-events.ts"
 import type { AuditReport, StoredEvent } from "../store/contract.ts"
 import type { CliContext } from "./context.ts"
@@ -79,7 +80,7 @@ function told(lines: readonly string[], { type }: StoredEvent): readonly string[
 function tellAudit({ ok, events, streams }: AuditReport, output: Output): void {
   if (ok)
     output.line(
-      `[AUDIT] ${output.green("✓")} ${events} events in ${streams} streams: nothing was changed since`,
+      `[AUDIT] ${output.green("✓")} ${counted(events, "event")} in ${counted(streams, "stream")}: nothing was changed since`,
     )
   else output.line(`[AUDIT] ${output.red("✗")} the history does not hold`)
 }

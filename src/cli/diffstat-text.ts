@@ -1,4 +1,4 @@
-import { oneLine } from "../base/text.ts"
+import { counted, oneLine } from "../base/text.ts"
 import type { DiffStat, FileStat } from "../engine/diffstat.ts"
 
 const rowsMax = 10
@@ -30,8 +30,4 @@ function totalText({ files, added, removed, uncounted }: DiffStat["total"]): str
   const lines = `${counted(added, "line")} added, ${counted(removed, "line")} removed`
   const rest = uncounted === 0 ? "" : ` (${counted(uncounted, "file")} not counted)`
   return `${counted(files, "file")} changed, ${lines}${rest}`
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`
 }

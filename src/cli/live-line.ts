@@ -1,5 +1,5 @@
 import type { Clock } from "../base/clock.ts"
-import { oneLine } from "../base/text.ts"
+import { counted, oneLine } from "../base/text.ts"
 import { ToolCallRequested, ToolCallStarted } from "../domain/call-events.ts"
 import { dataOf } from "../domain/event-definition.ts"
 import { ModelRequested } from "../domain/pipeline/turn-events.ts"
@@ -36,7 +36,7 @@ export function liveLine({ draw, clock, columns, every }: LiveLineParts): LiveLi
     if (waiting === null) return
     const waitedMs = clock.monotonicMs() - waiting.sinceMs
     if (waitedMs < patienceMs) return
-    const heard = heardCount === 0 ? "" : `, ${heardCount} characters so far`
+    const heard = heardCount === 0 ? "" : `, ${counted(heardCount, "character")} so far`
     draw(oneLine(`… ${waiting.what}: ${Math.floor(waitedMs / 1000)} s${heard}`, columns() - 1))
   })
   return {

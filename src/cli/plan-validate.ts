@@ -1,3 +1,4 @@
+import { counted } from "../base/text.ts"
 import type { Plan } from "../domain/plan.ts"
 import { concreteSteps, orderedSteps } from "../domain/plan-order.ts"
 import { type PlanProblem, problemText } from "../domain/plan-problem.ts"
@@ -41,8 +42,4 @@ function printValid(plan: Plan, { output, globals }: CliContext): void {
   output.line(
     `${output.green("valid")}: ${counted(steps, "step")} in ${counted(tasks, "task")}${lane} (${plan.hash})`,
   )
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`
 }

@@ -1,5 +1,5 @@
 import type { Json } from "../base/canonical.ts"
-import { oneLine, printable } from "../base/text.ts"
+import { counted, oneLine, printable } from "../base/text.ts"
 import type { ToolCallSettled } from "../domain/call-events.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
 import type { RecordedText } from "../domain/recorded-text.ts"
@@ -54,11 +54,11 @@ export function textLines(text: RecordedText, paint: Paint): readonly string[] {
   const shown = lines.slice(0, linesMax).map(line => paint.dim(`    ${oneLine(line, columnsMax)}`))
   return lines.length <= linesMax
     ? shown
-    : [...shown, paint.dim(`    … ${lines.length - linesMax} more lines`)]
+    : [...shown, paint.dim(`    … ${counted(lines.length - linesMax, "more line")}`)]
 }
 
 function changesText({ changes }: Settled): string {
-  if (changes.kind === "artifact") return `, ${changes.count} files changed`
+  if (changes.kind === "artifact") return `, ${counted(changes.count, "file")} changed`
   const paths = changes.value.map(({ path }) => printable(path))
   if (paths.length === 0) return ""
   const more = paths.length > pathsMax ? ` and ${paths.length - pathsMax} more` : ""

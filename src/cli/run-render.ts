@@ -1,5 +1,5 @@
 import type * as z from "zod/mini"
-import { firstLine, oneLine } from "../base/text.ts"
+import { counted, firstLine, oneLine } from "../base/text.ts"
 import {
   ApprovalAnswered,
   ApprovalRequested,
@@ -204,10 +204,6 @@ function beginning(stage: Stage, planVersion: number, checks: number, { stepCoun
     case "reviewer":
       return "reviews the work"
   }
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`
 }
 
 function isEnd(status: "failed" | "retry" | "cycle" | "timeout"): boolean {

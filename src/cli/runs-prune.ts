@@ -1,3 +1,4 @@
+import { counted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { defineCommand } from "./definition.ts"
 import { bytesText } from "./format.ts"
@@ -36,7 +37,7 @@ export const runsPrune = defineCommand({
     const { ids, freedBytes } = pruned
     if (globals.json) output.json({ pruned: ids.map(id => ({ id })), freedBytes })
     if (typedRun === undefined) reportDistrust(output, pruned)
-    output.line(`${ids.length} executions removed, ${bytesText(freedBytes)} freed`)
+    output.line(`${counted(ids.length, "execution")} removed, ${bytesText(freedBytes)} freed`)
     return 0
   },
 })

@@ -1,3 +1,4 @@
+import { counted } from "../base/text.ts"
 import { defineCommand } from "./definition.ts"
 import { bytesText, durationText } from "./format.ts"
 
@@ -15,14 +16,14 @@ export const runsStats = defineCommand({
       return 0
     }
     output.line(
-      `${stats.executions} executions: ${stats.succeeded} succeeded, ${stats.failed} failed,` +
+      `${counted(stats.executions, "execution")}: ${stats.succeeded} succeeded, ${stats.failed} failed,` +
         ` ${stats.timedOut} timed out, ${stats.interrupted} interrupted, ${stats.running} running`,
     )
     output.line(
       `${durationText(stats.durationMsTotal)} of running time, ${stats.oldest ?? "-"} to ${stats.newest ?? "-"}`,
     )
     output.line(
-      `${bytesText(stats.databaseBytes)} database, ${stats.artifactCount} artifacts (${bytesText(stats.artifactBytes)})`,
+      `${bytesText(stats.databaseBytes)} database, ${counted(stats.artifactCount, "artifact")} (${bytesText(stats.artifactBytes)})`,
     )
     return 0
   },

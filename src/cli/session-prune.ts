@@ -1,4 +1,4 @@
-import { oneLine } from "../base/text.ts"
+import { counted, oneLine } from "../base/text.ts"
 import { defineCommand } from "./definition.ts"
 import { limitFlag } from "./flags.ts"
 import { bytesText, shortId } from "./format.ts"
@@ -42,8 +42,8 @@ export const sessionPrune = defineCommand({
     for (const { id, reason } of left) output.line(`kept ${shortId(id)}: ${reason}`)
     output.line(
       flags["dry-run"]
-        ? `${removed.length} sessions would be removed`
-        : `${removed.length} sessions removed, ${bytesText(freedBytes)} freed`,
+        ? `${counted(removed.length, "session")} would be removed`
+        : `${counted(removed.length, "session")} removed, ${bytesText(freedBytes)} freed`,
     )
     return 0
   },

@@ -1,4 +1,4 @@
-import { oneLine } from "../base/text.ts"
+import { counted, oneLine } from "../base/text.ts"
 import { defineCommand } from "./definition.ts"
 import { shortId } from "./format.ts"
 import { sessionArguments, sessionIdOf } from "./session-id.ts"
@@ -24,8 +24,8 @@ export const sessionValidate = defineCommand({
       output.line(`${output.red("✗")} ${seq === null ? "record" : `event ${seq}`}: ${oneLine(what, 500)}`)
     output.line(
       ok
-        ? `${output.green("✓")} session ${shortId(id)} is valid: ${audit.events} events`
-        : `session ${shortId(id)} is not valid: ${problems.length} problems`,
+        ? `${output.green("✓")} session ${shortId(id)} is valid: ${counted(audit.events, "event")}`
+        : `session ${shortId(id)} is not valid: ${counted(problems.length, "problem")}`,
     )
     return ok ? 0 : 65
   },

@@ -1,6 +1,7 @@
 import { keptText } from "../app/kept-checkpoints.ts"
 import type { FreedStorage, FreedThing } from "../app/storage-freeing.ts"
 import type { StoragePart } from "../app/storage-use.ts"
+import { counted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { defineCommand } from "./definition.ts"
 import { bytesText, shortId } from "./format.ts"
@@ -30,8 +31,7 @@ export const storageShow = defineCommand({
 
 function partLine({ id, bytes, count, oldest }: StoragePart): string {
   const since = oldest === null ? "" : `  oldest ${oldest.slice(0, 10)}  ${meanings[id]}`
-  const files = count === 1 ? "file" : "files"
-  return `${id.padEnd(12)} ${bytesText(bytes).padStart(10)}  ${String(count).padStart(6)} ${files}${since}`
+  return `${id.padEnd(12)} ${bytesText(bytes).padStart(10)}  ${counted(count, "file").padStart(12)}${since}`
 }
 
 const meanings: Readonly<Record<StoragePart["id"], string>> = {
@@ -78,7 +78,7 @@ function report(output: Output, freed: FreedStorage, isDryRun: boolean): void {
   for (const thing of removed.filter(({ kind }) => kind !== "execution"))
     output.line(`${did} ${thingText(thing)}`)
   const executions = removed.filter(({ kind }) => kind === "execution").length
-  if (executions > 0) output.line(`${did} the record of ${executions} executions`)
+  if (executions > 0) output.line(`${did} the record of ${counted(executions, "execution")}`)
   const [before, after, target] = [beforeBytes, afterBytes, targetBytes].map(bytesText)
   output.line(`${isDryRun ? "would be" : "is"} ${after} instead of ${before}`)
   if (!isDryRun && afterBytes > targetBytes)

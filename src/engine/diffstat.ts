@@ -1,3 +1,4 @@
+import { counted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { isRedactedPath } from "../domain/redacted-path.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
@@ -149,7 +150,7 @@ function isBinary(bytes: Uint8Array): boolean {
 
 function unlistedStat({ callId, count }: UnlistedChanges): FileStat {
   return {
-    path: `${count} files that ${callId} changed`,
+    path: `${counted(count, "file")} that ${callId} changed`,
     ...{ change: "modified" as const, added: null, removed: null },
     note: "the list of their names is gone",
   }

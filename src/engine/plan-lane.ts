@@ -125,7 +125,8 @@ class PlanRun {
       }
       tell(() => this.watcher.onStepComplete?.(planned, result))
     }
-    return { exitCode: 0, code: null, reason: `all ${steps.length} steps done`, isCancelled: false }
+    const reason = steps.length === 1 ? "the step is done" : `all ${steps.length} steps done`
+    return { exitCode: 0, code: null, reason, isCancelled: false }
   }
 
   private async step(planned: PlannedStep, key: string): Promise<StepEnd> {

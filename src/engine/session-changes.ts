@@ -1,4 +1,5 @@
 import * as z from "zod/mini"
+import { counted } from "../base/text.ts"
 import { ToolCallSettled, ToolCallStarted } from "../domain/call-events.ts"
 import { dataOf, type NewEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
@@ -88,7 +89,7 @@ export function sessionChanges(artifacts: ArtifactStore, events: Iterable<Stored
 
 function pathsOf({ paths, count, unwatched }: UncoveredChanges, callId: string): readonly UncoveredPath[] {
   const more = {
-    path: `${count - paths.length} more files that ${callId} changed`,
+    path: `${counted(count - paths.length, "more file")} that ${callId} changed`,
     reason: "no copy was kept",
   }
   const reason = "it holds too much to be watched, so whether it was changed is not known"

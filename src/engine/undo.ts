@@ -1,4 +1,5 @@
 import type { Ids } from "../base/clock.ts"
+import { counted } from "../base/text.ts"
 import { dataOf } from "../domain/event-definition.ts"
 import { isRedactedPath } from "../domain/redacted-path.ts"
 import { SessionUndone } from "../domain/session-events.ts"
@@ -254,7 +255,10 @@ function doubting(
 const whileACommandRan = "it changed while a command ran, by the command or by somebody else"
 
 function lostList({ callId, count }: UnlistedChanges): PathReason {
-  return { path: `${count} files that ${callId} changed`, reason: "the list of their names is gone" }
+  return {
+    path: `${counted(count, "file")} that ${callId} changed`,
+    reason: "the list of their names is gone",
+  }
 }
 
 const noCopy = "there is no copy of what it was"

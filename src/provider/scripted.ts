@@ -1,3 +1,4 @@
+import { counted } from "../base/text.ts"
 import { ownCallId } from "./call-id.ts"
 import type { ModelItem, ModelRequest, Provider } from "./contract.ts"
 import { failed } from "./failures.ts"
@@ -27,7 +28,7 @@ async function* replyTo(
   const reply = script.replies[replyIndex]
   const place = `replies[${replyIndex}]`
   if (reply === undefined) {
-    const count = script.replies.length === 1 ? "1 reply" : `${script.replies.length} replies`
+    const count = counted(script.replies.length, "reply", "replies")
     return yield [failed("script", `the ${stage} asks for ${place} of the script, which has only ${count}`)]
   }
   if (reply.stage !== stage)

@@ -1,4 +1,5 @@
 import * as z from "zod/mini"
+import { counted } from "../base/text.ts"
 import { lazily } from "../domain/lazily.ts"
 import type { FileLines } from "../workspace/contract.ts"
 import type { Tool, ToolRoom } from "./contract.ts"
@@ -43,7 +44,7 @@ async function read(room: ToolRoom, path: string, fromLine: number, lineCount: n
   const last = fromLine + Math.max(0, lines.lineCount - 1)
   const range =
     lines.lineCount === lines.totalLines && !lines.truncated
-      ? `${lines.totalLines} lines`
+      ? counted(lines.totalLines, "line")
       : `lines ${fromLine}-${last} of ${lines.totalLines}${lines.truncated ? ", cut off" : ""}`
   const result = {
     value: {

@@ -220,7 +220,8 @@ describe("acode session prune", () => {
     const plan = ["session", "prune", "--older-than", "0s"]
     expect((await acode(...plan)).stdout).toContain("it can still be undone")
     expect(await sessions()).toEqual([id])
-    expect((await acode(...plan, "--force")).exitCode).toBe(0)
+    expect((await acode(...plan, "--force", "--dry-run")).stdout).toEndWith("\n1 session would be removed\n")
+    expect((await acode(...plan, "--force")).stdout).toContain("\n1 session removed, ")
     expect([await sessions(), readdirSync(agent("checkpoints/manifests"))]).toEqual([[], []])
     expect(readFileSync(join(workspace.root, "a.txt"), "utf8")).toBe("one")
     expect(await check(workspace)).toEqual([])

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { counted } from "../../base/text.ts"
 import { dataOf } from "../../domain/event-definition.ts"
 import { CheckFinished, CycleStarted } from "../../domain/pipeline/pipeline-events.ts"
 import type { AuditReport, StoredEvent } from "../../store/contract.ts"
@@ -22,7 +23,7 @@ export function demoProblems({ root, end, events, audit }: DemoOutcome): readonl
   if (!audit.ok) found.push({ what: audit.problems[0]?.what ?? "the history does not hold", exitCode: 65 })
   if (end.unverified) found.push({ what: "the result was not verified", exitCode: 1 })
   if (cycles.length !== 1 || !verdicts.includes("failed"))
-    found.push({ what: `${cycles.length} cycles instead of one`, exitCode: 1 })
+    found.push({ what: `${counted(cycles.length, "cycle")} instead of one`, exitCode: 1 })
   for (const [path, text] of Object.entries(expected))
     if (!readFileSync(join(root, path), "utf8").includes(text))
       found.push({ what: `${path} does not say ${text}`, exitCode: 1 })

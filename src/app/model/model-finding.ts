@@ -1,3 +1,4 @@
+import { counted } from "../../base/text.ts"
 import { Failure, type FailureReport } from "../../domain/failure.ts"
 import type { Finding } from "../diagnosis.ts"
 import type { Wiring } from "../wire.ts"
@@ -55,7 +56,7 @@ function keysText({ environment }: ModelRoom): string {
 }
 
 function countText(count: number): string {
-  return count === 0 ? "which has no model" : `${count} ${count === 1 ? "model" : "models"}`
+  return count === 0 ? "which has no model" : counted(count, "model")
 }
 
 function warning(message: string, hint: string | null): Finding {

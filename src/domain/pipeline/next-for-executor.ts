@@ -1,4 +1,4 @@
-import { firstLine } from "../../base/text.ts"
+import { counted, firstLine } from "../../base/text.ts"
 import type { Action } from "./action.ts"
 import { claimOf, finishTool } from "./claim.ts"
 import { escalate, withoutStep } from "./escalation.ts"
@@ -101,7 +101,7 @@ function nextAfterTurn(state: PipelineState, active: StepState, lastTurn: number
     })
   if (turns.length >= turnsMax)
     return escalate("executor", "TurnLimit", 31, {
-      reason: `step ${step.id} is not finished after ${turnsMax} ${turnsMax === 1 ? "turn" : "turns"}`,
+      reason: `step ${step.id} is not finished after ${counted(turnsMax, "turn")}`,
       advice: `allow it more: \`acode resume --max-turns ${Math.min(1000, Math.max(1, turnsMax) * 2)}\`; ${withoutStep}`,
     })
   return { kind: "askModel", stage: "executor", step: active, turn: lastTurn + 1, ...atOnce }

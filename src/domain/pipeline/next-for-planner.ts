@@ -1,3 +1,4 @@
+import { counted } from "../../base/text.ts"
 import type { Action } from "./action.ts"
 import { escalate, needsPerson } from "./escalation.ts"
 import { longerReplies } from "./model-advice.ts"
@@ -16,7 +17,7 @@ export function nextForPlanner(state: PipelineState, run: StageRun): Action {
 function withoutPlan(state: PipelineState): Action {
   const { turns } = state
   return escalate("planner", "StageRetryLimit", 22, {
-    reason: `the model gave no valid plan in ${turns.length} tries: ${turns.at(-1)?.problems.join("; ")}`,
+    reason: `the model gave no valid plan in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
     advice:
       longerReplies(state, "planner") ??
       "say more exactly what is wanted, or use another model (`acode models list`) with `acode resume` and --model",

@@ -1,3 +1,4 @@
+import { counted } from "../../base/text.ts"
 import type { Action, Fix } from "./action.ts"
 import { staleness } from "./completion.ts"
 import { escalate } from "./escalation.ts"
@@ -19,7 +20,7 @@ export function nextForReviewer(state: PipelineState, run: StageRun): Action {
 function withoutReview(state: PipelineState): Action {
   const { turns } = state
   return escalate("reviewer", "StageRetryLimit", 22, {
-    reason: `the model gave no review in ${turns.length} tries: ${turns.at(-1)?.problems.join("; ")}`,
+    reason: `the model gave no review in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
     advice:
       longerReplies(state, "reviewer") ??
       "look at the change yourself (`acode session show`), or use another model (`acode models list`) with `acode resume` and --model",

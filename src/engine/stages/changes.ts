@@ -1,3 +1,4 @@
+import { counted } from "../../base/text.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Redactor } from "../../policy/contract.ts"
 import type { ArtifactStore, StoredEvent } from "../../store/contract.ts"
@@ -28,7 +29,7 @@ export function sessionDiff(parts: ChangesParts, events: Iterable<StoredEvent>):
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
     .map(history => ({ path: history.path, diff: () => diffOf(parts, history) }))
   const gone = unlisted.map(({ callId, count }) => {
-    const path = `${count} files that ${callId} changed`
+    const path = `${counted(count, "file")} that ${callId} changed`
     return { path, diff: () => `${path}: not shown, the list of their names is gone\n` }
   })
   return boundedDiffs([...diffs, ...gone])

@@ -1,5 +1,5 @@
 import { basename, extname } from "node:path/posix"
-import { oneLine } from "../../base/text.ts"
+import { counted, oneLine } from "../../base/text.ts"
 import type { TreeEntry } from "../../workspace/contract.ts"
 import type { BoundedText } from "./contract.ts"
 import { textTokens } from "./token-estimate.ts"
@@ -13,7 +13,7 @@ const depthMax = 3
 export function outlineOf(entries: readonly Pick<TreeEntry, "path">[]): BoundedText {
   const paths = entries.map(({ path }) => path)
   if (paths.length === 0) return { text: "the workspace is empty", leftOutTokens: 0 }
-  const head = `${paths.length} ${paths.length === 1 ? "file" : "files"}`
+  const head = counted(paths.length, "file")
   const directories = bounded("directories:", directoryLines(paths), directoryBytesMax)
   const rest = outlineBytesMax - Buffer.byteLength(`${head}\n${directories.text}\n`)
   const files = bounded("files:", paths.toSorted(byImportance).map(shown), rest)

@@ -1,16 +1,16 @@
 import { canonicalJson } from "../../base/canonical.ts"
-import { oneLine } from "../../base/text.ts"
+import { counted, oneLine } from "../../base/text.ts"
 import type { Plan, PlanTask } from "../../domain/plan.ts"
 
 /** What a version of a plan changes, as acode sees it: a planner's own words could say anything. */
 export function planChange(before: Plan | null, after: Plan): string {
-  if (before === null) return `first plan: ${counted(after)}`
+  if (before === null) return `first plan: ${sizeOf(after)}`
   const parts = [
     ...named("adds", after.tasks, task => find(before, task) === undefined),
     ...named("changes", after.tasks, task => isChanged(find(before, task), task)),
     ...named("drops", before.tasks, task => find(after, task) === undefined),
   ]
-  return `${parts.length === 0 ? "the same tasks as before" : parts.join("; ")} (${counted(after)})`
+  return `${parts.length === 0 ? "the same tasks as before" : parts.join("; ")} (${sizeOf(after)})`
 }
 
 function named(verb: string, tasks: readonly PlanTask[], isMeant: (task: PlanTask) => boolean): string[] {
@@ -26,7 +26,7 @@ function isChanged(before: PlanTask | undefined, after: PlanTask): boolean {
   return before !== undefined && canonicalJson(before) !== canonicalJson(after)
 }
 
-function counted({ tasks }: Plan): string {
+function sizeOf({ tasks }: Plan): string {
   const steps = tasks.reduce((sum, task) => sum + task.steps.length, 0)
-  return `${tasks.length} ${tasks.length === 1 ? "task" : "tasks"}, ${steps} ${steps === 1 ? "step" : "steps"}`
+  return `${counted(tasks.length, "task")}, ${counted(steps, "step")}`
 }

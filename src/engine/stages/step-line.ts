@@ -1,5 +1,5 @@
 import { onceFor } from "../../base/once-for.ts"
-import { oneLine } from "../../base/text.ts"
+import { counted, oneLine } from "../../base/text.ts"
 import type { StepState } from "../../domain/pipeline/state.ts"
 
 const pathsMax = 10
@@ -16,7 +16,7 @@ function lineOf({ task, step, status, changedPaths, commandCount, lastCommand }:
   const facts = [
     status,
     ...(paths.length === 0 ? [] : [`changed ${paths.join(", ")}${more > 0 ? ` and ${more} more` : ""}`]),
-    ...(commandCount === 0 ? [] : [`${commandCount} ${commandCount === 1 ? "command" : "commands"} run`]),
+    ...(commandCount === 0 ? [] : [`${counted(commandCount, "command")} run`]),
     ...(lastCommand?.failure == null ? [] : ["its last command failed"]),
   ]
   return `${task.id}/${step.id} ${oneLine(step.title || step.description, 120)}: ${facts.join("; ")}`

@@ -1,4 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
+import { counted } from "../../base/text.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
 import type { OlderResults } from "./contract.ts"
 import { cutInSteps, type Room } from "./cut-steps.ts"
@@ -131,7 +132,7 @@ const argumentTextKept = 100
 function withShortTexts(value: Json): Json {
   if (typeof value === "string") {
     if (value.length <= argumentTextMax) return value
-    return `${value.slice(0, argumentTextKept).toWellFormed()}[… ${value.length - argumentTextKept} characters left out here]`
+    return `${value.slice(0, argumentTextKept).toWellFormed()}[… ${counted(value.length - argumentTextKept, "character")} left out here]`
   }
   if (typeof value !== "object" || value === null) return value
   if (Array.isArray(value)) return value.map(withShortTexts)
