@@ -45,6 +45,8 @@ export interface ResumeRequest {
   /** What changes; everything else stays as it was recorded. */
   readonly change: (settings: PipelineSettings) => PipelineSettings
   readonly skipsFailed: boolean
+  /** What changed while an interrupted command ran is restored, and the command runs again. */
+  readonly redoesCommand?: boolean
   /** Which of the model and the mode was said now; without it both are as they were recorded. */
   readonly said?: SaidOfModels
 }
@@ -135,7 +137,7 @@ async function start(
 async function resume(
   wiring: Wiring,
   sessionId: string,
-  { change, skipsFailed, said = nothingSaid }: ResumeRequest,
+  { change, skipsFailed, redoesCommand = false, said = nothingSaid }: ResumeRequest,
   surface: AgentSurface,
 ): Promise<AgentEnd> {
   wiring.stopping = surface.stopping.drain
@@ -143,27 +145,7 @@ async function resume(
   const session = await take(store, sessionId, surface)
   try {
     const state = fold(store.log.each(sessionId), contentsOf(store.artifacts))
-    if (state === null)
-      throw refused(
-        "usage",
-        "ACODE-CLI-004",
-        "it is not a session of the agent lane",
-        "a plan run is never resumed",
-      )
-    if (state.finished !== null)
-      throw refused(
-        "usage",
-        "ACODE-ORCH-006",
-        `the session has ended: ${state.finished.reason}`,
-        "start another one",
-      )
-    if (skipsFailed && skippableSteps(state).length === 0)
-      throw refused(
-        "usage",
-        "ACODE-CLI-003",
-        "no step of the session has failed or is stuck, so there is none to skip",
-        `\`acode status ${sessionId}\` tells what it waits for`,
-      )
+    checkResumable(sessionId, state, { skipsFailed, redoesCommand })
     // Only to tell what the call did: once the output is deleted, any other file may be given its number.
     if (state.openCalls.length > 0)
       for (const output of recordedOutputs(store.log.each(sessionId))) wiring.ownOutputs.add(output)
@@ -180,13 +162,50 @@ async function resume(
       surface,
     )
     const owner = processIdentity()
-    const resumed = { settings, skipsFailed, by: userName(), owner, ...models.takeCalls() }
+    const how = { settings, skipsFailed, ...(redoesCommand ? { redoesCommand } : {}) }
+    const resumed = { ...how, by: userName(), owner, ...models.takeCalls() }
     agent.begin([newEvent(SessionResumed, resumed)])
     return { sessionId, ...(await driven(wiring, agent, surface)) }
   } finally {
     session.release()
     store.anchor()
   }
+}
+
+/** Refuses what cannot go on, or not in the way that was asked for. */
+function checkResumable(
+  sessionId: string,
+  state: PipelineState | null,
+  { skipsFailed, redoesCommand }: { readonly skipsFailed: boolean; readonly redoesCommand: boolean },
+): asserts state is PipelineState {
+  if (state === null)
+    throw refused(
+      "usage",
+      "ACODE-CLI-004",
+      "it is not a session of the agent lane",
+      "a plan run is never resumed",
+    )
+  if (state.finished !== null)
+    throw refused(
+      "usage",
+      "ACODE-ORCH-006",
+      `the session has ended: ${state.finished.reason}`,
+      "start another one",
+    )
+  if (skipsFailed && skippableSteps(state).length === 0)
+    throw refused(
+      "usage",
+      "ACODE-CLI-003",
+      "no step of the session has failed or is stuck, so there is none to skip",
+      `\`acode status ${sessionId}\` tells what it waits for`,
+    )
+  if (redoesCommand && !state.openCalls.some(({ effectClass }) => effectClass === "run"))
+    throw refused(
+      "usage",
+      "ACODE-CLI-003",
+      "no command of the session was interrupted that could be run again",
+      `\`acode status ${sessionId}\` tells what it waits for`,
+    )
 }
 
 async function driven(wiring: Wiring, agent: WiredAgent, surface: AgentSurface): Promise<Rest> {

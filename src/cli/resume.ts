@@ -18,12 +18,18 @@ export const resume = defineCommand({
     "Limits, model, mode and approvals that are not given stay as they were recorded; --mode local-only takes back the\n" +
     "consent of a burst session. Without an id it is the latest session, which is refused where it has ended or was\n" +
     "undone.\n" +
+    "Where acode was killed while a command ran, what changed meanwhile may be a person's work: it is left alone and\n" +
+    "named, and the exit code is 60. Another resume continues with what is there, --redo-command runs the command again.\n" +
     "A file of replies is not recorded: whoever began with --script or --replay says it again.",
   arguments: sessionArguments.arguments,
   flags: {
     ...sessionArguments.flags,
     ...sessionFlags,
     "skip-failed-step": { kind: "boolean", summary: "go on without the steps that failed" },
+    "redo-command": {
+      kind: "boolean",
+      summary: "restore what changed while an interrupted command ran, and run it again",
+    },
   },
   examples: [
     { line: "acode resume", note: "the latest session" },
@@ -42,7 +48,12 @@ export const resume = defineCommand({
     // Only who tells it to people has to know what was before.
     const seen = context.globals.json ? [] : await service.sessionEvents(id)
     const said = { model: flags.model !== undefined, mode: flags.mode !== undefined }
-    const request = { change, skipsFailed: flags["skip-failed-step"], said }
+    const request = {
+      change,
+      skipsFailed: flags["skip-failed-step"],
+      redoesCommand: flags["redo-command"],
+      said,
+    }
     const { values } = await service.config()
     return driveHere(context, {
       ...{ flags, seen, yes: change(settings).yes, prices: values.model.prices },
@@ -86,6 +97,11 @@ async function otherHint(
   const short = shortId(latest.id)
   if (latest.lane === "agent" && latest.endedAt === null)
     return `${await resumeCommand(service, latest.id)} resumes it all the same`
+  if (latest.lane === "plan" && isUndecided(latest))
+    return (
+      `\`acode session show ${short}\` shows what it did; \`acode session undo ${short}\` restores what acode itself ` +
+      "wrote, with --commands also what changed while a command ran"
+    )
   const resting = sessions.find(each => whyNotResumed(each) === null)
   return resting === undefined
     ? `no other session waits; \`acode session show ${short}\` shows what it did`
@@ -97,9 +113,16 @@ async function resumeCommand(service: AppService, id: string): Promise<string> {
   return aboutSession("`acode resume`", id, state === null ? null : repliesFlag(state.settings.selection))
 }
 
+/** Whether it ended in the middle of something that a person has to decide about. */
+function isUndecided({ exitCode, undoneAt }: SessionSummary): boolean {
+  return exitCode === 60 && undoneAt === null
+}
+
 /** Completes "the latest session …"; null where it can go on. */
-function whyNotResumed({ lane, state, reason, endedAt, undoneAt }: SessionSummary): string | null {
-  if (lane !== "agent") return "is a plan run, which is never resumed"
+function whyNotResumed(session: SessionSummary): string | null {
+  const { lane, state, reason, endedAt, undoneAt } = session
+  if (lane !== "agent")
+    return `is a plan run, which is never resumed${isUndecided(session) ? `: ${firstLine(reason ?? "", 2000)}` : ""}`
   if (endedAt !== null) return `has ended (${state}): ${firstLine(reason ?? "", 200)}`
   return undoneAt === null ? null : `was undone at ${undoneAt}`
 }

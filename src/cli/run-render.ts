@@ -87,8 +87,8 @@ const tellers: ReadonlyMap<string, Teller> = new Map([
     `[SESSION] ${oneLine(goal, 200)}`,
     ...modelLines(agent?.selection ?? null).map(line => paint.dim(`  ${line}`)),
   ]),
-  on(SessionResumed, ({ by, settings, skipsFailed }, { progress, paint }) => [
-    `[SESSION] goes on${skipsFailed ? " without the steps that failed" : ""}, resumed by ${oneLine(by, 60)}: ${oneLine(progress.goal, 200)}`,
+  on(SessionResumed, ({ by, settings, skipsFailed, redoesCommand }, { progress, paint }) => [
+    `[SESSION] goes on${skipsFailed ? " without the steps that failed" : ""}${redoesCommand ? " with its interrupted command" : ""}, resumed by ${oneLine(by, 60)}: ${oneLine(progress.goal, 200)}`,
     ...modelLines(settings.selection).map(line => paint.dim(`  ${line}`)),
   ]),
   on(StageEntered, ({ stage, attempt, planVersion, checks, feedback }, { progress, paint, verbose }) => {

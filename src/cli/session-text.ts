@@ -57,7 +57,7 @@ function headLines(view: SessionView): readonly string[] {
   return [
     `[SESSION] ${id}${view.lane === null ? "" : ` (${view.lane})`}`,
     `  goal     ${oneLine(goal, 200)}`,
-    `  state    ${state}${exit}${reason === null ? "" : `: ${oneLine(aboutSession(reason, id, replies), 500)}`}`,
+    `  state    ${state}${exit}${reason === null ? "" : `: ${oneLine(aboutSession(reason, id, replies), 4000)}`}`,
     ...(view.unverified && state === "COMPLETED" ? [unverifiedLine(view)] : []),
     ...(planId === null ? [] : [`  plan     ${oneLine(planId, 100)} ${planHash ?? ""}`]),
     `  started  ${startedAt ?? "-"}${endedAt === null ? "" : `, ended ${endedAt}`}`,

@@ -1,4 +1,5 @@
 import type { NewEvent } from "../domain/event-definition.ts"
+import { escalate } from "../domain/pipeline/escalation.ts"
 import type { OpenCall } from "../domain/pipeline/state.ts"
 import type { Certainty } from "../domain/tool-call.ts"
 import { marksOf, outcomeWithout, settledEvent } from "../gate/outcome.ts"
@@ -10,20 +11,52 @@ import {
   settleInterrupted,
 } from "../gate/recovery.ts"
 import type { AgentParts } from "./agent-parts.ts"
+import { escalateNow } from "./perform-stages.ts"
 
 /**
- * Settles a call that a dead process left open, so that the session can go on. What took place in part is put back
- * first: then it has not taken place, and can be done again. What cannot be known stays unknown, and a person decides.
+ * Settles a call that a dead process left open, so that the session can go on. Files that a tool provably wrote in part
+ * are restored first: then the call has not taken place, and can be made again. What changed while a command ran may be
+ * a person's work: it is left alone and named, the session rests, and the next resume says what becomes of it.
  */
 export async function settleForResume(parts: AgentParts, { callId }: OpenCall): Promise<void> {
   const call = openCalls(parts.session.events).find(({ requested }) => requested.callId === callId)
   if (call === undefined) throw new Error(`the call ${callId} is open in the state and not in the log`)
   if (call.executionId !== null) await parts.endExecution(call.executionId)
   const looked = await settleInterrupted(parts, call)
-  const put = looked.settled.certainty === "partly" ? await putBack(parts, call, looked) : null
+  if (looked.settled.certainty !== "partly") {
+    parts.session.append(looked.events)
+    return
+  }
+  const { openCallDecision } = parts.session.state
+  if (looked.unattributed.length > 0 && openCallDecision === null) {
+    // The command has ended, whatever becomes of its call.
+    const [, ...commandEnd] = looked.events.toReversed()
+    if (commandEnd.length > 0) parts.session.append(commandEnd)
+    escalateNow(parts, askedAbout(parts, looked))
+    return
+  }
+  const isAccepted = looked.unattributed.length > 0 && openCallDecision === "accept"
+  const put = isAccepted ? leftAsItIs : await putBack(parts, call, looked)
   parts.faults.reach("agent.restored")
   parts.session.append(put === null ? looked.events : await told(parts, call, looked, put))
 }
+
+/** Names the paths, because nothing is recorded about them before a person decides. */
+function askedAbout({ session: { state } }: AgentParts, { unattributed, doubts, settled }: Recovered) {
+  const reasons = new Map(doubts.map(({ path, reason }) => [path, ` (${reason})`]))
+  const names = listed(unattributed.map(path => `${path}${reasons.get(path) ?? ""}`))
+  return escalate(state.stage?.stage ?? "executor", "Unrecoverable", 60, {
+    reason:
+      `acode ended while the command of call ${settled.callId} ran; these changed meanwhile or since, by the ` +
+      `command or by somebody else, and were left alone: ${names}`,
+    advice:
+      "`acode resume --redo-command` restores them, keeps a copy of what is there and runs the command again; " +
+      "`acode resume` continues with what is there; `acode cancel` ends the session and changes no file",
+    status: null,
+  })
+}
+
+const leftAsItIs: PutBack = { isBack: false, what: "that was left as it is, as a person decided" }
 
 interface PutBack {
   readonly isBack: boolean
@@ -61,12 +94,15 @@ async function putBack(
     ...done.foreign,
   ]
   if (left.length === 0) return { isBack: true, what: `that was put back${kept}` }
-  const names = left.slice(0, namesMax).join(", ")
-  const more = left.length > namesMax ? ` and ${left.length - namesMax} more` : ""
-  return { isBack: false, what: `that was put back but for ${names}${more}${kept}` }
+  return { isBack: false, what: `that was put back but for ${listed(left)}${kept}` }
 }
 
-const namesMax = 5
+function listed(names: readonly string[]): string {
+  const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : ""
+  return `${names.slice(0, namesMax).join(", ")}${more}`
+}
+
+const namesMax = 50
 
 /** What was found and what was done about it. What is not back as it was can neither be done again nor be left out. */
 async function told(

@@ -6,7 +6,9 @@ import type { StoredEvent } from "../store/contract.ts"
 
 /** The executions of a dead process that still have to be ended before anybody looks at what they did. */
 export function openCommands(events: readonly StoredEvent[]): readonly string[] {
-  return openCalls(events).flatMap(({ executionId }) => executionId ?? [])
+  return openCalls(events).flatMap(({ executionId, isCommandEnded }) =>
+    executionId === null || isCommandEnded ? [] : [executionId],
+  )
 }
 
 /**
@@ -20,7 +22,10 @@ export async function endInterruptedPlan(
   const recovered: Recovered[] = []
   for (const call of openCalls(events)) recovered.push(await settleInterrupted(parts, call))
   const steps = openSteps(events).map(step => stepEnd(step, recovered))
-  const isUnknown = recovered.some(({ settled }) => settled.certainty === "unknown")
+  // What changed while a command ran may be a person's work, and nothing of it was touched.
+  const isUndecided = recovered.some(
+    ({ settled, unattributed }) => settled.certainty === "unknown" || unattributed.length > 0,
+  )
   const [told] = recovered.flatMap(({ settled }) => settled.error?.message ?? [])
   const { digest } = await parts.workspace.tree()
   parts.log.append([
@@ -29,7 +34,7 @@ export async function endInterruptedPlan(
     newEvent(SessionFinished, {
       state: "FAILED",
       reason: told ?? "acode ended between two steps: every step that began is finished",
-      exitCode: isUnknown ? 60 : 30,
+      exitCode: isUndecided ? 60 : 30,
       code: "ACODE-EXE-013",
       unverified: true,
       treeDigest: digest,

@@ -20,8 +20,9 @@ type Started = NewEvent<typeof ToolCallStarted>["data"]
 export interface OpenCall {
   readonly requested: Requested
   readonly started: Started | null
-  /** Its command, where that has no end either. */
   readonly executionId: string | null
+  /** Whether its command has an end, which it gets when a person is asked about the call. */
+  readonly isCommandEnded?: boolean
   /** Where its beginning is in the log. */
   readonly position?: number
 }
@@ -41,11 +42,14 @@ export interface Recovered {
   readonly events: readonly NewEvent[]
   /** Changes that somebody else may have made since. */
   readonly doubts: readonly { readonly path: string; readonly reason: string }[]
+  /** Paths that changed while a command ran; whether by the command or by somebody else nobody can tell. */
+  readonly unattributed: readonly string[]
 }
 
 export function openCalls(events: Iterable<StoredEvent>): readonly OpenCall[] {
   const calls = new Map<string, OpenCall>()
   const commands = new Map<string, string>()
+  const ended = new Set<string>()
   for (const event of events) {
     const requested = dataOf(ToolCallRequested, event)
     if (requested !== null) calls.set(requested.callId, { requested, started: null, executionId: null })
@@ -55,14 +59,14 @@ export function openCalls(events: Iterable<StoredEvent>): readonly OpenCall[] {
       calls.set(started.callId, { ...known, started, position: event.position })
     const command = dataOf(CommandStarted, event)
     if (command !== null) commands.set(command.executionId, command.correlationIds.toolCallId ?? "")
-    commands.delete(dataOf(CommandFinished, event)?.executionId ?? "")
+    ended.add(dataOf(CommandFinished, event)?.executionId ?? "")
     calls.delete(dataOf(ToolCallSettled, event)?.callId ?? "")
   }
   const commandOf = new Map([...commands].map(([executionId, callId]) => [callId, executionId]))
-  return [...calls.values()].map(call => ({
-    ...call,
-    executionId: commandOf.get(call.requested.callId) ?? null,
-  }))
+  return [...calls.values()].map(call => {
+    const executionId = commandOf.get(call.requested.callId) ?? null
+    return { ...call, executionId, isCommandEnded: ended.has(executionId ?? "") }
+  })
 }
 
 /**
@@ -80,13 +84,24 @@ export async function settleInterrupted(parts: RecoveryParts, call: OpenCall): P
     durationMs: 0,
     waitMs: 0,
   }
-  const command = call.executionId === null ? [] : [parts.executions.interrupted(call.executionId)]
+  const { executionId, isCommandEnded = false } = call
+  const command = executionId === null || isCommandEnded ? [] : [parts.executions.interrupted(executionId)]
   const left = { ...marksOf(parts.workspace, changes), doubts: doubtsOf(parts, call, changes) }
   return {
     settled,
     events: [...command, settledEvent(settled, parts.artifacts, true, left)],
     doubts: left.doubts,
+    unattributed: isCommand(call.started) ? changedPaths({ changes, uncovered, directories }) : [],
   }
+}
+
+function isCommand(started: Started | null): boolean {
+  return started?.effectClass === "run" || started?.effectClass === "once"
+}
+
+/** Directories end with a slash. */
+function changedPaths({ changes, directories = [] }: FoundChanges): readonly string[] {
+  return [...changes.map(({ path }) => path), ...directories.map(([path]) => `${path}/`)]
 }
 
 /** What suggests that somebody else made some of the changes that are found now. */
@@ -99,25 +114,34 @@ function doubtsOf(
   const { workspace } = parts
   const hasMoved = started.head !== undefined && started.head !== workspace.gitHead()
   const later = position === undefined ? null : (parts.laterWrites?.(position) ?? null)
-  const livedUntilMs = (parts.checkpoints.lastBeatMs() ?? 0) + beatSlackMs
-  const isWrittenLater = (path: string) =>
-    started.effectClass !== "replace" && changedAtMs(workspace, path) > livedUntilMs
+  const lastBeatMs = parts.checkpoints.lastBeatMs()
   return changes.flatMap(({ path }) => {
     const session = later?.get(path)
     if (session !== undefined) return [{ path, reason: `session ${session} wrote it later` }]
     if (hasMoved) return [{ path, reason: "git has another commit or branch checked out since it began" }]
-    return isWrittenLater(path) ? [{ path, reason: "it was changed after acode had ended" }] : []
+    const reason = started.effectClass === "replace" ? null : lateChange(workspace, path, lastBeatMs)
+    return reason === null ? [] : [{ path, reason }]
   })
 }
 
 /** More than two signs of life may be late on a busy machine. */
 const beatSlackMs = 3000
 
-/** When a path was last touched; of one that is gone, when anything in its directory was. */
-function changedAtMs(workspace: Workspace, path: string): number {
+/** What suggests that a path changed after the command had ended; null where nothing does. */
+function lateChange(workspace: Workspace, path: string, lastBeatMs: number | null): string | null {
+  if (lastBeatMs === null) return "when acode ended is not known, so it may have been changed after that"
+  const livedUntilMs = lastBeatMs + beatSlackMs
   const [own, parent] = workspace.mark([path, parentOf(path)])
-  const identity = own?.identity ?? parent?.identity ?? null
-  return identity === null ? 0 : Number(identity.split(":")[2])
+  if (own?.identity != null)
+    return changedAtMs(own.identity) > livedUntilMs ? "it was changed after acode had ended" : null
+  // When it was deleted nothing records; its directory was changed last by that, or by something later.
+  const isLate = parent?.identity != null && changedAtMs(parent.identity) > livedUntilMs
+  return isLate ? "its directory was changed after acode had ended, so it may have been deleted then" : null
+}
+
+/** The third part of an identity is the time of the last change. */
+function changedAtMs(identity: string): number {
+  return Number(identity.split(":")[2])
 }
 
 interface Found extends FoundChanges {
@@ -186,14 +210,18 @@ async function lookAtTree(parts: RecoveryParts, { checkpointId }: Started, tool:
   if (seen === null) return found("unknown", [], `${tool} was running and its pre-image is gone`)
   const { changes, uncovered, directories = [] } = seen
   const running = `${tool} was running`
-  const paths = [...changes.map(({ path }) => path), ...directories.map(([path]) => `${path}/`)]
+  const paths = changedPaths(seen)
   if (paths.length === 0 && uncovered === null)
     return found("notDone", [], `${running} and nothing in the workspace had changed`)
-  const what = paths.length === 0 ? [] : [`changed since it began: ${named(paths)}`]
+  const what = paths.length === 0 ? [] : [changedText(paths)]
   const lost = uncovered === null ? [] : uncoveredText(uncovered)
   // What cannot be put back, or cannot be told at all, is a person's to judge.
   const certainty = paths.length === 0 ? "unknown" : "partly"
   return { certainty, changes, uncovered, directories, what: [running, ...what, ...lost].join("; ") }
+}
+
+function changedText(paths: readonly string[]): string {
+  return `changed since it began, by it or by somebody else: ${named(paths)}`
 }
 
 function uncoveredText({ paths, count, unwatched }: UncoveredChanges): readonly string[] {
@@ -213,7 +241,9 @@ function named(names: readonly string[], count = names.length): string {
 async function outOfSight(parts: RecoveryParts, { checkpointId }: Started, tool: string): Promise<Found> {
   const what = `${tool} was running and could reach more than the workspace; whether it took effect is not known`
   const seen = (await changesOf(parts, checkpointId)) ?? nothingChanged
-  return { certainty: "unknown", ...seen, what }
+  const paths = changedPaths(seen)
+  const changed = paths.length === 0 ? "" : `; ${changedText(paths)}`
+  return { certainty: "unknown", ...seen, what: `${what}${changed}` }
 }
 
 async function changesOf(parts: RecoveryParts, checkpointId: string | null): Promise<FoundChanges | null> {
@@ -230,7 +260,9 @@ function told(what: string): CallError {
     code: "ACODE-EXE-013",
     message: `acode ended in the middle: ${what}`,
     where: null,
-    hint: "`acode session show` tells what took place, `acode session undo` puts it back",
+    hint:
+      "`acode session show` shows what took place, `acode session undo` restores what acode wrote, with --commands " +
+      "also what changed while a command ran",
   }
 }
 

@@ -149,28 +149,66 @@ function keptCopies(): readonly (readonly string[])[] {
 }
 
 describe("a command that was cut off", () => {
-  confinedTest("is put back and done again; what was there is kept, and that is said", async () => {
+  const restsWith = (room: AgentRoom) => String(room.data("session.rested").at(-1)?.["reason"])
+  const redo = { redoesCommand: true }
+
+  confinedTest("stays as it is until a person decides; what changed is named", async () => {
     room = await diedInCommand()
     room.workspace.write("mine.txt", "my own work\n")
+    expect(await room.drive()).toMatchObject({ state: "PAUSED", exitCode: 60 })
+    expect(["made.txt", "a.txt", "mine.txt"].map(room.file)).toEqual(["made\n", "spoiled\n", "my own work\n"])
+    expect(restsWith(room)).toContain("and were left alone: made.txt, mine.txt, a.txt; `acode resume")
+    expect([room.data("tool_call.settled"), keptCopies()]).toEqual([[], []])
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  confinedTest("goes on with what is there when it is resumed once more", async () => {
+    room = await diedInCommand()
+    expect(await room.drive()).toMatchObject({ exitCode: 60 })
     expect(await room.drive()).toMatchObject({ exitCode: 0 })
+    expect(room.data("tool_call.settled")).toMatchObject([
+      { outcome: "interrupted", certainty: "unknown", executionId: expect.stringContaining("exe_") },
+    ])
+    expect(firstError()).toContain("that was left as it is, as a person decided")
+    expect(["made.txt", "a.txt"].map(room.file)).toEqual(["made\n", "spoiled\n"])
+    expect(keptCopies()).toEqual([])
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  confinedTest("is not taken as decided by a resume that died before it did anything", async () => {
+    room = await diedInCommand("agent.restored")
+    expect(await room.drive()).toMatchObject({ exitCode: 60 })
+    await expect(room.drive()).rejects.toThrow(Died)
+    expect(await room.drive()).toMatchObject({ exitCode: 60 })
+    expect(["made.txt", "a.txt"].map(room.file)).toEqual(["made\n", "spoiled\n"])
+    expect(await room.drive()).toMatchObject({ exitCode: 0 })
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  confinedTest("is put back and done again if a person says so; what was there is kept", async () => {
+    room = await diedInCommand()
+    room.workspace.write("mine.txt", "my own work\n")
+    expect(await room.drive()).toMatchObject({ exitCode: 60 })
+    expect(await room.drive({}, {}, redo)).toMatchObject({ exitCode: 0 })
     expect(room.data("tool_call.settled")).toMatchObject([
       { outcome: "interrupted", certainty: "notDone" },
       { outcome: "succeeded", certainty: "done" },
     ])
-    expect(firstError()).toContain("changed since it began: made.txt, mine.txt, a.txt; that was put back")
+    expect(firstError()).toContain("by somebody else: made.txt, mine.txt, a.txt; that was put back")
     expect(firstError()).toMatch(/what was there is kept: `acode checkpoint restore chk_/)
     expect(keptCopies()).toEqual([["a.txt", "made.txt", "mine.txt"]])
     expect(await check(room.workspace)).toEqual([])
   })
 
   confinedTest(
-    "is put back by a second process as well, which leaves the copy of the first alone",
+    "is put back by a second process, which asks again and keeps the copy of the first",
     async () => {
       room = await diedInCommand("restore.removed")
       room.workspace.write("aaa.txt", "my own work\n")
-      await expect(room.drive()).rejects.toThrow(Died)
+      await expect(room.drive({}, {}, redo)).rejects.toThrow(Died)
       expect(room.file("aaa.txt")).toBeNull()
-      expect(await room.drive()).toMatchObject({ exitCode: 0 })
+      expect(await room.drive()).toMatchObject({ exitCode: 60 })
+      expect(await room.drive({}, {}, redo)).toMatchObject({ exitCode: 0 })
       expect(keptCopies()).toEqual([
         ["a.txt", "aaa.txt", "made.txt"],
         ["a.txt", "made.txt"],
@@ -183,7 +221,7 @@ describe("a command that was cut off", () => {
     const reached: string[] = []
     room = await diedInCommand(null, reached)
     reached.length = 0
-    expect(await room.drive()).toMatchObject({ exitCode: 0 })
+    expect(await room.drive({}, {}, redo)).toMatchObject({ exitCode: 0 })
     const changes = reached.filter(point => /^(held\.committed|restore\.(removed|written))$/.test(point))
     const first = changes.indexOf("restore.removed") - 1
     expect(changes.slice(first, first + 4)).toEqual([
@@ -194,7 +232,7 @@ describe("a command that was cut off", () => {
     ])
   })
 
-  confinedTest("is left as it is where a commit was made since, and a person decides", async () => {
+  confinedTest("is left as it is where a commit was made since, whatever a person says", async () => {
     room = await diedInCommand(null, [], true)
     const { root } = room.workspace
     room.workspace.write("a.txt", "committed\n")
@@ -202,19 +240,21 @@ describe("a command that was cut off", () => {
     Bun.spawnSync(["git", "add", "-A"], { cwd: root })
     expect(Bun.spawnSync(["git", ...identity, "commit", "-qm", "mine"], { cwd: root }).exitCode).toBe(0)
     expect(await room.drive()).toMatchObject({ exitCode: 60 })
+    expect(restsWith(room)).toContain("a.txt (git has another commit or branch checked out since it began)")
+    expect(await room.drive({}, {}, redo)).toMatchObject({ exitCode: 60 })
     expect(["made.txt", "a.txt"].map(room.file)).toEqual(["made\n", "committed\n"])
     expect(room.data("tool_call.settled")).toMatchObject([{ outcome: "interrupted", certainty: "unknown" }])
-    expect(firstError()).toContain("a.txt (git has another commit or branch checked out since it began)")
     expect(keptCopies()).toEqual([])
     expect(await check(room.workspace)).toEqual([])
   })
 
-  confinedTest("is left as it is where nobody knows how long its process lived", async () => {
+  confinedTest("says so where nobody knows how long its process lived", async () => {
     room = await diedInCommand()
     rmSync(room.workspace.state("checkpoints/alive"))
     expect(await room.drive()).toMatchObject({ exitCode: 60 })
+    expect(restsWith(room)).toContain("made.txt (when acode ended is not known")
+    expect(await room.drive({}, {}, redo)).toMatchObject({ exitCode: 60 })
     expect(["made.txt", "a.txt"].map(room.file)).toEqual(["made\n", "spoiled\n"])
-    expect(firstError()).toContain("made.txt (it was changed after acode had ended)")
   })
 
   confinedTest("leaves alone what a later session wrote, and restores the rest", async () => {
@@ -226,7 +266,7 @@ describe("a command that was cut off", () => {
     expect((await room.acode("plan", "approve", "plan.json")).exitCode).toBe(0)
     expect((await room.acode("plan", "run", "plan.json")).exitCode).toBe(0)
     rmSync(join(room.workspace.root, "plan.json"))
-    expect(await room.drive()).toMatchObject({ exitCode: 60 })
+    expect(await room.drive({}, {}, redo)).toMatchObject({ exitCode: 60 })
     expect(["made.txt", "a.txt"].map(room.file)).toEqual([null, "later\n"])
     expect(firstError()).toMatch(/a\.txt \(session ses_\S+ wrote it later\)/)
     expect(keptCopies()).toEqual([["made.txt"]])

@@ -196,10 +196,11 @@ describe("a command that was interrupted", () => {
     room.put("a.txt", "changed")
     room.put("c.txt", "c")
     rmSync(join(room.root, "b.txt"))
-    const { settled } = await recover(room)
+    const { settled, unattributed } = await recover(room)
     expect(settled).toMatchObject({ certainty: "partly", cause: "failed", executionId: "exe_1" })
     expect(settled.changes.map(({ path }) => path).toSorted()).toEqual(["a.txt", "b.txt", "c.txt"])
-    expect(settled.error?.message).toContain("changed since it began: ")
+    expect(unattributed.toSorted()).toEqual(["a.txt", "b.txt", "c.txt"])
+    expect(settled.error?.message).toContain("changed since it began, by it or by somebody else: ")
   })
 
   test("and changed nothing there was not done", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect } from "bun:test"
 import {
   type CrashPoint,
+  crashAgain,
   crashGolden,
-  drive,
   type GoldenRoom,
   goldenRoom,
   goldenViolations,
@@ -63,7 +63,7 @@ async function crashInTurn(room: GoldenRoom, crashes: Crash[], found: string[]):
     const { what, first, second } = next
     const name = `${what} (${first.leg} ${first.point}${second === null ? "" : `, then ${second}`})`
     if (!(await crashGolden(room, first))) found.push(`${name}: there is no such point`)
-    if (second !== null) await drive(room.saved, { ACODE_FAILPOINT: String(second) })
+    if (second !== null) await crashAgain(room.saved, second)
     found.push(...(await goldenViolations(room)).map(problem => `${name}: ${problem}`))
   }
 }

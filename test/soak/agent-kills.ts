@@ -1,8 +1,8 @@
 import { startAcode } from "../support/acode.ts"
 import {
   type CrashPoint,
+  crashAgain,
   crashGolden,
-  drive,
   type GoldenRoom,
   goldenRoom,
   goldenViolations,
@@ -64,7 +64,7 @@ async function crashed(
   second: number | null,
 ): Promise<string[]> {
   const hasCrashed = await crashGolden(room, point)
-  if (second !== null) await drive(room.saved, { ACODE_FAILPOINT: String(second) })
+  if (second !== null) await crashAgain(room.saved, second)
   const found = await goldenViolations(room)
   // Reads that run side by side do not always reach their points in the same order, but they reach as many.
   if (!hasCrashed) found.push("there is no such point")

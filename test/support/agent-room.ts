@@ -7,7 +7,7 @@ import { Wiring } from "../../src/app/wire.ts"
 import { wireAgent } from "../../src/app/wire-agent.ts"
 import { systemIds } from "../../src/base/clock.ts"
 import { type Faults, noFaults } from "../../src/base/faults.ts"
-import { newEvent } from "../../src/domain/event-definition.ts"
+import { type NewEvent, newEvent } from "../../src/domain/event-definition.ts"
 import { SessionResumed } from "../../src/domain/pipeline/pipeline-events.ts"
 import {
   defaultLimits,
@@ -41,6 +41,8 @@ export interface AgentRoomOptions {
   readonly faults?: Faults
 }
 
+type ResumedHow = Pick<NewEvent<typeof SessionResumed>["data"], "redoesCommand">
+
 /** A session of real parts in this very process; a test may put its own in the place of some. */
 export interface AgentRoom extends AgentWorkspace {
   readonly store: Store
@@ -50,7 +52,7 @@ export interface AgentRoom extends AgentWorkspace {
   /** How long was waited before asking again. */
   readonly waits: number[]
   /** Starts the session, or resumes it when there is one, and drives it to its rest. */
-  drive(more?: Partial<AgentParts>, stopping?: Partial<Stopping>): Promise<Rest>
+  drive(more?: Partial<AgentParts>, stopping?: Partial<Stopping>, how?: ResumedHow): Promise<Rest>
   events(): readonly StoredEvent[]
   data(type: string): readonly Readonly<Record<string, unknown>>[]
 }
@@ -66,7 +68,11 @@ export async function agentRoom(
   const requests: ModelRequest[] = []
   const waits: number[] = []
   const events = () => store.log.read(sessionId)
-  const drive = async (more: Partial<AgentParts> = {}, stopping: Partial<Stopping> = {}) => {
+  const drive = async (
+    more: Partial<AgentParts> = {},
+    stopping: Partial<Stopping> = {},
+    how: ResumedHow = {},
+  ) => {
     const session = driveSession(
       { log: store.log, leases: store.leases, owner: processIdentity() },
       sessionId,
@@ -75,7 +81,7 @@ export async function agentRoom(
       const isResumed = events().length > 0
       const driven = { driven: session, settings: settingsOf(options), isResumed }
       await using agent = await wireAgent(wiring, driven, surfaceOf(room.scriptFile, options))
-      agent.begin([isResumed ? resumed(options) : started(options)])
+      agent.begin([isResumed ? resumed(options, how) : started(options)])
       const { ask } = agent.parts
       const parts: AgentParts = {
         ...agent.parts,
@@ -187,7 +193,8 @@ function started(options: AgentRoomOptions) {
   })
 }
 
-function resumed(options: AgentRoomOptions) {
+function resumed(options: AgentRoomOptions, how: ResumedHow) {
   const settings = settingsOf(options)
-  return newEvent(SessionResumed, { settings, skipsFailed: false, by: "ada", owner: processIdentity() })
+  const owner = processIdentity()
+  return newEvent(SessionResumed, { settings, skipsFailed: false, ...how, by: "ada", owner })
 }

@@ -75,16 +75,37 @@ export async function crashGolden(room: GoldenRoom, { leg, point }: CrashPoint):
 }
 
 /** Answers what is asked and goes on with what is there, or starts when nothing is. */
-export async function drive(saved: SavedWorkspace, env: Readonly<Record<string, string>>) {
+async function drive(saved: SavedWorkspace, env: Readonly<Record<string, string>>) {
   const { workspace } = saved
   await answerQuestions(saved)
   return saved.acode(nextCommand(workspace), env)
 }
 
-/** As somebody would type it next. */
+/** Dies at a point of the resume; where a command was cut off, of the one that restores what it changed. */
+export async function crashAgain(saved: SavedWorkspace, point: number): Promise<void> {
+  if (isInCommand(saved.workspace)) await drive(saved, {})
+  await drive(saved, { ACODE_FAILPOINT: String(point) })
+}
+
+function isInCommand(workspace: TempWorkspace): boolean {
+  const rows = sessionRows(workspace)
+  const settled = new Set(
+    rows.filter(({ type }) => type === "tool_call.settled").map(({ parsed }) => parsed["callId"]),
+  )
+  return rows.some(
+    ({ type, parsed }) =>
+      type === "tool_call.started" && parsed["effectClass"] === "run" && !settled.has(parsed["callId"]),
+  )
+}
+
+/** As somebody would type it next, who knows that nobody else wrote in the workspace. */
 export function nextCommand(workspace: TempWorkspace): readonly string[] {
   const script = ["--script", goldenScript(workspace)]
-  return sessionRows(workspace).length === 0 ? ["run", "everything", ...script] : ["resume", ...script]
+  const rows = sessionRows(workspace)
+  if (rows.length === 0) return ["run", "everything", ...script]
+  const last = rows.at(-1)
+  const isAsked = last?.type === "session.rested" && String(last.parsed["reason"]).includes("--redo-command")
+  return ["resume", ...(isAsked ? ["--redo-command"] : []), ...script]
 }
 
 async function answerQuestions(saved: SavedWorkspace): Promise<void> {
@@ -103,7 +124,7 @@ function openQuestions(workspace: TempWorkspace): readonly string[] {
 }
 
 /** More often than the session rests, after any crash. */
-const drivesMax = 6
+const drivesMax = 8
 
 /** Goes on until the session has ended, then everything is held against the run that nobody interrupted. */
 export async function goldenViolations(room: GoldenRoom): Promise<string[]> {

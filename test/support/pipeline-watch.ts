@@ -39,8 +39,7 @@ export class PipelineWatch {
 
   decided(state: PipelineState, action: Action): void {
     if (state.finished !== null && action.kind !== "rest") this.found(`${action.kind} after the end`)
-    if (state.rest !== null && action.kind !== "rest" && action.kind !== "settleCall")
-      this.found(`${action.kind} while it rests`)
+    if (state.rest !== null && action.kind !== "rest") this.found(`${action.kind} while it rests`)
     if (action.kind === "move" && !edges.includes(`${action.from}→${action.to}`))
       this.found(`an illegal move ${action.from}→${action.to}`)
     if (action.kind === "startStep") this.starting(state, action.step)

@@ -37,7 +37,7 @@ function settle(
     ...waited(state, settled.waitMs),
     openCalls: state.openCalls.filter(({ callId }) => callId !== settled.callId),
     lastChangeSeq: changeCount(settled) > 0 ? event.seq : state.lastChangeSeq,
-    unknownCall: settled.certainty === "unknown" ? settled.callId : state.unknownCall,
+    unknownCall: isToBeDecided(state, settled) ? settled.callId : state.unknownCall,
   }
   // What did not take place is done again: the model's call still waits for its result, and the step for its call.
   if (open === undefined || (settled.outcome === "interrupted" && !isKnown(settled))) return closed
@@ -52,6 +52,11 @@ function settle(
       digest: settled.resultDigest ?? settled.error?.message ?? "",
     },
   }))
+}
+
+/** What nobody can know stops the session, unless a person was asked about the call before it was settled. */
+function isToBeDecided({ openCallDecision }: PipelineState, { certainty }: Settled): boolean {
+  return certainty === "unknown" && openCallDecision !== "accept"
 }
 
 /** Time in which a person was waited for is nobody's fault: every clock that runs is put on by as much. */

@@ -1,4 +1,4 @@
-import { dataOf } from "../event-definition.ts"
+import { dataOf, type NewEvent } from "../event-definition.ts"
 import { SessionFinished, SessionRested, SessionStarted } from "../session-events.ts"
 import { activeState } from "./active-state.ts"
 import { applyCall } from "./fold-calls.ts"
@@ -56,6 +56,7 @@ function initial(event: PipelineEvent, request: string, settings: PipelineSettin
     escalation: null,
     unknownCall: null,
     openCalls: [],
+    openCallDecision: null,
     verification: null,
     lastVerification: null,
     replyCount: 0,
@@ -102,13 +103,17 @@ function ended(state: Rest["state"], reason: string, exitCode: number): Rest {
   return { state, reason, exitCode, unverified: true }
 }
 
+type Resumed = NewEvent<typeof SessionResumed>["data"]
+
 /** Only who lets a resting session go on has seen why it rests; whoever takes over a dead process's has not. */
 function resume(
   state: PipelineState,
   event: PipelineEvent,
-  { settings, skipsFailed }: { readonly settings: PipelineSettings; readonly skipsFailed: boolean },
+  { settings, skipsFailed, redoesCommand = false }: Resumed,
 ): PipelineState {
   const isSeen = state.rest !== null
+  // Not after a pause: only who was stopped by the open call itself was told which paths are in question.
+  const isTold = isSeen && state.openCalls.length > 0 && state.escalation?.level === "Unrecoverable"
   const skipped = skipsFailed ? skippableSteps(state) : []
   const again = (step: StepState): StepState => {
     if (skipped.includes(step)) return { ...step, status: "skipped" }
@@ -123,6 +128,7 @@ function resume(
     // What was said about a step that is passed over is of no use to the next one.
     turns: skipped.some(({ status }) => status === "active") ? [] : state.turns,
     unknownCall: isSeen ? null : state.unknownCall,
+    openCallDecision: redoesCommand ? "redo" : isTold ? "accept" : null,
     steps: state.steps.map(again),
     // Another model may be asked now, or a server with a larger window; where it is not, that is found out anew.
     tooLong: {},

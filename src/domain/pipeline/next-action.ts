@@ -12,10 +12,10 @@ import { stageDeadlineMs, stepDeadlineMs } from "./time.ts"
 
 /** The one decision of the pipeline: total, and the same for the same state and time. */
 export function nextAction(state: PipelineState, nowMs: number): Action {
-  if (state.finished !== null) return { kind: "rest" }
+  // A session can rest with an open call, until a person says what is to become of it.
+  if (state.finished !== null || state.rest !== null) return { kind: "rest" }
   const [open] = state.openCalls
   if (open !== undefined) return { kind: "settleCall", call: open }
-  if (state.rest !== null) return { kind: "rest" }
   if (state.unknownCall !== null) return unknown(state, state.unknownCall)
   if (state.stage === null) return enter(state)
   const beyond = overspent(state, state.stage.stage)

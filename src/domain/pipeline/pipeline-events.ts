@@ -21,6 +21,8 @@ export const SessionResumed = defineEvent(
       settings: PipelineSettings(),
       /** Steps that failed are passed over. */
       skipsFailed: z.boolean(),
+      /** What changed while an interrupted command ran is restored, and the command runs again. */
+      redoesCommand: z.optional(z.boolean()),
       by: z.string(),
       owner: ProcessIdentity(),
       externalCalls: externalCallsFor("to choose the models"),

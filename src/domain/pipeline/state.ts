@@ -40,6 +40,11 @@ export interface PipelineState {
   readonly unknownCall: string | null
   /** Calls without an outcome, oldest first. */
   readonly openCalls: readonly OpenCall[]
+  /**
+   * What a person said, with the last resume, about a command that a dead process left open: run it again, or continue
+   * with what is there. Null where nobody did.
+   */
+  readonly openCallDecision: "redo" | "accept" | null
   /** Of the present or the last verifier stage. */
   readonly verification: Verification | null
   /** The one before, to notice that nothing has changed. */

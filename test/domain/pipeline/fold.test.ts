@@ -43,6 +43,7 @@ describe("the state of a session", () => {
       escalation: null,
       unknownCall: null,
       openCalls: [],
+      openCallDecision: null,
       verification: null,
       lastVerification: null,
       replyCount: 0,

@@ -98,8 +98,10 @@ describe("a session that rests", () => {
     expect(atStep().add(newEvent(SessionCancelled, by)).next()).toEqual({ kind: "rest" })
   })
 
-  test("still has the calls settled that a dead process left open", () => {
+  test("settles a call that a dead process left open when it is resumed, and not before", () => {
     const session = atStep().add(callAsked("call_1"), callBegan("call_1", "once"), rested(22))
+    expect(session.next()).toEqual({ kind: "rest" })
+    session.add(resumed(session.state.settings))
     expect(session.next()).toEqual({ kind: "settleCall", call: open })
   })
 })
