@@ -114,6 +114,7 @@ function callOf(tool: string, args: CallRequest["arguments"]): CallRequest {
     obstacle: null,
     isForModel: false,
     requiresConfirmation: false,
+    askedAs: null,
     signal: null,
     onOutput: null,
     before: [],

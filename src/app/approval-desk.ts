@@ -6,7 +6,7 @@ import { Failure } from "../domain/failure.ts"
 import type { ApprovalDesk, ApprovalReply } from "../gate/contract.ts"
 import type { ApprovalHistory, ApprovalSummary } from "../store/session/contract.ts"
 
-/** What a person is asked, as the log has it: redacted, and exactly what will be done. */
+/** What a person is asked, whole: exactly what will be done, also what the log leaves out because it looks secret. */
 export interface ApprovalQuestion {
   readonly approval: ApprovalSummary
   /** `approve deny skip modify stop`, or fewer of them. */
@@ -52,8 +52,8 @@ export function approvalDesk(parts: DeskParts): ApprovalDesk {
     isStaffed: parts.isInteractive,
     whenNobody: parts.whenNobody,
     answeredBefore: subjectHash => answeredBefore(parts, subjectHash),
-    ask: async ({ approvalId, options }, signal) => {
-      const question = { approval: recorded(parts, approvalId), options }
+    ask: async ({ approvalId, options }, signal, whole = null) => {
+      const question = { approval: { ...recorded(parts, approvalId), ...whole }, options }
       if (signal?.aborted) return stopped(question.approval, parts.clock).reply
       const waiting = Promise.withResolvers<Settlement>()
       const askedMs = parts.clock.monotonicMs()

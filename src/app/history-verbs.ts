@@ -1,6 +1,7 @@
 import { relative, resolve } from "node:path"
 import { ApprovalRequested } from "../domain/call-events.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
 import type { SessionEvent } from "../domain/session-view.ts"
 import type { DiffStat } from "../engine/diffstat.ts"
 import type { Store, StoredEvent } from "../store/contract.ts"
@@ -59,6 +60,7 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
     answer: async answer => {
       const store = await wiring.existingStore()
       if (store === null) throw unknownId(answer.approvalId, "approval")
+      if (answer.answer === "granted") assertSeen(store.approvals.find(answer.approvalId))
       const answered = store.approvals.answer({ ...answer, by: userName(), via: "command" })
       store.anchor()
       return answered
@@ -70,6 +72,17 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
       return inside === "" ? "." : inside
     },
   }
+}
+
+/** Whoever approves here sees what is recorded, and that is not all of it when it is redacted. */
+function assertSeen(asked: ApprovalSummary | null): void {
+  if (asked?.state !== "open" || !asked.isRedacted) return
+  throw new Failure({
+    kind: "denied",
+    code: "ACODE-APPR-005",
+    message: `parts of it look like secrets and are not in the record: ${asked.operation}`,
+    hint: "approve it at the terminal that asks, or resume the session at one: it shows all of it",
+  })
 }
 
 /** An answer has a stream of its own, since anybody may give it; its place in the log says when it came. */

@@ -1,3 +1,5 @@
+import type { Json } from "./canonical.ts"
+
 /** As the first character of a text. */
 export const byteOrderMark = "\ufeff"
 
@@ -44,6 +46,46 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 /** How a person would type this argument in a POSIX shell. */
 export function shellQuoted(argument: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
+}
+
+/** What a terminal would act on, and what a person cannot see or tell from a space. */
+const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu
+
+/** JSON in which each character can be seen: what `JSON.parse` reads from it is exactly the value. */
+export function exactText(value: Json): string {
+  return JSON.stringify(value).replace(unseen, found =>
+    Array.from({ length: found.length }, (_, index) => codeUnit(found, index)).join(""),
+  )
+}
+
+function codeUnit(text: string, index: number): string {
+  return `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`
+}
+
+/** As it is where that can be read only one way, else as JSON. */
+export function exactName(text: string): string {
+  return /^[^\s"'\\]+$/.test(text) && !hasUnseen(text) ? text : exactText(text)
+}
+
+/** The lines of a text behind a bar; one with something unseen in it stands there as JSON, without the bar. */
+export function exactLines(text: string): readonly string[] {
+  return text.split("\n").map(line => (hasUnseen(line.replaceAll("\t", "")) ? exactText(line) : `| ${line}`))
+}
+
+/** A command as a person would type it; one with a text of several lines in it argument by argument. */
+export function exactCommand(argv: readonly string[]): readonly string[] {
+  if (!argv.some(argument => argument.includes("\n"))) return [argv.map(exactArgument).join(" ")]
+  return argv.flatMap(argument =>
+    argument.includes("\n") ? exactLines(argument) : [exactArgument(argument)],
+  )
+}
+
+function exactArgument(argument: string): string {
+  return hasUnseen(argument) ? exactText(argument) : shellQuoted(argument)
+}
+
+function hasUnseen(text: string): boolean {
+  return text.search(unseen) !== -1
 }
 
 /** The candidate closest to what was typed, or null when none is close enough to be what was meant. */

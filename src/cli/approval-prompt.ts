@@ -5,14 +5,12 @@ import type { Key } from "./key-reader.ts"
 import { Keyboard } from "./keyboard.ts"
 import type { Output } from "./output.ts"
 
-const previewRowsMax = 50
-
 /** Asks the person at the terminal. Whatever happens, the terminal is afterwards as it was. */
 export function approvalPrompt(output: Output): ApprovalPrompt {
   return async (question, dismissed) => {
     using keyboard = new Keyboard(dismissed)
-    const asking: Asking = { question, output, keyboard }
-    show(asking, previewRowsMax)
+    const asking: Asking = { question, output, keyboard, isWholeShown: false }
+    show(asking, screenRows(question))
     for (;;) {
       output.question(`${choices(question)} > `)
       const given = await answerTo(await keyboard.key(), asking)
@@ -28,6 +26,14 @@ interface Asking {
   readonly question: ApprovalQuestion
   readonly output: Output
   readonly keyboard: Keyboard
+  /** Nothing is approved of which a part was never on the screen. */
+  isWholeShown: boolean
+}
+
+/** So many rows of a preview fit above the question. */
+function screenRows({ approval }: ApprovalQuestion): number {
+  const taken = approvalLines(approval).length + 4
+  return Math.max(5, (process.stderr.rows ?? 24) - taken)
 }
 
 /** `again` asks once more; `gone` is the end of the question without an answer. */
@@ -40,6 +46,7 @@ async function answerTo(key: Key | null, asking: Asking): Promise<Given> {
   if (key.kind === "other") return again(output, "one of the keys a d s v e x ?")
   switch (key.text.toLowerCase()) {
     case "a":
+      if (!asking.isWholeShown) return shownFirst(asking)
       return said(output, "approve", { answer: "granted", reason: null })
     case "d":
       return said(output, "deny", { answer: "refused", reason: null })
@@ -60,6 +67,13 @@ async function answerTo(key: Key | null, asking: Asking): Promise<Given> {
     default:
       return again(output, `"${printable(key.text)}" is none of the keys a d s v e x ?`)
   }
+}
+
+function shownFirst(asking: Asking): "again" {
+  asking.output.question("\n")
+  show(asking, Number.POSITIVE_INFINITY)
+  asking.output.question("this is all of it: press a again to approve it\n")
+  return "again"
 }
 
 function isOffered({ question }: Asking, ...names: readonly string[]): boolean {
@@ -89,11 +103,13 @@ function again(output: Output, sentence: string): "again" {
   return "again"
 }
 
-function show({ question, output }: Asking, rowsMax: number): void {
+function show(asking: Asking, rowsMax: number): void {
+  const { approval } = asking.question
   const columns = process.stderr.columns ?? 80
-  const preview =
-    question.approval.preview === "" ? [] : previewLines(question.approval.preview, columns, rowsMax)
-  output.question(`\n${[...preview, ...approvalLines(question.approval)].join("\n")}\n`)
+  const { lines, isWhole } = previewLines(approval.preview, columns, rowsMax)
+  asking.isWholeShown ||= isWhole
+  const shown = approval.preview === "" ? [] : lines
+  asking.output.question(`\n${[...shown, ...approvalLines(approval)].join("\n")}\n`)
 }
 
 function choices({ options }: ApprovalQuestion): string {
@@ -112,7 +128,9 @@ function helpText(asking: Asking): string {
     "v  view: the whole preview",
     ...(isOffered(asking, "modify", "edit") ? ["e  edit: deny it and say what is to be different"] : []),
     "x  stop: deny it and end the session (also Ctrl-C)",
-    `\`acode approve ${asking.question.approval.id}\` answers from another terminal`,
+    ...(asking.question.approval.isRedacted
+      ? []
+      : [`\`acode approve ${asking.question.approval.id}\` answers from another terminal`]),
   ]
   return rows.join("\n")
 }

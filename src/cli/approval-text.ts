@@ -5,7 +5,7 @@ import { shortId } from "./format.ts"
 
 /** A request as a person reads it before they answer, without its preview. Foreign text can do nothing here. */
 export function approvalLines(approval: ApprovalSummary): readonly string[] {
-  const { id, level, category, operation, files, reason, rule, stepId, expiresAt } = approval
+  const { id, level, category, operation, reach, files, reason, rule, stepId, expiresAt } = approval
   const rows: [string, string][] = [
     ["operation", steady(oneLine(operation, 500))],
     ["level", `${level}, ${labelOf(level)} (${category})`],
@@ -15,14 +15,24 @@ export function approvalLines(approval: ApprovalSummary): readonly string[] {
   if (stepId !== null) rows.push(["step", steady(oneLine(stepId, 100))])
   if (expiresAt !== null) rows.push(["expires", expiresAt])
   const width = Math.max(...rows.map(([name]) => name.length))
-  return [`approval ${shortId(id)}`, ...rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`)]
+  const touches = reach === null ? "" : `  ${steady(oneLine(reach, 500))}`
+  return [
+    `approval ${shortId(id)}${touches}`,
+    ...rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`),
+  ]
+}
+
+/** What there is to see of a preview within so many rows, and whether that is all of it. */
+export interface ShownPreview {
+  readonly lines: readonly string[]
+  readonly isWhole: boolean
 }
 
 /**
  * The preview, wrapped here and not by the terminal: a line of any length takes rows that are counted, so that it
  * cannot push the question off the screen.
  */
-export function previewLines(preview: string, columns: number, rowsMax: number): readonly string[] {
+export function previewLines(preview: string, columns: number, rowsMax: number): ShownPreview {
   const lines = preview.replace(/\n$/, "").split("\n")
   const shown: string[] = []
   for (const [index, line] of lines.entries()) {
@@ -30,9 +40,15 @@ export function previewLines(preview: string, columns: number, rowsMax: number):
     const room = rowsMax - shown.length
     shown.push(...rows.slice(0, room).map(row => `${gutter}${row}`))
     if (rows.length > room || (rows.length === room && index < lines.length - 1))
-      return [...shown, `  … ${index + (rows.length > room ? 0 : 1)} of ${lines.length} lines; v shows all`]
+      return {
+        lines: [
+          ...shown,
+          `  … ${index + (rows.length > room ? 0 : 1)} of ${lines.length} lines; v shows all`,
+        ],
+        isWhole: false,
+      }
   }
-  return shown
+  return { lines: shown, isWhole: true }
 }
 
 const gutter = "  │ "

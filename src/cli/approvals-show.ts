@@ -20,7 +20,12 @@ export const approvalsShow = defineCommand({
     output.line(`  ${answerText(approval)}`)
     const columns = process.stdout.columns ?? 80
     if (approval.preview !== "")
-      for (const line of previewLines(approval.preview, columns, Number.POSITIVE_INFINITY)) output.line(line)
+      for (const line of previewLines(approval.preview, columns, Number.POSITIVE_INFINITY).lines)
+        output.line(line)
+    if (approval.isRedacted)
+      output.line(
+        "  parts that look like secrets are not in the record: only the terminal that asks shows all of it",
+      )
     return 0
   },
 })

@@ -24,9 +24,11 @@ export const planApprove = defineCommand({
   ],
   run: async ({ arguments: [file = ""], flags }, { output, globals, service }) => {
     const plan = await validPlan(file)
-    const approval = await (await service()).approvePlan(plan, flags.expires ?? 3_600_000)
+    const app = await service()
+    // Shown before it is recorded: whoever sees something wrong in it can still press Ctrl-C.
+    if (!globals.json) for (const line of planLines(plan)) output.line(line)
+    const approval = await app.approvePlan(plan, flags.expires ?? 3_600_000)
     if (globals.json) output.json({ id: approval.approvalId, ...approval })
-    for (const line of planLines(plan)) output.line(line)
     output.line()
     output.line(`${output.green("approved")} by ${approval.approver} until ${approval.expiresAt}`)
     output.line(output.dim(`approval ${approval.approvalId}`))

@@ -178,15 +178,20 @@ function on<Definition extends EventDefinition>(
   return [definition.type, told => tell(told.event.data as z.infer<Definition["data"]>, told)]
 }
 
+const proposedLinesMax = 60
+
 /** What a person is asked about, in the order it would be done. A plan of many pages is not put on a screen. */
 function proposedLines(recorded: RecordedJson, paint: Paint): readonly string[] {
   if (recorded.kind === "artifact")
     return [paint.dim("    a long plan: the question about it shows all of it")]
   const reading = readPlan(JSON.stringify(recorded.value), { check: () => [] })
   if (!("plan" in reading)) return []
-  return planLines(reading.plan)
-    .filter(line => line !== "")
-    .map(line => paint.dim(`    ${line}`))
+  const lines = planLines(reading.plan).filter(line => line !== "")
+  const more = lines.length - proposedLinesMax
+  return [
+    ...lines.slice(0, proposedLinesMax),
+    ...(more > 0 ? [`… ${more} more lines: the question about it shows all of it`] : []),
+  ].map(line => paint.dim(`    ${line}`))
 }
 
 function tag(stage: Stage): string {

@@ -130,6 +130,11 @@ export const ApprovalRequested = defineEvent(
       category: z.enum(effectCategories),
       level: z.int(),
       operation: described(z.string(), "one line: what would be done"),
+      reach: described(z.optional(z.string()), "what of the network and of the files it could touch"),
+      isRedacted: described(
+        z.optional(z.boolean()),
+        "parts that look like secrets are not in this record: only whoever sees them may approve it",
+      ),
       files: z.array(z.string()),
       reason: z.string(),
       rule: z.string(),

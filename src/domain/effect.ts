@@ -1,3 +1,4 @@
+import { exactName } from "../base/text.ts"
 import type { NetworkChoice } from "./command.ts"
 
 /** What a tool call would touch, declared before anything happens. Policy decides on these and on nothing else. */
@@ -26,6 +27,26 @@ export interface ExecuteEffect {
 export interface ConnectEffect {
   readonly kind: "connect"
   readonly host: string
+}
+
+/** What of the network and of the files these could touch, for the first line of a question. */
+export function reachOf(effects: readonly Effect[]): string {
+  const runs = effects.filter(effect => effect.kind === "execute")
+  const hosts = effects.flatMap(effect => (effect.kind === "connect" ? [effect.host] : []))
+  const isOnline = runs.some(({ network }) => network === "host")
+  const paths = effects.flatMap(effect => (isWritten(effect) ? [exactName(effect.path)] : []))
+  const isConfined = runs.every(({ confined }) => confined)
+  const written =
+    runs.length === 0 ? paths : [isConfined ? "this workspace" : "all that you may write", ...paths]
+  return reachText(isOnline ? ["everything"] : hosts.map(exactName), written)
+}
+
+export function reachText(network: readonly string[], written: readonly string[]): string {
+  return `network: ${network.join(", ") || "none"}; writes: ${written.join(", ") || "nothing"}`
+}
+
+function isWritten(effect: Effect): effect is PathEffect {
+  return effect.kind === "write" || effect.kind === "delete" || effect.kind === "createDirectory"
 }
 
 export const effectCategories = [

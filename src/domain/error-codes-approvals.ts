@@ -23,4 +23,10 @@ export const approvalErrorCodes: readonly ErrorCode[] = [
     meaning: "The approval has expired or was used before it could be acted upon.",
     action: "Approve it again, and sooner.",
   },
+  {
+    code: "ACODE-APPR-005",
+    meaning:
+      "Parts of what would be done look like secrets and are not in the record, so nobody can see them here.",
+    action: "Approve it at the terminal that asks, or resume the session at one.",
+  },
 ]

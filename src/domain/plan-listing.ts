@@ -1,12 +1,16 @@
 import type { Json } from "../base/canonical.ts"
-import { oneLine, shellQuoted } from "../base/text.ts"
+import { exactCommand, exactLines, exactName, exactText, oneLine } from "../base/text.ts"
 import type { Criterion, Plan, PlanResources, PlanStep, PlanTask } from "./plan.ts"
 import { type OrderedStep, orderedSteps } from "./plan-order.ts"
 
 const textMax = 200
 
-/** The plan for a person to read before it is approved: in the order it runs, bounded, with escapes shown. */
-export function planLines(plan: Plan): readonly string[] {
+/**
+ * The plan for a person to read before it is approved, in the order it runs. What only describes is bounded; what will
+ * be written, run or reached is shown whole, each character of it. `checks` are commands of the project itself that
+ * verify the work.
+ */
+export function planLines(plan: Plan, checks: readonly (readonly string[])[] = []): readonly string[] {
   const steps = orderedSteps(plan)
   const tasks = [...new Set(steps.map(({ task }) => task))]
   return [
@@ -15,6 +19,8 @@ export function planLines(plan: Plan): readonly string[] {
     `intent  ${plan.intent}`,
     `hash    ${plan.hash}`,
     ...tasks.flatMap(task => ["", ...taskLines(task), ...stepsOf(task, steps)]),
+    ...(checks.length === 0 ? [] : ["", "the project's own checks, run at the end"]),
+    ...checks.flatMap(argv => block("  runs", exactCommand(argv))),
   ]
 }
 
@@ -23,31 +29,32 @@ function taskLines({ id, title, description, complexity, dependsOn, resources, a
     `task ${named(id, title)} (complexity ${complexity}${after(dependsOn)})`,
     ...(description === "" ? [] : [`  ${short(description)}`]),
     ...resourceLines(resources),
-    ...acceptance.map(criterion => `  accepted when ${criterionText(criterion)}`),
+    ...acceptance.flatMap(criterionLines),
   ]
 }
 
 function resourceLines({ read, write, commands, hosts }: PlanResources): string[] {
-  const rows: [string, readonly string[]][] = [
-    ["reads", read],
-    ["may write", write],
-    ["may run", commands.map(commandText)],
-    ["names hosts", hosts],
+  return [
+    ...read.map(path => `  reads ${exactName(path)}`),
+    ...write.map(path => `  may write ${exactName(path)}`),
+    ...commands.flatMap(argv => block("  may run", exactCommand(argv))),
+    ...hosts.map(host => `  names hosts ${exactName(host)}`),
   ]
-  // Each on a line of its own: what a person grants must not be cut off at the end of a long one.
-  return rows.flatMap(([name, values]) => values.map(value => `  ${name} ${oneLine(value, 1000)}`))
 }
 
-function criterionText(criterion: Criterion): string {
+function criterionLines(criterion: Criterion): string[] {
+  if (criterion.kind !== "command") return [`  accepted when ${criterionText(criterion)}`]
+  return block(`  accepted when this exits ${criterion.expect_exit}:`, exactCommand(criterion.command))
+}
+
+function criterionText(criterion: Exclude<Criterion, { kind: "command" }>): string {
   switch (criterion.kind) {
-    case "command":
-      return `${short(commandText(criterion.command))} exits ${criterion.expect_exit}`
     case "file_exists":
-      return `${short(criterion.path)} exists`
+      return `${exactName(criterion.path)} exists`
     case "file_contains":
-      return `${short(criterion.path)} contains ${short(JSON.stringify(criterion.pattern))}`
+      return `${exactName(criterion.path)} contains ${exactText(criterion.pattern)}`
     case "diagnostics":
-      return `${short(criterion.path)} has at most ${criterion.max_errors} errors`
+      return `${exactName(criterion.path)} has at most ${criterion.max_errors} errors`
     case "judgement":
       return `it is judged: ${short(criterion.text)}`
   }
@@ -69,16 +76,24 @@ function stepLines(step: PlanStep, number: number): string[] {
 
 function callLines(step: Extract<PlanStep, { kind: "concrete" }>): string[] {
   return [
-    ...Object.entries(step.arguments).map(([name, value]) => `     ${short(name)} = ${argumentText(value)}`),
+    ...Object.entries(step.arguments).flatMap(([name, value]) => argumentLines(exactName(name), value)),
     ...(step.precondition === "none" ? [] : [`     only if ${step.precondition}`]),
     ...(step.requiresConfirmation ? ["     asks for confirmation"] : []),
   ]
 }
 
-/** Says how much there is when not all of it is shown, so that nobody takes the beginning for the whole. */
-function argumentText(value: Json): string {
-  const text = JSON.stringify(value)
-  return text.length <= textMax ? short(text) : `${short(text)} (${text.length} characters)`
+/** A text of several lines as lines, so that a person can read it; everything else as JSON. */
+function argumentLines(name: string, value: Json): string[] {
+  if (typeof value !== "string" || !value.includes("\n")) return [`     ${name} = ${exactText(value)}`]
+  return block(`     ${name} =`, exactLines(value))
+}
+
+/** On the line of its heading, or below it when it takes several. */
+function block(heading: string, lines: readonly string[]): string[] {
+  const [first = ""] = lines
+  if (lines.length <= 1) return [`${heading} ${first}`]
+  const indent = " ".repeat(heading.length - heading.trimStart().length + 2)
+  return [heading, ...lines.map(line => `${indent}${line}`)]
 }
 
 function named(id: string, title: string): string {
@@ -87,10 +102,6 @@ function named(id: string, title: string): string {
 
 function after(dependsOn: readonly string[]): string {
   return dependsOn.length === 0 ? "" : `, after ${short(dependsOn.join(", "))}`
-}
-
-function commandText(argv: readonly string[]): string {
-  return argv.map(shellQuoted).join(" ")
 }
 
 function short(text: string): string {

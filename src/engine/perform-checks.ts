@@ -1,11 +1,13 @@
+import { canonicalJson } from "../base/canonical.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import type { Action } from "../domain/pipeline/action.ts"
 import { CheckFinished } from "../domain/pipeline/pipeline-events.ts"
-import type { PlannedCheck } from "../domain/pipeline/state.ts"
+import type { PipelineState, PlannedCheck } from "../domain/pipeline/state.ts"
 import type { AgentParts } from "./agent-parts.ts"
+import { verifyingCommands } from "./asks-for-no-more.ts"
 import { runCheck } from "./checks/run-check.ts"
-import { progressed } from "./perform-stages.ts"
-import { grantOf } from "./perform-steps.ts"
+import { cancelSession, progressed } from "./perform-stages.ts"
+import { grantOf, restIfUnanswered } from "./perform-steps.ts"
 import { judgedChecks } from "./stages/verifier.ts"
 
 /** Checks one after the other; each is recorded as soon as it is known, so that a crash repeats only the last. */
@@ -25,7 +27,7 @@ export async function runChecks(
       },
       check,
     )
-    if (signal.aborted) return
+    if (signal.aborted || parts.session.state.rest !== null || parts.session.state.finished !== null) return
     const { stage, verification } = parts.session.state
     const done = (verification?.checks.length ?? 0) + 1
     parts.session.append([
@@ -36,14 +38,19 @@ export async function runChecks(
   }
 }
 
-/** Through the gate like every other command: recorded, decided on and confined. */
+/**
+ * Through the gate like every other command: recorded, decided on and confined. What whoever approved the plan has
+ * seen is granted; what the project came to suggest since is asked about.
+ */
 async function runCommand(
-  { gate, session }: AgentParts,
+  parts: AgentParts,
   argv: readonly string[],
-  { taskId }: PlannedCheck,
+  { id, taskId }: PlannedCheck,
   signal: AbortSignal,
 ) {
+  const { gate, session } = parts
   const plan = session.state.plans.at(-1)?.plan ?? null
+  const grant = grantOf(session.state)
   const settled = await gate.call({
     tool: "run_command",
     arguments: { argv: [...argv] },
@@ -56,17 +63,26 @@ async function runCommand(
       stepKey: null,
       modelCallId: null,
     },
-    grant: { ...grantOf(session.state), commands: [...grantOf(session.state).commands, argv] },
+    grant: isSeen(session.state, argv) ? { ...grant, commands: [...grant.commands, argv] } : grant,
     isGrantedAsWritten: false,
     offered: null,
     isForModel: false,
     requiresConfirmation: false,
+    askedAs: `check ${taskId ?? ""}/${id}`,
     signal,
     onOutput: null,
     before: [],
-    after: () => [],
+    after: restIfUnanswered,
   })
+  if (settled.cause === "stopped" && !signal.aborted)
+    await cancelSession(parts, "the person who was asked", "stopped")
   return settled
+}
+
+function isSeen({ plans }: PipelineState, argv: readonly string[]): boolean {
+  const approved = plans.findLast(({ isApproved }) => isApproved)
+  const wanted = canonicalJson(argv)
+  return approved !== undefined && verifyingCommands(approved).some(seen => canonicalJson(seen) === wanted)
 }
 
 export async function judge(

@@ -1,6 +1,7 @@
-import { canonicalJson, type Json } from "../base/canonical.ts"
+import type { Json } from "../base/canonical.ts"
 import { toIso } from "../base/clock.ts"
 import { ApprovalAnswered, ApprovalRequested } from "../domain/call-events.ts"
+import { reachText } from "../domain/effect.ts"
 import { dataOf, type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { Action } from "../domain/pipeline/action.ts"
 import { isUnverified } from "../domain/pipeline/completion.ts"
@@ -10,10 +11,13 @@ import type { Plan } from "../domain/plan.ts"
 import { planHash } from "../domain/plan-hash.ts"
 import { planLines } from "../domain/plan-listing.ts"
 import { readPlan } from "../domain/plan-reading.ts"
-import { resourcesOf } from "../domain/plan-resources.ts"
+import { reachOfPlan, resourcesOf } from "../domain/plan-resources.ts"
 import { PlanApproved, SessionRested } from "../domain/session-events.ts"
+import type { WholeQuestion } from "../gate/contract.ts"
 import { recordJson, recordText } from "../gate/recorded.ts"
 import type { AgentParts, RecordedAnswer } from "./agent-parts.ts"
+import { asksForNoMore } from "./asks-for-no-more.ts"
+import { projectCommands } from "./checks/planned-checks.ts"
 import { planChange } from "./stages/plan-change.ts"
 
 /** How long an answer about a plan or a review holds: as long as the session it was given in. */
@@ -27,13 +31,15 @@ export function proposePlan(
   const { plans } = session.state
   const granted = plans.findLast(({ isApproved }) => isApproved) ?? null
   const plan = planIn(turn.output)
+  const checks = plan === null ? [] : projectCommands(plan, parts.project).map(argv => [...argv])
   const proposed = newEvent(PlanProposed, {
     version,
     explanation: plan === null ? "" : planChange(plans.at(-1)?.plan ?? null, plan),
     planHash: planHash(turn.output),
     plan: recordJson(turn.output, artifacts),
+    checks,
   })
-  if (plan === null || granted === null || !asksForNoMore(plan, granted.plan)) {
+  if (plan === null || granted === null || !asksForNoMore({ plan, checks }, granted)) {
     session.append([proposed])
     return
   }
@@ -49,10 +55,10 @@ export async function askAboutPlan(
 ): Promise<void> {
   const { plan } = version
   const request = questionOf(parts, "plan", {
-    operation: `run plan version ${version.version}: ${plan.goal}`,
+    ...planQuestion(version),
+    reach: reachOfPlan(plan),
     files: [...resourcesOf(plan).write],
     reason: "a plan is approved by a person before anything of it is done",
-    preview: planLines(plan).join("\n"),
     subjectHash: plan.hash,
   })
   const asked = newEvent(ApprovalRequested, request)
@@ -70,6 +76,7 @@ export async function askAboutReview(parts: AgentParts, summary: string, signal:
   const digest = (await parts.workspace.tree()).digest
   const request = questionOf(parts, "review", {
     operation: "accept the work",
+    reach: reachText([], []),
     files: [],
     reason: "a person accepts the review",
     preview: summary,
@@ -98,12 +105,25 @@ type Question = NewEvent<typeof ApprovalRequested>["data"]
 
 async function put(parts: AgentParts, request: Question, signal: AbortSignal): Promise<void> {
   if (!parts.desk.isStaffed) return restFor(parts, request, "waiting for an answer")
-  const reply = await parts.desk.ask(request, signal)
+  const reply = await parts.desk.ask(request, signal, wholeOf(parts, request.approvalId))
   // The question itself has no end: whoever comes back later answers it then.
   if (reply.isExpired === true) return restFor(parts, request, reply.reason ?? "nobody answered in time")
   // Interrupted while nobody had answered: the question stays open.
   if (signal.aborted && reply.by === "nobody") return
   take(parts, request.approvalId, reply)
+}
+
+/** A plan runs as it is in the state, so that is what is shown; a review shows what is recorded. */
+function wholeOf({ session }: AgentParts, approvalId: string): WholeQuestion | null {
+  const version = session.state.plans.at(-1)
+  return version?.question?.approvalId === approvalId ? planQuestion(version) : null
+}
+
+function planQuestion({ version, plan, checks }: PlanVersion): WholeQuestion {
+  return {
+    operation: `run plan version ${version}: ${plan.goal}`,
+    preview: planLines(plan, checks).join("\n"),
+  }
 }
 
 function restFor({ session }: AgentParts, { approvalId }: Question, why: string): void {
@@ -125,7 +145,10 @@ function take(parts: AgentParts, approvalId: string, given: RecordedAnswer): voi
 function questionOf(
   parts: AgentParts,
   kind: "plan" | "review",
-  told: Pick<Question, "operation" | "files" | "reason" | "subjectHash"> & { readonly preview: string },
+  told: Pick<Question, "operation" | "files" | "reason" | "subjectHash"> & {
+    readonly preview: string
+    readonly reach: string
+  },
 ): Question {
   const { redactor, artifacts, ids, session } = parts
   return {
@@ -137,6 +160,8 @@ function questionOf(
     category: "TERMINAL_COMMAND",
     level: 3,
     operation: redactor.redactText(told.operation),
+    reach: redactor.redactText(told.reach),
+    isRedacted: redactor.redactText(told.preview) !== told.preview,
     files: told.files,
     reason: told.reason,
     rule: kind === "plan" ? "plan.gate" : "review.gate",
@@ -169,23 +194,4 @@ function approved({ clock }: AgentParts, plan: Plan, approver: string, approvalI
 function planIn(output: Json): Plan | null {
   const reading = readPlan(JSON.stringify(output), { check: () => [] })
   return "plan" in reading ? reading.plan : null
-}
-
-/** Every resource of the new plan, and every concrete step of it, was in the old one. */
-function asksForNoMore(now: Plan, before: Plan): boolean {
-  const [asked, granted] = [resourcesOf(now), resourcesOf(before)]
-  const within = (some: readonly Json[], all: readonly Json[]) => {
-    const known = new Set(all.map(canonicalJson))
-    return some.every(each => known.has(canonicalJson(each)))
-  }
-  const concrete = (plan: Plan): Json[] =>
-    plan.tasks.flatMap(({ steps }) =>
-      steps.flatMap(step => (step.kind === "concrete" ? [[step.tool, step.arguments]] : [])),
-    )
-  return (
-    within(asked.write, granted.write) &&
-    within(asked.commands, granted.commands) &&
-    within(asked.hosts, granted.hosts) &&
-    within(concrete(now), concrete(before))
-  )
 }

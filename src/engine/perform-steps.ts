@@ -119,7 +119,7 @@ async function callTool(
     arguments: args === undefined ? call.arguments : args,
     obstacle: args === undefined ? lostArguments : null,
     origin: { ...request.origin, modelCallId: call.id },
-    after: ({ cause }) => (cause === "awaiting" ? [restForAnswer()] : []),
+    after: restIfUnanswered,
   })
   if (settled.cause === "stopped" && !signal.aborted)
     await cancelSession(parts, "the person who was asked", "stopped")
@@ -135,10 +135,11 @@ function isLeft({ outcome, certainty, cause }: SettledCall): boolean {
  * Nobody here can answer, and the session was told to wait for somebody who can. It rests in the same commit as it
  * asks: else a crash in between would have it ask a second time.
  */
-function restForAnswer(): NewEvent {
+export function restIfUnanswered({ cause }: SettledCall): readonly NewEvent[] {
+  if (cause !== "awaiting") return []
   const reason =
     "an answer is needed: `acode approvals list` shows the question; answer it, then `acode resume`"
-  return newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified: true })
+  return [newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified: true })]
 }
 
 /** The model can read it, and asks again. */
@@ -175,6 +176,7 @@ function requestFor({ session }: AgentParts, { task, step }: StepState, signal: 
     offered: step.kind === "open" ? toolsForAction(step.action) : null,
     isForModel: true,
     requiresConfirmation: false,
+    askedAs: null,
     signal,
     onOutput: null,
     before: [],

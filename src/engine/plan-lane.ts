@@ -156,6 +156,7 @@ class PlanRun {
       offered: null,
       isForModel: false,
       requiresConfirmation: step.requiresConfirmation,
+      askedAs: null,
       signal: this.signal,
       onOutput: this.watcher.onOutput ?? null,
       before: [started],

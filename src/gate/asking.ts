@@ -1,7 +1,7 @@
 import { toIso } from "../base/clock.ts"
 import { type ApprovalSubject, approvalHash, approvalUse } from "../domain/approval.ts"
 import { ApprovalAnswered, ApprovalRequested } from "../domain/call-events.ts"
-import type { Decision } from "../domain/effect.ts"
+import { type Decision, reachOf } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { CallError } from "../domain/tool-call.ts"
 import type { DeclaredCall, PreparedCall } from "../tools/contract.ts"
@@ -54,7 +54,8 @@ export async function ask(
   parts.log.append([...opening, asked])
   parts.faults.reach("gate.asked")
   try {
-    const reply = await parts.approvals.ask(data, request.signal)
+    const preview = wholePreview(prepared)
+    const reply = await parts.approvals.ask(data, request.signal, { operation: declared.operation, preview })
     if (reply.isExpired === true && parts.approvals.whenNobody === "rest") return left(declared.operation, [])
     // Nobody's answer is in the question's own stream, so it is written down here.
     const late = reply.isExpired === true ? [unanswered(parts, data.approvalId, reply.reason)] : []
@@ -80,6 +81,10 @@ async function useAnswer(
   return { kind: "ended", ending: notDone("refused", "refused", stale(use.reason, declared)), events }
 }
 
+function wholePreview({ preview, whole }: PreparedCall): string {
+  return whole ?? preview
+}
+
 /** The question stays open; the call has not taken place and is made again once there is an answer. */
 function left(operation: string, events: readonly NewEvent[]): Answer {
   const error = {
@@ -95,6 +100,8 @@ function requestOf(parts: GateParts, question: Question) {
   const { callId, request, declared, prepared, decision } = question
   const { redactor } = parts
   const isConfirmation = decision.decision !== "ask"
+  const operation = redactor.redactText(declared.operation)
+  const preview = redactor.redactText(prepared.preview)
   return {
     approvalId: parts.ids.next("apr"),
     sessionId: parts.log.sessionId,
@@ -103,11 +110,13 @@ function requestOf(parts: GateParts, question: Question) {
     kind: isConfirmation ? ("confirmation" as const) : ("action" as const),
     category: decision.category,
     level: decision.level,
-    operation: redactor.redactText(declared.operation),
+    operation,
+    reach: redactor.redactText(reachOf(declared.effects)),
+    isRedacted: operation !== declared.operation || preview !== wholePreview(prepared),
     files: prepared.targets.map(({ path }) => path),
     reason: isConfirmation ? "the plan asks for confirmation of this step" : decision.reason,
     rule: isConfirmation ? "plan.requires_confirmation" : decision.rule,
-    preview: recordText(redactor.redactText(prepared.preview), parts.artifacts),
+    preview: recordText(preview, parts.artifacts),
     subjectHash: approvalHash(subjectOf(parts, prepared, question)),
     // The desk measures how long it waits, by a clock that nobody sets; its end is an answer of nobody.
     expiresAt: null,
@@ -124,9 +133,10 @@ function requestOf(parts: GateParts, question: Question) {
 function subjectOf(
   parts: GateParts,
   { subject, targets }: PreparedCall,
-  { callId, request: { origin } }: Question,
+  { callId, request: { origin, askedAs } }: Question,
 ): ApprovalSubject {
-  const asked = origin.modelCallId === null ? callId : `${origin.stepId ?? ""}/${origin.modelCallId}`
+  const byModel = origin.modelCallId === null ? null : `${origin.stepId ?? ""}/${origin.modelCallId}`
+  const asked = byModel ?? askedAs ?? callId
   return {
     argv: [parts.log.sessionId, asked, ...subject.argv],
     cwd: subject.cwd,

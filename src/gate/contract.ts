@@ -47,6 +47,8 @@ export interface CallRequest {
   readonly isForModel: boolean
   /** Asked whatever policy says, also with `--yes`. */
   readonly requiresConfirmation: boolean
+  /** Names a call that is asked about again after a rest, so that an answer given meanwhile is found; else null. */
+  readonly askedAs: string | null
   readonly signal: AbortSignal | null
   readonly onOutput: ((stream: "stdout" | "stderr", chunk: Uint8Array) => void) | null
   /** Committed together with the request. */
@@ -145,7 +147,17 @@ export interface ApprovalDesk {
   /** An answer to exactly this that was given earlier and not used yet; null when there is none. */
   answeredBefore(subjectHash: string): ApprovalReply | null
   /** Resolves with the first answer, wherever it was given. The request is in the log already. */
-  ask(request: NewEvent<typeof ApprovalRequested>["data"], signal: AbortSignal | null): Promise<ApprovalReply>
+  ask(
+    request: NewEvent<typeof ApprovalRequested>["data"],
+    signal: AbortSignal | null,
+    whole?: WholeQuestion | null,
+  ): Promise<ApprovalReply>
+}
+
+/** What the record of a question lacks when it is redacted. Shown to the person who decides, and kept nowhere. */
+export interface WholeQuestion {
+  readonly operation: string
+  readonly preview: string
 }
 
 export interface ApprovalReply {

@@ -1,4 +1,4 @@
-import { shellQuoted } from "../base/text.ts"
+import { exactCommand, exactName } from "../base/text.ts"
 import { type NetworkChoice, unlimited } from "../domain/command.ts"
 import type { CommandResult, ExecutionRecord } from "../domain/command-result.ts"
 import { assertValidCommand } from "../domain/command-validation.ts"
@@ -37,7 +37,7 @@ export function declareCommand(room: ToolRoom, call: CommandCall): DeclaredCall 
     prepare: async () => ({
       targets: [],
       subject: { argv, cwd, environment: {} },
-      preview: `${argv.map(shellQuoted).join(" ")}\nin ${cwd}${network === "host" ? ", with the network" : ""}\n`,
+      preview: `${exactCommand(argv).join("\n")}\nin ${exactName(cwd)}${network === "host" ? ", with the network" : ""}\n`,
       execute: async context => {
         const record = await room.runner.execute(
           command,

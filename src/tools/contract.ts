@@ -76,8 +76,10 @@ export interface PreparedCall {
     readonly cwd: string
     readonly environment: Readonly<Record<string, string>>
   }
-  /** For a person who is asked: the change with line numbers, or the command. Not redacted yet. */
+  /** The change with line numbers, or the command, for the record. Redacted where a cut could split a secret. */
   readonly preview: string
+  /** The same for the person who is asked, with nothing taken out; left out where the preview is that. */
+  readonly whole?: string
   /** Does it. Throws a Failure, or whatever a bug throws; what it returns may still carry an `error`. */
   execute(context: CallContext): Promise<ToolResult>
 }

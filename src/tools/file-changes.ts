@@ -16,8 +16,8 @@ export interface PlannedChange {
   readonly after: Uint8Array | null
   /** What puts the file back as it was, should a later change of the same call fail. */
   readonly undo: Uint8Array | null
-  /** Made when somebody is asked: it costs more than the change itself. */
-  readonly preview: () => string
+  /** Made when somebody is asked: it costs more than the change itself. For the record or, whole, for a person. */
+  readonly preview: (isWhole: boolean) => string
 }
 
 /** What a call that changes files will do; `describe` tells of it when it is done. */
@@ -36,7 +36,10 @@ export function preparedChanges(
     targets,
     subject: { argv: [], cwd: ".", environment: {} },
     get preview() {
-      return planned.map(({ preview }) => preview()).join("\n")
+      return planned.map(({ preview }) => preview(false)).join("\n")
+    },
+    get whole() {
+      return planned.map(({ preview }) => preview(true)).join("\n")
     },
     execute: async () => {
       makeChanges(workspace, real)

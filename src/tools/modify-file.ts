@@ -126,7 +126,8 @@ function plannedChange(room: ToolRoom, file: ModifiedFile): PlannedChange {
   }
   const remark = before === null ? "new file" : after === null ? "deleted" : markRemark(before.format, format)
   const told = isNoChange(change) ? "unchanged" : remark
-  const preview = () => changePreview(room, { path, before: before?.text ?? null, after, remark: told })
+  const preview = (isWhole: boolean) =>
+    changePreview(room, { path, before: before?.text ?? null, after, remark: told }, isWhole)
   return { ...change, preview }
 }
 

@@ -11,10 +11,10 @@ export interface PreviewedChange {
   readonly remark: string | null
 }
 
-/** A change with the numbers of its lines. Both texts are redacted whole, or half a key could be shown. */
-export function changePreview(room: ToolRoom, change: PreviewedChange): string {
-  const before = room.redactor.redactText(change.before ?? "")
-  const after = room.redactor.redactText(change.after ?? "")
+/** A change with the numbers of its lines. For the record both texts are redacted whole, or half a key could stay. */
+export function changePreview(room: ToolRoom, change: PreviewedChange, isWhole: boolean): string {
+  const shown = (text: string | null) => (isWhole ? (text ?? "") : room.redactor.redactText(text ?? ""))
+  const [before, after] = [shown(change.before), shown(change.after)]
   const head = change.remark === null ? change.path : `${change.path} (${change.remark})`
   const hunks = room.changes.diffTexts(before, after)
   return [

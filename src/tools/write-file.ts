@@ -68,8 +68,8 @@ function preparedWrite(
     before: before?.sha256 ?? null,
     after: after.bytes,
     undo: null,
-    preview: () =>
-      changePreview(room, { path, before: before?.text?.raw ?? null, after: after.text, remark }),
+    preview: (isWhole: boolean) =>
+      changePreview(room, { path, before: before?.text?.raw ?? null, after: after.text, remark }, isWhole),
   }
   const isSame = isNoChange(change)
   const value = {

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { firstLine, nearest, oneLine, printable, shellQuoted } from "../../src/base/text.ts"
+import {
+  exactCommand,
+  exactLines,
+  exactText,
+  firstLine,
+  nearest,
+  oneLine,
+  printable,
+  shellQuoted,
+} from "../../src/base/text.ts"
 
 describe("foreign text made safe to print", () => {
   test("shows escapes, bells and title changes instead of obeying them", () => {
@@ -101,5 +110,44 @@ describe("what was meant by a mistyped word", () => {
     expect(nearest("--frobnicate", flags)).toBeNull()
     expect(nearest("x", flags)).toBeNull()
     expect(nearest("anything", [])).toBeNull()
+  })
+})
+
+describe("exact text", () => {
+  const anything = fc.string({ unit: "binary", maxLength: 80 })
+
+  test("is read back as exactly what it was, and holds nothing that cannot be seen", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(anything, fc.constantFrom("\u202e", "\ufe0f", "\u3164", "\u00a0", "\u00ad", "\x7f\x9b")),
+        text => {
+          const shown = exactText(text)
+          expect(JSON.parse(shown)).toBe(text)
+          expect(shown).not.toMatch(/[\p{C}\p{Zl}\p{Zp}\u00a0\u3164]|\ufe0f/u)
+        },
+      ),
+    )
+  })
+
+  test("of several lines gives back each line, whatever stands in it", () => {
+    fc.assert(
+      fc.property(fc.array(anything, { maxLength: 200 }), lines => {
+        const text = lines.join("\n")
+        const read = exactLines(text).map(line => (line.startsWith("| ") ? line.slice(2) : JSON.parse(line)))
+        expect(read.join("\n")).toBe(text)
+      }),
+    )
+  })
+
+  test("of a command is what a shell would run, where nothing in it is unseen", () => {
+    const seen = fc.array(fc.stringMatching(/^[ -~]{1,20}$/), { minLength: 1, maxLength: 5 })
+    fc.assert(
+      fc.property(seen, argv => {
+        const [line = ""] = exactCommand(["printf", "%s\\0", ...argv])
+        const { stdout } = Bun.spawnSync(["sh", "-c", line])
+        expect(stdout.toString().split("\0").slice(0, -1)).toEqual(argv)
+      }),
+      { numRuns: 30 },
+    )
   })
 })

@@ -52,7 +52,7 @@ describe("at a real terminal", () => {
       "",
       "  │   1 - const a = 1",
       "  │   1 + const a = 2",
-      "approval deadbeef",
+      "approval deadbeef  network: none; writes: src/a.ts",
       "  operation  write src/a.ts",
       "  level      2, ordinary (FILE_WRITE)",
       "  why        writing is asked (default.write)",
@@ -113,12 +113,17 @@ describe("at a real terminal", () => {
       expect(screen).toMatch(new RegExp(`^${key}  \\w+:`, "m"))
   })
 
-  terminalTest("v shows the whole of a preview that was cut at fifty lines", async () => {
+  terminalTest("nothing is approved of which a part was never on the screen", async () => {
     const preview = Array.from({ length: 60 }, (_, index) => `${index + 1} + line`).join("\n")
     using terminal = promptOn(approvalQuestion({ preview }))
-    expect(await terminal.see("50 of 60 lines; v shows all")).not.toContain("51 + line")
-    terminal.type("v")
-    await terminal.see("60 + line")
+    const cut = await terminal.see(/(\d+) of 60 lines; v shows all/)
+    expect(cut).toContain("1 + line")
+    expect(cut).toContain("network: none; writes: src/a.ts")
+    expect(cut).not.toContain("60 + line")
+    terminal.type("a")
+    const whole = await terminal.see("press a again to approve it")
+    expect(whole).toContain("60 + line")
+    expect(whole).not.toContain("ANSWER")
     expect(await answerAfter(terminal, "a")).toContain('"granted"')
   })
 
@@ -163,7 +168,7 @@ describe("at a real terminal", () => {
       "  │ 1 + \\x1b[2J\\x1b[H\\x1b]0;owned\\x07\\x1b[?1049h\\u202egnihton\\u202c\\x07
         │ 2 + 全角文字̀̀̀\\u{300}\\u{300}
         │ 3 + \\x1b[10Aup
-      approval deadbeef
+      approval deadbeef  network: none; writes: src/a.ts
         operation  run \\x1b[2J\\x1b[H\\x1b]0;owned\\x07\\x1b[?1049h\\u202egnihton\\u202c\\x07
         level      2, ordinary (FILE_WRITE)
         why        a\\x0db (default.write)

@@ -45,7 +45,7 @@ test("a plan is listed in the order it runs, with everything that approving it w
     "  may write a.ts",
     "  may run npm run 'a b'",
     "  names hosts x.org",
-    "  accepted when npm test exits 1",
+    "  accepted when this exits 1: npm test",
     "  accepted when a.ts exists",
     '  accepted when a.ts contains "x"',
     "  accepted when . has at most 2 errors",
@@ -64,7 +64,7 @@ test("a plan is listed in the order it runs, with everything that approving it w
   ])
 })
 
-test("text of the plan cannot act on the terminal or fill it", () => {
+test("text of the plan cannot act on the terminal, and what it writes is shown to its last character", () => {
   const content = `\u001b[2J\n${"x".repeat(5000)}`
   const plan = planOf(
     planFile([
@@ -75,9 +75,8 @@ test("text of the plan cannot act on the terminal or fill it", () => {
   )
   const lines = planLines(plan)
   for (const line of lines) {
-    expect(line.length).toBeLessThan(300)
     expect(line).not.toMatch(/[\p{Cc}\p{Cf}]/u)
   }
   expect(lines).toContain('     path = "\\u202ea"')
-  expect(lines.at(-1)).toMatch(/^ {5}content = "\\u001b\[2J\\nx+… \(5013 characters\)$/)
+  expect(lines.slice(-3)).toEqual(["     content =", '       "\\u001b[2J"', `       | ${"x".repeat(5000)}`])
 })

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { existsSync } from "node:fs"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { userName } from "../../src/app/user-name.ts"
 import { acodeProgram, runAcode } from "../support/acode.ts"
+import { agentWorkspace } from "../support/agent-workspace.ts"
 import { missingProgram, testWhere } from "../support/requirement.ts"
+import { reply } from "../support/script-replies.ts"
 import { seeded, seedSession } from "../support/seeded-session.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 import { openTerminal } from "../support/terminal.ts"
@@ -179,4 +181,23 @@ describe("a plan that asks at a terminal", () => {
     const [approval] = await jsonIn(workspace, "approvals", "list", "--all")
     expect(approval).toMatchObject({ state: "refused", answeredBy: userName(), usedAt: null })
   })
+})
+
+test("what the record hides because it looks secret is approved by nobody who cannot see it", async () => {
+  using agent = agentWorkspace()
+  mkdirSync(join(agent.workspace.configHome, "acode"), { recursive: true, mode: 0o700 })
+  writeFileSync(
+    join(agent.workspace.configHome, "acode", "config.yml"),
+    'schema_version: "1"\napprovals: { non_interactive: rest }\n',
+  )
+  const content = `export TOKEN=ghp_${"a1B2c3D4e5F6".repeat(3)}\n`
+  agent.script(reply.plan({ write: ["other.txt"] }), reply.write("secret.sh", content), reply.finish())
+  expect(await agent.run("--yes=plan")).toMatchObject({ exitCode: 10 })
+  const [asked] = JSON.parse((await agent.acode("approvals", "list", "--json")).stdout)
+  expect(asked).toMatchObject({ isRedacted: true, state: "open" })
+  const approved = await agent.acode("approve", asked.id)
+  expect(approved).toMatchObject({ stdout: "", stderr: expect.stringContaining("ACODE-APPR-005") })
+  expect(approved.exitCode).not.toBe(0)
+  expect((await agent.acode("approvals", "show", asked.id)).stdout).toContain("are not in the record")
+  expect(await agent.acode("deny", asked.id)).toMatchObject({ exitCode: 0 })
 })

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test"
-import type { PromptedAnswer } from "../../src/app/approval-desk.ts"
+import type { ApprovalQuestion, PromptedAnswer } from "../../src/app/approval-desk.ts"
 import { type AgentRoom, agentRoom } from "../support/agent-room.ts"
 import { check } from "../support/checker.ts"
 import { concrete, contains, greeting, open, reply, type TaskText } from "../support/script-replies.ts"
@@ -96,6 +96,8 @@ function until(signal: AbortSignal): Promise<null> {
   return new Promise(resolve => signal.addEventListener("abort", () => resolve(null)))
 }
 
+const runs = (...command: string[]) => ({ id: "a9", kind: "command", command, expect_exit: 0 })
+
 describe("another plan", () => {
   const replanned = (second: TaskText) =>
     greeting(
@@ -117,11 +119,62 @@ describe("another plan", () => {
   test.each([
     ["a file", { ...task, write: ["greeting.txt", "more.txt"], steps: [open("s2")] }],
     ["a command", { ...task, commands: [["make"]], steps: [open("s2")] }],
+    [
+      "a command that verifies it",
+      { ...task, acceptance: [...task.acceptance, runs("true")], steps: [open("s2")] },
+    ],
     ["a call", { ...task, steps: [open("s2"), concrete("s3", "read_file", { path: "greeting.txt" })] }],
   ])("that asks for %s more is asked about again", async (_name, second) => {
     room = await agentRoom(replanned(second), asking("granted"))
     expect(await room.drive()).toMatchObject({ exitCode: 0 })
     expect(room.data("approval.requested")).toHaveLength(2)
+  })
+
+  test("that no longer asks for confirmation of a step is asked about again", async () => {
+    const read = (more: object) => concrete("s3", "read_file", { path: "greeting.txt" }, { ...more })
+    const first = { ...task, steps: [open("s1"), read({ requires_confirmation: true })] }
+    const [, ...rest] = replanned({ ...task, steps: [open("s2"), read({})] })
+    room = await agentRoom([reply.plan(first), ...rest], asking("granted"))
+    expect(await room.drive()).toMatchObject({ exitCode: 0 })
+    expect(room.data("approval.requested").map(({ kind }) => kind)).toEqual(["plan", "confirmation", "plan"])
+  })
+})
+
+describe("the project's own tests", () => {
+  const manifest = JSON.stringify({ scripts: { test: "true" } })
+
+  test("stand in the question about the plan, and are granted with it", async () => {
+    const shown: string[] = []
+    const prompt = async ({ approval }: ApprovalQuestion) => {
+      shown.push(approval.preview)
+      return { answer: "granted", reason: null } as const
+    }
+    const surface = { acceptsPlans: false, isInteractive: true, prompt }
+    room = await agentRoom(greeting(), { files: { "package.json": manifest }, surface })
+    await room.drive()
+    expect(shown).toHaveLength(1)
+    expect(shown[0]?.split("\n").slice(-2)).toEqual([
+      "the project's own checks, run at the end",
+      "  runs npm test",
+    ])
+  })
+
+  test("that the session itself made are asked about, and a later answer counts", async () => {
+    const plan = { write: ["Makefile"], acceptance: [contains("Makefile", "test")] }
+    const made = [reply.plan(plan), reply.write("Makefile", "test:\n\ttrue\n"), reply.finish()]
+    room = await agentRoom([...made, reply.review("approve")], {
+      config: {
+        approvals: { non_interactive: "rest" },
+        rules: [{ name: "make", operation: "TERMINAL_COMMAND", policy: "prompt", command: "make" }],
+      },
+    })
+    expect(await room.drive()).toMatchObject({ exitCode: 10 })
+    expect(room.data("command.started")).toEqual([])
+    expect(room.store.approvals.list({ open: true })).toMatchObject([{ operation: "run make test" }])
+    answer(room, "granted")
+    await room.drive()
+    expect(room.data("command.started")).toMatchObject([{}])
+    expect(room.data("approval.requested").map(({ kind }) => kind)).toEqual(["plan", "action"])
   })
 })
 

@@ -290,3 +290,34 @@ const noOrigin = {
 function changed(desk: ApprovalDesk, change: (reply: ApprovalReply) => ApprovalReply): ApprovalDesk {
   return { ...desk, ask: async (request, signal) => change(await desk.ask(request, signal)) }
 }
+
+describe("what looks like a secret", () => {
+  const secret = `ghp_${"a1B2c3D4e5F6".repeat(3)}`
+  const hidden = { path: "a.txt", content: `token = "${secret}"\nrun(\u202eevil)\n` }
+
+  test("is shown to the person who decides, and is not in the record", async () => {
+    const seen: string[] = []
+    staffed(({ store }) =>
+      approvalDesk({
+        ...{
+          approvals: store.approvals,
+          isInteractive: true,
+          whenNobody: "deny",
+          timeoutMs: null,
+          by: "ada",
+        },
+        prompt: async ({ approval }) => {
+          seen.push(approval.preview)
+          return { answer: "granted", reason: null }
+        },
+        ...{ notice: () => undefined, clock: systemClock },
+      }),
+    )
+    expect(await room.call("write_file", hidden)).toMatchObject({ outcome: "succeeded" })
+    expect(seen.join()).toContain(secret)
+    expect(room.read("a.txt")).toBe(hidden.content)
+    const [asked] = room.data(ApprovalRequested)
+    expect(asked).toMatchObject({ isRedacted: true, reach: "network: none; writes: a.txt" })
+    expect(JSON.stringify(asked)).not.toContain(secret)
+  })
+})

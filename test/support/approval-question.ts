@@ -12,6 +12,8 @@ export function approvalSummary(change: Partial<ApprovalSummary> = {}): Approval
     level: 2,
     category: "FILE_WRITE",
     operation: "write src/a.ts",
+    reach: "network: none; writes: src/a.ts",
+    isRedacted: false,
     files: ["src/a.ts"],
     reason: "writing is asked",
     rule: "default.write",

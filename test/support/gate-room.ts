@@ -193,6 +193,7 @@ const plainRequest: Omit<CallRequest, "tool" | "arguments"> = {
   obstacle: null,
   isForModel: false,
   requiresConfirmation: false,
+  askedAs: null,
   signal: null,
   onOutput: null,
   before: [],

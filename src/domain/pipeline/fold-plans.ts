@@ -21,6 +21,7 @@ export function applyPlan(state: PipelineState, event: PipelineEvent, contents: 
       version: proposed.version,
       seq: event.seq,
       plan: { ...plan, hash: proposed.planHash },
+      checks: proposed.checks ?? [],
       isApproved: false,
       question: null,
     }

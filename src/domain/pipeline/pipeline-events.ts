@@ -135,6 +135,10 @@ export const PlanProposed = defineEvent("plan.proposed", 1, "The planner propose
     /** As the planner wrote it. */
     plan: RecordedJson(),
     explanation: z.string(),
+    checks: described(
+      z.optional(z.array(z.array(z.string()))),
+      "commands of the project itself that verify the work, besides the plan's criteria",
+    ),
   }),
 )
 

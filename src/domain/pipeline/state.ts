@@ -115,6 +115,8 @@ export interface PlanVersion {
   /** Where it was proposed. */
   readonly seq: number
   readonly plan: Plan
+  /** Commands of the project itself that verify it. Who approves the plan approves them too. */
+  readonly checks: readonly (readonly string[])[]
   readonly isApproved: boolean
   /** The question that was put about it, and how it was answered. */
   readonly question: PutQuestion | null

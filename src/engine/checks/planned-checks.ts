@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../base/canonical.ts"
 import type { PipelineState, PlannedCheck } from "../../domain/pipeline/state.ts"
-import type { Criterion } from "../../domain/plan.ts"
+import type { Criterion, Plan } from "../../domain/plan.ts"
 import type { Project } from "./project.ts"
 
 /** The project's own tests, which belong to no task. */
@@ -14,6 +14,14 @@ export function checksFor({ plans }: PipelineState, project: Project): readonly 
   const isCovered = criteria.some(({ criterion }) => runsTests(criterion, project.test))
   if (project.test === null || isCovered) return checks
   return [...checks, { id: projectTestsId, kind: "command", taskId: null }]
+}
+
+/** What the project itself would run to verify this plan. None of it stands in the plan, so it is shown beside it. */
+export function projectCommands({ tasks }: Plan, { test, check }: Project): readonly (readonly string[])[] {
+  const criteria = tasks.flatMap(({ acceptance }) => acceptance)
+  const isTested = criteria.some(criterion => runsTests(criterion, test))
+  const isDiagnosed = criteria.some(({ kind }) => kind === "diagnostics")
+  return [...(test === null || isTested ? [] : [test]), ...(check === null || !isDiagnosed ? [] : [check])]
 }
 
 function runsTests(criterion: Criterion, test: readonly string[] | null): boolean {

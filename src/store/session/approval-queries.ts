@@ -102,6 +102,7 @@ function toSummary(
   const requested = fieldsOf(ApprovalRequested, readEvent(connection, row.requested_position))
   assert(requested !== null, `the row of ${row.id} names the event that asks`)
   const { callId, stepId, kind, level, category, operation, files, reason, rule, subjectHash } = requested
+  const { reach = null, isRedacted = false } = requested
   return {
     id: row.id,
     sessionId: row.session_id,
@@ -111,6 +112,8 @@ function toSummary(
     level,
     category,
     operation,
+    reach,
+    isRedacted,
     files,
     reason,
     rule,

@@ -60,6 +60,10 @@ export interface ApprovalSummary {
   readonly level: number
   readonly category: string
   readonly operation: string
+  /** What of the network and of the files it could touch; null in records that do not say. */
+  readonly reach: string | null
+  /** Parts that look like secrets are not in the record. */
+  readonly isRedacted: boolean
   readonly files: readonly string[]
   readonly reason: string
   readonly rule: string

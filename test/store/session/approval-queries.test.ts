@@ -27,6 +27,8 @@ describe("an approval request", () => {
       level: 2,
       category: "FILE_WRITE",
       operation: "write a.txt",
+      reach: null,
+      isRedacted: false,
       files: ["a.txt"],
       reason: "writes are asked",
       rule: "default",
