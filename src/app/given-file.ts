@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs"
 import { errnoOf, messageOf } from "../base/assert.ts"
-import { printable } from "../base/text.ts"
+import { shownPath } from "../base/path-names.ts"
+import { oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 
 /** A file that a person named on the command line, and the flag that named it. */
@@ -35,7 +36,7 @@ export function openGivenFile(file: GivenFile, flags: number): number {
   } catch (error) {
     const [code, message] = reasons[errnoOf(error) ?? ""] ?? [
       "ACODE-FS-010",
-      `cannot be opened: ${printable(messageOf(error))}`,
+      `cannot be opened: ${oneLine(messageOf(error), 500)}`,
     ]
     throw (flags & constants.O_CREAT) !== 0 && code === "ACODE-FS-002"
       ? noDirectory(file, error)
@@ -76,7 +77,7 @@ function noDirectory({ path, flag }: GivenFile, cause: unknown): Failure {
   const message = `the directory of the file given to ${flag} does not exist`
   const hint = "make it first, or name a file elsewhere"
   return new Failure(
-    { kind: "usage", code: "ACODE-FS-002", message, where: printable(path), hint },
+    { kind: "usage", code: "ACODE-FS-002", message, where: shownPath(path), hint },
     { cause },
   )
 }
@@ -87,7 +88,7 @@ function unusable({ path, flag }: GivenFile, code: string, message: string, caus
       kind: "usage",
       code,
       message: `the file given to ${flag} ${message}`,
-      where: printable(path),
+      where: shownPath(path),
       hint: `name a file with ${flag} FILE`,
     },
     { cause },

@@ -1,4 +1,5 @@
 import { relative, resolve } from "node:path"
+import { readShown } from "../base/path-names.ts"
 import { ApprovalRequested } from "../domain/call-events.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
@@ -68,7 +69,10 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
     evidence: async () => (await wiring.existingStore())?.evidence ?? null,
     recordedPath: typed => {
       const { path: root } = wiring.root
-      const inside = relative(root, resolve(root, typed))
+      const path = readShown(typed)
+      // Bytes that are no UTF-8 would not survive the way through node:path.
+      if (!path.isWellFormed()) return path
+      const inside = relative(root, resolve(root, path))
       return inside === "" ? "." : inside
     },
   }

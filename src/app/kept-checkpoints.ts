@@ -1,3 +1,4 @@
+import { shownPath } from "../base/path-names.ts"
 import { oneLine } from "../base/text.ts"
 import type { Checkpoints, KeptFor } from "../workspace/checkpoint/contract.ts"
 
@@ -28,7 +29,7 @@ export function keptCheckpoint(checkpoints: Checkpoints, id: string): KeptCheckp
 /** One line: which paths, from when, and what replaced them. */
 export function keptText({ id, at, about, paths }: KeptCheckpoint): string {
   if (about === null) return `${id}, which is damaged`
-  const shown = paths.slice(0, shownMax).map(path => oneLine(path, 200))
+  const shown = paths.slice(0, shownMax).map(path => oneLine(shownPath(path), 200))
   const more = paths.length > shownMax ? ` and ${paths.length - shownMax} more` : ""
   const session = about.sessionId === null ? "" : ` of session ${about.sessionId}`
   return `${id}: ${shown.join(", ")}${more}, replaced on ${at.slice(0, 10)} by ${words[about.kind]}${session}`

@@ -1,4 +1,5 @@
-import { counted, printable } from "../base/text.ts"
+import { shownPath } from "../base/path-names.ts"
+import { counted } from "../base/text.ts"
 import { ToolCallSettled } from "../domain/call-events.ts"
 import { dataOf, type NewEvent } from "../domain/event-definition.ts"
 import type { UncoveredChanges } from "../domain/tool-call.ts"
@@ -33,11 +34,11 @@ function linesOf({ paths, count, unwatched }: UncoveredChanges): readonly string
   const more = count - shown.length
   return [
     ...shown.map(
-      ({ path, reason }) => `\`acode session undo\` cannot put back ${printable(path)}: ${reason}`,
+      ({ path, reason }) => `\`acode session undo\` cannot put back ${shownPath(path)}: ${reason}`,
     ),
     ...(more > 0 ? [`\`acode session undo\` cannot put back ${counted(more, "more file")}`] : []),
     ...unwatched.map(
-      path => `whether ${printable(path)} was changed is not known: it holds too much to be watched`,
+      path => `whether ${shownPath(path)} was changed is not known: it holds too much to be watched`,
     ),
   ]
 }

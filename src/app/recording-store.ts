@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, ftruncateSync, statSync, writeSync } from "node:fs"
-import { counted, printable } from "../base/text.ts"
+import { shownPath } from "../base/path-names.ts"
+import { counted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ModelSelection } from "../domain/pipeline/settings.ts"
 import { type Recording, readRecording } from "../provider/recording-file.ts"
@@ -61,7 +62,7 @@ function continueIn(file: GivenFile, descriptor: number, isResumed: boolean): vo
       kind: "usage",
       code: "ACODE-FS-008",
       message: "the file given to --record exists and is not empty",
-      where: printable(file.path),
+      where: shownPath(file.path),
       hint: "name a new file; only `acode resume` goes on in an old one",
     })
   const lines = wholeLines(file)
@@ -87,7 +88,7 @@ function recordingIn(file: GivenFile, lines: Uint8Array): ReadRecording {
     kind: "usage",
     code: "ACODE-MODEL-003",
     message: `the file given to ${file.flag} is no recording: line ${first?.line} ${first?.message}${more}`,
-    where: printable(file.path),
+    where: shownPath(file.path),
     hint: "name a file that --record has written",
   })
 }

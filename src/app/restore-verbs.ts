@@ -1,4 +1,5 @@
 import { systemIds } from "../base/clock.ts"
+import { quotedPath } from "../base/path-names.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import { CheckpointRestored, SessionUndone } from "../domain/session-events.ts"
@@ -175,7 +176,7 @@ function chosenPaths(checkpoint: Checkpoint, named: readonly string[]): readonly
       throw new Failure({
         kind: "usage",
         code: "ACODE-CLI-003",
-        message: `the checkpoint has no path "${name}"`,
+        message: `the checkpoint has no path ${quotedPath(name)}`,
         where: checkpoint.id,
         hint: `\`acode checkpoint show ${checkpoint.id}\` lists its paths`,
       })

@@ -1,5 +1,6 @@
 import { assert } from "../base/assert.ts"
 import type { Json } from "../base/canonical.ts"
+import { shownPath } from "../base/path-names.ts"
 import { printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Provider } from "../provider/contract.ts"
@@ -118,7 +119,7 @@ function invalidScript({ path }: GivenFile, problems: readonly string[]): Failur
     kind: "usage",
     code: "ACODE-MODEL-002",
     message: `the script is not valid:\n${shown.map(line => `  ${line}`).join("\n")}`,
-    where: printable(path),
+    where: shownPath(path),
     hint: "correct what is named; `acode schema script` describes the format",
   })
 }

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import type { Clock } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
-import { printable } from "../base/text.ts"
+import { quotedPath, shownPath } from "../base/path-names.ts"
 import { Failure } from "../domain/failure.ts"
 import type { CommandRunner } from "../exec/contract.ts"
 import { classify, decidePath } from "../policy/protected-paths.ts"
@@ -71,8 +71,8 @@ function protectedGuard(directory: string): PathGuard {
     throw new Failure({
       kind: "confinement",
       code: "ACODE-SEC-003",
-      message: `"${printable(path)}" is protected (${rule ?? "by its name"}): ${reason ?? "it is not to be touched"}`,
-      where: printable(path),
+      message: `${quotedPath(path)} is protected (${rule ?? "by its name"}): ${reason ?? "it is not to be touched"}`,
+      where: shownPath(path),
       hint: "no approval lifts this; a person changes it with their own tools, or with `acode exec --writable PATH -- PROGRAM`",
     })
   }

@@ -1,4 +1,5 @@
 import { renameSync, rmSync } from "node:fs"
+import { shownPath } from "../base/path-names.ts"
 import { oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { hasHistory } from "../store/state-directory.ts"
@@ -59,7 +60,9 @@ export function formerHistory({ places, root }: Wiring): string | null {
   const [former] = formerWorkspaces(places, root.path)
   if (former === undefined) return null
   const was =
-    former.root === root.path ? "another directory stood here before" : `this was ${former.root} before`
+    former.root === root.path
+      ? "another directory stood here before"
+      : `this was ${shownPath(former.root)} before`
   return `${oneLine(was, 200)}; \`acode workspace adopt ${former.key}\` takes over its history`
 }
 
@@ -76,7 +79,7 @@ function gone(all: readonly KnownWorkspace[], typed: string, what: string): Know
     )
   if (named.standing === "gone") return named
   throw usage(
-    `the state of ${oneLine(named.root, 200)} cannot be ${what}: that directory is still there`,
+    `the state of ${oneLine(shownPath(named.root), 200)} cannot be ${what}: that directory is still there`,
     "only the state of a directory that was moved or removed can be",
   )
 }

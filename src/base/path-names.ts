@@ -1,3 +1,5 @@
+import { unsafeForTerminal } from "./text.ts"
+
 /**
  * The directory of a relative path, `.` at the top. Not node:path's: a byte of a name that is no UTF-8 is half of a
  * character in a string, and Bun gives a replacement sign back for it, which is the name of another file.
@@ -15,4 +17,92 @@ export function nameOf(path: string): string {
 
 function withoutEnd(path: string): string {
   return path.replace(/\/+$/, "")
+}
+
+/**
+ * A path as it is printed, everywhere: on one line, with nothing in it that a terminal acts on or a reader cannot see.
+ * Where it has such characters, it is written as git does, in double quotes with the bytes in octal; `readShown` gives
+ * it back. Characters of all languages stay.
+ */
+export function shownPath(path: string): string {
+  return isUnusual(path) ? escapedPath(path) : path
+}
+
+/** The same with quotes in any case, for a sentence. */
+export function quotedPath(path: string): string {
+  return isUnusual(path) ? escapedPath(path) : `"${path}"`
+}
+
+/** A name that begins with a quote could be taken for one that is written like this. */
+function isUnusual(path: string): boolean {
+  return path.startsWith('"') || path.search(unusual) !== -1
+}
+
+function escapedPath(path: string): string {
+  return `"${path.replace(/["\\]/g, "\\$&").replace(unusual, escaped)}"`
+}
+
+/** Returns the path that somebody typed as it is printed; every other text stays as it is. */
+export function readShown(typed: string): string {
+  if (!quotedWhole.test(typed)) return typed
+  let path = ""
+  let bytes: number[] = []
+  const flush = () => {
+    path += decoded(bytes)
+    bytes = []
+  }
+  for (const [part] of typed.slice(1, -1).matchAll(quotedParts)) {
+    const letter = part[1] ?? ""
+    if (/^\\[0-7]{3}$/.test(part)) {
+      bytes.push(Number.parseInt(part.slice(1), 8))
+      continue
+    }
+    flush()
+    path += part.startsWith("\\") ? (byLetter.get(letter) ?? letter) : part
+  }
+  flush()
+  return path
+}
+
+const letters: Readonly<Record<string, string>> = {
+  ...{ "\u0007": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\u000b": "\\v", "\f": "\\f", "\r": "\\r" },
+}
+const byLetter = new Map(Object.entries(letters).map(([sign, written]) => [written.slice(1), sign]))
+
+/** Layout, what a terminal acts on, what is invisible, and halves of characters. */
+const unusual = new RegExp(`[\\t\\n]|${unsafeForTerminal.source}|\\p{Cs}`, "gu")
+const quotedParts = /\\[0-7]{3}|\\[abtnvfr"\\]|[^"\\]/gu
+const quotedWhole = /^"(?:\\[0-3][0-7]{2}|\\[abtnvfr"\\]|[^"\\])*"$/u
+
+function escaped(sign: string): string {
+  const letter = letters[sign]
+  if (letter !== undefined) return letter
+  const code = sign.charCodeAt(0)
+  // A byte of a name that is no UTF-8 is half of a character in a string.
+  const bytes = sign.length === 1 && code >= 0xdc80 && code <= 0xdcff ? [code - 0xdc00] : encoder.encode(sign)
+  return Array.from(bytes, byte => `\\${byte.toString(8).padStart(3, "0")}`).join("")
+}
+
+const encoder = new TextEncoder()
+
+/** Bytes that are no UTF-8 become halves of characters again. */
+function decoded(bytes: readonly number[]): string {
+  let text = ""
+  for (let at = 0; at < bytes.length; ) {
+    const length = [4, 3, 2, 1].find(count => isCharacter(bytes.slice(at, at + count), count)) ?? 0
+    const part = bytes.slice(at, at + Math.max(1, length))
+    text += length === 0 ? String.fromCharCode(0xdc00 + (bytes[at] ?? 0)) : decode(part)
+    at += part.length
+  }
+  return text
+}
+
+function isCharacter(bytes: readonly number[], count: number): boolean {
+  if (bytes.length !== count) return false
+  const text = decode(bytes)
+  return [...text].length === 1 && text !== "\ufffd" && encoder.encode(text).length === count
+}
+
+function decode(bytes: readonly number[]): string {
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(Uint8Array.from(bytes))
 }

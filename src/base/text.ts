@@ -7,7 +7,7 @@ export const byteOrderMark = "\ufeff"
  * Matches what a terminal would act on, and what is invisible or changes the order of the text a person reads. Tab and
  * line feed are layout and stay.
  */
-const unsafeForTerminal =
+export const unsafeForTerminal =
   /(?![\t\n])[\p{Cc}\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu
 
 /** Makes foreign text safe to print: escapes, bells, title changes and bidi overrides become visible codes. */

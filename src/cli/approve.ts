@@ -1,4 +1,4 @@
-import { printable } from "../base/text.ts"
+import { oneLine } from "../base/text.ts"
 import { defineCommand } from "./definition.ts"
 import { shortId } from "./format.ts"
 
@@ -15,7 +15,7 @@ export const approve = defineCommand({
     const approvalId = await app.idOf(typed, "approval")
     const answered = await app.answer({ approvalId, answer: "granted", reason: null })
     if (globals.json) output.json(answered)
-    output.line(`approved ${shortId(approvalId)}: ${printable(answered.operation)}`)
+    output.line(`approved ${shortId(approvalId)}: ${oneLine(answered.operation, 500)}`)
     return 0
   },
 })

@@ -1,6 +1,7 @@
 import type { CheckpointSummary } from "../app/checkpoint-summary.ts"
 import type { RestorePreview } from "../app/restore-verbs.ts"
-import { counted, oneLine, printable, shellQuoted } from "../base/text.ts"
+import { shownPath } from "../base/path-names.ts"
+import { counted, oneLine, shellQuoted } from "../base/text.ts"
 import type { Checkpoint } from "../workspace/checkpoint/contract.ts"
 import type { TreeEntry } from "../workspace/contract.ts"
 import { confirm } from "./confirm.ts"
@@ -107,8 +108,8 @@ function octal(mode: number): string {
 
 function pathText({ path, kind, mode, sizeBytes, target }: ShownPath): string {
   const size = sizeBytes === null ? "" : bytesText(sizeBytes)
-  const end = target === null ? "" : ` -> ${printable(target)}`
-  return `${kind.padEnd(9)} ${(mode ?? "").padEnd(4)} ${size.padStart(9)}  ${printable(path)}${kind === "directory" ? "/" : ""}${end}`
+  const end = target === null ? "" : ` -> ${shownPath(target)}`
+  return `${kind.padEnd(9)} ${(mode ?? "").padEnd(4)} ${size.padStart(9)}  ${shownPath(kind === "directory" ? `${path}/` : path)}${end}`
 }
 
 export const checkpointRestore = defineCommand({
@@ -145,8 +146,8 @@ export const checkpointRestore = defineCommand({
     const done = await app.restoreCheckpoint(id, preview, also)
     if (globals.json) output.json({ id, restored: done.write, removed: done.remove, ...leftOf(done) })
     tellPaths(output, {
-      restored: done.write,
-      removed: done.remove,
+      restored: done.write.map(shownPath),
+      removed: done.remove.map(shownPath),
       "left alone": leftAlone(done.foreign, preview.doubts),
       "not restored": done.blocked.map(explained),
     })
@@ -154,7 +155,7 @@ export const checkpointRestore = defineCommand({
       output.notice("everything is already as the checkpoint has it")
     if (done.foreign.length > 0)
       output.notice(
-        `→ \`acode checkpoint restore ${id} ${shellQuoted(done.foreign[0] ?? "PATH")}\` restores that path in any case`,
+        `→ \`acode checkpoint restore ${id} ${shellQuoted(shownPath(done.foreign[0] ?? "PATH"))}\` restores that path in any case`,
       )
     if (done.keptId !== null) output.notice(keptLine(done.keptId))
     return restoredExitCode(done)

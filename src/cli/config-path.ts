@@ -1,5 +1,6 @@
 import type { ConfigFiles } from "../app/config.ts"
 import type { AppService } from "../app/service.ts"
+import { shownPath } from "../base/path-names.ts"
 import { Failure } from "../domain/failure.ts"
 import { defineCommand } from "./definition.ts"
 
@@ -13,8 +14,8 @@ export const configPath = defineCommand({
     const { projectFile, userFile, isValid } = await located(await service())
     if (globals.json) output.json({ project: projectFile, user: userFile })
     const trust = projectFile.trusted ? "trusted" : projectFile.exists ? "not trusted" : "not there"
-    output.line(`project  ${projectFile.path}  (${trust})`)
-    output.line(`user     ${userFile.path}  (${userFile.exists ? "in use" : "not there"})`)
+    output.line(`project  ${shownPath(projectFile.path)}  (${trust})`)
+    output.line(`user     ${shownPath(userFile.path)}  (${userFile.exists ? "in use" : "not there"})`)
     if (!isValid) output.notice("the configuration is not valid; `acode config show` says why")
     return 0
   },

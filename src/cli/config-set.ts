@@ -1,4 +1,5 @@
 import type { AppService } from "../app/service.ts"
+import { shownPath } from "../base/path-names.ts"
 import { Failure } from "../domain/failure.ts"
 import { defineCommand } from "./definition.ts"
 
@@ -19,7 +20,7 @@ export const configSet = defineCommand({
     const app = await service()
     const path = await app.setConfig(key, value)
     if (globals.json) output.json({ key, path })
-    output.line(`${key} set in ${path}`)
+    output.line(`${key} set in ${shownPath(path)}`)
     await tellUntrusted(app)
     return 0
   },

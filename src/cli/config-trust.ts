@@ -1,3 +1,4 @@
+import { shownPath } from "../base/path-names.ts"
 import { defineCommand } from "./definition.ts"
 
 export const configTrust = defineCommand({
@@ -14,7 +15,7 @@ export const configTrust = defineCommand({
     const { projectFile } = await app.config()
     const trusted = await app.trustConfig()
     if (globals.json) output.json({ ...trusted, loosens: projectFile.loosens })
-    output.line(`trusted ${trusted.path} ${trusted.hash}`)
+    output.line(`trusted ${shownPath(trusted.path)} ${trusted.hash}`)
     if (projectFile.loosens.length > 0) output.line(`now in force: ${projectFile.loosens.join(", ")}`)
     return 0
   },

@@ -1,4 +1,4 @@
-import { printable } from "../base/text.ts"
+import { oneLine } from "../base/text.ts"
 import { defineCommand } from "./definition.ts"
 import { shortId } from "./format.ts"
 
@@ -16,7 +16,7 @@ export const deny = defineCommand({
     const approvalId = await app.idOf(typed, "approval")
     const answered = await app.answer({ approvalId, answer: "refused", reason: flags.reason ?? null })
     if (globals.json) output.json(answered)
-    output.line(`denied ${shortId(approvalId)}: ${printable(answered.operation)}`)
+    output.line(`denied ${shortId(approvalId)}: ${oneLine(answered.operation, 500)}`)
     return 0
   },
 })

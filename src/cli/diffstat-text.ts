@@ -1,3 +1,4 @@
+import { shownPath } from "../base/path-names.ts"
 import { counted, oneLine } from "../base/text.ts"
 import type { DiffStat, FileStat } from "../engine/diffstat.ts"
 
@@ -18,7 +19,7 @@ export function diffStatLines({ files, total }: DiffStat): readonly string[] {
 }
 
 function nameOf({ path, change }: FileStat): string {
-  const name = oneLine(path, nameLengthMax)
+  const name = oneLine(shownPath(path), nameLengthMax)
   return change === "modified" || change === "mode" ? name : `${name} (${change})`
 }
 

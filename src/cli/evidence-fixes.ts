@@ -1,3 +1,4 @@
+import { shownPath } from "../base/path-names.ts"
 import { oneLine } from "../base/text.ts"
 import { defineCommand } from "./definition.ts"
 import { rangeFlags, rangeOf } from "./evidence-range.ts"
@@ -19,7 +20,7 @@ export const evidenceFixes = defineCommand({
       found.map(fix => ({ id: fix.fixId, ...fix })),
       ({ diagnosticId, fixId, file, tool, temporalGapMs }) =>
         `${shortId(diagnosticId)} → ${shortId(fixId)}  after ${durationText(temporalGapMs)}` +
-        `  ${oneLine(tool, 30)}  ${oneLine(file, 100)}`,
+        `  ${oneLine(tool, 30)}  ${oneLine(shownPath(file), 100)}`,
       context,
     )
   },

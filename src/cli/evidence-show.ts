@@ -1,4 +1,5 @@
 import { unknownId } from "../app/recorded-id.ts"
+import { shownPath } from "../base/path-names.ts"
 import { oneLine } from "../base/text.ts"
 import type { EvidenceDetails } from "../store/evidence/contract.ts"
 import { certaintyText } from "./certainty-text.ts"
@@ -40,7 +41,7 @@ function print(found: EvidenceDetails, { output }: CliContext): void {
     ["plan", planId],
     ["step", stepId === null ? null : `${taskId ?? "-"} ${stepId}`],
     ["digest", found.resultDigest],
-    ["paths", found.paths.length === 0 ? null : found.paths.join(", ")],
+    ["paths", found.paths.length === 0 ? null : found.paths.map(shownPath).join(", ")],
     ["arguments", JSON.stringify(found.arguments)],
     ...found.artifacts.map(({ kind, content }): [string, string] => [kind, JSON.stringify(content)]),
   ]

@@ -1,5 +1,6 @@
 import { constants } from "node:os"
 import type { CommandForm } from "../app/service.ts"
+import { shownPath } from "../base/path-names.ts"
 import {
   type Command,
   captureModes,
@@ -179,7 +180,9 @@ function report(record: ExecutionRecord, { output, globals }: CliContext): void 
       ...(result.error.details["hint"] === undefined ? {} : { hint: result.error.details["hint"] }),
     })
   if (result.sandbox.quarantined.length > 0)
-    output.notice(`acode: moved to quarantine, protected: ${result.sandbox.quarantined.join(", ")}`)
+    output.notice(
+      `acode: moved to quarantine, protected: ${result.sandbox.quarantined.map(shownPath).join(", ")}`,
+    )
   if (globals.verbose)
     output.notice(
       `acode: ${id} ${result.ending} exit=${result.exitCode ?? "-"} in ${result.durationMs} ms` +

@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises"
 import { errnoOf, messageOf } from "../base/assert.ts"
-import { printable } from "../base/text.ts"
+import { shownPath } from "../base/path-names.ts"
+import { oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Plan } from "../domain/plan.ts"
 import { planBytesMax } from "../domain/plan-json.ts"
@@ -75,14 +76,14 @@ const reasons: Readonly<Record<string, readonly [code: string, message: string]>
 function unreadable(file: string, error: unknown): Failure {
   const [code, message] = reasons[errnoOf(error) ?? ""] ?? [
     "ACODE-FS-010",
-    `the plan file cannot be read: ${printable(messageOf(error))}`,
+    `the plan file cannot be read: ${oneLine(messageOf(error), 500)}`,
   ]
   return new Failure(
     {
       kind: "usage",
       code,
       message,
-      where: printable(file),
+      where: shownPath(file),
       hint: "name a plan file, or - for standard input",
     },
     { cause: error },

@@ -1,8 +1,8 @@
-import { printable } from "../base/text.ts"
+import { shownPath } from "../base/path-names.ts"
 import type { Output } from "./output.ts"
 
 export function explained({ path, reason }: { readonly path: string; readonly reason: string }): string {
-  return `${path} (${reason})`
+  return `${shownPath(path)} (${reason})`
 }
 
 /** Paths that stay as they are, each with what speaks against replacing it. */
@@ -14,9 +14,10 @@ export function leftAlone(
   return paths.map(path => explained({ path, reason: reasons.get(path) ?? "it is being changed" }))
 }
 
+/** One line each; the paths are as they are shown. */
 export function tellPaths(output: Output, groups: Readonly<Record<string, readonly string[]>>): void {
   for (const [name, paths] of Object.entries(groups))
-    for (const path of paths) output.line(`${name}: ${printable(path)}`)
+    for (const path of paths) output.line(`${name}: ${path}`)
 }
 
 /** How to get back what was replaced. */

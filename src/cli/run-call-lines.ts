@@ -1,5 +1,6 @@
 import type { Json } from "../base/canonical.ts"
-import { counted, oneLine, printable } from "../base/text.ts"
+import { shownPath } from "../base/path-names.ts"
+import { counted, oneLine } from "../base/text.ts"
 import type { ToolCallSettled } from "../domain/call-events.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
 import type { RecordedText } from "../domain/recorded-text.ts"
@@ -42,7 +43,11 @@ export function resultLines(settled: Settled, paint: Paint, isVerbose: boolean):
 /** What a command made under a protected name, and where it is not any more. */
 export function quarantineLines(result: Json): readonly string[] {
   const names = memberOf(result, "quarantined")
-  return Array.isArray(names) ? [`  ⚠ moved to quarantine, protected: ${oneLine(names.join(", "), 400)}`] : []
+  return Array.isArray(names)
+    ? [
+        `  ⚠ moved to quarantine, protected: ${oneLine(names.map(each => shownPath(String(each))).join(", "), 400)}`,
+      ]
+    : []
 }
 
 /** The beginning of a text, harmless on a terminal. */
@@ -59,7 +64,7 @@ export function textLines(text: RecordedText, paint: Paint): readonly string[] {
 
 function changesText({ changes }: Settled): string {
   if (changes.kind === "artifact") return `, ${counted(changes.count, "file")} changed`
-  const paths = changes.value.map(({ path }) => printable(path))
+  const paths = changes.value.map(({ path }) => shownPath(path))
   if (paths.length === 0) return ""
   const more = paths.length > pathsMax ? ` and ${paths.length - pathsMax} more` : ""
   return `, changed ${paths.slice(0, pathsMax).join(", ")}${more}`

@@ -1,3 +1,4 @@
+import { shownPath } from "../base/path-names.ts"
 import { oneLine, shellQuoted } from "../base/text.ts"
 import type { CommandResult, ExecutionRecord, TruncatedStream } from "../domain/command-result.ts"
 import { Failure } from "../domain/failure.ts"
@@ -63,7 +64,7 @@ function printRecord(record: ExecutionRecord, withContext: boolean, { output, te
   const rows: [string, string][] = [
     ["id", record.id],
     ["command", oneLine(words.join(" "), 500)],
-    ["directory", command.workingDirectory],
+    ["directory", shownPath(command.workingDirectory)],
     ["ending", endingText(result)],
     ["started", result.startTime],
     ["took", `${durationText(result.durationMs)} (queued ${durationText(result.queuedMs)})`],
@@ -71,7 +72,8 @@ function printRecord(record: ExecutionRecord, withContext: boolean, { output, te
     ["usage", usageText(result)],
   ]
   if (result.error !== null) rows.push(["error", `${result.error.code}: ${result.error.message}`])
-  if (result.sandbox.quarantined.length > 0) rows.push(["quarantined", result.sandbox.quarantined.join(", ")])
+  if (result.sandbox.quarantined.length > 0)
+    rows.push(["quarantined", result.sandbox.quarantined.map(shownPath).join(", ")])
   if (withContext) for (const [name, value] of Object.entries(correlationIds)) rows.push([name, value ?? "-"])
   const width = Math.max(...rows.map(([name]) => name.length))
   for (const [name, value] of rows) output.line(`${name.padEnd(width)}  ${value}`)

@@ -1,5 +1,6 @@
 import type { CheckpointSummary } from "../app/checkpoint-summary.ts"
 import { repliesFlag } from "../app/model/recorded-models.ts"
+import { shownPath } from "../base/path-names.ts"
 import { oneLine } from "../base/text.ts"
 import type { CallView } from "../domain/call-view.ts"
 import { externalCallLines } from "../domain/external-call-list.ts"
@@ -145,12 +146,15 @@ function uncoveredLines({ uncovered }: CallView): readonly string[] {
   const { paths, count, unwatched } = uncovered
   const shown = paths.slice(0, changesMax)
   return [
-    ...shown.map(({ path, reason }) => `    ⚠ not covered by undo: ${oneLine(path, 200)} (${reason})`),
+    ...shown.map(
+      ({ path, reason }) => `    ⚠ not covered by undo: ${oneLine(shownPath(path), 200)} (${reason})`,
+    ),
     ...(count > shown.length
       ? [`    ⚠ not covered by undo: ${count - shown.length} more; --json shows more`]
       : []),
     ...unwatched.map(
-      path => `    ⚠ whether ${oneLine(path, 200)} was changed is not known: too much to be watched`,
+      path =>
+        `    ⚠ whether ${oneLine(shownPath(path), 200)} was changed is not known: too much to be watched`,
     ),
   ]
 }
@@ -161,7 +165,7 @@ function noteOf(artifact: string | null): string {
 
 function changeText({ path, before, after }: FileChange): string {
   const verb = before === null ? "created" : after === null ? "deleted" : "changed"
-  return `${verb} ${oneLine(path, 200)}`
+  return `${verb} ${oneLine(shownPath(path), 200)}`
 }
 
 function errorLine(code: string, message: string): string {

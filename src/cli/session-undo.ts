@@ -1,3 +1,4 @@
+import { quotedPath, shownPath } from "../base/path-names.ts"
 import { shellQuoted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { contentsIn, type UndoPlan } from "../engine/undo.ts"
@@ -44,8 +45,8 @@ export const sessionUndo = defineCommand({
       if (globals.json)
         output.json({ id, remove, write, foreign, doubts, lost: lost.map(({ path }) => path) })
       tellPaths(output, {
-        "would remove": remove,
-        "would restore": write,
+        "would remove": remove.map(shownPath),
+        "would restore": write.map(shownPath),
         "would ask about": doubts.map(explained),
         lost: lost.map(explained),
       })
@@ -57,8 +58,8 @@ export const sessionUndo = defineCommand({
     const left = doubts.filter(({ path }) => undone.foreign.includes(path))
     if (globals.json) output.json({ id, ...undone, doubts: left })
     tellPaths(output, {
-      removed: undone.removed,
-      restored: undone.restored,
+      removed: undone.removed.map(shownPath),
+      restored: undone.restored.map(shownPath),
       "left alone": leftAlone(undone.foreign, doubts),
       "not put back": undone.blocked.map(explained),
     })
@@ -89,7 +90,10 @@ async function agreedPaths(
   const byCommands = open.filter(({ isOnlyByCommand }) => isOnlyByCommand)
   const others = open.filter(({ isOnlyByCommand }) => !isOnlyByCommand).map(explained)
   const names = byCommands.map(({ path }) => path)
-  if (commands || (await isConfirmed(context, "these changed while a command ran, by it or by you:", names)))
+  if (
+    commands ||
+    (await isConfirmed(context, "these changed while a command ran, by it or by you:", names.map(shownPath)))
+  )
     for (const path of names) agreed.add(path)
   if (await isConfirmed(context, "somebody else may have changed these since:", others))
     for (const { path, isOnlyByCommand } of open) if (!isOnlyByCommand) agreed.add(path)
@@ -106,12 +110,12 @@ function notChanged(id: string, path: string): Failure {
   return new Failure({
     kind: "usage",
     code: "ACODE-CLI-003",
-    message: `the session changed no path "${path}" that could be put back`,
+    message: `the session changed no path ${quotedPath(path)} that could be put back`,
     where: "--also",
     hint: `\`acode session undo ${shortId(id)} --preview\` names the paths`,
   })
 }
 
 function alsoCommand(id: string, [first = "PATH"]: readonly string[]): string {
-  return `\`acode session undo ${shortId(id)} --also ${shellQuoted(first)}\``
+  return `\`acode session undo ${shortId(id)} --also ${shellQuoted(shownPath(first))}\``
 }

@@ -1,4 +1,5 @@
 import type { ListedWorkspace } from "../app/workspace-verbs.ts"
+import { shownPath } from "../base/path-names.ts"
 import { defineCommand } from "./definition.ts"
 import { bytesText } from "./format.ts"
 
@@ -22,7 +23,7 @@ export const workspaceList = defineCommand({
 
 function line({ key, bytes, root, standing }: ListedWorkspace): string {
   const note = { here: "  (this workspace)", elsewhere: "", gone: "  (moved or removed)" }[standing]
-  return `${key}  ${bytesText(bytes).padStart(10)}  ${root}${note}`
+  return `${key}  ${bytesText(bytes).padStart(10)}  ${shownPath(root)}${note}`
 }
 
 export const workspaceAdopt = defineCommand({
@@ -35,7 +36,7 @@ export const workspaceAdopt = defineCommand({
     const app = await service()
     const adopted = await app.adoptWorkspace(typed)
     if (globals.json) output.json({ key: adopted.key, from: adopted.root, to: app.workspaceRoot })
-    output.line(`the history of ${adopted.root} is now that of ${app.workspaceRoot}`)
+    output.line(`the history of ${shownPath(adopted.root)} is now that of ${shownPath(app.workspaceRoot)}`)
     output.line("→ acode audit verify")
     return 0
   },
@@ -50,7 +51,7 @@ export const workspaceForget = defineCommand({
   run: async ({ arguments: [typed = ""] }, { service, output, globals }) => {
     const { key, root, bytes } = await (await service()).forgetWorkspace(typed)
     if (globals.json) output.json({ key, root, bytes })
-    output.line(`forgot ${root}, ${bytesText(bytes)} freed`)
+    output.line(`forgot ${shownPath(root)}, ${bytesText(bytes)} freed`)
     return 0
   },
 })

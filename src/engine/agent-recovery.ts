@@ -1,3 +1,4 @@
+import { shownPath } from "../base/path-names.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
 import { escalate } from "../domain/pipeline/escalation.ts"
 import type { OpenCall } from "../domain/pipeline/state.ts"
@@ -90,8 +91,8 @@ async function putBack(
   const kept =
     done.keptId === null ? "" : `; what was there is kept: \`acode checkpoint restore ${done.keptId}\``
   const left = [
-    ...[...doubts, ...done.blocked].map(({ path, reason }) => `${path} (${reason})`),
-    ...done.foreign,
+    ...[...doubts, ...done.blocked].map(({ path, reason }) => `${shownPath(path)} (${reason})`),
+    ...done.foreign.map(shownPath),
   ]
   if (left.length === 0) return { isBack: true, what: `that was put back${kept}` }
   return { isBack: false, what: `that was put back but for ${listed(left)}${kept}` }

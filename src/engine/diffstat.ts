@@ -30,7 +30,7 @@ export interface FileStat {
 }
 
 export interface DiffStatParts {
-  readonly workspace: Pick<Workspace, "locate" | "readBytes">
+  readonly workspace: Pick<Workspace, "readExact">
   readonly checkpoints: Pick<Checkpoints, "contentOf">
   readonly artifacts: ArtifactStore
   readonly changes: Pick<TextChanges, "countChanges">
@@ -102,17 +102,20 @@ function presentContent(
 ): Content {
   const { path, after } = history
   try {
-    if (after === null) return workspace.locate(path).kind === "missing" ? nothing : changedSince
+    if (after === null) return workspace.readExact(path, 0) === null ? nothing : changedSince
     if (after.startsWith(link)) return { bytes: Buffer.from(after.slice(link.length)) }
     // Known by its size, times and inode: too large to be copied, or not readable.
     if (after.startsWith("stat:")) return { note: "too large or not readable, so not counted" }
     if (isSpecial(after)) return special
-    const { bytes, sha256 } = workspace.readBytes(path, Math.min(fileBytesMax, budget.bytes))
-    budget.bytes -= bytes.length
-    return sha256 === after ? { bytes } : changedSince
+    const found = workspace.readExact(path, Math.min(fileBytesMax, budget.bytes))
+    if (found === null) return changedSince
+    budget.bytes -= found.bytes.length
+    return found.sha256 === after ? { bytes: found.bytes } : changedSince
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return error.report.code === "ACODE-FS-006" ? { note: "too large to be counted" } : changedSince
+    return error.report.code === "ACODE-FS-006" && after !== null
+      ? { note: "too large to be counted" }
+      : changedSince
   }
 }
 

@@ -1,4 +1,5 @@
 import { errnoOf, messageOf } from "../base/assert.ts"
+import { quotedPath, shownPath } from "../base/path-names.ts"
 import { printable } from "../base/text.ts"
 import type { CommandError } from "../domain/command-result.ts"
 import { Failure } from "../domain/failure.ts"
@@ -9,7 +10,7 @@ import type { Interruption } from "./deadline.ts"
 export function notFound(executable: string): CommandError {
   return {
     code: "ACODE-EXE-001",
-    message: `the program "${printable(executable)}" was not found`,
+    message: `the program ${quotedPath(executable)} was not found`,
     details: {
       hint: "check its spelling and that it is on PATH; a script in the workspace is named with its path",
     },
@@ -19,7 +20,7 @@ export function notFound(executable: string): CommandError {
 export function notExecutable(executable: string): CommandError {
   return {
     code: "ACODE-EXE-005",
-    message: `"${printable(executable)}" exists and cannot be executed`,
+    message: `${quotedPath(executable)} exists and cannot be executed`,
     details: { hint: "make it executable with chmod +x, or run it through its interpreter" },
   }
 }
@@ -76,7 +77,7 @@ export function survivors(thrown: unknown): CommandError {
 export function protectedNamesLeft(names: readonly string[]): CommandError {
   return {
     code: "ACODE-SEC-003",
-    message: `protected names appeared and could not be moved away: ${names.map(printable).join(", ")}`,
+    message: `protected names appeared and could not be moved away: ${names.map(shownPath).join(", ")}`,
     details: { hint: "look at them before anything else uses this workspace" },
   }
 }

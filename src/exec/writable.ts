@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { errnoOf } from "../base/assert.ts"
-import { printable } from "../base/text.ts"
+import { quotedPath } from "../base/path-names.ts"
 import { invalidCommand } from "../domain/command-validation.ts"
 
 /** A path a person opens for one command: absolute, with the symlinks of what exists of it resolved. */
@@ -12,7 +12,7 @@ export function realWritablePath(workspaceRoot: string, typed: string): string {
     const errno = errnoOf(error)
     if (errno === null) throw error
     throw invalidCommand([
-      { property: "writable", message: `"${printable(typed)}" cannot be opened (${errno})` },
+      { property: "writable", message: `${quotedPath(typed)} cannot be opened (${errno})` },
     ])
   }
 }

@@ -1,4 +1,4 @@
-import { printable } from "../base/text.ts"
+import { quotedPath, shownPath } from "../base/path-names.ts"
 import { ToolCallStarted } from "../domain/call-events.ts"
 import type { Decision } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
@@ -134,8 +134,8 @@ function refuseUncovered({ uncovered }: Checkpoint): void {
     throw new Failure({
       kind: "general",
       code: "ACODE-FS-006",
-      message: `"${printable(path)}" is not changed, because it could not be put back: ${reason}`,
-      where: printable(path),
+      message: `${quotedPath(path)} is not changed, because it could not be put back: ${reason}`,
+      where: shownPath(path),
       hint: "raise the limit that is named, or change the file with a command",
     })
 }

@@ -1,4 +1,4 @@
-import { printable } from "../base/text.ts"
+import { quotedPath, shownPath } from "../base/path-names.ts"
 import { Failure } from "../domain/failure.ts"
 import type { TextFormat, Workspace } from "../workspace/contract.ts"
 import type { ToolRoom } from "./contract.ts"
@@ -57,8 +57,8 @@ export function changedMeanwhile(path: string): Failure {
   return new Failure({
     kind: "general",
     code: "ACODE-FS-007",
-    message: `"${printable(path)}" was changed by somebody else meanwhile`,
-    where: printable(path),
+    message: `${quotedPath(path)} was changed by somebody else meanwhile`,
+    where: shownPath(path),
     hint: "read it again and repeat the change on what it holds now",
   })
 }

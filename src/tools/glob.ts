@@ -1,4 +1,5 @@
 import * as z from "zod/mini"
+import { shownPath } from "../base/path-names.ts"
 import { lazily } from "../domain/lazily.ts"
 import type { Tool } from "./contract.ts"
 import { callPath, pathEffects } from "./path-effects.ts"
@@ -34,7 +35,7 @@ export const globTool: Tool = {
           const more = truncated ? `\n[there are more than ${matchesMax} files]` : ""
           return toolResult(room, {
             value: { paths, truncated },
-            text: (paths.join("\n") || "(no file has such a name)") + more,
+            text: (paths.map(shownPath).join("\n") || "(no file has such a name)") + more,
             paths: [path.relative],
           })
         }),

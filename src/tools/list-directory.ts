@@ -1,4 +1,5 @@
 import * as z from "zod/mini"
+import { shownPath } from "../base/path-names.ts"
 import { lazily } from "../domain/lazily.ts"
 import type { ListedEntry } from "../workspace/contract.ts"
 import type { Tool } from "./contract.ts"
@@ -53,7 +54,9 @@ function entryValue({ path, kind, sizeBytes, target }: ListedEntry) {
 }
 
 function entryText({ path, kind, sizeBytes, target }: ListedEntry): string {
-  if (kind === "directory") return `${path}/`
-  if (target !== null) return `${path} -> ${target.text}${target.inside ? "" : " (outside workspace)"}`
-  return kind === "file" ? `${path} (${sizeBytes} bytes)` : `${path} (${kind})`
+  if (kind === "directory") return shownPath(`${path}/`)
+  const name = shownPath(path)
+  if (target !== null)
+    return `${name} -> ${shownPath(target.text)}${target.inside ? "" : " (outside workspace)"}`
+  return kind === "file" ? `${name} (${sizeBytes} bytes)` : `${name} (${kind})`
 }

@@ -1,6 +1,6 @@
 import { isAbsolute, posix } from "node:path"
 import * as z from "zod/mini"
-import { printable } from "../base/text.ts"
+import { quotedPath, shownPath } from "../base/path-names.ts"
 import type { Effect } from "../domain/effect.ts"
 import { Failure } from "../domain/failure.ts"
 import { lazily } from "../domain/lazily.ts"
@@ -150,8 +150,8 @@ function refuseNewCharacters(path: string, before: string, after: string): void 
   throw new Failure({
     kind: "general",
     code: "ACODE-FS-009",
-    message: `"${printable(path)}" is neither UTF-8 nor another encoding throughout, so "${added}" cannot be added`,
-    where: printable(path),
+    message: `${quotedPath(path)} is neither UTF-8 nor another encoding throughout, so "${added}" cannot be added`,
+    where: shownPath(path),
     hint: "change it with ASCII characters only, or write the whole file, which becomes UTF-8",
   })
 }

@@ -1,4 +1,4 @@
-import { printable } from "../base/text.ts"
+import { quotedPath, shownPath } from "../base/path-names.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ShownLine, ShownText } from "./shown-text.ts"
 
@@ -121,8 +121,8 @@ function refusal(path: string, index: number, why: string): Failure {
   return new Failure({
     kind: "general",
     code: "ACODE-SEC-007",
-    message: `line ${index + 1} of "${printable(path)}" ${why}`,
-    where: `${printable(path)}:${index + 1}`,
+    message: `line ${index + 1} of ${quotedPath(path)} ${why}`,
+    where: `${shownPath(path)}:${index + 1}`,
     hint: "leave lines with [REDACTED:…] as they were shown, and change only lines beside them (modify_file, edits)",
   })
 }

@@ -25,6 +25,8 @@ export interface Workspace extends Disposable {
   /** All of a text file, to be edited. */
   readText(typed: string, bytesMax: number): WholeText
   readBytes(typed: string, bytesMax: number): WholeContent
+  /** The same at an exact path of the tree, whatever its name is; follows no symlink. Null when nothing is there. */
+  readExact(path: string, bytesMax: number): WholeContent | null
   /** Text as the bytes of a file; ACODE-FS-009 when its encoding has no place for a character. */
   encode(text: string, format: TextFormat, path: string): Uint8Array
   /** Whole or not at all, durable when it returns; missing parents are made, the old mode is kept. */

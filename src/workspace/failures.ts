@@ -1,5 +1,5 @@
 import { errnoOf } from "../base/assert.ts"
-import { printable } from "../base/text.ts"
+import { quotedPath, shownPath } from "../base/path-names.ts"
 import { Failure } from "../domain/failure.ts"
 
 /** Why something in the workspace cannot be read or changed: one meaning a code, one sentence on what to do. */
@@ -26,13 +26,12 @@ export type FileFailureKind = keyof typeof fileFailures
 
 export function fileFailure(kind: FileFailureKind, path: string, why: string, cause?: unknown): Failure {
   const { code, hint } = fileFailures[kind]
-  const shown = printable(path)
   return new Failure(
     {
       kind: kind === "malformed" ? "usage" : "general",
       code,
-      message: `"${shown}" ${why}`,
-      where: shown,
+      message: `${quotedPath(path)} ${why}`,
+      where: shownPath(path),
       hint,
     },
     { cause },
@@ -43,8 +42,8 @@ export function outsideWorkspace(typed: string, why = "is outside workspace"): F
   return new Failure({
     kind: "confinement",
     code: "ACODE-SEC-005",
-    message: `"${printable(typed)}" ${why}`,
-    where: printable(typed),
+    message: `${quotedPath(typed)} ${why}`,
+    where: shownPath(typed),
     hint: "use a path inside the workspace, or choose another workspace with -C",
   })
 }

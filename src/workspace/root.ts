@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, readlinkSync, realpathSync, statSync } from "node:fs"
 import { isAbsolute, relative, resolve, sep } from "node:path"
 import { errnoOf } from "../base/assert.ts"
-import { printable } from "../base/text.ts"
+import { quotedPath, shownPath } from "../base/path-names.ts"
 import { Failure } from "../domain/failure.ts"
 import type { PathGuard } from "./contract.ts"
 import { outsideWorkspace } from "./failures.ts"
@@ -98,7 +98,7 @@ function realRoot(directory: string): string {
   throw new Failure({
     kind: "usage",
     code: "ACODE-CLI-006",
-    message: `the workspace "${printable(directory)}" is not a directory that can be opened`,
+    message: `the workspace ${quotedPath(directory)} is not a directory that can be opened`,
     hint: "give an existing directory with -C",
   })
 }
@@ -134,8 +134,8 @@ function badDirectory(typed: string, why: string): Failure {
   return new Failure({
     kind: "usage",
     code: "ACODE-EXE-006",
-    message: `the working directory "${printable(typed)}" cannot be used: ${why}`,
-    where: printable(typed),
+    message: `the working directory ${quotedPath(typed)} cannot be used: ${why}`,
+    where: shownPath(typed),
     hint: "give an existing directory inside the workspace",
   })
 }

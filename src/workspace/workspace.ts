@@ -5,6 +5,7 @@ import type { Faults } from "../base/faults.ts"
 import { Failure } from "../domain/failure.ts"
 import type { CheckpointLimits, Checkpoints } from "./checkpoint/contract.ts"
 import { directoriesMade } from "./checkpoint/directories.ts"
+import { readExactContent } from "./checkpoint/exact-entry.ts"
 import { changesSince, contentsSince, directoriesSince, hiddenSince } from "./checkpoint/manifest.ts"
 import { ensurePrivateDirectory } from "./checkpoint/private-directory.ts"
 import { planRestore, restoreCheckpoints } from "./checkpoint/restore.ts"
@@ -75,6 +76,7 @@ export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
     readLines: (typed, range) => readLines(root, typed, range),
     readLongLines: (typed, range) => readLinesPaced(root, typed, range, paced()),
     readText: (typed, bytesMax) => readWholeText(root, typed, bytesMax),
+    readExact: (path, bytesMax) => readExactContent(root, path, bytesMax),
     readBytes: (typed, bytesMax) => readWhole(root, typed, bytesMax),
     encode: (text, format, path) => {
       const bytes = encodeText(text, format)

@@ -64,7 +64,7 @@ describe("what a session changed", () => {
     }))
     const lines = diffStatLines({ files, total: { files: 40, added: 40, removed: 80, uncounted: 0 } })
     expect(lines).toHaveLength(12)
-    expect(lines[0]).toContain("\\x1b[31mred ⏎ name | +1 -2")
+    expect(lines[0]).toContain('"\\033[31mred\\nname" | +1 -2')
     expect(lines.slice(-2)).toEqual([
       " … and 30 more files",
       " 40 files changed, 40 lines added, 80 lines removed",

@@ -211,7 +211,7 @@ describe("what changed while a command ran may be a person's", () => {
       })
       const screen = await terminal.see("put these back too?")
       expect(screen).toContain("these changed while a command ran, by it or by you:")
-      for (const name of ["a.txt", "d/", "d/new.txt", "odd \\x1b[2J ⏎ name.txt"])
+      for (const name of ["a.txt", "d/", "d/new.txt", '"odd \\033[2J\\nname.txt"'])
         expect(screen).toContain(`\n  ${name}\n`)
       terminal.press(key)
       expect(await terminal.exitStatus()).toBe(exitCode)

@@ -41,9 +41,9 @@ describe("why a command did not do what was asked", () => {
   })
 
   test("names the program in a way that a terminal does not act on", () => {
-    expect(notFound("\u001b[31mx").message).toBe('the program "\\x1b[31mx" was not found')
-    expect(notExecutable("a\u202eb").message).toContain("a\\u202eb")
-    expect(protectedNamesLeft(["a\u0007"]).message).toContain("a\\x07")
+    expect(notFound("\u001b[31mx").message).toBe('the program "\\033[31mx" was not found')
+    expect(notExecutable("a\u202eb").message).toContain("a\\342\\200\\256b")
+    expect(protectedNamesLeft(["a\u0007"]).message).toContain("a\\a")
   })
 
   test("says how long a command was given", () => {

@@ -50,8 +50,8 @@ test("every failure says what, where, the code and what to do, and nothing a ter
   expect(report).toEqual({
     kind: "general",
     code: "ACODE-FS-002",
-    message: '"a\\x1b[31m" does not exist',
-    where: "a\\x1b[31m",
+    message: '"a\\033[31m" does not exist',
+    where: '"a\\033[31m"',
     hint: "list the directory to see what is there",
   })
   expect(outsideWorkspace("/etc").report).toMatchObject({ kind: "confinement", code: "ACODE-SEC-005" })

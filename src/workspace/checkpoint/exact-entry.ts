@@ -1,9 +1,9 @@
 import { closeSync, constants, lstatSync, openSync, readlinkSync } from "node:fs"
 import { errnoOf } from "../../base/assert.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
-import type { TreeEntry } from "../contract.ts"
-import { bounded, hashChunks, passingChunksOf } from "../durable.ts"
-import { fileFailure } from "../failures.ts"
+import type { TreeEntry, WholeContent } from "../contract.ts"
+import { bounded, chunksOf, hashChunks, passingChunksOf } from "../durable.ts"
+import { fileFailure, onPath } from "../failures.ts"
 import { pathFromBytes } from "../path-bytes.ts"
 import { entryPath, type PinRoot, pin } from "../pin.ts"
 import { statIdentity } from "../tree/stat-cache.ts"
@@ -26,6 +26,32 @@ export function readExactEntry(root: PinRoot, path: string, fileBytesMax: number
   return sha256 === null
     ? { ...known, kind: "file", sha256, identity: statIdentity(stat) }
     : { ...known, kind: "file", sha256 }
+}
+
+/** All of a file of the tree, no symlink followed and nothing read into its name; null when nothing is there. */
+export function readExactContent(root: PinRoot, path: string, bytesMax: number): WholeContent | null {
+  using directory = pin(root, parentOf(path), "never")
+  if (!directory?.stat.isDirectory()) return null
+  const at = entryPath(directory, nameOf(path))
+  const stat = lstatSync(at, { throwIfNoEntry: false })
+  if (stat === undefined) return null
+  if (!stat.isFile()) throw fileFailure("notRegular", path, "is no regular file")
+  const tooLarge = fileFailure("tooLarge", path, `is larger than ${bytesMax} bytes`)
+  if (stat.size > bytesMax) throw tooLarge
+  return onPath(path, () => {
+    const fd = openSync(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      const pieces: Uint8Array[] = []
+      const count = bounded(bytesMax, tooLarge)
+      const { sha256 } = hashChunks(chunksOf(fd), chunk => {
+        count(chunk)
+        pieces.push(chunk)
+      })
+      return { path, bytes: Buffer.concat(pieces), sha256 }
+    } finally {
+      closeSync(fd)
+    }
+  })
 }
 
 /** Null when it may not be read, or grows beyond the bound meanwhile. */
