@@ -23,7 +23,7 @@ export interface FreeingRequest {
 
 export interface FreedStorage {
   readonly beforeBytes: number
-  /** An estimate for a dry run. */
+  /** For a dry run what is left at most. */
   readonly afterBytes: number
   readonly targetBytes: number
   /** Oldest first, and last of all what was replaced. */
@@ -36,6 +36,7 @@ export interface FreedStorage {
 export interface FreedThing {
   readonly kind: "copies" | "quarantine" | "execution" | "session" | "kept"
   readonly id: string
+  /** About. */
   readonly bytes: number
   /** Sessions that cannot be undone any more. */
   readonly undoLost: readonly string[]
@@ -50,32 +51,67 @@ export interface FreedThing {
 export async function freeStorage(wiring: Wiring, request: FreeingRequest): Promise<FreedStorage> {
   const { totalBytesMax } = toStorageSettings((await wiring.config()).values)
   const targetBytes = request.toBytes ?? totalBytesMax
-  const use = () => storageUse(wiring.places, totalBytesMax).usedBytes
-  const beforeBytes = use()
-  const nothing = { beforeBytes, afterBytes: beforeBytes, targetBytes, removed: [], keptLeft: [] }
-  const found = await wiring.existingStore()
-  if (found === null) return nothing
+  const beforeBytes = storageUse(wiring.places, totalBytesMax).usedBytes
+  const store = await wiring.existingStore()
+  if (store === null) return { beforeBytes, afterBytes: beforeBytes, targetBytes, removed: [], keptLeft: [] }
   const { checkpoints } = await wiring.workspace()
-  const { takesKept } = request
-  const leftOver = () => (takesKept ? [] : keptIds(checkpoints).map(id => keptCheckpoint(checkpoints, id)))
-  if (request.isDryRun) {
-    const things = thingsOf({ wiring, store: found, checkpoints, takesKept })
-    const removed = enough(things, beforeBytes - targetBytes)
-    const afterBytes = Math.max(0, beforeBytes - sumOf(removed))
-    return { ...nothing, removed, afterBytes, keptLeft: leftOver() }
+  const parts = { wiring, store, checkpoints, takesKept: request.takesKept }
+  const forecast = request.isDryRun ? foreseen(parts, beforeBytes, targetBytes) : null
+  const removed = forecast?.removed ?? (await freeTo(parts, targetBytes))
+  const keptLeft = request.takesKept ? [] : keptIds(checkpoints).map(id => keptCheckpoint(checkpoints, id))
+  // With the database the files go that SQLite needs beside it: only what stays is counted.
+  wiring.closeStore()
+  const afterBytes = forecast?.afterBytes ?? storageUse(wiring.places, totalBytesMax).usedBytes
+  return { beforeBytes, afterBytes, targetBytes, removed, keptLeft }
+}
+
+type Foreseen = Pick<FreedStorage, "removed" | "afterBytes">
+
+/** Chooses as freeing does, round by round, and promises no more than is sure to become free. */
+function foreseen(parts: Parts, beforeBytes: number, targetBytes: number): Foreseen {
+  const things = thingsOf(parts)
+  const first = enough(things, beforeBytes - targetBytes)
+  const firstBytes = beforeBytes - sureBytes(parts, first)
+  let found: Foreseen = { removed: first, afterBytes: firstBytes }
+  for (let round = 1; round < roundsMax && found.afterBytes > targetBytes; round++) {
+    const more = enough(things.slice(found.removed.length), found.afterBytes - targetBytes)
+    if (more.length === 0) break
+    const removed = [...found.removed, ...more]
+    found = { removed, afterBytes: beforeBytes - sureBytes(parts, removed) }
   }
-  const removed = [...(await roomToWrite({ wiring, store: found, checkpoints, takesKept }))]
-  const parts = { wiring, store: await wiring.store(), checkpoints, takesKept }
+  // The first round may be enough after all: then nothing more goes than down to the target.
+  return firstBytes > targetBytes ? { ...found, afterBytes: Math.max(found.afterBytes, targetBytes) } : found
+}
+
+/** At least how much goes with them: of files what they take, of the history what trying it out says. */
+function sureBytes({ store }: Parts, things: readonly FreedThing[]): number {
+  const files = things.filter(({ kind }) => kind !== "session" && kind !== "execution")
+  const bytes = files.reduce((sum, thing) => sum + thing.bytes, 0)
+  return bytes + store.upkeep.forecast(idsOf(things, "session"), idsOf(things, "execution"))
+}
+
+async function freeTo(found: Parts, targetBytes: number): Promise<readonly FreedThing[]> {
+  const removed = [...(await roomToWrite(found))]
+  const { wiring } = found
+  const parts = { ...found, store: await wiring.store() }
+  const { databasePath } = wiring.places
+  const databaseBytes = bytesAt(databasePath)
+  const use = () => storageUse(wiring.places, 0).usedBytes - bytesBeside(databasePath)
   using _ = holdWorkspace({ leases: parts.store.leases, owner: processIdentity() })
   await sweepOrphans(wiring)
   // Sizes are estimates until the file system has given the room back, so it is looked at again after each round.
   for (let round = 0; round < roundsMax && use() > targetBytes; round++) {
-    const gone = remove(parts, enough(thingsOf(parts), use() - targetBytes))
+    const gone = remove(parts, enough(thingsOf(parts), use() - targetBytes), databaseBytes)
     if (gone.length === 0) break
     removed.push(...gone)
   }
   parts.store.anchor()
-  return { beforeBytes, afterBytes: use(), targetBytes, removed, keptLeft: leftOver() }
+  return removed
+}
+
+/** What SQLite keeps beside the database while it is open. */
+function bytesBeside(databasePath: string): number {
+  return bytesAt(`${databasePath}-wal`) + bytesAt(`${databasePath}-shm`)
 }
 
 /**
@@ -169,25 +205,21 @@ function copies(
     return own.length === 0 ? [] : [placedAt(positions.get(id) ?? 0, thing, own)]
   })
   const others = [...left].map(id => {
-    const path = manifestPath(wiring, id)
-    const thing: FreedThing = { kind: "copies", id, bytes: bytesAt(path), ...noCost }
+    const thing: FreedThing = { kind: "copies", id, bytes: 0, ...noCost }
+    const path = join(wiring.places.checkpointsDirectory, "manifests", `${id}.json`)
     return placedAt(store.upkeep.positionAt(writtenMs(path)), thing, [id])
   })
   return [...ofSessions, ...others]
 }
 
 /** After everything else, in the order in which they were made. */
-function keptThings(
-  { wiring, checkpoints, takesKept }: Parts,
-  unfinished: ReadonlySet<string>,
-): readonly Placed[] {
+function keptThings({ checkpoints, takesKept }: Parts, unfinished: ReadonlySet<string>): readonly Placed[] {
   if (!takesKept) return []
   return keptIds(checkpoints).flatMap(id => {
     const kept = keptCheckpoint(checkpoints, id)
     const sessionId = kept.about?.sessionId ?? null
     if (sessionId !== null && unfinished.has(sessionId)) return []
-    const bytes = bytesAt(manifestPath(wiring, id))
-    return [placedAt(Number.POSITIVE_INFINITY, { kind: "kept", id, bytes, undoLost: [], kept }, [id])]
+    return [placedAt(Number.POSITIVE_INFINITY, { kind: "kept", id, bytes: 0, undoLost: [], kept }, [id])]
   })
 }
 
@@ -195,22 +227,17 @@ function keptIds(checkpoints: Checkpoints): readonly string[] {
   return checkpoints.ids().filter(isKeptCheckpoint).toSorted()
 }
 
-function manifestPath({ places }: Wiring, id: string): string {
-  return join(places.checkpointsDirectory, "manifests", `${id}.json`)
-}
-
 /** Returns those that are really gone. */
-function remove(parts: Parts, things: readonly FreedThing[]): readonly FreedThing[] {
+function remove(parts: Parts, things: readonly FreedThing[], databaseBytes: number): readonly FreedThing[] {
   const { store } = parts
   // Files first: they need no room to be removed, which the history does.
   const files = removeFiles(parts, things)
-  const idsOf = (kind: FreedThing["kind"]) => things.flatMap(thing => (thing.kind === kind ? [thing.id] : []))
-  const executions = new Set(idsOf("execution"))
+  const executions = new Set(idsOf(things, "execution"))
   const pruned = new Set([
     ...(executions.size === 0 ? [] : store.executions.prune({ ids: executions }, "storage free")),
-    ...store.upkeep.pruneSessions(idsOf("session"), "storage free"),
+    ...store.upkeep.pruneSessions(idsOf(things, "session"), "storage free"),
   ])
-  if (pruned.size > 0) store.upkeep.shrink()
+  if (pruned.size > 0) store.upkeep.shrink(databaseBytes)
   const isPruned = ({ kind, id }: FreedThing) =>
     (kind === "session" || kind === "execution") && pruned.has(id)
   return [...files, ...things.filter(isPruned)]
@@ -243,8 +270,8 @@ function enough(things: readonly FreedThing[], bytesWanted: number): readonly Fr
   return chosen
 }
 
-function sumOf(things: readonly FreedThing[]): number {
-  return things.reduce((sum, { bytes }) => sum + bytes, 0)
+function idsOf(things: readonly FreedThing[], kind: FreedThing["kind"]): readonly string[] {
+  return things.flatMap(thing => (thing.kind === kind ? [thing.id] : []))
 }
 
 function writtenMs(path: string): number {

@@ -255,10 +255,17 @@ export class Wiring implements Disposable {
     return wirePolicy({ config, environment, root: this.root.path, yes: this.yes, isAirgapped })
   }
 
-  [Symbol.dispose](): void {
-    this.disposables.dispose()
+  /** So that nothing is on the disk but what stays; whoever asks for the history opens it again. */
+  closeStore(): void {
     this.opened?.[Symbol.dispose]()
     this.read?.[Symbol.dispose]()
+    this.opened = null
+    this.read = null
+  }
+
+  [Symbol.dispose](): void {
+    this.disposables.dispose()
+    this.closeStore()
     this.root[Symbol.dispose]()
   }
 

@@ -16,7 +16,8 @@ export interface ListedWorkspace extends KnownWorkspace {
 
 /** The state of all workspaces of this user, for directories that were moved or removed. */
 export interface WorkspaceVerbs {
-  workspaces(): Promise<readonly ListedWorkspace[]>
+  /** All, or those that stand so. */
+  workspaces(standing?: KnownWorkspace["standing"]): Promise<readonly ListedWorkspace[]>
   /** How to get back the history of what was this workspace before it was moved or made anew; null without one. */
   formerHistory(): Promise<string | null>
   /** Makes the state of a directory that is gone the state of this workspace, which has none yet. */
@@ -30,7 +31,10 @@ export function workspaceVerbs(wiring: Wiring): WorkspaceVerbs {
   const all = () => knownWorkspaces(places)
   const locked = <Result>(work: () => Result) => withDirectoryLock(places.workspacesDirectory, work)
   return {
-    workspaces: async () => all().map(known => ({ ...known, bytes: bytesAt(known.directory) })),
+    workspaces: async standing =>
+      all()
+        .filter(known => standing === undefined || known.standing === standing)
+        .map(known => ({ ...known, bytes: bytesAt(known.directory) })),
     formerHistory: async () => formerHistory(wiring),
     adoptWorkspace: async typed => {
       const named = gone(all(), typed, "adopted")

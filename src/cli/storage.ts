@@ -1,7 +1,7 @@
 import { keptText } from "../app/kept-checkpoints.ts"
 import type { FreedStorage, FreedThing } from "../app/storage-freeing.ts"
 import type { StoragePart } from "../app/storage-use.ts"
-import { counted } from "../base/text.ts"
+import { counted, oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { defineCommand } from "./definition.ts"
 import { bytesText, shortId } from "./format.ts"
@@ -10,6 +10,8 @@ import type { Output } from "./output.ts"
 export const storageShow = defineCommand({
   name: "storage show",
   summary: "what acode keeps for this workspace, and how much of the disk it takes",
+  description:
+    "Also names the state of directories that were moved or removed: it stays until somebody adopts or forgets it.",
   arguments: [],
   flags: {},
   examples: [
@@ -17,14 +19,23 @@ export const storageShow = defineCommand({
     { line: "acode storage show --json", note: "in bytes" },
   ],
   run: async (_, { service, output, globals }) => {
-    const use = await (await service()).storage()
-    if (globals.json) output.json(use)
+    const app = await service()
+    const use = await app.storage()
+    const gone = await app.workspaces("gone")
+    if (globals.json)
+      output.json({ ...use, goneWorkspaces: gone.map(({ key, root, bytes }) => ({ key, root, bytes })) })
     for (const part of use.parts) output.line(partLine(part))
     output.line(
       `${"total".padEnd(12)} ${bytesText(use.usedBytes).padStart(10)}  of ${bytesText(use.limitBytes)} (storage.max_total_mb)`,
     )
     output.line(output.dim(use.directory))
     if (use.usedBytes > use.limitBytes) output.line("→ acode storage free --dry-run")
+    for (const { key, root, bytes } of gone)
+      output.line(
+        output.advice(
+          `${bytesText(bytes)} of ${oneLine(root, 200)}, which was moved or removed: \`acode workspace forget ${key}\` frees it`,
+        ),
+      )
     return 0
   },
 })
@@ -80,7 +91,11 @@ function report(output: Output, freed: FreedStorage, isDryRun: boolean): void {
   const executions = removed.filter(({ kind }) => kind === "execution").length
   if (executions > 0) output.line(`${did} the record of ${counted(executions, "execution")}`)
   const [before, after, target] = [beforeBytes, afterBytes, targetBytes].map(bytesText)
-  output.line(`${isDryRun ? "would be" : "is"} ${after} instead of ${before}`)
+  output.line(`${isDryRun ? "would be at most" : "is"} ${after} instead of ${before}`)
+  if (!isDryRun && afterBytes > beforeBytes)
+    output.notice(
+      "that is more: the history records what was removed, and another acode may have recorded something",
+    )
   if (!isDryRun && afterBytes > targetBytes)
     output.notice(
       `nothing else can be removed, and that is more than ${target}\n  → \`acode storage show\` says what is left; sessions that have not ended stay`,

@@ -42,18 +42,27 @@ export function collectArtifacts(
   olderThanMs: number,
 ): void {
   connection.transaction("collection", () => {
-    for (const { ref, namedAtMs } of candidates) {
-      const path = artifactPath(directory, ref)
-      // Rounded: the time of a file is kept in seconds with a fraction, which is a hair off.
-      const changedMs = Math.round(lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0)
-      if (changedMs > namedAtMs && changedMs >= olderThanMs) continue
-      if (!isReferenced(connection, ref)) rmSync(path, { force: true })
-    }
+    for (const candidate of candidates)
+      if (isCollectable(connection, directory, candidate, olderThanMs))
+        rmSync(artifactPath(directory, candidate.ref), { force: true })
     for (const file of artifactFiles(directory)) {
       if (file.changedMs >= olderThanMs) continue
       if (file.ref === null || !isReferenced(connection, file.ref)) rmSync(file.path, { force: true })
     }
   })
+}
+
+export function isCollectable(
+  connection: Connection,
+  directory: string,
+  { ref, namedAtMs }: Unnamed,
+  olderThanMs: number,
+): boolean {
+  const stat = lstatSync(artifactPath(directory, ref), { throwIfNoEntry: false })
+  // Rounded: the time of a file is kept in seconds with a fraction, which is a hair off.
+  const changedMs = Math.round(stat?.mtimeMs ?? 0)
+  if (changedMs > namedAtMs && changedMs >= olderThanMs) return false
+  return !isReferenced(connection, ref)
 }
 
 /** Removes files whose writer died before they had their names. */

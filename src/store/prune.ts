@@ -19,6 +19,10 @@ export interface PruneParts {
 /** What crashes leave behind is collected once nobody can still be about to name it. */
 const orphanGraceMs = 3_600_000
 
+export function orphansBeforeMs(clock: Clock): number {
+  return clock.now() - orphanGraceMs
+}
+
 /** Keeps one tombstone event near 64 KB, however much is removed at once. */
 const tombstonesPerEvent = 500
 
@@ -55,8 +59,7 @@ export function pruneStreams(
 ): readonly string[] {
   const { connection } = parts
   const removed = connection.transaction("prune", () => removeStreams(parts, choose(connection), reason))
-  const olderThanMs = parts.clock.now() - orphanGraceMs
-  collectArtifacts(connection, parts.artifactsDirectory, removed.unnamed, olderThanMs)
+  collectArtifacts(connection, parts.artifactsDirectory, removed.unnamed, orphansBeforeMs(parts.clock))
   return removed.ids
 }
 
@@ -65,7 +68,8 @@ interface Removed {
   readonly unnamed: readonly Unnamed[]
 }
 
-function removeStreams(parts: PruneParts, streams: readonly string[], reason: string): Removed {
+/** Inside a transaction. */
+export function removeStreams(parts: PruneParts, streams: readonly string[], reason: string): Removed {
   const { db } = parts.connection
   const ids = [...streams].sort()
   if (ids.length === 0) return { ids, unnamed: [] }

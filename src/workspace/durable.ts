@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs"
+import { closeSync, constants, fstatSync, fsyncSync, lstatSync, openSync, readSync, writeSync } from "node:fs"
 import type { Pace } from "./pace.ts"
 
 /** Makes the names in a directory durable: without it a rename that happened can be lost with the power. */
@@ -10,6 +10,13 @@ export function syncDirectory(path: string): void {
     closeSync(fd)
   }
 }
+
+/** What an entry takes on the disk; 0 for none. */
+export function allotted(path: string): number {
+  return (lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * blockBytes
+}
+
+const blockBytes = 512
 
 /** A name that nobody else comes upon. Not by the crypto module, which brings half of the runtime along. */
 export function unlikelyName(): string {

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite"
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { event, startSession } from "../store/support/session-events.ts"
 import { runOne } from "../store/support/store-fixture.ts"
@@ -116,7 +116,25 @@ describe("acode storage show", () => {
   })
 })
 
+test("acode storage show names the state of a directory that is gone, and what frees it", async () => {
+  await acode("exec", "--", "true")
+  const [kept, gone] = [du(agent()), join(workspace.outside, "gone")]
+  mkdirSync(gone)
+  expect((await acode("-C", gone, "exec", "--", "true")).exitCode).toBe(0)
+  rmSync(gone, { recursive: true })
+  const { stdout } = await acode("storage", "show")
+  const [, size, key = ""] = /([\d.]+ KB) of .*\/gone, .*`acode workspace forget ([^`]+)`/.exec(stdout) ?? []
+  const directory = join(agent(), "..", key)
+  expect(size).toBe(`${(du(directory) / 1024).toFixed(1)} KB`)
+  const shown = JSON.parse((await acode("storage", "show", "--json")).stdout) as Shown
+  expect(shown.goneWorkspaces).toEqual([{ key, root: gone, bytes: du(directory) }])
+  expect((await acode("workspace", "forget", key)).exitCode).toBe(0)
+  expect([existsSync(directory), du(agent())]).toEqual([false, kept])
+  expect((await acode("storage", "show")).stdout).not.toContain("forget")
+})
+
 interface Shown {
+  readonly goneWorkspaces: readonly unknown[]
   readonly directory: string
   readonly usedBytes: number
   readonly limitBytes: number
@@ -163,6 +181,55 @@ describe("acode storage free", () => {
   })
 })
 
+describe("what acode storage free foresees", () => {
+  const free = async (...flags: readonly string[]) =>
+    JSON.parse((await acode("storage", "free", ...flags, "--json")).stdout) as Freed
+
+  /** Forecasts and frees, with du as the judge of both. */
+  async function judged(to: number) {
+    const before = du(agent())
+    const foreseen = await free("--to", String(to), "--replaced", "--dry-run")
+    expect([foreseen.beforeBytes, du(agent())]).toEqual([before, before])
+    const freed = await free("--to", String(to), "--replaced")
+    const after = du(agent())
+    expect([freed.beforeBytes, freed.afterBytes]).toEqual([before, after])
+    expect(after).toBeLessThanOrEqual(before)
+    expect(after).toBeLessThanOrEqual(foreseen.afterBytes)
+    return { before, after, foreseen: foreseen.afterBytes }
+  }
+
+  test("is what du counts afterwards, or a little more, and never more than before", async () => {
+    await acode("exec", "--", "true")
+    await judged(0)
+    await judged(0)
+    const random = seeded(7)
+    for (let index = 0; index < 4; index++) {
+      const id = await session("x".repeat(Math.floor(random() * 300_000)))
+      executions(index, Math.floor(random() * 150))
+      if (index % 2 === 0) expect((await acode("session", "undo", id)).exitCode).toBe(0)
+      await acode("exec", "--", "seq", "1", String(Math.floor(random() * 40_000)))
+    }
+    mkdirSync(agent("quarantine/exe_1"), { recursive: true })
+    writeFileSync(agent("quarantine/exe_1/.npmrc"), "x".repeat(50_000))
+    await judged(Math.floor(du(agent()) * 0.8))
+    await judged(Math.floor(du(agent()) * 0.5))
+    const { before, after, foreseen } = await judged(0)
+    expect(before - foreseen).toBeGreaterThan((before - after) / 2)
+    await judged(0)
+    expect((await acode("audit", "verify")).exitCode).toBe(0)
+    expect(await check(workspace)).toEqual([])
+  }, 120_000)
+})
+
+/** The same numbers from 0 to 1 each time. */
+function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 48_271) % 2_147_483_647
+    return state / 2_147_483_647
+  }
+}
+
 test("acode storage free leaves what undo replaced unless it is told to, and names it either way", async () => {
   workspace.write("a.txt", "old")
   const id = await session("an afternoon of work")
@@ -182,6 +249,8 @@ test("acode storage free leaves what undo replaced unless it is told to, and nam
 })
 
 interface Freed {
+  readonly beforeBytes: number
+  readonly afterBytes: number
   readonly removed: readonly { readonly kind: string; readonly id: string }[]
 }
 

@@ -27,8 +27,13 @@ export interface Upkeep {
   pruneSessions(ids: readonly string[], reason: string): readonly string[]
   /** Removes artifacts that a dead process did not finish. */
   sweep(): void
-  /** Gives the file system back what removed rows have left in the database file. Returns the bytes. */
-  shrink(): number
+  /** At least how much removing these sessions and executions would free, with what only they name. Changes nothing. */
+  forecast(sessions: readonly string[], executions: readonly string[]): number
+  /**
+   * Gives the file system back what removed rows have left in the database file, where that is worth it or the file
+   * would stay larger than this. Returns the bytes.
+   */
+  shrink(atMostBytes?: number): number
 }
 
 export interface RecordUse {

@@ -4,6 +4,7 @@ import type { Connection } from "../database.ts"
 import { leaseOwner } from "../leases.ts"
 import type { Liveness } from "../process-identity.ts"
 import { type PruneParts, pruneStreams } from "../prune.ts"
+import { forecastPrune } from "./forecast.ts"
 
 export interface SessionPruneParts extends PruneParts {
   readonly liveness: (owner: ProcessIdentity) => Liveness
@@ -23,6 +24,18 @@ export function pruneSessions(
   )
   const streams = new Set(removed)
   return ids.filter(id => streams.has(id))
+}
+
+/** At least how much would be freed by removing these sessions and executions. */
+export function forecastRecords(
+  parts: SessionPruneParts,
+  sessions: readonly string[],
+  executions: readonly string[],
+): number {
+  const ofSessions = sessions
+    .filter(id => !isDriven(parts, id))
+    .flatMap(id => streamsOf(parts.connection, id))
+  return forecastPrune(parts, [...ofSessions, ...executions])
 }
 
 function isDriven({ connection, liveness }: SessionPruneParts, id: string): boolean {

@@ -1,18 +1,24 @@
+import type { Database } from "bun:sqlite"
 import { statSync } from "node:fs"
 import { errnoOf } from "../../base/assert.ts"
 import { type Connection, guarded } from "../database.ts"
 
 /**
- * Writes the database anew without the pages that removed rows have left. Returns by how many bytes its files became
- * smaller. Nothing happens while another process uses the database, or where there is no room for the copy: what is
- * removed stays removed, and the next time makes the file smaller.
+ * Writes the database anew without the pages that removed rows have left, where that is worth it or its files would
+ * stay larger than `atMostBytes`. Returns by how many bytes they became smaller. Nothing happens while another process
+ * uses the database, or where there is no room for the copy: what is removed stays removed, and the next time makes the
+ * file smaller.
  */
-export function shrinkDatabase(connection: Connection): number {
+export function shrinkDatabase(connection: Connection, atMostBytes = Number.POSITIVE_INFINITY): number {
   return guarded(connection.path, () => {
     const before = filesBytes(connection.path)
     try {
-      if (worthIt(connection)) connection.db.run("VACUUM")
-      connection.db.query("PRAGMA wal_checkpoint(TRUNCATE)").all()
+      if (worthIt(connection.db)) connection.db.run("VACUUM")
+      foldIn(connection.db)
+      if (filesBytes(connection.path) > atMostBytes) {
+        connection.db.run("VACUUM")
+        foldIn(connection.db)
+      }
     } catch (error) {
       if (!/^SQLITE_(BUSY|LOCKED|FULL)/.test(errnoOf(error) ?? "")) throw error
     }
@@ -21,10 +27,23 @@ export function shrinkDatabase(connection: Connection): number {
 }
 
 /** A copy of everything is not made for less than a hundredth of it. */
-function worthIt({ db }: Connection): boolean {
-  const value = (sql: string) => db.query<{ value: number }, []>(sql).get()?.value ?? 0
-  const free = value("SELECT freelist_count AS value FROM pragma_freelist_count")
-  return free > 0 && free * 100 >= value("SELECT page_count AS value FROM pragma_page_count")
+export function worthIt(db: Database): boolean {
+  const { free, all } = pagesOf(db)
+  return free > 0 && free * 100 >= all
+}
+
+export function pagesOf(db: Database): {
+  readonly free: number
+  readonly all: number
+  readonly size: number
+} {
+  const value = (name: string) =>
+    db.query<{ value: number }, []>(`SELECT ${name} AS value FROM pragma_${name}`).get()?.value ?? 0
+  return { free: value("freelist_count"), all: value("page_count"), size: value("page_size") }
+}
+
+function foldIn(db: Database): void {
+  db.query("PRAGMA wal_checkpoint(TRUNCATE)").all()
 }
 
 export function filesBytes(path: string): number {

@@ -6,7 +6,7 @@ import { bootOnly } from "../process-identity.ts"
 import type { KeptKind, ObservedTime, Upkeep } from "./contract.ts"
 import { afterReading, firstRecord, observedTime, type TimeRecord, trusting } from "./observed-time.ts"
 import { recordUses } from "./record-use.ts"
-import { pruneSessions, type SessionPruneParts } from "./session-prune.ts"
+import { forecastRecords, pruneSessions, type SessionPruneParts } from "./session-prune.ts"
 import { shrinkDatabase } from "./shrink.ts"
 
 export interface UpkeepParts extends SessionPruneParts {
@@ -33,7 +33,8 @@ export function createUpkeep(parts: UpkeepParts): Upkeep {
     pruneSessions: (ids, reason) => pruneSessions(parts, ids, reason),
     sweep: () =>
       guarded(parts.artifactsDirectory, () => sweepArtifacts(parts.artifactsDirectory, parts.liveness)),
-    shrink: () => shrinkDatabase(connection),
+    forecast: (sessions, executions) => forecastRecords(parts, sessions, executions),
+    shrink: atMostBytes => shrinkDatabase(connection, atMostBytes),
   }
 }
 

@@ -5,6 +5,8 @@ export interface Kept {
   /** By id; null for one that is damaged. */
   readonly manifests: ReadonlyMap<string, Manifest | null>
   readonly sizeOf: (sha256: string) => number
+  /** Of what is kept beside the contents; 0 where only contents are counted. */
+  readonly sizeBeside: (id: string) => number
 }
 
 export interface PlannedCollection {
@@ -75,6 +77,7 @@ class Removal {
 
   private remove(id: string): void {
     this.removed.add(id)
+    this.freedBytes += this.kept.sizeBeside(id)
     const manifest = this.kept.manifests.get(id) ?? null
     for (const content of contentsOf(manifest))
       if (add(this.uses, content, -1) === 0) this.freedBytes += this.kept.sizeOf(content)

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmdirSync,
   rmSync,
 } from "node:fs"
 import { join } from "node:path"
@@ -15,6 +16,7 @@ import { sha256Hex } from "../../base/canonical.ts"
 import type { Faults } from "../../base/faults.ts"
 import { Failure } from "../../domain/failure.ts"
 import {
+  allotted,
   bounded,
   hashChunks,
   hashPaced,
@@ -111,6 +113,11 @@ export class CheckpointContents {
     }
   }
 
+  /** What it takes on the disk. */
+  allotted(sha256: string): number {
+    return allotted(this.pathOf(sha256))
+  }
+
   /** Removes what nobody refers to, and copies that were cut short. Gives the bytes freed. */
   keepOnly(referenced: ReadonlySet<string>): number {
     let freed = 0
@@ -122,6 +129,7 @@ export class CheckpointContents {
         rmSync(path, { force: true })
         this.faults.reach("checkpoint.content-removed")
       }
+      removeEmpty(join(this.directory, shard))
     }
     this.sizes = null
     return freed
@@ -219,6 +227,15 @@ const changeErrnos = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "EACCES", "
 
 function isChange(error: unknown): boolean {
   return error instanceof Failure && error.report.code === "ACODE-FS-007"
+}
+
+function removeEmpty(directory: string): void {
+  try {
+    rmdirSync(directory)
+  } catch (error) {
+    // Something is in it, which is what it is for; or nobody may remove it, which loses nothing.
+    if (errnoOf(error) === null) throw error
+  }
 }
 
 function namesIn(directory: string): string[] {

@@ -49,7 +49,7 @@ export interface Checkpoints {
    * free. One that another is based on stays as long as that one.
    */
   collect(candidates: readonly string[], bytesWanted?: number): CollectedCheckpoints
-  /** What each group of them would free when they are removed one after the other. */
+  /** What each group of them would free on the disk when they are removed one after the other. */
   freedBy(groups: readonly (readonly string[])[]): readonly number[]
   /** Removes what was being written when a process died. */
   sweep(): void

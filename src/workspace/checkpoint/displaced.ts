@@ -13,7 +13,7 @@ import { dirname, join } from "node:path"
 import { errnoOf } from "../../base/assert.ts"
 import { sha256Hex } from "../../base/canonical.ts"
 import { parentOf } from "../../base/path-names.ts"
-import { syncDirectory } from "../durable.ts"
+import { allotted, syncDirectory } from "../durable.ts"
 import { pathBytes, systemPath } from "../path-bytes.ts"
 import type { Pinned } from "../pin.ts"
 import type { NameIn } from "../rename.ts"
@@ -57,6 +57,13 @@ export class DisplacedFiles {
   /** Whether a file of a directory moves here without being copied. */
   isOnDeviceOf({ stat }: Pinned): boolean {
     return lstatSync(dirname(this.directory), { throwIfNoEntry: false })?.dev === stat.dev
+  }
+
+  /** What is here of a checkpoint takes so much of the disk; what is beside its place stays there. */
+  allotted(id: string): number {
+    const directory = join(this.directory, id)
+    if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return 0
+    return readdirSync(directory).reduce((sum, name) => sum + allotted(join(directory, name)), 0)
   }
 
   remove(id: string): void {

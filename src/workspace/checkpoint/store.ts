@@ -14,7 +14,7 @@ import { type Clock, toIso } from "../../base/clock.ts"
 import { type Faults, noFaults } from "../../base/faults.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Tree, TreeEntry } from "../contract.ts"
-import { syncDirectory, writeAll } from "../durable.ts"
+import { allotted, syncDirectory, writeAll } from "../durable.ts"
 import { fileFailure, onPath, systemFailure } from "../failures.ts"
 import { Pace } from "../pace.ts"
 import { type PinRoot, pin } from "../pin.ts"
@@ -126,14 +126,19 @@ export class CheckpointStore {
     return { removed, freedBytes: referenced === null ? 0 : this.contents.keepOnly(referenced) }
   }
 
-  /** What each group would free when they are removed one after the other. */
+  /** What each group would free on the disk when they are removed one after the other. */
   freedBy(groups: readonly (readonly string[])[]): readonly number[] {
-    return groups.length === 0 ? [] : freedByGroup(this.kept(), groups)
+    if (groups.length === 0) return []
+    const sizeBeside = (id: string) => allotted(this.pathOf(id)) + this.displaced.allotted(id)
+    return freedByGroup(
+      { ...this.kept(), sizeOf: sha256 => this.contents.allotted(sha256), sizeBeside },
+      groups,
+    )
   }
 
   private kept(): Kept {
     const manifests = new Map(this.ids().map(id => [id, this.readableManifest(id)]))
-    return { manifests, sizeOf: sha256 => this.contents.sizeOf(sha256) }
+    return { manifests, sizeOf: sha256 => this.contents.sizeOf(sha256), sizeBeside: () => 0 }
   }
 
   /** Removes what was being written when a process died. Nothing refers to it, and nothing else would remove it. */

@@ -245,6 +245,13 @@ test("a directory that is open to others is closed", async () => {
 })
 
 describe("collecting", () => {
+  /** What the files take on the disk. */
+  const blocks = () => {
+    const { stdout } = Bun.spawnSync(["find", ws.directory, "-type", "f", "-printf", "%b\n"])
+    const counts = stdout.toString().trim().split("\n").map(Number)
+    return counts.reduce((sum, count) => sum + count * 512, 0)
+  }
+
   test("removes what it is told to and the contents that only that held", async () => {
     ws.put("a", "old")
     ws.put("b", "both")
@@ -252,9 +259,11 @@ describe("collecting", () => {
     ws.put("a", "new")
     const fresh = new CheckpointStore(ws.directory, roomy, systemClock)
     taken(await fresh.takeTree("two", ws.root, await ws.tree()))
-    expect(fresh.freedBy([["one"], [], ["two"]])).toEqual([3, 0, 7])
+    const [first, none, second] = fresh.freedBy([["one"], [], ["two"]])
+    const before = blocks()
     expect(fresh.ids().toSorted()).toEqual(["one", "two"])
     expect(fresh.collect(["one"])).toEqual({ removed: ["one"], freedBytes: 3 })
+    expect([first, none, second]).toEqual([before - blocks(), 0, blocks()])
     expect(ws.contentNames()).toEqual([stored("both"), stored("new")].sort())
     expect(fresh.list().map(({ id }) => id)).toEqual(["two"])
     expect(fresh.load("two")?.entries.size).toBe(2)
