@@ -6,6 +6,7 @@ import type { Wiring } from "./wire.ts"
 /** Counts what a session has changed in the workspace so far. */
 export async function sessionDiffStat(wiring: Wiring, store: Store, sessionId: string): Promise<DiffStat> {
   const { workspace, checkpoints } = await wiring.workspace()
-  const { artifacts, log } = store
-  return diffStat({ workspace, checkpoints, artifacts, changes: textChanges }, log.each(sessionId))
+  const { artifacts, log, executions } = store
+  const hasOthers = (from: number, to: number) => executions.hasOthers(sessionId, from, to)
+  return diffStat({ workspace, checkpoints, artifacts, hasOthers, changes: textChanges }, log.each(sessionId))
 }

@@ -17,7 +17,18 @@ export interface DiffStat {
     readonly removed: number
     /** Files whose lines are in neither of the two. */
     readonly uncounted: number
+    /** Files that changed while a command of the session ran, by it or by a person; left out where there are none. */
+    readonly duringCommands?: number
   }
+  /** What changed meanwhile by somebody else's hand, as far as that shows; left out where nothing did. */
+  readonly meanwhile?: readonly MeanwhileChange[]
+}
+
+/** A path that changed while a command of the session ran, and that is not counted as the session's. */
+export interface MeanwhileChange {
+  readonly path: string
+  /** `git`: checked out or committed. `command`: another command of acode ran at the same time. */
+  readonly by: "git" | "command"
 }
 
 export interface FileStat {
@@ -34,6 +45,8 @@ export interface DiffStatParts {
   readonly checkpoints: Pick<Checkpoints, "contentOf">
   readonly artifacts: ArtifactStore
   readonly changes: Pick<TextChanges, "countChanges">
+  /** Whether another command of acode ran between two places in the log. */
+  readonly hasOthers: (from: number, to: number) => boolean
 }
 
 const filesMax = 1000
@@ -44,18 +57,24 @@ const bytesMax = 128 * 1024 * 1024
 /**
  * Counts the lines that a session added and removed, from the recorded copies of what was there before it to what is
  * there now. Reads the files that changed and no others, and claims nothing about one that somebody else changed since
- * or of which there is no copy.
+ * or of which there is no copy. What changed while a command ran, and bears the sign of another hand, is told apart.
  */
 export function diffStat(parts: DiffStatParts, events: Iterable<StoredEvent>): DiffStat {
   const { histories, unlisted } = sessionChanges(parts.artifacts, events)
   const budget = { bytes: bytesMax }
-  const files = histories
+  const others = new Map<number, boolean>()
+  const seen = histories
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
     .slice(0, filesMax)
-    .map(history => fileStat(parts, history, budget))
+    .map(history => ({ history, ...fileStat(parts, history, budget) }))
+    .map(({ history, now, stat }) => ({ history, stat, by: otherHand(parts, history, now, others) }))
+  const own = seen.filter(({ by }) => by === null)
+  const files = own.map(({ stat }) => stat)
+  const meanwhile = seen.flatMap(({ history: { path }, by }) => (by === null ? [] : [{ path, by }]))
   const nameless = unlisted.reduce((sum, { count }) => sum + count, 0)
   const counted = files.filter(({ added }) => added !== null)
-  const count = histories.length + nameless
+  const count = histories.length - meanwhile.length + nameless
+  const duringCommands = own.filter(({ history: { during } }) => during !== null).length
   return {
     files: [...files, ...unlisted.map(unlistedStat)],
     total: {
@@ -63,30 +82,70 @@ export function diffStat(parts: DiffStatParts, events: Iterable<StoredEvent>): D
       added: counted.reduce((sum, { added }) => sum + (added ?? 0), 0),
       removed: counted.reduce((sum, { removed }) => sum + (removed ?? 0), 0),
       uncounted: count - counted.length,
+      ...(duringCommands === 0 ? {} : { duringCommands }),
     },
+    ...(meanwhile.length === 0 ? {} : { meanwhile }),
   }
+}
+
+/**
+ * Whose hand it was besides the command's, as far as that shows. Git moved while the command ran and has the file as it
+ * is now: no confined command can bring that about.
+ */
+function otherHand(
+  { hasOthers }: DiffStatParts,
+  { during, after, mark }: PathHistory,
+  now: Content | null,
+  known: Map<number, boolean>,
+): MeanwhileChange["by"] | null {
+  if (during === null) return null
+  if (during.hasHeadMoved) {
+    const staged = mark?.staged ?? null
+    const isAsInGit = after === null ? staged === null : staged !== null && isGitObject(now, staged)
+    if (isAsInGit || now === changedSince) return "git"
+  }
+  const isBesideOthers = known.get(during.from) ?? hasOthers(during.from, during.to)
+  known.set(during.from, isBesideOthers)
+  return isBesideOthers ? "command" : null
+}
+
+function isGitObject(content: Content | null, id: string): boolean {
+  if (content === null || "note" in content) return false
+  const hasher = new Bun.CryptoHasher(id.length === 40 ? "sha1" : "sha256")
+  return hasher.update(`blob ${content.bytes.length}\0`).update(content.bytes).digest("hex") === id
 }
 
 interface Budget {
   bytes: number
 }
 
-function fileStat(parts: DiffStatParts, history: PathHistory, budget: Budget): FileStat {
+/** With what is there now, where that was looked at. */
+function fileStat(parts: DiffStatParts, history: PathHistory, budget: Budget): Counted {
   const { path, before, after } = history
   const change = before === null ? "new" : after === null ? "deleted" : before === after ? "mode" : "modified"
-  const uncounted = (note: string): FileStat => ({ path, change, added: null, removed: null, note })
+  const uncounted = (note: string, now: Content | null = null): Counted => ({
+    now,
+    stat: { path, change, added: null, removed: null, note },
+  })
   if (isRedactedPath(path)) return uncounted("its name was redacted")
   if (budget.bytes <= 0) return uncounted("not counted, because so much changed")
-  if (change === "mode") return { path, change, added: 0, removed: 0, note: "only its mode changed" }
+  if (change === "mode")
+    return { now: null, stat: { path, change, added: 0, removed: 0, note: "only its mode changed" } }
   const now = presentContent(parts.workspace, history, budget)
-  if ("note" in now) return uncounted(now.note)
+  if ("note" in now) return uncounted(now.note, now)
   const was = formerContent(parts.checkpoints, before, budget)
-  if ("note" in was) return uncounted(was.note)
+  if ("note" in was) return uncounted(was.note, now)
   if (isBinary(was.bytes) || isBinary(now.bytes))
-    return uncounted(`binary, ${was.bytes.length} → ${now.bytes.length} bytes`)
+    return uncounted(`binary, ${was.bytes.length} → ${now.bytes.length} bytes`, now)
   // Each byte one character, so that lines are those of the bytes, whatever their encoding is.
   const [old, present] = [was.bytes, now.bytes].map(bytes => Buffer.from(bytes).toString("latin1"))
-  return { path, change, ...parts.changes.countChanges(old ?? "", present ?? ""), note: null }
+  const lines = parts.changes.countChanges(old ?? "", present ?? "")
+  return { now, stat: { path, change, ...lines, note: null } }
+}
+
+interface Counted {
+  readonly now: Content | null
+  readonly stat: FileStat
 }
 
 type Content = { readonly bytes: Uint8Array } | { readonly note: string }

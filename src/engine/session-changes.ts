@@ -32,6 +32,15 @@ export interface PathHistory {
   readonly doubt: string | null
   /** Whether a command ran while it changed, so that it may have been somebody else. */
   readonly isByCommand: boolean
+  /** The command that ran during its last change; null where a tool wrote it. */
+  readonly during: CommandSpan | null
+}
+
+/** Where a command stands in the log, and whether git checked out another commit or branch meanwhile. */
+export interface CommandSpan {
+  readonly from: number
+  readonly to: number
+  readonly hasHeadMoved: boolean
 }
 
 /** How a path was left: inode and times, and its object in the index of git. */
@@ -124,11 +133,11 @@ function historyOf(path: string, changes: readonly RecordedChange[]): PathHistor
   const isBack = first.before === newest.after && !isModeChanged && !isRedactedPath(path)
   if (isBack) return null
   const { checkpointId, before } = first
-  const { after, position, mark } = newest
+  const { after, position, mark, during } = newest
   const heads = new Set(changes.flatMap(change => change.heads))
   const doubt = changes.find(change => change.doubt !== null)?.doubt ?? (isGuessed ? speltOtherwise : null)
   const isByCommand = changes.some(change => change.isByCommand)
-  return { path, checkpointId, before, after, position, mark, heads, doubt, isByCommand }
+  return { path, checkpointId, before, after, position, mark, heads, doubt, isByCommand, during }
 }
 
 /** Whether one of them is a hash and the other one was not read: a limit, or who may read it, changed in between. */
@@ -147,10 +156,13 @@ interface RecordedChange extends FileChange {
   readonly heads: readonly (string | null)[]
   readonly doubt: string | null
   readonly isByCommand: boolean
+  readonly during: CommandSpan | null
 }
 
+type StartedCall = NewEvent<typeof ToolCallStarted>["data"] & { readonly position: number }
+
 function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
-  const startedCalls = new Map<string, NewEvent<typeof ToolCallStarted>["data"]>()
+  const startedCalls = new Map<string, StartedCall>()
   const unlisted: UnlistedChanges[] = []
   const uncovered = new Map<string, UncoveredPath>()
   let changes: RecordedChange[] = []
@@ -162,7 +174,7 @@ function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
       if (undone.foreign.length === 0) directories = []
     }
     const started = dataOf(ToolCallStarted, event)
-    if (started !== null) startedCalls.set(started.callId, started)
+    if (started !== null) startedCalls.set(started.callId, { ...started, position: event.position })
     const settled = dataOf(ToolCallSettled, event)
     if (settled === null) continue
     const { callId, changes: recorded } = settled
@@ -198,15 +210,18 @@ function directoriesOf(
 }
 
 function aboutCall(
-  started: NewEvent<typeof ToolCallStarted>["data"] | null,
+  started: StartedCall | null,
   settled: NewEvent<typeof ToolCallSettled>["data"],
   position: number,
 ) {
+  const isByCommand = started?.effectClass === "run" || started?.effectClass === "once"
+  const hasHeadMoved = settled.head !== undefined && started?.head !== settled.head
   return {
     position,
+    during: isByCommand ? { from: started.position, to: position, hasHeadMoved } : null,
     checkpointId: started?.checkpointId ?? null,
     heads: [started?.head, settled.head].filter(head => head !== undefined),
-    isByCommand: started?.effectClass === "run" || started?.effectClass === "once",
+    isByCommand,
   }
 }
 

@@ -107,6 +107,8 @@ export interface ExecutionHistory {
   /** The end of a command whose process is gone, for whoever owns its stream. */
   interrupted(id: string): NewEvent<typeof CommandFinished>
   list(filter: ExecutionFilter): readonly ExecutionSummary[]
+  /** Whether a command that belongs not to this session ran at any time between two places in the log. */
+  hasOthers(sessionId: string, from: number, to: number): boolean
   /** Ids that start or end with `typed`: of executions, or of the runs or tasks they belong to. */
   matching(typed: string, of?: "execution" | "run" | "task"): readonly string[]
   /** The record as it was given to `settled`. Null when the id is unknown or the command is still running. */

@@ -22,6 +22,16 @@ export function listExecutions(connection: Connection, filter: ExecutionFilter):
     .map(toSummary)
 }
 
+export function hasOtherExecutions({ db }: Connection, sessionId: string, from: number, to: number): boolean {
+  const found = db
+    .query<{ readonly id: string }, [string, number, number]>(
+      "SELECT id FROM executions WHERE session_id IS NOT ? AND started_position < ? " +
+        "AND (finished_position IS NULL OR finished_position > ?) LIMIT 1",
+    )
+    .get(sessionId, to, from)
+  return found !== null
+}
+
 interface Conditions {
   readonly where: string
   readonly values: readonly (string | number)[]

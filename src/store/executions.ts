@@ -9,7 +9,7 @@ import type { ArtifactStore, ExecutionHistory } from "./contract.ts"
 import { type Connection, guarded } from "./database.ts"
 import type { LogWriter } from "./event-log.ts"
 import { type OutputRules, outcomeOf } from "./execution-outcome.ts"
-import { executionStats, listExecutions, showExecution } from "./execution-queries.ts"
+import { executionStats, hasOtherExecutions, listExecutions, showExecution } from "./execution-queries.ts"
 import { assertLeases, dropLease, takeLease } from "./leases.ts"
 import { pruneExecutions } from "./prune.ts"
 import { interruptedEvent, recoverExecutions } from "./recovery.ts"
@@ -50,6 +50,7 @@ export function createExecutions(parts: ExecutionParts): ExecutionHistory {
     outcome,
     interrupted: id => read(() => interruptedEvent(connection, id)),
     list: filter => read(() => listExecutions(connection, filter)),
+    hasOthers: (sessionId, from, to) => read(() => hasOtherExecutions(connection, sessionId, from, to)),
     matching: (typed, of = "execution") =>
       read(() => matchingIds(connection, "executions", typed, of === "execution" ? "id" : `${of}_id`)),
     show: id => read(() => showExecution(connection, artifacts, id)),

@@ -16,7 +16,10 @@ const sandboxTest = testWhere(missingSandbox ?? missingProgram("git"))
 const granted = { isGrantedAsWritten: true }
 
 const statOf = ({ workspace, checkpoints, store, events }: GateRoom): DiffStat =>
-  diffStat({ workspace, checkpoints, artifacts: store.artifacts, changes: textChanges }, events())
+  diffStat(
+    { workspace, checkpoints, artifacts: store.artifacts, changes: textChanges, hasOthers: () => false },
+    events(),
+  )
 
 describe("what a session changed", () => {
   test("is counted from before its first change of a file to what it left", async () => {
