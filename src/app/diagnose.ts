@@ -9,7 +9,7 @@ import type { Finding } from "./diagnosis.ts"
 import { hasOldState } from "./state-directory.ts"
 import type { Wiring } from "./wire.ts"
 import { probeHere } from "./wire-sandbox.ts"
-import { formerHistory } from "./workspace-verbs.ts"
+import { formerHistory } from "./workspace-record.ts"
 
 /** Looks at everything acode stands on here. Each look is on its own, so one fault does not hide another. */
 export async function diagnose(wiring: Wiring): Promise<readonly Finding[]> {
@@ -112,7 +112,7 @@ async function database(wiring: Wiring): Promise<Finding> {
 }
 
 function noDatabase(wiring: Wiring): Finding {
-  const former = formerHistory(wiring)
+  const former = formerHistory(wiring.places, wiring.root.path)
   if (former !== null) return warning("database", "none yet", former)
   if (hasOldState(wiring.places))
     return warning(

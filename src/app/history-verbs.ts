@@ -36,15 +36,30 @@ export interface HistoryVerbs {
 
 const noChanges: DiffStat = { files: [], total: { files: 0, added: 0, removed: 0, uncounted: 0 } }
 
+/** The code of an id that fits several things. */
+const ambiguous = "ACODE-CLI-005"
+
+async function idHere(wiring: Wiring, typed: string, kind: RecordedKind): Promise<string> {
+  if (kind !== "checkpoint") return recordedId(await wiring.existingStore(), typed, kind)
+  const { checkpoints } = await wiring.workspace()
+  return checkpointId(
+    checkpoints.list().map(({ id }) => id),
+    typed,
+  )
+}
+
 export function historyVerbs(wiring: Wiring): HistoryVerbs {
   return {
     idOf: async (typed, kind) => {
-      if (kind !== "checkpoint") return recordedId(await wiring.existingStore(), typed, kind)
-      const { checkpoints } = await wiring.workspace()
-      return checkpointId(
-        checkpoints.list().map(({ id }) => id),
-        typed,
-      )
+      try {
+        return await idHere(wiring, typed, kind)
+      } catch (error) {
+        if (!(error instanceof Failure) || error.report.code === ambiguous) throw error
+        // Loaded when it is needed: most ids are known here.
+        const { whereKnown } = await import("./former-ids.ts")
+        const hint = await whereKnown(wiring, typed, kind)
+        throw hint === null ? error : new Failure({ ...error.report, hint })
+      }
     },
     sessions: async () => (await wiring.existingStore())?.sessions ?? null,
     sessionEvents: async id => {

@@ -23,7 +23,6 @@ import { type WireRequest, Wiring } from "./wire.ts"
 import { workspaceVerbs } from "./workspace-verbs.ts"
 
 export interface ServiceRequest extends WireRequest {
-  /** For what a person is told once, such as settings that are not in force. */
   readonly notice: (text: string) => void
 }
 

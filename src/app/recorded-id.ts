@@ -81,13 +81,22 @@ const kinds = {
  * none or more than one; a null store is a history in which nothing was recorded.
  */
 export function recordedId(store: Store | null, typed: string, kind: RecordedKind): string {
-  return onlyOne(store === null ? [] : kinds[kind].matching(store, typed), typed, kind)
+  return onlyOne(store === null ? [] : matchingIds(store, typed, kind), typed, kind)
+}
+
+/** Of what is in the log. */
+export function matchingIds(store: Store, typed: string, kind: RecordedKind): readonly string[] {
+  return kinds[kind].matching(store, typed)
 }
 
 /** The same for a checkpoint, of all there are. */
 export function checkpointId(all: readonly string[], typed: string): string {
+  return onlyOne(fitting(all, typed), typed, "checkpoint")
+}
+
+export function fitting(all: readonly string[], typed: string): readonly string[] {
   const fits = (id: string) => typed !== "" && (id.startsWith(typed) || id.endsWith(typed))
-  return onlyOne(all.includes(typed) ? [typed] : all.filter(fits), typed, "checkpoint")
+  return all.includes(typed) ? [typed] : all.filter(fits)
 }
 
 function onlyOne(found: readonly string[], typed: string, kind: RecordedKind): string {

@@ -30,7 +30,7 @@ import { logRecorder } from "./recorder.ts"
 import { assertStateOutside, hasOldState, type StatePlaces, statePlaces } from "./state-directory.ts"
 import type { WiredPolicy } from "./wire-policy.ts"
 import { endInterrupted, hasSandbox, wireSandbox } from "./wire-sandbox.ts"
-import { recordWorkspace } from "./workspace-record.ts"
+import { formerHistory, recordWorkspace } from "./workspace-record.ts"
 
 export interface WireRequest {
   readonly environment: AppEnvironment
@@ -44,6 +44,8 @@ export interface WireRequest {
   /** What time it is, and for how long the machine has been running; tests decide that for themselves. */
   readonly clock?: Clock | undefined
   readonly uptimeMs?: (() => number) | undefined
+  /** For what a person is told once, such as settings that are not in force. */
+  readonly notice?: ((text: string) => void) | undefined
 }
 
 const noSpace = "ACODE-DB-004"
@@ -105,9 +107,12 @@ export class Wiring implements Disposable {
     if (this.opened !== null) return this.opened
     const options = await this.storeOptions()
     if (hasOldState(this.places)) await this.takeOverOldState(options)
+    // Said where a history begins, and never again.
+    const former = hasHistory(this.places.databasePath) ? null : formerHistory(this.places, this.root.path)
     recordWorkspace(this.places, this.root.path, this.clock)
     const store = openStore({ ...options, readOnly: false })
     this.opened = store
+    if (former !== null) this.request.notice?.(former)
     await endInterrupted(store, this.root.path)
     await this.endInterruptedSessions(store)
     return store

@@ -2,6 +2,8 @@ import { lstatSync, readFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import { type Clock, toIso } from "../base/clock.ts"
+import { shownPath } from "../base/path-names.ts"
+import { oneLine } from "../base/text.ts"
 import { guarded } from "../store/database.ts"
 import { makePrivateDirectory } from "../store/keys.ts"
 import { writeAtomically } from "./config-write.ts"
@@ -23,8 +25,11 @@ export interface WorkspaceRecord extends DirectoryIdentity {
 export interface KnownWorkspace extends WorkspaceRecord {
   readonly key: string
   readonly directory: string
-  /** `here`: of the workspace this acode works in. `gone`: nothing, or another directory, is at its path now. */
-  readonly standing: "here" | "elsewhere" | "gone"
+  /**
+   * `here`: of the workspace this acode works in. `gone`: nothing, or another directory, is at its path now. `aside`:
+   * its directory has adopted another history.
+   */
+  readonly standing: "here" | "elsewhere" | "gone" | "aside"
 }
 
 /** Makes the directory for the state of this workspace, and notes whose it is. */
@@ -51,19 +56,32 @@ export function knownWorkspaces(places: StatePlaces): readonly KnownWorkspace[] 
     const directory = join(places.workspacesDirectory, key)
     const record = readRecord(directory)
     if (record === null || !hasRecorded(directory)) return []
-    const standing = key === here ? "here" : isStill(record) ? "elsewhere" : "gone"
-    return [{ ...record, key, directory, standing }]
+    return [{ ...record, key, directory, standing: key === here ? "here" : standingOf(key, record) }]
   })
 }
 
 /** State of a directory that may have become this one: it was moved or renamed here, or stood at this very path. */
-export function formerWorkspaces(places: StatePlaces, root: string): readonly KnownWorkspace[] {
+function formerWorkspaces(places: StatePlaces, root: string): readonly KnownWorkspace[] {
   const self = directoryIdentity(root)
   return knownWorkspaces(places).filter(
     known =>
       known.standing === "gone" &&
       (known.root === self.root || (known.inode === self.inode && known.born === self.born)),
   )
+}
+
+function standingOf(key: string, record: DirectoryIdentity): KnownWorkspace["standing"] {
+  if (key !== workspaceKey(record)) return "aside"
+  return isStill(record) ? "elsewhere" : "gone"
+}
+
+/** Said where a history is looked for or begun: how to get that of what this directory was before. */
+export function formerHistory(places: StatePlaces, root: string): string | null {
+  const [former] = formerWorkspaces(places, root)
+  if (former === undefined) return null
+  const was =
+    former.root === root ? "another directory stood here before" : `this was ${shownPath(former.root)} before`
+  return `${oneLine(was, 200)}; \`acode workspace adopt ${former.key}\` takes over its history`
 }
 
 function hasRecorded(directory: string): boolean {

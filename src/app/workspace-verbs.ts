@@ -1,14 +1,12 @@
-import { renameSync, rmSync } from "node:fs"
 import { shownPath } from "../base/path-names.ts"
 import { oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
-import { hasHistory } from "../store/state-directory.ts"
 import { withDirectoryLock } from "./config-lock.ts"
-import { assertStateOutside, directoryIdentity } from "./state-directory.ts"
 import { bytesAt } from "./storage-use.ts"
 import { removeTree } from "./upkeep.ts"
 import type { Wiring } from "./wire.ts"
-import { formerWorkspaces, type KnownWorkspace, knownWorkspaces, writeRecord } from "./workspace-record.ts"
+import type { AdoptedWorkspace } from "./workspace-adoption.ts"
+import { formerHistory, type KnownWorkspace, knownWorkspaces } from "./workspace-record.ts"
 
 export interface ListedWorkspace extends KnownWorkspace {
   readonly bytes: number
@@ -17,11 +15,14 @@ export interface ListedWorkspace extends KnownWorkspace {
 /** The state of all workspaces of this user, for directories that were moved or removed. */
 export interface WorkspaceVerbs {
   /** All, or those that stand so. */
-  workspaces(standing?: KnownWorkspace["standing"]): Promise<readonly ListedWorkspace[]>
+  workspaces(...standings: readonly KnownWorkspace["standing"][]): Promise<readonly ListedWorkspace[]>
   /** How to get back the history of what was this workspace before it was moved or made anew; null without one. */
   formerHistory(): Promise<string | null>
-  /** Makes the state of a directory that is gone the state of this workspace, which has none yet. */
-  adoptWorkspace(typed: string): Promise<KnownWorkspace>
+  /**
+   * Makes the state of a directory that is gone the state of this workspace. What this one has recorded itself is set
+   * aside as that of a former workspace, and can be adopted in turn.
+   */
+  adoptWorkspace(typed: string): Promise<AdoptedWorkspace>
   /** Removes the state of a directory that is gone. Gives how much that freed. */
   forgetWorkspace(typed: string): Promise<ListedWorkspace>
 }
@@ -31,47 +32,26 @@ export function workspaceVerbs(wiring: Wiring): WorkspaceVerbs {
   const all = () => knownWorkspaces(places)
   const locked = <Result>(work: () => Result) => withDirectoryLock(places.workspacesDirectory, work)
   return {
-    workspaces: async standing =>
+    workspaces: async (...standings) =>
       all()
-        .filter(known => standing === undefined || known.standing === standing)
+        .filter(known => standings.length === 0 || standings.includes(known.standing))
         .map(known => ({ ...known, bytes: bytesAt(known.directory) })),
-    formerHistory: async () => formerHistory(wiring),
+    formerHistory: async () => formerHistory(places, wiring.root.path),
     adoptWorkspace: async typed => {
-      const named = gone(all(), typed, "adopted")
-      return await locked(() => {
-        assertStateOutside(places, wiring.root.path)
-        if (hasHistory(places.databasePath)) throw hasItsOwn(places.stateDirectory)
-        // Without a history nothing in it is worth keeping.
-        rmSync(places.stateDirectory, { recursive: true, force: true })
-        renameSync(named.directory, places.stateDirectory)
-        writeRecord(places.stateDirectory, {
-          ...directoryIdentity(wiring.root.path),
-          madeAt: named.madeAt,
-        })
-        return named
-      })
+      const named = former(all(), typed, "adopted")
+      // Loaded when it is used: it brings along what holds a workspace.
+      const { adopt } = await import("./workspace-adoption.ts")
+      return await locked(() => adopt(wiring, named))
     },
     forgetWorkspace: async typed => {
-      const named = gone(all(), typed, "forgotten")
+      const named = former(all(), typed, "forgotten")
       return await locked(() => ({ ...named, bytes: removeTree(named.directory) }))
     },
   }
 }
 
-/** Said where a history is looked for and there is none. */
-export function formerHistory({ places, root }: Wiring): string | null {
-  if (hasHistory(places.databasePath)) return null
-  const [former] = formerWorkspaces(places, root.path)
-  if (former === undefined) return null
-  const was =
-    former.root === root.path
-      ? "another directory stood here before"
-      : `this was ${shownPath(former.root)} before`
-  return `${oneLine(was, 200)}; \`acode workspace adopt ${former.key}\` takes over its history`
-}
-
 /** The one that was typed: its key, or a beginning or an end of it that no other has. */
-function gone(all: readonly KnownWorkspace[], typed: string, what: string): KnownWorkspace {
+function former(all: readonly KnownWorkspace[], typed: string, what: string): KnownWorkspace {
   const exact = all.filter(({ key }) => key === typed)
   const found =
     exact.length > 0 ? exact : all.filter(({ key }) => key.startsWith(typed) || key.endsWith(typed))
@@ -81,17 +61,10 @@ function gone(all: readonly KnownWorkspace[], typed: string, what: string): Know
       `${found.length === 0 ? "no workspace" : `${found.length} workspaces`} of which the key begins or ends with "${oneLine(typed, 80)}"`,
       "`acode workspace list` shows the keys",
     )
-  if (named.standing === "gone") return named
+  if (named.standing === "gone" || named.standing === "aside") return named
   throw usage(
     `the state of ${oneLine(shownPath(named.root), 200)} cannot be ${what}: that directory is still there`,
     "only the state of a directory that was moved or removed can be",
-  )
-}
-
-function hasItsOwn(where: string): Failure {
-  return usage(
-    "this workspace has a history of its own, which would be lost",
-    `to do without it, move ${where} away first`,
   )
 }
 

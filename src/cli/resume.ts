@@ -78,7 +78,8 @@ async function resumableId(
       kind: "usage",
       code: "ACODE-CLI-004",
       message: "no session of this workspace waits to go on",
-      hint: '`acode run "GOAL"` starts one; `acode session list` shows all',
+      hint:
+        (await service.formerHistory()) ?? '`acode run "GOAL"` starts one; `acode session list` shows all',
     })
   throw new Failure({
     kind: "usage",

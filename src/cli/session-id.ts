@@ -41,6 +41,8 @@ export async function sessionIdOf(
     kind: "usage",
     code: "ACODE-CLI-004",
     message: "there is no session in this workspace yet",
-    hint: "`acode run GOAL` or `acode plan run FILE` starts one; -C names another workspace",
+    hint:
+      (await app.formerHistory()) ??
+      "`acode run GOAL` or `acode plan run FILE` starts one; -C names another workspace",
   })
 }

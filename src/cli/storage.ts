@@ -1,6 +1,7 @@
 import { keptText } from "../app/kept-checkpoints.ts"
 import type { FreedStorage, FreedThing } from "../app/storage-freeing.ts"
 import type { StoragePart } from "../app/storage-use.ts"
+import { shownPath } from "../base/path-names.ts"
 import { counted, oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { defineCommand } from "./definition.ts"
@@ -21,7 +22,7 @@ export const storageShow = defineCommand({
   run: async (_, { service, output, globals }) => {
     const app = await service()
     const use = await app.storage()
-    const gone = await app.workspaces("gone")
+    const gone = await app.workspaces("gone", "aside")
     if (globals.json)
       output.json({ ...use, goneWorkspaces: gone.map(({ key, root, bytes }) => ({ key, root, bytes })) })
     for (const part of use.parts) output.line(partLine(part))
@@ -33,7 +34,7 @@ export const storageShow = defineCommand({
     for (const { key, root, bytes } of gone)
       output.line(
         output.advice(
-          `${bytesText(bytes)} of ${oneLine(root, 200)}, which was moved or removed: \`acode workspace forget ${key}\` frees it`,
+          `${bytesText(bytes)} of ${oneLine(shownPath(root), 200)}, which is no longer in use: \`acode workspace forget ${key}\` frees it`,
         ),
       )
     return 0

@@ -12,6 +12,8 @@ import {
   writeFileSync,
 } from "node:fs"
 import { dirname, join } from "node:path"
+import { startAcode } from "../support/acode.ts"
+import { eventually } from "../support/eventually.ts"
 import { type PlanWorkspace, planWorkspace } from "../support/plan-workspace.ts"
 import { testWhere } from "../support/requirement.ts"
 
@@ -251,6 +253,76 @@ describe("a directory that was moved, or made anew at its path", () => {
     expect(readFileSync(join(moved(), "a.txt"), "utf8")).toBe("one\n")
   })
 
+  const advised = (text: string) =>
+    /`acode (?:-C \S+ )?(workspace adopt [^`]+)`/.exec(text)?.[1]?.split(" ") ?? []
+
+  test("says once how to get the old history back, also when it has one of its own by then", async () => {
+    const { result } = await room.approveAndRun()
+    const { session_id: session } = result
+    const checkpoint = JSON.parse((await room.acode("checkpoint", "list", "--json")).stdout)[0].id as string
+    const listed = (await room.acode("session", "list", "--json")).stdout
+    renameSync(room.workspace.root, moved())
+    mkdirSync(room.workspace.root)
+    const there = (...args: readonly string[]) => room.acode("-C", moved(), ...args)
+    const first = await there("exec", "--", "true")
+    const adopt = advised(first.stderr)
+    expect([first.exitCode, adopt.length]).toEqual([0, 3])
+    expect((await there("exec", "--", "true")).stderr).toBe("")
+    const runs = (await there("runs", "list", "--json")).stdout
+    for (const verb of [
+      ["session", "show", session],
+      ["session", "undo", session.slice(-8)],
+      ["resume", session],
+      ["runs", "list", "--session-id", session],
+      ["checkpoint", "restore", checkpoint],
+      ["session", "undo"],
+      ["resume"],
+    ]) {
+      const { exitCode, stderr } = await there(...verb)
+      expect([verb, exitCode, advised(stderr)]).toEqual([verb, 2, adopt])
+    }
+    const adopted = await there(...adopt)
+    const back = advised(adopted.stdout)
+    expect([adopted.exitCode, back.length]).toEqual([0, 3])
+    expect((await there("session", "list", "--json")).stdout).toBe(listed)
+    expect((await there("audit", "verify")).exitCode).toBe(0)
+    const [run] = JSON.parse(runs) as { id: string }[]
+    expect(advised((await there("runs", "show", run?.id ?? "")).stderr)).toEqual(back)
+    expect((await there("session", "undo", session)).exitCode).toBe(0)
+    expect(readFileSync(join(moved(), "a.txt"), "utf8")).toBe("one\n")
+    const returned = await there(...back)
+    expect([returned.exitCode, (await there("runs", "list", "--json")).stdout]).toEqual([0, runs])
+    const directory = dirname(room.workspace.state())
+    const inUse = readdirSync(directory, { recursive: true }).filter(name => /-(wal|shm)$/.test(String(name)))
+    expect(inUse).toEqual([])
+    expect((await there("audit", "verify")).exitCode).toBe(0)
+    expect((await there("storage", "show")).stdout).toContain(
+      `workspace forget ${advised(returned.stdout)[2]}`,
+    )
+    expect((await there(...advised(returned.stdout))).exitCode).toBe(0)
+    expect((await there("workspace", "forget", back[2] ?? "")).exitCode).toBe(0)
+    const standings = JSON.parse((await there("workspace", "list", "--json")).stdout) as {
+      standing: string
+    }[]
+    expect(standings.map(({ standing }) => standing)).toEqual(["here"])
+  })
+
+  test("is not given another history while somebody works in it", async () => {
+    expect((await room.approveAndRun()).run.exitCode).toBe(0)
+    renameSync(room.workspace.root, moved())
+    mkdirSync(room.workspace.root)
+    const there = (...args: readonly string[]) => room.acode("-C", moved(), ...args)
+    const [, , key = ""] = advised((await there("exec", "--", "true")).stderr)
+    const command = ["exec", "--sandbox", "none", "--", "sh", "-c", "touch up; sleep 60"]
+    await using running = startAcode(command, { cwd: moved(), env: room.workspace.environment })
+    await eventually("the command runs", () => existsSync(join(moved(), "up")))
+    const { exitCode, stderr } = await there("workspace", "adopt", key)
+    expect([exitCode, stderr.includes("somebody works in")]).toEqual([2, true])
+    running.kill("SIGTERM")
+    await running.ended
+    expect((await there("workspace", "adopt", key)).exitCode).toBe(0)
+  })
+
   test("keeps what it has: a history is neither replaced nor taken from a directory that is still there", async () => {
     expect((await room.acode("exec", "--", "true")).exitCode).toBe(0)
     const [own] = await keys()
@@ -271,8 +343,6 @@ describe("a directory that was moved, or made anew at its path", () => {
     renameSync(room.workspace.root, moved())
     mkdirSync(room.workspace.root)
     expect((await room.acode("exec", "--", "true")).exitCode).toBe(0)
-    const refused = await room.acode("workspace", "adopt", own?.key ?? "")
-    expect([refused.exitCode, refused.stderr.includes("a history of its own")]).toEqual([2, true])
     expect(await keys()).toHaveLength(2)
     expect((await room.acode("workspace", "forget", own?.key ?? "")).exitCode).toBe(0)
     expect(await keys()).toMatchObject([{ standing: "here" }])
