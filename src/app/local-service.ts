@@ -142,10 +142,10 @@ function lazyAgentVerbs(wiring: Wiring): AgentVerbs {
 
 /** Without a stream everything is checked; nothing is written while looking. */
 async function audit(wiring: Wiring, stream: string | null): Promise<AuditReport> {
-  const { places, root } = wiring
+  const { places } = wiring
   if (!existsSync(places.databasePath) && stream !== null) throw unknownId(stream, "stream")
   if (!existsSync(places.databasePath))
-    return nothingToAudit(othersAnchoredAt(places.anchorsDirectory, root.path, ""))
+    return nothingToAudit(othersAnchoredAt(places.anchorsDirectory, places.stateDirectory, ""))
   using store = openStore({ ...(await wiring.storeOptions()), readOnly: true })
   if (stream === null) return store.verify()
   return store.verify(recordedId(store, stream, "stream"))

@@ -349,6 +349,14 @@ describe("a directory that was moved, or made anew at its path", () => {
   })
 })
 
+test("a history that was recorded here and is gone is missed by the audit", async () => {
+  expect((await room.acode("audit", "verify")).exitCode).toBe(0)
+  expect((await room.acode("exec", "--", "true")).exitCode).toBe(0)
+  rmSync(room.workspace.state(), { recursive: true })
+  const { exitCode, stdout, stderr } = await room.acode("audit", "verify")
+  expect([exitCode, `${stdout}${stderr}`]).toEqual([65, expect.stringContaining("its database is gone")])
+})
+
 test("a directory for state that others can write to is refused", async () => {
   const open = join(room.workspace.outside, "open")
   mkdirSync(join(open, "workspaces"), { recursive: true })
