@@ -27,10 +27,14 @@ export function executionSection() {
         .describe("Whether commands are scripts for a shell. Shell features come with injection risks."),
       max_concurrent: whole(1, 16)
         .default(defaults.max_concurrent)
-        .describe("How many commands run at the same time; more of them wait."),
+        .describe(
+          "How many programs one acode runs at the same time; more of them wait. Commands come one after the other; several searches of one turn run at once.",
+        ),
       max_queued: whole(0, 100_000)
         .default(defaults.max_queued)
-        .describe("How many commands may wait for a free slot before more are refused."),
+        .describe(
+          "How many programs may wait for a free slot before more are refused; a search that is refused is done without ripgrep.",
+        ),
       kill_grace_seconds: z
         .number()
         .min(0)

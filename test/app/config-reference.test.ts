@@ -77,7 +77,7 @@ describe("the list of keys", () => {
       key: "execution.max_concurrent",
       type: "a whole number from 1 to 16",
       default: 4,
-      description: "How many commands run at the same time; more of them wait.",
+      description: expect.stringContaining("How many programs one acode runs at the same time"),
       loosensSecurity: false,
     })
     expect(keys.get("execution.limits.memory_mb")?.type).toBe("a whole number from 4 to 1048576 or null")

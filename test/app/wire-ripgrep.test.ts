@@ -7,6 +7,7 @@ import { Wiring } from "../../src/app/wire.ts"
 import { findRipgrep, programRunner } from "../../src/app/wire-ripgrep.ts"
 import { wireWorkspace } from "../../src/app/wire-workspace.ts"
 import { noFaults } from "../../src/base/faults.ts"
+import type { Workspace } from "../../src/workspace/contract.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
@@ -89,8 +90,17 @@ function wiringWith(path: string): Wiring {
 }
 
 async function searchHere(wiring: Wiring) {
+  using workspace = await openWorkspace(wiring)
+  return await searchIn(workspace)
+}
+
+function searchIn(workspace: Workspace) {
+  return workspace.search({ pattern: "needle", path: ".", matchesMax: 9, timeoutMs: 10_000 })
+}
+
+async function openWorkspace(wiring: Wiring) {
   const { values } = await wiring.config()
-  using workspace = wireWorkspace({
+  return wireWorkspace({
     directory: wiring.root.path,
     places: wiring.places,
     config: values,
@@ -101,7 +111,6 @@ async function searchHere(wiring: Wiring) {
     stopping: () => null,
     unrecordedRunner: () => wiring.unrecordedRunner(),
   }).workspace
-  return await workspace.search({ pattern: "needle", path: ".", matchesMax: 9, timeoutMs: 10_000 })
 }
 
 describe("a search", () => {
@@ -117,6 +126,27 @@ describe("a search", () => {
     })
     expect(existsSync(join(temp.root, "ran"))).toBe(true)
     expect(existsSync(wiring.places.databasePath)).toBe(false)
+  })
+
+  confinedTest("is done without ripgrep where execution.max_concurrent run and max_queued wait", async () => {
+    const program = plant(join(temp.outside, "tools/rg"))
+    const waits = [
+      "#!/bin/sh",
+      "until [ -e go ]; do sleep 0.05; done",
+      `printf '%s\\n' '${JSON.stringify(row)}'`,
+    ]
+    writeFileSync(program, `${waits.join("\n")}\n`)
+    mkdirSync(join(temp.configHome, "acode"))
+    const execution = { max_concurrent: 1, max_queued: 1 }
+    const text = JSON.stringify({ schema_version: "1", execution })
+    writeFileSync(join(temp.configHome, "acode/config.yml"), text)
+    using wiring = wiringWith(`${join(temp.outside, "tools")}:/usr/bin:/bin`)
+    using workspace = await openWorkspace(wiring)
+    const searches = [1, 2, 3].map(() => searchIn(workspace))
+    expect(await Promise.race(searches)).toMatchObject({ engine: "own" })
+    temp.write("go", "")
+    const engines = (await Promise.all(searches)).map(({ engine }) => engine)
+    expect(engines.toSorted()).toEqual(["own", "ripgrep", "ripgrep"])
   })
 
   test("never runs one that is planted in the workspace", async () => {
