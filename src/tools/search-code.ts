@@ -1,4 +1,5 @@
 import * as z from "zod/mini"
+import { shownPath } from "../base/path-names.ts"
 import { lazily } from "../domain/lazily.ts"
 import type { SearchRow } from "../workspace/contract.ts"
 import type { Tool, ToolRoom } from "./contract.ts"
@@ -46,7 +47,9 @@ async function search(room: ToolRoom, where: string, args: z.infer<ReturnType<ty
     timeoutMs: searchTimeoutMs,
   })
   const matches = redactedRows(room, found.rows)
-  const listed = matches.map(({ file_path, line_number, line }) => `${file_path}:${line_number}: ${line}`)
+  const listed = matches.map(
+    ({ file_path, line_number, line }) => `${shownPath(file_path)}:${line_number}: ${line}`,
+  )
   const more = found.truncated ? "\n[there is more: make the pattern or the path narrower]" : ""
   return toolResult(room, {
     value: { matches: matches.map(row => ({ ...row })), truncated: found.truncated },
@@ -78,7 +81,7 @@ function cut(line: string): string {
   return kept.isWellFormed() || !line.isWellFormed() ? kept : kept.slice(0, -1)
 }
 
-const notJudged = "[not shown: the file is too large to be looked through for secrets]"
+const notJudged = "[not shown: the file is too large, or its name too odd, to be looked through for secrets]"
 
 /** The lines of a file that are parts of secrets of several lines, with what is shown instead. */
 type KeyLines = ReadonlyMap<number, string> | "unknown"
@@ -94,13 +97,13 @@ function keyLines(room: ToolRoom, path: string): KeyLines {
   return found
 }
 
-/** Null where the file is too large for that. */
+/** Null where the file is too large for that, or has a name that no path may have. */
 function shownLines({ workspace, redactor, limits }: ToolRoom, path: string): readonly ShownLine[] | null {
   try {
     const { text } = workspace.readText(path, limits.editBytesMax)
     return text.includes("-----BEGIN") ? shownText(text, redactor).lines : []
   } catch (error) {
-    if (isFailure(error, "ACODE-FS-006")) return null
+    if (isFailure(error, "ACODE-FS-001", "ACODE-FS-006")) return null
     // A file that is gone or no text after all: its lines are judged one by one.
     if (isFailure(error, "ACODE-FS-002", "ACODE-FS-009")) return []
     throw error

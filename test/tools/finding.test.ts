@@ -148,7 +148,9 @@ describe("search_code", () => {
   test("shows no line of a file that is too large to be looked through for secrets", async () => {
     t.put("large.txt", `needle\n${"x".repeat(t.room.limits.editBytesMax)}`)
     const { text } = await t.call("search_code", { pattern: "needle" })
-    expect(text).toBe("large.txt:1: [not shown: the file is too large to be looked through for secrets]")
+    expect(text).toBe(
+      "large.txt:1: [not shown: the file is too large, or its name too odd, to be looked through for secrets]",
+    )
   })
 
   test("does not look into what is protected, nor outside", async () => {
@@ -160,4 +162,20 @@ describe("search_code", () => {
     expect(await codeOf(() => t.call("search_code", { pattern: "x", path: "../" }))).toBe("ACODE-SEC-005")
     expect(await codeOf(() => t.call("search_code", { pattern: "(", path: "." }))).not.toBe("none")
   })
+})
+
+test("a name with a line break in it is one line of every listing, and exact in the value", async () => {
+  const name = "odd/a\nFORGED\u001b[2J.txt"
+  t.put(name, "needle\n")
+  symlinkSync("to\nFORGED", join(t.root, "odd/link\nFORGED"))
+  const shown = '"odd/a\\nFORGED\\033[2J.txt"'
+  const listed = await t.call("list_directory", { path: "odd" })
+  expect(listed.text).toStartWith(`${shown} (7 bytes)\n"odd/link\\nFORGED" -> "to\\nFORGED"`)
+  const globbed = await t.call("glob", { pattern: "odd/a*" })
+  expect([globbed.text, globbed.value]).toMatchObject([shown, { paths: [name] }])
+  const searched = await t.call("search_code", { pattern: "needle" })
+  expect([searched.text, searched.value]).toMatchObject([
+    expect.stringMatching(/^"odd\/a\\nFORGED\\033\[2J\.txt":1: \[not shown: .* name too odd.*\]$/),
+    { matches: [{ file_path: name }] },
+  ])
 })

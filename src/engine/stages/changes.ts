@@ -1,3 +1,4 @@
+import { shownPath } from "../../base/path-names.ts"
 import { counted } from "../../base/text.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Redactor } from "../../policy/contract.ts"
@@ -41,7 +42,7 @@ function diffOf(parts: ChangesParts, history: PathHistory): string {
   const after = contentNow(parts.workspace, path)
   if (before.kind === "named" || after.kind === "named") {
     const [was, is] = [before, after].map(content => (content.kind === "named" ? content.what : "text"))
-    return `${path}: not shown as text (before: ${was}; now: ${is})\n`
+    return `${shownPath(path)}: not shown as text (before: ${was}; now: ${is})\n`
   }
   const [old, present] = [before, after].map(({ text }) =>
     text === null ? null : parts.redactor.redactText(text),
@@ -49,8 +50,8 @@ function diffOf(parts: ChangesParts, history: PathHistory): string {
   const diff = parts.changes.unifiedDiff(path, old ?? null, present ?? null)
   if (diff !== "") return diff
   return before.text === after.text
-    ? `${path}: only its mode changed, or nothing\n`
-    : `${path}: only a secret changed\n`
+    ? `${shownPath(path)}: only its mode changed, or nothing\n`
+    : `${shownPath(path)}: only a secret changed\n`
 }
 
 /** Text, with null for nothing there; or what it is instead. */
@@ -63,7 +64,7 @@ function contentBefore({ checkpoints }: ChangesParts, history: PathHistory): Con
   const checkpoint = history.checkpointId === null ? null : checkpoints.load(history.checkpointId)
   const entry = checkpoint?.entries.get(history.path)
   if (entry === undefined) return { kind: "named", what: "no copy was kept" }
-  if (entry.kind === "symlink") return { kind: "named", what: `a link to ${entry.target}` }
+  if (entry.kind === "symlink") return { kind: "named", what: `a link to ${shownPath(entry.target)}` }
   if (entry.kind === "special") return { kind: "named", what: "no regular file" }
   if (entry.sha256 === null) return { kind: "named", what: "not readable" }
   if (entry.sizeBytes > fileBytesMax) return { kind: "named", what: `${entry.sizeBytes} bytes` }

@@ -1,4 +1,5 @@
 import { basename, extname } from "node:path/posix"
+import { shownPath } from "../../base/path-names.ts"
 import { counted, oneLine } from "../../base/text.ts"
 import type { TreeEntry } from "../../workspace/contract.ts"
 import type { BoundedText } from "./contract.ts"
@@ -67,7 +68,7 @@ function rank(path: string): number {
 
 /** A file can be called anything; in the outline it is one line. */
 function shown(path: string): string {
-  return oneLine(path, 200)
+  return oneLine(shownPath(path), 200)
 }
 
 /** As many lines as fit, and how many did not. */

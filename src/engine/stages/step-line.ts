@@ -1,4 +1,5 @@
 import { onceFor } from "../../base/once-for.ts"
+import { shownPath } from "../../base/path-names.ts"
 import { counted, oneLine } from "../../base/text.ts"
 import type { StepState } from "../../domain/pipeline/state.ts"
 
@@ -11,7 +12,7 @@ const pathsMax = 10
 export const stepLine = onceFor(lineOf)
 
 function lineOf({ task, step, status, changedPaths, commandCount, lastCommand }: StepState): string {
-  const paths = changedPaths.slice(0, pathsMax).map(path => oneLine(path, 200))
+  const paths = changedPaths.slice(0, pathsMax).map(path => oneLine(shownPath(path), 200))
   const more = changedPaths.length - paths.length
   const facts = [
     status,

@@ -55,7 +55,7 @@ describe("the outline of a repository", () => {
   test("gives each file one line, whatever it is called", () => {
     const { text: outline } = outlineOf(entries("a\nfiles:\n  fake", `${"x".repeat(500)}`))
     expect(outline.split("\n")).toHaveLength(4)
-    expect(outline).toContain("  a ⏎ files: ⏎ fake")
+    expect(outline).toContain(`  "a\\nfiles:\\n  fake"`)
   })
 
   test("is of the tree: what git ignores and what is protected is not in it", async () => {
