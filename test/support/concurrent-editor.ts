@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Random } from "../soak/random.ts"
+import { type Random, seededRandom } from "../soak/random.ts"
 import { type AcodeRun, startAcode } from "./acode.ts"
 import { Editor, type Written } from "./editor.ts"
 import { planText } from "./plan-workspace.ts"
@@ -26,8 +26,8 @@ export interface EditedRounds {
 /**
  * One workspace in which sessions with commands run, are killed, resumed and undone while a person edits, creates,
  * deletes, moves, commits and switches branches. The journal of the person is the oracle: each content that the person
- * wrote and did not replace is in its place, in git, or comes back from a checkpoint. An undo that was not told that
- * the person agrees takes nothing of the person's away in the first place.
+ * wrote and did not replace is in its place, in git, or comes back from a checkpoint. An undo and a resume that were
+ * not told that the person agrees, and whatever only reads, take nothing of the person's away in the first place.
  */
 export async function editedRounds(rounds: number, random: Random): Promise<EditedRounds> {
   using workspace = tempWorkspace({
@@ -54,7 +54,8 @@ class EditedWorkspace {
     private readonly workspace: TempWorkspace,
     private readonly random: Random,
   ) {
-    this.editor = new Editor(workspace.root, random)
+    // With choices of its own, so that how fast the person is decides nothing else.
+    this.editor = new Editor(workspace.root, seededRandom(random.whole(2 ** 31)))
     for (const branch of ["one", "two"]) this.editor.git("branch", branch)
   }
 
@@ -64,8 +65,12 @@ class EditedWorkspace {
     const isFree = index > 1
     const usesGit = isFree && random.whole(3) === 0
     const until = isFree && random.whole(2) === 0 ? null : lastOfCommand
+    const redoes = isFree && random.whole(4) === 0
     rmSync(join(this.workspace.root, lastOfCommand), { force: true })
-    await editor.while({ paths: own, usesGit, until }, () => this.session(index, isFree))
+    const missing = new Set(this.takenAway().map(textOf))
+    await editor.while({ paths: own, usesGit, until }, () => this.session(index, isFree, redoes))
+    // Sessions write other files than she does, unless she had a command run again.
+    const byRecovery = redoes ? [] : this.takenAway().filter(written => !missing.has(textOf(written)))
     const kinds: readonly UndoKind[] = ["commands", "plain", "commands", "everything", "none"]
     const kind = isFree ? random.oneOf(kinds) : (kinds[index] ?? "plain")
     const before = editor.inPlace()
@@ -73,18 +78,30 @@ class EditedWorkspace {
     const isEdited = isFree && random.whole(2) === 0
     if (isEdited) await editor.while({ paths: [...own, ...shared], usesGit }, undo)
     else await undo()
-    // With two kinds she agreed, and the last only recovers, which puts back unasked and keeps a copy. Her own git
-    // may take away what she wrote.
-    const isJudged = kind === "plain" && !(isEdited && usesGit)
-    const taken = isJudged ? before.filter(written => !editor.isLeft(written)) : []
+    // With the other kinds she agreed.
+    const isJudged = kind === "plain" || kind === "none"
+    const taken = isJudged ? before.filter(written => !editor.isLeft(written)).filter(this.isNotInGit) : []
     return [
       ...this.problems.splice(0),
+      ...byRecovery.map(({ path, content }) => `taken by a session: ${path} with ${content.trim()}`),
       ...taken.map(({ path, content }) => `not asked about (${kind}): ${path} with ${content.trim()}`),
     ]
   }
 
+  /** Her own git may take away what she committed. */
+  private readonly isNotInGit = ({ content }: Written): boolean => !this.editor.isInGit(content)
+
+  /** What she wrote where no session writes, and is neither there nor in git. */
+  private takenAway(): readonly Written[] {
+    const { editor } = this
+    return editor
+      .journal()
+      .filter(({ path }) => !shared.includes(path))
+      .filter(written => !editor.isInPlace(written) && this.isNotInGit(written))
+  }
+
   /** The processes of a command that was killed may live for a moment. */
-  private async session(index: number, mayDie: boolean): Promise<void> {
+  private async session(index: number, mayDie: boolean, redoes: boolean): Promise<void> {
     const lane = index % 2 === 0 ? this.plan(index) : this.task(index)
     if (lane.before !== null) await this.toItsEnd(lane.before, false)
     const isKilled = await this.toItsEnd(lane.start, mayDie)
@@ -92,7 +109,7 @@ class EditedWorkspace {
     if (!isKilled || lane.resume === null || this.random.whole(4) === 0) return
     await this.toItsEnd(lane.resume, true)
     await untilNoProcessWith(this.marker, 60_000)
-    await this.toItsEnd(lane.resume, false)
+    await this.toItsEnd([...lane.resume, ...(redoes ? ["--redo-command"] : [])], false)
   }
 
   private plan(index: number) {
@@ -216,6 +233,10 @@ class EditedWorkspace {
     const all = [...named, ...copies.filter(copy => copy.path !== path)]
     return all[skipped] ?? all[0] ?? null
   }
+}
+
+function textOf({ path, content }: Written): string {
+  return `${path} ${content}`
 }
 
 function told({ exitCode, stdout, stderr }: AcodeRun): string {
