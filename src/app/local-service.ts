@@ -113,8 +113,8 @@ function lazyRestoreVerbs(wiring: Wiring): RestoreVerbs {
     return loaded
   }
   return {
-    previewUndo: async id => (await verbs()).previewUndo(id),
-    undo: async (id, also) => (await verbs()).undo(id, also),
+    previewUndo: async (id, stopping) => (await verbs()).previewUndo(id, stopping),
+    undo: async (id, also, stopping) => (await verbs()).undo(id, also, stopping),
     checkpoints: async () => (await verbs()).checkpoints(),
     keptCopies: async id => (await verbs()).keptCopies(id),
     checkpoint: async id => (await verbs()).checkpoint(id),

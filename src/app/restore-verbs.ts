@@ -19,9 +19,9 @@ import type { Wiring } from "./wire.ts"
 /** Undoing what sessions changed, and bringing back what undoing, recovering and restoring replaced. */
 export interface RestoreVerbs {
   /** What undoing a session would do; changes nothing. */
-  previewUndo(sessionId: string): Promise<UndoPlan>
+  previewUndo(sessionId: string, stopping: AbortSignal): Promise<UndoPlan>
   /** Undoes what only acode itself can have written, and of the rest the paths in `also`. */
-  undo(sessionId: string, also: SeenContents): Promise<Undone>
+  undo(sessionId: string, also: SeenContents, stopping: AbortSignal): Promise<Undone>
   /** Newest first. */
   checkpoints(): Promise<readonly CheckpointSummary[]>
   /** Copies of what undoing or recovering a session replaced, oldest first. */
@@ -47,8 +47,14 @@ export interface RestorePreview {
 
 export function restoreVerbs(wiring: Wiring): RestoreVerbs {
   return {
-    previewUndo: async id => (await undoOf(wiring, id)).plan,
-    undo: (id, also) => undoSession(wiring, id, also),
+    previewUndo: async (id, stopping) => {
+      wiring.stopping = stopping
+      return (await undoOf(wiring, id)).plan
+    },
+    undo: (id, also, stopping) => {
+      wiring.stopping = stopping
+      return undoSession(wiring, id, also)
+    },
     checkpoints: async () => {
       const { checkpoints } = await wiring.workspace()
       return checkpointSummaries(checkpoints, await wiring.existingStore())

@@ -121,9 +121,10 @@ function isUndecided({ exitCode, undoneAt }: SessionSummary): boolean {
 
 /** Completes "the latest session …"; null where it can go on. */
 function whyNotResumed(session: SessionSummary): string | null {
-  const { lane, state, reason, endedAt, undoneAt } = session
+  const { lane, state, reason, endedAt, undoneAt, partlyUndoneAt } = session
   if (lane !== "agent")
     return `is a plan run, which is never resumed${isUndecided(session) ? `: ${firstLine(reason ?? "", 2000)}` : ""}`
   if (endedAt !== null) return `has ended (${state}): ${firstLine(reason ?? "", 200)}`
+  if (partlyUndoneAt !== null) return `was undone in part at ${partlyUndoneAt}`
   return undoneAt === null ? null : `was undone at ${undoneAt}`
 }

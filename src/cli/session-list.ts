@@ -26,10 +26,11 @@ export const sessionList = defineCommand({
 })
 
 function row(session: SessionSummary): string {
-  const { id, startedAt, state, exitCode, stepsDone, stepCount, goal, undoneAt } = session
+  const { id, startedAt, state, exitCode, stepsDone, stepCount, goal } = session
+  const { undoneAt, partlyUndoneAt } = session
   const mark = exitCode === null ? "…" : exitCode === 0 ? "✓" : exitCode === 41 ? "⚠" : "✗"
   const exit = exitCode === null ? "" : `exit ${exitCode}`
-  const undone = undoneAt === null ? "" : " (undone)"
+  const undone = undoneAt !== null ? " (undone)" : partlyUndoneAt !== null ? " (partly undone)" : ""
   return (
     `${mark} ${shortId(id)}  ${startedAt.slice(0, 19)}Z  ${state.padEnd(9)} ${exit.padEnd(8)}` +
     ` ${`${stepsDone}/${stepCount}`.padStart(7)}  ${oneLine(goal, 80)}${undone}`

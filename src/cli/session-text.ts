@@ -52,7 +52,8 @@ function modelTexts({ models, usage, externalCalls }: PipelineView, prices: Pric
 }
 
 function headLines(view: SessionView): readonly string[] {
-  const { id, goal, state, reason, exitCode, planId, planHash, startedAt, endedAt, undoneAt } = view
+  const { id, goal, state, reason, exitCode, planId, planHash, startedAt, endedAt } = view
+  const { undoneAt, partlyUndoneAt } = view
   const exit = exitCode === null ? "" : `, exit ${exitCode}`
   const replies = view.pipeline === null ? null : repliesFlag(view.pipeline.models)
   return [
@@ -63,6 +64,7 @@ function headLines(view: SessionView): readonly string[] {
     ...(planId === null ? [] : [`  plan     ${oneLine(planId, 100)} ${planHash ?? ""}`]),
     `  started  ${startedAt ?? "-"}${endedAt === null ? "" : `, ended ${endedAt}`}`,
     ...(undoneAt === null ? [] : [`  undone   ${undoneAt}`]),
+    ...(partlyUndoneAt === null ? [] : [`  undone   in part, ${partlyUndoneAt}`]),
     ...(view.answer === null ? [] : ["  answer", ...answerLines(view.answer).map(line => `    ${line}`)]),
   ]
 }

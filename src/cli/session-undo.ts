@@ -1,11 +1,12 @@
 import { quotedPath, shownPath } from "../base/path-names.ts"
 import { shellQuoted } from "../base/text.ts"
-import { Failure } from "../domain/failure.ts"
-import { contentsIn, type UndoPlan } from "../engine/undo.ts"
+import { exitCodeOf, Failure } from "../domain/failure.ts"
+import { contentsIn, type UndoDoubt, type Undone, type UndoPlan } from "../engine/undo.ts"
 import { confirm } from "./confirm.ts"
 import type { CliContext } from "./context.ts"
 import { defineCommand } from "./definition.ts"
 import { shortId } from "./format.ts"
+import { interruption } from "./interruption.ts"
 import { explained, keptLine, leftAlone, restoredExitCode, tellPaths } from "./restored-text.ts"
 import { sessionArguments, sessionIdOf } from "./session-id.ts"
 import { isInteractive } from "./terminal.ts"
@@ -38,7 +39,7 @@ export const sessionUndo = defineCommand({
     const { output, globals } = context
     const app = await context.service()
     const id = await sessionIdOf(app, input)
-    const plan = await app.previewUndo(id)
+    const plan = await stoppable(stopping => app.previewUndo(id, stopping))
     const { remove, write, doubts, lost } = plan
     const foreign = doubts.map(({ path }) => path)
     if (input.flags.preview) {
@@ -54,13 +55,13 @@ export const sessionUndo = defineCommand({
     }
     const also = input.flags.also.map(path => app.recordedPath(path))
     const agreed = await agreedPaths(id, plan, { also, commands: input.flags.commands }, context)
-    const undone = await app.undo(id, agreed)
-    const left = doubts.filter(({ path }) => undone.foreign.includes(path))
+    const undone = await stoppable(stopping => app.undo(id, agreed, stopping))
+    const left = doubts.flatMap(doubt => leftDoubt(doubt, undone, agreed))
     if (globals.json) output.json({ id, ...undone, doubts: left })
     tellPaths(output, {
       removed: undone.removed.map(shownPath),
       restored: undone.restored.map(shownPath),
-      "left alone": leftAlone(undone.foreign, doubts),
+      "left alone": leftAlone(undone.foreign, left),
       "not put back": undone.blocked.map(explained),
     })
     const byCommands = left.filter(({ isOnlyByCommand }) => isOnlyByCommand)
@@ -69,11 +70,52 @@ export const sessionUndo = defineCommand({
         `→ \`acode session undo ${shortId(id)} --commands\` puts back what changed while a command ran`,
       )
     const others = undone.foreign.filter(path => !byCommands.some(each => each.path === path))
-    if (others.length > 0) output.notice(`→ ${alsoCommand(id, others)} puts that path back in any case`)
+    if (others.length > 0)
+      output.notice(`→ ${alsoCommand(id, others.toSorted(filesFirst))} puts that path back in any case`)
     if (undone.keptId !== null) output.notice(keptLine(undone.keptId))
-    return restoredExitCode(undone)
+    if (!undone.isInterrupted) return restoredExitCode(undone)
+    const count = undone.removed.length + undone.restored.length
+    output.notice(`interrupted: ${count} ${count === 1 ? "path is" : "paths are"} back, the rest is not`)
+    output.notice(`→ \`acode session undo ${shortId(id)}${typedFlags(input.flags)}\` continues with the rest`)
+    return exitCodeOf("interrupted")
   },
 })
+
+/** Signals stop the work where that leaves nothing half done. A question is not such work: there they end acode. */
+async function stoppable<Result>(work: (stopping: AbortSignal) => Promise<Result>): Promise<Result> {
+  using interrupted = interruption()
+  // Awaited here: a bare return would stop listening before the work is done.
+  return await work(interrupted.signal)
+}
+
+/** A path that a person agreed to and that is left all the same was written between the question and its turn. */
+function leftDoubt(
+  doubt: UndoDoubt,
+  { foreign }: Undone,
+  agreed: ReadonlyMap<string, unknown>,
+): readonly UndoDoubt[] {
+  const { path } = doubt
+  if (!foreign.includes(path)) return []
+  if (!agreed.has(path)) return [doubt]
+  const reason = path.endsWith("/") ? "something in it stays" : "it was changed while the undo ran"
+  return [{ path, reason, isOnlyByCommand: false }]
+}
+
+/** Directories follow from the files in them. */
+function filesFirst(a: string, b: string): number {
+  return Number(a.endsWith("/")) - Number(b.endsWith("/"))
+}
+
+function typedFlags({
+  commands,
+  also,
+}: {
+  readonly commands: boolean
+  readonly also: readonly string[]
+}): string {
+  const paths = also.map(path => ` --also ${shellQuoted(path)}`)
+  return `${commands ? " --commands" : ""}${paths.join("")}`
+}
 
 /** The paths in doubt that a person wants back all the same, with what they held when the person was asked. */
 async function agreedPaths(

@@ -56,7 +56,10 @@ export interface SessionView {
   readonly pipeline: PipelineView | null
   readonly startedAt: string | null
   readonly endedAt: string | null
+  /** When all of its changes were restored. */
   readonly undoneAt: string | null
+  /** When only some of them were, the last time it was undone. */
+  readonly partlyUndoneAt: string | null
 }
 
 export interface StepView {
@@ -153,6 +156,7 @@ function nothingYet(id: string): Head {
     startedAt: null,
     endedAt: null,
     undoneAt: null,
+    partlyUndoneAt: null,
   }
 }
 
@@ -168,7 +172,8 @@ const folds: ReadonlyMap<string, Fold> = new Map([
     for (const [key, step] of draft.steps)
       if (skipsFailed && isSkippable(step, draft)) draft.steps.set(key, { ...step, outcome: "skipped" })
     draft.isStuck = false
-    draft.head = { ...draft.head, state: "EXECUTING", reason: null, exitCode: null, undoneAt: null }
+    const notUndone = { undoneAt: null, partlyUndoneAt: null }
+    draft.head = { ...draft.head, state: "EXECUTING", reason: null, exitCode: null, ...notUndone }
   }),
   on(StageEntered, (draft, { stage }) => {
     draft.head = { ...draft.head, state: stage === "planner" ? "PLANNING" : "EXECUTING" }
@@ -186,8 +191,9 @@ const folds: ReadonlyMap<string, Fold> = new Map([
   on(SessionFinished, (draft, { state, reason, exitCode, unverified, answer = null }, at) => {
     draft.head = { ...draft.head, state, reason, exitCode, unverified, answer, endedAt: at }
   }),
-  on(SessionUndone, (draft, _data, at) => {
-    draft.head = { ...draft.head, undoneAt: at }
+  on(SessionUndone, (draft, { foreign, blocked }, at) => {
+    const isWhole = foreign.length + blocked.length === 0
+    draft.head = { ...draft.head, undoneAt: isWhole ? at : null, partlyUndoneAt: isWhole ? null : at }
   }),
   on(StepStarted, (draft, { stepId, ...step }, at) => {
     draft.head = { ...draft.head, state: "EXECUTING" }

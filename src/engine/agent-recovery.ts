@@ -1,5 +1,6 @@
 import { shownPath } from "../base/path-names.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
 import { escalate } from "../domain/pipeline/escalation.ts"
 import type { OpenCall } from "../domain/pipeline/state.ts"
 import type { Certainty } from "../domain/tool-call.ts"
@@ -88,6 +89,8 @@ async function putBack(
   const done = await checkpoints.restore([{ checkpoint, expected, directories: modes }], keeping, work =>
     session.whileOwned(work),
   )
+  // The call stays open, and what is left to restore is named to the next process.
+  if (done.isInterrupted) throw stoppedWhileRestoring()
   const kept =
     done.keptId === null ? "" : `; what was there is kept: \`acode checkpoint restore ${done.keptId}\``
   const left = [
@@ -96,6 +99,15 @@ async function putBack(
   ]
   if (left.length === 0) return { isBack: true, what: `that was put back${kept}` }
   return { isBack: false, what: `that was put back but for ${listed(left)}${kept}` }
+}
+
+function stoppedWhileRestoring(): Failure {
+  return new Failure({
+    kind: "interrupted",
+    code: "ACODE-EXE-009",
+    message: "interrupted while the files of the workspace were being restored",
+    hint: "run it again if it is still wanted",
+  })
 }
 
 function listed(names: readonly string[]): string {

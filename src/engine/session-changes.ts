@@ -171,7 +171,7 @@ function changesOf(artifacts: ArtifactStore, events: Iterable<StoredEvent>) {
     const undone = dataOf(SessionUndone, event)
     if (undone !== null) {
       changes = notPutBack(changes, undone)
-      if (undone.foreign.length === 0) directories = []
+      if (undone.foreign.length + undone.blocked.length === 0) directories = []
     }
     const started = dataOf(ToolCallStarted, event)
     if (started !== null) startedCalls.set(started.callId, { ...started, position: event.position })

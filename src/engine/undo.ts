@@ -129,6 +129,8 @@ export interface Undone {
   readonly blocked: readonly PathReason[]
   /** The checkpoint with what was there before; null when nothing had to be kept. */
   readonly keptId: string | null
+  /** Whether a person stopped it in the middle; `blocked` names what was not reached. */
+  readonly isInterrupted: boolean
 }
 
 /**
@@ -160,6 +162,7 @@ export async function undo(
     foreign: [...new Set([...left, ...around, ...done.foreign])].sort(),
     blocked: [...done.blocked, ...plan.lost],
     keptId: done.keptId,
+    isInterrupted: done.isInterrupted,
   }
 }
 
@@ -243,12 +246,22 @@ function doubting(
     // Undoing a later session leaves what this one left, in another inode.
     const last = putBack.findLast(each => each.position > position && each.marks.has(path))
     const mark = last?.marks.get(path) ?? history.mark
-    if (mark !== null && mark.identity !== (now.get(path)?.identity ?? null))
-      return "it was written again since, with the same content"
+    const touched = mark === null ? null : touchedSince(mark.identity, now.get(path)?.identity ?? null)
+    if (touched !== null) return touched
     if (mark !== null && mark.staged !== (now.get(path)?.staged ?? null))
       return "it was staged or unstaged in git since"
     return history.isByCommand ? whileACommandRan : null
   }
+}
+
+/** What became of a file whose content is the same; an identity is inode, time of the last write, of the last change. */
+function touchedSince(left: string | null, found: string | null): string | null {
+  if (left === found) return null
+  const [[inode, writtenAt], [inodeNow, writtenAtNow]] = [left?.split(":") ?? [], found?.split(":") ?? []]
+  if (inode !== inodeNow) return "it was replaced since, by a file with the same content"
+  if (writtenAt !== writtenAtNow)
+    return "it was written again since with the same content, or given another time"
+  return "its mode, owner, links or name were changed since; its content is the same"
 }
 
 /** What a command changed is found by comparing the tree before and after it, which does not say who changed it. */

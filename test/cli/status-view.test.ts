@@ -20,6 +20,7 @@ const summary: SessionSummary = {
   endedAt: null,
   owner: { bootId: "b", pid: 1, startTicks: "1" },
   undoneAt: null,
+  partlyUndoneAt: null,
 }
 // as: only these two fields of an open question are looked at.
 const question = { id: "apr_00000000-00000007", operation: "run plan version 1" } as ApprovalSummary

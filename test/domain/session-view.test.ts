@@ -44,6 +44,7 @@ describe("the view of a session", () => {
       startedAt: at(0),
       endedAt: null,
       undoneAt: null,
+      partlyUndoneAt: null,
     })
   })
 
@@ -72,7 +73,14 @@ describe("the view of a session", () => {
 
   test("that was undone says when, and still how it ended", () => {
     const view = viewOf(event.sessionStarted(), event.sessionFinished(), event.sessionUndone())
-    expect(view).toMatchObject({ state: "COMPLETED", endedAt: at(1), undoneAt: at(2) })
+    expect(view).toMatchObject({ state: "COMPLETED", endedAt: at(1), undoneAt: at(2), partlyUndoneAt: null })
+  })
+
+  test("that was undone but for something is not undone", () => {
+    for (const left of [{ foreign: ["b.txt"] }, { blocked: [{ path: "b.txt", reason: "no copy" }] }]) {
+      const view = viewOf(event.sessionStarted(), event.sessionFinished(), event.sessionUndone(left))
+      expect(view).toMatchObject({ undoneAt: null, partlyUndoneAt: at(2) })
+    }
   })
 
   test("that goes on after it was undone is not undone any more", () => {

@@ -70,6 +70,7 @@ describe("session show", () => {
       planId: "plan-1",
       endedAt: null,
       undoneAt: null,
+      partlyUndoneAt: null,
     })
     expect(view.steps).toMatchObject([
       { id: "s1", outcome: "succeeded", evidenceId: seeded.reading },

@@ -1,7 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { existsSync, readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
-import { acodeProgram } from "../support/acode.ts"
+import { acodeProgram, startAcode } from "../support/acode.ts"
 import { check } from "../support/checker.ts"
 import { eventually } from "../support/eventually.ts"
 import { type PlanWorkspace, planWorkspace } from "../support/plan-workspace.ts"
@@ -70,23 +78,30 @@ describe("a path is left alone where somebody else's hand may be in it", () => {
     expect(read("new.txt")).toBe("n\n")
   })
 
+  const again = "it was written again since with the same content, or given another time"
   test.each([
-    ["in place", (name: string) => writeFileSync(path(name), readFileSync(path(name)))],
+    ["saved in place", again, (name: string) => writeFileSync(path(name), readFileSync(path(name)))],
     [
-      "by a rename",
+      "saved by a rename",
+      "it was replaced since, by a file with the same content",
       (name: string) => {
         writeFileSync(path("swap"), readFileSync(path(name)))
         renameSync(path("swap"), path(name))
       },
     ],
-    ["only its time", (name: string) => utimesSync(path(name), 1, 1)],
-  ])("because it was saved again with the same content, %s", async (_, save) => {
+    ["given another time", again, (name: string) => utimesSync(path(name), 1, 1)],
+    [
+      "given another mode",
+      "its mode, owner, links or name were changed since; its content is the same",
+      (name: string) => chmodSync(path(name), 0o600),
+    ],
+  ])("because it was %s, with the same content", async (_, reason, touch) => {
     await writes()
-    save("b.txt")
+    touch("b.txt")
     expect(await undo("--commands")).toMatchObject({
       exitCode: 60,
       foreign: ["b.txt"],
-      doubts: [{ path: "b.txt", reason: "it was written again since, with the same content" }],
+      doubts: [{ path: "b.txt", reason }],
     })
     expect([read("a.txt"), read("b.txt")]).toEqual(["a\n", "B\n"])
   })
@@ -182,6 +197,19 @@ describe("what changed while a command ran may be a person's", () => {
     expect((await room.acode("session", "list")).stdout).toContain("(undone)")
   })
 
+  test("so an undo that leaves some of it alone is one in part, and the session is not pruned", async () => {
+    const id = await made()
+    expect(await undo()).toMatchObject({ exitCode: 60, restored: ["b.txt"] })
+    const listed = await room.acode("session", "list")
+    expect(listed.stdout).toContain("(partly undone)")
+    await ran(["file_read", { path: "b.txt" }])
+    const prune = () => room.acode("session", "prune", "--older-than", "0s", "--keep", "1", "--json")
+    expect(JSON.parse((await prune()).stdout)).toMatchObject({ removed: [], left: [{ id }] })
+    expect((await undo(id, "--commands")).exitCode).toBe(0)
+    expect((await room.acode("session", "list")).stdout).toContain("(undone)")
+    expect(JSON.parse((await prune()).stdout)).toMatchObject({ removed: [{ id }], left: [] })
+  })
+
   test("so --commands does not take what changed since", async () => {
     await made()
     writeFileSync(path("a.txt"), "newer\n")
@@ -218,5 +246,53 @@ describe("what changed while a command ran may be a person's", () => {
       expect(terminal.screen().match(/put these back too/g)).toHaveLength(1)
       expect([...now(), read(odd)]).toEqual([...expected])
     }
+  })
+})
+
+describe("an undo of many files", () => {
+  const count = 500
+  const present = () => readdirSync(room.workspace.root).filter(each => /^f\d+$/.test(each))
+
+  /** Begins to undo a session that made many files; some of them are gone and most are not. */
+  async function begun() {
+    const id = await ran(
+      sh(`i=0; while [ $i -lt ${count} ]; do echo x > "$(printf f%04d $i)"; i=$((i+1)); done`),
+    )
+    expect(present()).toHaveLength(count)
+    const { root, environment } = room.workspace
+    const undoing = startAcode(["session", "undo", id, "--commands"], { cwd: root, env: environment })
+    await eventually("some files are gone", () => present().length < count, { everyMs: 2 })
+    return { id, undoing }
+  }
+
+  test("says when it is interrupted what is done, and another one completes it", async () => {
+    const { undoing } = await begun()
+    undoing.kill("SIGINT")
+    const run = await undoing.ended
+    expect([run.exitCode, run.signal]).toEqual([130, null])
+    const left = present()
+    expect(left.length).toBeGreaterThan(0)
+    expect(run.stdout.split("\n").filter(line => line.startsWith("removed: f"))).toHaveLength(
+      count - left.length,
+    )
+    const notBack = run.stdout.split("\n").filter(line => line.startsWith("not put back: f"))
+    expect(notBack).toHaveLength(left.length)
+    expect(run.stderr).toContain(`interrupted: ${count - left.length} path`)
+    expect((await room.acode("session", "list")).stdout).toContain("(partly undone)")
+    const [, advice = ""] = /→ `acode (session undo \S+ --commands)` continues/.exec(run.stderr) ?? []
+    expect((await room.acode(...advice.split(" "))).exitCode).toBe(0)
+    expect(present()).toEqual([])
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  test("does not advise the same undo for a file that is written meanwhile", async () => {
+    const { undoing } = await begun()
+    const last = present().at(-1) ?? ""
+    writeFileSync(path(last), "hers\n")
+    const run = await undoing.ended
+    expect([run.exitCode, read(last)]).toEqual([60, "hers\n"])
+    expect(run.stdout).toContain(`left alone: ${last} (it was changed while the undo ran)`)
+    expect(run.stderr).not.toContain("--commands")
+    expect(run.stderr).toContain(`--also ${last}\``)
   })
 })

@@ -71,6 +71,7 @@ describe("undoing a session", () => {
       foreign: [],
       blocked: [],
       keptId: expect.stringMatching(/^chk_/),
+      isInterrupted: false,
     })
     expect((await room.workspace.tree()).digest).toBe(before)
   })
@@ -123,6 +124,7 @@ describe("undoing a session", () => {
       foreign: [],
       blocked: [],
       keptId: expect.stringMatching(/^chk_/),
+      isInterrupted: false,
     })
     expect((await room.workspace.tree()).digest).toBe(before)
   })
@@ -355,7 +357,11 @@ test("what an undoing had to leave alone is undone by the next, once nothing is 
   // The same content in another inode is somebody else's until a person says otherwise.
   const again = await planned()
   expect(again.doubts).toEqual([
-    { path: "a.txt", reason: "it was written again since, with the same content", isOnlyByCommand: false },
+    {
+      path: "a.txt",
+      reason: "it was written again since with the same content, or given another time",
+      isOnlyByCommand: false,
+    },
   ])
   const also = new Map(again.goals.map(goal => [goal.path, goal.content]))
   const second = await undo(parts(), again, also, work => room.log.whileOwned(work))

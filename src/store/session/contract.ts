@@ -30,8 +30,10 @@ export interface SessionSummary {
   readonly startedAt: string
   readonly endedAt: string | null
   readonly owner: ProcessIdentity
-  /** When its changes were put back; null again once it goes on. */
+  /** When all of its changes were restored; null again once it goes on. */
   readonly undoneAt: string | null
+  /** When only some of them were, the last time it was undone; null again once it goes on. */
+  readonly partlyUndoneAt: string | null
 }
 
 /** Questions to people and their answers, and approvals of whole plans. */

@@ -70,19 +70,27 @@ function toSummary(connection: Connection, row: SessionRow): SessionSummary {
     startedAt: row.started_at,
     endedAt: row.ended_at,
     owner: ownerIn(row),
-    undoneAt: row.undone_at !== null && wentOn(connection, row.id) ? null : row.undone_at,
+    ...(row.undone_at === null ? neverUndone : lastUndone(connection, row.id, row.undone_at)),
   }
 }
 
+const neverUndone = { undoneAt: null, partlyUndoneAt: null }
+
 /**
- * Whether a session was taken up again after it was undone. Asked of the events, because the row keeps when it was last
- * undone: with another meaning, rows that are there already would look as if somebody had changed them.
+ * Asks the events, because the row only keeps when a session was last undone: with another meaning, rows that are there
+ * already would look as if somebody had changed them. A session that was taken up again is not undone.
  */
-function wentOn(connection: Connection, id: string): boolean {
+function lastUndone(
+  connection: Connection,
+  id: string,
+  at: string,
+): Pick<SessionSummary, "undoneAt" | "partlyUndoneAt"> {
   const last = connection.db
-    .query<{ type: string }, [string, string, string]>(
-      "SELECT type FROM events WHERE stream = ? AND type IN (?, ?) ORDER BY seq DESC LIMIT 1",
+    .query<{ type: string; left: number | null }, [string, string, string]>(
+      "SELECT type, json_array_length(data, '$.foreign') + json_array_length(data, '$.blocked') AS left " +
+        "FROM events WHERE stream = ? AND type IN (?, ?) ORDER BY seq DESC LIMIT 1",
     )
     .get(id, SessionResumed.type, SessionUndone.type)
-  return last?.type === SessionResumed.type
+  if (last?.type !== SessionUndone.type) return neverUndone
+  return last.left === 0 ? { undoneAt: at, partlyUndoneAt: null } : { undoneAt: null, partlyUndoneAt: at }
 }

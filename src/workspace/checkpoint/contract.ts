@@ -164,6 +164,8 @@ export interface Restored extends RestorePlan {
   readonly blocked: readonly PathReason[]
   /** The checkpoint with what was replaced or removed; null when nothing had to be. */
   readonly keptId: string | null
+  /** Whether a person stopped it in the middle; `blocked` names what was not reached. */
+  readonly isInterrupted: boolean
 }
 
 export interface PathReason {

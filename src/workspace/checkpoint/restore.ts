@@ -3,7 +3,7 @@ import { errnoOf } from "../../base/assert.ts"
 import type { Clock } from "../../base/clock.ts"
 import { type Faults, noFaults } from "../../base/faults.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
-import { Failure } from "../../domain/failure.ts"
+import { Failure, isStopped } from "../../domain/failure.ts"
 import { isLeftover } from "../atomic-write.ts"
 import type { Tree, TreeOptions } from "../contract.ts"
 import { fileFailure, onPath } from "../failures.ts"
@@ -175,7 +175,7 @@ export async function restoreCheckpoints(
   faults.reach("restore.kept")
   const run = new RestoreRun(source, kept, owned, faults)
   if (kept.checkpoint !== null)
-    await run.all(keeping.id, first, async areRulesBack =>
+    await run.untilStopped(keeping.id, first, async areRulesBack =>
       withoutHidden(
         areRulesBack ? await decide(source, goals, named) : first,
         await shownPaths(source, goals),
@@ -204,12 +204,15 @@ function openUp(root: WorkspaceRoot, { changes }: NamedDirectories): void {
     onPath(change.path, () => openDirectory(root, change))
 }
 
+const notReached = "it was interrupted before this path"
+
 /** Does what was decided, one path after the other. */
 class RestoreRun {
   private readonly removed = new Set<string>()
   private readonly written = new Set<string>()
   private readonly foreign = new Set<string>()
   private readonly blocked: PathReason[] = []
+  private isInterrupted = false
 
   constructor(
     private readonly source: RestoreSource,
@@ -220,7 +223,23 @@ class RestoreRun {
     this.blocked.push(...kept.refused)
   }
 
-  async all(
+  /** A person who stops it learns what was done and what was not; before the first change nothing was. */
+  async untilStopped(...work: Parameters<RestoreRun["all"]>): Promise<void> {
+    try {
+      await this.all(...work)
+    } catch (error) {
+      const done = new Set([...this.removed, ...this.written])
+      if (!isStopped(error) || done.size === 0) throw error
+      this.isInterrupted = true
+      const [, { changes, directories }] = work
+      const named = directories.filter(({ isNamed }) => isNamed).map(({ path }) => `${path}/`)
+      for (const { path } of [...this.blocked]) done.add(path)
+      for (const path of [...changes.map(change => change.path), ...named])
+        if (!done.has(path) && !this.foreign.has(path)) this.blocked.push({ path, reason: notReached })
+    }
+  }
+
+  private async all(
     id: string,
     first: Decided,
     decideAgain: (areRulesBack: boolean) => Promise<Decided>,
@@ -255,6 +274,7 @@ class RestoreRun {
       foreign: [...foreign],
       blocked: this.blocked,
       keptId: this.kept.checkpoint?.id ?? null,
+      isInterrupted: this.isInterrupted,
     }
   }
 

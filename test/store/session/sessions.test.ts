@@ -49,8 +49,20 @@ describe("the sessions of a workspace", () => {
       endedAt: at,
       owner: processIdentity(),
       undoneAt: null,
+      partlyUndoneAt: null,
     })
     expect(store.sessions.find("ses_other")).toBeNull()
+  })
+
+  test("of which something was left when they were undone are undone in part", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const session = startSession(store)
+    const at = new Date(fixture.clock.now()).toISOString()
+    session.append(event.sessionFinished(), event.sessionUndone({ foreign: ["b.txt"] }))
+    expect(store.sessions.find(session.id)).toMatchObject({ undoneAt: null, partlyUndoneAt: at })
+    session.append(event.sessionUndone())
+    expect(store.sessions.find(session.id)).toMatchObject({ undoneAt: at, partlyUndoneAt: null })
   })
 
   test("are undone until they go on", () => {

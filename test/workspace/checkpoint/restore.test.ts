@@ -70,7 +70,7 @@ describe("restoring a tree", () => {
     ws.put("a", "1")
     const checkpoint = await ws.take("one")
     expect(await ws.restore(checkpoint)).toEqual({
-      ...{ remove: [], write: [], foreign: [], blocked: [] },
+      ...{ remove: [], write: [], foreign: [], blocked: [], isInterrupted: false },
       keptId: null,
     })
   })
