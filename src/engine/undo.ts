@@ -254,7 +254,7 @@ function doubting(
   }
 }
 
-/** What became of a file whose content is the same; an identity is inode, time of the last write, of the last change. */
+/** What became of a file with the same content. An identity is its inode, its time of writing and of change. */
 function touchedSince(left: string | null, found: string | null): string | null {
   if (left === found) return null
   const [[inode, writtenAt], [inodeNow, writtenAtNow]] = [left?.split(":") ?? [], found?.split(":") ?? []]

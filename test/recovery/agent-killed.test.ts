@@ -50,10 +50,15 @@ async function killed(): Promise<string> {
 const files = () => ["a.txt", "made.txt", "first.txt"].map(room.file)
 
 describe("what a session printed into the workspace before it was killed", () => {
-  confinedTest("is left there by a resume, which puts back what its command did", async () => {
+  confinedTest("is left there by a resume that restores what its command changed", async () => {
     const printed = await killed()
     expect(printed).toContain("first.txt")
-    const { exitCode, data } = await room.resume("--yes=plan")
+    const asked = await room.resume("--yes=plan")
+    expect([asked.exitCode, asked.stderr + asked.stdout]).toEqual([
+      60,
+      expect.not.stringContaining("run.log"),
+    ])
+    const { exitCode, data } = await room.resume("--yes=plan", "--redo-command")
     expect(exitCode).toBe(0)
     const [interrupted] = data("tool_call.settled")
     expect(interrupted).toMatchObject({ outcome: "interrupted", certainty: "notDone" })

@@ -63,7 +63,7 @@ function treeOf(trees: readonly FileTree[], index: number): FileTree {
   return tree
 }
 
-/** One session at most, ended, with the exit code of an interruption whose effects are known. */
+/** One session at most, ended, with the exit code of an interruption: 60 where a command may have changed files. */
 function endViolations(rows: readonly LogRow[], isComplete: boolean): string[] {
   const sessions = new Set(rows.map(row => row.stream))
   const ends = rows
@@ -71,8 +71,25 @@ function endViolations(rows: readonly LogRow[], isComplete: boolean): string[] {
     .map(({ parsed }) => `${parsed["state"]} ${parsed["exitCode"]}`)
   if (sessions.size === 0) return []
   if (sessions.size > 1) return [`${sessions.size} sessions for one run`]
-  const allowed = isComplete ? ["COMPLETED 0", "FAILED 30"] : ["FAILED 30"]
+  const interrupted = isUndecided(rows) ? "FAILED 60" : "FAILED 30"
+  const allowed = isComplete ? ["COMPLETED 0", interrupted] : [interrupted]
   return ends.length === 1 && allowed.includes(ends[0] ?? "") ? [] : [`the session ended as ${ends}`]
+}
+
+/** Whether something changed while a command ran that was cut off: nobody can tell who changed it. */
+function isUndecided(rows: readonly LogRow[]): boolean {
+  const commands = new Set(
+    rows
+      .filter(
+        ({ type, parsed }) => type === "tool_call.started" && /run|once/.test(`${parsed["effectClass"]}`),
+      )
+      .map(({ parsed }) => parsed["callId"]),
+  )
+  return rows.some(({ type, parsed }) => {
+    if (type !== "tool_call.settled" || parsed["outcome"] !== "interrupted") return false
+    const hasChanged = parsed["certainty"] === "partly" || parsed["certainty"] === "unknown"
+    return commands.has(parsed["callId"]) && hasChanged
+  })
 }
 
 function finishedViolations(call: Settled, trees: readonly FileTree[], index: number): string[] {
