@@ -46,7 +46,7 @@ export async function settleForResume(parts: AgentParts, { callId }: OpenCall): 
 /** Names the paths, because nothing is recorded about them before a person decides. */
 function askedAbout({ session: { state } }: AgentParts, { unattributed, doubts, settled }: Recovered) {
   const reasons = new Map(doubts.map(({ path, reason }) => [path, ` (${reason})`]))
-  const names = listed(unattributed.map(path => `${path}${reasons.get(path) ?? ""}`))
+  const names = listed(unattributed.map(path => `${shownPath(path)}${reasons.get(path) ?? ""}`))
   return escalate(state.stage?.stage ?? "executor", "Unrecoverable", 60, {
     reason:
       `acode ended while the command of call ${settled.callId} ran; these changed meanwhile or since, by the ` +
