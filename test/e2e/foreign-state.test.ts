@@ -267,7 +267,7 @@ describe("a directory that was moved, or made anew at its path", () => {
     const first = await there("exec", "--", "true")
     const adopt = advised(first.stderr)
     expect([first.exitCode, adopt.length]).toEqual([0, 3])
-    expect((await there("exec", "--", "true")).stderr).toBe("")
+    expect(advised((await there("exec", "--", "true")).stderr)).toEqual([])
     const runs = (await there("runs", "list", "--json")).stdout
     for (const verb of [
       ["session", "show", session],
