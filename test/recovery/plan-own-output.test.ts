@@ -24,7 +24,7 @@ testWhere(missingSandbox)(
     run.kill("SIGKILL")
     await run.exited
     const shown = JSON.parse((await room.acode("session", "show", "--json")).stdout)
-    expect(shown).toMatchObject({ state: "FAILED", exitCode: 30 })
+    expect(shown).toMatchObject({ state: "FAILED", exitCode: 60 })
     expect(shown.reason).toContain("partial.txt")
     expect(shown.reason).not.toContain("out.txt")
     const undone = await room.acode("session", "undo", "--commands", "--json")
