@@ -1,4 +1,4 @@
-import { holdWorkspace } from "../engine/session-log.ts"
+import { holdWorkspace } from "../gate/session-log.ts"
 import type { Store } from "../store/contract.ts"
 import { isProcessAlive, processIdentity } from "../store/process-identity.ts"
 import type { SessionSummary } from "../store/session/contract.ts"

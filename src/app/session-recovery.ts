@@ -1,7 +1,7 @@
 import { Failure } from "../domain/failure.ts"
 import { endInterruptedPlan, openCommands } from "../engine/interrupted-session.ts"
 import { lastWrites } from "../engine/session-changes.ts"
-import { type DrivenSession, driveSession } from "../engine/session-log.ts"
+import { type DrivenSession, driveSession } from "../gate/session-log.ts"
 import { endTagged } from "../sandbox/survivors.ts"
 import type { Store } from "../store/contract.ts"
 import { processIdentity } from "../store/process-identity.ts"

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs"
 import { join } from "node:path"
 import { Failure } from "../domain/failure.ts"
-import { holdWorkspace } from "../engine/session-log.ts"
+import { holdWorkspace } from "../gate/session-log.ts"
 import type { Store } from "../store/contract.ts"
 import { isProcessAlive, processIdentity } from "../store/process-identity.ts"
 import type { SessionSummary } from "../store/session/contract.ts"

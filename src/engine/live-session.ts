@@ -2,8 +2,8 @@ import type { NewEvent } from "../domain/event-definition.ts"
 import { applyEvent, type Contents, fold } from "../domain/pipeline/fold.ts"
 import type { PipelineState } from "../domain/pipeline/state.ts"
 import type { SessionLog } from "../gate/contract.ts"
+import type { DrivenSession } from "../gate/session-log.ts"
 import type { EventLog, StoredEvent } from "../store/contract.ts"
-import type { DrivenSession } from "./session-log.ts"
 
 /**
  * A session while it is driven: its log, and the state that its events make. Whoever appends moves the state along, so

@@ -17,9 +17,9 @@ import { cyclesAllowed, cyclesCeiling } from "../domain/pipeline/settings.ts"
 import { backwardEdge, isAllowed, type Stage, transitions } from "../domain/pipeline/stage.ts"
 import type { PipelineState, StageRun } from "../domain/pipeline/state.ts"
 import { SessionFinished, SessionRested } from "../domain/session-events.ts"
+import { lastDigest } from "../gate/session-log.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { checksFor } from "./checks/planned-checks.ts"
-import { lastDigest } from "./session-log.ts"
 
 export function enterStage(parts: AgentParts, action: Extract<Action, { kind: "enterStage" }>): void {
   const { state } = parts.session

@@ -6,6 +6,7 @@ import type { ConcreteStep, Plan, PlanTask } from "../domain/plan.ts"
 import { stepKey } from "../domain/plan-hash.ts"
 import { SessionFinished, StepFinished, StepStarted } from "../domain/session-events.ts"
 import type { Gate, SessionLog } from "../gate/contract.ts"
+import { lastDigest } from "../gate/session-log.ts"
 import type { Workspace } from "../workspace/contract.ts"
 import {
   called,
@@ -17,7 +18,6 @@ import {
   uncalled,
 } from "./plan-result.ts"
 import { unmetPrecondition } from "./precondition.ts"
-import { lastDigest } from "./session-log.ts"
 
 export interface PlanLaneParts {
   readonly log: SessionLog

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini"
+import { jsonAnswer, parsedJson } from "../../domain/json-answer.ts"
 import { shapeFindings } from "../../domain/plan-issues.ts"
 import { planProblems } from "../../domain/plan-problem.ts"
-import { jsonAnswer, parsedJson } from "./json-answer.ts"
 
 export type ShapedAnswer<Value> =
   | { readonly value: Value; readonly problems?: undefined }

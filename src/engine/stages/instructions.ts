@@ -1,8 +1,8 @@
+import { dataBlock } from "../../domain/data-block.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Redactor } from "../../policy/contract.ts"
 import type { Workspace } from "../../workspace/contract.ts"
 import type { StageView } from "./contract.ts"
-import { dataBlock } from "./data-block.ts"
 import { bytesTokens } from "./token-estimate.ts"
 
 const fileNames = ["AGENTS.md", "CLAUDE.md"]

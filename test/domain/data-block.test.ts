@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { dataBlock } from "../../../src/engine/stages/data-block.ts"
-import { createRedactor } from "../../../src/policy/redactor.ts"
+import { dataBlock } from "../../src/domain/data-block.ts"
+import { createRedactor } from "../../src/policy/redactor.ts"
 
 describe("a block of data", () => {
   test("begins with its type and source and ends with its mark", () => {

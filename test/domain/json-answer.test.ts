@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { jsonAnswer } from "../../../src/engine/stages/json-answer.ts"
+import { jsonAnswer } from "../../src/domain/json-answer.ts"
 
 const twoObjects = "there are 2 different JSON objects in the answer; answer with one and nothing else"
 

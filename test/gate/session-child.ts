@@ -1,4 +1,4 @@
-import { driveSession } from "../../src/engine/session-log.ts"
+import { driveSession } from "../../src/gate/session-log.ts"
 import { openStore } from "../../src/store/open-store.ts"
 import { processIdentity } from "../../src/store/process-identity.ts"
 import { event } from "../store/support/session-events.ts"

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { type DrivenSession, driveSession } from "../../src/engine/session-log.ts"
+import { type DrivenSession, driveSession } from "../../src/gate/session-log.ts"
 import type { Store } from "../../src/store/contract.ts"
 import { openStore } from "../../src/store/open-store.ts"
 import { isProcessAlive, processIdentity } from "../../src/store/process-identity.ts"

@@ -1,5 +1,5 @@
-import type { Json } from "../../base/canonical.ts"
-import { withoutThinking } from "../../domain/thinking.ts"
+import type { Json } from "../base/canonical.ts"
+import { withoutThinking } from "./thinking.ts"
 
 export type JsonAnswer =
   | { readonly json: string; readonly problem?: undefined }

@@ -1,4 +1,4 @@
-import { canonicalJson, sha256Hex } from "../../base/canonical.ts"
+import { canonicalJson, sha256Hex } from "../base/canonical.ts"
 
 /** What kind of text it is, and where it is from. Neither comes from the text itself. */
 export interface BlockHead {

@@ -1,9 +1,9 @@
 import type { NewEvent } from "../domain/event-definition.ts"
 import { Failure, isStopped } from "../domain/failure.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
-import type { SessionLog } from "../gate/contract.ts"
 import type { EventLog, Lease, Leases } from "../store/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
+import type { SessionLog } from "./contract.ts"
 
 /** The lease that stands for the workspace itself: whoever holds it may change files. */
 const workspaceLease = "workspace"
