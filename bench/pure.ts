@@ -42,6 +42,7 @@ function validated() {
 function mergedEnvironment() {
   return childEnvironment({
     executionId: record.id,
+    owner: "person",
     mode: "merge",
     host: { ...variables, PATH: "/usr/bin", HOME: "/tmp", API_SECRET: "value of a secret" },
     command: { NODE_ENV: "test", VARIABLE_1: null },

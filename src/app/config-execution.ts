@@ -98,14 +98,19 @@ function environmentSection() {
       exclude_patterns: list(VariablePattern)
         .default(defaults.environment.exclude_patterns)
         .describe(
-          "Variables that are not passed on. Each file adds to the list; secrets are always excluded.",
+          "Variables that are not passed on. Each file adds to the list; secrets and what leads to them are always excluded.",
         ),
       include: list(VariableName)
         .default(defaults.environment.include)
-        .describe("Variables that are passed on although a pattern excludes them."),
+        .describe(
+          "Variables that are passed on although they would be left out, also to commands of models and plans.",
+        ),
     })
     .prefault({})
-    .describe("Which variables of the host a command sees.")
+    .describe(
+      "Which variables of the host a command sees. One of a model or a plan sees only what programs need to run, such as " +
+        "PATH, HOME, LANG and where toolchains are, and what is included here.",
+    )
 }
 
 function auditSection() {

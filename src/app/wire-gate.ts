@@ -45,7 +45,7 @@ export async function wireGate(
       workspace,
       changes: textChanges,
       redactor,
-      runner: await wiring.runnerWith(recorder),
+      runner: await wiring.runnerWith(recorder, "agent"),
       splitCommand: commandWords,
       hasSandbox,
       // By name: found once, it is not done without when it is not there any more.

@@ -6,6 +6,7 @@ import { noArtifacts, withArtifacts } from "../domain/command-result.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Mode } from "../domain/model-choice.ts"
 import type { CommandRunner, Recorder } from "../exec/contract.ts"
+import type { CommandOwner } from "../exec/environment.ts"
 import { createRunner } from "../exec/runner.ts"
 import type { Redactor } from "../policy/contract.ts"
 import * as environmentRules from "../policy/environment-rules.ts"
@@ -180,19 +181,22 @@ export class Wiring implements Disposable {
 
   /** One for everybody: its queue is what bounds how much runs at the same time. */
   runner(): Promise<CommandRunner> {
-    this.shared ??= this.store().then(store => this.runnerWith(logRecorder(store, processIdentity())))
+    this.shared ??= this.store().then(store =>
+      this.runnerWith(logRecorder(store, processIdentity()), "person"),
+    )
     return this.shared
   }
 
   /** For a look at the machine that must not become history. */
   unrecordedRunner(): Promise<CommandRunner> {
-    return this.runnerWith({
+    const recorder: Recorder = {
       started: () => undefined,
       finished: record => withArtifacts(record, noArtifacts(record.result)),
-    })
+    }
+    return this.runnerWith(recorder, "agent")
   }
 
-  async runnerWith(recorder: Recorder): Promise<CommandRunner> {
+  async runnerWith(recorder: Recorder, owner: CommandOwner): Promise<CommandRunner> {
     const config = await this.config()
     const { environment } = this.request
     return createRunner({
@@ -209,6 +213,7 @@ export class Wiring implements Disposable {
       redactor: this.redactorFor([], config),
       redactorKnowing: values => this.redactorFor(values, config),
       hostEnvironment: environment.host,
+      owner,
       environmentRules,
       clock: this.clock,
       ids: systemIds,

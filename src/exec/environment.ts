@@ -4,8 +4,12 @@ import type { EnvironmentRules } from "../policy/contract.ts"
 /** By this variable processes of an execution are found again when acode died and nothing confines them. */
 const executionTag = "ACODE_EXECUTION_ID"
 
+/** Whose command it is: a person's own gets what is not filtered out, any other only what is listed for it. */
+export type CommandOwner = "person" | "agent"
+
 export interface EnvironmentRequest {
   readonly executionId: string
+  readonly owner: CommandOwner
   readonly mode: EnvironmentMode
   readonly host: Readonly<Record<string, string>>
   readonly command: Readonly<Record<string, string | null>>
@@ -39,15 +43,22 @@ export function appliedVariables(
   )
 }
 
-function hostPart({ mode, host, exclude, include, rules }: EnvironmentRequest): Record<string, string> {
+function hostPart(request: EnvironmentRequest): Record<string, string> {
+  const { host, include, rules } = request
   const named = new Set([...rules.alwaysIncluded, ...include])
-  const isPassed = (name: string): boolean => {
-    if (named.has(name)) return true
-    if (mode === "replace" || rules.isSecretName(name) || rules.isLoaderName(name)) return false
-    return !exclude.some(pattern => rules.matchesPattern(name, pattern))
-  }
   // A prototype would answer for names like `constructor`.
   const environment: Record<string, string> = Object.create(null)
-  for (const [name, value] of Object.entries(host)) if (isPassed(name)) environment[name] = value
+  for (const [name, value] of Object.entries(host))
+    if (named.has(name) || isInherited(request, name, value)) environment[name] = value
   return environment
+}
+
+function isInherited(
+  { mode, owner, exclude, rules }: EnvironmentRequest,
+  name: string,
+  value: string,
+): boolean {
+  if (mode === "replace" || rules.isSecretName(name) || rules.isLoaderName(name)) return false
+  if (owner === "agent" ? !rules.isForAgents(name, value) : rules.leadsToSecret(name, value)) return false
+  return !exclude.some(pattern => rules.matchesPattern(name, pattern))
 }

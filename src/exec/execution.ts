@@ -18,7 +18,7 @@ import {
 import type { EnvironmentRules, Redactor } from "../policy/contract.ts"
 import type { Sandbox } from "../sandbox/contract.ts"
 import type { ExecutionContext, Recorder, WorkspacePaths } from "./contract.ts"
-import { appliedVariables, childEnvironment } from "./environment.ts"
+import { appliedVariables, type CommandOwner, childEnvironment } from "./environment.ts"
 import { recordedCommand, secretValuesOf } from "./recorded-command.ts"
 import type { ExecutionSettings } from "./settings.ts"
 import { realWritablePath } from "./writable.ts"
@@ -34,6 +34,7 @@ export interface RunnerParts {
   /** The same redactor with further secret values, for a command that was given some. */
   readonly redactorKnowing: (secretValues: readonly string[]) => Redactor
   readonly hostEnvironment: Readonly<Record<string, string>>
+  readonly owner: CommandOwner
   readonly environmentRules: EnvironmentRules
   readonly clock: Clock
   readonly ids: Ids
@@ -106,13 +107,13 @@ export function planExecution(
 }
 
 function environmentOf(
-  { hostEnvironment: host, settings, environmentRules: rules }: RunnerParts,
+  { hostEnvironment: host, owner, settings, environmentRules: rules }: RunnerParts,
   { environment: command }: Command,
   mode: EnvironmentMode,
   executionId: string,
 ) {
   const { environmentExclude: exclude, environmentInclude: include } = settings
-  return childEnvironment({ executionId, mode, host, command, exclude, include, rules })
+  return childEnvironment({ executionId, owner, mode, host, command, exclude, include, rules })
 }
 
 const noCorrelation: CorrelationIds = {

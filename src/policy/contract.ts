@@ -37,6 +37,10 @@ export type PathOperation = (typeof pathOperations)[number]
 export interface EnvironmentRules {
   /** `API_TOKEN`, `DATABASE_URL`, …: the value is likely a secret, whatever it is. */
   isSecretName(name: string): boolean
+  /** `SSH_AUTH_SOCK`, `KUBECONFIG`, an address with a password, …: whoever has the value can get at a secret. */
+  leadsToSecret(name: string, value: string): boolean
+  /** `CARGO_HOME`, `NO_COLOR`, …: all that a command of a model or a plan gets besides `alwaysIncluded`. */
+  isForAgents(name: string, value: string): boolean
   /** `LD_PRELOAD`, `NODE_OPTIONS`, `BASH_ENV`, …: the value makes another program load or run something. */
   isLoaderName(name: string): boolean
   /** Patterns are names in which `*` stands for anything. */

@@ -6,6 +6,8 @@ const secretPatterns: readonly string[] = [
   "*TOKEN",
   "*_TOKEN_*",
   "*_KEY",
+  "*_KEYS",
+  "*PAPERKEY",
   "*APIKEY",
   "*API_KEY*",
   "*ACCESS_KEY*",
@@ -17,7 +19,10 @@ const secretPatterns: readonly string[] = [
   "*_PASS",
   "*_PWD",
   "*_PAT",
+  "*USERPASS",
   "*_AUTH",
+  "*_AUTH_CONFIG",
+  "*_AUTH_IDENT",
   "*_AUTHORIZATION",
   "*CREDENTIAL*",
   "*_CREDS",
@@ -26,14 +31,43 @@ const secretPatterns: readonly string[] = [
   "*DATABASE_URI",
   "*_CONNECTION_STRING",
   "*CONNECTIONSTRING*",
+  "*WEBHOOK",
   "*WEBHOOK_URL",
   "*_COOKIE",
   "*_SALT",
   "*_JWT",
+  "*_JWT_*",
+  // Sessions of password managers and stores, which have no word of the above in their names.
+  "OP_SESSION_*",
+  "BW_SESSION",
+  "VAULT_WRAP_INFO",
+  "FASTLANE_SESSION",
+  // Credentials of feeds, by host: `BUNDLE_GEM__FURY__IO`.
+  "VSS_NUGET_EXTERNAL_FEED_ENDPOINTS",
+  "BUNDLE_*__*",
+  "IDENTITY_HEADER",
+  "*CSC_LINK",
 ]
 
-/** Look like secrets by their names and are none. */
-const plainNames: ReadonlySet<string> = new Set(["SSH_AUTH_SOCK", "GPG_KEY", "XDG_SEAT_PATH"])
+/** Match a pattern of secrets and hold none. */
+const plainPatterns: readonly string[] = ["GPG_KEY", "BUNDLE_BUILD__*", "BUNDLE_LOCAL__*", "BUNDLE_MIRROR__*"]
+
+/**
+ * Variables that hold no secret and lead to one: sockets of agents and daemons, files with credentials in another
+ * place than the usual one, terminals that type what they are sent.
+ */
+const doorPatterns: readonly string[] = namesIn(`
+  *_SOCK *_SOCKET SSH_AGENT_PID GPG_AGENT_INFO GNUPGHOME DBUS_*_ADDRESS GNOME_KEYRING_* XAUTHORITY KRB5CCNAME
+  KRB5*_KTNAME NETRC *_NETRC GOAUTH DOCKER_CONFIG DOCKER_CERT_PATH DOCKER_HOST CONTAINER_HOST
+  CONTAINERD_ADDRESS REGISTRY_AUTH_FILE HELM_REGISTRY_CONFIG KUBECONFIG NPM_CONFIG_USERCONFIG
+  NPM_CONFIG_GLOBALCONFIG PIP_CONFIG_FILE UV_CONFIG_FILE AWS_CONFIG_FILE CLOUDSDK_CONFIG AZURE_CONFIG_DIR
+  OCI_CLI_CONFIG_FILE TF_CLI_CONFIG_FILE GH_CONFIG_DIR GLAB_CONFIG_DIR ACTIONS_*_URL PGPASSFILE PGSERVICEFILE
+  PGSSLKEY *_KEY_FILE *_KEY_PATH *_CERTIFICATE_PATH VSCODE_*IPC* TMUX STY KITTY_LISTEN_ON NVIM
+  NVIM_LISTEN_ADDRESS SWAYSOCK I3SOCK
+`)
+
+/** Proxies stay although their addresses may hold a password: without them nothing can be installed. */
+const proxyPatterns: readonly string[] = ["*_PROXY", "*_PROXY_URL"]
 
 /**
  * Variables that make another program load or run something, with what they do. They are left out because whoever
@@ -127,7 +161,10 @@ const loaderPatterns: readonly { readonly patterns: readonly string[]; readonly 
     reason: "libraries load modules by them",
   },
   {
-    patterns: ["LESSOPEN", "LESSCLOSE", "VIMINIT", "EXINIT", "SSH_ASKPASS", "SUDO_ASKPASS"],
+    patterns: [
+      ...["LESSOPEN", "LESSCLOSE", "VIMINIT", "EXINIT", "SSH_ASKPASS", "SUDO_ASKPASS"],
+      "RIPGREP_CONFIG_PATH",
+    ],
     reason: "programs run what they name",
   },
   {
@@ -170,13 +207,51 @@ export const alwaysIncluded: readonly string[] = [
   "SHELL",
 ]
 
+/**
+ * What of the host a command of a model or a plan gets, besides what is always included: where toolchains and their
+ * caches are, certificates, and how to print. Nobody looks at what such a command does with its environment, so a
+ * name that is not here is passed on only by `execution.environment.include`.
+ */
+const agentPatterns: readonly string[] = namesIn(`
+  LC_* XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_DATA_DIRS XDG_CONFIG_DIRS CI COLORTERM
+  COLUMNS LINES NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY
+  SSL_CERT_FILE SSL_CERT_DIR NIX_SSL_CERT_FILE NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE PIP_CERT
+  SOURCE_DATE_EPOCH DEBIAN_FRONTEND NODE_ENV NVM_DIR NVM_BIN FNM_DIR FNM_MULTISHELL_PATH VOLTA_HOME
+  NODENV_ROOT BUN_INSTALL DENO_INSTALL DENO_DIR PNPM_HOME YARN_CACHE_FOLDER NPM_CONFIG_CACHE NPM_CONFIG_PREFIX
+  N_PREFIX COREPACK_HOME CARGO_HOME CARGO_TARGET_DIR CARGO_TERM_COLOR RUSTUP_HOME RUSTUP_TOOLCHAIN
+  RUST_BACKTRACE GOPATH GOROOT GOBIN GOCACHE GOMODCACHE GOTMPDIR GOENV_ROOT CGO_ENABLED GOOS GOARCH JAVA_HOME
+  JDK_HOME JENV_ROOT MAVEN_HOME M2_HOME GRADLE_HOME GRADLE_USER_HOME ANDROID_HOME ANDROID_SDK_ROOT
+  ANDROID_NDK_HOME KOTLIN_HOME SCALA_HOME SDKMAN_DIR PYENV_ROOT PYENV_VERSION VIRTUAL_ENV CONDA_PREFIX
+  CONDA_DEFAULT_ENV CONDA_EXE POETRY_HOME POETRY_CACHE_DIR PIPX_HOME PIP_CACHE_DIR UV_CACHE_DIR
+  UV_PYTHON_INSTALL_DIR PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONUTF8 PYTHONIOENCODING PYTHONHASHSEED
+  RBENV_ROOT RBENV_VERSION GEM_HOME GEM_PATH BUNDLE_PATH BUNDLE_WITHOUT DOTNET_ROOT DOTNET_CLI_HOME
+  DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO NUGET_PACKAGES COMPOSER_HOME COMPOSER_CACHE_DIR MIX_HOME HEX_HOME
+  OPAMROOT OPAM_SWITCH_PREFIX STACK_ROOT CABAL_DIR GHCUP_INSTALL_BASE_PREFIX JULIA_DEPOT_PATH PUB_CACHE
+  FLUTTER_ROOT ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR MISE_CACHE_DIR PROTO_HOME HOMEBREW_PREFIX
+`)
+
 const isSecret = nameTest(secretPatterns)
+const isPlain = nameTest(plainPatterns)
+const isDoor = nameTest(doorPatterns)
+const isProxy = nameTest(proxyPatterns)
 const isLoader = nameTest(loaderPatterns.flatMap(entry => entry.patterns))
 const isHarmless = nameTest(harmlessPatterns)
+const isAgents = nameTest(agentPatterns)
 
 export function isSecretName(name: string): boolean {
-  return isSecret(name) && !plainNames.has(name)
+  return isSecret(name) && !isPlain(name) && !isDoor(name)
 }
+
+export function leadsToSecret(name: string, value: string): boolean {
+  return isDoor(name) || (passwordInAddress.test(value) && !isProxy(name))
+}
+
+export function isForAgents(name: string, value: string): boolean {
+  return isAgents(name) && !passwordInAddress.test(value)
+}
+
+/** Anywhere in a value: `postgres://me:word@host`, and `https://token@host`, where a user alone is a token. */
+const passwordInAddress = /[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]*:[^/?#\s@]+@|https?:\/\/[^/?#\s@]+@/i
 
 export function isLoaderName(name: string): boolean {
   return isLoader(name) && !isHarmless(name)
@@ -185,6 +260,10 @@ export function isLoaderName(name: string): boolean {
 /** Without regard to case, as `execution.environment.exclude` is read. */
 export function matchesPattern(name: string, pattern: string): boolean {
   return nameTest([pattern])(name)
+}
+
+function namesIn(list: string): readonly string[] {
+  return list.trim().split(/\s+/)
 }
 
 function nameTest(patterns: readonly string[]): (name: string) => boolean {

@@ -22,6 +22,7 @@ function environment(more: Partial<EnvironmentRequest> = {}): Record<string, str
   return {
     ...childEnvironment({
       executionId: "exe_1",
+      owner: "person",
       mode: "inherit",
       host,
       command: {},
@@ -100,6 +101,7 @@ test("names that mean something to JavaScript are names like any other", () => {
   expect(environment({ host: {}, command: odd })).toEqual({ ...odd, ...tag })
   const made = childEnvironment({
     executionId: "exe_1",
+    owner: "person",
     mode: "inherit",
     host: {},
     command: {},

@@ -19,6 +19,7 @@ const parts: RunnerParts = {
   redactor,
   redactorKnowing: () => redactor,
   hostEnvironment: {},
+  owner: "person",
   environmentRules,
   clock: fixedClock(),
   ids: countingIds(),

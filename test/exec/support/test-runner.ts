@@ -99,6 +99,7 @@ export function testRunner(
     redactor: createRedactor({ secretValues: [], extraPatterns: [] }),
     redactorKnowing: secretValues => createRedactor({ secretValues, extraPatterns: [] }),
     hostEnvironment: workspace.environment,
+    owner: "person",
     environmentRules,
     clock: systemClock,
     ids: countingIds(),
