@@ -70,4 +70,16 @@ export const inspectedCalls = {
   clone3: [435, 435],
   ioctl: [16, 29],
   socket: [41, 198],
+  socketpair: [53, 199],
+  // What gives a file a mode.
+  chmod: [90, null],
+  fchmod: [91, 52],
+  fchmodat: [268, 53],
+  fchmodat2: [452, 452],
+  open: [2, null],
+  creat: [85, null],
+  openat: [257, 56],
+  openat2: [437, 437],
+  mknod: [133, null],
+  mknodat: [259, 33],
 } as const satisfies Record<string, CallNumbers>

@@ -4,7 +4,10 @@ export type Architecture = "x64" | "arm64"
 
 export interface SeccompSettings {
   readonly architecture: Architecture
-  /** Sockets with a path or an abstract name. Socket pairs are always fine: they lead nowhere else. */
+  /**
+   * Sockets with a path or an abstract name. Pairs of stream sockets are always fine: they lead nowhere else. One of
+   * a pair of datagram sockets can be connected to any address, so these are refused with the others.
+   */
   readonly unixSockets: "allow" | "deny"
 }
 
@@ -17,33 +20,34 @@ export function filterArchitecture(arch: string): Architecture | null {
  * A classic BPF program for bubblewrap's `--seccomp`: everything is allowed but what could reach out of the sandbox.
  * The address family is refused with EAFNOSUPPORT, so that the program's own message names what is missing.
  */
-export function buildSeccompFilter(settings: SeccompSettings): Uint8Array<ArrayBuffer> {
-  const column = settings.architecture === "x64" ? 0 : 1
-  const number = (name: keyof typeof inspectedCalls) => inspectedCalls[name][column]
+export function buildSeccompFilter({ architecture, unixSockets }: SeccompSettings): Uint8Array<ArrayBuffer> {
+  const column = architecture === "x64" ? 0 : 1
+  const to = (name: keyof typeof inspectedCalls, label: Label) => {
+    const call = inspectedCalls[name][column]
+    return call === null ? [] : [ifEqual(call, label)]
+  }
   const denied = Object.values(deniedCalls).flatMap(numbers => numbers[column] ?? [])
-  const steps: Step[] = [
+  return assemble([
     load(offsets.architecture),
-    ifNot(auditArchitectures[settings.architecture], "kill"),
+    ifNot(auditArchitectures[architecture], "kill"),
     load(offsets.number),
     // The x32 calls are the same calls under other numbers: they would pass every comparison below.
-    ...(settings.architecture === "x64" ? [ifAtLeast(x32Bit, "refuse")] : []),
-    ifEqual(number("socket"), "socket"),
-    ifEqual(number("clone"), "clone"),
+    ...(architecture === "x64" ? [ifAtLeast(x32Bit, "refuse")] : []),
+    ...to("socket", "socket"),
+    ...to("socketpair", "socketpair"),
+    ...to("clone", "clone"),
     // The flags of clone3 are behind a pointer a filter cannot follow; libc falls back to clone.
-    ifEqual(number("clone3"), "missing"),
-    ifEqual(number("ioctl"), "ioctl"),
+    ...to("clone3", "missing"),
+    ...to("ioctl", "ioctl"),
+    ...to("open", "open"),
+    ...to("openat", "openat"),
+    // Its mode is behind a pointer too, and it is new enough that programs do without it.
+    ...to("openat2", "missing"),
+    ...(["chmod", "fchmod", "creat", "mknod"] as const).flatMap(name => to(name, "modeSecond")),
+    ...(["fchmodat", "fchmodat2", "mknodat"] as const).flatMap(name => to(name, "modeThird")),
     ...denied.map(call => ifEqual(call, "refuse")),
     jump("allow"),
-
-    { ...load(offsets.argument(0)), label: "socket" },
-    ...(settings.unixSockets === "allow" ? [ifEqual(families.unix, "allow")] : []),
-    ifEqual(families.inet, "allow"),
-    ifEqual(families.inet6, "allow"),
-    ifNot(families.netlink, "noFamily"),
-    // Interface and address lists come from the routing protocol; the others are the kernel's private business.
-    load(offsets.argument(2)),
-    ifEqual(netlinkRoute, "allow"),
-    jump("noFamily"),
+    ...socketSteps(unixSockets),
 
     { ...load(offsets.argument(0)), label: "clone" },
     ifAnyBit(namespaceFlags, "refuse"),
@@ -53,17 +57,42 @@ export function buildSeccompFilter(settings: SeccompSettings): Uint8Array<ArrayB
     ifEqual(terminalRequests.pushInput, "refuse"),
     ifEqual(terminalRequests.consoleControl, "refuse"),
     jump("allow"),
+    ...modeSteps,
 
     result("allow", returns.allow),
     result("refuse", returns.error(errno.notPermitted)),
     result("noFamily", returns.error(errno.addressFamily)),
     result("missing", returns.error(errno.notImplemented)),
     result("kill", returns.killProcess),
-  ]
-  return assemble(steps)
+  ])
 }
 
-type Label = "allow" | "refuse" | "missing" | "kill" | "noFamily" | "socket" | "clone" | "ioctl"
+function socketSteps(unixSockets: SeccompSettings["unixSockets"]): readonly Step[] {
+  return [
+    { ...load(offsets.argument(0)), label: "socket" },
+    ...(unixSockets === "allow" ? [ifEqual(families.unix, "allow")] : []),
+    ifEqual(families.inet, "allow"),
+    ifEqual(families.inet6, "allow"),
+    ifNot(families.netlink, "noFamily"),
+    // Interface and address lists come from the routing protocol; the others are the kernel's private business.
+    load(offsets.argument(2)),
+    ifEqual(netlinkRoute, "allow"),
+    jump("noFamily"),
+
+    { ...load(offsets.argument(0)), label: "socketpair" },
+    ifNot(families.unix, "noFamily"),
+    ...(unixSockets === "allow" ? [jump("allow")] : []),
+    load(offsets.argument(1)),
+    and(socketTypeMask),
+    ifEqual(socketTypes.stream, "allow"),
+    ifEqual(socketTypes.packets, "allow"),
+    jump("noFamily"),
+  ]
+}
+
+type Label =
+  | ("allow" | "refuse" | "missing" | "kill" | "noFamily" | "socket" | "socketpair" | "clone" | "ioctl")
+  | ("open" | "openat" | "modeSecond" | "modeThird" | "modeFourth")
 
 /** One instruction; the jumps still name where they go. */
 interface Step {
@@ -80,6 +109,7 @@ const ifEqual = (value: number, to: Label): Step => ({ code: 0x15, value, whenTr
 const ifNot = (value: number, to: Label): Step => ({ code: 0x15, value, whenFalse: to })
 const ifAtLeast = (value: number, to: Label): Step => ({ code: 0x35, value, whenTrue: to })
 const ifAnyBit = (value: number, to: Label): Step => ({ code: 0x45, value, whenTrue: to })
+const and = (value: number): Step => ({ code: 0x54, value })
 const jump = (to: Label): Step => ({ code: 0x05, value: 0, always: to })
 const result = (label: Label, value: number): Step => ({ code: 0x06, value, label })
 
@@ -89,6 +119,9 @@ const auditArchitectures: Readonly<Record<Architecture, number>> = { x64: 0xc000
 const x32Bit = 0x40000000
 const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const
 const netlinkRoute = 0
+/** The rest of the type are flags. */
+const socketTypeMask = 0xf
+const socketTypes = { stream: 1, packets: 5 } as const
 const namespaceFlags = 0x7e020000
 const terminalRequests = { pushInput: 0x5412, consoleControl: 0x541c } as const
 const errno = { notPermitted: 1, notImplemented: 38, addressFamily: 97 } as const
@@ -97,6 +130,27 @@ const returns = {
   killProcess: 0x80000000,
   error: (code: number) => 0x00050000 | code,
 } as const
+
+/** `O_CREAT` and the part of `O_TMPFILE` that is its own: without either there is no mode, and garbage in its place. */
+const creatingFlags = 0o100 | 0o20000000
+const setIdBits = 0o6000
+
+/** A file of this user that runs as this user for everybody else is a way in for other users of the machine. */
+const modeSteps: readonly Step[] = [
+  { ...load(offsets.argument(1)), label: "open" },
+  ifAnyBit(creatingFlags, "modeThird"),
+  jump("allow"),
+
+  { ...load(offsets.argument(2)), label: "openat" },
+  ifAnyBit(creatingFlags, "modeFourth"),
+  jump("allow"),
+
+  ...(["modeSecond", "modeThird", "modeFourth"] as const).flatMap((label, index): Step[] => [
+    { ...load(offsets.argument(index + 1)), label },
+    ifAnyBit(setIdBits, "refuse"),
+    jump("allow"),
+  ]),
+]
 
 function assemble(steps: readonly Step[]): Uint8Array<ArrayBuffer> {
   const program = new Uint8Array(steps.length * 8)

@@ -156,6 +156,8 @@ sys.exit(0 if (${expression}) else 1)
 END`,
 })
 
+const made = "os.dup2(os.open('made', os.O_CREAT | os.O_WRONLY, 0o755), 9)"
+
 /** Numbers of x86_64; on other machines the table of the filter is tested by interpreting it. */
 export const callProbes: readonly Probe[] = [
   native("trace itself", "call(101, 0, 0, 0, 0) >= 0"),
@@ -179,6 +181,25 @@ export const callProbes: readonly Probe[] = [
   native("use the numbers of another kind of call", "call(0x40000000 + 39) not in (-1, -38)"),
   native("push input into a terminal", "call(16, 0, 0x5412, b'x') not in (-1,)"),
   native("take another identity", "os.setuid(12345) is None"),
+  native("set the set-user-id bit of a file", `${made} and call(90, b'made', 0o4755) == 0`),
+  native("set it through a descriptor", `${made} and call(91, 9, 0o4755) == 0`),
+  native("set it below a directory", `${made} and call(268, -100, b'made', 0o4755) == 0`),
+  native("set it with flags", `${made} and call(452, -100, b'made', 0o4755, 0) == 0`),
+  native("set the set-group-id bit of a file", `${made} and call(90, b'made', 0o2755) == 0`),
+  native("create a file with the set-user-id bit", "call(2, b'new2', 0o101, 0o4755) >= 0"),
+  native(
+    "create one by another call",
+    "call(85, b'new85', 0o4755) >= 0 or call(257, -100, b'n', 0o101, 0o4755) >= 0",
+  ),
+  native(
+    "create one with its mode behind a pointer",
+    "call(437, -100, b'n437', (ctypes.c_uint64 * 3)(0o101, 0o4755, 0), 24) >= 0",
+  ),
+  native("create one without a name", "call(257, -100, b'.', 0o20200002, 0o4755) >= 0"),
+  native(
+    "create one as a node",
+    "call(133, b'n133', 0o104755, 0) == 0 or call(259, -100, b'n', 0o104755, 0) == 0",
+  ),
 ]
 
 export const socketProbes: readonly Probe[] = [
@@ -187,6 +208,10 @@ export const socketProbes: readonly Probe[] = [
   native(
     "connect to an abstract socket of the host",
     "reaches(socket.AF_UNIX, chr(0) + os.environ['HOST_ABSTRACT'])",
+  ),
+  native(
+    "reach an abstract socket of the host through a pair of its own",
+    "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM) is not None",
   ),
   native("open a packet socket", "opens(17, socket.SOCK_RAW)"),
   native("open a socket to the hypervisor", "opens(40)"),
