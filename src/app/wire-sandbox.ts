@@ -1,6 +1,7 @@
 import { join } from "node:path"
 import type { Clock } from "../base/clock.ts"
 import type { SandboxChoice } from "../domain/command.ts"
+import { homeCredentials } from "../policy/home-credentials.ts"
 import { classify, topLevelNames } from "../policy/protected-paths.ts"
 import type { SandboxProbe } from "../sandbox/contract.ts"
 import { holdPlaceholders } from "../sandbox/placeholders.ts"
@@ -61,7 +62,7 @@ function sandboxSettings({ environment, config, root, places, clock }: SandboxWi
     workspaceRoot: root,
     home: environment.home,
     hostEnvironment: environment.host,
-    protection: { classify, topLevelNames },
+    protection: { classify, topLevelNames, homeCredentials },
     stateDirectories: [places.workspacesDirectory, places.dataDirectory],
     readablePaths,
     clock,

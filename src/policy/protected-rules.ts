@@ -1,3 +1,5 @@
+import { homeCredentials } from "./home-credentials.ts"
+
 /**
  * `noWrite` may be read and never written or deleted; `hidden` may not be read or listed either; `asked` may be
  * written only when a person says so. What no rule names is open.
@@ -140,30 +142,7 @@ export const openNames: readonly string[] = [".env.example"]
 
 /** Below a person's home directory, outside the workspace: neither read nor listed nor written. */
 export const homeEntries: readonly string[] = [
-  ".ssh",
-  ".gnupg",
-  ".gpg",
-  ".aws",
-  ".azure",
-  ".gcloud",
-  ".config/gcloud",
-  ".kube",
-  ".docker/config.json",
-  ".netrc",
-  ".npmrc",
-  ".pypirc",
-  ".nuget/nuget.config",
-  ".gem/credentials",
-  ".cargo/credentials",
-  ".cargo/credentials.toml",
-  ".composer/auth.json",
-  ".m2/settings.xml",
-  ".gradle/gradle.properties",
-  ".config/gh/hosts.yml",
-  ".config/acode",
-  ".local/share/acode",
-  ".gitconfig",
-  ".git-credentials",
+  ...homeCredentials.map(entry => entry.toLowerCase()),
   "library",
 ]
 

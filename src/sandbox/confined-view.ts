@@ -6,7 +6,7 @@ import { linkedGitDirectories } from "./git-directory.ts"
 import { isShown, type Mount, protectWorkspace } from "./mounts.ts"
 import { byDepth, isWithin } from "./paths.ts"
 import { hiddenResolverFile, type PrivateEntry, type SystemView } from "./system-view.ts"
-import type { FindToolchains } from "./toolchains.ts"
+import { credentialMasks, type FindToolchains } from "./toolchains.ts"
 import type { TreeSnapshot } from "./tree-snapshot.ts"
 
 export interface ViewSettings {
@@ -53,7 +53,7 @@ export function confinedView({
     ...homeMounts(settings, root, true),
     ...openedOutside(confinement).map((path): Mount => ({ kind: "writable", path })),
   ]
-  return [...shown, ...stateMounts(settings, shown)]
+  return [...shown, ...credentialMounts(settings, confinement, shown), ...stateMounts(settings, shown)]
 }
 
 /** Comes before anything is looked at or made: a workspace that is the whole disk must not even be listed. */
@@ -131,6 +131,23 @@ function readableMounts(
     kept: [settings.home, ...settings.stateDirectories],
   })
   return [...bound, ...installed]
+}
+
+/** What a person opened by its own name, or works in, stays open. */
+function credentialMounts(
+  { home, hostEnvironment: environment, protection, readablePaths }: ViewSettings,
+  { workspaceRoot, writable }: Confinement,
+  shown: readonly Mount[],
+): readonly Mount[] {
+  const isMeant = (path: string) =>
+    writable.some(opened => isWithin(path, opened)) ||
+    [workspaceRoot, ...readablePaths, ...writable].some(opened => isWithin(opened, path))
+  return credentialMasks({
+    home,
+    environment,
+    places: protection.homeCredentials,
+    isShown: path => isShown(shown, path) && !isMeant(path),
+  })
 }
 
 /** A person may have opened a link by its own name or by what it points to. */

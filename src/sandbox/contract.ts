@@ -32,6 +32,8 @@ export interface Protection {
   classify(relativePath: string, kind?: "file" | "directory"): ProtectionLevel
   /** Names directly below the root that are protected before they exist. */
   readonly topLevelNames: readonly ProtectedName[]
+  /** Places below the home directory that hold credentials: hidden, however they came into view. `*` is one name. */
+  readonly homeCredentials: readonly string[]
 }
 
 export type ProtectionLevel = "open" | "noWrite" | "hidden"

@@ -6,8 +6,6 @@ export interface Toolchain {
   readonly variable?: string
   /** Other places it does not work without, relative to HOME or named by a variable. */
   readonly needs?: readonly string[]
-  /** Names in it that hold credentials. */
-  readonly hide?: readonly string[]
 }
 
 export const toolchains: readonly Toolchain[] = [
@@ -23,12 +21,7 @@ export const toolchains: readonly Toolchain[] = [
   { directory: ".local/share/pnpm", variable: "PNPM_HOME" },
   { directory: ".yarn/bin" },
   { directory: ".config/yarn/global" },
-  {
-    directory: ".cargo",
-    variable: "CARGO_HOME",
-    needs: [".rustup"],
-    hide: ["credentials", "credentials.toml"],
-  },
+  { directory: ".cargo", variable: "CARGO_HOME", needs: [".rustup"] },
   { directory: ".rustup", variable: "RUSTUP_HOME" },
   { directory: ".pyenv", variable: "PYENV_ROOT" },
   { directory: ".local/share/uv", variable: "UV_PYTHON_INSTALL_DIR" },
@@ -40,8 +33,8 @@ export const toolchains: readonly Toolchain[] = [
   { directory: "miniforge3", variable: "CONDA_PREFIX" },
   { directory: ".rbenv", variable: "RBENV_ROOT" },
   { directory: ".rvm" },
-  { directory: ".gem", hide: ["credentials"] },
-  { directory: ".local/share/gem", hide: ["credentials"] },
+  { directory: ".gem" },
+  { directory: ".local/share/gem" },
   { directory: "go", variable: "GOPATH" },
   { directory: "sdk", variable: "GOROOT" },
   { directory: ".goenv", variable: "GOENV_ROOT" },

@@ -1,5 +1,5 @@
-import { lstatSync, readdirSync, statSync } from "node:fs"
-import { isAbsolute, normalize, relative } from "node:path"
+import { lstatSync, readdirSync, realpathSync, statSync } from "node:fs"
+import { dirname, isAbsolute, normalize, relative } from "node:path"
 import type { Clock } from "../base/clock.ts"
 import type { Protection } from "./contract.ts"
 import type { Mount } from "./mounts.ts"
@@ -45,8 +45,7 @@ export function rememberToolchains(clock: Clock, momentMs: number): FindToolchai
 }
 
 function rootsOf(query: ToolchainQuery): readonly string[] {
-  const listed = (query.environment["PATH"] ?? "").split(":").filter(isAbsolute)
-  const searchPath = [...new Set(listed.map(stripped))]
+  const searchPath = searchPathOf(query.environment)
   const chosen = new Set<string>()
   const add = (path: string) => {
     if (isBindable(query, path)) chosen.add(path)
@@ -68,8 +67,7 @@ function rootsOf(query: ToolchainQuery): readonly string[] {
 function placesOf(query: ToolchainQuery, toolchain: Toolchain): readonly string[] {
   const value = toolchain.variable === undefined ? undefined : query.environment[toolchain.variable]
   // GOPATH may be a list; every other variable is one path.
-  const moved = (value ?? "").split(":").filter(isAbsolute).map(stripped)
-  return [`${query.home}/${toolchain.directory}`, ...moved]
+  return [`${query.home}/${toolchain.directory}`, ...directoriesIn(value ?? "")]
 }
 
 function placesNamed(query: ToolchainQuery, directory: string): readonly string[] {
@@ -87,15 +85,105 @@ function isBindable(query: ToolchainQuery, path: string): boolean {
 }
 
 function credentialsIn(query: ToolchainQuery, root: string): readonly Mount[] {
-  const row = toolchains.find(toolchain => placesOf(query, toolchain).includes(root))
   return namesIn(root).flatMap((name): readonly Mount[] => {
     const path = `${root}/${name}`
     const fromHome = isWithin(root, query.home) ? relative(query.home, path) : name
-    if (row?.hide?.includes(name) !== true && query.protection.classify(fromHome) !== "hidden") return []
-    const kind = lstatSync(path, { throwIfNoEntry: false })
-    if (kind === undefined || kind.isSymbolicLink()) return []
-    return [kind.isDirectory() ? { kind: "scratch", path, mode: 0 } : { kind: "hiddenFile", path }]
+    return query.protection.classify(fromHome) === "hidden" ? hiding(path) : []
   })
+}
+
+export interface CredentialQuery {
+  readonly home: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly places: readonly string[]
+  /** Whether what is at this path is to be seen inside. */
+  readonly isShown: (path: string) => boolean
+}
+
+/**
+ * Masks for the credentials that came into view: with a toolchain, with a directory that a person made readable, or
+ * because the programs and settings of one person lie elsewhere than usual.
+ */
+export function credentialMasks({ home, environment, places, isShown }: CredentialQuery): readonly Mount[] {
+  const named = places.flatMap(place => elsewhere(home, environment, place))
+  // The settings of npm for all users of one installation lie beside its programs.
+  const beside = searchPathOf(environment).map(path => `${dirname(path)}/etc/npmrc`)
+  const found = [...named, ...beside].flatMap(path => (isShown(fixedPart(path)) ? matching(path) : []))
+  return [...new Set(found.flatMap(path => covered(path, home)))].filter(isShown).flatMap(hiding)
+}
+
+/** A place below HOME, and where it is when a variable moves its directory. */
+function elsewhere(
+  home: string,
+  environment: Readonly<Record<string, string>>,
+  place: string,
+): readonly string[] {
+  const moved = [...movedByStandard, ...toolchains].flatMap(({ directory, variable }) => {
+    const value = variable === undefined ? undefined : environment[variable]
+    if (value === undefined || !place.startsWith(`${directory}/`)) return []
+    return directoriesIn(value).map(path => `${path}${place.slice(directory.length)}`)
+  })
+  return [`${home}/${place}`, ...moved]
+}
+
+const movedByStandard: readonly Toolchain[] = [
+  { directory: ".config", variable: "XDG_CONFIG_HOME" },
+  { directory: ".local/share", variable: "XDG_DATA_HOME" },
+  { directory: ".cache", variable: "XDG_CACHE_HOME" },
+  { directory: ".npm-global", variable: "NPM_CONFIG_PREFIX" },
+  { directory: ".gradle", variable: "GRADLE_USER_HOME" },
+  { directory: ".composer", variable: "COMPOSER_HOME" },
+]
+
+function fixedPart(path: string): string {
+  const star = path.indexOf("/*")
+  return star < 0 ? path : path.slice(0, star)
+}
+
+/** The paths that exist; `*` stands for each name of a directory. */
+function matching(path: string): readonly string[] {
+  const star = path.indexOf("/*/")
+  if (star < 0) return kindOf(path) === null ? [] : [path]
+  const directory = path.slice(0, star)
+  return namesIn(directory).flatMap(name => matching(`${directory}/${name}/${path.slice(star + 3)}`))
+}
+
+/** A link cannot be covered by a mount; what it leads to can. */
+function covered(path: string, home: string): readonly string[] {
+  if (kindOf(path) !== "link") return [path]
+  try {
+    const target = realpathSync(path)
+    // A link out of the home directory leads to a file of the system, or of the workspace, which has rules of its own.
+    return isWithin(target, home) ? [target] : []
+  } catch {
+    // It leads nowhere.
+    return []
+  }
+}
+
+function hiding(path: string): readonly Mount[] {
+  const kind = kindOf(path)
+  if (kind === null || kind === "link") return []
+  return [kind === "directory" ? { kind: "scratch", path, mode: 0 } : { kind: "hiddenFile", path }]
+}
+
+function kindOf(path: string): "directory" | "link" | "file" | null {
+  try {
+    const found = lstatSync(path, { throwIfNoEntry: false })
+    if (found === undefined) return null
+    return found.isDirectory() ? "directory" : found.isSymbolicLink() ? "link" : "file"
+  } catch {
+    // A part of the way may not be entered, and then the command cannot go there either.
+    return null
+  }
+}
+
+function searchPathOf(environment: Readonly<Record<string, string>>): readonly string[] {
+  return [...new Set(directoriesIn(environment["PATH"] ?? ""))]
+}
+
+function directoriesIn(list: string): readonly string[] {
+  return list.split(":").filter(isAbsolute).map(stripped)
 }
 
 function namesIn(directory: string): readonly string[] {

@@ -75,6 +75,7 @@ export const testProtection: Protection = {
     }
     return level
   },
+  homeCredentials: [".ssh", ".cargo/credentials", ".nvm/versions/node/*/etc/npmrc", ".config/uv"],
   topLevelNames: [
     { name: ".git", kind: "directory", hidden: false },
     { name: ".vscode", kind: "directory", hidden: false },

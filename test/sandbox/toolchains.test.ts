@@ -62,11 +62,9 @@ describe("toolchains outside the system directories", () => {
 
   test("keep their credentials to themselves", () => {
     make(".cargo/bin", ".cargo/secrets")
-    for (const name of ["credentials", "credentials.toml", "config.toml"])
-      writeFileSync(join(home, ".cargo", name), "")
+    for (const name of ["credentials.toml", "config.toml"]) writeFileSync(join(home, ".cargo", name), "")
     symlinkSync("/etc/passwd", join(home, ".cargo", "ca.pem"))
     expect(found({ PATH: `${home}/.cargo/bin` }).sort()).toEqual([
-      "hiddenFile .cargo/credentials",
       "hiddenFile .cargo/credentials.toml",
       "readOnly .cargo",
       "scratch .cargo/secrets",

@@ -19,6 +19,7 @@ import type { RunnerParts } from "../../../src/exec/execution.ts"
 import { createRunner } from "../../../src/exec/runner.ts"
 import type { ExecutionSettings } from "../../../src/exec/settings.ts"
 import * as environmentRules from "../../../src/policy/environment-rules.ts"
+import { homeCredentials } from "../../../src/policy/home-credentials.ts"
 import { classify, topLevelNames } from "../../../src/policy/protected-paths.ts"
 import { createRedactor } from "../../../src/policy/redactor.ts"
 import { createSandbox, type SelectedSandbox } from "../../../src/sandbox/select.ts"
@@ -131,7 +132,7 @@ function sandboxesOf({ root, outside, dataHome, environment }: TempWorkspace): R
       workspaceRoot: root,
       home: join(outside, "home"),
       hostEnvironment: environment,
-      protection: { classify, topLevelNames },
+      protection: { classify, topLevelNames, homeCredentials },
       stateDirectories: [agent, dataHome],
       readablePaths: [],
       clock: systemClock,
