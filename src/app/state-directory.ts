@@ -13,9 +13,11 @@ import {
 import { basename, dirname, join } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import { canonicalJson, sha256Hex } from "../base/canonical.ts"
+import { shownPath } from "../base/path-names.ts"
 import { Failure } from "../domain/failure.ts"
 import { isWithin } from "../sandbox/paths.ts"
 import { applicationId } from "../store/schema.ts"
+import { tooBroad } from "../workspace/locate.ts"
 import type { AppEnvironment } from "./environment.ts"
 
 /** Where everything about one workspace lies. Only `agentDirectory` is inside it: nothing there is state. */
@@ -115,6 +117,19 @@ export function ensureAgentDirectory(agentDirectory: string): void {
   const stat = lstatSync(agentDirectory)
   if (!stat.isDirectory()) throw notADirectory()
   if ((stat.mode & 0o022) !== 0) chmodSync(agentDirectory, stat.mode & 0o755)
+}
+
+/** Refuses to record, and so to do, anything in a directory that nobody means as one project. */
+export function assertNarrow(workspaceRoot: string, home: string): void {
+  const reason = tooBroad(workspaceRoot, realOf(home))
+  if (reason === null) return
+  throw new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-008",
+    message: `acode does not work in ${shownPath(workspaceRoot)}: ${reason}`,
+    where: workspaceRoot,
+    hint: "change into a directory of its own or name one with -C DIR; --allow-broad-workspace works here all the same",
+  })
 }
 
 /** Refuses a place for state that lies inside the workspace, where the repository could bring it along. */

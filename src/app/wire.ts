@@ -28,7 +28,13 @@ import type { UsualServer } from "./model/usual-servers.ts"
 import { ownOutputs } from "./own-outputs.ts"
 import type { GivenYes } from "./policy-yes.ts"
 import { logRecorder } from "./recorder.ts"
-import { assertStateOutside, hasOldState, type StatePlaces, statePlaces } from "./state-directory.ts"
+import {
+  assertNarrow,
+  assertStateOutside,
+  hasOldState,
+  type StatePlaces,
+  statePlaces,
+} from "./state-directory.ts"
 import type { WiredPolicy } from "./wire-policy.ts"
 import { endInterrupted, hasSandbox, wireSandbox } from "./wire-sandbox.ts"
 import { formerHistory, recordWorkspace } from "./workspace-record.ts"
@@ -38,6 +44,8 @@ export interface WireRequest {
   /** `-C`; without it the workspace is found from the current directory. */
   readonly workspace: string | undefined
   readonly configFile: string | undefined
+  /** `--allow-broad-workspace`: a person means to work in a home directory, or in one of the system. */
+  readonly allowsBroad?: boolean | undefined
   /** `--yes`: what a person answered in advance. */
   readonly yes?: GivenYes | undefined
   /** Where model servers are looked for; tests have theirs elsewhere. */
@@ -106,6 +114,7 @@ export class Wiring implements Disposable {
   /** The history, made on first use. What a dead acode left open is closed before anybody looks. */
   async store(): Promise<Store> {
     if (this.opened !== null) return this.opened
+    if (this.request.allowsBroad !== true) assertNarrow(this.root.path, this.request.environment.home)
     const options = await this.storeOptions()
     if (hasOldState(this.places)) await this.takeOverOldState(options)
     // Said where a history begins, and never again.

@@ -78,6 +78,10 @@ export const globalFlags = {
     value: "DIR",
     summary: "work in DIR instead of the workspace found here",
   },
+  "allow-broad-workspace": {
+    kind: "boolean",
+    summary: "work in a home directory, or one of the system, all the same",
+  },
   config: { kind: "text", value: "FILE", summary: "use FILE instead of .agent/config.yml" },
   json: { kind: "boolean", summary: "print JSON on stdout, everything else on stderr" },
   quiet: { kind: "boolean", short: "q", summary: "no notices" },

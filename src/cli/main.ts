@@ -100,6 +100,7 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
           environment,
           workspace: globals.workspace,
           configFile: globals.config,
+          allowsBroad: globals["allow-broad-workspace"],
           yes: await givenYes(globals),
           notice: text => output.notice(text),
         }),
@@ -143,8 +144,8 @@ async function givenYes({ yes, "ack-danger": acknowledges }: GlobalFlags) {
 function styleOf(globals: GlobalFlags, environment: AppEnvironment) {
   const { stdout, stderr } = terminalUse()
   const color = stdout && stderr && !globals["no-color"] && !environment.noColor
-  const { quiet, json, workspace } = globals
-  return { color, quiet, json, ...(workspace === undefined ? {} : { workspace }) }
+  const { quiet, json, workspace, "allow-broad-workspace": isBroad } = globals
+  return { color, quiet, json, isBroad, ...(workspace === undefined ? {} : { workspace }) }
 }
 
 /** One place maps what went wrong to what is printed and to the exit code. */

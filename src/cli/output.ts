@@ -9,6 +9,8 @@ export interface OutputStyle {
   readonly json: boolean
   /** What `-C` says. */
   readonly workspace?: string
+  /** Whether `--allow-broad-workspace` was given. */
+  readonly isBroad?: boolean
 }
 
 /** Colours where a terminal shows them, and nothing elsewhere. */
@@ -73,9 +75,10 @@ export class Output implements Paint {
 
   /** Whoever named a workspace has to name it again: without that, what is told would be done in another one. */
   advice(text: string): string {
-    const { workspace } = this.style
-    if (workspace === undefined) return text
-    return text.replace(commandStart, (_, before) => `${before}acode -C ${shellQuoted(workspace)} `)
+    const { workspace, isBroad } = this.style
+    const named = workspace === undefined ? "" : `-C ${shellQuoted(workspace)} `
+    const allowed = isBroad === true ? "--allow-broad-workspace " : ""
+    return text.replace(commandStart, (_, before) => `${before}acode ${named}${allowed}`)
   }
 
   dim(text: string): string {

@@ -220,6 +220,11 @@ export const errorCodes: readonly ErrorCode[] = [
     action: "Make room on that disk, or send it elsewhere; what was done is recorded all the same.",
   },
   {
+    code: "ACODE-CLI-008",
+    meaning: "The workspace is the whole disk, a home directory, or a directory of the system.",
+    action: "Work in a directory of its own, or add --allow-broad-workspace.",
+  },
+  {
     code: "ACODE-SYS-001",
     meaning: "The system has no more memory, processes or open files to give.",
     action: "End other programs, or raise the limit that the message names.",

@@ -17,6 +17,28 @@ export function locateWorkspace(start: string): string {
   return gitTop ?? resolve(start)
 }
 
+/**
+ * Says why a directory is too much to work in, null when it is not: acode reads, copies and compares all of a
+ * workspace, and a confined command may write in it. Both paths are real ones.
+ */
+export function tooBroad(root: string, home: string): string | null {
+  if (root === "/") return "it is the whole disk"
+  if (root === home || homeParents.includes(dirname(root)) || root === "/root")
+    return "it is a home directory, and everything in it would count as the project"
+  if (home.startsWith(`${root}/`)) return "your home directory lies in it"
+  const system = systemTrees.some(path => root === path || root.startsWith(`${path}/`))
+  return system || systemDirectories.includes(root) ? "it belongs to the system" : null
+}
+
+const homeParents = ["/home", "/Users"]
+const systemTrees = "/bin /boot /dev /etc /lib /lib32 /lib64 /proc /run /sbin /sys /System".split(" ")
+/** Directories of the system in which people keep projects as well, below a directory of their own. */
+const systemDirectories = (
+  "/home /Users /Library /nix /nix/store /opt /tmp /usr /usr/bin /usr/include /usr/lib /usr/libexec /usr/local " +
+  "/usr/local/bin /usr/local/lib /usr/local/share /usr/sbin /usr/share /usr/src /var /var/cache /var/lib /var/log " +
+  "/var/spool /var/tmp"
+).split(" ")
+
 function* withParents(directory: string): Generator<string> {
   for (let current = directory; ; current = dirname(current)) {
     yield current
