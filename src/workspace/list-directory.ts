@@ -1,10 +1,10 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs"
+import { pathFromBytes } from "../base/path-bytes.ts"
+import { readNames } from "../base/read-names.ts"
 import type { ListedEntry, Listing, ListRequest } from "./contract.ts"
 import { onPath } from "./failures.ts"
-import { pathFromBytes } from "./path-bytes.ts"
 import { entryPath, joinRelative, type Pinned, pin, pinChild } from "./pin.ts"
 import { kindOf, pinDirectory } from "./place.ts"
-import { readNames } from "./read-names.ts"
 import type { WorkspaceRoot } from "./root.ts"
 
 /** Lists a directory in a fixed order, as deep as asked. `.git` and `.agent` are named and not entered. */

@@ -1,6 +1,6 @@
 import { dlopen, FFIType, ptr, read } from "bun:ffi"
 import { closeSync, constants, openSync } from "node:fs"
-import { pathBytes } from "./path-bytes.ts"
+import { pathBytes } from "../base/path-bytes.ts"
 
 /** Why the kernel would not open a path. `escape` is the one that matters: it led out of the directory. */
 export type OpenRefusal = "escape" | "missing" | "notDirectory" | "denied" | "other"

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, type Stats } from "node:fs"
+import { pathFromBytes, systemPath } from "../base/path-bytes.ts"
 import { isPlainPath } from "../base/plain-path.ts"
 import { errnoName, fileFailure, outsideWorkspace, systemFailure } from "./failures.ts"
 import { openBeneath, type SymlinkRule } from "./openat2.ts"
-import { pathFromBytes, systemPath } from "./path-bytes.ts"
 import { resolvePath } from "./resolve-path.ts"
 
 /**

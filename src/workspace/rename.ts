@@ -1,8 +1,8 @@
 import { dlopen, FFIType, ptr, read } from "bun:ffi"
 import { linkSync, lstatSync, renameSync, unlinkSync } from "node:fs"
 import { errnoOf } from "../base/assert.ts"
+import { pathBytes, systemPath } from "../base/path-bytes.ts"
 import { errnoName } from "./failures.ts"
-import { pathBytes, systemPath } from "./path-bytes.ts"
 
 /** A name in an open directory: nothing that is swapped on the way to it sends a rename elsewhere. */
 export interface NameIn {

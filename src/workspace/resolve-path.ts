@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync } from "node:fs"
 import { errnoOf } from "../base/assert.ts"
+import { pathFromBytes, systemPath } from "../base/path-bytes.ts"
 import { outsideWorkspace } from "./failures.ts"
-import { pathFromBytes, systemPath } from "./path-bytes.ts"
 
 export interface ResolvedPath {
   /** Absolute, without symlinks as far as things exist. */

@@ -3,9 +3,9 @@ import { spawnSync } from "node:child_process"
 import { unlinkSync, writeFileSync } from "node:fs"
 import { basename, dirname } from "node:path"
 import fc from "fast-check"
+import { pathBytes, pathFromBytes } from "../../src/base/path-bytes.ts"
 import { nameOf, parentOf, quotedPath, readShown, shownPath } from "../../src/base/path-names.ts"
 import { printable } from "../../src/base/text.ts"
-import { pathBytes, pathFromBytes } from "../../src/workspace/path-bytes.ts"
 import { OracleDirectory } from "../contents/oracle.ts"
 
 describe("the parts of a path", () => {

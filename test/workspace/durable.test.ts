@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { closeSync, openSync, writeSync } from "node:fs"
 import { sha256Hex } from "../../src/base/canonical.ts"
+import { readEntries, readNames } from "../../src/base/read-names.ts"
 import { chunksOf, hashChunks, hashSteady, syncDirectory, writeAll } from "../../src/workspace/durable.ts"
-import { readEntries, readNames } from "../../src/workspace/read-names.ts"
 import { type TestWorkspace, testWorkspace } from "./support.ts"
 
 let ws: TestWorkspace

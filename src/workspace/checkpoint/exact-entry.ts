@@ -1,10 +1,10 @@
 import { closeSync, constants, lstatSync, openSync, readlinkSync } from "node:fs"
 import { errnoOf } from "../../base/assert.ts"
+import { pathFromBytes } from "../../base/path-bytes.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import type { TreeEntry, WholeContent } from "../contract.ts"
 import { bounded, chunksOf, hashChunks, passingChunksOf } from "../durable.ts"
 import { fileFailure, onPath } from "../failures.ts"
-import { pathFromBytes } from "../path-bytes.ts"
 import { entryPath, type PinRoot, pin } from "../pin.ts"
 import { statIdentity } from "../tree/stat-cache.ts"
 

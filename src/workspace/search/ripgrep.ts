@@ -1,5 +1,5 @@
+import { pathFromBytes } from "../../base/path-bytes.ts"
 import type { RunProgram, SearchRow } from "../contract.ts"
-import { pathFromBytes } from "../path-bytes.ts"
 import { type FoundRows, rowLengthMax, type SearchScope } from "./scope.ts"
 
 const stdoutBytesMax = 16 * 1024 * 1024

@@ -1,9 +1,9 @@
 import { lstatSync, type Stats } from "node:fs"
 import { sha256Hex } from "../../base/canonical.ts"
+import { systemPath } from "../../base/path-bytes.ts"
+import { type NamedEntry, readEntries } from "../../base/read-names.ts"
 import type { IgnoredFiles } from "../contract.ts"
 import type { Pace } from "../pace.ts"
-import { systemPath } from "../path-bytes.ts"
-import { type NamedEntry, readEntries } from "../read-names.ts"
 import { type IgnoredEntry, whyClosed } from "./listing.ts"
 
 export interface WatchScope {

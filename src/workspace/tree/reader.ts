@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readlinkSync, typ
 import { errnoOf } from "../../base/assert.ts"
 import { sha256Hex } from "../../base/canonical.ts"
 import type { Clock } from "../../base/clock.ts"
+import { pathFromBytes, systemPath } from "../../base/path-bytes.ts"
 import { parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
 import type {
@@ -15,7 +16,6 @@ import type {
 } from "../contract.ts"
 import { bounded, type ContentHash, hashPaced } from "../durable.ts"
 import { Pace } from "../pace.ts"
-import { pathFromBytes, systemPath } from "../path-bytes.ts"
 import { type PinRoot, pin } from "../pin.ts"
 import { type GitRules, readGitRules, recordedRules } from "./git-rules.ts"
 import type { IgnoreRules } from "./ignore.ts"

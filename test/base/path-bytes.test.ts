@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
-import { pathBytes, pathFromBytes, systemPath } from "../../src/workspace/path-bytes.ts"
+import { pathBytes, pathFromBytes, systemPath } from "../../src/base/path-bytes.ts"
 
 test("a name in UTF-8 is itself", () => {
   expect(pathFromBytes(Buffer.from("grün/日本"))).toBe("grün/日本")
