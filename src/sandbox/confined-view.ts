@@ -1,8 +1,8 @@
 import { lstatSync, realpathSync } from "node:fs"
 import { join } from "node:path"
+import { linkedRepository } from "../base/git-directory.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Confinement, Protection } from "./contract.ts"
-import { linkedGitDirectories } from "./git-directory.ts"
 import { isShown, type Mount, protectWorkspace } from "./mounts.ts"
 import { byDepth, isWithin } from "./paths.ts"
 import { hiddenResolverFile, type PrivateEntry, type SystemView } from "./system-view.ts"
@@ -69,6 +69,12 @@ function openedOutside({ workspaceRoot, writable }: Confinement): readonly strin
   const opensGit = writable.some(path => isWithin(`${workspaceRoot}/.git`, path))
   const linked = opensGit ? linkedGitDirectories(workspaceRoot) : []
   return [...writable, ...linked].filter(path => !isWithin(path, workspaceRoot))
+}
+
+/** The directories outside a linked worktree or submodule without which git does not work in it. */
+function linkedGitDirectories(root: string): readonly string[] {
+  const linked = linkedRepository(root)
+  return linked === null ? [] : [...new Set([linked.common, linked.directory])]
 }
 
 function systemMounts(

@@ -1,6 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs"
-import { basename, dirname, isAbsolute, join, resolve } from "node:path"
-import { errnoOf } from "../base/assert.ts"
+import { lstatSync } from "node:fs"
+import { basename, dirname, isAbsolute, join } from "node:path"
+import { linkedRepository } from "../base/git-directory.ts"
+import { readSmall } from "../base/small-file.ts"
 
 /** What git knows of a workspace, read from its files: running git in a hostile repository runs its code. */
 export interface GitState {
@@ -26,7 +27,7 @@ export function readGitHead(workspaceRoot: string): string | null {
 
 /** Where git keeps what it knows of a workspace. */
 export interface GitPlace {
-  readonly worktreeId: string
+  readonly worktreeId: string | null
   /** The directory that holds `.git`. */
   readonly topLevel: string
   /** Holds HEAD of this worktree. */
@@ -38,23 +39,31 @@ export interface GitPlace {
 export function gitPlace(workspaceRoot: string): GitPlace | null {
   for (let directory = workspaceRoot; ; directory = dirname(directory)) {
     const dotGit = join(directory, ".git")
-    if (readSmall(join(dotGit, "HEAD")) !== null)
+    const found = lstatSync(dotGit, { throwIfNoEntry: false })
+    if (found?.isDirectory() === true && readSmall(join(dotGit, "HEAD")) !== null)
       return { worktreeId: "main", topLevel: directory, gitDirectory: dotGit, commonDirectory: dotGit }
-    const pointer = readSmall(dotGit)?.match(/^gitdir: (.+)\n?$/)?.[1]
-    if (pointer !== undefined) return linkedPlace(directory, resolve(directory, pointer))
+    if (found?.isFile() === true || found?.isSymbolicLink() === true) return linkedPlace(directory)
     if (dirname(directory) === directory) return null
   }
 }
 
-function linkedPlace(topLevel: string, gitDirectory: string): GitPlace {
-  const common = readSmall(join(gitDirectory, "commondir"))?.trim()
+/**
+ * A `.git` that names a directory which git would not have put there counts as a repository of which nothing is
+ * known: its ignore files hold, and no file of that directory is read.
+ */
+function linkedPlace(topLevel: string): GitPlace {
+  const linked = linkedRepository(topLevel)
+  if (linked === null) return { worktreeId: null, topLevel, gitDirectory: nowhere, commonDirectory: nowhere }
   return {
-    worktreeId: basename(gitDirectory),
+    worktreeId: basename(linked.directory),
     topLevel,
-    gitDirectory,
-    commonDirectory: common === undefined ? gitDirectory : resolve(gitDirectory, common),
+    gitDirectory: linked.directory,
+    commonDirectory: linked.common,
   }
 }
+
+/** No path leads into it. */
+const nowhere = "/dev/null"
 
 const commitId = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
@@ -77,31 +86,4 @@ function packedCommit(commonDirectory: string, ref: string): string | null {
   const line = packed.split("\n").find(candidate => candidate.endsWith(` ${ref}`))
   const id = line?.split(" ")[0] ?? ""
   return commitId.test(id) ? id : null
-}
-
-const bytesMax = 4 * 1024 * 1024
-
-/** A regular file of reasonable size as text, or null. Never blocks: a FIFO named HEAD is opened, seen and left. */
-export function readSmall(path: string): string | null {
-  return readSmallBytes(path, bytesMax)?.toString("utf8") ?? null
-}
-
-/** The same, as bytes and with a ceiling of the caller's. */
-export function readSmallBytes(path: string, sizeMax: number): Buffer | null {
-  let fd: number
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
-  } catch (error) {
-    // Whatever keeps it from being read, git state is a label on a record and never a reason to fail.
-    if (errnoOf(error) !== null) return null
-    throw error
-  }
-  try {
-    const stat = fstatSync(fd)
-    if (!stat.isFile() || stat.size > sizeMax) return null
-    const content = Buffer.alloc(stat.size)
-    return content.subarray(0, readSync(fd, content, 0, stat.size, 0))
-  } finally {
-    closeSync(fd)
-  }
 }

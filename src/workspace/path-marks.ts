@@ -1,9 +1,10 @@
 import { lstatSync } from "node:fs"
 import { join, relative } from "node:path"
 import { nameOf, parentOf } from "../base/path-names.ts"
+import { readSmall, readSmallBytes } from "../base/small-file.ts"
 import { Failure } from "../domain/failure.ts"
 import type { PathMark } from "./contract.ts"
-import { gitPlace, readSmall, readSmallBytes } from "./git.ts"
+import { gitPlace } from "./git.ts"
 import { entryPath, type PinRoot, pin } from "./pin.ts"
 import { readIndexEntries } from "./tree/git-index.ts"
 

@@ -59,14 +59,26 @@ describe("the commit that is checked out", () => {
 
 test("a linked worktree has its own name and HEAD and shares the refs", () => {
   put("repo/.git/HEAD", "ref: refs/heads/main\n")
+  mkdirSync(join(base, "repo/.git/objects"), { recursive: true })
   put("repo/.git/refs/heads/topic", `${second}\n`)
   put("repo/.git/worktrees/side/HEAD", "ref: refs/heads/topic\n")
   put("repo/.git/worktrees/side/commondir", "../..\n")
+  put("repo/.git/worktrees/side/gitdir", `${join(base, "side/.git")}\n`)
   put("side/.git", `gitdir: ${join(base, "repo/.git/worktrees/side")}\n`)
   expect(readGitState(join(base, "side"))).toEqual({ worktreeId: "side", repoSha: second })
 })
 
 describe("hostile or broken git files never fail and never leak", () => {
+  test("a repository of somebody else that a .git names is not read", () => {
+    put("theirs/.git/HEAD", `${first}\n`)
+    for (const name of ["objects", "refs"]) mkdirSync(join(base, "theirs/.git", name))
+    put("mine/.git", `gitdir: ${join(base, "theirs/.git")}\n`)
+    expect(readGitState(join(base, "mine"))).toEqual({ worktreeId: null, repoSha: null })
+    rmSync(join(base, "mine/.git"))
+    symlinkSync("../theirs/.git", join(base, "mine/.git"))
+    expect(readGitState(join(base, "mine"))).toEqual({ worktreeId: null, repoSha: null })
+  })
+
   test("no git at all", () => {
     expect(readGitState(base)).toEqual({ worktreeId: null, repoSha: null })
   })

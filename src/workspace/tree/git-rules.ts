@@ -1,8 +1,9 @@
 import { lstatSync } from "node:fs"
 import { join, relative } from "node:path"
 import { parentOf } from "../../base/path-names.ts"
+import { readSmall, readSmallBytes } from "../../base/small-file.ts"
 import type { IgnoreTexts } from "../contract.ts"
-import { type GitPlace, gitPlace, readSmall, readSmallBytes } from "../git.ts"
+import { type GitPlace, gitPlace } from "../git.ts"
 import { readTrackedPaths } from "./git-index.ts"
 import { addIgnoreFile, type IgnoreRules, isIgnored } from "./ignore.ts"
 
