@@ -1,0 +1,103 @@
+import type { TaskStatus } from "./task.ts"
+
+interface ErrorRule {
+  /** Whether asking the model again can help. */
+  readonly isRetryable: boolean
+  /** What becomes of the task; null leaves it as it is. */
+  readonly status: Extract<TaskStatus, "failed" | "cancelled" | "completed"> | null
+  readonly exitCode: number
+}
+
+const fails = (exitCode: number, isRetryable = false): ErrorRule => ({
+  isRetryable,
+  status: "failed",
+  exitCode,
+})
+const leaves = (exitCode: number): ErrorRule => ({ isRetryable: false, status: null, exitCode })
+
+/** Every way in which the execution of a task ends other than well: the only place that says what follows from it. */
+export const executionErrors = {
+  SKILL_NOT_FOUND: fails(30),
+  CONTEXT_NOT_FOUND: fails(30),
+  INPUT_NOT_FOUND: fails(30),
+  API_ERROR: fails(4, true),
+  API_RATE_LIMITED: fails(4, true),
+  API_OVERLOADED: fails(4, true),
+  API_TIMEOUT: fails(34, true),
+  API_AUTH: fails(4),
+  API_NOT_FOUND: fails(4),
+  API_BAD_REQUEST: fails(4),
+  RESPONSE_EMPTY: fails(30),
+  RESPONSE_REFUSED: fails(30),
+  /** The output is kept: a warning, and not a failure. */
+  RESPONSE_TRUNCATED: { isRetryable: false, status: "completed", exitCode: 0 },
+  WORKSPACE_WRITE_FAILED: fails(30),
+  TASK_NOT_EXECUTABLE: leaves(1),
+  TASK_CLAIMED: leaves(1),
+  TASK_NOT_FOUND: leaves(2),
+  TASK_INVALID: leaves(1),
+  PATH_REFUSED: leaves(32),
+  ABORTED: { isRetryable: false, status: "cancelled", exitCode: 130 },
+  BUDGET_EXHAUSTED: fails(22),
+  UNKNOWN: fails(70),
+} as const satisfies Record<string, ErrorRule>
+
+export type ExecutionErrorCode = keyof typeof executionErrors
+
+/** Codes that are asked again unless a configuration says otherwise. */
+export const defaultRetryableErrors = [
+  "API_ERROR",
+  "API_RATE_LIMITED",
+  "API_OVERLOADED",
+  "API_TIMEOUT",
+] as const satisfies readonly ExecutionErrorCode[]
+
+export function isExecutionErrorCode(text: string): text is ExecutionErrorCode {
+  return Object.hasOwn(executionErrors, text)
+}
+
+/** What is known of a request that failed. */
+export interface FailedRequest {
+  /** How long the server wants to be left alone. */
+  readonly retryAfterMs: number | null
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+/** Why a task was not executed, or not well. Clients and workspaces throw it; the executor returns it. */
+export class ExecutionError extends Error {
+  /** What a request took although it failed; null for errors of anything else. */
+  readonly request: FailedRequest | null
+
+  constructor(
+    message: string,
+    readonly code: ExecutionErrorCode,
+    /** Empty where whoever throws it knows of no task: the executor fills it in. */
+    readonly taskId: string,
+    cause?: Error,
+    request: FailedRequest | null = null,
+  ) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = "ExecutionError"
+    this.request = request
+  }
+}
+
+/** Returns what was thrown as an error of this task, whoever threw it. */
+export function executionErrorOf(thrown: unknown, taskId: string): ExecutionError {
+  if (thrown instanceof ExecutionError) return thrown.taskId === taskId ? thrown : ofTask(thrown, taskId)
+  if (!(thrown instanceof Error)) return new ExecutionError(String(thrown), "UNKNOWN", taskId)
+  return new ExecutionError(`unexpected error: ${thrown.message}`, "UNKNOWN", taskId, thrown)
+}
+
+function ofTask({ message, code, cause, request }: ExecutionError, taskId: string): ExecutionError {
+  return new ExecutionError(message, code, taskId, cause instanceof Error ? cause : undefined, request)
+}
+
+/** Returns how long to wait before the next attempt: doubled each time, and never less than the server asked for. */
+export function retryDelayMs(baseMs: number, attemptsMade: number, retryAfterMs: number | null): number {
+  return Math.max(baseMs * 2 ** Math.max(0, attemptsMade - 1), retryAfterMs ?? 0)
+}
+
+/** A server that wants to be left alone for longer is not waited for. */
+export const longestWaitMs = 60_000
