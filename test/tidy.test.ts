@@ -72,7 +72,7 @@ describe("the repository keeps its own rules", () => {
   })
 
   test("nothing lies at the top that nobody knows", () => {
-    const folders = /^(\.ci|bench|bin|docs|scripts|src|test)\//
+    const folders = /^(\.ci|bench|bin|docs|examples|scripts|src|test)\//
     const dotted = /^\.(dependency-cruiser\.cjs|editorconfig|gitattributes|gitignore|npmrc)$/
     const plain = /^([A-Z]+\.md|LICENSE|(biome|knip|package|package-lock|tsconfig)\.json)$/
     const unknown = files.filter(({ path }) => ![folders, dotted, plain].some(known => known.test(path)))

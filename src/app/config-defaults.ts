@@ -76,4 +76,5 @@ export const defaultConfig = {
   },
   checkpoints: { max_file_mb: 64, max_total_mb: 2048, max_ignored_entries: 50_000, undo_days: 7 },
   storage: { max_total_mb: 4096, quarantine_days: 30 },
+  skills: { directories: [] },
 }

@@ -68,6 +68,7 @@ const strictness: Readonly<Record<string, Strictness>> = {
   // Too little room takes away what could be undone, and too much of it takes the disk.
   "storage.max_total_mb": { kind: "trustedOnly" },
   "storage.quarantine_days": { kind: "trustedOnly" },
+  "skills.directories": { kind: "fewerEntries" },
 }
 
 /** Lists that protect: each source adds to them, so that no file can take away what another one asked for. */

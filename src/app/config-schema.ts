@@ -7,6 +7,7 @@ import { modeSection } from "./config-mode.ts"
 import { modelSection, modelsSection } from "./config-model.ts"
 import { orchestrationSection } from "./config-orchestration.ts"
 import { executorSection, rulesList } from "./config-rules.ts"
+import { skillsSection } from "./config-skills.ts"
 import { storageSection } from "./config-storage.ts"
 import { commandsSection } from "./config-verification.ts"
 
@@ -29,6 +30,7 @@ export const ConfigFile = z.strictObject({
   models: modelsSection(),
   checkpoints: checkpointsSection(),
   storage: storageSection(),
+  skills: skillsSection(),
 })
 
 /** The configuration in force: every key has a value. */

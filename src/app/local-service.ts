@@ -16,6 +16,7 @@ import type { PolicyQuestions } from "./policy-questions.ts"
 import { recordedId, unknownId } from "./recorded-id.ts"
 import type { RestoreVerbs } from "./restore-verbs.ts"
 import type { AppService, TrustedFile } from "./service.ts"
+import type { SkillVerbs } from "./skill-verbs.ts"
 import { ensureAgentDirectory } from "./state-directory.ts"
 import { storageVerbs } from "./storage-verbs.ts"
 import { typedCommand, typedDirectory, typedOpening } from "./typed-command.ts"
@@ -44,6 +45,7 @@ export function openService(request: ServiceRequest): AppService {
     ...lazyPlanVerbs(wiring),
     ...lazyRestoreVerbs(wiring),
     ...lazyAgentVerbs(wiring),
+    ...lazySkillVerbs(wiring),
     listModels: async look => (await lookAtModels(wiring)).listModels(look),
     probeModel: async look => (await lookAtModels(wiring)).probeModel(look),
     workspaceRoot: wiring.root.path,
@@ -137,6 +139,19 @@ function lazyAgentVerbs(wiring: Wiring): AgentVerbs {
     isDriven: async id => (await verbs()).isDriven(id),
     sessionProblems: async id => (await verbs()).sessionProblems(id),
     control: async (id, control, reason) => (await verbs()).control(id, control, reason),
+  }
+}
+
+/** Loaded when one is used: they bring the reader of YAML along. */
+function lazySkillVerbs(wiring: Wiring): SkillVerbs {
+  let loaded: Promise<SkillVerbs> | null = null
+  const verbs = () => {
+    loaded ??= import("./skill-verbs.ts").then(({ skillVerbs }) => skillVerbs(wiring))
+    return loaded
+  }
+  return {
+    listSkills: async () => (await verbs()).listSkills(),
+    showSkill: async name => (await verbs()).showSkill(name),
   }
 }
 

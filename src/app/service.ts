@@ -11,6 +11,7 @@ import type { ModelVerbs } from "./model/model-verbs.ts"
 import type { PlanVerbs } from "./plan-verbs.ts"
 import type { PolicyAnswer, PolicyQuestion } from "./policy-questions.ts"
 import type { RestoreVerbs } from "./restore-verbs.ts"
+import type { SkillVerbs } from "./skill-verbs.ts"
 import type { StorageVerbs } from "./storage-verbs.ts"
 import type { WorkspaceVerbs } from "./workspace-verbs.ts"
 
@@ -21,6 +22,7 @@ export interface AppService
     RestoreVerbs,
     AgentVerbs,
     ModelVerbs,
+    SkillVerbs,
     StorageVerbs,
     WorkspaceVerbs {
   readonly workspaceRoot: string

@@ -47,6 +47,7 @@ import { sessionPrune } from "./session-prune.ts"
 import { sessionShow } from "./session-show.ts"
 import { sessionUndo } from "./session-undo.ts"
 import { sessionValidate } from "./session-validate.ts"
+import { skillsList, skillsShow } from "./skills.ts"
 import { status } from "./status.ts"
 import { storageFree, storageShow } from "./storage.ts"
 import { workspaceAdopt, workspaceForget, workspaceList } from "./workspace.ts"
@@ -96,6 +97,8 @@ export const cliCommands: readonly CliCommand[] = [
   workspaceList,
   workspaceAdopt,
   workspaceForget,
+  skillsList,
+  skillsShow,
   modelsList,
   modelsProbe,
   policyCheck,

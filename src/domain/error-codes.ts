@@ -4,6 +4,7 @@ import { changeErrorCodes } from "./error-codes-changes.ts"
 import { modelErrorCodes } from "./error-codes-model.ts"
 import { planErrorCodes, stepErrorCodes } from "./error-codes-plan.ts"
 import { sessionErrorCodes } from "./error-codes-session.ts"
+import { skillErrorCodes } from "./error-codes-skills.ts"
 
 /** Every code there is, in the order of the error page. */
 export const errorCodes: readonly ErrorCode[] = [
@@ -234,5 +235,6 @@ export const errorCodes: readonly ErrorCode[] = [
     meaning: "acode made a mistake.",
     action: "Nothing recorded is lost; please report it with what you typed.",
   },
+  ...skillErrorCodes,
   ...planErrorCodes,
 ]

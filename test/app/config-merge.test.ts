@@ -41,6 +41,7 @@ describe("dotted keys", () => {
       "models.tiers",
       "checkpoints",
       "storage",
+      "skills",
     ])
     for (const section of sectionKeys) expect(defaultLeaves.has(section)).toBe(false)
   })

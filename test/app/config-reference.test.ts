@@ -45,6 +45,7 @@ describe("the schema", () => {
       ".models.tiers",
       ".checkpoints",
       ".storage",
+      ".skills",
     ])
   })
 
@@ -142,6 +143,7 @@ describe("the list of keys", () => {
       "checkpoints.undo_days",
       "storage.max_total_mb",
       "storage.quarantine_days",
+      "skills.directories",
     ])
   })
 

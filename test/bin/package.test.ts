@@ -57,6 +57,7 @@ describe("the package", () => {
         "README.md",
         "bin",
         "docs",
+        "examples",
         "package.json",
         "scripts",
         "src",

@@ -98,6 +98,3 @@ function ofTask({ message, code, cause, request }: ExecutionError, taskId: strin
 export function retryDelayMs(baseMs: number, attemptsMade: number, retryAfterMs: number | null): number {
   return Math.max(baseMs * 2 ** Math.max(0, attemptsMade - 1), retryAfterMs ?? 0)
 }
-
-/** A server that wants to be left alone for longer is not waited for. */
-export const longestWaitMs = 60_000

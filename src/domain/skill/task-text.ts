@@ -277,7 +277,7 @@ export interface TaskChange {
   readonly input?: TaskInput
 }
 
-/** Returns the text with other values in it; everything else stays byte for byte. The text was read without problems. */
+/** Returns a text that was read without problems with other values in it; everything else stays byte for byte. */
 export function changedTaskText(text: string, change: TaskChange): string {
   const { status, updatedAt, revisionCount, input } = change
   let changed = text

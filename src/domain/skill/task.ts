@@ -57,7 +57,7 @@ export type TaskPriority = (typeof taskPriorities)[number]
 export const taskNextTypes = ["agent", "director_review", "pipeline_continue", "complete"] as const
 
 /** The only changes of a status that there are; a reset by a person is the exception, and is recorded as one. */
-export const taskTransitions: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
+const taskTransitions: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
   pending: ["in_progress", "assigned", "blocked", "deferred", "cancelled", "failed"],
   assigned: ["in_progress", "cancelled", "failed"],
   in_progress: ["completed", "failed", "cancelled"],
@@ -74,16 +74,6 @@ export const taskTransitions: Readonly<Record<TaskStatus, readonly TaskStatus[]>
 export function canChangeTo(from: TaskStatus, to: TaskStatus): boolean {
   return taskTransitions[from].includes(to)
 }
-
-/** Statuses in which a task may be executed. */
-export const runnableStatuses: readonly TaskStatus[] = ["pending", "assigned", "revision"]
-
-export function isRunnable(status: TaskStatus): boolean {
-  return runnableStatuses.includes(status)
-}
-
-/** Statuses that a person may set back to `pending`. */
-export const resettableStatuses: readonly TaskStatus[] = ["in_progress", "failed", "cancelled"]
 
 const idPattern = /^[A-Za-z0-9._-]{1,128}$/
 

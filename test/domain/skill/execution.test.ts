@@ -61,22 +61,12 @@ describe("DET-08: where an output goes", () => {
     expect(pathOf("tasks/other.md", {}, null)).toMatchObject({ isRefused: true })
   })
 
-  test.each([
-    "",
-    "/etc/x",
-    "~/x",
-    "C:/x",
-    "a/../../x",
-    "..",
-    "a\\b",
-    "a\0b",
-    "a//b",
-    "./a",
-    "a/",
-    "x".repeat(2000),
-  ])("a path that could lead elsewhere is refused: %j", path => {
-    expect(pathProblem(path)).not.toBeNull()
-    expect(pathOf(path, {}, null)).toMatchObject({ isRefused: true })
+  test("a path that could lead elsewhere is refused", () => {
+    const plain = ["", "/etc/x", "~/x", "C:/x", "a/../../x", "..", "a\\b", "a\0b", "a//b", "./a", "a/"]
+    for (const path of [...plain, "x".repeat(2000)]) {
+      expect(pathProblem(path)).not.toBeNull()
+      expect(pathOf(path, {}, null)).toMatchObject({ isRefused: true })
+    }
   })
 
   test("two dots within a name are only a name", () => {
