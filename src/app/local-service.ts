@@ -102,7 +102,7 @@ function lazyPlanVerbs(wiring: Wiring): PlanVerbs {
     return loaded
   }
   return {
-    approvePlan: async (plan, forMs) => (await verbs()).approvePlan(plan, forMs),
+    approvePlan: async (plan, forMs, show) => (await verbs()).approvePlan(plan, forMs, show),
     runPlan: async request => (await verbs()).runPlan(request),
   }
 }

@@ -3,7 +3,7 @@ import { newEvent } from "../domain/event-definition.ts"
 import type { Plan } from "../domain/plan.ts"
 import { concreteSteps } from "../domain/plan-order.ts"
 import { planFailure } from "../domain/plan-problem.ts"
-import { resourcesOf } from "../domain/plan-resources.ts"
+import { reachOfSteps, resourcesOf } from "../domain/plan-resources.ts"
 import { SessionStarted } from "../domain/session-events.ts"
 import { type PlanWatcher, type RunnablePlan, runPlan } from "../engine/plan-lane.ts"
 import type { PlanReport } from "../engine/plan-result.ts"
@@ -25,7 +25,8 @@ import { wireGate } from "./wire-gate.ts"
 
 /** The plan lane: approve exactly this plan, run exactly this plan. */
 export interface PlanVerbs {
-  approvePlan(plan: Plan, forMs: number): Promise<PlanApproval>
+  /** Records it after `show` was given what the plan could reach. */
+  approvePlan(plan: Plan, forMs: number, show: (reach: string) => void): Promise<PlanApproval>
   runPlan(request: PlanRunRequest): Promise<PlanReport>
 }
 
@@ -45,13 +46,20 @@ export interface PlanRunRequest {
 
 export function planVerbs(wiring: Wiring): PlanVerbs {
   return {
-    approvePlan: (plan, forMs) => approve(wiring, plan, forMs),
+    approvePlan: (plan, forMs, show) => approve(wiring, plan, forMs, show),
     runPlan: request => run(wiring, request),
   }
 }
 
-async function approve(wiring: Wiring, plan: Plan, forMs: number): Promise<PlanApproval> {
-  const { steps } = runnable(plan, plan.planId)
+async function approve(
+  wiring: Wiring,
+  plan: Plan,
+  forMs: number,
+  show: (reach: string) => void,
+): Promise<PlanApproval> {
+  const steps = runnableSteps(plan, plan.planId)
+  const isConfined = await wiring.hasSandbox()
+  show(reachOfSteps(plan, isConfined))
   const store = await wiring.store()
   const approval = store.approvals.approvePlan({
     approvalId: systemIds.next("apr"),
@@ -60,6 +68,7 @@ async function approve(wiring: Wiring, plan: Plan, forMs: number): Promise<PlanA
     approver: userName(),
     stepCount: steps.length,
     expiresAt: toIso(wiring.clock.now() + forMs),
+    isUnconfined: !isConfined,
   })
   store.anchor()
   return approval
@@ -68,9 +77,11 @@ async function approve(wiring: Wiring, plan: Plan, forMs: number): Promise<PlanA
 async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanReport> {
   const { plan, watcher, signal } = request
   wiring.stopping = signal
-  const lane = runnable(plan, request.where)
+  const steps = runnableSteps(plan, request.where)
   const store = await wiring.store()
   const authorization = authorizationOf(store.approvals, request, wiring.clock.now())
+  const { isUnconfined } = authorization
+  const lane = { plan, steps, grant: { ...resourcesOf(plan), exact: [], isUnconfined } }
   const session = driveSession(
     { log: store.log, leases: store.leases, owner: processIdentity() },
     systemIds.next("ses"),
@@ -137,8 +148,8 @@ async function start(
   ])
 }
 
-function runnable(plan: Plan, where: string): RunnablePlan {
+function runnableSteps(plan: Plan, where: string): RunnablePlan["steps"] {
   const ordered = concreteSteps(plan)
   if ("problems" in ordered) throw planFailure(ordered.problems, where)
-  return { plan, steps: ordered.steps, grant: { ...resourcesOf(plan), exact: [] } }
+  return ordered.steps
 }

@@ -82,6 +82,7 @@ export async function wireAgent(
     stages: createStages({ planTools, toolDescriptions }),
     answerTo: id => answerIn(store, id),
     acceptsPlans: surface.acceptsPlans,
+    isConfined: () => wiring.hasSandbox(),
     fingerprint: store.fingerprint,
     changes: textChanges,
     project: projectOf(toProjectCommands(values), workspace),

@@ -48,8 +48,12 @@ export function shellQuoted(argument: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
 }
 
-/** What a terminal would act on, and what a person cannot see or tell from a space. */
-const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu
+/**
+ * Matches what a terminal acts on, what a person cannot see or tell from a space, and marks that would be drawn over
+ * what stands before the text, or pile up into the lines around it.
+ */
+const unseen =
+  /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]|(?! )\p{Zs}|(?<=^"?|\p{M}{3})\p{M}/gu
 
 /** JSON in which each character can be seen: what `JSON.parse` reads from it is exactly the value. */
 export function exactText(value: Json): string {
@@ -67,17 +71,36 @@ export function exactName(text: string): string {
   return /^[^\s"'\\]+$/.test(text) && !hasUnseen(text) ? text : exactText(text)
 }
 
-/** The lines of a text behind a bar; one with something unseen in it stands there as JSON, without the bar. */
-export function exactLines(text: string): readonly string[] {
-  return text.split("\n").map(line => (hasUnseen(line.replaceAll("\t", "")) ? exactText(line) : `| ${line}`))
+/** Stand for a tab, which looks like blanks, and for the carriage return at the end of a line of Windows. */
+const [tabSign, returnSign] = ["\u21e5", "\u240d"]
+
+/** One line with signs for tabs and its carriage return; as JSON where it begins like that or not all can be seen. */
+export function exactLine(line: string): string {
+  return line.startsWith('"') || !isSeen(line) ? exactText(line) : withSigns(line)
 }
 
-/** A command as a person would type it; one with a text of several lines in it argument by argument. */
+/** The lines of a text like that, each behind a bar; those that are JSON have none. */
+export function exactLines(text: string): readonly string[] {
+  return text.split("\n").map(line => (isSeen(line) ? `| ${withSigns(line)}` : exactText(line)))
+}
+
+function withSigns(line: string): string {
+  return line.replaceAll("\t", tabSign).replace(/\r$/, returnSign)
+}
+
+function isSeen(line: string): boolean {
+  const isAmbiguous = line.includes(tabSign) || line.includes(returnSign) || /[ \t]$/.test(line)
+  return !isAmbiguous && !hasUnseen(line.replaceAll("\t", "").replace(/\r$/, ""))
+}
+
+/** A command as a person would type it. With a text of several lines in it, each argument behind its number. */
 export function exactCommand(argv: readonly string[]): readonly string[] {
   if (!argv.some(argument => argument.includes("\n"))) return [argv.map(exactArgument).join(" ")]
-  return argv.flatMap(argument =>
-    argument.includes("\n") ? exactLines(argument) : [exactArgument(argument)],
-  )
+  const width = String(argv.length).length
+  return argv.flatMap((argument, index) => {
+    const lines = argument.includes("\n") ? exactLines(argument) : [exactArgument(argument)]
+    return lines.map((line, row) => `${(row === 0 ? String(index + 1) : "").padStart(width)} ${line}`)
+  })
 }
 
 function exactArgument(argument: string): string {

@@ -1,6 +1,6 @@
 import type { ApprovalPrompt, ApprovalQuestion, PromptedAnswer } from "../app/approval-desk.ts"
 import { printable } from "../base/text.ts"
-import { approvalLines, previewLines } from "./approval-text.ts"
+import { approvalLines, questionRows, wrappedLines } from "./approval-text.ts"
 import type { Key } from "./key-reader.ts"
 import { Keyboard } from "./keyboard.ts"
 import type { Output } from "./output.ts"
@@ -9,10 +9,10 @@ import type { Output } from "./output.ts"
 export function approvalPrompt(output: Output): ApprovalPrompt {
   return async (question, dismissed) => {
     using keyboard = new Keyboard(dismissed)
-    const asking: Asking = { question, output, keyboard, isWholeShown: false }
-    show(asking, screenRows(question))
+    const asking: Asking = { question, output, keyboard, columns: 0, shownRows: 0, isWhole: false }
+    showMore(asking)
     for (;;) {
-      output.question(`${choices(question)} > `)
+      output.question(choices(question))
       const given = await answerTo(await keyboard.key(), asking)
       if (given === "again") continue
       // The line of the question is left, so that whatever comes next has a line of its own.
@@ -26,14 +26,43 @@ interface Asking {
   readonly question: ApprovalQuestion
   readonly output: Output
   readonly keyboard: Keyboard
-  /** Nothing is approved of which a part was never on the screen. */
-  isWholeShown: boolean
+  /** How wide the terminal was when the rows were made that are shown. */
+  columns: number
+  /** Up to which row the question is shown. */
+  shownRows: number
+  /** Whether each row was on the screen. Nothing is approved of which a part never was. */
+  isWhole: boolean
 }
 
-/** So many rows of a preview fit above the question. */
-function screenRows({ approval }: ApprovalQuestion): number {
-  const taken = approvalLines(approval).length + 4
-  return Math.max(5, (process.stderr.rows ?? 24) - taken)
+function screen(): { readonly columns: number; readonly rows: number } {
+  // A terminal that does not know its size says 0.
+  return { columns: process.stderr.columns || 80, rows: process.stderr.rows || 24 }
+}
+
+/**
+ * Shows as much of the question as the screen holds above the line for the answer, from where the last part ended;
+ * after the last part, and where the terminal has another width now, from the beginning. What it could reach stands
+ * above each part.
+ */
+function showMore(asking: Asking): void {
+  const { columns, rows: height } = screen()
+  const { approval } = asking.question
+  const rows = questionRows(approval, columns)
+  const from = asking.columns === columns && asking.shownRows < rows.length ? asking.shownRows : 0
+  const head = wrappedLines(approvalLines(approval).slice(0, 1), columns)
+  const above = from === 0 || head.length > height / 4 ? [] : head
+  const blank = height < 10 ? "" : "\n"
+  const room = Math.max(2, height - rowsOf(choices(asking.question), columns) - blank.length - above.length)
+  const to = rows.length - from <= room ? rows.length : from + room - 1
+  const below = to === rows.length ? [] : [`… ${to} of ${rows.length} rows, v: more`.slice(0, columns)]
+  asking.output.question(`${blank}${[...above, ...rows.slice(from, to), ...below].join("\n")}\n`)
+  asking.isWhole ||= to === rows.length
+  asking.columns = columns
+  asking.shownRows = to
+}
+
+function rowsOf(text: string, columns: number): number {
+  return Math.max(1, Math.ceil((Bun.stringWidth(text) + 1) / columns))
 }
 
 /** `again` asks once more; `gone` is the end of the question without an answer. */
@@ -46,7 +75,7 @@ async function answerTo(key: Key | null, asking: Asking): Promise<Given> {
   if (key.kind === "other") return again(output, "one of the keys a d s v e x ?")
   switch (key.text.toLowerCase()) {
     case "a":
-      if (!asking.isWholeShown) return shownFirst(asking)
+      if (!asking.isWhole) return again(output, "not all of it was shown yet: v shows more")
       return said(output, "approve", { answer: "granted", reason: null })
     case "d":
       return said(output, "deny", { answer: "refused", reason: null })
@@ -60,20 +89,13 @@ async function answerTo(key: Key | null, asking: Asking): Promise<Given> {
       return edited(asking)
     case "v":
       output.question("view\n")
-      show(asking, Number.POSITIVE_INFINITY)
+      showMore(asking)
       return "again"
     case "?":
       return again(output, helpText(asking))
     default:
       return again(output, `"${printable(key.text)}" is none of the keys a d s v e x ?`)
   }
-}
-
-function shownFirst(asking: Asking): "again" {
-  asking.output.question("\n")
-  show(asking, Number.POSITIVE_INFINITY)
-  asking.output.question("this is all of it: press a again to approve it\n")
-  return "again"
 }
 
 function isOffered({ question }: Asking, ...names: readonly string[]): boolean {
@@ -103,21 +125,15 @@ function again(output: Output, sentence: string): "again" {
   return "again"
 }
 
-function show(asking: Asking, rowsMax: number): void {
-  const { approval } = asking.question
-  const columns = process.stderr.columns ?? 80
-  const { lines, isWhole } = previewLines(approval.preview, columns, rowsMax)
-  asking.isWholeShown ||= isWhole
-  const shown = approval.preview === "" ? [] : lines
-  asking.output.question(`\n${[...shown, ...approvalLines(approval)].join("\n")}\n`)
-}
-
+/** What can be typed, with its words where the terminal has room for them. */
 function choices({ options }: ApprovalQuestion): string {
   const words = ["a approve", "d deny"]
   if (options.includes("skip")) words.push("s skip")
   words.push("v view")
   if (options.includes("modify") || options.includes("edit")) words.push("e edit")
-  return [...words, "x stop", "? help"].join(" · ")
+  const all = [...words, "x stop", "? help"]
+  const line = `${all.join(" · ")} > `
+  return line.length < screen().columns ? line : `${all.map(word => word.charAt(0)).join(" ")} > `
 }
 
 function helpText(asking: Asking): string {
@@ -125,12 +141,14 @@ function helpText(asking: Asking): string {
     "a  approve: do exactly what is shown, once",
     "d  deny: do not do it",
     ...(isOffered(asking, "skip") ? ["s  skip: leave this one out and go on"] : []),
-    "v  view: the whole preview",
+    "v  view: the next part of it, or all of it again",
     ...(isOffered(asking, "modify", "edit") ? ["e  edit: deny it and say what is to be different"] : []),
     "x  stop: deny it and end the session (also Ctrl-C)",
     ...(asking.question.approval.isRedacted
       ? []
       : [`\`acode approve ${asking.question.approval.id}\` answers from another terminal`]),
+    'a line in "quotes" is JSON: it has characters that cannot be seen;',
+    "⇥ is a tab, ␍ a carriage return, and what is behind ┊ continues the line above",
   ]
   return rows.join("\n")
 }

@@ -3,7 +3,10 @@ import { type Level, levelLabels } from "../domain/effect.ts"
 import type { ApprovalSummary } from "../store/session/contract.ts"
 import { shortId } from "./format.ts"
 
-/** A request as a person reads it before they answer, without its preview. Foreign text can do nothing here. */
+/**
+ * A request as a person reads it before they answer, without its preview; what it could reach comes first. Foreign
+ * text can do nothing here.
+ */
 export function approvalLines(approval: ApprovalSummary): readonly string[] {
   const { id, level, category, operation, reach, files, reason, rule, stepId, expiresAt } = approval
   const rows: [string, string][] = [
@@ -15,43 +18,49 @@ export function approvalLines(approval: ApprovalSummary): readonly string[] {
   if (stepId !== null) rows.push(["step", steady(oneLine(stepId, 100))])
   if (expiresAt !== null) rows.push(["expires", expiresAt])
   const width = Math.max(...rows.map(([name]) => name.length))
-  const touches = reach === null ? "" : `  ${steady(oneLine(reach, 500))}`
+  const touches = reach === null ? "" : `  ${steady(printable(reach))}`
   return [
     `approval ${shortId(id)}${touches}`,
     ...rows.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`),
   ]
 }
 
-/** What there is to see of a preview within so many rows, and whether that is all of it. */
-export interface ShownPreview {
-  readonly lines: readonly string[]
-  readonly isWhole: boolean
+/** All of a request in rows of a screen: what it is first, then its preview. */
+export function questionRows(approval: ApprovalSummary, columns: number): readonly string[] {
+  const preview = approval.preview === "" ? [] : previewRows(approval.preview, columns)
+  return [...wrappedLines(approvalLines(approval), columns), ...preview]
+}
+
+/** A preview behind a bar; the rows that continue a line stand behind another bar than those that begin one. */
+export function previewRows(preview: string, columns: number): readonly string[] {
+  const lines = preview.replace(/\n$/, "").split("\n")
+  return wrappedLines(lines.map(readable), columns, { first: "  │ ", next: "  ┊ " })
+}
+
+interface Gutters {
+  readonly first: string
+  readonly next: string
 }
 
 /**
- * The preview, wrapped here and not by the terminal: a line of any length takes rows that are counted, so that it
- * cannot push the question off the screen.
+ * Lines wrapped here and not by the terminal, so that their rows are counted, and the middle of a line cannot be taken
+ * for the beginning of another.
  */
-export function previewLines(preview: string, columns: number, rowsMax: number): ShownPreview {
-  const lines = preview.replace(/\n$/, "").split("\n")
-  const shown: string[] = []
-  for (const [index, line] of lines.entries()) {
-    const rows = wrapped(steady(printable(line.replaceAll("\t", "    "))), columns - gutter.length)
-    const room = rowsMax - shown.length
-    shown.push(...rows.slice(0, room).map(row => `${gutter}${row}`))
-    if (rows.length > room || (rows.length === room && index < lines.length - 1))
-      return {
-        lines: [
-          ...shown,
-          `  … ${index + (rows.length > room ? 0 : 1)} of ${lines.length} lines; v shows all`,
-        ],
-        isWhole: false,
-      }
-  }
-  return { lines: shown, isWhole: true }
+export function wrappedLines(
+  lines: readonly string[],
+  columns: number,
+  { first, next }: Gutters = { first: "", next: "  ┊ " },
+): readonly string[] {
+  return lines.flatMap(line => {
+    const width = (gutter: string) => Math.max(2, columns - gutter.length)
+    return wrapped(line, width(first), width(next)).map((row, index) => `${index === 0 ? first : next}${row}`)
+  })
 }
 
-const gutter = "  │ "
+/** What a text shows on a terminal where whoever made it did not care. */
+function readable(line: string): string {
+  return steady(printable(line.replaceAll("\t", "    ")))
+}
 
 function labelOf(level: number): string {
   // Levels are 1 to 4 in every decision; a record of another version may know more.
@@ -68,14 +77,13 @@ function steady(text: string): string {
   return text.replace(/(?<=\p{M}{3})\p{M}/gu, mark => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`)
 }
 
-function wrapped(text: string, columns: number): readonly string[] {
-  const widthMax = Math.max(20, columns)
+function wrapped(text: string, firstMax: number, nextMax: number): readonly string[] {
   const rows: string[] = []
   let row = ""
   let width = 0
   for (const character of text) {
     const taken = Bun.stringWidth(character)
-    if (width + taken > widthMax) {
+    if (width + taken > (rows.length === 0 ? firstMax : nextMax)) {
       rows.push(row)
       row = ""
       width = 0

@@ -1,7 +1,7 @@
 import { unknownId } from "../app/recorded-id.ts"
 import { printable } from "../base/text.ts"
 import type { ApprovalSummary } from "../store/session/contract.ts"
-import { approvalLines, previewLines } from "./approval-text.ts"
+import { questionRows } from "./approval-text.ts"
 import { defineCommand } from "./definition.ts"
 
 export const approvalsShow = defineCommand({
@@ -16,19 +16,18 @@ export const approvalsShow = defineCommand({
     const approval = (await app.approvals())?.find(id) ?? null
     if (approval === null) throw unknownId(id, "approval")
     if (globals.json) output.json(approval)
-    for (const line of approvalLines(approval)) output.line(line)
+    for (const row of recordedRows(approval)) output.line(row)
     output.line(`  ${answerText(approval)}`)
-    const columns = process.stdout.columns ?? 80
-    if (approval.preview !== "")
-      for (const line of previewLines(approval.preview, columns, Number.POSITIVE_INFINITY).lines)
-        output.line(line)
-    if (approval.isRedacted)
-      output.line(
-        "  parts that look like secrets are not in the record: only the terminal that asks shows all of it",
-      )
     return 0
   },
 })
+
+/** All that is recorded of a request, for somebody at another terminal than the one that asks. */
+export function recordedRows(approval: ApprovalSummary): readonly string[] {
+  const rows = questionRows(approval, process.stdout.columns || 80)
+  if (!approval.isRedacted) return rows
+  return [...rows, "  parts of it are not in the record: only the terminal that asks shows all of it"]
+}
 
 function answerText({ state, answeredBy, answeredAt, answerReason }: ApprovalSummary): string {
   if (state === "open") return "waits for an answer"

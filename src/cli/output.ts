@@ -31,6 +31,11 @@ export class Output implements Paint {
     if (!this.style.json) this.put(1, `${text}\n`)
   }
 
+  /** What somebody agrees to by what they typed: beside the answer where that is JSON. */
+  shown(lines: readonly string[]): void {
+    this.put(this.style.json ? 2 : 1, lines.map(line => `${line}\n`).join(""))
+  }
+
   json(value: unknown): void {
     this.put(1, `${JSON.stringify(value, null, 2)}\n`)
   }

@@ -1,4 +1,6 @@
+import type { Plan } from "../domain/plan.ts"
 import { planLines } from "../domain/plan-listing.ts"
+import { wrappedLines } from "./approval-text.ts"
 import { defineCommand } from "./definition.ts"
 import { planArgument, validPlan } from "./plan-file.ts"
 
@@ -26,8 +28,8 @@ export const planApprove = defineCommand({
     const plan = await validPlan(file)
     const app = await service()
     // Shown before it is recorded: whoever sees something wrong in it can still press Ctrl-C.
-    if (!globals.json) for (const line of planLines(plan)) output.line(line)
-    const approval = await app.approvePlan(plan, flags.expires ?? 3_600_000)
+    const show = (reach: string) => output.shown(planRows(plan, reach))
+    const approval = await app.approvePlan(plan, flags.expires ?? 3_600_000, show)
     if (globals.json) output.json({ id: approval.approvalId, ...approval })
     output.line()
     output.line(`${output.green("approved")} by ${approval.approver} until ${approval.expiresAt}`)
@@ -35,3 +37,16 @@ export const planApprove = defineCommand({
     return 0
   },
 })
+
+/** The plan behind what it could reach, which stands below it again where the plan moves it off the screen. */
+export function planRows(plan: Plan, reach: string | null): readonly string[] {
+  const lines = [...(reach === null ? [] : [reach]), ...planLines(plan)]
+  const { columns, rows, isTTY } = process.stdout
+  if (!isTTY) return lines
+  const shown = wrappedLines(lines, columns || 80)
+  const isLong = shown.length > (rows || 24) - endRows
+  return reach !== null && isLong ? [...shown, ...wrappedLines(["", reach], columns || 80)] : shown
+}
+
+/** What is printed behind it. */
+const endRows = 4

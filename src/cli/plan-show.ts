@@ -1,7 +1,7 @@
 import type { Plan } from "../domain/plan.ts"
-import { planLines } from "../domain/plan-listing.ts"
 import { concreteSteps, type OrderedStep, orderedSteps } from "../domain/plan-order.ts"
 import { defineCommand } from "./definition.ts"
+import { planRows } from "./plan-approve.ts"
 import { planArgument, validPlan } from "./plan-file.ts"
 
 export const planShow = defineCommand({
@@ -16,7 +16,7 @@ export const planShow = defineCommand({
   run: async ({ arguments: [file = ""] }, { output, globals }) => {
     const plan = await validPlan(file)
     if (globals.json) output.json(planJson(plan))
-    for (const line of planLines(plan)) output.line(line)
+    for (const row of planRows(plan, null)) output.line(row)
     return 0
   },
 })

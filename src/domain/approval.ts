@@ -7,6 +7,10 @@ export interface ApprovalSubject {
   /** Resolved, so that two spellings of one directory are one subject. */
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
+  /** The tool and all of its arguments: also those that only say how, such as the network or the time. */
+  readonly call: { readonly tool: string; readonly argsDigest: string }
+  /** Whether a sandbox was there for its commands: approved inside one, nothing is run outside. */
+  readonly isConfined: boolean
   /** An action approved under other rules was never judged by these. */
   readonly policyVersion: string
   readonly target: ApprovalTarget
@@ -33,7 +37,7 @@ export type ApprovalUse =
 
 /** The hash a person's answer is bound to. Every field is named, so no two subjects share a text. */
 export function approvalHash(subject: ApprovalSubject): string {
-  return `sha256:${sha256Hex(canonicalJson({ approval: 1, ...subject }))}`
+  return `sha256:${sha256Hex(canonicalJson({ approval: 2, ...subject }))}`
 }
 
 /** Whether this answer covers this subject now. A clock set back before the answer makes it unusable, not eternal. */

@@ -135,6 +135,10 @@ export const ApprovalRequested = defineEvent(
         z.optional(z.boolean()),
         "parts that look like secrets are not in this record: only whoever sees them may approve it",
       ),
+      isConfined: described(
+        z.optional(z.boolean()),
+        "of a plan: whether a sandbox was there for its commands, as the question said",
+      ),
       files: z.array(z.string()),
       reason: z.string(),
       rule: z.string(),

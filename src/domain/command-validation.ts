@@ -36,10 +36,10 @@ export function commandProblems(draft: Command): CommandProblem[] {
   const problems: CommandProblem[] = []
   const wrong = (property: string, message: string) => problems.push({ property, message })
   if (typeof draft.executable !== "string" || draft.executable.trim() === "") wrong("executable", "is empty")
-  else if (draft.executable.includes("\0")) wrong("executable", "contains a NUL byte")
+  else wrongText(draft.executable, "executable", wrong)
   draft.arguments.forEach((argument, index) => {
     if (typeof argument !== "string") wrong(`arguments[${index}]`, "is not a string")
-    else if (argument.includes("\0")) wrong(`arguments[${index}]`, "contains a NUL byte")
+    else wrongText(argument, `arguments[${index}]`, wrong)
   })
   if (draft.workingDirectory?.includes("\0")) wrong("workingDirectory", "contains a NUL byte")
   if (draft.workingDirectory?.trim() === "") wrong("workingDirectory", "is empty")
@@ -54,6 +54,12 @@ export function commandProblems(draft: Command): CommandProblem[] {
     if (limit !== null) wrongRange(limit, name, wrong)
   }
   return problems
+}
+
+/** What a process would be given in another form than it was shown. */
+function wrongText(text: string, property: string, wrong: (property: string, message: string) => void): void {
+  if (text.includes("\0")) wrong(property, "contains a NUL byte")
+  else if (!text.isWellFormed()) wrong(property, "contains half of a character")
 }
 
 export function optionProblems(options: ExecutionOptions): CommandProblem[] {

@@ -36,9 +36,13 @@ export function reachOf(effects: readonly Effect[]): string {
   const isOnline = runs.some(({ network }) => network === "host")
   const paths = effects.flatMap(effect => (isWritten(effect) ? [exactName(effect.path)] : []))
   const isConfined = runs.every(({ confined }) => confined)
-  const written =
-    runs.length === 0 ? paths : [isConfined ? "this workspace" : "all that you may write", ...paths]
+  const written = runs.length === 0 ? paths : [commandReach(isConfined), ...paths]
   return reachText(isOnline ? ["everything"] : hosts.map(exactName), written)
+}
+
+/** What a command may write. */
+export function commandReach(isConfined: boolean): string {
+  return isConfined ? "this workspace" : "all that you may write"
 }
 
 export function reachText(network: readonly string[], written: readonly string[]): string {
@@ -96,6 +100,14 @@ export interface Grant {
   readonly hosts: readonly string[]
   /** Effects of concrete steps, granted exactly as written. */
   readonly exact: readonly Effect[]
+  /** Whoever granted it was shown that nothing confines the commands of its concrete steps. */
+  readonly isUnconfined: boolean
 }
 
-export const emptyGrant: Grant = Object.freeze({ write: [], commands: [], hosts: [], exact: [] })
+export const emptyGrant: Grant = Object.freeze({
+  write: [],
+  commands: [],
+  hosts: [],
+  exact: [],
+  isUnconfined: false,
+})

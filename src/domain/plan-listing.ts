@@ -37,7 +37,7 @@ function resourceLines({ read, write, commands, hosts }: PlanResources): string[
   return [
     ...read.map(path => `  reads ${exactName(path)}`),
     ...write.map(path => `  may write ${exactName(path)}`),
-    ...commands.flatMap(argv => block("  may run", exactCommand(argv))),
+    ...commands.flatMap(argv => block("  may run with any further arguments:", exactCommand(argv))),
     ...hosts.map(host => `  names hosts ${exactName(host)}`),
   ]
 }
@@ -82,10 +82,17 @@ function callLines(step: Extract<PlanStep, { kind: "concrete" }>): string[] {
   ]
 }
 
-/** A text of several lines as lines, so that a person can read it; everything else as JSON. */
+/** A text of several lines as lines, alone or in a command, so that a person can read it; everything else as JSON. */
 function argumentLines(name: string, value: Json): string[] {
-  if (typeof value !== "string" || !value.includes("\n")) return [`     ${name} = ${exactText(value)}`]
-  return block(`     ${name} =`, exactLines(value))
+  const heading = `     ${name} =`
+  if (typeof value === "string" && value.includes("\n")) return block(heading, exactLines(value))
+  if (isCommand(value) && value.some(argument => argument.includes("\n")))
+    return block(heading, exactCommand(value))
+  return [`${heading} ${exactText(value)}`]
+}
+
+function isCommand(value: Json): value is readonly string[] {
+  return Array.isArray(value) && value.every(each => typeof each === "string")
 }
 
 /** On the line of its heading, or below it when it takes several. */

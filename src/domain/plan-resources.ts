@@ -1,28 +1,79 @@
 import type { Json } from "../base/canonical.ts"
 import { exactName } from "../base/text.ts"
-import { type Grant, reachText } from "./effect.ts"
-import type { Plan, PlanResources } from "./plan.ts"
+import { commandReach, type Grant, reachText } from "./effect.ts"
+import type { Plan, PlanResources, PlanStep } from "./plan.ts"
 
 /** What the tasks of a plan ask for together: the part of a grant that is for open steps. */
 export function resourcesOf(plan: Plan): Pick<Grant, "write" | "commands" | "hosts"> {
   const all = plan.tasks.map(({ resources }) => resources)
-  return { write: union(all, "write"), commands: distinctCommands(all), hosts: union(all, "hosts") }
+  return {
+    write: union(all, "write"),
+    commands: distinctCommands(all.flatMap(({ commands }) => commands)),
+    hosts: union(all, "hosts"),
+  }
 }
 
-/** What approving the plan lets be reached, for the first line of the question about it. */
-export function reachOfPlan(plan: Plan): string {
-  const { write, commands, hosts } = resourcesOf(plan)
-  const steps = plan.tasks.flatMap(task => task.steps)
+/** A plan, and commands of the project itself that verify it. */
+export interface Proposal {
+  readonly plan: Plan
+  readonly checks: readonly (readonly string[])[]
+}
+
+/** What verification may run without asking: the plan's criteria and the project's own commands. */
+export function verifyingCommands({ plan, checks }: Proposal): readonly (readonly string[])[] {
+  const criteria = plan.tasks.flatMap(({ acceptance }) => acceptance)
+  return distinctCommands([
+    ...criteria.flatMap(each => (each.kind === "command" ? [each.command] : [])),
+    ...checks,
+  ])
+}
+
+/**
+ * What can be reached once a session may do the plan, for the first line of the question about it. A command that is
+ * confined may write the whole workspace, one that is not whatever its person may write.
+ */
+export function reachOfPlan(proposal: Proposal, isConfined: boolean): string {
+  const { tasks } = proposal.plan
+  const { write, hosts, commands } = resourcesOf(proposal.plan)
+  const calls = reachOfCalls(proposal.plan)
+  // What fails a criterion is fixed by a step that may run commands.
+  const isRun =
+    calls.isRun ||
+    commands.length + proposal.checks.length > 0 ||
+    tasks.some(({ acceptance, steps }) => acceptance.length > 0 || steps.some(mayRun))
+  const written = [...(isRun ? [commandReach(isConfined)] : []), ...write.map(exactName), ...calls.paths]
+  return reachText(calls.isOnline ? ["everything"] : hosts.map(exactName), [...new Set(written)])
+}
+
+/** The same where nothing is done but the plan's own calls, one after the other. */
+export function reachOfSteps(plan: Plan, isConfined: boolean): string {
+  const { isOnline, isRun, paths } = reachOfCalls(plan)
+  const written = [...(isRun ? [commandReach(isConfined)] : []), ...paths]
+  return reachText(isOnline ? ["everything"] : [], [...new Set(written)])
+}
+
+function reachOfCalls({ tasks }: Plan) {
+  const steps = tasks.flatMap(task => task.steps)
   const calls = steps.flatMap(step => (step.kind === "concrete" && !readers.has(step.tool) ? [step] : []))
-  const isOnline = calls.some(({ arguments: given }) => given["network"] === "host")
-  const isRun = commands.length > 0 || calls.some(({ tool }) => runners.has(tool))
-  const named = calls.filter(({ tool }) => !runners.has(tool)).map(stepPath)
-  const written = [...(isRun ? ["this workspace"] : []), ...write.map(exactName), ...named]
-  return reachText(isOnline ? ["everything"] : hosts.map(exactName), [...new Set(written)])
+  return {
+    isOnline: calls.some(({ arguments: given }) => given["network"] === "host"),
+    isRun: calls.some(({ tool }) => runners.has(tool)),
+    paths: calls.filter(({ tool }) => !runners.has(tool)).map(stepPath),
+  }
 }
 
-const readers: ReadonlySet<string> = new Set(["read_file", "list_directory", "search_code", "glob"])
+function mayRun(step: PlanStep): boolean {
+  return step.kind === "open" && !readingActions.has(step.action)
+}
+
+/** By their names in plans as well. */
+const readers: ReadonlySet<string> = new Set([
+  ...["read_file", "list_directory", "search_code", "glob"],
+  ...["file_read", "file_search", "file_glob"],
+])
 const runners: ReadonlySet<string> = new Set(["run_command", "run_terminal"])
+/** Actions whose steps are offered no command. */
+const readingActions: ReadonlySet<string> = new Set(["READ_FILE", "ANALYZE_CODE"])
 
 function stepPath({
   id,
@@ -38,8 +89,7 @@ function union(all: readonly PlanResources[], name: "write" | "hosts"): readonly
   return [...new Set(all.flatMap(resources => resources[name]))]
 }
 
-function distinctCommands(all: readonly PlanResources[]): Grant["commands"] {
-  // As JSON, since a joined text would take ["a b"] and ["a", "b"] for one command.
-  const commands = all.flatMap(({ commands: asked }) => asked)
+/** As JSON, since a joined text would take ["a b"] and ["a", "b"] for one command. */
+function distinctCommands(commands: Grant["commands"]): Grant["commands"] {
   return [...new Map(commands.map(argv => [JSON.stringify(argv), argv])).values()]
 }

@@ -134,6 +134,10 @@ export const PlanApproved = defineEvent(
       approver: z.string(),
       stepCount: z.int(),
       expiresAt: z.iso.datetime(),
+      isUnconfined: described(
+        z.optional(z.boolean()),
+        "the approver was shown that nothing confines the commands of its steps; else they are asked about then",
+      ),
     }),
 )
 

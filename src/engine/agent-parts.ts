@@ -27,6 +27,8 @@ export interface AgentParts extends RecoveryParts {
   readonly answerTo: (approvalId: string) => RecordedAnswer | null
   /** Whether `--yes` answers for plans. */
   readonly acceptsPlans: boolean
+  /** Whether there is a sandbox for commands. Whoever approves a plan is told. */
+  readonly isConfined: () => Promise<boolean>
   readonly policyVersion: string
   readonly redactor: Redactor
   readonly fingerprint: (text: string) => string

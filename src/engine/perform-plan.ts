@@ -14,7 +14,7 @@ import { readPlan } from "../domain/plan-reading.ts"
 import { reachOfPlan, resourcesOf } from "../domain/plan-resources.ts"
 import { PlanApproved, SessionRested } from "../domain/session-events.ts"
 import type { WholeQuestion } from "../gate/contract.ts"
-import { recordJson, recordText } from "../gate/recorded.ts"
+import { recordJson, recordQuestion } from "../gate/recorded.ts"
 import type { AgentParts, RecordedAnswer } from "./agent-parts.ts"
 import { asksForNoMore } from "./asks-for-no-more.ts"
 import { projectCommands } from "./checks/planned-checks.ts"
@@ -39,13 +39,18 @@ export function proposePlan(
     plan: recordJson(turn.output, artifacts),
     checks,
   })
-  if (plan === null || granted === null || !asksForNoMore({ plan, checks }, granted)) {
+  const { steps } = session.state
+  if (plan === null || granted === null || !asksForNoMore({ plan, checks }, { ...granted, steps })) {
     session.append([proposed])
     return
   }
   // What was granted once is granted still, as long as no more is asked for; in one commit, so that nobody is asked.
   const kept = `version ${granted.version}, which asked for as much`
-  session.append([proposed, approved(parts, plan, kept, parts.ids.next("apr"))])
+  const { isUnconfined } = granted
+  session.append([
+    proposed,
+    approved(parts, { plan, approver: kept, approvalId: parts.ids.next("apr"), isUnconfined }),
+  ])
 }
 
 export async function askAboutPlan(
@@ -54,18 +59,18 @@ export async function askAboutPlan(
   signal: AbortSignal,
 ): Promise<void> {
   const { plan } = version
-  const request = questionOf(parts, "plan", {
-    ...planQuestion(version),
-    reach: reachOfPlan(plan),
-    files: [...resourcesOf(plan).write],
-    reason: "a plan is approved by a person before anything of it is done",
-    subjectHash: plan.hash,
-  })
-  const asked = newEvent(ApprovalRequested, request)
+  const isConfined = await parts.isConfined()
+  const request = questionOf(parts, "plan", planQuestion(version, isConfined), plan.hash)
+  const asked = newEvent(ApprovalRequested, { ...request, isConfined })
   if (parts.acceptsPlans && !parts.session.state.settings.approvePlan) {
     const answer = { answer: "granted", by: "--yes=plan", reason: null } as const
-    const flag = answered(parts, request.approvalId, answer, "flag")
-    parts.session.append([asked, flag, approved(parts, plan, answer.by, request.approvalId)])
+    const { approvalId } = request
+    parts.session.append([
+      asked,
+      answered(parts, approvalId, answer, "flag"),
+      // Nobody has seen where its commands would run.
+      approved(parts, { plan, approver: answer.by, approvalId, isUnconfined: false }),
+    ])
     return
   }
   parts.session.append([asked])
@@ -74,14 +79,14 @@ export async function askAboutPlan(
 
 export async function askAboutReview(parts: AgentParts, summary: string, signal: AbortSignal): Promise<void> {
   const digest = (await parts.workspace.tree()).digest
-  const request = questionOf(parts, "review", {
+  const shown = {
     operation: "accept the work",
     reach: reachText([], []),
     files: [],
     reason: "a person accepts the review",
     preview: summary,
-    subjectHash: digest,
-  })
+  }
+  const request = questionOf(parts, "review", shown, digest)
   parts.session.append([newEvent(ApprovalRequested, request)])
   await put(parts, request, signal)
 }
@@ -105,7 +110,7 @@ type Question = NewEvent<typeof ApprovalRequested>["data"]
 
 async function put(parts: AgentParts, request: Question, signal: AbortSignal): Promise<void> {
   if (!parts.desk.isStaffed) return restFor(parts, request, "waiting for an answer")
-  const reply = await parts.desk.ask(request, signal, wholeOf(parts, request.approvalId))
+  const reply = await parts.desk.ask(request, signal, wholeOf(parts, request))
   // The question itself has no end: whoever comes back later answers it then.
   if (reply.isExpired === true) return restFor(parts, request, reply.reason ?? "nobody answered in time")
   // Interrupted while nobody had answered: the question stays open.
@@ -114,14 +119,17 @@ async function put(parts: AgentParts, request: Question, signal: AbortSignal): P
 }
 
 /** A plan runs as it is in the state, so that is what is shown; a review shows what is recorded. */
-function wholeOf({ session }: AgentParts, approvalId: string): WholeQuestion | null {
+function wholeOf({ session }: AgentParts, { approvalId, isConfined }: Question): WholeQuestion | null {
   const version = session.state.plans.at(-1)
-  return version?.question?.approvalId === approvalId ? planQuestion(version) : null
+  return version?.question?.approvalId === approvalId ? planQuestion(version, isConfined ?? true) : null
 }
 
-function planQuestion({ version, plan, checks }: PlanVersion): WholeQuestion {
+function planQuestion({ version, plan, checks }: PlanVersion, isConfined: boolean): WholeQuestion {
   return {
     operation: `run plan version ${version}: ${plan.goal}`,
+    reach: reachOfPlan({ plan, checks }, isConfined),
+    files: [...resourcesOf(plan).write],
+    reason: "a plan is approved by a person before anything of it is done",
     preview: planLines(plan, checks).join("\n"),
   }
 }
@@ -136,21 +144,19 @@ function restFor({ session }: AgentParts, { approvalId }: Question, why: string)
 function take(parts: AgentParts, approvalId: string, given: RecordedAnswer): void {
   const plan = parts.session.state.plans.at(-1)
   const isPlan = plan?.question?.approvalId === approvalId && given.answer === "granted"
+  const isUnconfined = isPlan && questionIn(parts, approvalId).isConfined === false
   parts.session.append([
     answered(parts, approvalId, given, "command"),
-    ...(isPlan ? [approved(parts, plan.plan, given.by, approvalId)] : []),
+    ...(isPlan ? [approved(parts, { plan: plan.plan, approver: given.by, approvalId, isUnconfined })] : []),
   ])
 }
 
 function questionOf(
-  parts: AgentParts,
+  { redactor, artifacts, ids, session }: AgentParts,
   kind: "plan" | "review",
-  told: Pick<Question, "operation" | "files" | "reason" | "subjectHash"> & {
-    readonly preview: string
-    readonly reach: string
-  },
+  whole: WholeQuestion,
+  subjectHash: string,
 ): Question {
-  const { redactor, artifacts, ids, session } = parts
   return {
     approvalId: ids.next("apr"),
     sessionId: session.sessionId,
@@ -159,14 +165,9 @@ function questionOf(
     kind,
     category: "TERMINAL_COMMAND",
     level: 3,
-    operation: redactor.redactText(told.operation),
-    reach: redactor.redactText(told.reach),
-    isRedacted: redactor.redactText(told.preview) !== told.preview,
-    files: told.files,
-    reason: told.reason,
+    ...recordQuestion(whole, whole.preview, redactor, artifacts),
     rule: kind === "plan" ? "plan.gate" : "review.gate",
-    preview: recordText(redactor.redactText(told.preview), artifacts),
-    subjectHash: told.subjectHash,
+    subjectHash,
     expiresAt: null,
     options: ["approve", "deny", "stop"],
   }
@@ -182,9 +183,19 @@ function answered(
   return newEvent(ApprovalAnswered, { approvalId, answer, by, via, reason, expiresAt })
 }
 
-function approved({ clock }: AgentParts, plan: Plan, approver: string, approvalId: string): NewEvent {
+interface GivenApproval {
+  readonly plan: Plan
+  readonly approver: string
+  readonly approvalId: string
+  readonly isUnconfined: boolean
+}
+
+function approved(
+  { clock }: AgentParts,
+  { plan, approver, approvalId, isUnconfined }: GivenApproval,
+): NewEvent {
   return newEvent(PlanApproved, {
-    ...{ approvalId, approver, planId: plan.planId, planHash: plan.hash },
+    ...{ approvalId, approver, planId: plan.planId, planHash: plan.hash, isUnconfined },
     stepCount: plan.tasks.reduce((sum, { steps }) => sum + steps.length, 0),
     expiresAt: toIso(clock.now() + answerLastsMs),
   })

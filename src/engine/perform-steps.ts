@@ -1,11 +1,11 @@
 import { canonicalJson, type Json } from "../base/canonical.ts"
 import { onceFor } from "../base/once-for.ts"
-import type { Grant } from "../domain/effect.ts"
+import { emptyGrant, type Grant } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { Action, StepFailure } from "../domain/pipeline/action.ts"
 import { StepRefused } from "../domain/pipeline/pipeline-events.ts"
-import type { PipelineState, StepState, TurnCall } from "../domain/pipeline/state.ts"
-import type { Plan, PlanStep } from "../domain/plan.ts"
+import type { PipelineState, PlanVersion, StepState, TurnCall } from "../domain/pipeline/state.ts"
+import type { PlanStep } from "../domain/plan.ts"
 import { stepKey } from "../domain/plan-hash.ts"
 import { resourcesOf } from "../domain/plan-resources.ts"
 import { SessionRested, StepFinished, StepStarted } from "../domain/session-events.ts"
@@ -186,13 +186,14 @@ function requestFor({ session }: AgentParts, { task, step }: StepState, signal: 
 
 /** An approved plan grants its resources and nothing else. */
 export function grantOf({ plans }: PipelineState): Grant {
-  const approved = plans.findLast(({ isApproved }) => isApproved)?.plan
-  if (approved === undefined) return { write: [], commands: [], hosts: [], exact: [] }
-  return grantOfPlan(approved)
+  const approved = plans.findLast(({ isApproved }) => isApproved)
+  return approved === undefined ? emptyGrant : grantOfPlan(approved)
 }
 
 /** Each call of a session is made under the same one. */
-const grantOfPlan = onceFor((plan: Plan): Grant => ({ ...resourcesOf(plan), exact: [] }))
+const grantOfPlan = onceFor(
+  ({ plan, isUnconfined }: PlanVersion): Grant => ({ ...resourcesOf(plan), exact: [], isUnconfined }),
+)
 
 function failureOf(
   { requiresConfirmation }: Pick<ConcreteStep, "requiresConfirmation">,

@@ -1,3 +1,4 @@
+import { canonicalJson } from "../base/canonical.ts"
 import { toIso } from "../base/clock.ts"
 import { type ApprovalSubject, approvalHash, approvalUse } from "../domain/approval.ts"
 import { ApprovalAnswered, ApprovalRequested } from "../domain/call-events.ts"
@@ -5,9 +6,9 @@ import { type Decision, reachOf } from "../domain/effect.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { CallError } from "../domain/tool-call.ts"
 import type { DeclaredCall, PreparedCall } from "../tools/contract.ts"
-import type { ApprovalReply, CallRequest, GateParts } from "./contract.ts"
+import type { ApprovalReply, CallRequest, GateParts, WholeQuestion } from "./contract.ts"
 import { type Ending, failedBy, notDone } from "./ending.ts"
-import { recordText } from "./recorded.ts"
+import { recordQuestion } from "./recorded.ts"
 
 export interface Question {
   readonly callId: string
@@ -54,8 +55,7 @@ export async function ask(
   parts.log.append([...opening, asked])
   parts.faults.reach("gate.asked")
   try {
-    const preview = wholePreview(prepared)
-    const reply = await parts.approvals.ask(data, request.signal, { operation: declared.operation, preview })
+    const reply = await parts.approvals.ask(data, request.signal, wholeOf(question))
     if (reply.isExpired === true && parts.approvals.whenNobody === "rest") return left(declared.operation, [])
     // Nobody's answer is in the question's own stream, so it is written down here.
     const late = reply.isExpired === true ? [unanswered(parts, data.approvalId, reply.reason)] : []
@@ -81,8 +81,18 @@ async function useAnswer(
   return { kind: "ended", ending: notDone("refused", "refused", stale(use.reason, declared)), events }
 }
 
-function wholePreview({ preview, whole }: PreparedCall): string {
-  return whole ?? preview
+function wholeOf({ declared, prepared, decision }: Question): WholeQuestion {
+  return {
+    operation: declared.operation,
+    reach: reachOf(declared.effects),
+    files: prepared.targets.map(({ path }) => path),
+    reason: isConfirmation(decision) ? "the plan asks for confirmation of this step" : decision.reason,
+    preview: prepared.whole ?? prepared.preview,
+  }
+}
+
+function isConfirmation({ decision }: Decision): boolean {
+  return decision !== "ask"
 }
 
 /** The question stays open; the call has not taken place and is made again once there is an answer. */
@@ -97,26 +107,18 @@ function left(operation: string, events: readonly NewEvent[]): Answer {
 }
 
 function requestOf(parts: GateParts, question: Question) {
-  const { callId, request, declared, prepared, decision } = question
-  const { redactor } = parts
-  const isConfirmation = decision.decision !== "ask"
-  const operation = redactor.redactText(declared.operation)
-  const preview = redactor.redactText(prepared.preview)
+  const { callId, request, prepared, decision } = question
+  const isAskedByPlan = isConfirmation(decision)
   return {
     approvalId: parts.ids.next("apr"),
     sessionId: parts.log.sessionId,
     callId,
     stepId: request.origin.stepId,
-    kind: isConfirmation ? ("confirmation" as const) : ("action" as const),
+    kind: isAskedByPlan ? ("confirmation" as const) : ("action" as const),
     category: decision.category,
     level: decision.level,
-    operation,
-    reach: redactor.redactText(reachOf(declared.effects)),
-    isRedacted: operation !== declared.operation || preview !== wholePreview(prepared),
-    files: prepared.targets.map(({ path }) => path),
-    reason: isConfirmation ? "the plan asks for confirmation of this step" : decision.reason,
-    rule: isConfirmation ? "plan.requires_confirmation" : decision.rule,
-    preview: recordText(preview, parts.artifacts),
+    ...recordQuestion(wholeOf(question), prepared.preview, parts.redactor, parts.artifacts),
+    rule: isAskedByPlan ? "plan.requires_confirmation" : decision.rule,
     subjectHash: approvalHash(subjectOf(parts, prepared, question)),
     // The desk measures how long it waits, by a clock that nobody sets; its end is an answer of nobody.
     expiresAt: null,
@@ -133,7 +135,7 @@ function requestOf(parts: GateParts, question: Question) {
 function subjectOf(
   parts: GateParts,
   { subject, targets }: PreparedCall,
-  { callId, request: { origin, askedAs } }: Question,
+  { callId, request: { tool, arguments: given, origin, askedAs } }: Question,
 ): ApprovalSubject {
   const byModel = origin.modelCallId === null ? null : `${origin.stepId ?? ""}/${origin.modelCallId}`
   const asked = byModel ?? askedAs ?? callId
@@ -141,6 +143,8 @@ function subjectOf(
     argv: [parts.log.sessionId, asked, ...subject.argv],
     cwd: subject.cwd,
     environment: subject.environment,
+    call: { tool, argsDigest: parts.fingerprint(canonicalJson(given)) },
+    isConfined: parts.room.hasSandbox,
     policyVersion: parts.policyVersion,
     target: targets.length === 0 ? { kind: "none" } : { kind: "files", changes: targets },
   }

@@ -154,9 +154,13 @@ export interface ApprovalDesk {
   ): Promise<ApprovalReply>
 }
 
-/** What the record of a question lacks when it is redacted. Shown to the person who decides, and kept nowhere. */
+/** All that a person is shown who decides. The record has it redacted; this is kept nowhere. */
 export interface WholeQuestion {
   readonly operation: string
+  /** What of the network and of the files it could touch. */
+  readonly reach: string
+  readonly files: readonly string[]
+  readonly reason: string
   readonly preview: string
 }
 

@@ -1,8 +1,10 @@
-import type { Json } from "../base/canonical.ts"
+import { canonicalJson, type Json } from "../base/canonical.ts"
 import type { RecordedText } from "../domain/recorded-text.ts"
 import type { FileChange, RecordedJson } from "../domain/tool-call.ts"
+import type { Redactor } from "../policy/contract.ts"
 import type { ArtifactStore } from "../store/contract.ts"
 import type { PathMark } from "../workspace/contract.ts"
+import type { WholeQuestion } from "./contract.ts"
 
 /** Larger values would make every reader of the log carry them. */
 const inlineBytesMax = 16 * 1024
@@ -20,6 +22,28 @@ export function recordText(text: string, artifacts: ArtifactStore): RecordedText
   if (Buffer.byteLength(text) <= inlineBytesMax) return { kind: "inline", text }
   const bytes = Buffer.from(text)
   return { kind: "artifact", ref: artifacts.put(bytes), bytes: bytes.length }
+}
+
+/**
+ * What is recorded of a question: all that is shown of it, redacted, and whether that leaves something out. `preview`
+ * is the one for the record.
+ */
+export function recordQuestion(
+  whole: WholeQuestion,
+  preview: string,
+  redactor: Redactor,
+  artifacts: ArtifactStore,
+) {
+  const redact = (text: string) => redactor.redactText(text)
+  const record = {
+    operation: redact(whole.operation),
+    reach: redact(whole.reach),
+    files: whole.files.map(redact),
+    reason: redact(whole.reason),
+    preview: redact(preview),
+  }
+  const isRedacted = canonicalJson(record) !== canonicalJson({ ...whole })
+  return { ...record, isRedacted, preview: recordText(record.preview, artifacts) }
 }
 
 export function recordChanges(changes: readonly FileChange[], artifacts: ArtifactStore) {

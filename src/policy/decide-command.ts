@@ -42,7 +42,7 @@ export function decideCommand(
   if ("script" in effect.run) parts.push(ordinary("commands.shell"))
   if (effect.network === "host" && !(isExact && !isNetworkRefused(options)))
     parts.push(networkPart("all of the network", options))
-  return parts.map(each => withoutSandbox(each, effect, isExact))
+  return parts.map(each => withoutSandbox(each, effect, isExact && grant.isUnconfined))
 }
 
 interface Context {
@@ -73,10 +73,13 @@ function isNetworkRefused({ defaults }: PolicyOptions): boolean {
   return defaults.EXTERNAL_REQUEST === "deny" || defaults.EXTERNAL_REQUEST === "skip"
 }
 
-/** What is allowed because it is confined is asked where nothing confines it. A step granted as written stands. */
-function withoutSandbox(each: Part, effect: ExecuteEffect, isExact: boolean): Part {
+/**
+ * What is allowed because it is confined is asked where nothing confines it. A step that was granted as written stands
+ * where that was known.
+ */
+function withoutSandbox(each: Part, effect: ExecuteEffect, isGrantedSo: boolean): Part {
   if (effect.confined || each.decision !== "allow" || !each.confined) return each
-  if (isExact) return { ...each, confined: false }
+  if (isGrantedSo) return { ...each, confined: false }
   return part({
     ...each,
     decision: "ask",

@@ -37,7 +37,7 @@ export function declareCommand(room: ToolRoom, call: CommandCall): DeclaredCall 
     prepare: async () => ({
       targets: [],
       subject: { argv, cwd, environment: {} },
-      preview: `${exactCommand(argv).join("\n")}\nin ${exactName(cwd)}${network === "host" ? ", with the network" : ""}\n`,
+      preview: [...exactCommand(argv), how(call, cwd), ""].join("\n"),
       execute: async context => {
         const record = await room.runner.execute(
           command,
@@ -48,6 +48,12 @@ export function declareCommand(room: ToolRoom, call: CommandCall): DeclaredCall 
       },
     }),
   }
+}
+
+/** What the arguments of a command do not say. */
+function how({ network, timeoutMs }: CommandCall, cwd: string): string {
+  const online = network === "host" ? ", with the network" : ""
+  return `in ${exactName(cwd)}${online}${timeoutMs === null ? "" : `, for ${timeoutMs / 1000} s at most`}`
 }
 
 function executionContext({ signal, correlationIds, onOutput }: CallContext) {

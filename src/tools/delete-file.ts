@@ -1,5 +1,6 @@
 import * as z from "zod/mini"
 import { nameOf, parentOf } from "../base/path-names.ts"
+import { exactName } from "../base/text.ts"
 import { lazily } from "../domain/lazily.ts"
 import type { FileChange } from "../domain/tool-call.ts"
 import type { DeletedEntry } from "../workspace/contract.ts"
@@ -31,7 +32,9 @@ export const deleteFileTool: Tool = {
         return {
           targets,
           subject: { argv: [], cwd: ".", environment: {} },
-          preview: targets.map(({ path, before }) => `delete ${path} (${before})`).join("\n"),
+          preview: targets
+            .map(({ path, before }) => `delete ${exactName(path)} (${exactName(before ?? "")})`)
+            .join("\n"),
           execute: async () => {
             refuseChanged(
               targets,

@@ -1,3 +1,4 @@
+import { exactLine, exactName } from "../base/text.ts"
 import type { DiffRow } from "../workspace/change/contract.ts"
 import type { ToolRoom } from "./contract.ts"
 
@@ -15,7 +16,8 @@ export interface PreviewedChange {
 export function changePreview(room: ToolRoom, change: PreviewedChange, isWhole: boolean): string {
   const shown = (text: string | null) => (isWhole ? (text ?? "") : room.redactor.redactText(text ?? ""))
   const [before, after] = [shown(change.before), shown(change.after)]
-  const head = change.remark === null ? change.path : `${change.path} (${change.remark})`
+  const path = exactName(change.path)
+  const head = change.remark === null ? path : `${path} (${change.remark})`
   const hunks = room.changes.diffTexts(before, after)
   return [
     head,
@@ -31,5 +33,5 @@ const signs = { keep: " ", remove: "-", add: "+" } as const
 
 function rowText({ kind, text, oldLine, newLine, isUnended }: DiffRow): string {
   const numbers = `${String(oldLine ?? "").padStart(5)} ${String(newLine ?? "").padStart(5)}`
-  return `${numbers} ${signs[kind]}${text}${isUnended ? " (no newline at the end)" : ""}`
+  return `${numbers} ${signs[kind]}${exactLine(text)}${isUnended ? " (no newline at the end)" : ""}`
 }

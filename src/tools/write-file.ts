@@ -1,5 +1,6 @@
 import * as z from "zod/mini"
 import { sha256Hex } from "../base/canonical.ts"
+import { exactName } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { lazily } from "../domain/lazily.ts"
 import type { TextFormat } from "../workspace/contract.ts"
@@ -80,7 +81,7 @@ function preparedWrite(
   }
   const did = isSame ? "unchanged" : before === null ? "created" : "replaced"
   const planned = isSame
-    ? { ...change, preview: () => `${path} (unchanged: it holds this already)\n` }
+    ? { ...change, preview: () => `${exactName(path)} (unchanged: it holds this already)\n` }
     : change
   return preparedChanges(room.workspace, [planned], changes =>
     toolResult(room, {

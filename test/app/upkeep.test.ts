@@ -232,7 +232,7 @@ async function drive(clock: FixedClock): Promise<void> {
   })
   try {
     const { plan } = runnableOf(readFileSync(planFile(), "utf8"))
-    await service.approvePlan(plan, hourMs)
+    await service.approvePlan(plan, hourMs, () => undefined)
     const result = await service.runPlan({
       ...{ plan, where: "plan.json", approvalId: null },
       watcher: {},

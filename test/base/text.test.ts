@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import {
   exactCommand,
+  exactLine,
   exactLines,
   exactText,
   firstLine,
@@ -114,6 +115,8 @@ describe("what was meant by a mistyped word", () => {
 })
 
 describe("exact text", () => {
+  const withoutSigns = (line: string) => line.replaceAll("⇥", "\t").replaceAll("␍", "\r")
+  const readLine = (line: string) => (line.startsWith("| ") ? withoutSigns(line.slice(2)) : JSON.parse(line))
   const anything = fc.string({ unit: "binary", maxLength: 80 })
 
   test("is read back as exactly what it was, and holds nothing that cannot be seen", () => {
@@ -133,8 +136,20 @@ describe("exact text", () => {
     fc.assert(
       fc.property(fc.array(anything, { maxLength: 200 }), lines => {
         const text = lines.join("\n")
-        const read = exactLines(text).map(line => (line.startsWith("| ") ? line.slice(2) : JSON.parse(line)))
-        expect(read.join("\n")).toBe(text)
+        expect(exactLines(text).map(readLine).join("\n")).toBe(text)
+      }),
+    )
+  })
+
+  test("of one line is read back as well, tabs, blanks at its end and carriage returns included", () => {
+    const parts = fc.constantFrom("a", "\t", " ", "\r", '"', "⇥", "␍", "\u0300", "\\t", "| ")
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 8 }), some => {
+        const text = some.join("")
+        const line = exactLine(text)
+        expect(line.startsWith('"') ? JSON.parse(line) : withoutSigns(line)).toBe(text)
+        expect(exactLines(text).map(readLine)).toEqual([text])
+        expect(line).not.toMatch(/[\t\r]|\s$/)
       }),
     )
   })

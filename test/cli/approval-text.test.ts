@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { approvalLines, previewLines } from "../../src/cli/approval-text.ts"
+import { approvalLines, previewRows, wrappedLines } from "../../src/cli/approval-text.ts"
 import { approvalSummary } from "../support/approval-question.ts"
 
 describe("a request for approval", () => {
@@ -59,49 +59,38 @@ describe("a request for approval", () => {
 
 describe("a preview", () => {
   test("is shown as it is, behind a bar", () => {
-    expect(previewLines("1 - a\n1 + b\n", 80, 50).lines).toEqual(["  │ 1 - a", "  │ 1 + b"])
+    expect(previewRows("1 - a\n1 + b\n", 80)).toEqual(["  │ 1 - a", "  │ 1 + b"])
   })
 
-  test("has 50 lines and says how many there are", () => {
-    const fifty = Array.from({ length: 50 }, (_, index) => `${index + 1} + line`).join("\n")
-    expect(previewLines(fifty, 80, 50).lines).toHaveLength(50)
-    expect(previewLines(`${fifty}\n`, 80, 50).lines).toHaveLength(50)
-    const more = previewLines(`${fifty}\n51 + line\n52 + line`, 80, 50).lines
-    expect(more).toHaveLength(51)
-    expect(more.at(-1)).toBe("  … 50 of 52 lines; v shows all")
-    expect(previewLines(`${fifty}\n51 + line`, 80, Number.POSITIVE_INFINITY).lines).toHaveLength(51)
-  })
-
-  test("a long line is wrapped, takes its rows from the fifty, and is never hidden at the right", () => {
-    const rows = previewLines(`start ${"y".repeat(200)} end\nnext`, 44, 50).lines
-    expect(rows.every(row => row.length <= 44)).toBe(true)
-    expect(rows.map(row => row.slice(4)).join("")).toContain(" end")
-    const endless = previewLines("z".repeat(1_000_000), 80, 50).lines
-    expect(endless).toHaveLength(51)
-    expect(endless.at(-1)).toBe("  … 0 of 1 lines; v shows all")
+  test("a long line is wrapped, and what continues it cannot be taken for another line", () => {
+    const rows = previewRows(`start ${"y".repeat(70)} 2 + end\nnext`, 44)
+    expect(rows).toEqual([`  │ start ${"y".repeat(34)}`, `  ┊ ${"y".repeat(36)} 2 +`, "  ┊  end", "  │ next"])
   })
 
   test("wide characters count double and are not cut in half", () => {
-    const rows = previewLines("あ".repeat(50), 44, 50).lines
+    const rows = previewRows("あ".repeat(50), 44)
     expect(rows.map(row => Bun.stringWidth(row))).toEqual([44, 44, 24])
     expect(rows.every(row => row.isWellFormed())).toBe(true)
-    expect(previewLines("😀".repeat(30), 44, 50).lines.every(row => row.isWellFormed())).toBe(true)
+    expect(previewRows("😀".repeat(30), 44).every(row => row.isWellFormed())).toBe(true)
   })
 
   test("tabs are room, and nothing else moves the cursor", () => {
-    expect(previewLines("\tif (a)\r\n\u001b[1Aup", 80, 50).lines).toEqual([
-      "  │     if (a)\\x0d",
-      "  │ \\x1b[1Aup",
-    ])
+    expect(previewRows("\tif (a)\r\n\u001b[1Aup", 80)).toEqual(["  │     if (a)\\x0d", "  │ \\x1b[1Aup"])
   })
 
   test("marks that pile up become codes, those of ordinary writing stay", () => {
-    expect(previewLines("e\u0301 ấ", 80, 50).lines).toEqual(["  │ e\u0301 ấ"])
-    const [piled = ""] = previewLines(`a${"\u0300".repeat(5)}`, 80, 50).lines
+    expect(previewRows("e\u0301 ấ", 80)).toEqual(["  │ e\u0301 ấ"])
+    const [piled = ""] = previewRows(`a${"\u0300".repeat(5)}`, 80)
     expect(piled).toBe("  │ a\u0300\u0300\u0300\\u{300}\\u{300}")
   })
 
-  test("a terminal without room still shows something", () => {
-    expect(previewLines("abc", 1, 50).lines).toEqual(["  │ abc"])
+  test("a terminal without room still shows all of it", () => {
+    expect(previewRows("abc", 1)).toEqual(["  │ ab", "  ┊ c"])
   })
+})
+
+test("what a question could reach is never cut", () => {
+  const reach = `network: everything; writes: ${Array.from({ length: 300 }, (_, index) => `src/f${index}.ts`).join(", ")}`
+  const rows = wrappedLines(approvalLines(approvalSummary({ reach })).slice(0, 1), 80)
+  expect(rows.map((row, index) => row.slice(index === 0 ? 0 : 4)).join("")).toEndWith(reach)
 })

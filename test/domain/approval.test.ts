@@ -11,6 +11,8 @@ const subject: ApprovalSubject = {
   argv: ["npm", "install"],
   cwd: "/w",
   environment: { CI: "1", HOME: "/h" },
+  call: { tool: "run_command", argsDigest: "d1" },
+  isConfined: true,
   policyVersion: "sha256:aa",
   target: files("package.json", "ff1", "42"),
 }
@@ -60,6 +62,9 @@ describe("an approval", () => {
     ["another value of a variable", { environment: { CI: "1", HOME: "/x" } }],
     ["one more variable", { environment: { CI: "1", HOME: "/h", LD_PRELOAD: "./x" } }],
     ["one variable less", { environment: { CI: "1" } }],
+    ["another tool", { call: { tool: "run_terminal", argsDigest: "d1" } }],
+    ["other arguments, such as the network", { call: { tool: "run_command", argsDigest: "d2" } }],
+    ["running it outside of the sandbox", { isConfined: false }],
     ["another policy", { policyVersion: "sha256:bb" }],
     ["another file of the same name", { target: files("package.json", "ff1", "43") }],
     ["another device", { target: files("package.json", "ff2", "42") }],

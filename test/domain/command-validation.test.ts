@@ -64,6 +64,13 @@ describe("a program name", () => {
 })
 
 describe("arguments", () => {
+  test("with half of a character are refused, because the system would be given another one", () => {
+    expect(commandProblems(draft({ executable: "a\ud800", arguments: ["ok", "\udc00b"] }))).toEqual([
+      { property: "executable", message: "contains half of a character" },
+      { property: "arguments[1]", message: "contains half of a character" },
+    ])
+  })
+
   test("with a NUL byte are refused and named by their place", () => {
     expect(properties({ arguments: ["fine", "a\0b", "fine", "\0"] })).toEqual([
       "arguments[1]",

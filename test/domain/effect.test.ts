@@ -30,7 +30,7 @@ describe("the vocabulary of effects", () => {
   })
 
   test("starts from a grant that grants nothing and cannot be widened in place", () => {
-    expect(emptyGrant).toEqual({ write: [], commands: [], hosts: [], exact: [] })
+    expect(emptyGrant).toEqual({ write: [], commands: [], hosts: [], exact: [], isUnconfined: false })
     expect(Object.isFrozen(emptyGrant)).toBe(true)
   })
 })

@@ -43,7 +43,7 @@ test("a plan is listed in the order it runs, with everything that approving it w
     "  check addresses",
     "  reads src/**",
     "  may write a.ts",
-    "  may run npm run 'a b'",
+    "  may run with any further arguments: npm run 'a b'",
     "  names hosts x.org",
     "  accepted when this exits 1: npm test",
     "  accepted when a.ts exists",

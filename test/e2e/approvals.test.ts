@@ -46,8 +46,8 @@ describe("what waits for an answer", () => {
         "  why        writes are asked (default)",
         "  target     b.ts",
         "  step       s4",
-        "  waits for an answer",
         "  │   1 - const b = 1",
+        "  waits for an answer",
         "",
       ].join("\n"),
     )

@@ -124,10 +124,41 @@ describe("another plan", () => {
       { ...task, acceptance: [...task.acceptance, runs("true")], steps: [open("s2")] },
     ],
     ["a call", { ...task, steps: [open("s2"), concrete("s3", "read_file", { path: "greeting.txt" })] }],
+    ["a tool the model may call", { ...task, steps: [open("s2", "GENERATE_CODE")] }],
   ])("that asks for %s more is asked about again", async (_name, second) => {
     room = await agentRoom(replanned(second), asking("granted"))
     expect(await room.drive()).toMatchObject({ exitCode: 0 })
     expect(room.data("approval.requested")).toHaveLength(2)
+  })
+
+  const read = (id: string, more: object = {}) =>
+    concrete(id, "read_file", { path: "greeting.txt" }, { ...more })
+  const asked = async (first: TaskText, second: TaskText) => {
+    const [, ...rest] = replanned(second)
+    room = await agentRoom([reply.plan(first), ...rest], asking("granted"))
+    expect(await room.drive()).toMatchObject({ exitCode: 0 })
+    return room.data("approval.requested").length
+  }
+
+  test("with another exit code for a command that verifies it is asked about again", async () => {
+    const first = { ...task, commands: [["true"]], acceptance: [runs("true")] }
+    const second = { ...first, steps: [open("s2")] }
+    expect(await asked(first, second)).toBe(1)
+    room?.[Symbol.dispose]()
+    const other = { ...runs("true"), id: "a8", expect_exit: 1 }
+    room = await agentRoom(
+      [reply.plan(first), ...replanned({ ...second, acceptance: [other] }).slice(1)],
+      asking("granted"),
+    )
+    await room.drive()
+    expect(room.data("approval.requested")).toHaveLength(2)
+  })
+
+  test("that has a call which is done under another name is asked about: a call is granted once", async () => {
+    const first = { ...task, steps: [open("s1"), read("r1")] }
+    expect(await asked(first, { ...task, steps: [open("s2"), read("r1")] })).toBe(1)
+    room?.[Symbol.dispose]()
+    expect(await asked(first, { ...task, steps: [open("s2"), read("r2")] })).toBe(2)
   })
 
   test("that no longer asks for confirmation of a step is asked about again", async () => {

@@ -156,11 +156,13 @@ describe("a concrete step", () => {
     expect(decideOn([{ ...step, cwd: "./" }], { grant })).toMatchObject({ decision: "allow" })
   })
 
-  test("stands without a sandbox", () => {
-    expect(decideOn([{ ...step, confined: false }], { grant })).toMatchObject({
+  test("stands without a sandbox where whoever granted it knew of that, and is asked about elsewhere", () => {
+    const bare = [{ ...step, confined: false }]
+    expect(decideOn(bare, { grant: { ...grant, isUnconfined: true } })).toMatchObject({
       decision: "allow",
       confined: false,
     })
+    expect(decideOn(bare, { grant })).toMatchObject({ decision: "ask", confined: false })
   })
 
   test("is nothing else", () => {

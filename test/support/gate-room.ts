@@ -187,7 +187,8 @@ function assembled(made: Made, parts: GateParts, options: GateRoomOptions): Gate
 
 const plainRequest: Omit<CallRequest, "tool" | "arguments"> = {
   origin: { planId: null, planHash: null, taskId: null, stepId: null, stepKey: null, modelCallId: null },
-  grant: emptyGrant,
+  // As of a plan that was approved where nothing confines its commands.
+  grant: { ...emptyGrant, isUnconfined: true },
   isGrantedAsWritten: false,
   offered: null,
   obstacle: null,

@@ -18,7 +18,11 @@ export function runnableOf(text: string): RunnablePlan {
   if ("problems" in reading) throw new Error(JSON.stringify(reading.problems))
   const ordered = concreteSteps(reading.plan)
   if ("problems" in ordered) throw new Error(JSON.stringify(ordered.problems))
-  return { plan: reading.plan, steps: ordered.steps, grant: { ...resourcesOf(reading.plan), exact: [] } }
+  return {
+    plan: reading.plan,
+    steps: ordered.steps,
+    grant: { ...resourcesOf(reading.plan), exact: [], isUnconfined: true },
+  }
 }
 
 export interface PlanRoom extends GateRoom {

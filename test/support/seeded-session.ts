@@ -79,6 +79,7 @@ function question(expiresAt: string | null) {
     category: "FILE_DELETE",
     operation: "delete \u202eb.ts",
     files: ["b.ts"],
+    isRedacted: false,
     preview: { kind: "inline", text: "  1 - const b = 1\n" },
     expiresAt,
   })

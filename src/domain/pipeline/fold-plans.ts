@@ -1,4 +1,3 @@
-import { canonicalJson } from "../../base/canonical.ts"
 import { ApprovalAnswered, type ApprovalKind, ApprovalRequested } from "../call-events.ts"
 import { dataOf } from "../event-definition.ts"
 import type { Plan } from "../plan.ts"
@@ -6,7 +5,7 @@ import { orderedSteps } from "../plan-order.ts"
 import { readPlan } from "../plan-reading.ts"
 import { PlanApproved } from "../session-events.ts"
 import { activeState } from "./active-state.ts"
-import { newStep } from "./fold-steps.ts"
+import { isSameDoneStep, newStep } from "./fold-steps.ts"
 import { PlanProposed } from "./pipeline-events.ts"
 import type { Contents, PipelineEvent } from "./recorded-event.ts"
 import type { PersonsAnswer, PipelineState, PlanVersion, PutQuestion, StepState } from "./state.ts"
@@ -23,13 +22,17 @@ export function applyPlan(state: PipelineState, event: PipelineEvent, contents: 
       plan: { ...plan, hash: proposed.planHash },
       checks: proposed.checks ?? [],
       isApproved: false,
+      isUnconfined: false,
       question: null,
     }
     return { ...state, plans: [...state.plans, version] }
   }
   const approved = dataOf(PlanApproved, event)
-  if (approved !== null)
-    return state.plans.at(-1)?.plan.hash === approved.planHash ? approveNewest(state) : state
+  if (approved !== null) {
+    if (state.plans.at(-1)?.plan.hash !== approved.planHash) return state
+    const { isUnconfined = false } = approved
+    return withNewestPlan(approveNewest(state), plan => ({ ...plan, isUnconfined }))
+  }
   const requested = dataOf(ApprovalRequested, event)
   if (requested !== null)
     return ask(state, requested.kind, { approvalId: requested.approvalId, answer: null })
@@ -62,10 +65,7 @@ function approveNewest(state: PipelineState): PipelineState {
 /** What is done stays done, as long as the new plan has the very same step. */
 function stepsOf(plan: Plan, before: readonly StepState[]): readonly StepState[] {
   return orderedSteps(plan).map(({ task, step, index }) => {
-    const same = before.find(
-      old =>
-        old.task.id === task.id && old.status === "done" && canonicalJson(old.step) === canonicalJson(step),
-    )
+    const same = before.find(old => isSameDoneStep(old, task, step))
     return same === undefined ? newStep(task, step, index) : { ...same, task, index }
   })
 }

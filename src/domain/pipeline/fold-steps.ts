@@ -1,3 +1,4 @@
+import { canonicalJson } from "../../base/canonical.ts"
 import { dataOf, type NewEvent } from "../event-definition.ts"
 import type { PlanStep, PlanTask } from "../plan.ts"
 import { StepFinished, StepStarted } from "../session-events.ts"
@@ -9,6 +10,11 @@ import type { PipelineState, StepState } from "./state.ts"
 /** A step that nothing has been done for. */
 export function newStep(task: PlanTask, step: PlanStep, index: number): StepState {
   return { task, step, index, status: "pending", attempts: 0, startedAtMs: null, ...nothingDone }
+}
+
+/** Whether the step is done already, under this very text: then another plan that has it does not do it again. */
+export function isSameDoneStep(old: StepState, task: PlanTask, step: PlanStep): boolean {
+  return old.task.id === task.id && old.status === "done" && canonicalJson(old.step) === canonicalJson(step)
 }
 
 const nothingDone = {

@@ -118,6 +118,8 @@ export interface PlanVersion {
   /** Commands of the project itself that verify it. Who approves the plan approves them too. */
   readonly checks: readonly (readonly string[])[]
   readonly isApproved: boolean
+  /** Whoever approved it was shown that nothing confines its commands. */
+  readonly isUnconfined: boolean
   /** The question that was put about it, and how it was answered. */
   readonly question: PutQuestion | null
 }

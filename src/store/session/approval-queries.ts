@@ -3,6 +3,7 @@ import { toIso } from "../../base/clock.ts"
 import { ApprovalRequested } from "../../domain/call-events.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { RecordedText } from "../../domain/recorded-text.ts"
+import { PlanApproved } from "../../domain/session-events.ts"
 import type { ArtifactStore } from "../contract.ts"
 import type { Connection } from "../database.ts"
 import { fieldsOf } from "../event-fields.ts"
@@ -62,12 +63,12 @@ export function planApprovals(
   return connection.db
     .query<SeenPlanApproval, string[]>(`${selectPlans} ${where} ORDER BY position DESC`)
     .all(...terms.map(term => term.value))
-    .map(toPlanApproval)
+    .map(row => toPlanApproval(connection, row))
 }
 
 export function findPlanApproval(connection: Connection, id: string): PlanApproval | null {
   const row = connection.db.query<SeenPlanApproval, [string]>(`${selectPlans} WHERE id = ?`).get(id)
-  return row === null ? null : toPlanApproval(row)
+  return row === null ? null : toPlanApproval(connection, row)
 }
 
 interface SeenPlanApproval extends PlanApprovalRow {
@@ -80,8 +81,10 @@ const selectPlans = `SELECT *, EXISTS (
     WHERE events.position > plan_approvals.position AND events.at >= plan_approvals.expires_at
   ) AS has_ended FROM plan_approvals`
 
-function toPlanApproval(row: SeenPlanApproval): PlanApproval {
+function toPlanApproval(connection: Connection, row: SeenPlanApproval): PlanApproval {
+  const { isUnconfined = false } = fieldsOf(PlanApproved, readEvent(connection, row.position)) ?? {}
   return {
+    isUnconfined,
     approvalId: row.id,
     planId: row.plan_id,
     planHash: row.plan_hash,
@@ -102,7 +105,9 @@ function toSummary(
   const requested = fieldsOf(ApprovalRequested, readEvent(connection, row.requested_position))
   assert(requested !== null, `the row of ${row.id} names the event that asks`)
   const { callId, stepId, kind, level, category, operation, files, reason, rule, subjectHash } = requested
-  const { reach = null, isRedacted = false } = requested
+  // A record that does not say is from an acode that showed redacted questions as if they were whole.
+  const { reach = null, isRedacted = true } = requested
+  const preview = previewOf(requested.preview, artifacts)
   return {
     id: row.id,
     sessionId: row.session_id,
@@ -113,11 +118,11 @@ function toSummary(
     category,
     operation,
     reach,
-    isRedacted,
+    isRedacted: isRedacted || !preview.isWhole,
     files,
     reason,
     rule,
-    preview: previewOf(requested.preview, artifacts),
+    preview: preview.text,
     subjectHash,
     requestedAt: row.requested_at,
     expiresAt: row.expires_at,
@@ -130,13 +135,14 @@ function toSummary(
   }
 }
 
-/** One that was changed is not shown, and says so: it must not keep anybody from the other approvals. */
-function previewOf(preview: RecordedText, artifacts: ArtifactStore): string {
+/** One that is gone or was changed says so instead: it must not keep anybody from the other approvals. */
+function previewOf(preview: RecordedText, artifacts: ArtifactStore) {
   try {
-    return textOf(preview, artifacts)
+    const isGone = preview.kind === "artifact" && artifacts.get(preview.ref) === null
+    return { text: textOf(preview, artifacts), isWhole: !isGone && preview.kind !== "omitted" }
   } catch (error) {
     if (!(error instanceof Failure && error.report.kind === "integrity")) throw error
-    return `[${error.report.message}: ${error.report.where}]`
+    return { text: `[${error.report.message}: ${error.report.where}]`, isWhole: false }
   }
 }
 

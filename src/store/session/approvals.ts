@@ -66,9 +66,8 @@ function recordAnswer(parts: ApprovalParts, given: AnswerToApproval): ApprovalSu
 
 function recordPlanApproval(parts: ApprovalParts, approval: NewPlanApproval): PlanApproval {
   const { connection, log } = parts
-  const { approvalId, planId, planHash, approver, stepCount, expiresAt } = approval
-  const data = { approvalId, planId, planHash, approver, stepCount, expiresAt }
-  const prepared = log.prepare([newEvent(PlanApproved, data)])
+  const { approvalId } = approval
+  const prepared = log.prepare([newEvent(PlanApproved, { ...approval })])
   return connection.transaction("plan-approval", () => {
     writeAlone(parts, approvalId, prepared)
     const recorded = findPlanApproval(connection, approvalId)

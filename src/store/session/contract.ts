@@ -97,9 +97,12 @@ export interface NewPlanApproval {
   readonly approver: string
   readonly stepCount: number
   readonly expiresAt: string
+  /** The approver was shown that nothing confines the commands of its steps. */
+  readonly isUnconfined?: boolean
 }
 
 export interface PlanApproval extends NewPlanApproval {
+  readonly isUnconfined: boolean
   readonly approvedAt: string
   /** The log has an event behind it from after its end. */
   readonly hasEnded: boolean

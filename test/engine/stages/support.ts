@@ -57,7 +57,16 @@ export const smallPlan = {
 } satisfies Json
 
 export function planVersion(json: Json, more: Partial<PlanVersion> = {}): PlanVersion {
-  return { version: 1, seq: 5, plan: planOf(json), checks: [], isApproved: true, question: null, ...more }
+  return {
+    version: 1,
+    seq: 5,
+    plan: planOf(json),
+    checks: [],
+    isApproved: true,
+    isUnconfined: false,
+    question: null,
+    ...more,
+  }
 }
 
 export function stepsOf(plan: Plan): readonly StepState[] {

@@ -28,7 +28,7 @@ describe("an approval request", () => {
       category: "FILE_WRITE",
       operation: "write a.txt",
       reach: null,
-      isRedacted: false,
+      isRedacted: true,
       files: ["a.txt"],
       reason: "writes are asked",
       rule: "default",

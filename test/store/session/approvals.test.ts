@@ -122,6 +122,7 @@ describe("approving a plan", () => {
     approver: "ada",
     stepCount: 3,
     expiresAt: "2027-01-01T00:00:00.000Z",
+    isUnconfined: true,
   }
 
   test("is an event in a stream of its own", () => {
