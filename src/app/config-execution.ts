@@ -167,7 +167,9 @@ function limitsSection() {
       memory_mb: whole(memoryBytesMax.min / MiB, memoryBytesMax.max / MiB)
         .nullable()
         .default(defaults.limits.memory_mb)
-        .describe("Memory of the whole process tree in MB; null leaves the sandbox's own limit."),
+        .describe(
+          "Memory of the whole process tree in MB; null leaves three quarters of the machine's where a control group can hold it.",
+        ),
       processes: whole(processesMax.min, processesMax.max)
         .nullable()
         .default(defaults.limits.processes)

@@ -9,6 +9,7 @@ import type { ControlGroups } from "./cgroup.ts"
 import type { CleanUpReport, Confinement, Launch } from "./contract.ts"
 import { guarded } from "./guard.ts"
 import { becomeSubreaper, openMemoryFile } from "./libc.ts"
+import { defaultScratchBytesMax } from "./limits.ts"
 import type { Mount } from "./mounts.ts"
 import { isPlaceholder, type Placeholders } from "./placeholders.ts"
 import { encodeArguments, profileArguments } from "./profile.ts"
@@ -87,6 +88,7 @@ function openFiles(prepared: PreparedLaunch, blocks: boolean) {
     cwd: confinement.cwd,
     network: confinement.network,
     disableUserNamespaces: settings.disableUserNamespaces,
+    scratchBytesMax: settings.limitsScratch ? defaultScratchBytesMax() : null,
     maskFile: prepared.maskFile,
     descriptors: { ...descriptors, block: blocks ? descriptors.block : null },
   })

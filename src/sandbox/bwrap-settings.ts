@@ -7,6 +7,8 @@ export interface BwrapSettings extends ViewSettings {
   /** The program itself, found outside the workspace. */
   readonly program: string
   readonly disableUserNamespaces: boolean
+  /** Whether the program can limit how much a place to write in memory holds. */
+  readonly limitsScratch: boolean
   readonly unixSockets: "allow" | "deny"
   /** Directories that hold what a package manager wrote: their protected names are neither masked nor looked for. */
   readonly dependencyDirectories: readonly string[]

@@ -8,7 +8,7 @@ import type { BwrapSettings } from "./bwrap-settings.ts"
 import { type ControlGroups, findControlGroups } from "./cgroup.ts"
 import { confinedView, refuseUnsafePaths, type ViewQuery } from "./confined-view.ts"
 import type { Confinement, Launch, Sandbox } from "./contract.ts"
-import { canLimitProcesses, defaultProcessesMax } from "./limits.ts"
+import { canLimitProcesses, defaultMemoryBytesMax, defaultProcessesMax } from "./limits.ts"
 import { isShown, type Mount } from "./mounts.ts"
 import { isWithin } from "./paths.ts"
 import { holdPlaceholders } from "./placeholders.ts"
@@ -44,12 +44,17 @@ type Machine = Pick<ViewQuery, "privateEntries" | "toolchains" | "systemView"> &
 const remembrance = { blindMs: 1_000, ageMsMax: 60_000 }
 
 /**
- * Where the kernel's own limit does not hold, as for root, the number nobody asked for is put on a control group:
- * a fork bomb doubles faster than anybody can count, and takes the machine with it.
+ * The limits nobody asked for, where a control group holds them. Processes only where the kernel's own limit does not
+ * hold, as for root: a fork bomb doubles faster than anybody can count, and takes the machine with it. Memory, because
+ * a limit of each process on its own would fail programs that reserve much and use little.
  */
-function heldLimits(limits: ResourceLimits, groups: ControlGroups): ResourceLimits {
-  const isHeld = limits.processesMax !== null || canLimitProcesses() || !groups.controls.has("processes")
-  return isHeld ? limits : { ...limits, processesMax: defaultProcessesMax }
+function heldLimits(limits: ResourceLimits, { controls }: ControlGroups): ResourceLimits {
+  const groupsProcesses = controls.has("processes") && !canLimitProcesses()
+  return {
+    ...limits,
+    processesMax: limits.processesMax ?? (groupsProcesses ? defaultProcessesMax : null),
+    memoryBytesMax: limits.memoryBytesMax ?? (controls.has("memory") ? defaultMemoryBytesMax() : null),
+  }
 }
 
 async function prepare(

@@ -39,6 +39,8 @@ function guardScript({ status, lifeline, others }: GuardDescriptors): string {
     // It must not hold on to the output of the command, or nobody would see its end.
     `} </dev/null >/dev/null 2>&1 ${others.map(fd => `${fd}<&-`).join(" ")} &`,
     `echo $! >&${status}`,
+    // Where memory runs out the command goes first, and acode stays to look at what it left. Not so the guard.
+    "{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null",
     // What the shell itself would hand on.
     "unset PWD OLDPWD SHLVL",
     `exec "$@" ${lifeline}<&-`,

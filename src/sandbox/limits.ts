@@ -1,4 +1,4 @@
-import { release } from "node:os"
+import { release, totalmem } from "node:os"
 import type { ResourceLimits } from "../domain/command.ts"
 import type { ControlGroup, ControlGroups } from "./cgroup.ts"
 import { hardLimit, type Resource, setLimit } from "./libc.ts"
@@ -6,6 +6,22 @@ import { hardLimit, type Resource, setLimit } from "./libc.ts"
 /** In force unless a command asks for another number: enough for a parallel build, too few for a fork bomb. */
 export const defaultProcessesMax = 512
 const openFilesMax = 65_536
+
+/** In force where a control group can hold it, unless a command asks for another: acode needs the rest to go on. */
+export function defaultMemoryBytesMax(): number {
+  return Math.floor(usableMemoryBytes() * 0.75)
+}
+
+/** For each of the few places in memory that a command may write to: full ones must leave room for everybody else. */
+export function defaultScratchBytesMax(): number {
+  return Math.floor(usableMemoryBytes() / 4)
+}
+
+/** Of the machine, or of the container that acode runs in. */
+function usableMemoryBytes(): number {
+  const allowed = process.constrainedMemory()
+  return allowed > 0 ? Math.min(totalmem(), allowed) : totalmem()
+}
 
 export interface LimitsInForce {
   readonly group: ControlGroup

@@ -45,8 +45,11 @@ interface CacheEntry {
 function keyOf(program: string): string {
   const found = statSync(program)
   const boot = readText("/proc/sys/kernel/random/boot_id")?.trim() ?? ""
-  return [boot, process.geteuid?.(), program, found.ino, found.size, found.mtimeMs].join(":")
+  return [trialVersion, boot, process.geteuid?.(), program, found.ino, found.size, found.mtimeMs].join(":")
 }
+
+/** Another acode may have tried less. */
+const trialVersion = 2
 
 function readText(path: string): string | null {
   try {

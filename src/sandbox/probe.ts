@@ -40,12 +40,17 @@ export async function probeSandbox(program: string | null): Promise<SandboxProbe
       "apt-get install bubblewrap, or your system's equivalent",
       features,
     )
-  const full = await trial(program, { disableUserNamespaces: true, seccomp: true })
-  if (full === null) return working({ ...features, seccomp: true, disableUserNamespaces: true })
-  // Before 0.8 bubblewrap has no such option; the filter forbids new user namespaces all the same.
-  if ((await trial(program, { disableUserNamespaces: false, seccomp: true })) === null)
-    return working({ ...features, seccomp: true, disableUserNamespaces: false })
-  const unfiltered = await trial(program, { disableUserNamespaces: false, seccomp: false })
+  // Before 0.8 bubblewrap cannot forbid new user namespaces, which the filter does all the same; before 0.7 it cannot
+  // limit what is written to memory.
+  for (const options of [
+    { disableUserNamespaces: true, limitsScratch: true },
+    { disableUserNamespaces: false, limitsScratch: true },
+    { disableUserNamespaces: false, limitsScratch: false },
+  ])
+    if ((await trial(program, { ...options, seccomp: true })) === null)
+      return working({ ...features, ...options, seccomp: true })
+  const least = { disableUserNamespaces: false, limitsScratch: false, seccomp: false }
+  const unfiltered = await trial(program, least)
   if (unfiltered === null)
     return without("the kernel does not take system call filters", "use a kernel with seccomp", features)
   return without(reasonOf(unfiltered), hintFor(unfiltered), features)
@@ -60,12 +65,13 @@ function without(reason: string, hint: string, features: Readonly<Record<string,
     kind: "none",
     reason,
     hint,
-    features: { ...features, seccomp: false, disableUserNamespaces: false },
+    features: { ...features, seccomp: false, disableUserNamespaces: false, limitsScratch: false },
   }
 }
 
 interface TrialOptions {
   readonly disableUserNamespaces: boolean
+  readonly limitsScratch: boolean
   readonly seccomp: boolean
 }
 
@@ -106,7 +112,9 @@ function trialArguments(options: TrialOptions): readonly string[] {
     ...["--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"],
     ...system.directories.flatMap(path => ["--ro-bind", path, path]),
     ...system.links.flatMap(({ path, target }) => ["--symlink", target, path]),
-    ...["--perms", "0700", "--tmpfs", "/tmp"],
+    ...["--remount-ro", "/proc", "--perms", "0700"],
+    ...(options.limitsScratch ? ["--size", "4096"] : []),
+    ...["--tmpfs", "/tmp"],
     ...(options.seccomp ? ["--seccomp", "3"] : []),
   ]
 }

@@ -10,6 +10,8 @@ export interface Profile {
   readonly network: NetworkChoice
   /** Bubblewrap before 0.8 cannot forbid nested user namespaces; the filter does it then alone. */
   readonly disableUserNamespaces: boolean
+  /** How much each place to write in memory may hold; null for a bubblewrap before 0.7, which cannot limit it. */
+  readonly scratchBytesMax: number | null
   /** An empty file nobody may read; bound over files that are hidden. */
   readonly maskFile: string
   readonly descriptors: ProfileDescriptors
@@ -38,7 +40,7 @@ export function profileArguments(profile: Profile): readonly string[] {
     "--cap-drop",
     "ALL",
     ...kernelMounts,
-    ...profile.mounts.flatMap(mount => mountArguments(mount, profile.maskFile)),
+    ...profile.mounts.flatMap(mount => mountArguments(mount, profile)),
     "--chdir",
     profile.cwd,
     "--clearenv",
@@ -51,14 +53,23 @@ export function profileArguments(profile: Profile): readonly string[] {
   ]
 }
 
-/** What bubblewrap makes itself, and the one thing it forgets: root could write `/proc/sys/kernel/core_pattern`. */
-const kernelMounts = ["--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"] as const
+/**
+ * What bubblewrap makes itself, and what it forgets: root could write `/proc/sys/kernel/core_pattern`, and everybody
+ * `/proc/self/oom_score_adj`, by which acode would be ended before its command where memory runs out.
+ */
+const kernelMounts = [
+  ...["--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"],
+  ...["--remount-ro", "/proc"],
+] as const
 
 export function encodeArguments(values: readonly string[]): Uint8Array {
   return Buffer.from(values.map(value => `${value}\0`).join(""))
 }
 
-function mountArguments(mount: Mount, maskFile: string): readonly string[] {
+function mountArguments(
+  mount: Mount,
+  { maskFile, scratchBytesMax }: Pick<Profile, "maskFile" | "scratchBytesMax">,
+): readonly string[] {
   switch (mount.kind) {
     case "readOnly":
       return ["--ro-bind", mount.path, mount.path]
@@ -67,7 +78,11 @@ function mountArguments(mount: Mount, maskFile: string): readonly string[] {
     case "hiddenFile":
       return ["--ro-bind", maskFile, mount.path]
     case "scratch":
-      return ["--perms", mount.mode.toString(8).padStart(4, "0"), "--tmpfs", mount.path]
+      return [
+        ...["--perms", mount.mode.toString(8).padStart(4, "0")],
+        ...(scratchBytesMax === null ? [] : ["--size", String(isMask(mount) ? maskBytes : scratchBytesMax)]),
+        ...["--tmpfs", mount.path],
+      ]
     case "link":
       return ["--symlink", mount.target, mount.path]
     case "frozen":
@@ -76,3 +91,10 @@ function mountArguments(mount: Mount, maskFile: string): readonly string[] {
       return unreachable(mount)
   }
 }
+
+/** Nothing is meant to be written there; its owner could make it writable all the same. */
+function isMask({ mode }: Extract<Mount, { kind: "scratch" }>): boolean {
+  return (mode & 0o222) === 0
+}
+
+const maskBytes = 4096

@@ -9,7 +9,7 @@ import { findBwrap, probeSandbox } from "./probe.ts"
 import { probeCacheIn } from "./probe-cache.ts"
 
 export interface SandboxSettings
-  extends Omit<BwrapSettings, "program" | "disableUserNamespaces" | "onSetupFailed"> {
+  extends Omit<BwrapSettings, "program" | "disableUserNamespaces" | "limitsScratch" | "onSetupFailed"> {
   readonly workspaceRoot: string
 }
 
@@ -42,6 +42,7 @@ export async function createSandbox(
       ...settings,
       program,
       disableUserNamespaces,
+      limitsScratch: probe.features["limitsScratch"] === true,
       onSetupFailed: cache.forget,
     })
     return { sandbox, notice: null }

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
-import { statSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
+import { totalmem } from "node:os"
 import { join } from "node:path"
 import { type ResourceLimits, unlimited } from "../../src/domain/command.ts"
 import { findControlGroups } from "../../src/sandbox/cgroup.ts"
+import { childrenOf } from "../../src/sandbox/proc-tree.ts"
+import { eventually } from "../support/eventually.ts"
 import { describeWhere, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
-import { openRoom, type Ran, type Room, sh } from "./room.ts"
+import { confinementOf, openRoom, type Ran, type Room, run, sh } from "./room.ts"
 
 const controls = findControlGroups().controls
 const pythonTest = testWhere(missingProgram("/usr/bin/python3"))
@@ -71,6 +74,50 @@ describeWhere(missingSandbox)("limits of a confined command", () => {
     expect(ran.tree.limitHit()).toBe("memory")
     expect(ran.tree.maxRssBytes()).toBeLessThanOrEqual(64 * 1024 * 1024)
   })
+
+  test("hold what is written to memory, without anybody asking", async () => {
+    const places = `/tmp /var/tmp /run ${room.home}`
+    const ran = await limited(`df -kP ${places} | tail -n +2 | awk '{ print $2 * 1024 }'`, {})
+    const sizes = ran.stdout.trim().split("\n").map(Number)
+    expect(sizes).toHaveLength(4)
+    for (const size of sizes) expect(size).toBeLessThanOrEqual(Math.ceil(totalmem() / 4 / 4096) * 4096)
+  })
+
+  test("make the kernel end the command before acode where memory runs out, whatever it tries", async () => {
+    const script =
+      "cat /proc/self/oom_score_adj; echo 0 > /proc/self/oom_score_adj; cat /proc/1/oom_score_adj"
+    const own = readFileSync("/proc/self/oom_score_adj", "utf8").trim()
+    let scores: readonly string[] = []
+    const argv = ["/bin/sh", "-c", `${script}; while [ ! -e seen ]; do sleep 0.01; done`]
+    const ran = await run(room, confinementOf(room, argv), async (_, pid) => {
+      await eventually("guard and command run", () => childrenOf(pid).length === 2)
+      scores = childrenOf(pid).map(each => readFileSync(`/proc/${each}/oom_score_adj`, "utf8").trim())
+      room.write("seen")
+    })
+    expect(ran.stdout).toBe("1000\n1000\n")
+    expect(ran.stderr).toContain("Read-only file system")
+    // Its guard, which ends it with acode, is kept like acode.
+    expect(scores).toEqual([own, "1000"])
+  })
+
+  testWhere(controls.has("memory") ? null : "no control group for memory")(
+    "hold the memory of the whole tree, without anybody asking",
+    async () => {
+      const groupOf = (pid: number) => readFileSync(`/proc/${pid}/cgroup`, "utf8")
+      let limit = Number.POSITIVE_INFINITY
+      const argv = ["/bin/sh", "-c", "while [ ! -e measured ]; do sleep 0.01; done"]
+      await run(room, confinementOf(room, argv), async (_, pid) => {
+        await eventually("it is in its group", () => /\/acode-\d/.test(groupOf(pid)))
+        const [, version1] = /:memory:(.*)/.exec(groupOf(pid)) ?? []
+        const [, version2 = ""] = /^0::(.*)/m.exec(groupOf(pid)) ?? []
+        const file =
+          version1 === undefined ? `${version2}/memory.max` : `memory${version1}/memory.limit_in_bytes`
+        limit = Number(readFileSync(join("/sys/fs/cgroup", file), "utf8"))
+        room.write("measured")
+      })
+      expect(limit).toBeLessThanOrEqual(totalmem() * 0.75)
+    },
+  )
 
   test("leave no control group behind", async () => {
     await limited("true", { processesMax: 10, memoryBytesMax: 64 * 1024 * 1024 })

@@ -59,8 +59,10 @@ describe("trying the confinement", () => {
       kind: "bwrap",
       reason: null,
       hint: null,
-      features: { seccomp: true, disableUserNamespaces: false },
+      features: { seccomp: true, disableUserNamespaces: false, limitsScratch: true },
     })
+    const older = impostor("bwrap", 'case "$*" in *--disable-userns*|*--size*) exit 1;; esac')
+    expect((await probeSandbox(older)).features).toMatchObject({ seccomp: true, limitsScratch: false })
   })
 
   test("does not do without the filter", async () => {

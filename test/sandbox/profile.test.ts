@@ -7,6 +7,7 @@ const profile: Profile = {
   cwd: "/work",
   network: "none",
   disableUserNamespaces: true,
+  scratchBytesMax: null,
   maskFile: "/state/mask",
   descriptors: { seccomp: 4, status: 5, block: 6 },
 }
@@ -44,7 +45,9 @@ test("an old bubblewrap is not given the option it does not know", () => {
 test("the settings of the kernel are read-only from the start", () => {
   const args = profileArguments(profile)
   const proc = args.indexOf("--proc")
-  expect(args.slice(proc, proc + 5)).toEqual(["--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"])
+  expect(args.slice(proc, proc + 7).join(" ")).toBe(
+    "--proc /proc --ro-bind /proc/sys /proc/sys --remount-ro /proc",
+  )
 })
 
 test("the environment is cleared before the variables of the command are set", () => {
@@ -77,6 +80,22 @@ test("each kind of mount becomes its own option, in the order given", () => {
   expect(args.join(" ")).toContain(
     "--ro-bind /usr /usr --symlink usr/bin /bin --perms 1777 --tmpfs /tmp --bind /work /work " +
       "--ro-bind /state/mask /work/.env --perms 0000 --tmpfs /work/secrets --remount-ro /work/.agent --chdir /work",
+  )
+})
+
+test("what is written to memory is limited, and a mask holds nothing", () => {
+  const args = profileArguments({
+    ...profile,
+    scratchBytesMax: 1_000_000,
+    mounts: [
+      { kind: "scratch", path: "/tmp", mode: 0o1777 },
+      { kind: "scratch", path: "/work/secrets", mode: 0 },
+      { kind: "scratch", path: "/state", mode: 0o555 },
+    ],
+  })
+  expect(args.join(" ")).toContain(
+    "--perms 1777 --size 1000000 --tmpfs /tmp --perms 0000 --size 4096 --tmpfs /work/secrets " +
+      "--perms 0555 --size 4096 --tmpfs /state",
   )
 })
 

@@ -39,6 +39,7 @@ export function openRoom(changes: Partial<BwrapSettings> = {}): Room {
     clock: systemClock,
     program: "/usr/bin/bwrap",
     disableUserNamespaces: true,
+    limitsScratch: true,
     unixSockets: "deny",
     home,
     hostEnvironment: { PATH: "/usr/local/bin:/usr/bin:/bin" },
