@@ -33,17 +33,24 @@ function cliPage(): string[] {
   return [...block(renderOverview(cliCommands, null)), ...commands]
 }
 
+const trustNotes = {
+  nothing: "",
+  loosening: " **Needs trust to loosen.**",
+  everything: " **Needs trust.**",
+} as const
+
 function configPage(): string[] {
   const rows = listConfigKeys().map(key => [
     code(key.key),
     key.type,
     code(JSON.stringify(key.default)),
-    key.loosensSecurity ? `${key.description} **Needs trust.**` : key.description,
+    `${key.description}${trustNotes[key.needsTrust]}`,
   ])
   return [
     "The project's file is `.agent/config.yml`, a person's own is `$XDG_CONFIG_HOME/acode/config.yml`. The command",
     "line wins over the environment, that over the project's file, that over the person's. A key marked",
-    "**Needs trust** counts from the project's file only after `acode config trust`.",
+    "**Needs trust** counts from the project's file only after `acode config trust`; one marked",
+    "**Needs trust to loosen** counts before only where it is stricter than what holds without the file.",
     "",
     ...table(["key", "value", "default", "meaning"], rows),
   ]

@@ -1,36 +1,63 @@
 import { unreachable } from "../base/assert.ts"
 import { canonicalJson, type Json } from "../base/canonical.ts"
+import type { defaultConfig } from "./config-defaults.ts"
 import { ownMember } from "./config-keys.ts"
 
-/** How two values of a key compare when one of them comes from a file nobody has trusted. */
+/** What a project's file may do with a key before somebody has trusted it. */
 type Strictness =
+  /** Set it: nothing a person relies on hangs on it. */
+  | { readonly kind: "anything" }
   /** From the loosest to the strictest; what shares a rank is not stricter than the other. */
   | { readonly kind: "ranks"; readonly ranks: readonly (readonly Json[])[] }
   /** Every entry opens something: only those that hold anyway count. */
   | { readonly kind: "fewerEntries" }
+  /** Every entry closes something: those of a stronger source are added. */
+  | { readonly kind: "moreEntries" }
   /** A list of rules: those that refuse count, behind the ones that hold; the others could let something through. */
   | { readonly kind: "refusals" }
   /** A span of time that ends in a refusal; 0 stands for no end. */
   | { readonly kind: "shorter" }
-  /** A limit on what is kept. */
+  /** A limit on what a command, a model or a session may take; null stands for none. */
   | { readonly kind: "smaller" }
-  /** Every value is as loose as any other: what held before holds. */
+  /** Nothing: less of it is as harmful as more, and what held before holds. */
   | { readonly kind: "trustedOnly" }
 
+const anything: Strictness = { kind: "anything" }
+const smaller: Strictness = { kind: "smaller" }
+const trustedOnly: Strictness = { kind: "trustedOnly" }
 const byPolicy: Strictness = { kind: "ranks", ranks: [["auto"], ["prompt"], ["skip"], ["deny"]] }
 
-/**
- * Keys that loosen security. From the project file they count only after `acode config trust`; until then the
- * stricter of the file and of what would hold without it is taken. Sections of later lanes add their keys here.
- */
+/** Every key, so that a new one does not compile before somebody has decided what a stranger's file may do with it. */
 const strictness: Readonly<Record<string, Strictness>> = {
+  schema_version: anything,
+  // What holds where nobody says otherwise, and how acode shares out its work: no limits of a command.
+  "execution.default_timeout_seconds": anything,
+  "execution.max_concurrent": anything,
+  "execution.max_queued": anything,
+  "execution.kill_grace_seconds": anything,
+  "execution.max_output_kb": smaller,
+  // What is kept of an output is evidence.
+  "execution.artifact_max_mb": trustedOnly,
+  "execution.output_ceiling_mb": smaller,
   "execution.use_shell": { kind: "ranks", ranks: [[true], [false]] },
   "execution.sandbox": { kind: "ranks", ranks: [["none"], ["auto"], ["bwrap", "container"]] },
   "execution.network": { kind: "ranks", ranks: [["host"], ["none"]] },
   "execution.unix_sockets": { kind: "ranks", ranks: [["allow"], ["deny"]] },
-  "execution.environment.mode": { kind: "ranks", ranks: [["merge"], ["inherit"], ["replace"]] },
-  "execution.environment.include": { kind: "fewerEntries" },
   "execution.readable_paths": { kind: "fewerEntries" },
+  "execution.environment.mode": { kind: "ranks", ranks: [["merge"], ["inherit"], ["replace"]] },
+  "execution.environment.exclude_patterns": { kind: "moreEntries" },
+  "execution.environment.include": { kind: "fewerEntries" },
+  "execution.audit.enabled": anything,
+  "execution.audit.retention_days": trustedOnly,
+  "execution.audit.include_output": trustedOnly,
+  "execution.audit.max_output_bytes": trustedOnly,
+  "execution.redaction.enabled": anything,
+  // A pattern of a stranger could hide from a person what a command does.
+  "execution.redaction.patterns": trustedOnly,
+  "execution.limits.memory_mb": smaller,
+  "execution.limits.processes": smaller,
+  "execution.limits.cpu_seconds": smaller,
+  "execution.limits.file_mb": smaller,
   "approvals.file_read": byPolicy,
   "approvals.file_write": byPolicy,
   "approvals.file_delete": byPolicy,
@@ -41,58 +68,101 @@ const strictness: Readonly<Record<string, Strictness>> = {
   "approvals.timeout_seconds": { kind: "shorter" },
   rules: { kind: "refusals" },
   "executor.allowed_commands": { kind: "fewerEntries" },
-  "commands.setup": { kind: "trustedOnly" },
-  "commands.build": { kind: "trustedOnly" },
-  "commands.test": { kind: "trustedOnly" },
-  "commands.lint": { kind: "trustedOnly" },
-  "commands.format": { kind: "trustedOnly" },
-  "commands.start": { kind: "trustedOnly" },
+  "executor.max_turns_per_step": smaller,
+  "executor.step_timeout_seconds": smaller,
+  "orchestration.planner_timeout_seconds": smaller,
+  "orchestration.executor_timeout_seconds": smaller,
+  "orchestration.verifier_timeout_seconds": smaller,
+  "orchestration.reviewer_timeout_seconds": smaller,
+  "orchestration.cycle_limit": smaller,
+  "orchestration.step_retry_limit": smaller,
+  "orchestration.stage_retry_limit": smaller,
+  "commands.setup": trustedOnly,
+  "commands.build": trustedOnly,
+  "commands.test": trustedOnly,
+  "commands.lint": trustedOnly,
+  "commands.format": trustedOnly,
+  "commands.start": trustedOnly,
   "mode.default": { kind: "ranks", ranks: [["local-only"], ["airgapped"]] },
   "mode.allow_burst": { kind: "ranks", ranks: [[true], [false]] },
   "mode.airgapped_lock": { kind: "ranks", ranks: [[false], [true]] },
-  "model.provider": { kind: "trustedOnly" },
-  "model.endpoint": { kind: "trustedOnly" },
+  "model.provider": trustedOnly,
   // A server of this machine may have models that run elsewhere, and the name is what chooses them.
-  "model.name": { kind: "trustedOnly" },
-  "models.planner": { kind: "trustedOnly" },
-  "models.executor": { kind: "trustedOnly" },
-  "models.verifier": { kind: "trustedOnly" },
-  "models.reviewer": { kind: "trustedOnly" },
-  "models.tiers.opus": { kind: "trustedOnly" },
-  "models.tiers.sonnet": { kind: "trustedOnly" },
-  "models.tiers.haiku": { kind: "trustedOnly" },
-  "checkpoints.max_file_mb": { kind: "smaller" },
-  "checkpoints.max_total_mb": { kind: "smaller" },
-  "checkpoints.max_ignored_entries": { kind: "smaller" },
-  "checkpoints.undo_days": { kind: "smaller" },
+  "model.name": trustedOnly,
+  "model.endpoint": trustedOnly,
+  "model.timeout_seconds": smaller,
+  "model.connect_timeout_seconds": smaller,
+  "model.first_token_timeout_seconds": smaller,
+  "model.token_timeout_seconds": smaller,
+  "model.retry_count": smaller,
+  // It holds the memory of the person's own server.
+  "model.keep_alive": trustedOnly,
+  "model.streaming": anything,
+  "model.edit_format": anything,
+  "model.parameters.temperature": anything,
+  "model.parameters.top_p": anything,
+  "model.parameters.max_tokens": smaller,
+  "model.parameters.context_window": smaller,
+  // What a person is told a session has cost.
+  "model.prices.input": trustedOnly,
+  "model.prices.output": trustedOnly,
+  "models.planner": trustedOnly,
+  "models.executor": trustedOnly,
+  "models.verifier": trustedOnly,
+  "models.reviewer": trustedOnly,
+  "models.tiers.opus": trustedOnly,
+  "models.tiers.sonnet": trustedOnly,
+  "models.tiers.haiku": trustedOnly,
   // Too little room takes away what could be undone, and too much of it takes the disk.
-  "storage.max_total_mb": { kind: "trustedOnly" },
-  "storage.quarantine_days": { kind: "trustedOnly" },
+  "checkpoints.max_file_mb": trustedOnly,
+  "checkpoints.max_total_mb": trustedOnly,
+  "checkpoints.max_ignored_entries": trustedOnly,
+  "checkpoints.undo_days": trustedOnly,
+  "storage.max_total_mb": trustedOnly,
+  "storage.quarantine_days": trustedOnly,
   "skills.directories": { kind: "fewerEntries" },
+} satisfies Readonly<Record<ConfigKeyName, Strictness>>
+
+/** The dotted names of all keys that have a value of their own. */
+type ConfigKeyName = KeysOf<typeof defaultConfig>
+type KeysOf<Section> = {
+  [Key in keyof Section & string]: Section[Key] extends Leaf ? Key : `${Key}.${KeysOf<Section[Key]>}`
+}[keyof Section & string]
+type Leaf = string | number | boolean | null | readonly unknown[]
+
+/** What of a key a project's file needs trust for. */
+export type NeedsTrust = "nothing" | "loosening" | "everything"
+
+export function needsTrust(key: string): NeedsTrust {
+  const kind = strictnessOf(key).kind
+  if (kind === "anything" || kind === "moreEntries") return "nothing"
+  return kind === "trustedOnly" ? "everything" : "loosening"
 }
 
-/** Lists that protect: each source adds to them, so that no file can take away what another one asked for. */
+function strictnessOf(key: string): Strictness {
+  return strictness[key] ?? trustedOnly
+}
+
+/** Lists to which each source adds, so that no file can take away what another one asked for. */
 const accumulating: ReadonlySet<string> = new Set([
   "execution.environment.exclude_patterns",
   "execution.redaction.patterns",
 ])
 
-export function loosensSecurity(key: string): boolean {
-  return Object.hasOwn(strictness, key)
-}
-
 /** The value after a source that may say anything has spoken over what held before. */
 export function overridden(key: string, held: Json, said: Json): Json {
   // The stronger source decides first; a refusal of the weaker one holds all the same, wherever it stands.
-  if (strictness[key]?.kind === "refusals") return distinct([...entries(said), ...entries(held)])
+  if (strictnessOf(key).kind === "refusals") return distinct([...entries(said), ...entries(held)])
   return accumulating.has(key) ? distinct([...entries(held), ...entries(said)]) : said
 }
 
 /** The stricter of what held before and what an untrusted file says. */
 export function stricter(key: string, held: Json, said: Json): Json {
-  const rule = strictness[key]
-  if (rule === undefined) return overridden(key, held, said)
+  const rule = strictnessOf(key)
   switch (rule.kind) {
+    case "anything":
+    case "moreEntries":
+      return overridden(key, held, said)
     case "fewerEntries":
       return entries(said).filter(entry => isAmong(entries(held), entry))
     case "refusals":
@@ -102,7 +172,7 @@ export function stricter(key: string, held: Json, said: Json): Json {
     case "shorter":
       return patience(said) < patience(held) ? said : held
     case "smaller":
-      return Number(said) < Number(held) ? said : held
+      return ceiling(said) < ceiling(held) ? said : held
     case "ranks": {
       const rank = (value: Json) => rule.ranks.findIndex(values => values.includes(value))
       return rank(said) > rank(held) ? said : held
@@ -114,9 +184,9 @@ export function stricter(key: string, held: Json, said: Json): Json {
 
 /** Whether some of what an untrusted file says for a key does not count: what trusting the file would let in. */
 export function isHeldBack(key: string, held: Json, said: Json): boolean {
-  const rule = strictness[key]
-  if (rule === undefined) return false
-  if (rule.kind !== "refusals") return !isSame(stricter(key, held, said), said)
+  const { kind } = strictnessOf(key)
+  if (kind === "anything" || kind === "moreEntries") return false
+  if (kind !== "refusals" && !accumulating.has(key)) return !isSame(stricter(key, held, said), said)
   return entries(said).some(entry => !refuses(entry) && !isAmong(entries(held), entry))
 }
 
@@ -127,6 +197,10 @@ export function isSame(a: Json, b: Json): boolean {
 function refuses(rule: Json): boolean {
   const policy = ownMember(rule, "policy")
   return policy === "deny" || policy === "skip"
+}
+
+function ceiling(limit: Json): number {
+  return typeof limit === "number" ? limit : Number.POSITIVE_INFINITY
 }
 
 function patience(seconds: Json): number {

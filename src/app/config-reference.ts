@@ -1,7 +1,7 @@
 import type { Json } from "../base/canonical.ts"
 import { configJsonSchema, type JsonSchema } from "./config-json-schema.ts"
 import { defaultLeaves } from "./config-keys.ts"
-import { loosensSecurity } from "./config-loosening.ts"
+import { type NeedsTrust, needsTrust } from "./config-loosening.ts"
 
 /** One key as the documentation tells it. */
 export interface ConfigKey {
@@ -10,8 +10,7 @@ export interface ConfigKey {
   readonly type: string
   readonly default: Json
   readonly description: string
-  /** Whether it counts from the project file only once that file is trusted. */
-  readonly loosensSecurity: boolean
+  readonly needsTrust: NeedsTrust
 }
 
 /** Every key, in the order of the documentation. Pure. */
@@ -24,7 +23,7 @@ export function listConfigKeys(): readonly ConfigKey[] {
       type: describeType(schema),
       default: value,
       description: schema?.description ?? "",
-      loosensSecurity: loosensSecurity(key),
+      needsTrust: needsTrust(key),
     }
   })
 }

@@ -32,7 +32,7 @@ function startSetter(fixture: ConfigFixture, key: string, count: number) {
 
 test("two processes that set different keys at the same time both take effect", async () => {
   using fixture = configFixture()
-  const keys = ["execution.max_queued", "execution.audit.retention_days"]
+  const keys = ["execution.max_queued", "execution.max_concurrent"]
   const setters = keys.map(key => startSetter(fixture, key, 12))
   // A reader sees a whole, valid file at every moment.
   let reads = 0
@@ -45,7 +45,7 @@ test("two processes that set different keys at the same time both take effect", 
   expect(await ended).toEqual([0, 0])
   expect(reads).toBeGreaterThan(1)
   const { values } = await fixture.load()
-  expect([values.execution.max_queued, values.execution.audit.retention_days]).toEqual([12, 12])
+  expect([values.execution.max_queued, values.execution.max_concurrent]).toEqual([12, 12])
   expect(readdirSync(dirname(fixture.projectPath))).toEqual(["config.yml"])
 })
 
@@ -75,9 +75,9 @@ test("many edits at once in one process lose nothing", async () => {
     "execution.max_queued": 5,
     "execution.limits.processes": 7,
     "execution.limits.memory_mb": 11,
-    "execution.audit.retention_days": 13,
-    "execution.audit.max_output_bytes": 17,
-    "execution.artifact_max_mb": 19,
+    "execution.limits.cpu_seconds": 13,
+    "execution.limits.file_mb": 17,
+    "execution.output_ceiling_mb": 19,
     "execution.max_output_kb": 23,
   }
   await Promise.all(

@@ -146,7 +146,7 @@ describe("everything that is wrong", () => {
       "sk-[a-zA-Z0-9]{20,}",
       "ghp_[a-zA-Z0-9]{36}",
     ]
-    fixture.project(executionYaml(`redaction: { patterns: ${JSON.stringify(patterns)} }`))
+    fixture.user(executionYaml(`redaction: { patterns: ${JSON.stringify(patterns)} }`))
     expect((await fixture.load()).values.execution.redaction.patterns).toEqual(patterns)
   })
 })

@@ -8,7 +8,7 @@ import {
   sectionKeys,
   withoutEmptySections,
 } from "../../src/app/config-keys.ts"
-import { loosensSecurity, overridden, stricter } from "../../src/app/config-loosening.ts"
+import { overridden, stricter } from "../../src/app/config-loosening.ts"
 import { type ConfigLayer, looseningKeys, mergeLayers } from "../../src/app/config-merge.ts"
 import type { Json } from "../../src/base/canonical.ts"
 
@@ -155,7 +155,7 @@ describe("the stricter of two values", () => {
     ["execution.environment.include", ["PATH"], [], []],
     ["execution.readable_paths", [], ["/opt"], []],
     ["execution.readable_paths", ["/opt", "/srv"], ["/srv"], ["/srv"]],
-    ["execution.redaction.patterns", ["a"], ["b"], ["a", "b"]],
+    ["execution.redaction.patterns", ["a"], ["b"], ["a"]],
     ["execution.environment.exclude_patterns", ["A"], [], ["A"]],
     ["approvals.file_write", "prompt", "auto", "prompt"],
     ["approvals.file_write", "auto", "prompt", "prompt"],
@@ -174,13 +174,23 @@ describe("the stricter of two values", () => {
     ["rules", [named("a", "deny")], [], [named("a", "deny")]],
     ["rules", [], [named("a", "auto"), named("b", "prompt"), named("c", "skip")], [named("c", "skip")]],
     ["rules", [named("a", "auto")], [named("a", "auto")], [named("a", "auto")]],
-    ["checkpoints.undo_days", 7, 1, 1],
+    ["checkpoints.undo_days", 7, 1, 7],
     ["checkpoints.undo_days", 7, 8, 7],
+    ["execution.audit.retention_days", 90, 1, 90],
+    ["execution.audit.include_output", true, false, true],
+    ["execution.limits.memory_mb", null, 512, 512],
+    ["execution.limits.memory_mb", 512, null, 512],
+    ["orchestration.cycle_limit", 3, 0, 0],
+    ["orchestration.cycle_limit", 3, 4, 3],
     ["storage.max_total_mb", 4096, 1, 4096],
     ["storage.max_total_mb", 4096, 9000, 4096],
     ["execution.max_concurrent", 4, 16, 16],
     ["execution.default_timeout_seconds", 300, 3600, 3600],
+    ["execution.max_output_kb", 1024, 4096, 1024],
+    ["execution.max_output_kb", 1024, 64, 64],
   ]
+
+  const accumulating = ["rules", "execution.environment.exclude_patterns", "execution.redaction.patterns"]
 
   test.each(table)("of %s: %j and %j is %j", (key, held, said, expected) => {
     expect(stricter(key, held, said)).toEqual(expected)
@@ -188,7 +198,21 @@ describe("the stricter of two values", () => {
 
   test("does not matter to a source that is trusted", () => {
     for (const [key, held, said] of table)
-      if (loosensSecurity(key) && key !== "rules") expect(overridden(key, held, said)).toEqual(said)
+      if (!accumulating.includes(key)) expect(overridden(key, held, said)).toEqual(said)
+  })
+
+  test("never raises a limit, and leaves alone what is kept of the past", () => {
+    const numbers = [...defaultLeaves].filter(([, value]) => typeof value === "number" || value === null)
+    const raised = numbers.filter(([key, held]) => stricter(key, held, 1e9) === 1e9 && held !== null)
+    expect(raised.map(([key]) => key)).toEqual([
+      "execution.default_timeout_seconds",
+      "execution.max_concurrent",
+      "execution.max_queued",
+      "execution.kill_grace_seconds",
+    ])
+    const kept = numbers.filter(([key]) => /^(checkpoints|storage|execution\.audit)\./.test(key))
+    expect(kept.filter(([key, held]) => stricter(key, held, 1) !== held)).toEqual([])
+    expect([numbers.length > 30, kept.length]).toEqual([true, 8])
   })
 
   test("tells which keys a file needs to be trusted for", () => {
@@ -196,10 +220,16 @@ describe("the stricter of two values", () => {
       ["execution.sandbox", "none"],
       ["execution.network", "none"],
       ["execution.max_concurrent", 16],
+      ["execution.output_ceiling_mb", 20_000],
       ["execution.environment.include", ["PATH", "SECRET"]],
     ])
-    expect(looseningKeys(defaultLeaves, said)).toEqual(["execution.sandbox", "execution.environment.include"])
+    expect(looseningKeys(defaultLeaves, said)).toEqual([
+      "execution.sandbox",
+      "execution.output_ceiling_mb",
+      "execution.environment.include",
+    ])
     expect(looseningKeys(new Map([...defaultLeaves, ["execution.sandbox", "none"]]), said)).toEqual([
+      "execution.output_ceiling_mb",
       "execution.environment.include",
     ])
     expect(looseningKeys(defaultLeaves, new Map())).toEqual([])

@@ -79,7 +79,7 @@ describe("the list of keys", () => {
       type: "a whole number from 1 to 16",
       default: 4,
       description: expect.stringContaining("How many programs one acode runs at the same time"),
-      loosensSecurity: false,
+      needsTrust: "nothing",
     })
     expect(keys.get("execution.limits.memory_mb")?.type).toBe("a whole number from 4 to 1048576 or null")
     expect(keys.get("execution.environment.include")?.type).toBe(
@@ -98,53 +98,28 @@ describe("the list of keys", () => {
     )
   })
 
-  test("marks what counts only from a trusted project file", () => {
-    const loosening = listConfigKeys().filter(({ loosensSecurity }) => loosensSecurity)
-    expect(loosening.map(({ key }) => key)).toEqual([
-      "execution.use_shell",
-      "execution.sandbox",
-      "execution.network",
-      "execution.unix_sockets",
-      "execution.readable_paths",
-      "execution.environment.mode",
-      "execution.environment.include",
-      "approvals.file_read",
-      "approvals.file_write",
-      "approvals.file_delete",
-      "approvals.directory_create",
-      "approvals.terminal_commands",
-      "approvals.external_requests",
-      "approvals.non_interactive",
-      "approvals.timeout_seconds",
-      "rules",
-      "executor.allowed_commands",
-      "commands.setup",
-      "commands.build",
-      "commands.test",
-      "commands.lint",
-      "commands.format",
-      "commands.start",
-      "mode.default",
-      "mode.allow_burst",
-      "mode.airgapped_lock",
-      "model.provider",
-      "model.name",
-      "model.endpoint",
-      "models.planner",
-      "models.executor",
-      "models.verifier",
-      "models.reviewer",
-      "models.tiers.opus",
-      "models.tiers.sonnet",
-      "models.tiers.haiku",
-      "checkpoints.max_file_mb",
-      "checkpoints.max_total_mb",
-      "checkpoints.max_ignored_entries",
-      "checkpoints.undo_days",
-      "storage.max_total_mb",
-      "storage.quarantine_days",
-      "skills.directories",
+  test("says of each what an untrusted project file may do with it", () => {
+    const keysThat = (needs: string) =>
+      listConfigKeys().flatMap(({ key, needsTrust }) => (needsTrust === needs ? [key] : []))
+    expect(keysThat("nothing")).toEqual([
+      "schema_version",
+      "execution.default_timeout_seconds",
+      "execution.max_concurrent",
+      "execution.max_queued",
+      "execution.kill_grace_seconds",
+      "execution.environment.exclude_patterns",
+      "execution.audit.enabled",
+      "execution.redaction.enabled",
+      "model.streaming",
+      "model.edit_format",
+      "model.parameters.temperature",
+      "model.parameters.top_p",
     ])
+    const whole = new RegExp(
+      "^(execution\\.(artifact_max_mb|audit\\.(?!enabled).*|redaction\\.patterns)|commands\\..*|models\\..*|" +
+        "model\\.(provider|name|endpoint|keep_alive|prices\\..*)|checkpoints\\..*|storage\\..*)$",
+    )
+    expect(keysThat("everything")).toEqual([...defaultLeaves.keys()].filter(key => whole.test(key)))
   })
 
   test("contains every key an environment variable sets, whose name follows from the key", () => {

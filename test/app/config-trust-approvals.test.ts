@@ -107,12 +107,12 @@ const cases: readonly {
     loosens: ["executor.allowed_commands"],
   },
   {
-    name: "other checkpoints, which loosen nothing",
+    name: "fewer checkpoints, which can be undone for a shorter time",
     project: "checkpoints: { max_file_mb: 1, undo_days: 1 }",
     read: ({ checkpoints }) => checkpoints,
-    untrusted: { max_file_mb: 1, max_total_mb: 2048, max_ignored_entries: 50_000, undo_days: 1 },
+    untrusted: { max_file_mb: 64, max_total_mb: 2048, max_ignored_entries: 50_000, undo_days: 7 },
     trusted: { max_file_mb: 1, max_total_mb: 2048, max_ignored_entries: 50_000, undo_days: 1 },
-    loosens: [],
+    loosens: ["checkpoints.max_file_mb", "checkpoints.undo_days"],
   },
 ]
 

@@ -134,12 +134,36 @@ const cases: readonly {
     loosens: ["execution.readable_paths"],
   },
   {
-    name: "a longer deadline and more output, which loosen nothing",
+    name: "more output",
     project: "max_output_kb: 4096",
     read: execution => execution.max_output_kb,
-    untrusted: 4096,
+    untrusted: 1024,
     trusted: 4096,
+    loosens: ["execution.max_output_kb"],
+  },
+  {
+    name: "less output",
+    project: "max_output_kb: 64",
+    read: execution => execution.max_output_kb,
+    untrusted: 64,
+    trusted: 64,
     loosens: [],
+  },
+  {
+    name: "history that is kept for a day",
+    project: "audit: { retention_days: 1 }",
+    read: execution => execution.audit.retention_days,
+    untrusted: 90,
+    trusted: 1,
+    loosens: ["execution.audit.retention_days"],
+  },
+  {
+    name: "a pattern that hides code from whoever is asked",
+    project: "redaction: { patterns: ['curl .*'] }",
+    read: execution => execution.redaction.patterns,
+    untrusted: [],
+    trusted: ["curl .*"],
+    loosens: ["execution.redaction.patterns"],
   },
 ]
 

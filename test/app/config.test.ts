@@ -68,16 +68,16 @@ describe("precedence", () => {
 
   test("a file says nothing about the keys it leaves out", async () => {
     using fixture = configFixture()
-    fixture.user(executionYaml("audit:", "  retention_days: 7", "  include_output: false"))
-    fixture.project(executionYaml("audit:", "  retention_days: 8"))
+    fixture.user(executionYaml("limits:", "  memory_mb: 700", "  processes: 70"))
+    fixture.project(executionYaml("limits:", "  memory_mb: 600"))
     const { values, origins } = await fixture.load()
-    expect(values.execution.audit).toEqual({
-      ...defaultConfig.execution.audit,
-      retention_days: 8,
-      include_output: false,
+    expect(values.execution.limits).toEqual({
+      ...defaultConfig.execution.limits,
+      memory_mb: 600,
+      processes: 70,
     })
-    expect(origins.get("execution.audit.retention_days")).toBe("project")
-    expect(origins.get("execution.audit.include_output")).toBe("user")
+    expect(origins.get("execution.limits.memory_mb")).toBe("project")
+    expect(origins.get("execution.limits.processes")).toBe("user")
   })
 
   test("a section without content says nothing", async () => {

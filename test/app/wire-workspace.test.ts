@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { readEnvironment } from "../../src/app/environment.ts"
 import { Wiring } from "../../src/app/wire.ts"
@@ -146,7 +146,9 @@ describe("checkpoints", () => {
   })
 
   test("take no more than the configuration allows", async () => {
-    temp.write(".agent/config.yml", 'schema_version: "1"\ncheckpoints: { max_file_mb: 1 }\n')
+    mkdirSync(join(temp.configHome, "acode"))
+    const text = 'schema_version: "1"\ncheckpoints: { max_file_mb: 1 }\n'
+    writeFileSync(join(temp.configHome, "acode/config.yml"), text)
     wiring[Symbol.dispose]()
     const environment = readEnvironment(temp.environment)
     wiring = new Wiring({ environment, workspace: temp.root, configFile: undefined })

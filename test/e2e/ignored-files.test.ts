@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runAcode } from "../support/acode.ts"
 import { check } from "../support/checker.ts"
@@ -92,10 +92,10 @@ describe("what a command does to files that git ignores", () => {
   })
 
   test("is not known where there is too much of them, and that is said", async () => {
-    room.workspace.write(
-      ".agent/config.yml",
-      'schema_version: "1"\ncheckpoints: { max_ignored_entries: 2 }\n',
-    )
+    const directory = join(room.workspace.configHome, "acode")
+    mkdirSync(directory)
+    const text = 'schema_version: "1"\ncheckpoints: { max_ignored_entries: 2 }\n'
+    writeFileSync(join(directory, "config.yml"), text)
     room.plan([sh("echo changed > dist/deep/same.js")])
     await room.approveAndRun()
     const undone = await room.acode("session", "undo", "--commands", "--json")
