@@ -65,33 +65,28 @@ export const protectedRules: readonly ProtectedRule[] = [
   { class: "noWrite", reason: "acode acts on what is written there", patterns: [".agent/"] },
   {
     class: "noWrite",
+    reason: "a version control system would run or trust what is written there",
+    patterns: [".hg/", ".hgsub", ".jj/", ".svn/", ".bzr/", ".sl/", "_darcs/"],
+  },
+  {
+    class: "noWrite",
     reason: "an editor or an assistant would run what is written there",
-    patterns: [
-      ".vscode/",
-      ".idea/",
-      ".cursor/",
-      ".devcontainer/",
-      ".mcp.json",
-      ".claude/",
-      ".codex/",
-      ".gemini/",
-      ".agents/",
-    ],
+    patterns: namesIn(`
+      .vscode/ *.code-workspace .idea/ .zed/ .helix/ .fleet/ .nova/ .devcontainer/ .devcontainer.json .gitpod.yml
+      .exrc .vimrc .gvimrc .nvimrc .nvim.lua .dir-locals.el .dir-locals-2.el
+      .cursor/ .mcp.json .claude/ .codex/ .gemini/ .agents/ .opencode/ opencode.json opencode.jsonc .windsurf/ .roo/
+      .roomodes .cline/ .continue/ .kilocode/ .kiro/ .amazonq/ .augment/ .junie/ .trae/ .qwen/ .factory/ .goose/
+      .amp/ .crush/ .crush.json crush.json .aider.conf.yml`),
   },
   {
     class: "noWrite",
     reason: "a tool would run what is written there the next time it is used",
-    patterns: [
-      ".npmrc",
-      ".yarnrc*",
-      ".yarn/releases/",
-      ".pnpmfile.cjs",
-      ".cargo/config*",
-      ".ripgreprc",
-      ".husky/",
-      ".envrc",
-      ".mise.toml",
-    ],
+    patterns: namesIn(`
+      .npmrc .yarnrc* .yarn/ .pnp.* .pnpmfile.cjs .pnpmfile.mjs pnpmfile.js .mvn/ .cargo/config* .ripgreprc .husky/
+      .envrc .autoenv .autoenv.zsh .mise.toml .mise.*.toml mise.toml mise.*.toml .mise/ mise/config.toml
+      mise/config.*.toml .config/mise/ .rtx.toml
+      lefthook-local.* .lefthook-local.* .lefthook-local/
+      .irbrc .pryrc .Rprofile .Renviron .ghci .iex.exs .ocamlinit .octaverc .gdbinit .lldbinit`),
   },
   {
     class: "noWrite",
@@ -121,21 +116,26 @@ export const protectedRules: readonly ProtectedRule[] = [
   {
     class: "asked",
     reason: "it decides what runs in continuous integration",
-    patterns: [".github/", ".gitlab-ci.yml", ".circleci/", "azure-pipelines.yml", "Jenkinsfile"],
+    patterns: namesIn(`
+      .github/ .gitlab-ci.yml .gitlab/ .gitea/ .forgejo/ .circleci/ azure-pipelines.yml azure-pipelines.yaml
+      .azure-pipelines/ Jenkinsfile bitbucket-pipelines.yml .buildkite/ .travis.yml .drone.yml .woodpecker.yml
+      .woodpecker/ .cirrus.yml .cirrus.star .semaphore/ .teamcity/ .tekton/ .builds/ .build.yml appveyor.yml
+      .appveyor.yml`),
   },
   {
     class: "asked",
     reason: "it instructs assistants or runs before commits",
-    patterns: [
-      "AGENTS.md",
-      "CLAUDE.md",
-      "GEMINI.md",
-      ".cursorrules",
-      ".pre-commit-config.yaml",
-      "lefthook.yml",
-    ],
+    patterns: namesIn(`
+      AGENTS.md AGENTS.override.md AGENT.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md CRUSH.md WARP.md .cursorrules
+      .windsurfrules .clinerules/ .clinerules-* .roorules* .goosehints .rules
+      .pre-commit-config.yaml lefthook.yml lefthook.* .lefthook.* .lefthook/ .overcommit.yml .simple-git-hooks.* simple-git-hooks.*
+      .githooks/`),
   },
 ]
+
+function namesIn(list: string): readonly string[] {
+  return list.trim().split(/\s+/)
+}
 
 /** Named like something protected, and open all the same. */
 export const openNames: readonly string[] = [".env.example"]
