@@ -1,5 +1,5 @@
 import { systemIds } from "../base/clock.ts"
-import { quotedPath } from "../base/path-names.ts"
+import { parentOf, quotedPath } from "../base/path-names.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import { CheckpointRestored, SessionUndone } from "../domain/session-events.ts"
@@ -40,9 +40,11 @@ type SeenContents = ReadonlyMap<string, string | null | undefined>
 export interface RestorePreview {
   readonly remove: readonly string[]
   readonly write: readonly string[]
-  /** Paths that hold something else than what was left there. */
+  /** Paths that hold something else than what was left there; those of directories end with a slash. */
   readonly doubts: readonly PathReason[]
   readonly found: SeenContents
+  /** The mode that each directory has now; null for none. */
+  readonly modes: ReadonlyMap<string, number | null>
 }
 
 export function restoreVerbs(wiring: Wiring): RestoreVerbs {
@@ -155,58 +157,80 @@ async function loaded(wiring: Wiring, id: string): Promise<Checkpoint> {
   return checkpoint
 }
 
-async function previewRestore(wiring: Wiring, id: string, paths: readonly string[]): Promise<RestorePreview> {
+async function previewRestore(wiring: Wiring, id: string, named: readonly string[]): Promise<RestorePreview> {
   const checkpoint = await loaded(wiring, id)
   const { checkpoints } = await wiring.workspace()
-  const chosen = chosenPaths(checkpoint, paths)
-  const found = await checkpoints.contentsAt(chosen)
-  const { remove, write } = await checkpoints.plan([goalOf(checkpoint, found, chosen)])
-  const leaves = checkpoint.kept?.leaves ?? null
-  const doubts = [...remove, ...write]
-    .filter(path => found.has(path) && (leaves === null || found.get(path) !== leaves.get(path)))
-    .map(path => ({
-      path,
-      reason: leaves === null ? "it was changed since" : "it is not what was left there",
-    }))
-  return { remove, write, doubts, found }
+  const { paths, directories, around } = chosenPaths(checkpoint, named)
+  const { leaves = null, leavesDirectories = null } = checkpoint.kept ?? {}
+  const found = await checkpoints.contentsAt(paths)
+  const isAsLeft = ([path, mode]: readonly [string, number | null]) => leavesDirectories?.get(path) === mode
+  const modes = new Map([
+    ...[...checkpoints.modesAt(around)].filter(isAsLeft),
+    ...checkpoints.modesAt(directories),
+  ])
+  const { remove, write } = await checkpoints.plan([goalOf(checkpoint, found, modes)])
+  const isDoubtful = (path: string) => {
+    const directory = path.endsWith("/") ? path.slice(0, -1) : null
+    const mode = directory === null ? undefined : modes.get(directory)
+    if (directory !== null && mode !== undefined) return !isAsLeft([directory, mode])
+    return found.has(path) && (leaves === null || found.get(path) !== leaves.get(path))
+  }
+  const reason = leaves === null ? "it was changed since" : "it is not what was left there"
+  const doubts = [...remove, ...write].filter(isDoubtful).map(path => ({ path, reason }))
+  return { remove, write, doubts, found, modes }
+}
+
+interface ChosenPaths {
+  readonly paths: readonly string[]
+  readonly directories: readonly string[]
+  /** Directories that come and go with the paths in them, where they are as they were left. */
+  readonly around: readonly string[]
 }
 
 /** Everything in it, or the named paths and what is below them. */
-function chosenPaths(checkpoint: Checkpoint, named: readonly string[]): readonly string[] {
-  const all = [...checkpoint.entries.keys(), ...checkpoint.absent]
-  if (named.length === 0) return all
-  const chosen = new Set<string>()
-  for (const name of named) {
-    const fitting = all.filter(path => path === name || path.startsWith(`${name}/`))
-    if (fitting.length === 0)
-      throw new Failure({
-        kind: "usage",
-        code: "ACODE-CLI-003",
-        message: `the checkpoint has no path ${quotedPath(name)}`,
-        where: checkpoint.id,
-        hint: `\`acode checkpoint show ${checkpoint.id}\` lists its paths`,
-      })
-    for (const path of fitting) chosen.add(path)
+function chosenPaths(checkpoint: Checkpoint, named: readonly string[]): ChosenPaths {
+  const left = [...(checkpoint.kept?.leavesDirectories.keys() ?? [])]
+  const allDirectories = [...new Set([...checkpoint.directories.map(({ path }) => path), ...left])]
+  const allPaths = [...checkpoint.entries.keys(), ...checkpoint.absent]
+  if (named.length === 0) return { paths: allPaths, directories: allDirectories, around: [] }
+  const isAt = (path: string, name: string) => name === "." || path === name || path.startsWith(`${name}/`)
+  const all = [...allPaths, ...allDirectories]
+  const unknown = named.find(name => !all.some(path => isAt(path, name)))
+  if (unknown !== undefined)
+    throw new Failure({
+      kind: "usage",
+      code: "ACODE-CLI-003",
+      message: `the checkpoint has no path ${quotedPath(unknown)}`,
+      where: checkpoint.id,
+      hint: `\`acode checkpoint show ${checkpoint.id}\` lists its paths`,
+    })
+  const isChosen = (path: string) => named.some(name => isAt(path, name))
+  const paths = allPaths.filter(isChosen)
+  const parents = new Set(paths.flatMap(parentsOf))
+  return {
+    paths,
+    directories: allDirectories.filter(isChosen),
+    around: left.filter(path => parents.has(path)),
   }
-  return [...chosen]
 }
 
-/** Directories come and go with the paths in them; all of them when everything is restored. */
-function goalOf(checkpoint: Checkpoint, found: SeenContents, paths: readonly string[]) {
-  const isAll = paths.length === checkpoint.entries.size + checkpoint.absent.length
-  const isAround = (directory: string) => paths.some(path => path.startsWith(`${directory}/`))
-  const left = [...(checkpoint.kept?.leavesDirectories ?? [])]
+function parentsOf(path: string): readonly string[] {
+  const parent = parentOf(path)
+  return parent === "." ? [] : [parent, ...parentsOf(parent)]
+}
+
+function goalOf(checkpoint: Checkpoint, found: SeenContents, modes: RestorePreview["modes"]) {
   return {
     checkpoint,
-    expected: new Map(paths.map(path => [path, found.get(path) ?? null])),
-    directories: new Map(left.filter(([path]) => isAll || isAround(path))),
+    expected: new Map([...found].map(([path, content]) => [path, content ?? null])),
+    directories: modes,
   }
 }
 
 function restore(
   wiring: Wiring,
   id: string,
-  { doubts, found }: RestorePreview,
+  { doubts, found, modes }: RestorePreview,
   also: readonly string[],
 ): Promise<Restored> {
   return driving(wiring, systemIds.next("rst"), async session => {
@@ -215,8 +239,8 @@ function restore(
     const left = new Set(doubts.map(({ path }) => path).filter(path => !also.includes(path)))
     const goal = goalOf(
       checkpoint,
-      found,
-      [...found.keys()].filter(path => !left.has(path)),
+      new Map([...found].filter(([path]) => !left.has(path))),
+      new Map([...modes].filter(([path]) => !left.has(`${path}/`))),
     )
     const about = {
       kind: "restore" as const,

@@ -78,8 +78,10 @@ interface ShownPath {
   readonly target: string | null
 }
 
-function pathsOf({ entries, absent, directories }: Checkpoint): readonly ShownPath[] {
-  const nothing = absent.map(path => ({
+function pathsOf({ entries, absent, directories, kept }: Checkpoint): readonly ShownPath[] {
+  const there = new Set(directories.map(({ path }) => path))
+  const gone = [...(kept?.leavesDirectories.keys() ?? [])].filter(path => !there.has(path))
+  const nothing = [...absent, ...gone.map(path => `${path}/`)].map(path => ({
     path,
     kind: "nothing" as const,
     mode: null,
@@ -123,7 +125,7 @@ export const checkpointRestore = defineCommand({
     idArgument,
     {
       name: "PATH",
-      summary: "only this file, or what is below this directory",
+      summary: "only this file, or this directory and what is below it",
       optional: true,
       variadic: true,
     },

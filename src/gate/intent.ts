@@ -80,8 +80,8 @@ export function foundBy(
   changes: readonly FileChange[],
 ): FoundChanges {
   if (preImage === null) return { changes, uncovered: null }
-  const directories = [...checkpoints.directoriesMade(preImage)].map(
-    ([path, mode]): DirectoryModes[number] => [path, null, mode],
+  const directories = [...checkpoints.modesAt(preImage.missing ?? [])].flatMap(
+    ([path, mode]): DirectoryModes => (mode === null ? [] : [[path, null, mode]]),
   )
   return { changes, uncovered: uncoveredOf(preImage, changes), directories }
 }

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
 import { Failure } from "../domain/failure.ts"
 import type { CheckpointLimits, Checkpoints } from "./checkpoint/contract.ts"
-import { directoriesMade } from "./checkpoint/directories.ts"
+import { modesAt } from "./checkpoint/directories.ts"
 import { readExactContent } from "./checkpoint/exact-entry.ts"
 import { changesSince, contentsSince, directoriesSince, hiddenSince } from "./checkpoint/manifest.ts"
 import { ensurePrivateDirectory } from "./checkpoint/private-directory.ts"
@@ -148,7 +148,7 @@ function checkpointsOf(parts: CheckpointParts): Checkpoints {
         : ignoredSince(ignoring.files, ignored),
     directoriesSince: (checkpoint, tree) => directoriesSince(checkpoint.directories, tree.directories),
     hiddenSince: (before, tree) => hiddenSince(before, tree),
-    directoriesMade: before => directoriesMade(root, before),
+    modesAt: directories => modesAt(root, directories),
     contentsAt: async paths => {
       const pace = paced()
       const found = new Map<string, string | null | undefined>()

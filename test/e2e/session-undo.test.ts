@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
@@ -196,5 +196,60 @@ describe("checkpoint restore", () => {
     expect(read("b.txt")).toBe("b\n")
     const wrong = await room.acode("checkpoint", "restore", deleted.id, "a.txt")
     expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('has no path "a.txt"')])
+  })
+
+  test("brings back each directory that it shows, by its name and with what is below it", async () => {
+    const script =
+      "mkdir empty; mkdir -p deep/er; chmod 700 empty; echo f > deep/er/f; mkdir in; echo g > in/g"
+    room.plan([["run_command", { argv: ["sh", "-c", script] }]])
+    expect((await room.approveAndRun()).run.exitCode).toBe(0)
+    const id = await undone()
+    const { paths } = JSON.parse((await room.acode("checkpoint", "show", id, "--json")).stdout)
+    const shown = paths.map((each: { path: string; kind: string }) => `${each.kind} ${each.path}`)
+    expect(shown.toSorted()).toEqual([
+      "directory deep",
+      "directory deep/er",
+      "directory empty",
+      "directory in",
+      "file deep/er/f",
+      "file in/g",
+    ])
+    const restored = async (name: string) => {
+      const run = await room.acode("checkpoint", "restore", id, name, "--json")
+      return [run.exitCode, JSON.parse(run.stdout).restored]
+    }
+    expect(await restored("empty/")).toEqual([0, ["empty/"]])
+    expect(statSync(path("empty")).mode & 0o777).toBe(0o700)
+    expect(await restored("deep")).toEqual([0, ["deep/", "deep/er/", "deep/er/f"]])
+    expect([read("deep/er/f"), existsSync(path("in"))]).toEqual(["f\n", false])
+    chmodSync(path("deep"), 0o711)
+    mkdirSync(path("in"), { mode: 0o750 })
+    const rest = await room.acode("checkpoint", "restore", id)
+    expect([rest.exitCode, rest.stdout]).toEqual([
+      60,
+      "restored: in/g\n" +
+        "left alone: deep/ (it is not what was left there)\n" +
+        "left alone: in/ (it is not what was left there)\n",
+    ])
+    // What is advised takes the directory that was left alone.
+    expect(rest.stderr).toContain(`acode checkpoint restore ${id} deep/`)
+    expect(await restored("deep/")).toEqual([0, ["deep/"]])
+    expect(await restored(".")).toEqual([0, ["in/"]])
+    expect(read("in/g")).toBe("g\n")
+  })
+
+  test("brings back directories of a pre-image of the whole tree", async () => {
+    mkdirSync(path("empty"), { mode: 0o700 })
+    room.plan([["run_command", { argv: ["sh", "-c", "rmdir empty; chmod 750 ."] }]])
+    expect((await room.approveAndRun()).run.exitCode).toBe(0)
+    const list = JSON.parse((await room.acode("checkpoint", "list", "--json")).stdout)
+    const all = await room.acode("checkpoint", "restore", list[0].id)
+    expect([all.exitCode, all.stdout]).toEqual([
+      60,
+      "left alone: ./ (it was changed since)\nleft alone: empty/ (it was changed since)\n",
+    ])
+    const named = await room.acode("checkpoint", "restore", list[0].id, "empty")
+    expect([named.exitCode, named.stdout]).toEqual([0, "restored: empty/\n"])
+    expect(statSync(path("empty")).mode & 0o777).toBe(0o700)
   })
 })

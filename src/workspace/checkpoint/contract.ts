@@ -25,8 +25,8 @@ export interface Checkpoints {
   directoriesSince(before: Checkpoint, tree: Tree): ReadonlyMap<string, number | null>
   /** What could not be looked at before or cannot now, and was touched in between: what changed there is not known. */
   hiddenSince(before: Checkpoint, tree: Tree): readonly PathReason[]
-  /** The directories around the paths of a checkpoint that were not there when it was taken and are now, with modes. */
-  directoriesMade(before: Checkpoint): ReadonlyMap<string, number>
+  /** The mode of each directory now; null where there is none. */
+  modesAt(directories: readonly string[]): ReadonlyMap<string, number | null>
   /** What is at some exact paths now, in the spelling of a recorded change; undefined for what has none. */
   contentsAt(paths: readonly string[]): Promise<ReadonlyMap<string, string | null | undefined>>
   /** What restoring would do. */

@@ -5,7 +5,7 @@ import { Failure } from "../../domain/failure.ts"
 import { entryPath, type Pinned, type PinRoot, pin } from "../pin.ts"
 import { ensureExactDirectory } from "../place.ts"
 import type { WorkspaceRoot } from "../root.ts"
-import type { Checkpoint, RestoreGoal } from "./contract.ts"
+import type { RestoreGoal } from "./contract.ts"
 import { standingAt } from "./standing.ts"
 
 /** A directory that is to get a mode, or to go. */
@@ -69,14 +69,14 @@ export function missingAround(root: PinRoot, paths: readonly string[]): readonly
   return [...around].filter(path => standingAt(root, path, 0).kind === "nothing")
 }
 
-/** Of the directories that were not there when a checkpoint was taken, those that are now, with their modes. */
-export function directoriesMade(root: PinRoot, { missing = [] }: Checkpoint): ReadonlyMap<string, number> {
-  return new Map(
-    missing.flatMap(path => {
-      const now = standingAt(root, path, 0)
-      return now.kind === "directory" ? [[path, now.mode] as const] : []
-    }),
-  )
+/** The mode of each directory now; null where there is none. */
+export function modesAt(root: PinRoot, directories: readonly string[]): ReadonlyMap<string, number | null> {
+  return new Map(directories.map(path => [path, modeAt(root, path)]))
+}
+
+function modeAt(root: PinRoot, path: string): number | null {
+  const now = standingAt(root, path, 0)
+  return now.kind === "directory" ? now.mode : null
 }
 
 function modesIn({ directories }: RestoreGoal["checkpoint"]): ReadonlyMap<string, number> {
@@ -89,8 +89,7 @@ function namedChange(
   wanted: number | null,
   left: number | null,
 ): DirectoryChange | "foreign" | null {
-  const now = standingAt(root, path, 0)
-  const mode = now.kind === "directory" ? now.mode : null
+  const mode = modeAt(root, path)
   if (mode === wanted) return null
   if (mode !== left) return "foreign"
   return { path, from: mode, to: wanted, isNamed: true }
@@ -104,8 +103,7 @@ function followingChange(
   known: ReadonlyMap<string, number>,
   scope: "tree" | "files",
 ): DirectoryChange | null {
-  const now = standingAt(root, path, 0)
-  const from = now.kind === "directory" ? now.mode : null
+  const from = modeAt(root, path)
   if (leaves !== null)
     return from === null
       ? { path, from, to: known.get(path) ?? 0o777 & ~process.umask(), isNamed: false }
