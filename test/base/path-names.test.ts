@@ -7,6 +7,7 @@ import { pathBytes, pathFromBytes } from "../../src/base/path-bytes.ts"
 import { nameOf, parentOf, quotedPath, readShown, shownPath } from "../../src/base/path-names.ts"
 import { printable } from "../../src/base/text.ts"
 import { OracleDirectory } from "../contents/oracle.ts"
+import { missingProgram, testWhere } from "../support/requirement.ts"
 
 describe("the parts of a path", () => {
   test.each(["a", "a/b", "a/b/c.txt", "a/", "a/b//", "./a", "a/./b", "../a", "a/..", ".", "a b/ü.txt"])(
@@ -41,10 +42,13 @@ describe("a path as it is printed", () => {
     )
   })
 
-  test("is as it is where nothing speaks against it, and as git writes it otherwise", () => {
+  test("is as it is where nothing speaks against it", () => {
     for (const plain of ["src/a b.ts", "é/日本.txt", 'in"side', "back\\slash"]) {
       expect([shownPath(plain), quotedPath(plain)]).toEqual([plain, `"${plain}"`])
     }
+  })
+
+  testWhere(missingProgram("git"))("is as git writes it otherwise", () => {
     const odd = ["a\nb", 'a\n"b', "a\\\tb", "\u001b[31m", "\u007f", "\u0007\b\v\f\r\n", "\udcff\udc80\n"]
     using directory = new OracleDirectory()
     expect(odd.map(shownPath)).toEqual(gitNames(directory.path, odd))

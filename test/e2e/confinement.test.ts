@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path"
 import { runAcode } from "../support/acode.ts"
 import { processesWith } from "../support/processes.ts"
-import { missingSandbox, testWhere } from "../support/requirement.ts"
+import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
 
 const confinedTest = testWhere(missingSandbox)
+const gitTest = testWhere(missingSandbox ?? missingProgram("git"))
 let workspace: TempWorkspace
 
 beforeAll(() => {
@@ -91,8 +92,8 @@ describe("ordinary development works inside", () => {
     ["python3", "-V"],
     ["sh", "-c", "mkdir -p build && echo ok > build/out && cat build/out"],
     ["sh", "-c", "t=$(mktemp) && echo x > $t && cat $t"],
-  ])
-    confinedTest(line.join(" "), async () => {
+  ] as const)
+    testWhere(missingSandbox ?? missingProgram(line[0]))(line.join(" "), async () => {
       const result = await acode("exec", "--sandbox", "bwrap", "--", ...line)
       expect({ exitCode: result.exitCode, stderr: result.exitCode === 0 ? "" : result.stderr }).toEqual({
         exitCode: 0,
@@ -100,7 +101,7 @@ describe("ordinary development works inside", () => {
       })
     })
 
-  confinedTest("git status is the same as outside and leaves nothing behind", async () => {
+  gitTest("git status is the same as outside and leaves nothing behind", async () => {
     const outside = Bun.spawnSync(["git", "status", "--porcelain"], { cwd: workspace.root }).stdout.toString()
     const inside = await acode("exec", "--", "git", "status", "--porcelain")
     expect(inside.stdout).toBe(outside)
@@ -133,7 +134,7 @@ describe("ordinary development works inside", () => {
     expect(readFileSync(join(workspace.root, "node_modules/pkg/.npmrc"), "utf8")).toBe("y\n")
   })
 
-  confinedTest("--writable opens one protected path for one command", async () => {
+  gitTest("--writable opens one protected path for one command", async () => {
     const commit = [
       "git",
       "-c",
@@ -157,13 +158,16 @@ describe("the network", () => {
   })
   afterAll(() => server.stop(true))
 
-  confinedTest("is not reachable, not even loopback, unless asked for", async () => {
-    const url = `http://127.0.0.1:${server.port}/`
-    const closed = await acode("exec", "--", "curl", "-s", "--max-time", "5", url)
-    expect(closed).toMatchObject({ exitCode: 7, stdout: "" })
-    const open = await acode("exec", "--network", "host", "--", "curl", "-s", "--max-time", "5", url)
-    expect(open).toMatchObject({ exitCode: 0, stdout: "reached" })
-  })
+  testWhere(missingSandbox ?? missingProgram("curl"))(
+    "is not reachable, not even loopback, unless asked for",
+    async () => {
+      const url = `http://127.0.0.1:${server.port}/`
+      const closed = await acode("exec", "--", "curl", "-s", "--max-time", "5", url)
+      expect(closed).toMatchObject({ exitCode: 7, stdout: "" })
+      const open = await acode("exec", "--network", "host", "--", "curl", "-s", "--max-time", "5", url)
+      expect(open).toMatchObject({ exitCode: 0, stdout: "reached" })
+    },
+  )
 })
 
 describe("nothing is left running", () => {

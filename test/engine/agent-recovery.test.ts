@@ -4,10 +4,11 @@ import { join } from "node:path"
 import { type AgentRoom, agentRoom } from "../support/agent-room.ts"
 import { check } from "../support/checker.ts"
 import { planText } from "../support/plan-workspace.ts"
-import { missingSandbox, testWhere } from "../support/requirement.ts"
+import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 import { contains, open, reply } from "../support/script-replies.ts"
 
 const confinedTest = testWhere(missingSandbox)
+const gitTest = testWhere(missingSandbox ?? missingProgram("git"))
 
 let room: AgentRoom | null = null
 afterEach(() => {
@@ -232,7 +233,7 @@ describe("a command that was cut off", () => {
     ])
   })
 
-  confinedTest("is left as it is where a commit was made since, whatever a person says", async () => {
+  gitTest("is left as it is where a commit was made since, whatever a person says", async () => {
     room = await diedInCommand(null, [], true)
     const { root } = room.workspace
     room.workspace.write("a.txt", "committed\n")

@@ -3,10 +3,12 @@ import { spawnSync } from "node:child_process"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Random, seededRandom } from "../soak/random.ts"
+import { missingProgram, testWhere } from "../support/requirement.ts"
 import { type TestRoom, testRoom } from "./support.ts"
 
 const seed = Number(process.env["ACODE_TEST_SEED"] ?? 20_261_116)
 const mark = "\ufeff"
+const gitTest = testWhere(missingProgram("git"))
 
 let t: TestRoom
 beforeEach(() => {
@@ -81,39 +83,50 @@ function byGit(cases: readonly (Drawn & { readonly name: string })[], context: s
   })
 }
 
-test("a patch as git prints it does what git apply does, to the byte, whatever becomes of the mark", async () => {
-  const random = seededRandom(seed)
-  for (const context of ["-U3", "-U1", "-U0"]) {
-    const drawings = Array.from({ length: 150 }, (_, index) => ({ name: `f${index}.txt`, ...drawn(random) }))
-    const cases = byGit(drawings, context)
-    expect(cases.length).toBeGreaterThan(100)
-    for (const { name, before, patch, wanted } of cases) {
-      t.put(name, before)
-      await t.call("modify_file", { path: name, patch })
-      const got = t.bytes(name).toString("hex")
-      expect({ before, patch, got }).toEqual({ before, patch, got: wanted })
+gitTest(
+  "a patch as git prints it does what git apply does, to the byte, whatever becomes of the mark",
+  async () => {
+    const random = seededRandom(seed)
+    for (const context of ["-U3", "-U1", "-U0"]) {
+      const drawings = Array.from({ length: 150 }, (_, index) => ({
+        name: `f${index}.txt`,
+        ...drawn(random),
+      }))
+      const cases = byGit(drawings, context)
+      expect(cases.length).toBeGreaterThan(100)
+      for (const { name, before, patch, wanted } of cases) {
+        t.put(name, before)
+        await t.call("modify_file", { path: name, patch })
+        const got = t.bytes(name).toString("hex")
+        expect({ before, patch, got }).toEqual({ before, patch, got: wanted })
+      }
     }
-  }
-}, 60_000)
+  },
+  60_000,
+)
 
-test("a patch by somebody who was shown the file without its mark fits, and the mark stays", async () => {
-  const random = seededRandom(seed + 1)
-  const directory = join(t.outside, "repository")
-  mkdirSync(directory)
-  git(directory, ["init", "-q"])
-  for (let round = 0; round < 60; round++) {
-    const { before, after } = drawn(random)
-    const bare = (text: string) => text.replace(/^\ufeff+/, "")
-    writeFileSync(join(directory, "a.txt"), bare(before))
-    git(directory, ["add", "."])
-    writeFileSync(join(directory, "a.txt"), bare(after))
-    const patch = git(directory, ["diff"])
-    if (patch === "") continue
-    t.put("a.txt", mark + bare(before))
-    await t.call("modify_file", { path: "a.txt", patch })
-    expect(t.bytes("a.txt").toString("hex")).toBe(Buffer.from(mark + bare(after)).toString("hex"))
-  }
-}, 60_000)
+gitTest(
+  "a patch by somebody who was shown the file without its mark fits, and the mark stays",
+  async () => {
+    const random = seededRandom(seed + 1)
+    const directory = join(t.outside, "repository")
+    mkdirSync(directory)
+    git(directory, ["init", "-q"])
+    for (let round = 0; round < 60; round++) {
+      const { before, after } = drawn(random)
+      const bare = (text: string) => text.replace(/^\ufeff+/, "")
+      writeFileSync(join(directory, "a.txt"), bare(before))
+      git(directory, ["add", "."])
+      writeFileSync(join(directory, "a.txt"), bare(after))
+      const patch = git(directory, ["diff"])
+      if (patch === "") continue
+      t.put("a.txt", mark + bare(before))
+      await t.call("modify_file", { path: "a.txt", patch })
+      expect(t.bytes("a.txt").toString("hex")).toBe(Buffer.from(mark + bare(after)).toString("hex"))
+    }
+  },
+  60_000,
+)
 
 test("a patch that takes the mark away or brings it says so before it is made", async () => {
   t.put("a.txt", `${mark}x\n`)
