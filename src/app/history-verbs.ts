@@ -1,4 +1,5 @@
-import { relative, resolve } from "node:path"
+import { existsSync } from "node:fs"
+import { join, relative, resolve } from "node:path"
 import { readShown } from "../base/path-names.ts"
 import { ApprovalRequested } from "../domain/call-events.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
@@ -30,6 +31,8 @@ export interface HistoryVerbs {
   /** Records the answer of the person who runs acode. ACODE-APPR-001 when nothing asks, -002 when it is too late. */
   answer(answer: Pick<AnswerToApproval, "approvalId" | "answer" | "reason">): Promise<ApprovalSummary>
   evidence(): Promise<EvidenceHistory | null>
+  /** The directory with what an execution made under protected names; null when it is not there any more. */
+  quarantineOf(executionId: string): string | null
   /** A path as a person types it, in the form in which evidence knows it. */
   recordedPath(typed: string): string
 }
@@ -82,6 +85,10 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
       return answered
     },
     evidence: async () => (await wiring.existingStore())?.evidence ?? null,
+    quarantineOf: executionId => {
+      const directory = join(wiring.places.quarantineDirectory, executionId)
+      return existsSync(directory) ? directory : null
+    },
     recordedPath: typed => {
       const { path: root } = wiring.root
       const path = readShown(typed)

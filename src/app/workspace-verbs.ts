@@ -9,6 +9,8 @@ import type { AdoptedWorkspace } from "./workspace-adoption.ts"
 import { formerHistory, type KnownWorkspace, knownWorkspaces } from "./workspace-record.ts"
 
 export interface ListedWorkspace extends KnownWorkspace {
+  /** The key, by the name that every listing has for it. */
+  readonly id: string
   readonly bytes: number
 }
 
@@ -35,7 +37,7 @@ export function workspaceVerbs(wiring: Wiring): WorkspaceVerbs {
     workspaces: async (...standings) =>
       all()
         .filter(known => standings.length === 0 || standings.includes(known.standing))
-        .map(known => ({ ...known, bytes: bytesAt(known.directory) })),
+        .map(withSize),
     formerHistory: async () => formerHistory(places, wiring.root.path),
     adoptWorkspace: async typed => {
       const named = former(all(), typed, "adopted")
@@ -45,9 +47,13 @@ export function workspaceVerbs(wiring: Wiring): WorkspaceVerbs {
     },
     forgetWorkspace: async typed => {
       const named = former(all(), typed, "forgotten")
-      return await locked(() => ({ ...named, bytes: removeTree(named.directory) }))
+      return await locked(() => ({ ...withSize(named), bytes: removeTree(named.directory) }))
     },
   }
+}
+
+function withSize(known: KnownWorkspace): ListedWorkspace {
+  return { id: known.key, ...known, bytes: bytesAt(known.directory) }
 }
 
 /** The one that was typed: its key, or a beginning or an end of it that no other has. */

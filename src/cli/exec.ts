@@ -16,6 +16,7 @@ import type { ExecutionContext } from "../exec/contract.ts"
 import type { CliContext } from "./context.ts"
 import { type CliInput, defineCommand } from "./definition.ts"
 import type { FlagSpecs } from "./flags.ts"
+import { shortId } from "./format.ts"
 import { interruption } from "./interruption.ts"
 import { OutputClosed, OutputLost, writeChunk } from "./output.ts"
 
@@ -181,7 +182,8 @@ function report(record: ExecutionRecord, { output, globals }: CliContext): void 
     })
   if (result.sandbox.quarantined.length > 0)
     output.notice(
-      `acode: moved to quarantine, protected: ${result.sandbox.quarantined.map(shownPath).join(", ")}`,
+      `acode: moved to quarantine, protected: ${result.sandbox.quarantined.map(shownPath).join(", ")}; ` +
+        `\`acode runs show ${shortId(id)}\` says where`,
     )
   if (globals.verbose)
     output.notice(

@@ -68,11 +68,11 @@ function watcherOf({ output, globals }: CliContext): PlanWatcher {
       ),
     onStepComplete: (_step, result) => {
       output.line(`${output.green("  ✓")} ${durationText(result.duration_ms)}${evidenceText(result)}`)
-      for (const line of quarantineLines(result.result)) output.line(line)
+      for (const line of quarantineLines(result.result, null)) output.line(line)
     },
     onStepFailed: (_step, result) => {
       tellFailure(result, output)
-      for (const line of quarantineLines(result.result)) output.line(line)
+      for (const line of quarantineLines(result.result, null)) output.line(line)
     },
     ...(globals.verbose ? { onOutput: (_stream, chunk) => output.recorded(chunk, true, 2) } : {}),
   }

@@ -5,6 +5,7 @@ import type { ToolCallSettled } from "../domain/call-events.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
 import type { RecordedText } from "../domain/recorded-text.ts"
 import type { RecordedJson } from "../domain/tool-call.ts"
+import { shortId } from "./format.ts"
 import type { Paint } from "./output.ts"
 
 type Settled = NewEvent<typeof ToolCallSettled>["data"]
@@ -27,7 +28,7 @@ export function subjectText(args: RecordedJson): string {
 
 /** How a call ended: its outcome, what it changed, and why not where it did not do what it was for. */
 export function resultLines(settled: Settled, paint: Paint, isVerbose: boolean): readonly string[] {
-  const { outcome, exitCode, error, text, result } = settled
+  const { outcome, exitCode, error, text, result, executionId } = settled
   const exit = exitCode === null ? "" : `, exit ${exitCode}`
   const word = outcome === "succeeded" ? paint.green(outcome) : paint.red(outcome)
   // as: the schema's JSON differs from ours only in that nothing in it is read-only.
@@ -35,19 +36,18 @@ export function resultLines(settled: Settled, paint: Paint, isVerbose: boolean):
   const why = error === null ? "" : ` — ${error.code}: ${oneLine(error.message, 300)}`
   return [
     `  [result] ${word}${exit}${changesText(settled)}${why}`,
-    ...quarantineLines(recorded),
+    ...quarantineLines(recorded, executionId),
     ...(isVerbose && text !== null ? textLines(text, paint) : []),
   ]
 }
 
 /** What a command made under a protected name, and where it is not any more. */
-export function quarantineLines(result: Json): readonly string[] {
+export function quarantineLines(result: Json, executionId: string | null): readonly string[] {
   const names = memberOf(result, "quarantined")
-  return Array.isArray(names)
-    ? [
-        `  ⚠ moved to quarantine, protected: ${oneLine(names.map(each => shownPath(String(each))).join(", "), 400)}`,
-      ]
-    : []
+  if (!Array.isArray(names)) return []
+  const where = executionId === null ? "" : `; \`acode runs show ${shortId(executionId)}\` says where`
+  const shown = oneLine(names.map(each => shownPath(String(each))).join(", "), 400)
+  return [`  ⚠ moved to quarantine, protected: ${shown}${where}`]
 }
 
 /** The beginning of a text, harmless on a terminal. */

@@ -32,7 +32,7 @@ export const runsShow = defineCommand({
       return 0
     }
     if (flags["full-output"]) await printFullOutput(record, context)
-    else printRecord(record, flags.context, context)
+    else printRecord(record, flags.context, app.quarantineOf(id), context)
     return 0
   },
 })
@@ -56,7 +56,12 @@ async function printFullOutput({ result }: ExecutionRecord, context: CliContext)
   }
 }
 
-function printRecord(record: ExecutionRecord, withContext: boolean, { output, terminal }: CliContext): void {
+function printRecord(
+  record: ExecutionRecord,
+  withContext: boolean,
+  quarantine: string | null,
+  { output, terminal }: CliContext,
+): void {
   const { command, result, correlationIds } = record
   const words = command.shell
     ? [command.executable]
@@ -72,8 +77,10 @@ function printRecord(record: ExecutionRecord, withContext: boolean, { output, te
     ["usage", usageText(result)],
   ]
   if (result.error !== null) rows.push(["error", `${result.error.code}: ${result.error.message}`])
-  if (result.sandbox.quarantined.length > 0)
-    rows.push(["quarantined", result.sandbox.quarantined.map(shownPath).join(", ")])
+  if (result.sandbox.quarantined.length > 0) {
+    const where = quarantine === null ? "removed since" : `in ${shownPath(quarantine)}`
+    rows.push(["quarantined", `${result.sandbox.quarantined.map(shownPath).join(", ")} (${where})`])
+  }
   if (withContext) for (const [name, value] of Object.entries(correlationIds)) rows.push([name, value ?? "-"])
   const width = Math.max(...rows.map(([name]) => name.length))
   for (const [name, value] of rows) output.line(`${name.padEnd(width)}  ${value}`)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runAcode } from "../support/acode.ts"
 import { processesWith } from "../support/processes.ts"
@@ -66,6 +66,18 @@ describe("what a confined command is refused, also as root", () => {
     )
     expect(existsSync(join(workspace.root, "sub/.git"))).toBe(false)
     expect(existsSync(join(workspace.root, ".npmrc"))).toBe(false)
+  })
+
+  confinedTest("what was moved to quarantine is found as it is advised", async () => {
+    const { stderr } = await acode("exec", "--", "sh", "-c", "echo hers > .npmrc")
+    const [, id = ""] =
+      /^acode: moved to quarantine, protected: \.npmrc; `acode runs show (\S+)` says where$/m.exec(stderr) ??
+      []
+    const shown = await acode("runs", "show", id)
+    const [, directory = ""] = /^quarantined +\.npmrc \(in (.*)\)$/m.exec(shown.stdout) ?? []
+    expect(readFileSync(join(directory, ".npmrc"), "utf8")).toBe("hers\n")
+    rmSync(directory, { recursive: true })
+    expect((await acode("runs", "show", id)).stdout).toMatch(/^quarantined +\.npmrc \(removed since\)$/m)
   })
 
   confinedTest("renaming the parent of a protected directory", async () => {

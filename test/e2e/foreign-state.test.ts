@@ -226,8 +226,9 @@ describe("state that an older acode kept in .agent", () => {
 
 describe("a directory that was moved, or made anew at its path", () => {
   const moved = () => join(room.workspace.outside, "moved")
-  const keys = async (): Promise<readonly { readonly key: string; readonly standing: string }[]> =>
-    JSON.parse((await room.acode("workspace", "list", "--json")).stdout)
+  const keys = async (): Promise<
+    readonly { readonly id: string; readonly key: string; readonly standing: string }[]
+  > => JSON.parse((await room.acode("workspace", "list", "--json")).stdout)
 
   test("has no history until it adopts the old one", async () => {
     expect((await room.approveAndRun()).run.exitCode).toBe(0)
@@ -239,6 +240,7 @@ describe("a directory that was moved, or made anew at its path", () => {
     expect((await there("session", "list", "--json")).stdout).toBe("[]\n")
     expect((await room.acode("session", "list", "--json")).stdout).toBe("[]\n")
     const [known] = await keys()
+    expect(known?.id).toBe(known?.key)
     for (const told of [
       (await there("session", "list")).stderr,
       (await room.acode("session", "list")).stderr,
