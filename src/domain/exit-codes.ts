@@ -25,7 +25,7 @@ export const exitCodes: readonly ExitCode[] = [
   {
     code: "41",
     meaning:
-      "finished, but not verified: nothing that a program could decide, all steps skipped, no answer, no check could run, or the checks change the files every time",
+      "finished, but not verified: nothing that a program could decide, all steps skipped, no answer, no check could run, no check looks at what was changed, or the checks change the files every time",
   },
   { code: "50", meaning: "review rejected and nothing is left to try" },
   { code: "60", meaning: "outcome unknown after a crash: a person must decide" },

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { rmSync } from "node:fs"
+import { rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
 import { check } from "../support/checker.ts"
@@ -123,6 +123,28 @@ describe("finished, but not verified: exit 41", () => {
     expect(await check(room.workspace)).toEqual([])
   })
 
+  test("where what was checked held before the work, which changed nothing of it", async () => {
+    room.script(reply.plan({ write: ["a.txt"], acceptance: [contains("notes.txt", "swordfish")] }), ...write)
+    const run = await told("--yes=plan")
+    expect([run.exitCode, run.stdout]).toEqual([
+      41,
+      expect.stringContaining(
+        "finished, but not verified: the steps changed nothing that a1 looks at, so it says nothing about the work",
+      ),
+    ])
+    expect(await check(room.workspace)).toEqual([])
+  })
+
+  test("but 0 where it looks at what was changed under another name", async () => {
+    symlinkSync(".", join(room.workspace.root, "alias"))
+    for (const path of ["./a.txt", "alias/a.txt"]) {
+      rmSync(join(room.workspace.root, "a.txt"), { force: true })
+      room.script(reply.plan({ write: ["a.txt"], acceptance: [contains(path, "a")] }), ...write)
+      const run = await room.run("--yes=plan")
+      expect([path, run.exitCode]).toEqual([path, 0])
+    }
+  })
+
   test("is never said of a plan run: it is completed, and says that nothing checked it", async () => {
     const steps = [{ step_id: "s1", tool: "file_write", arguments: { path: "b.txt", contents: "b\n" } }]
     const plan = JSON.stringify({ plan_id: "p1", intent: "MUTATE", steps, evidence_referenced: [] })
@@ -149,7 +171,11 @@ describe("a step that its model calls done", () => {
         steps: [open("s1", "RUN_COMMAND")],
         acceptance: [...acceptance] as never,
       })
-    const failing = [reply.run("sh", "-c", "exit 1"), reply.finish("works"), reply.finish("it works, I say")]
+    const failing = [
+      reply.run("sh", "-c", "echo log > out.txt; exit 1"),
+      reply.finish("works"),
+      reply.finish("it works, I say"),
+    ]
     room.script(plan([]), ...failing, reply.review("approve"))
     const run = await room.run("--yes=plan,terminal")
     expect(run.data("step.refused")).toMatchObject([{ reason: expect.stringContaining("exit code 1") }])
@@ -159,6 +185,9 @@ describe("a step that its model calls done", () => {
     ])
     expect((await room.acode("session", "show")).stdout).toContain("⚠ its last command did not succeed")
     room.script(plan([contains("notes.txt", "swordfish")]), ...failing, reply.review("approve"))
+    expect((await room.run("--yes=plan,terminal")).exitCode).toBe(41)
+    rmSync(join(room.workspace.root, "out.txt"))
+    room.script(plan([contains("out.txt", "log")]), ...failing, reply.review("approve"))
     expect((await room.run("--yes=plan,terminal")).exitCode).toBe(0)
   })
 

@@ -117,7 +117,7 @@ describe("a window of 8,192 tokens over a task of ten steps", () => {
       checks: [{ id: "a2", kind: "judgement", taskId: "t1" }],
     })
     const failed = {
-      ...{ seq: 9, hasChangedTree: false, runs: 1 },
+      ...{ seq: 9, hasChangedTree: false, runs: 1, paths: [] },
       criterionId: "a1",
       taskId: "t1",
       kind: "command",

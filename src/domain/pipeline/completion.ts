@@ -1,6 +1,7 @@
+import { isRedactedPath } from "../redacted-path.ts"
 import type { Completion } from "./action.ts"
 import { isDoubtful } from "./claim.ts"
-import { isOfAnotherTree } from "./progress.ts"
+import { checkKey, isOfAnotherTree } from "./progress.ts"
 import type { CheckResult, PipelineState, StepState } from "./state.ts"
 
 export function completionOf(state: PipelineState): Completion {
@@ -41,24 +42,52 @@ function whyUnproved(state: PipelineState): string | null {
   if (isAllSkipped(state)) return "every step was skipped"
   if (settings.skipVerify) return "the checks were left out (--skip-verify)"
   const checks = verification?.checks ?? []
-  const doubtful = steps.find(step => isDoubtful(step) && !checks.some(check => proves(check, step)))
+  const { passed, proofs } = programChecks(state)
+  const doubtful = steps.find(step => isDoubtful(step) && !proofs.some(check => isOf(check, step)))
+  if (proofs.length === 0 && passed.length > 0) return untouchedText(passed)
   if (doubtful !== undefined)
-    return `the last command of step ${doubtful.step.id} failed, and no check of its task passed`
-  if (!checks.some(isProof))
-    return checks.length === 0
-      ? "the plan has no criterion that a program could check, and no test of the project was found"
-      : "only a model judged it, and no check that a program could decide passed"
-  return null
+    return `the last command of step ${doubtful.step.id} failed, and no check of its task shows that it is done`
+  if (checks.length === 0)
+    return "the plan has no criterion that a program could check, and no test of the project was found"
+  return proofs.length === 0
+    ? "only a model judged it, and no check that a program could decide passed"
+    : null
 }
 
-/** A verdict of acode itself. */
-function isProof({ kind, verdict }: CheckResult): boolean {
-  return kind !== "judgement" && verdict === "passed"
+/** Returns the checks that passed by a verdict of acode itself, and those of them that prove something. */
+function programChecks(state: PipelineState) {
+  const checks = state.verification?.checks ?? []
+  const passed = checks.filter(({ kind, verdict }) => kind !== "judgement" && verdict === "passed")
+  return { passed, proofs: passed.filter(check => !isUntouched(state, check)) }
 }
 
 /** The project's own tests belong to every task. */
-function proves(check: CheckResult, { task }: StepState): boolean {
-  return isProof(check) && (check.taskId === null || check.taskId === task.id)
+function isOf({ taskId }: CheckResult, { task }: StepState): boolean {
+  return taskId === null || taskId === task.id
+}
+
+/**
+ * Whether the steps certainly changed nothing that a check looks at, so that it would have passed before the work as
+ * well. One that failed before has proved the opposite, whoever made it pass.
+ */
+function isUntouched(state: PipelineState, check: CheckResult): boolean {
+  const { paths, isComplete, hasReachedOut } = state.changed
+  if (isQuestion(state) || !isComplete || state.failedChecks.has(checkKey(check))) return false
+  if (check.paths.length === 0) return paths.size === 0 && !hasReachedOut
+  if (check.paths.some(isRedactedPath)) return false
+  return check.paths.every(
+    looked => !paths.values().some(path => isBelow(path, looked) || isBelow(looked, path)),
+  )
+}
+
+function isBelow(path: string, directory: string): boolean {
+  return path === directory || directory === "." || path.startsWith(`${directory}/`)
+}
+
+function untouchedText(checks: readonly CheckResult[]): string {
+  const names = checks.map(({ criterionId }) => criterionId).join(", ")
+  const says = checks.length === 1 ? "looks at, so it says" : "look at, so they say"
+  return `the steps changed nothing that ${names} ${says} nothing about the work`
 }
 
 function isAllSkipped({ steps }: PipelineState): boolean {
@@ -66,10 +95,11 @@ function isAllSkipped({ steps }: PipelineState): boolean {
 }
 
 /** What was left out of work that is done and verified. */
-function notes({ steps, verification }: PipelineState): string {
+function notes(state: PipelineState): string {
+  const { steps } = state
   const skipped = steps.filter(({ status }) => status === "skipped").map(({ step }) => step.id)
-  const checks = verification?.checks ?? []
-  const bare = steps.filter(step => !checks.some(check => proves(check, step))).map(({ task }) => task.id)
+  const { proofs } = programChecks(state)
+  const bare = steps.filter(step => !proofs.some(check => isOf(check, step))).map(({ task }) => task.id)
   return [
     ...(skipped.length === 0 ? [] : [`; skipped: ${skipped.join(", ")}`]),
     ...(bare.length === 0 ? [] : [`; not checked: ${[...new Set(bare)].join(", ")}`]),

@@ -1,11 +1,12 @@
 import { ToolCallRequested, ToolCallSettled, ToolCallStarted } from "../call-events.ts"
 import { dataOf, type NewEvent } from "../event-definition.ts"
-import { violationCodes } from "../tool-call.ts"
+import { isRedactedPath } from "../redacted-path.ts"
+import { DirectoryModes, violationCodes } from "../tool-call.ts"
 import type { StepFailure } from "./action.ts"
 import { withStep } from "./fold-steps.ts"
 import { withCall } from "./fold-turns.ts"
 import type { Contents, PipelineEvent } from "./recorded-event.ts"
-import type { OpenCall, PipelineState } from "./state.ts"
+import type { ChangedPaths, OpenCall, PipelineState } from "./state.ts"
 
 type Settled = NewEvent<typeof ToolCallSettled>["data"]
 
@@ -37,6 +38,10 @@ function settle(
     ...waited(state, settled.waitMs),
     openCalls: state.openCalls.filter(({ callId }) => callId !== settled.callId),
     lastChangeSeq: changeCount(settled) > 0 ? event.seq : state.lastChangeSeq,
+    changed:
+      state.stage?.stage === "verifier"
+        ? state.changed
+        : withChanges(state.changed, settled, open?.effectClass === "once"),
     unknownCall: isToBeDecided(state, settled) ? settled.callId : state.unknownCall,
   }
   // What did not take place is done again: the model's call still waits for its result, and the step for its call.
@@ -108,6 +113,27 @@ function failureOf({ outcome, error }: Settled): StepFailure | null {
   if (outcome === "succeeded" || outcome === "interrupted") return null
   const { code, message } = error ?? { code: "ACODE-EXEC-001", message: `the call was ${outcome}` }
   return { code, message }
+}
+
+function withChanges(before: ChangedPaths, settled: Settled, isOnce: boolean): ChangedPaths {
+  const { changes, directories, uncovered, certainty } = settled
+  const files = changes.kind === "inline" ? changes.value.map(({ path }) => path) : null
+  const folders = directories === undefined ? [] : directoriesIn(directories)
+  const others = uncovered?.paths.map(({ path }) => path.replace(/\/$/, "")) ?? []
+  const isNamed = (uncovered?.count ?? 0) === others.length && (uncovered?.unwatched.length ?? 0) === 0
+  const paths = [...(files ?? []), ...(folders ?? []), ...others].filter(path => !before.paths.has(path))
+  const isComplete = files !== null && folders !== null && isNamed && certainty !== "unknown"
+  return {
+    paths: paths.length === 0 ? before.paths : new Set([...before.paths, ...paths]),
+    isComplete: before.isComplete && isComplete && !paths.some(isRedactedPath),
+    hasReachedOut: before.hasReachedOut || isOnce,
+  }
+}
+
+/** Null where the event does not hold them. */
+function directoriesIn(recorded: NonNullable<Settled["directories"]>): readonly string[] | null {
+  const parsed = recorded.kind === "inline" ? DirectoryModes().safeParse(recorded.value) : null
+  return parsed?.success === true ? parsed.data.map(([path]) => path) : null
 }
 
 function changeCount({ changes }: Settled): number {

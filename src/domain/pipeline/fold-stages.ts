@@ -8,6 +8,7 @@ import {
   StageFinished,
   StageTransitioned,
 } from "./pipeline-events.ts"
+import { checkKey } from "./progress.ts"
 import type { PipelineEvent } from "./recorded-event.ts"
 import { backwardEdge, type Stage } from "./stage.ts"
 import type { PipelineState, StageRun, StepState } from "./state.ts"
@@ -99,14 +100,16 @@ function addCheck(
   seq: number,
   check: NonNullable<ReturnType<typeof dataOf<typeof CheckFinished>>>,
 ): PipelineState {
-  const { criterionId, taskId, kind, verdict, reason, treeDigest, treeAfter } = check
+  const { criterionId, taskId, kind, verdict, reason, treeDigest, treeAfter, paths = [] } = check
   const checks = [...(state.verification?.checks ?? [])]
   const last = checks.findIndex(each => each.criterionId === criterionId && each.taskId === taskId)
   const result = {
-    ...{ seq, criterionId, taskId, kind, verdict, reason, treeDigest },
+    ...{ seq, criterionId, taskId, kind, verdict, reason, treeDigest, paths },
     hasChangedTree: treeAfter !== undefined,
     runs: (checks[last]?.runs ?? 0) + 1,
   }
   checks.splice(last === -1 ? checks.length : last, last === -1 ? 0 : 1, result)
-  return { ...state, verification: { seq, treeDigest: treeAfter ?? treeDigest, checks } }
+  const failedChecks =
+    verdict === "failed" ? new Set([...state.failedChecks, checkKey(check)]) : state.failedChecks
+  return { ...state, failedChecks, verification: { seq, treeDigest: treeAfter ?? treeDigest, checks } }
 }

@@ -61,6 +61,8 @@ function initial(event: PipelineEvent, request: string, settings: PipelineSettin
     lastVerification: null,
     replyCount: 0,
     lastChangeSeq: 0,
+    changed: { paths: new Set(), isComplete: true, hasReachedOut: false },
+    failedChecks: new Set(),
     tokens: 0,
     spentTokens: 0,
     usage: noUsage,

@@ -171,6 +171,8 @@ export const CheckFinished = defineEvent(
       treeDigest: z.string(),
       /** Where it is another one: files were changed while the check ran, most likely by the check itself. */
       treeAfter: z.optional(z.string()),
+      /** The file it looked at: as the criterion names it, and where it really is. */
+      paths: z.optional(z.array(z.string())),
     }),
 )
 

@@ -21,6 +21,11 @@ export function isSameFailure(now: Verification | null, before: Verification | n
   return canonicalJson(failuresOf(now)) === canonicalJson(failuresOf(before))
 }
 
+/** Returns the name of a check that is its own among the checks of a session. */
+export function checkKey({ taskId, criterionId }: Pick<CheckResult, "taskId" | "criterionId">): string {
+  return canonicalJson([taskId, criterionId])
+}
+
 /** Whether a check was made before the tree became what it is now. */
 export function isOfAnotherTree(verification: Verification, { treeDigest }: CheckResult): boolean {
   return treeDigest !== verification.treeDigest

@@ -53,6 +53,9 @@ export interface PipelineState {
   readonly replyCount: number
   /** The last event that changed a file. */
   readonly lastChangeSeq: number
+  readonly changed: ChangedPaths
+  /** The checks that failed at some time: what they look for did not hold before the work. */
+  readonly failedChecks: ReadonlySet<string>
   /** As servers reported them. */
   readonly tokens: number
   /** As they count for what a session may take: what a server did not report is estimated. */
@@ -70,6 +73,16 @@ export interface PipelineState {
   readonly cutOff: Readonly<Partial<Record<Stage, number>>>
   /** Since when the present process works, for what time it may take; moved on by every wait for a person. */
   readonly drivenSinceMs: number
+}
+
+/** What the calls of the steps changed in the workspace, or may have changed; checks are not counted. */
+export interface ChangedPaths {
+  /** Files that git ignores and directories too. */
+  readonly paths: ReadonlySet<string>
+  /** False where the events do not name everything. */
+  readonly isComplete: boolean
+  /** Whether a call could reach more than the workspace. */
+  readonly hasReachedOut: boolean
 }
 
 export interface Rest {
@@ -232,4 +245,6 @@ export interface CheckResult {
   readonly hasChangedTree: boolean
   /** How often it was made in this verification. */
   readonly runs: number
+  /** The files it looked at, as they were named and where they really are; none for a command. */
+  readonly paths: readonly string[]
 }

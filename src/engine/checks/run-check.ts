@@ -1,3 +1,4 @@
+import { posix } from "node:path"
 import type { NewEvent } from "../../domain/event-definition.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { CheckFinished } from "../../domain/pipeline/pipeline-events.ts"
@@ -26,7 +27,8 @@ export type FinishedCheck = NewEvent<typeof CheckFinished>["data"]
  */
 export async function runCheck(parts: CheckParts, check: PlannedCheck): Promise<FinishedCheck> {
   const treeDigest = (await parts.workspace.tree()).digest
-  const finding = await findingOf(parts, criterionOf(parts.state, check), check)
+  const criterion = criterionOf(parts.state, check)
+  const finding = await findingOf(parts, criterion, check)
   const treeAfter = finding.argv === null ? treeDigest : (await parts.workspace.tree()).digest
   const isSameTree = treeAfter === treeDigest
   return {
@@ -34,11 +36,24 @@ export async function runCheck(parts: CheckParts, check: PlannedCheck): Promise<
     taskId: check.taskId,
     kind: check.kind,
     ...finding,
+    ...lookedPaths(parts.workspace, criterion),
     reason: isSameTree
       ? finding.reason
       : `${finding.reason}\n(files of the workspace were changed while it ran)`,
     treeDigest,
     ...(isSameTree ? {} : { treeAfter }),
+  }
+}
+
+/** The file of a criterion that looks at one, also under the name that leads to it. */
+function lookedPaths(workspace: Workspace, criterion: Criterion | null): Pick<FinishedCheck, "paths"> {
+  if (criterion?.kind !== "file_exists" && criterion?.kind !== "file_contains") return {}
+  try {
+    const { relative } = workspace.locate(criterion.path)
+    return { paths: [...new Set([posix.normalize(criterion.path), relative])] }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return {}
   }
 }
 

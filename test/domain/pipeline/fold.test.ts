@@ -48,6 +48,8 @@ describe("the state of a session", () => {
       lastVerification: null,
       replyCount: 0,
       lastChangeSeq: 0,
+      changed: { paths: new Set(), isComplete: true, hasReachedOut: false },
+      failedChecks: new Set(),
       tokens: 0,
       usage: { planner: unused, executor: unused, verifier: unused, reviewer: unused },
       told: { turnSeq: 0, windowTokens: null, leftOut: [] },

@@ -47,7 +47,7 @@ describe("turns go round in circles", () => {
 function verificationOf(treeDigest: string, ...failures: readonly string[]): Verification {
   const checks = ["a1", "a2"].map(criterionId => ({
     ...{ criterionId, taskId: "t1", kind: "command", reason: "", treeDigest },
-    ...{ seq: 1, hasChangedTree: false, runs: 1 },
+    ...{ seq: 1, hasChangedTree: false, runs: 1, paths: [] },
     verdict: failures.includes(criterionId) ? ("failed" as const) : ("passed" as const),
   }))
   return { seq: 1, treeDigest, checks }

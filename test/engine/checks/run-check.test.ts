@@ -132,6 +132,7 @@ describe("a file that is to exist", () => {
       outputHash: null,
       executionId: null,
       treeDigest: (await room.workspace.tree()).digest,
+      paths: ["src/a.ts"],
     })
     expect(await checked(room, exists("src"))).toMatchObject({ verdict: "passed" })
     expect(await checked(room, exists("src/b.ts"))).toMatchObject({

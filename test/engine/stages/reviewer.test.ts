@@ -40,7 +40,7 @@ describe("what a reviewer is told", () => {
       treeDigest: "sha256:tree",
       checks: [
         {
-          ...{ seq: 9, hasChangedTree: false, runs: 1 },
+          ...{ seq: 9, hasChangedTree: false, runs: 1, paths: [] },
           criterionId: "a1",
           taskId: "t1",
           kind: "command",
@@ -49,7 +49,7 @@ describe("what a reviewer is told", () => {
           treeDigest: "sha256:tree",
         },
         {
-          ...{ seq: 9, hasChangedTree: false, runs: 1 },
+          ...{ seq: 9, hasChangedTree: false, runs: 1, paths: [] },
           criterionId: "project-tests",
           taskId: null,
           kind: "command",
