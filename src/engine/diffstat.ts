@@ -162,14 +162,13 @@ function presentContent(
   const { path, after } = history
   try {
     if (after === null) return workspace.readExact(path, 0) === null ? nothing : changedSince
-    if (after.startsWith(link)) return { bytes: Buffer.from(after.slice(link.length)) }
     // Known by its size, times and inode: too large to be copied, or not readable.
     if (after.startsWith("stat:")) return { note: "too large or not readable, so not counted" }
     if (isSpecial(after)) return special
     const found = workspace.readExact(path, Math.min(fileBytesMax, budget.bytes))
     if (found === null) return changedSince
     budget.bytes -= found.bytes.length
-    return found.sha256 === after ? { bytes: found.bytes } : changedSince
+    return found.content === after ? { bytes: found.bytes } : changedSince
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     return error.report.code === "ACODE-FS-006" && after !== null

@@ -25,8 +25,11 @@ export interface Workspace extends Disposable {
   /** All of a text file, to be edited. */
   readText(typed: string, bytesMax: number): WholeText
   readBytes(typed: string, bytesMax: number): WholeContent
-  /** The same at an exact path of the tree, whatever its name is; follows no symlink. Null when nothing is there. */
-  readExact(path: string, bytesMax: number): WholeContent | null
+  /**
+   * What is at an exact path of the tree, whatever its name is: all of a file, or the target of a symlink. Null when
+   * neither is there; a directory stands where a file is gone.
+   */
+  readExact(path: string, bytesMax: number): ExactContent | null
   /** Text as the bytes of a file; ACODE-FS-009 when its encoding has no place for a character. */
   encode(text: string, format: TextFormat, path: string): Uint8Array
   /** Whole or not at all, durable when it returns; missing parents are made, the old mode is kept. */
@@ -50,6 +53,12 @@ export interface Workspace extends Disposable {
 }
 
 export type EntryKind = "file" | "directory" | "symlink" | "other"
+
+export interface ExactContent {
+  readonly bytes: Uint8Array
+  /** In the spelling of a recorded change: the hash of a file, `link:` and the target of a symlink. */
+  readonly content: string
+}
 
 export interface Location {
   /** Symlinks resolved as far as things exist; `.` for the root. */

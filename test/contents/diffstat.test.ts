@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { rmSync } from "node:fs"
+import { rmdirSync, rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { diffStatLines } from "../../src/cli/diffstat-text.ts"
 import { type DiffStat, diffStat } from "../../src/engine/diffstat.ts"
@@ -58,6 +58,40 @@ describe("what a session changed", () => {
       [null, null, "no copy of what it was"],
     ])
     expect(statOf(room).total).toEqual({ files: 3, added: 0, removed: 0, uncounted: 3 })
+  })
+
+  test("is the session's where files, links and directories took each other's places, until somebody changes it", async () => {
+    using room = gateRoom({ files: { "file.txt": "one\ntwo\n", "there/x.txt": "x\n" } })
+    symlinkSync("file.txt", join(room.root, "link"))
+    symlinkSync("file.txt", join(room.root, "other"))
+    const script =
+      "rm file.txt link other; mkdir file.txt link; echo in > link/in; rm -r there; echo file > there; ln -s gone other"
+    await room.call("run_command", { argv: ["sh", "-c", script] }, granted)
+    const stats = () =>
+      statOf(room).files.map(({ path, added, removed, note }) => [path, added, removed, note])
+    const others = [
+      ["link", 0, 1, null],
+      ["link/in", 1, 0, null],
+    ]
+    expect(stats()).toEqual([
+      ["file.txt", 0, 2, null],
+      ...others,
+      ["other", 1, 1, null],
+      ["there", 1, 0, null],
+      ["there/x.txt", 0, 1, null],
+    ])
+    rmSync(join(room.root, "other"))
+    symlinkSync("elsewhere", join(room.root, "other"))
+    rmdirSync(join(room.root, "file.txt"))
+    room.put("file.txt", "mine\n")
+    const foreign = "changed by somebody else since"
+    expect(stats()).toEqual([
+      ["file.txt", null, null, foreign],
+      ...others,
+      ["other", null, null, foreign],
+      ["there", 1, 0, null],
+      ["there/x.txt", 0, 1, null],
+    ])
   })
 
   test("is told in few lines, with names that a terminal cannot act on", () => {

@@ -2,7 +2,7 @@ import { closeSync, constants, lstatSync, openSync, readlinkSync } from "node:fs
 import { errnoOf } from "../../base/assert.ts"
 import { pathFromBytes } from "../../base/path-bytes.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
-import type { TreeEntry, WholeContent } from "../contract.ts"
+import type { ExactContent, TreeEntry } from "../contract.ts"
 import { bounded, chunksOf, hashChunks, passingChunksOf } from "../durable.ts"
 import { fileFailure, onPath } from "../failures.ts"
 import { entryPath, type PinRoot, pin } from "../pin.ts"
@@ -28,13 +28,17 @@ export function readExactEntry(root: PinRoot, path: string, fileBytesMax: number
     : { ...known, kind: "file", sha256 }
 }
 
-/** All of a file of the tree, no symlink followed and nothing read into its name; null when nothing is there. */
-export function readExactContent(root: PinRoot, path: string, bytesMax: number): WholeContent | null {
+/** What is at a path of the tree, no symlink followed and nothing read into its name; null for no file and no symlink. */
+export function readExactContent(root: PinRoot, path: string, bytesMax: number): ExactContent | null {
   using directory = pin(root, parentOf(path), "never")
   if (!directory?.stat.isDirectory()) return null
   const at = entryPath(directory, nameOf(path))
   const stat = lstatSync(at, { throwIfNoEntry: false })
-  if (stat === undefined) return null
+  if (stat === undefined || stat.isDirectory()) return null
+  if (stat.isSymbolicLink()) {
+    const target = pathFromBytes(readlinkSync(at, { encoding: "buffer" }))
+    return { bytes: Buffer.from(target), content: `link:${target}` }
+  }
   if (!stat.isFile()) throw fileFailure("notRegular", path, "is no regular file")
   const tooLarge = fileFailure("tooLarge", path, `is larger than ${bytesMax} bytes`)
   if (stat.size > bytesMax) throw tooLarge
@@ -47,7 +51,7 @@ export function readExactContent(root: PinRoot, path: string, bytesMax: number):
         count(chunk)
         pieces.push(chunk)
       })
-      return { path, bytes: Buffer.concat(pieces), sha256 }
+      return { bytes: Buffer.concat(pieces), content: sha256 }
     } finally {
       closeSync(fd)
     }
