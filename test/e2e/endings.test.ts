@@ -167,6 +167,7 @@ describe("a step that its model calls done", () => {
   test("although its command failed is told so once, and then no check makes it 0 but one of its task", async () => {
     const plan = (acceptance: readonly object[]) =>
       reply.plan({
+        write: ["out.txt"],
         commands: [["sh", "-c"]],
         steps: [open("s1", "RUN_COMMAND")],
         acceptance: [...acceptance] as never,

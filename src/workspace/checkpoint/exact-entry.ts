@@ -28,7 +28,7 @@ export function readExactEntry(root: PinRoot, path: string, fileBytesMax: number
     : { ...known, kind: "file", sha256 }
 }
 
-/** What is at a path of the tree, no symlink followed and nothing read into its name; null for no file and no symlink. */
+/** What is at a path of the tree, no symlink followed, nothing read into its name; null for no file and no symlink. */
 export function readExactContent(root: PinRoot, path: string, bytesMax: number): ExactContent | null {
   using directory = pin(root, parentOf(path), "never")
   if (!directory?.stat.isDirectory()) return null
