@@ -62,6 +62,15 @@ export function exactText(value: Json): string {
   )
 }
 
+/** JSON in which a terminal finds nothing to act on: `JSON.stringify` leaves the controls of 8 bits as they are. */
+export function visibleJson(value: unknown, indentation?: number): string {
+  // Nothing at all has no JSON, whatever the type of stringify says.
+  const text: string | undefined = JSON.stringify(value, null, indentation)
+  return (text ?? "null").replace(unsafeForTerminal, found =>
+    Array.from({ length: found.length }, (_, index) => codeUnit(found, index)).join(""),
+  )
+}
+
 function codeUnit(text: string, index: number): string {
   return `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`
 }

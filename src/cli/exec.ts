@@ -19,6 +19,7 @@ import type { FlagSpecs } from "./flags.ts"
 import { shortId } from "./format.ts"
 import { interruption } from "./interruption.ts"
 import { OutputClosed, OutputLost, writeChunk } from "./output.ts"
+import { terminalFilter, unchanged } from "./terminal-filter.ts"
 
 const flags = {
   timeout: limit("SECONDS", "stop it after this long; fractions allowed", limitRanges.timeoutMs, 1000),
@@ -146,10 +147,14 @@ function liveContext(
   interrupt: ReturnType<typeof interruption>,
   passing: Passing,
 ): ExecutionContext {
+  const filters = {
+    stdout: context.terminal.stdout ? terminalFilter() : unchanged,
+    stderr: context.terminal.stderr ? terminalFilter() : unchanged,
+  }
   const pass = async (stream: "stdout" | "stderr", chunk: Uint8Array) => {
     if (passing.stoppedBy !== null) return
     try {
-      await writeChunk(stream === "stdout" ? 1 : 2, chunk)
+      await writeChunk(stream === "stdout" ? 1 : 2, filters[stream].push(chunk))
     } catch (error) {
       if (!(error instanceof OutputClosed || error instanceof OutputLost)) throw error
       // As SIGPIPE would: nobody gets what it writes, so the command need not go on.

@@ -1,6 +1,6 @@
 import { write, writeSync } from "node:fs"
 import { errnoOf, messageOf } from "../base/assert.ts"
-import { printable, shellQuoted } from "../base/text.ts"
+import { printable, shellQuoted, visibleJson } from "../base/text.ts"
 import { Failure, type FailureReport } from "../domain/failure.ts"
 
 export interface OutputStyle {
@@ -20,7 +20,10 @@ export interface Paint {
   green(text: string): string
 }
 
-/** The only way text leaves the program. With `--json` stdout carries JSON and nothing else. */
+/**
+ * The only way text leaves the program. With `--json` stdout carries JSON and nothing else. Whatever a text holds, a
+ * terminal acts on nothing in it but the colours that were put there by this class.
+ */
 export class Output implements Paint {
   private hasLiveLine = false
 
@@ -37,12 +40,12 @@ export class Output implements Paint {
   }
 
   json(value: unknown): void {
-    this.put(1, `${JSON.stringify(value, null, 2)}\n`)
+    this.putBytes(1, Buffer.from(`${visibleJson(value, 2)}\n`))
   }
 
   /** One object of a stream of them, there at once and on one line. */
   jsonLine(value: unknown): void {
-    this.put(1, `${JSON.stringify(value)}\n`)
+    this.putBytes(1, Buffer.from(`${visibleJson(value)}\n`))
   }
 
   /** A question to the person at the terminal. Beside the answer, so that it may be piped, and never silenced. */
@@ -87,26 +90,30 @@ export class Output implements Paint {
   }
 
   dim(text: string): string {
-    return this.style.color ? `\u001b[2m${text}\u001b[0m` : text
+    return this.styled("2m", text)
   }
 
   red(text: string): string {
-    return this.style.color ? `\u001b[31m${text}\u001b[0m` : text
+    return this.styled("31m", text)
   }
 
   green(text: string): string {
-    return this.style.color ? `\u001b[32m${text}\u001b[0m` : text
+    return this.styled("32m", text)
+  }
+
+  private styled(code: string, text: string): string {
+    return this.style.color ? `${styleMark}${code}${text}${styleMark}0m` : text
   }
 
   /** Recorded bytes: exact when piped, harmless when a terminal would act on them. */
   recorded(content: Uint8Array | string, isTerminal: boolean, fd: 1 | 2 = 1): void {
     const bytes = typeof content === "string" ? Buffer.from(content) : content
-    if (isTerminal) this.put(fd, printable(new TextDecoder().decode(bytes)))
+    if (isTerminal) this.put(fd, new TextDecoder().decode(bytes))
     else this.putBytes(fd, bytes)
   }
 
   private put(fd: 1 | 2, text: string): void {
-    this.putBytes(fd, Buffer.from(text))
+    this.putBytes(fd, Buffer.from(printable(text).replaceAll(styleMark, "\u001b[")))
   }
 
   private putBytes(fd: 1 | 2, bytes: Uint8Array): void {
@@ -115,6 +122,9 @@ export class Output implements Paint {
     writeWhole(fd, bytes)
   }
 }
+
+/** Stands for the beginning of a colour until the text is written; nobody else can know it. */
+const styleMark = `<style ${crypto.randomUUID()}>`
 
 /** A command in backticks, and each that is listed behind `next`. */
 const commandStart = /(`|^ *next:? +| {2}· {2})acode (?=[a-z])/gm

@@ -1,6 +1,6 @@
 import type { PolicyAnswer, PolicyQuestion } from "../app/policy-questions.ts"
 import type { AppService } from "../app/service.ts"
-import { printable } from "../base/text.ts"
+import { printable, visibleJson } from "../base/text.ts"
 import type { DecisionKind } from "../domain/effect.ts"
 import { Failure } from "../domain/failure.ts"
 import { type PathOperation, pathOperations } from "../policy/contract.ts"
@@ -106,7 +106,7 @@ async function answerLines(service: AppService, usesExitCode: boolean): Promise<
 }
 
 function writeLine(value: unknown): Promise<void> {
-  return writeChunk(1, Buffer.from(`${JSON.stringify(value)}\n`))
+  return writeChunk(1, Buffer.from(`${visibleJson(value)}\n`))
 }
 
 function misused(message: string): Failure {

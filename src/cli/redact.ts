@@ -1,5 +1,6 @@
 import { defineCommand } from "./definition.ts"
 import { writeChunk } from "./output.ts"
+import { terminalFilter, unchanged } from "./terminal-filter.ts"
 
 export const redact = defineCommand({
   name: "redact",
@@ -12,11 +13,13 @@ export const redact = defineCommand({
     { line: "acode redact < build.log > build.clean.log", note: "before you send it to somebody" },
     { line: "kubectl logs pod | acode redact", note: "as it comes" },
   ],
-  run: async (_input, { environment }) => {
+  run: async (_input, { environment, terminal }) => {
     const { redactionStream } = await import("../app/redaction.ts")
     const redaction = redactionStream(environment)
-    for await (const chunk of Bun.stdin.stream()) await writeChunk(1, redaction.push(chunk))
-    await writeChunk(1, redaction.end())
+    const { push, end } = terminal.stdout ? terminalFilter() : unchanged
+    for await (const chunk of Bun.stdin.stream()) await writeChunk(1, push(redaction.push(chunk)))
+    await writeChunk(1, push(redaction.end()))
+    await writeChunk(1, end())
     return 0
   },
 })
