@@ -15,7 +15,8 @@ export interface PreparedEvent {
 }
 
 /** The funnel every event passes. What comes out is what is hashed, stored and projected. */
-export function prepareEvent(event: NewEvent, redactor: StoreRedactor): PreparedEvent {
+export function prepareEvent(event: NewEvent, given: StoreRedactor): PreparedEvent {
+  const redactor = keepingIds(given)
   const definition = manifest.find(event.type, event.version)
   assert(definition !== null, `event ${event.type}@${event.version} is declared in the manifest`)
   // What a definition infers is JSON by construction; canonicalJson fails on anything else.
@@ -31,6 +32,20 @@ export function prepareEvent(event: NewEvent, redactor: StoreRedactor): Prepared
   }
 }
 
+/**
+ * What acode itself made up to tell things apart stays, whatever pattern a person or a project takes for a secret: with
+ * one text for all of them one event would be about another.
+ */
+const keepingIds = onceFor(
+  (redactor: StoreRedactor): TextRedactor => ({
+    redactText: text => (ownId.test(text) ? text : redactor.redactText(text)),
+  }),
+)
+
+const ownId = /^(?:[a-z]{3}_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|sha256:[0-9a-f]{64})$/
+
+type TextRedactor = Pick<StoreRedactor, "redactText">
+
 interface Validity {
   readonly success: boolean
   readonly error?: {
@@ -44,7 +59,7 @@ interface Validity {
  * equal a word of the vocabulary (an ending, a member's name): replacing that would make the event unreadable and hide
  * nothing, so such places keep their word.
  */
-function redactedData(original: Json, redactor: StoreRedactor, check: (data: Json) => Validity): Json {
+function redactedData(original: Json, redactor: TextRedactor, check: (data: Json) => Validity): Json {
   if (isClean(original, redactor)) return original
   const everything = redactJson(original, redactor)
   if (check(everything).success) return everything
@@ -61,7 +76,7 @@ function redactedData(original: Json, redactor: StoreRedactor, check: (data: Jso
 }
 
 /** What nearly every event is; next to nothing is made to find out. */
-function isClean(value: Json, redactor: StoreRedactor): boolean {
+function isClean(value: Json, redactor: TextRedactor): boolean {
   const known = knownNames(redactor)
   const fresh = new Set<string>()
   if (!hasCleanTexts(value, redactor, known, fresh)) return false
@@ -75,12 +90,12 @@ function isClean(value: Json, redactor: StoreRedactor): boolean {
 }
 
 /** Names of members that hold no secret: they are the same few in all events. */
-const knownNames = onceFor((_: StoreRedactor) => new Set<string>())
+const knownNames = onceFor((_: TextRedactor) => new Set<string>())
 const knownMax = 1_000
 
 function hasCleanTexts(
   value: Json,
-  redactor: StoreRedactor,
+  redactor: TextRedactor,
   names: ReadonlySet<string>,
   fresh: Set<string>,
 ): boolean {

@@ -11,6 +11,7 @@ import {
   printable,
   shellQuoted,
 } from "../../src/base/text.ts"
+import { shownArguments } from "../support/shown-question.ts"
 
 describe("foreign text made safe to print", () => {
   test("shows escapes, bells and title changes instead of obeying them", () => {
@@ -150,6 +151,18 @@ describe("exact text", () => {
         expect(line.startsWith('"') ? JSON.parse(line) : withoutSigns(line)).toBe(text)
         expect(exactLines(text).map(readLine)).toEqual([text])
         expect(line).not.toMatch(/[\t\r]|\s$/)
+      }),
+    )
+  })
+
+  test("of a command gives back each argument, however many lines they have", () => {
+    const argument = fc.oneof(
+      anything,
+      fc.array(anything, { maxLength: 5 }).map(lines => lines.join("\n")),
+    )
+    fc.assert(
+      fc.property(fc.array(argument, { minLength: 1, maxLength: 12 }), argv => {
+        expect(shownArguments([...exactCommand(argv), "in ."])).toEqual(argv)
       }),
     )
   })

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../src/base/canonical.ts"
+import { systemIds } from "../../src/base/clock.ts"
 import { CommandFinished, CommandStarted, HistoryPruned } from "../../src/domain/command-events.ts"
 import { newEvent } from "../../src/domain/event-definition.ts"
+import { PlanApproved } from "../../src/domain/session-events.ts"
 import { prepareEvent } from "../../src/store/event-preparation.ts"
 import { outcomeOf } from "../../src/store/execution-outcome.ts"
 import { hides, keepsEverything, noArtifacts, recordOf, startOf } from "./support/store-fixture.ts"
@@ -34,6 +36,18 @@ describe("an event on its way into the log", () => {
   test("is refused when JSON cannot carry it", () => {
     const event = { type: "history.pruned", version: 1, data: { reason: Number.NaN, streams: [] } }
     expect(() => prepareEvent(event, keepsEverything)).toThrow("not representable in JSON")
+  })
+
+  test("keeps its ids and hashes, whatever somebody takes for a secret", () => {
+    const data = {
+      ...{ approvalId: systemIds.next("apr"), planId: "plan-1", planHash: `sha256:${"ab".repeat(32)}` },
+      ...{ approver: "ada", stepCount: 1, expiresAt: "2027-01-01T00:00:00.000Z" },
+    }
+    const everything = { redactText: () => "[REDACTED:custom]", redactBytes: (bytes: Uint8Array) => bytes }
+    expect(prepareEvent(newEvent(PlanApproved, data), everything).data).toEqual({
+      ...data,
+      ...{ planId: "[REDACTED:custom]", approver: "[REDACTED:custom]" },
+    })
   })
 
   test("is refused when redaction leaves something its type does not declare", () => {

@@ -11,6 +11,8 @@ export interface Terminal extends Disposable {
   type(text: string): void
   /** What a person sees now, without trailing blanks. */
   screen(): string
+  /** Takes away what is on the screen, so that only what comes next is seen. */
+  clear(): void
   /** The screen once it matches; throws with the last screen when it never does. */
   see(expected: RegExp | string, timeoutMs?: number): Promise<string>
   /** The exit status of the program, once it has ended. */
@@ -44,6 +46,7 @@ export function openTerminal({ argv, cwd, env, columns = 100, rows = 30 }: Termi
     press: (...keys) => void tmux("send-keys", ...keys),
     type: text => void tmux("send-keys", "-l", "--", text),
     screen,
+    clear: () => void tmux("send-keys", "-R", ";", "clear-history"),
     see: (expected, timeoutMs) => seen(screen, expected, timeoutMs),
     exitStatus: async () => {
       await eventually("the program on the terminal ends", () => existsSync(status))

