@@ -6,8 +6,8 @@ import type { PipelineState, PlannedCheck } from "../domain/pipeline/state.ts"
 import { verifyingCommands } from "../domain/plan-resources.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { runCheck } from "./checks/run-check.ts"
-import { cancelSession, progressed } from "./perform-stages.ts"
-import { grantOf, restIfUnanswered } from "./perform-steps.ts"
+import { progressed } from "./perform-stages.ts"
+import { cancelIfStopped, grantOf, restIfUnanswered } from "./perform-steps.ts"
 import { judgedChecks } from "./stages/verifier.ts"
 
 /** Checks one after the other; each is recorded as soon as it is known, so that a crash repeats only the last. */
@@ -74,8 +74,7 @@ async function runCommand(
     before: [],
     after: restIfUnanswered,
   })
-  if (settled.cause === "stopped" && !signal.aborted)
-    await cancelSession(parts, "the person who was asked", "stopped")
+  await cancelIfStopped(parts, settled, signal)
   return settled
 }
 

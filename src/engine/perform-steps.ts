@@ -14,21 +14,26 @@ import type { CallRequest, SettledCall } from "../gate/contract.ts"
 import type { AgentParts } from "./agent-parts.ts"
 import { cancelSession, progressed } from "./perform-stages.ts"
 import type { RawArguments } from "./perform-turns.ts"
+import { unmetPrecondition } from "./precondition.ts"
 import { toolsForAction } from "./stages/step-tools.ts"
 
-export function startStep({ session }: AgentParts, { task, step, index }: StepState): void {
-  const hash = session.state.plans.at(-1)?.plan.hash ?? ""
-  const args: Json = step.kind === "concrete" ? step.arguments : {}
-  session.append([
+export function startStep(parts: AgentParts, state: StepState): void {
+  const { task, step, index } = state
+  parts.session.append([
     newEvent(StepStarted, {
       taskId: task.id,
       stepId: step.id,
       index,
       title: step.title,
       tool: step.kind === "concrete" ? step.tool : step.action,
-      stepKey: stepKey(hash, index, step.id, args),
+      stepKey: keyOf(parts, state),
     }),
   ])
+}
+
+function keyOf({ session }: AgentParts, { step, index }: StepState): string {
+  const hash = session.state.plans.at(-1)?.plan.hash ?? ""
+  return stepKey(hash, index, step.id, step.kind === "concrete" ? step.arguments : {})
 }
 
 export function finishStep(
@@ -54,22 +59,31 @@ export function refuseStep(
 
 /** A concrete step of the plan: one call, exactly as written; its end is the end of the step. */
 export async function callStep(parts: AgentParts, state: StepState, signal: AbortSignal): Promise<void> {
-  const { step } = state
+  const { step, attempts } = state
   if (step.kind !== "concrete") return
-  await parts.gate.call({
+  const unmet = unmetPrecondition(step, parts.workspace)
+  if (unmet !== null) {
+    parts.session.append([finished(state, unmet, null, 0)])
+    return
+  }
+  const settled = await parts.gate.call({
     ...requestFor(parts, state, signal),
     tool: step.tool,
     arguments: step.arguments,
     isGrantedAsWritten: true,
     requiresConfirmation: step.requiresConfirmation,
-    after: settled =>
-      isLeft(settled)
-        ? []
-        : [
-            finished(state, failureOf(step, settled), settled.callId, settled.durationMs),
-            ...(settled.outcome === "succeeded" ? stepsDone(parts.session.state) : []),
-          ],
+    // A step that is taken up again after it failed is another question.
+    askedAs: `step ${keyOf(parts, state)} ${attempts}`,
+    after: call => {
+      if (call.cause === "awaiting") return restIfUnanswered(call)
+      if (isLeft(call)) return []
+      return [
+        finished(state, failureOf(step, call), call.callId, call.durationMs),
+        ...(call.outcome === "succeeded" ? stepsDone(parts.session.state) : []),
+      ]
+    },
   })
+  await cancelIfStopped(parts, settled, signal)
 }
 
 /** Said with the end of each step but the last, which is the end of the stage as well. */
@@ -121,9 +135,17 @@ async function callTool(
     origin: { ...request.origin, modelCallId: call.id },
     after: restIfUnanswered,
   })
-  if (settled.cause === "stopped" && !signal.aborted)
-    await cancelSession(parts, "the person who was asked", "stopped")
+  await cancelIfStopped(parts, settled, signal)
   return isLeft(settled)
+}
+
+export async function cancelIfStopped(
+  parts: AgentParts,
+  { cause }: SettledCall,
+  signal: AbortSignal,
+): Promise<void> {
+  if (cause === "stopped" && !signal.aborted)
+    await cancelSession(parts, "the person who was asked", "stopped")
 }
 
 /** Returns whether a call was stopped before it began: it is made when the session goes on. */

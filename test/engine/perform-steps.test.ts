@@ -93,6 +93,43 @@ describe("a concrete step", () => {
     expect(room.file("greeting.txt")).toBeNull()
   })
 
+  test.each([
+    ["granted", 0, "hello\n"],
+    ["refused", 33, null],
+  ] as const)(
+    "that waits for a confirmation rests, and goes on when it is %s",
+    async (answer, exitCode, text) => {
+      const steps = [write({ requires_confirmation: true })]
+      room = await agentRoom([reply.plan({ ...task, steps }), reply.review("approve")], {
+        config: { approvals: { non_interactive: "rest" } },
+      })
+      expect(await room.drive()).toMatchObject({ state: "AWAITING_APPROVAL", exitCode: 10 })
+      const [asked] = room.store.approvals.list({ open: true })
+      expect([room.file("greeting.txt"), room.data("step.finished")]).toEqual([null, []])
+      room.store.approvals.answer({
+        ...{ approvalId: asked?.id ?? "", answer, by: "grace", via: "command", reason: null },
+      })
+      expect(await room.drive()).toMatchObject({ exitCode })
+      expect([room.file("greeting.txt"), room.data("approval.requested").length]).toEqual([text, 2])
+      expect(await check(room.workspace)).toEqual([])
+    },
+  )
+
+  test("is the end of the session when the person who is asked says stop", async () => {
+    room = await agentRoom([reply.plan({ ...task, steps: [write({ requires_confirmation: true })] })], {
+      surface: { isInteractive: true, prompt: async () => ({ answer: "stopped", reason: null }) },
+    })
+    expect(await room.drive()).toMatchObject({ state: "CANCELLED", exitCode: 23 })
+    expect(room.file("greeting.txt")).toBeNull()
+  })
+
+  test("is not done where its precondition does not hold", async () => {
+    room = await agentRoom([reply.plan({ ...task, steps: [write({ precondition: "file_exists" })] })])
+    expect(await room.drive()).toMatchObject({ exitCode: 30 })
+    expect(room.data("step.finished")).toMatchObject([{ success: false, code: "E101" }])
+    expect(room.file("greeting.txt")).toBeNull()
+  })
+
   test("that fails keeps what depends on it from being done, and nothing else", async () => {
     const steps = [
       concrete("s1", "read_file", { path: "missing.txt" }),

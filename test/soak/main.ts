@@ -10,6 +10,7 @@ import type { Programme } from "./programme.ts"
 import { seededRandom } from "./random.ts"
 import { randomKills } from "./random-kills.ts"
 import { realTrees } from "./real-trees.ts"
+import { replans } from "./replans.ts"
 import { timedOutTrees } from "./timed-out-trees.ts"
 import { undoManifest } from "./undo-manifest.ts"
 
@@ -28,6 +29,7 @@ const programmes: readonly Programme[] = [
   contents,
   realTrees,
   undoManifest,
+  replans,
 ]
 
 const { values } = parseArgs({

@@ -78,12 +78,12 @@ function words(line: string): readonly string[] {
     if (text === " ") {
       if (word !== null) found.push(word)
       word = null
-    } else word = (word ?? "") + valueOf(text)
+    } else word = (word ?? "") + partValue(text)
   }
   return word === null ? found : [...found, word]
 }
 
-function valueOf(part: string): string {
+function partValue(part: string): string {
   if (part.startsWith('"')) return JSON.parse(part)
   if (part.startsWith("'")) return part.slice(1, -1)
   return part === "\\'" ? "'" : part
