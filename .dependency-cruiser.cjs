@@ -86,6 +86,13 @@ module.exports = {
       to: { path: "^(node:)?(child_process|cluster|worker_threads)$" },
     },
     {
+      name: "two-ways-out",
+      comment: "acode talks to models through provider/transport, and for commands through sandbox/proxy.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(provider/transport|sandbox/proxy)/" },
+      to: { path: "^(node:)?(net|tls|http|https|http2|dgram)$" },
+    },
+    {
       name: "sql-lives-in-store",
       comment: "The database is an implementation detail of store.",
       severity: "error",

@@ -58,6 +58,7 @@ describe("an import that breaks a rule is found", () => {
     ["one-way-to-start-a-process", "src/app/a.ts", "../base/spawn.ts"],
     ["one-way-to-start-a-process", "src/store/a.ts", "../base/spawn.ts"],
     ["no-child-process", "src/exec/a.ts", "node:child_process"],
+    ["two-ways-out", "src/exec/a.ts", "node:net"],
     ["sql-lives-in-store", "src/app/a.ts", "bun:sqlite"],
     ["product-does-not-know-its-tests", "src/app/a.ts", "../../test/b.ts"],
     ["known-rooms-only", "src/utils/a.ts", "../base/assert.ts"],

@@ -21,7 +21,7 @@ export function approvalsSection() {
       ),
       external_requests: policy(
         "external_requests",
-        "Talking to other machines. `deny` holds for every command that does; `auto` opens the network to none.",
+        "Talking to other machines. `deny` holds for every command that does, whatever a plan or --yes says; `auto` opens the network to none.",
       ),
       non_interactive: z
         .enum(["deny", "rest"])

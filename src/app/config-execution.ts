@@ -1,5 +1,5 @@
 import { z } from "zod"
-import { environmentModes, limitRanges, networkChoices, sandboxChoices } from "../domain/command.ts"
+import { environmentModes, limitRanges, sandboxChoices, usualNetworkChoices } from "../domain/command.ts"
 import { validatePattern } from "../policy/pattern-stage.ts"
 import { defaultConfig } from "./config-defaults.ts"
 
@@ -72,9 +72,11 @@ function confinementKeys() {
       .default(defaults.sandbox)
       .describe("What confines commands. `auto` is bwrap where it works and otherwise none, and says so."),
     network: z
-      .enum(networkChoices)
+      .enum(usualNetworkChoices)
       .default(defaults.network)
-      .describe("Whether confined commands reach no network at all or the host's."),
+      .describe(
+        "Whether confined commands reach no network at all or the host's, unfiltered. Single hosts are opened to single commands: --allow-host of exec, `resources.hosts` of a plan.",
+      ),
     unix_sockets: z
       .enum(socketChoices)
       .default(defaults.unix_sockets)

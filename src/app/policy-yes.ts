@@ -1,6 +1,9 @@
 import { printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
-import { parseYes, type YesScopes } from "../policy/yes-scopes.ts"
+import { readHostPattern } from "../domain/hosts.ts"
+import type { Plan } from "../domain/plan.ts"
+import { networkOfPlan } from "../domain/plan-resources.ts"
+import { opens, parseYes, type YesScopes } from "../policy/yes-scopes.ts"
 
 /** What a person answered in advance, as it is matched and as it was written. */
 export interface GivenYes {
@@ -21,4 +24,16 @@ export function readYes(flag: string | true, acknowledgesDanger: boolean): Given
     where: "--yes",
     hint: "write --yes=file_write,terminal for example; without scopes it answers for reads and new directories",
   })
+}
+
+/** Whether the scopes open all that a plan asks of the network: accepting a plan unseen opens nothing of it. */
+export function opensNetworkOf(given: GivenYes | undefined, plan: Plan): boolean {
+  const { isAll, hosts } = networkOfPlan(plan)
+  const asked = hosts.map(readHostPattern)
+  const patterns = asked.flatMap(reading => ("pattern" in reading ? [reading.pattern] : []))
+  const { scopes } = given ?? { scopes: null }
+  // An entry that nobody can read opens nothing, and is refused when it is used.
+  return [...(isAll ? ["all" as const] : []), ...patterns].every(
+    each => scopes !== null && opens(scopes, each),
+  )
 }

@@ -24,6 +24,7 @@ import { checkContextGlobs } from "./context-globs.ts"
 import { externalCallLog } from "./model/external-call-log.ts"
 import type { SelectedModels } from "./model/session-provider.ts"
 import { planTools } from "./plan-tools.ts"
+import { opensNetworkOf } from "./policy-yes.ts"
 import { contentsOf } from "./recorded-contents.ts"
 import { controlsFrom } from "./session-control.ts"
 import { laterWritesOf } from "./session-recovery.ts"
@@ -81,7 +82,10 @@ export async function wireAgent(
     externalCalls: calls.take,
     stages: createStages({ planTools, toolDescriptions }),
     answerTo: id => answerIn(store, id),
-    acceptsPlans: surface.acceptsPlans,
+    acceptsPlan: plan => {
+      if (!surface.acceptsPlans) return "no"
+      return opensNetworkOf(wiring.yes, plan) ? "yes" : "notItsNetwork"
+    },
     isConfined: () => wiring.hasSandbox(),
     fingerprint: store.fingerprint,
     changes: textChanges,

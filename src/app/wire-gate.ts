@@ -50,6 +50,8 @@ export async function wireGate(
       hasSandbox,
       // By name: found once, it is not done without when it is not there any more.
       sandbox: hasSandbox && sandbox === "auto" ? "bwrap" : sandbox,
+      grantedHosts: [],
+      hostRefusal: policy.hostRefusal,
       limits: { ...limits, commandTimeoutMs: settings.defaultTimeoutMs },
     },
     checkpoints,

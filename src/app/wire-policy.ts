@@ -3,7 +3,7 @@ import type { Decision, Effect, Grant } from "../domain/effect.ts"
 import { needsShellParser } from "../policy/command-check.ts"
 import { decide } from "../policy/decide.ts"
 import type { PolicyOptions } from "../policy/decision.ts"
-import { type RuleSet, ruleSet } from "../policy/rules.ts"
+import { isRefusal, matchesHostName, type RuleSet, ruleSet } from "../policy/rules.ts"
 import { noScopes } from "../policy/yes-scopes.ts"
 import type { Config } from "./config-schema.ts"
 import { toApprovalSettings } from "./config-settings.ts"
@@ -25,6 +25,8 @@ export interface WiredPolicy {
   /** Of everything a decision rests on: an approval given under another policy does not hold. */
   readonly policyVersion: string
   readonly rules: RuleSet
+  /** Why configuration refuses a host to every command; null where it does not. */
+  hostRefusal(host: string): string | null
   /** What a decision on these effects needs to know. Loads the grammar of the shell only where one may be read. */
   optionsFor(effects: readonly Effect[]): Promise<PolicyOptions>
 }
@@ -48,6 +50,10 @@ export async function wirePolicy(wiring: PolicyWiring): Promise<WiredPolicy> {
     decide: async (effects, grant) => decide(effects, grant, rules, await optionsFor(effects)),
     policyVersion: `sha256:${sha256Hex(canonicalJson(judged))}`,
     rules,
+    hostRefusal: host => {
+      const rule = rules.rules.find(each => isRefusal(each) && matchesHostName(each, host))
+      return rule === undefined ? null : `it is refused by the rule "${rule.name}"`
+    },
     optionsFor,
   }
 }

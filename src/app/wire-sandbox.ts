@@ -1,11 +1,16 @@
+import { networkInterfaces } from "node:os"
 import { join } from "node:path"
 import type { Clock } from "../base/clock.ts"
 import type { SandboxChoice } from "../domain/command.ts"
+import { readHostPattern } from "../domain/hosts.ts"
+import type { HostRefusal } from "../exec/contract.ts"
+import { connectionRules } from "../policy/connection-rules.ts"
 import { homeCredentials } from "../policy/home-credentials.ts"
 import { classify, topLevelNames } from "../policy/protected-paths.ts"
 import type { SandboxProbe } from "../sandbox/contract.ts"
 import { holdPlaceholders } from "../sandbox/placeholders.ts"
 import { findBwrap, probeSandbox } from "../sandbox/probe.ts"
+import type { ConnectionRules, ResolveHost } from "../sandbox/proxy/contract.ts"
 import { createSandbox, type SandboxSettings, type SelectedSandbox } from "../sandbox/select.ts"
 import { endTagged } from "../sandbox/survivors.ts"
 import type { Store } from "../store/contract.ts"
@@ -27,6 +32,8 @@ export interface SandboxWiring {
   readonly root: string
   readonly places: StatePlaces
   readonly clock: Clock
+  /** How names are looked up for commands; left out where the system is asked. */
+  readonly resolveHost?: ResolveHost | undefined
 }
 
 /** One sandbox for each choice, made when it is first asked for. */
@@ -56,7 +63,28 @@ export async function endInterrupted(store: Store, workspaceRoot: string): Promi
   abandoned.release()
 }
 
-function sandboxSettings({ environment, config, root, places, clock }: SandboxWiring): SandboxSettings {
+/** As any program of this machine would get them. */
+async function systemAddresses(name: string): Promise<readonly string[]> {
+  const { lookup } = await import("node:dns/promises")
+  return (await lookup(name, { all: true })).map(({ address }) => address)
+}
+
+/** What a command that is held to a list of hosts may connect to. */
+export function connectionRulesFor(
+  hosts: readonly string[],
+  hostRefusal: HostRefusal | null,
+): ConnectionRules {
+  const readings = hosts.map(readHostPattern)
+  return connectionRules({
+    patterns: readings.flatMap(reading => ("pattern" in reading ? [reading.pattern] : [])),
+    hostRefusal: hostRefusal ?? (() => null),
+    ownAddresses: () =>
+      Object.values(networkInterfaces()).flatMap((each = []) => each.map(({ address }) => address)),
+  })
+}
+
+function sandboxSettings(wiring: SandboxWiring): SandboxSettings {
+  const { environment, config, root, places, clock, resolveHost = systemAddresses } = wiring
   const { allowUnixSockets, readablePaths } = toConfinementSettings(config, environment.home)
   return {
     workspaceRoot: root,
@@ -70,5 +98,6 @@ function sandboxSettings({ environment, config, root, places, clock }: SandboxWi
     dependencyDirectories,
     workDirectory: join(places.stateDirectory, "sandbox"),
     quarantineDirectory: places.quarantineDirectory,
+    resolveHost,
   }
 }

@@ -11,6 +11,7 @@ import { createRunner } from "../exec/runner.ts"
 import type { Redactor } from "../policy/contract.ts"
 import * as environmentRules from "../policy/environment-rules.ts"
 import { createRedactor } from "../policy/redactor.ts"
+import type { ResolveHost } from "../sandbox/proxy/contract.ts"
 import type { Store } from "../store/contract.ts"
 import { canWrite } from "../store/database.ts"
 import { openStore, type StoreOptions } from "../store/open-store.ts"
@@ -36,7 +37,7 @@ import {
   statePlaces,
 } from "./state-directory.ts"
 import type { WiredPolicy } from "./wire-policy.ts"
-import { endInterrupted, hasSandbox, wireSandbox } from "./wire-sandbox.ts"
+import { connectionRulesFor, endInterrupted, hasSandbox, wireSandbox } from "./wire-sandbox.ts"
 import { formerHistory, recordWorkspace } from "./workspace-record.ts"
 
 export interface WireRequest {
@@ -50,6 +51,8 @@ export interface WireRequest {
   readonly yes?: GivenYes | undefined
   /** Where model servers are looked for; tests have theirs elsewhere. */
   readonly usualServers?: readonly UsualServer[] | undefined
+  /** How names of hosts are looked up for commands; tests answer that for themselves. */
+  readonly resolveHost?: ResolveHost | undefined
   /** What time it is, and for how long the machine has been running; tests decide that for themselves. */
   readonly clock?: Clock | undefined
   readonly uptimeMs?: (() => number) | undefined
@@ -217,8 +220,10 @@ export class Wiring implements Disposable {
         root: this.root.path,
         places: this.places,
         clock: this.clock,
+        resolveHost: this.request.resolveHost,
       }),
       recorder,
+      connectionRules: connectionRulesFor,
       redactor: this.redactorFor([], config),
       redactorKnowing: values => this.redactorFor(values, config),
       hostEnvironment: environment.host,

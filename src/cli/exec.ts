@@ -1,6 +1,7 @@
 import { constants } from "node:os"
 import type { CommandForm } from "../app/service.ts"
 import { shownPath } from "../base/path-names.ts"
+import { printable } from "../base/text.ts"
 import {
   type Command,
   captureModes,
@@ -11,6 +12,7 @@ import {
   sandboxChoices,
 } from "../domain/command.ts"
 import type { CommandResult, ExecutionRecord } from "../domain/command-result.ts"
+import { connectionLines, networkText } from "../domain/connections.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ExecutionContext } from "../exec/contract.ts"
 import type { CliContext } from "./context.ts"
@@ -37,7 +39,17 @@ const flags = {
     isWhole: true,
   },
   sandbox: { kind: "choice", choices: sandboxChoices, summary: "how it is confined" },
-  network: { kind: "choice", choices: networkChoices, summary: "none, or all of this machine's network" },
+  network: {
+    kind: "choice",
+    choices: networkChoices,
+    summary: "what it reaches: nothing, all that this machine does, or the hosts of --allow-host",
+  },
+  "allow-host": {
+    kind: "list",
+    value: "HOST",
+    summary:
+      "let it reach HOST and nothing else: example.com, *.example.com, localhost:8080; may be repeated",
+  },
   writable: {
     kind: "list",
     value: "PATH",
@@ -59,12 +71,20 @@ export const exec = defineCommand({
     "Gives the command's own exit code; 124 timed out, 125 acode refused or could not run or record it,\n" +
     "126 not executable, 127 not found, 128+N killed by signal N.\n" +
     "It runs in the current directory, or in the root of the workspace when called from outside of it.\n" +
+    "--network host opens all that this machine reaches, services of this machine and the metadata service of a cloud\n" +
+    "included: nothing of it is filtered. --allow-host opens single hosts, at the ports 443 and 80 unless HOST:PORT names\n" +
+    "another: through a proxy of acode that HTTP_PROXY and its like name, in a sandbox only. A program that uses no proxy\n" +
+    "reaches none of them but named ports of this machine (localhost:5432). Each connection is recorded.\n" +
     "It reads what is piped in. At a terminal its standard input is empty: it cannot ask, and `exec -- cat` ends at once.",
   arguments: [{ name: "PROGRAM", summary: "a program and its arguments, or one string", variadic: true }],
   flags,
   examples: [
     { line: "acode exec -- npm test", note: "everything after -- belongs to npm" },
     { line: 'acode exec "npm test" --timeout 60', note: "one string is split without a shell" },
+    {
+      line: "acode exec --allow-host registry.example.com -- npm ci",
+      note: "one host, through acode's proxy, and nothing else",
+    },
     {
       line: "acode exec --network host -- curl -s https://example.com",
       note: "no network unless you say so",
@@ -131,9 +151,18 @@ function optionsOf({ flags: given }: Input): ExecutionOptions {
     ...(given.capture === undefined ? {} : { capture: given.capture }),
     ...(given["max-output"] === undefined ? {} : { outputBytesMax: given["max-output"] }),
     ...(given.sandbox === undefined ? {} : { sandbox: given.sandbox }),
-    ...(given.network === undefined ? {} : { network: given.network }),
+    ...networkOf(given),
     ...(given.writable.length === 0 ? {} : { writable: given.writable }),
   }
+}
+
+/** Naming a host says enough: what it may reach is that host. */
+function networkOf({
+  network,
+  "allow-host": hosts,
+}: Input["flags"]): Pick<ExecutionOptions, "network" | "hosts"> {
+  if (hosts.length > 0) return { network: network ?? "hosts", hosts }
+  return network === undefined ? {} : { network }
 }
 
 /** Why the command's output is passed on no longer. */
@@ -169,7 +198,7 @@ function liveContext(
     onConfined: (sandbox, notice) => {
       if (notice !== null) context.output.notice(notice)
       else if (context.terminal.stderr)
-        context.output.notice(`acode: sandbox ${sandbox.kind}, network ${sandbox.network}`)
+        context.output.notice(`acode: sandbox ${sandbox.kind}, network ${networkText(sandbox)}`)
     },
   }
 }
@@ -190,10 +219,11 @@ function report(record: ExecutionRecord, { output, globals }: CliContext): void 
       `acode: moved to quarantine, protected: ${result.sandbox.quarantined.map(shownPath).join(", ")}; ` +
         `\`acode runs show ${shortId(id)}\` says where`,
     )
+  for (const line of connectionNotices(result.sandbox, globals.verbose)) output.notice(`acode: ${line}`)
   if (globals.verbose)
     output.notice(
       `acode: ${id} ${result.ending} exit=${result.exitCode ?? "-"} in ${result.durationMs} ms` +
-        ` (queued ${result.queuedMs} ms, cpu ${result.usage.cpuMs ?? "?"} ms, sandbox ${result.sandbox.kind}, network ${result.sandbox.network})`,
+        ` (queued ${result.queuedMs} ms, cpu ${result.usage.cpuMs ?? "?"} ms, sandbox ${result.sandbox.kind}, network ${networkText(result.sandbox)})`,
     )
 }
 
@@ -226,4 +256,15 @@ function signalNumber(name: string | null): number {
   const numbers: Readonly<Record<string, number>> = constants.signals
   // Real-time signals have a number and no name: `SIG34`.
   return name === null ? 0 : (numbers[name] ?? Number(/^SIG(\d+)$/.exec(name)?.[1] ?? 0))
+}
+
+/** Refusals explain a failure that the command itself may only call a network error; the rest is for who asks. */
+function connectionNotices({ connections }: CommandResult["sandbox"], isVerbose: boolean): readonly string[] {
+  if (connections === undefined) return []
+  const listed = isVerbose
+    ? connections.listed
+    : connections.listed.filter(({ decision }) => decision !== "allowed")
+  return connectionLines({ listed, more: isVerbose || listed.length > 0 ? connections.more : null }).map(
+    printable,
+  )
 }

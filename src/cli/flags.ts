@@ -87,7 +87,11 @@ export const globalFlags = {
   quiet: { kind: "boolean", short: "q", summary: "no notices" },
   verbose: { kind: "boolean", short: "v", summary: "say more" },
   "no-color": { kind: "boolean", summary: "no colour, also when NO_COLOR is set" },
-  yes: { kind: "optional", value: "SCOPES", summary: "answer approvals of these scopes with yes" },
+  yes: {
+    kind: "optional",
+    value: "SCOPES",
+    summary: "answer approvals of these scopes with yes; no other scope includes network",
+  },
   "ack-danger": { kind: "boolean", summary: "needed with --yes=all" },
   "non-interactive": { kind: "boolean", summary: "never ask; also without a terminal and when CI is set" },
 } as const satisfies FlagSpecs

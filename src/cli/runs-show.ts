@@ -1,6 +1,7 @@
 import { shownPath } from "../base/path-names.ts"
-import { oneLine, shellQuoted } from "../base/text.ts"
+import { oneLine, printable, shellQuoted } from "../base/text.ts"
 import type { CommandResult, ExecutionRecord, TruncatedStream } from "../domain/command-result.ts"
+import { connectionLines, networkText, noConnections } from "../domain/connections.ts"
 import { Failure } from "../domain/failure.ts"
 import type { CliContext } from "./context.ts"
 import { defineCommand } from "./definition.ts"
@@ -73,10 +74,12 @@ function printRecord(
     ["ending", endingText(result)],
     ["started", result.startTime],
     ["took", `${durationText(result.durationMs)} (queued ${durationText(result.queuedMs)})`],
-    ["sandbox", `${result.sandbox.kind}, network ${result.sandbox.network}`],
+    ["sandbox", `${result.sandbox.kind}, network ${networkText(result.sandbox)}`],
     ["usage", usageText(result)],
   ]
   if (result.error !== null) rows.push(["error", `${result.error.code}: ${result.error.message}`])
+  for (const line of connectionLines(result.sandbox.connections ?? noConnections))
+    rows.push(["connection", printable(line)])
   if (result.sandbox.quarantined.length > 0) {
     const where = quarantine === null ? "removed since" : `in ${shownPath(quarantine)}`
     rows.push(["quarantined", `${result.sandbox.quarantined.map(shownPath).join(", ")} (${where})`])

@@ -11,6 +11,8 @@ export interface ApprovalSubject {
   readonly call: { readonly tool: string; readonly argsDigest: string }
   /** Whether a sandbox was there for its commands: approved inside one, nothing is run outside. */
   readonly isConfined: boolean
+  /** What of the network it reaches; left out where that is nothing. */
+  readonly network?: readonly string[]
   /** An action approved under other rules was never judged by these. */
   readonly policyVersion: string
   readonly target: ApprovalTarget

@@ -13,7 +13,7 @@ export const CommandStarted = defineEvent(
       executionId: z.string(),
       command: RecordedCommand(),
       correlationIds: CorrelationIds(),
-      sandbox: z.pick(SandboxUse(), { kind: true, network: true }),
+      sandbox: z.pick(SandboxUse(), { kind: true, network: true, hosts: true }),
       owner: ProcessIdentity(),
     }),
 )

@@ -1,5 +1,6 @@
 import * as z from "zod/mini"
 import { environmentModes, networkChoices } from "./command.ts"
+import { Connections } from "./connections.ts"
 import { described } from "./described.ts"
 import { lazily } from "./lazily.ts"
 
@@ -33,7 +34,15 @@ export const SandboxUse = lazily(() =>
   z.strictObject({
     kind: z.enum(["bwrap", "container", "none"]),
     network: z.enum(networkChoices),
+    hosts: described(
+      z.exactOptional(z.array(z.string())),
+      "with the network `hosts`, all that it could reach",
+    ),
     quarantined: described(z.array(z.string()), "protected names that appeared and were moved away"),
+    connections: described(
+      z.exactOptional(Connections()),
+      "what it asked acode's proxy for; left out where there was no proxy",
+    ),
   }),
 )
 export type SandboxUse = z.infer<ReturnType<typeof SandboxUse>>

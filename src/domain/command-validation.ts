@@ -1,6 +1,7 @@
 import { printable } from "../base/text.ts"
 import { type Command, type ExecutionOptions, limitRanges, type ResourceLimits } from "./command.ts"
 import { Failure } from "./failure.ts"
+import { hostsMax, readHostPattern } from "./hosts.ts"
 
 /** One thing wrong with a command: which property, and why. */
 export interface CommandProblem {
@@ -71,7 +72,25 @@ export function optionProblems(options: ExecutionOptions): CommandProblem[] {
     if (path.trim() === "") wrong(`writable[${index}]`, "is empty")
     else if (path.includes("\0")) wrong(`writable[${index}]`, "contains a NUL byte")
   })
+  for (const { property, message } of hostProblems(options)) wrong(property, message)
   return problems
+}
+
+function hostProblems({ network, hosts }: ExecutionOptions): CommandProblem[] {
+  if (network !== "hosts")
+    return hosts === undefined
+      ? []
+      : [{ property: "hosts", message: `are named, and the network is ${network ?? 'not "hosts"'}` }]
+  if (hosts === undefined || hosts.length === 0)
+    return [{ property: "hosts", message: "are missing: name at least one that the command may reach" }]
+  if (hosts.length > hostsMax)
+    return [{ property: "hosts", message: `are ${hosts.length}, at most ${hostsMax} can be named` }]
+  return hosts.flatMap((text, index) => {
+    const reading = readHostPattern(text)
+    return "problem" in reading
+      ? [{ property: `hosts[${index}]`, message: `"${printable(text)}" ${reading.problem}` }]
+      : []
+  })
 }
 
 const limitNames: readonly (keyof ResourceLimits)[] = [

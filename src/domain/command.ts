@@ -31,8 +31,11 @@ export type CaptureMode = (typeof captureModes)[number]
 export const sandboxChoices = ["auto", "bwrap", "container", "none"] as const
 export type SandboxChoice = (typeof sandboxChoices)[number]
 
-export const networkChoices = ["none", "host"] as const
+export const networkChoices = ["none", "host", "hosts"] as const
+/** What a command may reach: nothing, all that this machine does, or the hosts of a list and nothing else. */
 export type NetworkChoice = (typeof networkChoices)[number]
+/** What can be configured for every command: a list of hosts belongs to a single one. */
+export const usualNetworkChoices = ["none", "host"] as const satisfies readonly NetworkChoice[]
 
 /** How one execution differs from the configured defaults. Every field that is left out keeps the default. */
 export interface ExecutionOptions {
@@ -43,6 +46,8 @@ export interface ExecutionOptions {
   readonly outputBytesMax?: number
   readonly sandbox?: SandboxChoice
   readonly network?: NetworkChoice
+  /** What it may reach with the network `hosts`, such as `example.com`, `*.example.com` or `localhost:8080`. */
+  readonly hosts?: readonly string[]
   /** Paths a person makes writable for this one execution, protected names included. */
   readonly writable?: readonly string[]
 }

@@ -38,7 +38,7 @@ function resourceLines({ read, write, commands, hosts }: PlanResources): string[
     ...read.map(path => `  reads ${exactName(path)}`),
     ...write.map(path => `  may write ${exactName(path)}`),
     ...commands.flatMap(argv => block("  may run with any further arguments:", exactCommand(argv))),
-    ...hosts.map(host => `  names hosts ${exactName(host)}`),
+    ...hosts.map(host => `  may reach ${exactName(host)}`),
   ]
 }
 

@@ -1,7 +1,7 @@
 import type { Json } from "../base/canonical.ts"
 import { exactName } from "../base/text.ts"
 import { commandReach, type Grant, reachText } from "./effect.ts"
-import type { Plan, PlanResources, PlanStep } from "./plan.ts"
+import type { Plan, PlanResources, PlanStep, PlanTask } from "./plan.ts"
 
 /** What the tasks of a plan ask for together: the part of a grant that is for open steps. */
 export function resourcesOf(plan: Plan): Pick<Grant, "write" | "commands" | "hosts"> {
@@ -34,22 +34,29 @@ export function verifyingCommands({ plan, checks }: Proposal): readonly (readonl
  */
 export function reachOfPlan(proposal: Proposal, isConfined: boolean): string {
   const { tasks } = proposal.plan
-  const { write, hosts, commands } = resourcesOf(proposal.plan)
+  const { write, commands } = resourcesOf(proposal.plan)
   const calls = reachOfCalls(proposal.plan)
+  const { isAll, hosts } = networkOfPlan(proposal.plan)
   // What fails a criterion is fixed by a step that may run commands.
   const isRun =
     calls.isRun ||
     commands.length + proposal.checks.length > 0 ||
     tasks.some(({ acceptance, steps }) => acceptance.length > 0 || steps.some(mayRun))
   const written = [...(isRun ? [commandReach(isConfined)] : []), ...write.map(exactName), ...calls.paths]
-  return reachText(calls.isOnline ? ["everything"] : hosts.map(exactName), [...new Set(written)])
+  return reachText(isAll ? ["everything"] : hosts.map(exactName), [...new Set(written)])
 }
 
 /** The same where nothing is done but the plan's own calls, one after the other. */
 export function reachOfSteps(plan: Plan, isConfined: boolean): string {
-  const { isOnline, isRun, paths } = reachOfCalls(plan)
+  const { isOnline, hosts, isRun, paths } = reachOfCalls(plan)
   const written = [...(isRun ? [commandReach(isConfined)] : []), ...paths]
-  return reachText(isOnline ? ["everything"] : [], [...new Set(written)])
+  return reachText(isOnline ? ["everything"] : [...new Set(hosts)].map(exactName), [...new Set(written)])
+}
+
+/** What approving the plan opens of the network: all of it, or the entries of allowlists. */
+export function networkOfPlan(plan: Plan): { readonly isAll: boolean; readonly hosts: readonly string[] } {
+  const { isOnline, hosts } = reachOfCalls(plan)
+  return { isAll: isOnline, hosts: [...new Set([...resourcesOf(plan).hosts, ...hosts])] }
 }
 
 function reachOfCalls({ tasks }: Plan) {
@@ -57,9 +64,19 @@ function reachOfCalls({ tasks }: Plan) {
   const calls = steps.flatMap(step => (step.kind === "concrete" && !readers.has(step.tool) ? [step] : []))
   return {
     isOnline: calls.some(({ arguments: given }) => given["network"] === "host"),
+    hosts: tasks.flatMap(hostsOfCalls),
     isRun: calls.some(({ tool }) => runners.has(tool)),
     paths: calls.filter(({ tool }) => !runners.has(tool)).map(stepPath),
   }
+}
+
+/** A call that names no hosts of its own reaches those of its task. */
+function hostsOfCalls({ steps, resources }: PlanTask): readonly string[] {
+  return steps.flatMap(step => {
+    if (step.kind !== "concrete" || step.arguments["network"] !== "hosts") return []
+    const { hosts } = step.arguments
+    return Array.isArray(hosts) ? hosts.filter(host => typeof host === "string") : resources.hosts
+  })
 }
 
 function mayRun(step: PlanStep): boolean {

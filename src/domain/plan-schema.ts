@@ -68,7 +68,10 @@ const ResourcesFile = lazily(() =>
       z.array(Word()).check(z.minLength(1)),
       "leading arguments of the commands that open steps may run",
     ),
-    hosts: listOf(Word(), "recorded; grants nothing by itself"),
+    hosts: listOf(
+      Word(),
+      "what commands of the task that ask for the network `hosts` may reach, and nothing else: example.com, *.example.com, each with :port or for 443 and 80",
+    ),
   }),
 )
 

@@ -1,5 +1,6 @@
 import * as z from "zod/mini"
 import { networkChoices } from "./command.ts"
+import { described } from "./described.ts"
 import { lazily } from "./lazily.ts"
 
 /**
@@ -115,6 +116,10 @@ export type CallOrigin = z.infer<ReturnType<typeof CallOrigin>>
 
 /** What a command of a call may reach, as it was decided. */
 export const CallConfinement = lazily(() =>
-  z.strictObject({ sandboxed: z.boolean(), network: z.enum(networkChoices) }),
+  z.strictObject({
+    sandboxed: z.boolean(),
+    network: z.enum(networkChoices),
+    hosts: described(z.exactOptional(z.array(z.string())), "with the network `hosts`, what it may reach"),
+  }),
 )
 export type CallConfinement = z.infer<ReturnType<typeof CallConfinement>>

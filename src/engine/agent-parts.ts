@@ -4,6 +4,7 @@ import type { ApprovalAnswer } from "../domain/call-events.ts"
 import type { ExternalCalls } from "../domain/external-calls.ts"
 import type { Control } from "../domain/pipeline/pipeline-events.ts"
 import type { Stage } from "../domain/pipeline/stage.ts"
+import type { Plan } from "../domain/plan.ts"
 import type { ApprovalDesk, Gate } from "../gate/contract.ts"
 import type { RecoveryParts } from "../gate/recovery.ts"
 import type { Redactor } from "../policy/contract.ts"
@@ -25,8 +26,8 @@ export interface AgentParts extends RecoveryParts {
   readonly desk: ApprovalDesk
   /** How a question was answered that is in the log; null while it is open. */
   readonly answerTo: (approvalId: string) => RecordedAnswer | null
-  /** Whether `--yes` answers for plans. */
-  readonly acceptsPlans: boolean
+  /** Whether `--yes` answers for a plan; the network that a plan asks for has to be named by itself. */
+  readonly acceptsPlan: (plan: Plan) => "yes" | "no" | "notItsNetwork"
   /** Whether there is a sandbox for commands. Whoever approves a plan is told. */
   readonly isConfined: () => Promise<boolean>
   readonly policyVersion: string

@@ -50,7 +50,7 @@ async function runCommand(
 ) {
   const { gate, session } = parts
   const plan = session.state.plans.at(-1)?.plan ?? null
-  const grant = grantOf(session.state)
+  const grant = grantOf(session.state, null)
   const settled = await gate.call({
     tool: "run_command",
     arguments: { argv: [...argv] },

@@ -59,10 +59,13 @@ export async function askAboutPlan(
   signal: AbortSignal,
 ): Promise<void> {
   const { plan } = version
+  const consent = parts.acceptsPlan(plan)
   const isConfined = await parts.isConfined()
-  const request = questionOf(parts, "plan", planQuestion(version, isConfined), plan.hash)
+  const shown = planQuestion(version, isConfined)
+  const reason = consent === "notItsNetwork" ? networkNotNamed : shown.reason
+  const request = questionOf(parts, "plan", { ...shown, reason }, plan.hash)
   const asked = newEvent(ApprovalRequested, { ...request, isConfined })
-  if (parts.acceptsPlans && !parts.session.state.settings.approvePlan) {
+  if (consent === "yes" && !parts.session.state.settings.approvePlan) {
     const answer = { answer: "granted", by: "--yes=plan", reason: null } as const
     const { approvalId } = request
     parts.session.append([
@@ -76,6 +79,9 @@ export async function askAboutPlan(
   parts.session.append([asked])
   await put(parts, request, signal)
 }
+
+const networkNotNamed =
+  "--yes=plan does not open the network that this plan asks for; --yes=plan,network does"
 
 export async function askAboutReview(parts: AgentParts, summary: string, signal: AbortSignal): Promise<void> {
   const digest = (await parts.workspace.tree()).digest

@@ -193,7 +193,7 @@ function requestFor({ session }: AgentParts, { task, step }: StepState, signal: 
       stepKey: null,
       modelCallId: null,
     },
-    grant: grantOf(session.state),
+    grant: grantOf(session.state, task.id),
     isGrantedAsWritten: false,
     offered: step.kind === "open" ? toolsForAction(step.action) : null,
     isForModel: true,
@@ -206,10 +206,12 @@ function requestFor({ session }: AgentParts, { task, step }: StepState, signal: 
   }
 }
 
-/** An approved plan grants its resources and nothing else. */
-export function grantOf({ plans }: PipelineState): Grant {
+/** An approved plan grants its resources and nothing else; to the calls of a task only the hosts of that task. */
+export function grantOf({ plans }: PipelineState, taskId: string | null): Grant {
   const approved = plans.findLast(({ isApproved }) => isApproved)
-  return approved === undefined ? emptyGrant : grantOfPlan(approved)
+  if (approved === undefined) return emptyGrant
+  const task = approved.plan.tasks.find(({ id }) => id === taskId)
+  return { ...grantOfPlan(approved), hosts: task?.resources.hosts ?? [] }
 }
 
 /** Each call of a session is made under the same one. */

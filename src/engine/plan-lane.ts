@@ -151,7 +151,7 @@ class PlanRun {
       arguments: step.arguments,
       obstacle: null,
       origin: { planId: plan.planId, planHash: plan.hash, stepKey: key, modelCallId: null, ...where },
-      grant,
+      grant: { ...grant, hosts: task.resources.hosts },
       isGrantedAsWritten: true,
       offered: null,
       isForModel: false,

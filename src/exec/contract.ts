@@ -29,8 +29,13 @@ export interface ExecutionContext {
    */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => Promise<void> | void
   /** Told once, before the command starts, which confinement is in force. */
-  readonly onConfined?: (sandbox: Pick<SandboxUse, "kind" | "network">, notice: string | null) => void
+  readonly onConfined?: (sandbox: ConfinementUse, notice: string | null) => void
+  /** Why configuration refuses a host, whatever the list of the command says; asked for each connection. */
+  readonly hostRefusal?: HostRefusal
 }
+
+export type ConfinementUse = Pick<SandboxUse, "kind" | "network" | "hosts">
+export type HostRefusal = (host: string) => string | null
 
 /** Where an execution is written down: the log outside a session, the gate inside one. */
 export interface Recorder {
@@ -44,7 +49,7 @@ export interface ExecutionIntent {
   readonly id: string
   readonly command: RecordedCommand
   readonly correlationIds: CorrelationIds
-  readonly sandbox: Pick<SandboxUse, "kind" | "network">
+  readonly sandbox: ConfinementUse
 }
 
 export interface CapturedOutputs {

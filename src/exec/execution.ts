@@ -15,9 +15,11 @@ import {
   invalidCommand,
   optionProblems,
 } from "../domain/command-validation.ts"
+import { hostPatternText, readHostPattern } from "../domain/hosts.ts"
 import type { EnvironmentRules, Redactor } from "../policy/contract.ts"
 import type { Sandbox } from "../sandbox/contract.ts"
-import type { ExecutionContext, Recorder, WorkspacePaths } from "./contract.ts"
+import type { ConnectionRules } from "../sandbox/proxy/contract.ts"
+import type { ExecutionContext, HostRefusal, Recorder, WorkspacePaths } from "./contract.ts"
 import { appliedVariables, type CommandOwner, childEnvironment } from "./environment.ts"
 import { recordedCommand, secretValuesOf } from "./recorded-command.ts"
 import type { ExecutionSettings } from "./settings.ts"
@@ -36,6 +38,8 @@ export interface RunnerParts {
   readonly hostEnvironment: Readonly<Record<string, string>>
   readonly owner: CommandOwner
   readonly environmentRules: EnvironmentRules
+  /** What a command that is held to a list of hosts may connect to. */
+  readonly connectionRules: (hosts: readonly string[], hostRefusal: HostRefusal | null) => ConnectionRules
   readonly clock: Clock
   readonly ids: Ids
   readonly faults: Faults
@@ -57,6 +61,8 @@ export interface Execution {
   readonly outputBytesMax: number
   readonly sandbox: SandboxChoice
   readonly network: NetworkChoice
+  /** In one spelling each; none but with the network `hosts`. */
+  readonly hosts: readonly string[]
   /** Absolute and resolved. */
   readonly writable: readonly string[]
   readonly context: ExecutionContext
@@ -101,9 +107,16 @@ export function planExecution(
     outputBytesMax: options.outputBytesMax ?? settings.outputBytesMax,
     sandbox: options.sandbox ?? settings.sandbox,
     network: options.network ?? settings.network,
+    hosts: options.network === "hosts" ? (options.hosts ?? []).map(spelledHost) : [],
     writable: options.writable?.map(path => realWritablePath(parts.workspace.path, path)) ?? [],
     context,
   }
+}
+
+/** What cannot be read was refused with the other problems of the options. */
+function spelledHost(text: string): string {
+  const reading = readHostPattern(text)
+  return "pattern" in reading ? hostPatternText(reading.pattern) : text
 }
 
 function environmentOf(

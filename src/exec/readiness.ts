@@ -1,38 +1,39 @@
 import { statSync } from "node:fs"
 import { errnoOf, messageOf } from "../base/assert.ts"
 import { printable } from "../base/text.ts"
-import type { CommandError, SandboxUse } from "../domain/command-result.ts"
+import type { CommandError } from "../domain/command-result.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Launch, Sandbox } from "../sandbox/contract.ts"
+import type { ConfinementUse } from "./contract.ts"
 import { fromFailure, notExecutable, notFound } from "./errors.ts"
 import type { Execution, RunnerParts } from "./execution.ts"
 import { findProgram } from "./program.ts"
 import { shellArguments, shellPath } from "./shell.ts"
-
-export type Confined = Pick<SandboxUse, "kind" | "network">
 
 /** A command that could be started now, or the reason why it cannot. Nothing has happened either way. */
 export type Readiness =
   | {
       readonly kind: "ready"
       readonly launch: Launch
-      readonly confined: Confined
+      readonly confined: ConfinementUse
       readonly notice: string | null
     }
-  | { readonly kind: "refused"; readonly error: CommandError; readonly confined: Confined }
+  | { readonly kind: "refused"; readonly error: CommandError; readonly confined: ConfinementUse }
 
 /** Finds the directory, the environment, the program and the sandbox of one command. Never throws. */
 export async function makeReady(parts: RunnerParts, execution: Execution): Promise<Readiness> {
   let confined = unconfined(execution)
   try {
     const { sandbox, notice } = await parts.sandboxFor(execution.sandbox)
-    confined = { kind: sandbox.kind, network: networkOf(sandbox, execution) }
+    confined = { ...confined, kind: sandbox.kind, network: networkOf(sandbox, execution) }
+    if (sandbox.kind === "none" && execution.network === "hosts") throw cannotHold(notice)
     const program = programOf(parts, execution)
     if ("code" in program) return { kind: "refused", error: program, confined }
     const launch = await sandbox.prepare({
       ...program,
       workspaceRoot: parts.workspace.path,
       network: confined.network,
+      ...connectionsOf(parts, execution),
       writable: execution.writable,
       limits: execution.command.resourceLimits,
     })
@@ -43,13 +44,28 @@ export async function makeReady(parts: RunnerParts, execution: Execution): Promi
 }
 
 /** What stands in the record of a command that never met a sandbox. */
-export function unconfined({ sandbox, network }: Execution): Confined {
-  return { kind: sandbox === "auto" ? "none" : sandbox, network }
+export function unconfined({ sandbox, network, hosts }: Execution): ConfinementUse {
+  const kind = sandbox === "auto" ? "none" : sandbox
+  return { kind, network, ...(network === "hosts" ? { hosts: [...hosts] } : {}) }
+}
+
+function connectionsOf({ connectionRules }: RunnerParts, { network, hosts, context }: Execution) {
+  return network === "hosts" ? { connections: connectionRules(hosts, context.hostRefusal ?? null) } : {}
 }
 
 /** Nothing keeps an unconfined command from the network, whatever was asked for. */
-function networkOf(sandbox: Sandbox, { network }: Execution): Confined["network"] {
-  return sandbox.kind === "none" ? "host" : network
+function networkOf(sandbox: Sandbox, { network }: Execution): ConfinementUse["network"] {
+  return sandbox.kind === "none" && network !== "hosts" ? "host" : network
+}
+
+/** With a list of hosts it is not run at all: it would reach everything. */
+function cannotHold(notice: string | null): Failure {
+  return new Failure({
+    kind: "confinement",
+    code: "ACODE-EXE-010",
+    message: "a command can be held to a list of hosts only in a sandbox, and there is none here",
+    hint: notice ?? "choose --sandbox bwrap, or --network host if it may reach everything",
+  })
 }
 
 interface Program {

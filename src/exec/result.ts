@@ -1,12 +1,12 @@
 import { toIso } from "../base/clock.ts"
 import type { CommandError, CommandResult, ExecutionRecord } from "../domain/command-result.ts"
+import type { Connections } from "../domain/connections.ts"
 import type { Redactor } from "../policy/contract.ts"
 import type { CleanUpReport } from "../sandbox/contract.ts"
-import type { CapturedOutputs } from "./contract.ts"
+import type { CapturedOutputs, ConfinementUse } from "./contract.ts"
 import { endedBySignal, interruptedBy, limitReached, protectedNamesLeft, tooMuchOutput } from "./errors.ts"
 import type { Execution } from "./execution.ts"
 import { type Captured, noOutputs } from "./outputs.ts"
-import type { Confined } from "./readiness.ts"
 import type { Ended } from "./supervision.ts"
 import { unmeasured } from "./usage.ts"
 
@@ -22,7 +22,7 @@ export interface Times {
 /** A command that nothing of ever ran. */
 export function unstarted(
   execution: Execution,
-  confined: Confined,
+  confined: ConfinementUse,
   times: Times,
   { ending, error }: { ending: "notStarted" | "cancelled" | "interrupted"; error: CommandError },
   report: CleanUpReport = nothingCleaned,
@@ -34,7 +34,7 @@ export function unstarted(
 
 export function finished(
   execution: Execution,
-  confined: Confined,
+  confined: ConfinementUse,
   times: Times,
   ended: Ended,
   report: CleanUpReport,
@@ -116,8 +116,8 @@ function completed(
   { startedAt, endedAt, durationMs, queuedMs }: Span,
   usage: CommandResult["usage"],
   { stdout, stderr }: Captured,
-  confined: Confined,
-  { quarantined }: CleanUpReport,
+  confined: ConfinementUse,
+  { quarantined, connections }: CleanUpReport,
 ): Completed {
   const { redactor } = execution
   const isTruncated = stdout.truncation !== null || stderr.truncation !== null
@@ -138,7 +138,11 @@ function completed(
     artifacts: { stdout: stdout.artifact?.ref ?? null, stderr: stderr.artifact?.ref ?? null },
     error: verdict.error && redacted(verdict.error, redactor),
     usage,
-    sandbox: { ...confined, quarantined: quarantined.map(name => redactor.redactText(name)) },
+    sandbox: {
+      ...confined,
+      quarantined: quarantined.map(name => redactor.redactText(name)),
+      ...(connections === undefined ? {} : { connections: redactedConnections(connections, redactor) }),
+    },
   }
   const { id, recorded, correlationIds } = execution
   return {
@@ -150,4 +154,17 @@ function completed(
 function redacted({ code, message, details }: CommandError, redactor: Redactor): CommandError {
   const safe = Object.entries(details).map(([name, text]) => [name, redactor.redactText(text)] as const)
   return { code, message: redactor.redactText(message), details: Object.fromEntries(safe) }
+}
+
+/** A command may write what it likes into the name of a host. */
+function redactedConnections({ listed, more }: Connections, redactor: Redactor): Connections {
+  const redact = (text: string) => redactor.redactText(text)
+  return {
+    listed: listed.map(each => ({
+      ...each,
+      host: redact(each.host),
+      reason: each.reason === null ? null : redact(each.reason),
+    })),
+    more,
+  }
 }

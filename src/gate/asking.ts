@@ -145,6 +145,7 @@ function subjectOf(
     environment: subject.environment,
     call: { tool, argsDigest: parts.fingerprint(canonicalJson(given)) },
     isConfined: parts.room.hasSandbox,
+    ...(subject.network === undefined ? {} : { network: subject.network }),
     policyVersion: parts.policyVersion,
     target: targets.length === 0 ? { kind: "none" } : { kind: "files", changes: targets },
   }

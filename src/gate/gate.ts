@@ -70,7 +70,8 @@ class GatedCall {
   /** Nothing has happened yet, so whatever goes wrong here leaves the world as it was. */
   private async permit(resolved: Extract<Resolution, { kind: "tool" }>): Promise<Ending | Permitted> {
     try {
-      const judged = await this.judge(resolved.tool.declare(resolved.arguments, this.parts.room))
+      const room = { ...this.parts.room, grantedHosts: this.request.grant.hosts }
+      const judged = await this.judge(resolved.tool.declare(resolved.arguments, room))
       if (judged.decision.decision === "deny") return denial(judged)
       const prepared = await judged.declared.prepare()
       const mustAsk = this.request.requiresConfirmation || judged.decision.decision === "ask"

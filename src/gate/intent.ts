@@ -31,7 +31,7 @@ export async function intend(
   const { callId, declared, prepared, decision } = call
   const checkpoint = await preImage(parts, callId, declared, prepared)
   const effectClass = classOf(parts, declared)
-  const { network } = declared
+  const { network, hosts } = declared
   const event = newEvent(ToolCallStarted, {
     callId,
     effectClass,
@@ -44,7 +44,14 @@ export async function intend(
       reason: decision.reason,
       level: decision.level,
     },
-    confinement: network === null ? null : { sandboxed: parts.room.hasSandbox, network },
+    confinement:
+      network === null
+        ? null
+        : {
+            sandboxed: parts.room.hasSandbox,
+            network,
+            ...(hosts === undefined ? {} : { hosts: [...hosts] }),
+          },
     ...(effectClass === "read" ? {} : { head: parts.room.workspace.gitHead() }),
   })
   return { effectClass, preImage: checkpoint, event }

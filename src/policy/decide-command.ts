@@ -5,7 +5,7 @@ import type { Finding, Layer } from "./command-layer.ts"
 import { relativeTo, resolveWord, type Scene } from "./command-paths.ts"
 import { analyseArgv, analyseScript } from "./command-script.ts"
 import { decidePathEffect } from "./decide-path.ts"
-import { type Part, type PolicyOptions, part, partOf } from "./decision.ts"
+import { isNetworkRefused, type Part, type PolicyOptions, part, partOf } from "./decision.ts"
 import { pathKinds } from "./levels.ts"
 import { isRefusal, matchedArguments, type Rule, type RuleSet } from "./rules.ts"
 import { commandText } from "./rules-reader.ts"
@@ -40,8 +40,7 @@ export function decideCommand(
   const context: Context = { effect, grant, rules, options, scene, isExact }
   const parts = layers.flatMap(layer => decideLayer(layer, context))
   if ("script" in effect.run) parts.push(ordinary("commands.shell"))
-  if (effect.network === "host" && !(isExact && !isNetworkRefused(options)))
-    parts.push(networkPart("all of the network", options))
+  parts.push(...networkParts(context))
   return parts.map(each => withoutSandbox(each, effect, isExact && grant.isUnconfined))
 }
 
@@ -61,16 +60,42 @@ function isSameRun(granted: Effect, effect: ExecuteEffect): boolean {
   return spelled(granted) === spelled(effect)
 }
 
-/** What is configured can refuse the network to every command, and open it to none without being asked. */
-function networkPart(reason: string, options: PolicyOptions): Part {
-  const about = { level: 3, category: "EXTERNAL_REQUEST", reason, isCommand: true } as const
-  return isNetworkRefused(options)
-    ? partOf(options.defaults.EXTERNAL_REQUEST, { ...about, rule: "default.EXTERNAL_REQUEST" })
-    : part({ ...about, decision: "ask", rule: "commands.network" })
+/** What the command asks of the network as a whole; each host of an allowlist is an effect of its own. */
+function networkParts({ effect, rules, options, isExact }: Context): Part[] {
+  const about = { level: 3, category: "EXTERNAL_REQUEST" } as const
+  if (effect.network === "hosts" && !effect.confined)
+    return [part({ ...about, decision: "deny", rule: "commands.hosts", reason: noProxy })]
+  if (effect.network !== "host") return []
+  if (isNetworkRefused(options)) return [refusedNetwork(allOfIt, options)]
+  const refusal = rules.rules.find(rule => rule.category === "EXTERNAL_REQUEST" && isRefusal(rule))
+  if (refusal !== undefined) {
+    const reason = `all of the network includes the hosts that rule "${refusal.name}" refuses; ask for single hosts`
+    return [partOf(refusal.policy, { ...about, rule: refusal.name, reason })]
+  }
+  if (isExact) return []
+  return [part({ ...about, decision: "ask", rule: "commands.network", reason: allOfIt, opens: "all" })]
 }
 
-function isNetworkRefused({ defaults }: PolicyOptions): boolean {
-  return defaults.EXTERNAL_REQUEST === "deny" || defaults.EXTERNAL_REQUEST === "skip"
+const allOfIt = "all of the network"
+const noProxy = "there is no sandbox that could hold it to single hosts"
+
+/** A program that is of no use without the network. In a sandbox it gets no more of it than the command asks for. */
+function onlineProgramPart(reason: string, { effect, options }: Context): Part {
+  if (isNetworkRefused(options)) return refusedNetwork(reason, options)
+  return part({
+    decision: "ask",
+    level: 3,
+    category: "EXTERNAL_REQUEST",
+    rule: "commands.network",
+    reason,
+    isCommand: true,
+    opens: effect.confined ? null : "all",
+  })
+}
+
+function refusedNetwork(reason: string, { defaults }: PolicyOptions): Part {
+  const about = { level: 3, category: "EXTERNAL_REQUEST", reason, rule: "default.EXTERNAL_REQUEST" } as const
+  return partOf(defaults.EXTERNAL_REQUEST, about)
 }
 
 /**
@@ -104,7 +129,7 @@ function decideLayer(layer: Layer, context: Context): Part[] {
   if (refusal !== undefined) return [rulePart(refusal), ...touched]
   const network = layer.findings.find(finding => finding.network)
   if (network !== undefined && isNetworkRefused(context.options))
-    return [networkPart(network.reason, context.options), ...touched]
+    return [refusedNetwork(network.reason, context.options), ...touched]
   if (layer.argv.length === 0 && layer.findings.length === 0) return touched
   return [decideFindings(layer, granted, text, context), ...touched]
 }
@@ -132,11 +157,14 @@ function rulePart(rule: Rule): Part {
 }
 
 function decideFindings(layer: Layer, granted: number, text: string, context: Context): Part {
-  const { rules, options } = context
+  const { rules, effect, grant } = context
+  // What was approved for a sandbox would reach everything outside of one.
+  const isFree = !effect.confined && !grant.isUnconfined
+  // Each host is decided on by itself, so naming the command is enough for the rest.
+  const isOpen = (network: boolean, length: number) =>
+    network && effect.network !== "hosts" && (isFree || length !== Number.POSITIVE_INFINITY)
   const uncovered = (length: number) =>
-    layer.findings.filter(
-      ({ at, network }) => at >= length || (network && length !== Number.POSITIVE_INFINITY),
-    )
+    layer.findings.filter(({ at, network }) => at >= length || isOpen(network, length))
   if (granted > 0 && uncovered(granted).length === 0)
     return part({
       ...terminal,
@@ -150,7 +178,7 @@ function decideFindings(layer: Layer, granted: number, text: string, context: Co
   if (rule?.policy === "prompt") return rulePart(rule)
   const open = rule === undefined ? layer.findings : uncovered(matchesLayer(rule, layer, text))
   const [first] = open
-  if (first !== undefined) return findingPart(open.find(({ network }) => network) ?? first, options)
+  if (first !== undefined) return findingPart(open.find(({ network }) => network) ?? first, context)
   if (rule !== undefined) return rulePart(rule)
   return ordinary(layer.rule)
 }
@@ -166,10 +194,10 @@ function ordinary(rule: string): Part {
   })
 }
 
-function findingPart(finding: Finding, options: PolicyOptions): Part {
+function findingPart(finding: Finding, context: Context): Part {
   const { rule, reason } = finding
-  if (finding.network) return networkPart(reason, options)
-  const fallback = options.defaults.TERMINAL_COMMAND
+  if (finding.network) return onlineProgramPart(reason, context)
+  const fallback = context.options.defaults.TERMINAL_COMMAND
   const isUnknown = rule === "commands.unknown-program"
   const policy = fallback === "auto" && !isUnknown ? "prompt" : fallback
   return partOf(policy, { ...terminal, level: 3, rule, reason, confined: policy === "auto" })

@@ -1,9 +1,18 @@
 import { unreachable } from "../base/assert.ts"
 import type { ConnectEffect, Decision, Effect, ExecuteEffect, Grant } from "../domain/effect.ts"
+import { coversHost, type HostPattern, readHostPattern } from "../domain/hosts.ts"
 import { decideCommand } from "./decide-command.ts"
 import { decidePathEffect } from "./decide-path.ts"
-import { lifted, type Part, type PolicyOptions, part, partOf, strictest } from "./decision.ts"
-import { isRefusal, matchesPath, type RuleSet } from "./rules.ts"
+import {
+  isNetworkRefused,
+  lifted,
+  type Part,
+  type PolicyOptions,
+  part,
+  partOf,
+  strictest,
+} from "./decision.ts"
+import { isRefusal, matchesHostName, type RuleSet } from "./rules.ts"
 
 /**
  * What policy says about a set of effects: pure, and the same for the same arguments. Looks in order at protected
@@ -50,11 +59,14 @@ function airgapParts(effect: ExecuteEffect | ConnectEffect, { isAirgapped }: Pol
 
 function reachesOut(effect: ExecuteEffect | ConnectEffect): string | null {
   if (effect.kind === "connect") return `it talks to ${effect.host}`
-  if (effect.network === "host") return "it asks for the network"
+  if (effect.network !== "none") return "it asks for the network"
   return effect.confined ? null : "there is no sandbox to keep the command from the network"
 }
 
-/** A host in the plan is recorded and grants nothing yet, since no sandbox could hold a program to it. */
+/**
+ * One entry of an allowlist that a command is to be held to. What configuration refuses is refused whatever the plan or
+ * `--yes` says; a refused name below a wildcard is refused when the command connects to it.
+ */
 function decideConnection(
   { host }: ConnectEffect,
   grant: Grant,
@@ -62,7 +74,17 @@ function decideConnection(
   options: PolicyOptions,
 ): Part {
   const about = { category: "EXTERNAL_REQUEST", level: 3 } as const
-  const matching = rules.filter(rule => matchesPath(rule, "EXTERNAL_REQUEST", host))
+  const reading = readHostPattern(host)
+  if ("problem" in reading)
+    return part({
+      ...about,
+      decision: "deny",
+      level: 4,
+      rule: "never.host",
+      reason: `${host} ${reading.problem}`,
+    })
+  const { pattern } = reading
+  const matching = rules.filter(rule => matchesHostName(rule, host))
   const refusal = matching.find(isRefusal)
   if (refusal !== undefined)
     return partOf(refusal.policy, {
@@ -70,7 +92,10 @@ function decideConnection(
       rule: refusal.name,
       reason: refusal.message ?? "a rule refuses it",
     })
-  if (grant.exact.some(effect => effect.kind === "connect" && effect.host === host))
+  const reason = `it talks to ${host}`
+  if (isNetworkRefused(options))
+    return partOf(options.defaults.EXTERNAL_REQUEST, { ...about, rule: "default.EXTERNAL_REQUEST", reason })
+  if (isGranted(pattern, host, grant))
     return part({
       ...about,
       decision: "allow",
@@ -79,7 +104,20 @@ function decideConnection(
     })
   const [rule] = matching
   if (rule !== undefined)
-    return partOf(rule.policy, { ...about, rule: rule.name, reason: rule.message ?? `rule "${rule.name}"` })
-  const byDefault = options.defaults.EXTERNAL_REQUEST
-  return partOf(byDefault, { ...about, rule: "default.EXTERNAL_REQUEST", reason: `it talks to ${host}` })
+    return partOf(rule.policy, {
+      ...about,
+      rule: rule.name,
+      reason: rule.message ?? `rule "${rule.name}"`,
+      opens: pattern,
+    })
+  // The category as a whole opens nothing, also not by `auto`.
+  return part({ ...about, decision: "ask", rule: "default.EXTERNAL_REQUEST", reason, opens: pattern })
+}
+
+function isGranted(asked: HostPattern, host: string, { exact, hosts }: Grant): boolean {
+  if (exact.some(effect => effect.kind === "connect" && effect.host === host)) return true
+  return hosts.some(text => {
+    const granted = readHostPattern(text)
+    return "pattern" in granted && coversHost(granted.pattern, asked)
+  })
 }

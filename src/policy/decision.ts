@@ -2,7 +2,7 @@ import type { Decision, DecisionKind, EffectCategory, Level } from "../domain/ef
 import type { CategoryDefaults } from "./levels.ts"
 import type { RulePolicy } from "./rules.ts"
 import type { ShellParser } from "./shell-script.ts"
-import { type Answerable, answersYes, type YesScopes } from "./yes-scopes.ts"
+import { type Answerable, answersYes, type Opening, type YesScopes } from "./yes-scopes.ts"
 
 /** What deciding needs to know besides the effects. Nothing in it is looked up: all of it is handed in. */
 export interface PolicyOptions {
@@ -34,6 +34,7 @@ interface PartDraft {
   readonly path?: string | null
   readonly isCommand?: boolean
   readonly isLiftable?: boolean
+  readonly opens?: Opening | null
 }
 
 export function part(draft: PartDraft): Part {
@@ -42,6 +43,7 @@ export function part(draft: PartDraft): Part {
     skip: false,
     path: null,
     isCommand: false,
+    opens: null,
     isLiftable: draft.decision === "ask" && draft.level < 4,
     ...draft,
   }
@@ -52,6 +54,11 @@ export function partOf(policy: RulePolicy, draft: Omit<PartDraft, "decision">): 
   if (policy === "auto") return part({ ...draft, decision: "allow" })
   if (policy === "prompt") return part({ ...draft, decision: "ask" })
   return part({ ...draft, decision: "deny", skip: policy === "skip" })
+}
+
+/** Configuration can refuse the network to everything, whatever a plan or `--yes` says. */
+export function isNetworkRefused({ defaults }: PolicyOptions): boolean {
+  return defaults.EXTERNAL_REQUEST === "deny" || defaults.EXTERNAL_REQUEST === "skip"
 }
 
 /** Lets `--yes` answer what it may, which can only turn an ask into an allow. */

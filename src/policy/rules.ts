@@ -51,6 +51,15 @@ export function matchesPath(rule: Rule, category: EffectCategory, path: string):
   return positive.length === 0 || positive.some(pattern => hits(pattern.glob))
 }
 
+/** For an entry of an allowlist and for a host of a request; `host` may end in a port, which rules may leave out. */
+export function matchesHostName(rule: Rule, host: string): boolean {
+  const name = host.replace(/:\d+$/, "")
+  return (
+    matchesPath(rule, "EXTERNAL_REQUEST", name) ||
+    (name !== host && matchesPath(rule, "EXTERNAL_REQUEST", host))
+  )
+}
+
 export function isRefusal(rule: Rule): boolean {
   return rule.policy === "deny" || rule.policy === "skip"
 }

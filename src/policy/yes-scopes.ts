@@ -1,4 +1,5 @@
 import type { EffectCategory, Level } from "../domain/effect.ts"
+import { coversHost, type HostPattern, readHostPattern } from "../domain/hosts.ts"
 import { compileGlob, type Glob } from "./rules-glob.ts"
 
 /** What `--yes` may answer for a person. Nothing of it reaches Level 4, a protected path or a confirmation. */
@@ -9,8 +10,11 @@ export interface YesScopes {
   /** Leaving out every check, which `--skip-verify` asks for. */
   readonly skipVerify: boolean
   readonly terminal: "none" | "safe" | "all"
+  /** Everything but the network, which has to be named itself. */
   readonly everything: boolean
   readonly files: readonly FileScope[]
+  /** What commands may reach: all of the network, or these hosts. */
+  readonly network: "all" | readonly HostPattern[]
 }
 
 export interface FileScope {
@@ -35,6 +39,7 @@ export const noScopes: YesScopes = {
   terminal: "none",
   everything: false,
   files: [],
+  network: [],
 }
 
 const fileCategories: Readonly<Record<string, EffectCategory>> = {
@@ -45,7 +50,10 @@ const fileCategories: Readonly<Record<string, EffectCategory>> = {
   dir_delete: "FILE_DELETE",
   config: "FILE_WRITE",
 }
-const known = [...Object.keys(fileCategories), "terminal", "plan", "skip_verify", "all", "none", "default"]
+const known = [
+  ...Object.keys(fileCategories),
+  ...["terminal", "network", "plan", "skip_verify", "all", "none", "default"],
+]
 
 const modifiers: Readonly<Record<string, string>> = {
   test: "{test,tests,spec,__tests__,**/test,**/tests,**/spec,**/__tests__}/**",
@@ -91,6 +99,7 @@ function widen(scopes: YesScopes, name: string, modifier: string | null): YesSco
     const wanted = modifier === "all" || scopes.terminal === "all" ? "all" : "safe"
     return { ...scopes, terminal: wanted }
   }
+  if (name === "network") return withNetwork(scopes, modifier)
   const category = fileCategories[name]
   if (category !== undefined) {
     const globs = fileGlobs(name, modifier)
@@ -104,6 +113,14 @@ function widen(scopes: YesScopes, name: string, modifier: string | null): YesSco
   if (name === "all")
     return { ...scopes, everything: true, plan: true, skipVerify: true, terminal: "all", basic: true }
   return name === "default" ? { ...scopes, basic: true } : scopes
+}
+
+/** `network` is all of it, `network:HOST` one entry of an allowlist. */
+function withNetwork(scopes: YesScopes, modifier: string | null): YesScopes | null {
+  if (modifier === null || modifier === "all") return { ...scopes, network: "all" }
+  const reading = readHostPattern(modifier)
+  if ("problem" in reading) return null
+  return scopes.network === "all" ? scopes : { ...scopes, network: [...scopes.network, reading.pattern] }
 }
 
 function fileGlobs(name: string, modifier: string | null): (Glob | null)[] | null {
@@ -127,11 +144,20 @@ export interface Answerable {
   readonly path: string | null
   /** It is about a command, or about a file that a command names. */
   readonly isCommand: boolean
+  /** What of the network it would open; null where that is nothing. */
+  readonly opens: Opening | null
 }
+
+/** All of the network, or what one entry of an allowlist names. */
+export type Opening = "all" | HostPattern
 
 /** Whether the scopes say yes to something that would be asked. */
 export function answersYes(scopes: YesScopes, asked: Answerable): boolean {
   if (asked.level === 4) return false
+  if (asked.opens !== null) {
+    if (!opens(scopes, asked.opens)) return false
+    if (!asked.isCommand) return true
+  }
   if (scopes.everything) return true
   if (asked.isCommand)
     return (
@@ -142,4 +168,10 @@ export function answersYes(scopes: YesScopes, asked: Answerable): boolean {
     ({ category, only }) =>
       category === asked.category && (only === null || (asked.path !== null && only.matches(asked.path))),
   )
+}
+
+/** Whether the scopes open this much of the network. No other scope does, `all` included. */
+export function opens({ network }: YesScopes, asked: Opening): boolean {
+  if (network === "all") return true
+  return asked !== "all" && network.some(granted => coversHost(granted, asked))
 }

@@ -13,6 +13,8 @@ import { defaultScratchBytesMax } from "./limits.ts"
 import type { Mount } from "./mounts.ts"
 import { isPlaceholder, type Placeholders } from "./placeholders.ts"
 import { encodeArguments, profileArguments } from "./profile.ts"
+import { proxyLimits } from "./proxy/contract.ts"
+import type { Door, DoorDescriptors } from "./proxy/door.ts"
 import { moveToQuarantine } from "./quarantine.ts"
 import { findAppeared } from "./scan.ts"
 import { buildSeccompFilter, filterArchitecture } from "./seccomp.ts"
@@ -34,25 +36,33 @@ export interface PreparedLaunch {
 /** The numbers under which the child finds what is handed over, after its three standard ones. */
 const descriptors = { arguments: 3, seccomp: 4, status: 5, lifeline: 6, block: 7 } as const
 
-export function launchConfined(prepared: PreparedLaunch): Launch {
+export async function launchConfined(prepared: PreparedLaunch): Promise<Launch> {
   const { settings, confinement, groups } = prepared
   const blocks = needsBlock(confinement.limits, groups)
-  const files = openFiles(prepared, blocks)
+  const door = await openDoor(prepared, blocks)
+  const files = await filesOrNone(() => openFiles(prepared, blocks, door), door)
   let tree: ConfinedTree | null = null
   let report: Promise<CleanUpReport> | null = null
   return {
     signalsAsExitCodes: true,
     spawn: {
-      argv: guarded({ ...descriptors, others: [3, 4, ...(blocks ? [descriptors.block] : [])] }, [
+      argv: guarded({ ...descriptors, others: [3, 4, ...othersOf(blocks, door)] }, [
         settings.program,
-        ...["--args", String(descriptors.arguments), "--", ...confinement.argv],
+        ...["--args", String(descriptors.arguments), "--"],
+        ...(door === null ? [] : [door.starter]),
+        ...confinement.argv,
       ]),
       // Nothing at all: inside, `/proc/1/environ` is the environment of bubblewrap itself.
       env: {},
       cwd: "/",
-      extra: [files.arguments, files.seccomp, files.status, "pipe", ...(blocks ? ["pipe" as const] : [])],
+      extra: [
+        ...[files.arguments, files.seccomp, files.status, "pipe" as const],
+        ...(blocks ? ["pipe" as const] : []),
+        ...(door === null ? [] : [door.image, door.channel]),
+      ],
     },
     attach: async child => {
+      door?.open(child)
       tree = await confinedTree({
         child,
         status: files.status,
@@ -62,13 +72,47 @@ export function launchConfined(prepared: PreparedLaunch): Launch {
         groups,
         onSetupFailed: settings.onSetupFailed,
       })
-      return tree
+      const { startFailure } = tree
+      return { ...tree, startFailure: () => startFailure?.() ?? door?.startFailure() ?? null }
     },
     cleanUp: async () => {
-      report ??= cleanUp(prepared, tree).finally(files.close)
+      report ??= cleanUp(prepared, tree, door).finally(files.close)
       return await report
     },
   }
+}
+
+async function filesOrNone<Files>(open: () => Files, door: Door | null): Promise<Files> {
+  try {
+    return open()
+  } catch (error) {
+    await door?.close()
+    throw error
+  }
+}
+
+function othersOf(blocks: boolean, door: Door | null): readonly number[] {
+  const block = blocks ? [descriptors.block] : []
+  return door === null ? block : [...block, ...Object.values(doorNumbers(blocks))]
+}
+
+/** The last ones: most commands have no door. */
+function doorNumbers(blocks: boolean): DoorDescriptors {
+  const first = blocks ? descriptors.block + 1 : descriptors.block
+  return { image: first, channel: first + 1 }
+}
+
+/** Loaded only when there is a list of hosts: no other command needs a proxy. */
+async function openDoor(
+  { settings: { resolveHost, clock }, confinement: { connections } }: PreparedLaunch,
+  blocks: boolean,
+): Promise<Door | null> {
+  if (connections === undefined) return null
+  const architecture = filterArchitecture(process.arch)
+  if (architecture === null) throw noFilter()
+  const { createDoor } = await import("./proxy/door.ts")
+  const settings = { rules: connections, resolveHost, clock, limits: proxyLimits }
+  return createDoor(settings, architecture, doorNumbers(blocks))
 }
 
 function ourEnd(child: Spawned, descriptor: number): number {
@@ -77,14 +121,14 @@ function ourEnd(child: Spawned, descriptor: number): number {
 
 const firstExtra = 3
 
-function openFiles(prepared: PreparedLaunch, blocks: boolean) {
+function openFiles(prepared: PreparedLaunch, blocks: boolean, door: Door | null) {
   const { settings, confinement } = prepared
   const filter = prepared.filter()
   // Orphans of the sandbox become our children, so that their exit can be collected and their usage is known.
   becomeSubreaper()
   const profile = profileArguments({
     mounts: prepared.mounts,
-    environment: confinement.environment,
+    environment: { ...confinement.environment, ...door?.environment },
     cwd: confinement.cwd,
     network: confinement.network,
     disableUserNamespaces: settings.disableUserNamespaces,
@@ -116,7 +160,17 @@ export function callFilter({ unixSockets }: BwrapSettings): Uint8Array<ArrayBuff
   return buildSeccompFilter({ architecture, unixSockets })
 }
 
-async function cleanUp(prepared: PreparedLaunch, tree: ConfinedTree | null): Promise<CleanUpReport> {
+async function cleanUp(
+  prepared: PreparedLaunch,
+  tree: ConfinedTree | null,
+  door: Door | null,
+): Promise<CleanUpReport> {
+  const connections = await door?.close()
+  const report = await cleanUpFiles(prepared, tree)
+  return connections === undefined ? report : { ...report, connections }
+}
+
+async function cleanUpFiles(prepared: PreparedLaunch, tree: ConfinedTree | null): Promise<CleanUpReport> {
   try {
     prepared.placeholders.release()
     const report = tree === null ? nothing : await quarantineAppeared(prepared)

@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts"
 import type { ViewSettings } from "./confined-view.ts"
+import type { ResolveHost } from "./proxy/contract.ts"
 
 /** What a bubblewrap sandbox is made with; the same for every command. */
 export interface BwrapSettings extends ViewSettings {
@@ -15,6 +16,8 @@ export interface BwrapSettings extends ViewSettings {
   /** Where the sandbox keeps its masks and records; inside one of the state directories. */
   readonly workDirectory: string
   readonly quarantineDirectory: string
+  /** How the proxy of commands with a list of hosts finds their addresses. */
+  readonly resolveHost: ResolveHost
   /** Called when bubblewrap could not set up the confinement although it was expected to. */
   readonly onSetupFailed: () => void
 }

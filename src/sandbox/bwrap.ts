@@ -80,7 +80,7 @@ async function prepare(
     const mounts = confinedView({ settings, confinement, snapshot, ...machine })
     requireVisibleDirectory(mounts, confinement.cwd)
     requireVisibleProgram(mounts, confinement.argv, confinement.cwd, confinement.environment["PATH"] ?? "")
-    return launchConfined({
+    return await launchConfined({
       settings,
       confinement,
       groups,

@@ -1,6 +1,8 @@
 import type { Spawned, SpawnRequest } from "../base/spawn.ts"
 import type { NetworkChoice, ResourceLimits } from "../domain/command.ts"
+import type { Connections } from "../domain/connections.ts"
 import type { Failure } from "../domain/failure.ts"
+import type { ConnectionRules } from "./proxy/contract.ts"
 
 /** What one command may touch. All paths are absolute and already resolved. */
 export interface Confinement {
@@ -9,6 +11,8 @@ export interface Confinement {
   readonly workspaceRoot: string
   readonly cwd: string
   readonly network: NetworkChoice
+  /** With the network `hosts`, and only then: what of it. */
+  readonly connections?: ConnectionRules
   /** Paths a person opened for this one command; they win over protection. */
   readonly writable: readonly string[]
   readonly limits: ResourceLimits
@@ -79,6 +83,8 @@ export interface CleanUpReport {
   readonly quarantine: string | null
   /** Protected names that appeared and could not be moved away: a person has to look. */
   readonly left?: readonly string[]
+  /** What the command asked acode's proxy for; left out where there was no proxy. */
+  readonly connections?: Connections
 }
 
 /** What confinement this machine gives, found by trying it. */

@@ -5,7 +5,10 @@ import { closeSync, writeSync } from "node:fs"
 
 /** A file that exists only in memory, with its read position at the start. The caller closes it. */
 export function openMemoryFile(name: string, content: Uint8Array): number {
-  const fd = libc().memfd_create(ptr(Buffer.from(`${name}\0`)), closeOnExec)
+  return filled(libc().memfd_create(ptr(Buffer.from(`${name}\0`)), closeOnExec), content)
+}
+
+function filled(fd: number, content: Uint8Array): number {
   if (fd < 0) throw new Error("memfd_create failed: too many open files?")
   try {
     // Positional writes: the child shares the file position and must find it at zero.
@@ -16,6 +19,45 @@ export function openMemoryFile(name: string, content: Uint8Array): number {
     throw error
   }
   return fd
+}
+
+/** The same, for a program that is to be started from it. Kernels before 6.3 have no such flag and need none. */
+export function openProgramFile(name: string, content: Uint8Array): number {
+  const text = ptr(Buffer.from(`${name}\0`))
+  const allowed = libc().memfd_create(text, closeOnExec | mayBeExecuted)
+  const fd = allowed < 0 ? libc().memfd_create(text, closeOnExec) : allowed
+  return filled(fd, content)
+}
+
+/** Two sockets that are connected to each other. */
+export function openSocketPair(): readonly [ours: number, theirs: number] {
+  const ends = new Int32Array(2)
+  const type = sequencedPackets | closeOnExecSocket
+  if (libc().socketpair(unixFamily, type, 0, ptr(ends)) !== 0)
+    throw new Error("socketpair failed: too many open files?")
+  return [ends[0] ?? -1, ends[1] ?? -1]
+}
+
+/** One message: what it says, and the descriptors that came with it, which are the receiver's from then on. */
+export interface ReceivedMessage {
+  readonly bytes: Uint8Array
+  readonly descriptors: readonly number[]
+}
+
+/** Takes the next message without waiting; `closed` when the other end is gone, null when there is none yet. */
+export function receiveMessage(socket: number): ReceivedMessage | "closed" | null {
+  const bytes = new Uint8Array(64)
+  const control = new Int32Array(controlBytes / 4)
+  const vector = new BigUint64Array([BigInt(ptr(bytes)), BigInt(bytes.length)])
+  const message = new BigUint64Array(7)
+  message.set([0n, 0n, BigInt(ptr(vector)), 1n, BigInt(ptr(control)), BigInt(controlBytes)])
+  const length = Number(libc().recvmsg(socket, ptr(message), doNotWait | closeDescriptorsOnExec))
+  if (length === 0) return "closed"
+  if (length < 0) return null
+  // struct cmsghdr: a length of 8 bytes, the level, the type, then the descriptors.
+  const hasDescriptors = Number(message[5] ?? 0n) >= 16 && control[2] === socketLevel && control[3] === rights
+  const end = hasDescriptors ? (control[0] ?? 0) / 4 : 4
+  return { bytes: bytes.slice(0, length), descriptors: [...control.subarray(4, end)] }
 }
 
 /** A descriptor that names this very process and never another one that got its number; null where it is gone. */
@@ -84,6 +126,15 @@ export function tryLock(fd: number, kind: "shared" | "exclusive"): boolean {
 // The two calls got the same numbers on every architecture.
 const callNumbers = { pidfdSendSignal: 424n, pidfdOpen: 434n } as const
 const closeOnExec = 1
+const mayBeExecuted = 0x10
+const unixFamily = 1
+const sequencedPackets = 5
+const closeOnExecSocket = 0o2000000
+const doNotWait = 0x40
+const closeDescriptorsOnExec = 0x40000000
+const socketLevel = 1
+const rights = 1
+const controlBytes = 512
 const pollIn = 1
 const waitNoHang = 1
 const setChildSubreaper = 36
@@ -102,6 +153,8 @@ function libc(): ReturnType<typeof loadLibc>["symbols"] {
 function loadLibc() {
   const { i32, i64, u64, ptr: pointer } = FFIType
   return dlopen("libc.so.6", {
+    socketpair: { args: [i32, i32, i32, pointer], returns: i32 },
+    recvmsg: { args: [i32, pointer, i32], returns: i64 },
     memfd_create: { args: [pointer, i32], returns: i32 },
     syscall: { args: [i64, i64, i64, i64, i64], returns: i64 },
     poll: { args: [pointer, u64, i32], returns: i32 },

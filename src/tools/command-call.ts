@@ -2,6 +2,9 @@ import { exactCommand, exactName } from "../base/text.ts"
 import { type NetworkChoice, unlimited } from "../domain/command.ts"
 import type { CommandResult, ExecutionRecord } from "../domain/command-result.ts"
 import { assertValidCommand } from "../domain/command-validation.ts"
+import { connectionLines } from "../domain/connections.ts"
+import { Failure } from "../domain/failure.ts"
+import { hostPatternText, readHostPattern } from "../domain/hosts.ts"
 import type { CallError } from "../domain/tool-call.ts"
 import type { CallContext, DeclaredCall, ToolResult, ToolRoom } from "./contract.ts"
 import { callPath } from "./path-effects.ts"
@@ -13,12 +16,15 @@ export interface CommandCall {
   readonly cwd: string
   readonly timeoutMs: number | null
   readonly network: NetworkChoice
+  /** With the network `hosts`: which of them; null for those that the plan grants. */
+  readonly hosts: readonly string[] | null
   /** As a person would type it. */
   readonly shown: string
 }
 
 export function declareCommand(room: ToolRoom, call: CommandCall): DeclaredCall {
   const { argv, network } = call
+  const hosts = hostsOf(room, call)
   const [executable = "", ...more] = argv
   const cwd = callPath(room.workspace, call.cwd).relative
   const command = assertValidCommand({
@@ -30,19 +36,26 @@ export function declareCommand(room: ToolRoom, call: CommandCall): DeclaredCall 
     resourceLimits: unlimited,
   })
   return {
-    effects: [{ kind: "execute", run: { argv }, cwd, network, confined: room.hasSandbox }],
+    effects: [
+      { kind: "execute", run: { argv }, cwd, network, confined: room.hasSandbox },
+      ...hosts.map(host => ({ kind: "connect" as const, host })),
+    ],
     effectClass: "run",
     network,
+    ...(hosts.length === 0 ? {} : { hosts }),
     operation: `run ${call.shown}`,
     prepare: async () => ({
       targets: [],
-      subject: { argv, cwd, environment: {} },
-      preview: [...exactCommand(argv), how(call, cwd), ""].join("\n"),
+      subject: {
+        ...{ argv, cwd, environment: {} },
+        ...(network === "none" ? {} : { network: [network, ...hosts] }),
+      },
+      preview: [...exactCommand(argv), how(call, hosts, cwd), ""].join("\n"),
       execute: async context => {
         const record = await room.runner.execute(
           command,
-          { network, sandbox: room.sandbox, useShell: false },
-          executionContext(context),
+          { network, sandbox: room.sandbox, useShell: false, ...(hosts.length === 0 ? {} : { hosts }) },
+          { ...executionContext(context), hostRefusal: room.hostRefusal },
         )
         return resultOf(room, record, cwd)
       },
@@ -51,9 +64,38 @@ export function declareCommand(room: ToolRoom, call: CommandCall): DeclaredCall 
 }
 
 /** What the arguments of a command do not say. */
-function how({ network, timeoutMs }: CommandCall, cwd: string): string {
-  const online = network === "host" ? ", with the network" : ""
-  return `in ${exactName(cwd)}${online}${timeoutMs === null ? "" : `, for ${timeoutMs / 1000} s at most`}`
+function how({ network, timeoutMs }: CommandCall, hosts: readonly string[], cwd: string): string {
+  const limit = timeoutMs === null ? "" : `, for ${timeoutMs / 1000} s at most`
+  return `in ${exactName(cwd)}${networkText(network, hosts)}${limit}`
+}
+
+/** In one spelling each, so that what was granted and what is asked can be compared. */
+function hostsOf({ grantedHosts }: ToolRoom, { network, hosts }: CommandCall): readonly string[] {
+  if (network !== "hosts") {
+    if (hosts === null) return []
+    throw wrongHosts(`hosts are named and the network is ${network}`, 'write "network": "hosts"')
+  }
+  const named = hosts ?? grantedHosts
+  if (named.length === 0)
+    throw wrongHosts("the plan grants no hosts to this task", "name those the command needs in hosts")
+  return [...new Set(named.map(spelledHost))]
+}
+
+function spelledHost(text: string): string {
+  const reading = readHostPattern(text)
+  if ("pattern" in reading) return hostPatternText(reading.pattern)
+  throw wrongHosts(`${exactName(text)} ${reading.problem}`, "correct the entry and ask again")
+}
+
+function wrongHosts(message: string, hint: string): Failure {
+  return new Failure({ kind: "usage", code: "ACODE-EXE-007", message, where: "hosts", hint })
+}
+
+function networkText(network: NetworkChoice, hosts: readonly string[]): string {
+  if (network === "none") return ""
+  return network === "host"
+    ? ", with the network"
+    : `, with the network to ${hosts.map(exactName).join(", ")}`
 }
 
 function executionContext({ signal, correlationIds, onOutput }: CallContext) {
@@ -108,6 +150,8 @@ function textOf(result: CommandResult): string {
   const parts = [error === null ? ended : `${ended} (${error.code}: ${error.message})`]
   if (stdout !== "") parts.push(`stdout${truncation?.stdout ? " (cut)" : ""}:\n${stdout}`)
   if (stderr !== "") parts.push(`stderr${truncation?.stderr ? " (cut)" : ""}:\n${stderr}`)
+  const connections = sandbox.connections === undefined ? [] : connectionLines(sandbox.connections)
+  if (connections.length > 0) parts.push(`network:\n${connections.join("\n")}`)
   if (sandbox.quarantined.length > 0)
     parts.push(`moved to quarantine, because these names are protected: ${sandbox.quarantined.join(", ")}`)
   return parts.join("\n")

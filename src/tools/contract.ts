@@ -21,6 +21,10 @@ export interface ToolRoom {
   readonly hasSandbox: boolean
   /** What they run in: never less than what was decided on. */
   readonly sandbox: SandboxChoice
+  /** The hosts that the approved plan lets commands of this call reach. */
+  readonly grantedHosts: readonly string[]
+  /** Why configuration refuses a host to every command; null where it does not. */
+  readonly hostRefusal: (host: string) => string | null
   readonly limits: ToolLimits
 }
 
@@ -58,6 +62,8 @@ export interface DeclaredCall {
   readonly effectClass: "read" | "replace" | "run"
   /** Null but for commands. */
   readonly network: NetworkChoice | null
+  /** With the network `hosts`, which; else none. */
+  readonly hosts?: readonly string[]
   /** One line for people: `write src/a.ts`. */
   readonly operation: string
   /**
@@ -75,6 +81,8 @@ export interface PreparedCall {
     readonly argv: readonly string[]
     readonly cwd: string
     readonly environment: Readonly<Record<string, string>>
+    /** What of the network a command reaches; left out where that is nothing. */
+    readonly network?: readonly string[]
   }
   /** The change with line numbers, or the command, for the record. Redacted where a cut could split a secret. */
   readonly preview: string

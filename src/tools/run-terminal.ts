@@ -17,7 +17,14 @@ export const runTerminalTool: Tool = {
   declare: (json, room) => {
     const { command } = Arguments().parse(json)
     const argv = wordsOf(room, command)
-    return declareCommand(room, { argv, cwd: ".", timeoutMs: null, network: "none", shown: command })
+    return declareCommand(room, {
+      argv,
+      cwd: ".",
+      timeoutMs: null,
+      network: "none",
+      hosts: null,
+      shown: command,
+    })
   },
 }
 

@@ -6,6 +6,7 @@ import {
   networkChoices,
   sandboxChoices,
   unlimited,
+  usualNetworkChoices,
 } from "../../src/domain/command.ts"
 
 describe("the choices people type", () => {
@@ -13,7 +14,8 @@ describe("the choices people type", () => {
     expect(environmentModes).toEqual(["inherit", "merge", "replace"])
     expect(captureModes).toEqual(["all", "stdout", "stderr", "none"])
     expect(sandboxChoices).toEqual(["auto", "bwrap", "container", "none"])
-    expect(networkChoices).toEqual(["none", "host"])
+    expect(networkChoices).toEqual(["none", "host", "hosts"])
+    expect(usualNetworkChoices).toEqual(["none", "host"])
   })
 })
 

@@ -44,7 +44,7 @@ test("a plan is listed in the order it runs, with everything that approving it w
     "  reads src/**",
     "  may write a.ts",
     "  may run with any further arguments: npm run 'a b'",
-    "  names hosts x.org",
+    "  may reach x.org",
     "  accepted when this exits 1: npm test",
     "  accepted when a.ts exists",
     '  accepted when a.ts contains "x"',

@@ -21,6 +21,7 @@ const parts: RunnerParts = {
   hostEnvironment: {},
   owner: "person",
   environmentRules,
+  connectionRules: () => ({ refusalOf: () => null, refusalOfAddress: () => null, localPorts: [] }),
   clock: fixedClock(),
   ids: countingIds(),
   faults: noFaults,

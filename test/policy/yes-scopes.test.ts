@@ -11,7 +11,7 @@ const answers = (
     path = null,
     isCommand = false,
   }: { level?: Level; path?: string | null; isCommand?: boolean } = {},
-) => answersYes(scopesOf(value), { category, level, path, isCommand })
+) => answersYes(scopesOf(value), { category, level, path, isCommand, opens: null })
 const problemsOf = (value: string, ack = false) => parseYes(value, ack).problems.map(({ code }) => code)
 
 describe("--yes", () => {
@@ -76,6 +76,16 @@ describe("--yes", () => {
     expect(scopesOf("default")).toEqual(scopesOf(null))
   })
 
+  test("network opens the network, or one entry of an allowlist, and is in no other scope", () => {
+    expect(scopesOf("all").network).toEqual([])
+    expect(scopesOf("terminal:all,network").network).toBe("all")
+    expect(scopesOf("network:all,network:example.com").network).toBe("all")
+    expect(scopesOf("network:*.Example.com:8443,network:[::1]:8080").network).toMatchObject([
+      { isWildcard: true, host: { name: "example.com" }, ports: [8443] },
+      { isWildcard: false, host: { name: "::1" }, ports: [8080] },
+    ])
+  })
+
   test("plan accepts the planner's contract and nothing else", () => {
     expect(scopesOf("plan")).toEqual({ ...noScopes, plan: true })
     expect(scopesOf("plan,terminal")).toMatchObject({ plan: true, terminal: "safe" })
@@ -97,6 +107,10 @@ describe("a mistake", () => {
     ["file_write:[a", "ACODE-YES-002"],
     ["file_write:", "ACODE-YES-002"],
     ["file_write:safe", "ACODE-YES-002"],
+    ["network:", "ACODE-YES-002"],
+    ["network:*", "ACODE-YES-002"],
+    ["network:169.254.169.254", "ACODE-YES-002"],
+    ["network:https://example.com", "ACODE-YES-002"],
     ["all", "ACODE-YES-003"],
     ["", "ACODE-YES-004"],
     ["plan,", "ACODE-YES-004"],

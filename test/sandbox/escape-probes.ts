@@ -152,6 +152,16 @@ def reaches(family, address):
         return True
     except OSError:
         return False
+def sends(address):
+    try:
+        return socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', address) > 0
+    except OSError:
+        return False
+def holds(pid):
+    try:
+        return any('socket' in os.readlink(f'/proc/{pid}/fd/{n}') for n in os.listdir(f'/proc/{pid}/fd'))
+    except OSError:
+        return False
 sys.exit(0 if (${expression}) else 1)
 END`,
 })
@@ -227,4 +237,16 @@ export const socketProbes: readonly Probe[] = [
     "reaches(socket.AF_INET6, ('::1', int(os.environ['HOST_PORT'])))",
   ),
   native("leave the machine", "reaches(socket.AF_INET, ('192.0.2.1', 80))"),
+  native("leave the machine by IPv6", "reaches(socket.AF_INET6, ('2001:db8::1', 80))"),
+  native("send a datagram out of the machine", "sends(('192.0.2.1', 53))"),
+  native("send a datagram to the metadata service", "sends(('169.254.169.254', 80))"),
+  native("open a raw socket", "opens(socket.AF_INET, socket.SOCK_RAW, 1)"),
+  native(
+    "hold a socket that it did not open",
+    "any(os.path.exists(f'/proc/self/fd/{n}') for n in range(3, 64))",
+  ),
+  native(
+    "find a socket in another process",
+    "any(holds(pid) for pid in os.listdir('/proc') if pid.isdigit())",
+  ),
 ]

@@ -50,6 +50,7 @@ const suites = [
   "bwrap-kill",
   "bwrap-limits",
   "bwrap-quarantine",
+  "door",
   "none",
   "scan",
   "tree-snapshot",

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, readFileSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
+import { connectionRulesFor } from "../../src/app/wire-sandbox.ts"
+import type { Confinement } from "../../src/sandbox/contract.ts"
 import { createPlainSandbox } from "../../src/sandbox/none.ts"
 import { describeWhere, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 import { callProbes, fileProbes, type Probe, processProbes, socketProbes } from "./escape-probes.ts"
@@ -44,7 +46,13 @@ function furnished(): Room {
 
 const secrets = /home-secret|signing-secret|database-secret|environment-secret|nested-secret|key-secret/
 
-async function attempt(room: Room, host: Host, probe: Probe, confined: boolean): Promise<Ran> {
+async function attempt(
+  room: Room,
+  host: Host,
+  probe: Probe,
+  confined: boolean,
+  changes: Partial<Confinement> = {},
+): Promise<Ran> {
   const confinement = confinementOf(room, ["/bin/sh", "-c", probe.script], {
     environment: {
       PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -55,11 +63,17 @@ async function attempt(room: Room, host: Host, probe: Probe, confined: boolean):
       HOST_PORT: String(host.port),
       HOST_ABSTRACT: host.abstract,
     },
+    ...changes,
   })
   return await run(confined ? room : { sandbox: createPlainSandbox() }, confinement)
 }
 
-function suite(title: string, probes: readonly Probe[], missing: string | null): void {
+function suite(
+  title: string,
+  probes: readonly Probe[],
+  missing: string | null,
+  changes: Partial<Confinement> = {},
+): void {
   describeWhere(missing)(title, () => {
     let room: Room
     let host: Host
@@ -73,7 +87,7 @@ function suite(title: string, probes: readonly Probe[], missing: string | null):
     })
     for (const probe of probes) {
       test(`cannot ${probe.name}`, async () => {
-        const ran = await attempt(room, host, probe, true)
+        const ran = await attempt(room, host, probe, true, changes)
         expect(ran.tree.startFailure?.() ?? null).toBeNull()
         expect(ran.stdout).not.toContain("ESCAPED")
         expect(`${ran.stdout}${ran.stderr}`).not.toMatch(secrets)
@@ -91,6 +105,24 @@ suite("a confined command that goes for files", fileProbes, missingSandbox)
 suite("a confined command that goes for processes and mounts", processProbes, missingSandbox)
 suite("a confined command that calls the kernel", callProbes, missingSandbox ?? missingNative)
 suite("a confined command that goes for sockets", socketProbes, missingSandbox ?? missingNative)
+
+/** What stands open for it is one address to connect to; nothing else of its confinement is different. */
+const withHosts: Partial<Confinement> = {
+  network: "hosts",
+  connections: connectionRulesFor(["example.com", "localhost:2345"], null),
+}
+suite(
+  "with a list of hosts a command that goes for processes and mounts",
+  processProbes,
+  missingSandbox,
+  withHosts,
+)
+suite(
+  "with a list of hosts a command that goes for sockets",
+  socketProbes,
+  missingSandbox ?? missingNative,
+  withHosts,
+)
 
 describeWhere(missingSandbox)("without confinement", () => {
   test("the probes get what they want, so that their failure inside means something", async () => {

@@ -50,6 +50,7 @@ export function openRoom(changes: Partial<BwrapSettings> = {}): Room {
     workDirectory: join(root, ".agent", "sandbox"),
     quarantineDirectory: join(root, ".agent", "quarantine"),
     onSetupFailed: () => undefined,
+    resolveHost: () => Promise.reject(new Error("no name is to be looked up")),
     ...changes,
   }
   return {

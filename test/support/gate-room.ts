@@ -101,6 +101,8 @@ export function gateRoom(options: GateRoomOptions = {}): GateRoom {
       runner: runner.runner,
       splitCommand: commandWords,
       hasSandbox: sandbox !== "none",
+      grantedHosts: [],
+      hostRefusal: () => null,
       sandbox,
       limits: { ...limits, ...options.limits },
     },

@@ -23,7 +23,14 @@ describe("run_command", () => {
         throw new Error("seen enough")
       },
     }
-    const call = { argv: ["true"], cwd: ".", timeoutMs: null, network: "none", shown: "true" } as const
+    const call = {
+      argv: ["true"],
+      cwd: ".",
+      timeoutMs: null,
+      network: "none",
+      hosts: null,
+      shown: "true",
+    } as const
     const prepared = await declareCommand({ ...room, runner }, call).prepare()
     await expect(prepared.execute(quietly)).rejects.toThrow("seen enough")
     expect(options).toMatchObject([{ sandbox: "bwrap", network: "none" }])

@@ -46,7 +46,7 @@ describe("arguments", () => {
     ["glob", { pattern: 1, path: 2 }, ["pattern must be text", "path must be text"]],
     ["run_command", { argv: [] }, ["argv must not be empty"]],
     ["run_command", { argv: "ls" }, ["argv must be a list"]],
-    ["run_command", { argv: ["ls"], network: "lan" }, ["network must be one of none, host"]],
+    ["run_command", { argv: ["ls"], network: "lan" }, ["network must be one of none, host, hosts"]],
     ["run_command", { argv: ["ls"], timeout_seconds: -1 }, ["timeout_seconds must be more than 0"]],
     ["run_command", { argv: ["ls"], env: {} }, [`env ${surplus}`]],
     ["run_terminal", {}, ["*command is required"]],

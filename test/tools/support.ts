@@ -71,6 +71,8 @@ export function testRoom(options: TestRoomOptions = {}): TestRoom {
     runner: runner.runner,
     splitCommand: commandWords,
     hasSandbox: false,
+    grantedHosts: [],
+    hostRefusal: () => null,
     sandbox: "none",
     limits: { ...limits, ...options.limits },
   }

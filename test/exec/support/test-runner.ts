@@ -1,4 +1,5 @@
 import { join } from "node:path"
+import { connectionRulesFor } from "../../../src/app/wire-sandbox.ts"
 import { systemClock } from "../../../src/base/clock.ts"
 import { noFaults } from "../../../src/base/faults.ts"
 import {
@@ -102,6 +103,7 @@ export function testRunner(
     hostEnvironment: workspace.environment,
     owner: "person",
     environmentRules,
+    connectionRules: connectionRulesFor,
     clock: systemClock,
     ids: countingIds(),
     faults: noFaults,
@@ -140,6 +142,7 @@ function sandboxesOf({ root, outside, dataHome, environment }: TempWorkspace): R
       dependencyDirectories: [],
       workDirectory: join(agent, "sandbox"),
       quarantineDirectory: join(agent, "quarantine"),
+      resolveHost: () => Promise.reject(new Error("no name is to be looked up")),
     })
   return choice => {
     const known = made.get(choice) ?? make(choice)

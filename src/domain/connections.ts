@@ -1,0 +1,84 @@
+import * as z from "zod/mini"
+import { counted } from "../base/text.ts"
+import { described } from "./described.ts"
+import { lazily } from "./lazily.ts"
+
+const Count = lazily(() => z.int().check(z.nonnegative()))
+
+/** What became of one connection that a command asked acode's proxy for, or of several that were refused alike. */
+export const Connection = lazily(() =>
+  z.strictObject({
+    host: described(z.string(), "as the command named it; empty where it named none that can be read"),
+    port: z.int(),
+    decision: described(
+      z.enum(["allowed", "refused", "failed"]),
+      "connected; not among the hosts the command may reach; allowed and not reached",
+    ),
+    reason: z.nullable(z.string()),
+    address: described(z.nullable(z.string()), "the address that was checked and connected to"),
+    count: described(z.int().check(z.positive()), "more than one only where all were refused alike"),
+    sentBytes: Count(),
+    receivedBytes: Count(),
+    durationMs: Count(),
+  }),
+)
+export type Connection = z.infer<ReturnType<typeof Connection>>
+
+/** Every connection of one command, the first ones one by one. */
+export const Connections = lazily(() =>
+  z.strictObject({
+    listed: z.array(Connection()),
+    more: described(
+      z.nullable(
+        z.strictObject({ count: Count(), refused: Count(), sentBytes: Count(), receivedBytes: Count() }),
+      ),
+      "the sums of those that are not listed",
+    ),
+  }),
+)
+export type Connections = z.infer<ReturnType<typeof Connections>>
+
+export const noConnections: Connections = Object.freeze({ listed: [], more: null })
+
+/** Returns what of the network a command could reach, for one line of text. */
+export function networkText({
+  network,
+  hosts = [],
+}: {
+  readonly network: string
+  readonly hosts?: readonly string[] | undefined
+}): string {
+  return network === "hosts" ? `to ${hosts.join(", ")}` : network
+}
+
+/** Returns one line for each host and what became of the connections to it. Names come from the command. */
+export function connectionLines({ listed, more }: Connections): readonly string[] {
+  const groups = new Map<string, Connection>()
+  for (const connection of listed) {
+    const key = JSON.stringify([connection.host, connection.port, connection.decision, connection.reason])
+    const known = groups.get(key)
+    groups.set(key, known === undefined ? connection : together(known, connection))
+  }
+  const lines = [...groups.values()].map(lineOf)
+  if (more === null) return lines
+  const traffic = `${more.sentBytes} bytes sent, ${more.receivedBytes} received`
+  return [...lines, `${counted(more.count, "more connection")}, ${more.refused} refused, ${traffic}`]
+}
+
+function together(one: Connection, other: Connection): Connection {
+  return {
+    ...one,
+    count: one.count + other.count,
+    sentBytes: one.sentBytes + other.sentBytes,
+    receivedBytes: one.receivedBytes + other.receivedBytes,
+    durationMs: one.durationMs + other.durationMs,
+  }
+}
+
+function lineOf({ host, port, decision, reason, count, sentBytes, receivedBytes }: Connection): string {
+  const where = host === "" ? "an unreadable request" : `${host}:${port}`
+  const times = count === 1 ? "" : ` (${count} times)`
+  const why = reason === null ? "" : `: ${reason}`
+  if (decision !== "allowed") return `${decision} ${where}${times}${why}`
+  return `connected to ${where}${times}, ${sentBytes} bytes sent, ${receivedBytes} received${why}`
+}

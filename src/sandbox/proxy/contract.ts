@@ -1,0 +1,46 @@
+import type { Clock } from "../../base/clock.ts"
+import type { Host } from "../../domain/hosts.ts"
+
+/** What one command may reach, in the words of whoever decides it (policy). */
+export interface ConnectionRules {
+  /** Why a command may not talk to this host; null when it may. Asked before the name is looked up. */
+  refusalOf(host: Host, port: number): string | null
+  /** The same of an address that the host stands for. */
+  refusalOfAddress(address: string, host: Host, port: number): string | null
+  /** Ports of this machine that stand open under the same number inside the sandbox, for programs that use no proxy. */
+  readonly localPorts: readonly number[]
+}
+
+/** All addresses of a name. Throws when there is none. */
+export type ResolveHost = (name: string) => Promise<readonly string[]>
+
+export interface ProxySettings {
+  readonly rules: ConnectionRules
+  readonly resolveHost: ResolveHost
+  readonly clock: Clock
+  readonly limits: ProxyLimits
+}
+
+export interface ProxyLimits {
+  readonly connectionsMax: number
+  /** How long the head of a request may be, and how long it may take. */
+  readonly headBytesMax: number
+  readonly headMs: number
+  /** How long the name may take to be looked up, and each of its addresses to answer. */
+  readonly resolveMs: number
+  readonly connectMs: number
+  /** How long a connection may carry nothing. */
+  readonly idleMs: number
+  /** How many connections are recorded one by one. */
+  readonly listedMax: number
+}
+
+export const proxyLimits: ProxyLimits = {
+  connectionsMax: 256,
+  headBytesMax: 32 * 1024,
+  headMs: 10_000,
+  resolveMs: 10_000,
+  connectMs: 10_000,
+  idleMs: 300_000,
+  listedMax: 200,
+}
