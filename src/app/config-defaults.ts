@@ -1,3 +1,5 @@
+import { defaultRetryableErrors } from "../domain/skill/execution-error.ts"
+
 /**
  * Every key and what holds when nobody sets it. Plain data, so that a start without configuration files loads neither
  * a schema library nor a YAML parser; the schemas take their defaults from here. A nested object is a section, an
@@ -76,5 +78,20 @@ export const defaultConfig = {
   },
   checkpoints: { max_file_mb: 64, max_total_mb: 2048, max_ignored_entries: 50_000, undo_days: 7 },
   storage: { max_total_mb: 4096, quarantine_days: 30 },
-  skills: { directories: [] },
+  skills: {
+    workspace: ".",
+    directories: [],
+    default_tier: "sonnet" as const,
+    timeout_seconds: 120,
+    max_tokens: 4096,
+    retry_count: 2,
+    retry_delay_ms: 1000,
+    retry_jitter: false,
+    retryable: [...defaultRetryableErrors],
+    squads: [],
+    foundation: "product-marketing-context",
+    context: "context/product-marketing-context.md",
+    strict_context: false,
+    max_parallel: 4,
+  },
 }

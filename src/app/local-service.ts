@@ -19,6 +19,7 @@ import type { AppService, TrustedFile } from "./service.ts"
 import type { SkillVerbs } from "./skill-verbs.ts"
 import { ensureAgentDirectory } from "./state-directory.ts"
 import { storageVerbs } from "./storage-verbs.ts"
+import type { TaskVerbs } from "./task-verbs.ts"
 import { typedCommand, typedDirectory, typedOpening } from "./typed-command.ts"
 import { type WireRequest, Wiring } from "./wire.ts"
 import { workspaceVerbs } from "./workspace-verbs.ts"
@@ -143,7 +144,7 @@ function lazyAgentVerbs(wiring: Wiring): AgentVerbs {
 }
 
 /** Loaded when one is used: they bring the reader of YAML along. */
-function lazySkillVerbs(wiring: Wiring): SkillVerbs {
+function lazySkillVerbs(wiring: Wiring): SkillVerbs & TaskVerbs {
   let loaded: Promise<SkillVerbs> | null = null
   const verbs = () => {
     loaded ??= import("./skill-verbs.ts").then(({ skillVerbs }) => skillVerbs(wiring))
@@ -152,6 +153,22 @@ function lazySkillVerbs(wiring: Wiring): SkillVerbs {
   return {
     listSkills: async () => (await verbs()).listSkills(),
     showSkill: async name => (await verbs()).showSkill(name),
+    ...lazyTaskVerbs(wiring),
+  }
+}
+
+/** Loaded when one is used: they bring the gate along. */
+function lazyTaskVerbs(wiring: Wiring): TaskVerbs {
+  let loaded: Promise<TaskVerbs> | null = null
+  const verbs = () => {
+    loaded ??= import("./task-verbs.ts").then(({ taskVerbs }) => taskVerbs(wiring))
+    return loaded
+  }
+  return {
+    executeTasks: async (request, surface) => (await verbs()).executeTasks(request, surface),
+    listTasks: async () => (await verbs()).listTasks(),
+    showTask: async id => (await verbs()).showTask(id),
+    resetTask: async (id, reason) => (await verbs()).resetTask(id, reason),
   }
 }
 

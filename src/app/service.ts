@@ -13,6 +13,7 @@ import type { PolicyAnswer, PolicyQuestion } from "./policy-questions.ts"
 import type { RestoreVerbs } from "./restore-verbs.ts"
 import type { SkillVerbs } from "./skill-verbs.ts"
 import type { StorageVerbs } from "./storage-verbs.ts"
+import type { TaskVerbs } from "./task-verbs.ts"
 import type { WorkspaceVerbs } from "./workspace-verbs.ts"
 
 /** The verbs a surface may call. It never touches the terminal, so another surface can call the same ones. */
@@ -23,6 +24,7 @@ export interface AppService
     AgentVerbs,
     ModelVerbs,
     SkillVerbs,
+    TaskVerbs,
     StorageVerbs,
     WorkspaceVerbs {
   readonly workspaceRoot: string

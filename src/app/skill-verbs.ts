@@ -61,7 +61,7 @@ export function skillVerbs(wiring: Wiring): SkillVerbs {
 }
 
 /** Where skills are looked for; the first place that has one of the name wins. */
-function skillPlaces(
+export function skillPlaces(
   root: string,
   { home, xdgConfigHome }: Pick<AppEnvironment, "home" | "xdgConfigHome">,
   { skills }: Pick<Config, "skills">,

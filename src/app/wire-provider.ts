@@ -24,6 +24,8 @@ export interface ProviderWiring {
   readonly choice: ModelChoice
   /** The models of a server; null with a script or a recording. */
   readonly selected: SelectedModels | null
+  /** What answers instead of `selected`, where there is neither a script nor a recording. */
+  readonly server?: Provider | null
   /** Whether a session goes on, which then may also go on in its recording. */
   readonly isResumed: boolean
   /** Of the workspace, which may lie elsewhere when a recording is replayed. */
@@ -43,12 +45,12 @@ export interface WiredProvider extends Disposable {
 const scriptBytesMax = 16_000_000
 
 export async function wireProvider(wiring: ProviderWiring): Promise<WiredProvider> {
-  const { choice, selected, isResumed, root, redactText } = wiring
+  const { choice, selected, isResumed, root, redactText, server = null } = wiring
   refuseContradictions(choice)
   const settled = { redactText, settledText: (text: string) => settledText(text, root) }
   const provider =
     choice.replay === undefined
-      ? await provided(choice, selected)
+      ? await provided(choice, selected, server)
       : replayFrom(readRecordingFile({ path: choice.replay, flag: "--replay" }).recording, settled)
   if (choice.record === undefined) {
     const recordingFile = choice.replay === undefined ? null : recordingId(choice.replay)
@@ -76,8 +78,13 @@ function refuseContradictions({ script, record, replay }: ModelChoice): void {
   })
 }
 
-async function provided({ script }: ModelChoice, selected: SelectedModels | null): Promise<Provider> {
+async function provided(
+  { script }: ModelChoice,
+  selected: SelectedModels | null,
+  server: Provider | null,
+): Promise<Provider> {
   if (script !== undefined) return scripted(script)
+  if (server !== null) return server
   assert(selected !== null, "a session without a script has models of a server")
   // Loaded when it is asked for: it brings the transport and the ladder along.
   const { sessionProvider } = await import("./model/session-provider.ts")

@@ -1,3 +1,4 @@
+import { agentList, agentReset, agentRun, agentShow } from "./agent.ts"
 import { approvalsList } from "./approvals-list.ts"
 import { approvalsShow } from "./approvals-show.ts"
 import { approve } from "./approve.ts"
@@ -97,6 +98,10 @@ export const cliCommands: readonly CliCommand[] = [
   workspaceList,
   workspaceAdopt,
   workspaceForget,
+  agentRun,
+  agentList,
+  agentShow,
+  agentReset,
   skillsList,
   skillsShow,
   modelsList,

@@ -34,6 +34,7 @@ import {
   StepFinished,
   StepStarted,
 } from "./session-events.ts"
+import { TaskAsked, TaskClaimed, TaskReopened, TaskReplied, TaskSettled } from "./skill/skill-events.ts"
 
 /** Every event type of the product. */
 export const manifest = new EventManifest([
@@ -70,4 +71,9 @@ export const manifest = new EventManifest([
   StepRefused,
   CheckFinished,
   EscalationRaised,
+  TaskClaimed,
+  TaskAsked,
+  TaskReplied,
+  TaskSettled,
+  TaskReopened,
 ])

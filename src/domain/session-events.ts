@@ -6,6 +6,7 @@ import { lazily } from "./lazily.ts"
 import { PipelineSettings } from "./pipeline/settings.ts"
 import { ProcessIdentity } from "./process-identity.ts"
 import { RecordedText } from "./recorded-text.ts"
+import { SkillSettings } from "./skill/skill-events.ts"
 import { Diagnostic, RecordedJson } from "./tool-call.ts"
 
 /** Of 3.1: the last three are final. */
@@ -41,6 +42,7 @@ export const SessionStarted = defineEvent(
       stepCount: z.int(),
       policyVersion: z.string(),
       agent: z.nullable(PipelineSettings()),
+      skill: described(z.optional(SkillSettings()), "of the skills lane, and of no other"),
       treeDigest: z.nullable(z.string()),
       /** `dev:ino` of the files its process printed to, which are no part of the tree. */
       outputs: z.array(z.string()),

@@ -49,6 +49,51 @@ export function driveSession(parts: SessionLogParts, sessionId: string): DrivenS
   }
 }
 
+/** A session that holds its stream all the time and the workspace only while it changes files. */
+export interface SharingSession extends SessionLog {
+  /** Takes the workspace; null while another process or another part of this one has it. */
+  tryHold(): Disposable | null
+  /** Gives the stream back. */
+  release(): void
+}
+
+/** Takes a session's stream. Several such sessions share one workspace: each holds it for moments only. */
+export function driveSharingSession(parts: SessionLogParts, sessionId: string): SharingSession {
+  const stream = acquire(parts, sessionId)
+  let seq = parts.log.lastSeq(sessionId)
+  let held: Lease | null = null
+  const beat = setInterval(() => renew(parts.leases, held === null ? [stream] : [stream, held]), heartbeatMs)
+  beat.unref()
+  return {
+    sessionId,
+    append: (events: readonly NewEvent[]) => {
+      const stored = parts.log.append(sessionId, seq, stream.epoch, events, held ?? stream)
+      seq += events.length
+      return stored
+    },
+    whileOwned: work => {
+      if (held === null) throw new Error("files are changed only by who holds the workspace")
+      return parts.leases.whileHeld(stream, held, work)
+    },
+    tryHold: () => {
+      if (held !== null) return null
+      const workspace = parts.leases.acquire(workspaceLease, parts.owner)
+      if (workspace === null) return null
+      held = workspace
+      return {
+        [Symbol.dispose]: () => {
+          held = null
+          parts.leases.release(workspace)
+        },
+      }
+    },
+    release: () => {
+      clearInterval(beat)
+      parts.leases.release(stream)
+    },
+  }
+}
+
 /** Holds the workspace without a session, to change only what is kept of it. Refused while a session is driven. */
 export function holdWorkspace(parts: Omit<SessionLogParts, "log">): Disposable {
   const workspace = acquire(parts, workspaceLease)

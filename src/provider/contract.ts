@@ -84,4 +84,6 @@ export interface ModelFailure {
   /** Whether asking again may help. */
   readonly retryable: boolean
   readonly retryAfterMs: number | null
+  /** Only of `unavailable`: no connection could be made or kept, while a server that says so has answered. */
+  readonly isConnection?: true | undefined
 }

@@ -23,6 +23,7 @@ const Item = lazily(() =>
         kind: z.enum(modelFailureKinds),
         message: z.string(),
         retryable: z.boolean(),
+        isConnection: z.optional(z.literal(true)),
         retryAfterMs: z.nullable(Count()),
       }),
     }),

@@ -1,7 +1,7 @@
 import { counted } from "../base/text.ts"
 import { ownCallId } from "./call-id.ts"
 import type { ModelItem, ModelRequest, Provider } from "./contract.ts"
-import { failed } from "./failures.ts"
+import { failed, modelFailure } from "./failures.ts"
 import { toldItems } from "./reply-fault.ts"
 import type { Script } from "./script-file.ts"
 import type { FaultKind, ScriptReply } from "./script-schema.ts"
@@ -58,7 +58,8 @@ function ending({ content, fault }: ScriptReply, place: string): ModelItem {
   if (content !== null) return { kind: "end", reason: content.calls.length > 0 ? "calls" : "stop" }
   const failure = fault === null ? null : failures[fault.kind]
   if (failure === null) return { kind: "end", reason: "stop" }
-  return failed(failure[0], `${failure[1]} (${place} of the script)`)
+  const told = modelFailure(failure[0], `${failure[1]} (${place} of the script)`)
+  return { kind: "failure", failure: fault?.kind === "disconnect" ? { ...told, isConnection: true } : told }
 }
 
 /** Null where a fault ends like a reply. */

@@ -237,7 +237,20 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   "checkpoints.undo_days": ["0", "3651", '"7"'],
   "storage.max_total_mb": ["0", "16777217", "1.5"],
   "storage.quarantine_days": ["0", "3651", "null"],
+  "skills.workspace": ["../other", "/etc", "a//b"],
   "skills.directories": ["relative/path", "[1]", "{}"],
+  "skills.default_tier": ["huge", "3", "null"],
+  "skills.timeout_seconds": ["0", "86401", "soon"],
+  "skills.max_tokens": ["15", "1.5", "null"],
+  "skills.retry_count": ["-1", "21", "often"],
+  "skills.retry_delay_ms": ["-1", "600001", "1.5"],
+  "skills.retry_jitter": ["maybe", "1", "null"],
+  "skills.retryable": ["[ABORTED]", "API_ERROR", "{}"],
+  "skills.squads": ["{}", "[a]", "[{name: ../x, skills: []}]"],
+  "skills.foundation": ["1", "[]", "null"],
+  "skills.context": ["../x", "/etc/x", "1"],
+  "skills.strict_context": ["maybe", "1", "null"],
+  "skills.max_parallel": ["0", "33", "1.5"],
 }
 
 describe("a value of the wrong type or out of range", () => {

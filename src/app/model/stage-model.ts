@@ -45,6 +45,12 @@ export async function knownModel(
 
 const knownToWork: ModelProbe = { rung: "native", notes: ["native: known to work, not tried"] }
 
+/** Returns how long a request and its reply may be together, for a model that only has to write text. */
+export async function windowTokensOf(room: ModelRoom, server: ModelServer, name: string): Promise<number> {
+  const facts = await factsOf(room, server, name)
+  return decideWindow(server.protocol, facts, room.config.model.parameters.context_window).value
+}
+
 interface AskedModel {
   readonly server: ModelServer
   readonly name: string

@@ -1,3 +1,4 @@
+import type { ExternalCalls } from "../external-calls.ts"
 import type { TaskStatus } from "./task.ts"
 
 interface ErrorRule {
@@ -62,6 +63,7 @@ export interface FailedRequest {
   readonly retryAfterMs: number | null
   readonly inputTokens: number
   readonly outputTokens: number
+  readonly externalCalls?: ExternalCalls | undefined
 }
 
 /** Why a task was not executed, or not well. Clients and workspaces throw it; the executor returns it. */
@@ -98,3 +100,6 @@ function ofTask({ message, code, cause, request }: ExecutionError, taskId: strin
 export function retryDelayMs(baseMs: number, attemptsMade: number, retryAfterMs: number | null): number {
   return Math.max(baseMs * 2 ** Math.max(0, attemptsMade - 1), retryAfterMs ?? 0)
 }
+
+/** A server that wants to be left alone for longer is not waited for. */
+export const longestWaitMs = 60_000

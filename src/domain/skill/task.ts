@@ -75,6 +75,16 @@ export function canChangeTo(from: TaskStatus, to: TaskStatus): boolean {
   return taskTransitions[from].includes(to)
 }
 
+/** Statuses in which a task may be executed. */
+const runnableStatuses: readonly TaskStatus[] = ["pending", "assigned", "revision"]
+
+export function isRunnable(status: TaskStatus): boolean {
+  return runnableStatuses.includes(status)
+}
+
+/** Statuses that a person may set back to `pending`. */
+export const resettableStatuses: readonly TaskStatus[] = ["in_progress", "failed", "cancelled"]
+
 const idPattern = /^[A-Za-z0-9._-]{1,128}$/
 
 /** Returns whether a text can be the id of a task, which is also the name of its file. */

@@ -29,6 +29,7 @@ export function createReading(answerTool: AnswerTool | null): MessageReading {
     stopReason: null,
     textChars: 0,
     callChars: 0,
+    saidBlock: null,
     isOver: false,
   }
   return { take: event => take(state, event), isOver: () => state.isOver }
@@ -41,6 +42,8 @@ interface State {
   stopReason: string | null
   textChars: number
   callChars: number
+  /** The last block that had text. */
+  saidBlock: Block | null
   isOver: boolean
 }
 
@@ -104,7 +107,12 @@ function openBlock({ blocks }: State, event: JsonObject): Block {
 
 function says(state: State, block: Block, text: string): readonly ModelItem[] {
   if (text === "") return []
-  if (state.answerTool === null) return [{ kind: "text", text }]
+  if (state.answerTool === null) {
+    // Two blocks are two paragraphs; the protocol has nothing between them.
+    const isNext = state.saidBlock !== null && state.saidBlock !== block
+    state.saidBlock = block
+    return [{ kind: "text", text: isNext ? `\n\n${text}` : text }]
+  }
   state.textChars += text.length
   if (state.textChars > textCharsMax) throw unreadable(`it is longer than ${textCharsMax} characters`)
   block.text += text

@@ -11,7 +11,8 @@ export function httpFailure(error: unknown, name: string): ModelFailure {
   if (error instanceof ReplyFault) return error.failure
   const code = errnoOf(error) ?? "unknown"
   const [kind, sentence] = known[code] ?? (isAboutTls(code) ? insecure : unreachable)
-  return modelFailure(kind, `${sentence.replace("NAME", () => name)} (${code})`)
+  const failure = modelFailure(kind, `${sentence.replace("NAME", () => name)} (${code})`)
+  return kind === "unavailable" ? { ...failure, isConnection: true } : failure
 }
 
 type Told = readonly [kind: ModelFailureKind, sentence: string]

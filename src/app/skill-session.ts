@@ -1,0 +1,232 @@
+import { systemIds } from "../base/clock.ts"
+import { newEvent } from "../domain/event-definition.ts"
+import { Failure } from "../domain/failure.ts"
+import { SessionFinished, SessionStarted } from "../domain/session-events.ts"
+import { ExecutionError } from "../domain/skill/execution-error.ts"
+import type { OutputPlan } from "../domain/skill/output-path.ts"
+import type { SkillSettings } from "../domain/skill/skill-events.ts"
+import { type SkillState, skillState } from "../domain/skill/skill-state.ts"
+import type { SkillContent } from "../domain/skill/skill-text.ts"
+import { openCalls, settleInterrupted } from "../gate/recovery.ts"
+import { driveSharingSession, type SharingSession } from "../gate/session-log.ts"
+import { findSkill, loadSkill, SkillProblem } from "../skills/find-skills.ts"
+import { heldWorkspace, RecordedWorkspace } from "../skills/recorded-workspace.ts"
+import type { TaskFolder } from "../skills/task-folder.ts"
+import type { StoredEvent } from "../store/contract.ts"
+import { processIdentity } from "../store/process-identity.ts"
+import { readGitState } from "../workspace/git.ts"
+import { approvalDesk } from "./approval-desk.ts"
+import type { Config } from "./config-schema.ts"
+import type { KeptCalls } from "./model/external-call-log.ts"
+import { contentsOf } from "./recorded-contents.ts"
+import { laterWritesOf } from "./session-recovery.ts"
+import { decodeYaml, skillPlaces } from "./skill-verbs.ts"
+import { userName } from "./user-name.ts"
+import type { Wiring } from "./wire.ts"
+import { wireGate } from "./wire-gate.ts"
+
+export interface SkillSessionRequest {
+  readonly goal: string
+  readonly settings: SkillSettings
+  /** How many steps are expected. */
+  readonly stepCount: number
+  readonly takeCalls: KeptCalls["take"]
+  readonly onEvent: (event: StoredEvent) => void
+  readonly notice: (text: string) => void
+  readonly onBusy: () => void
+}
+
+/** A session of the skills lane that this process drives. */
+export interface SkillSession extends Disposable {
+  readonly id: string
+  readonly log: SharingSession
+  readonly workspace: RecordedWorkspace
+  /** Records how the session ended, unless nothing of it was recorded. */
+  finish(ending: SkillEnding): void
+}
+
+export interface SkillEnding {
+  readonly state: "COMPLETED" | "FAILED" | "CANCELLED"
+  readonly reason: string
+  readonly exitCode: number
+  readonly code: string | null
+}
+
+/** Opens a new session; what begins it is recorded with its first step. */
+export async function newSkillSession(wiring: Wiring, request: SkillSessionRequest): Promise<SkillSession> {
+  return opened(wiring, systemIds.next("ses"), async log => wired(wiring, log, request, null))
+}
+
+/**
+ * Opens a session of a process that died, once what that process left open is settled. Null when another process
+ * drives it or has finished it.
+ */
+export async function reopenSkillSession(
+  wiring: Wiring,
+  id: string,
+  request: Omit<SkillSessionRequest, "goal" | "settings" | "stepCount" | "takeCalls">,
+): Promise<{ readonly session: SkillSession; readonly state: SkillState } | null> {
+  const store = await wiring.store()
+  try {
+    return await opened(wiring, id, async driven => {
+      const log = toldEvents(driven, request.onEvent)
+      if (skillState(store.log.each(id))?.isOver !== false) return null
+      await settleOpenCalls(wiring, log, request.onBusy)
+      const state = skillState(store.log.each(id))
+      if (state === null) return null
+      const settings = state.settings ?? { mode: "local-only" as const, server: null }
+      const whole = { ...request, goal: "", settings, stepCount: 0, takeCalls: () => ({}) }
+      return { session: await wired(wiring, driven, whole, state), state }
+    })
+  } catch (error) {
+    if (error instanceof Failure && error.report.code === "ACODE-ORCH-008") return null
+    throw error
+  }
+}
+
+async function opened<Opened>(
+  wiring: Wiring,
+  id: string,
+  wire: (driven: SharingSession) => Promise<Opened>,
+): Promise<Opened> {
+  const store = await wiring.store()
+  const parts = { log: store.log, leases: store.leases, owner: processIdentity() }
+  const driven = driveSharingSession(parts, id)
+  let result: Opened | null = null
+  try {
+    result = await wire(driven)
+    return result
+  } finally {
+    if (result === null) driven.release()
+  }
+}
+
+/** Looks what became of the writes that the process was in the middle of. */
+async function settleOpenCalls(wiring: Wiring, log: SharingSession, onBusy: () => void): Promise<void> {
+  const store = await wiring.store()
+  const calls = openCalls(store.log.each(log.sessionId))
+  if (calls.length === 0) return
+  const { workspace, checkpoints } = await wiring.workspace()
+  const { artifacts, executions } = store
+  const laterWrites = laterWritesOf(store, log.sessionId)
+  const parts = { workspace, checkpoints, artifacts, executions, laterWrites }
+  using _ = await heldWorkspace(log, onBusy)
+  for (const call of calls) log.append((await settleInterrupted(parts, call)).events)
+  wiring.faults.reach("skill.recovered")
+}
+
+function toldEvents(driven: SharingSession, onEvent: (event: StoredEvent) => void): SharingSession {
+  return {
+    ...driven,
+    append: events => {
+      const stored = driven.append(events)
+      for (const event of stored) onEvent(event)
+      return stored
+    },
+  }
+}
+
+async function wired(
+  wiring: Wiring,
+  driven: SharingSession,
+  request: SkillSessionRequest,
+  state: SkillState | null,
+): Promise<SkillSession> {
+  const log = toldEvents(driven, request.onEvent)
+  const store = await wiring.store()
+  const { values } = await wiring.config()
+  const policy = await wiring.policy()
+  const redactor = await wiring.redactor([])
+  const { clock, faults } = wiring
+  const beganMs = clock.monotonicMs()
+  const desk = approvalDesk({
+    ...{ approvals: store.approvals, isInteractive: false, whenNobody: "deny", timeoutMs: null, clock },
+    ...{ notice: request.notice, by: userName(), prompt: async () => null },
+  })
+  const places = skillPlaces(wiring.root.path, wiring.request.environment, values)
+  const workspace = new RecordedWorkspace(
+    {
+      session: log,
+      gate: await wireGate(wiring, log, desk, request.notice),
+      folder: await taskFolder(wiring),
+      decide: policy.decide,
+      artifacts: store.artifacts,
+      recordedText: contentsOf(store.artifacts).text,
+      redactText: text => redactor.redactText(text),
+      skill: (name, taskId) => skillFor(places, name, taskId),
+      planOf: (skill, content) => outputPlan(values, skill, content),
+      begin: () => [
+        newEvent(SessionStarted, {
+          ...nothingOfOtherLanes,
+          goal: redactor.redactText(request.goal),
+          ...{ stepCount: request.stepCount, policyVersion: policy.policyVersion },
+          skill: request.settings,
+          ...readGitState(wiring.root.path),
+          owner: processIdentity(),
+          ...request.takeCalls(),
+        }),
+      ],
+      onBusy: request.onBusy,
+      ...{ clock, faults },
+    },
+    state,
+  )
+  return {
+    ...{ id: log.sessionId, log, workspace },
+    finish: ({ state: ended, reason, exitCode, code }) => {
+      if (!workspace.hasBegun) return
+      const wallMs = Math.round(clock.monotonicMs() - beganMs)
+      log.append([
+        newEvent(SessionFinished, {
+          ...{ state: ended, reason: redactor.redactText(reason), exitCode, unverified: true },
+          ...(code === null ? {} : { code }),
+          ...{ treeDigest: null, wallMs, toolMs: 0, waitMs: 0 },
+        }),
+      ])
+      faults.reach("skill.finished")
+    },
+    [Symbol.dispose]: () => {
+      log.release()
+      if (workspace.hasBegun) store.anchor()
+    },
+  }
+}
+
+const nothingOfOtherLanes = {
+  ...{ lane: "skill" as const, planId: null, planHash: null, approvalId: null, plan: null, agent: null },
+  treeDigest: null,
+  outputs: [],
+}
+
+export async function taskFolder(wiring: Wiring): Promise<TaskFolder> {
+  const { values } = await wiring.config()
+  const { workspace } = await wiring.workspace()
+  const { workspace: folder } = values.skills
+  return { prefix: folder === "." ? "" : `${folder}/`, workspace }
+}
+
+/** Throws ExecutionError SKILL_NOT_FOUND. */
+export function skillFor(
+  places: Parameters<typeof findSkill>[0],
+  name: string,
+  taskId: string,
+): SkillContent {
+  const found = findSkill(places, name)
+  if (found === null) throw new ExecutionError(`there is no skill ${name}`, "SKILL_NOT_FOUND", taskId)
+  try {
+    return loadSkill(found, decodeYaml)
+  } catch (error) {
+    if (!(error instanceof SkillProblem)) throw error
+    throw new ExecutionError(`the skill ${name} cannot be used: ${error.message}`, "SKILL_NOT_FOUND", taskId)
+  }
+}
+
+/** The configuration says of which squad a skill is, else the skill does. */
+function outputPlan({ skills }: Config, skill: string, content: SkillContent | null): OutputPlan {
+  const configured = skills.squads.find(({ skills: names }) => names.includes(skill))
+  return {
+    squad: configured?.name ?? content?.metadata["squad"] ?? null,
+    foundation: skills.foundation,
+    context: skills.context,
+  }
+}

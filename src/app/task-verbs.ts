@@ -1,0 +1,140 @@
+import { oneLine } from "../base/text.ts"
+import { Failure } from "../domain/failure.ts"
+import { ExecutionError } from "../domain/skill/execution-error.ts"
+import { skillState, type TaskStep } from "../domain/skill/skill-state.ts"
+import type { Task } from "../domain/skill/task.ts"
+import { readTaskFile, taskIds } from "../skills/task-folder.ts"
+import type { Store } from "../store/contract.ts"
+import { isProcessAlive } from "../store/process-identity.ts"
+import { newSkillSession, taskFolder } from "./skill-session.ts"
+import { executeTasks, type TaskRunEnd, type TaskRunRequest, type TaskSurface } from "./task-run.ts"
+import { userName } from "./user-name.ts"
+import type { Wiring } from "./wire.ts"
+
+/** Tasks of skills: files that are executed one by one. */
+export interface TaskVerbs {
+  executeTasks(request: TaskRunRequest, surface: TaskSurface): Promise<TaskRunEnd>
+  listTasks(): Promise<readonly ListedTask[]>
+  /** Throws ACODE-SKILL-002. */
+  showTask(id: string): Promise<ShownTask>
+  /** Sets a task back to pending. Throws ACODE-SKILL-002. Returns the session that it is recorded in. */
+  resetTask(id: string, reason: string): Promise<{ readonly sessionId: string }>
+}
+
+export interface ListedTask {
+  readonly id: string
+  /** Null where its file is no task. */
+  readonly task: Task | null
+  readonly problem: string | null
+  /** In progress for longer than any attempt may take, and no process works on it. */
+  readonly isStale: boolean
+}
+
+export interface ShownTask {
+  readonly task: Task
+  readonly path: string
+  /** Newest session first. */
+  readonly executions: readonly (TaskStep & { readonly sessionId: string; readonly startedAt: string })[]
+}
+
+/** Sessions that are looked through for a task. */
+const sessionsMax = 500
+
+export function taskVerbs(wiring: Wiring): TaskVerbs {
+  return {
+    executeTasks: (request, surface) => executeTasks(wiring, request, surface),
+    listTasks: () => listTasks(wiring),
+    showTask: id => showTask(wiring, id),
+    resetTask: (id, reason) => resetTask(wiring, id, reason),
+  }
+}
+
+async function listTasks(wiring: Wiring): Promise<readonly ListedTask[]> {
+  const folder = await taskFolder(wiring)
+  const { values } = await wiring.config()
+  const store = await wiring.existingStore()
+  const live = store === null ? new Map<string, string>() : liveTasks(store)
+  const staleBefore = wiring.clock.now() - 2 * values.skills.timeout_seconds * 1000
+  return taskIds(folder).map(id => {
+    try {
+      const { task } = readTaskFile(folder, id)
+      const isOld = !(Date.parse(task.updatedAt) >= staleBefore)
+      const isStale = task.status === "in_progress" && isOld && !live.has(id)
+      return { id, task, problem: null, isStale }
+    } catch (error) {
+      if (!(error instanceof ExecutionError)) throw error
+      return { id, task: null, problem: error.message, isStale: false }
+    }
+  })
+}
+
+/** The tasks that a process works on now, and in which session each. */
+function liveTasks(store: Store): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const { id, exitCode, owner } of store.sessions.list({ lane: "skill", limit: sessionsMax })) {
+    if (exitCode !== null || !isProcessAlive(owner)) continue
+    for (const step of skillState(store.log.each(id))?.steps ?? [])
+      if (step.end === null) found.set(step.taskId, id)
+  }
+  return found
+}
+
+async function showTask(wiring: Wiring, id: string): Promise<ShownTask> {
+  const folder = await taskFolder(wiring)
+  const { task, path } = toldAs(id, () => readTaskFile(folder, id))
+  const store = await wiring.existingStore()
+  const sessions = store?.sessions.list({ lane: "skill", limit: sessionsMax }) ?? []
+  const executions = sessions.flatMap(session =>
+    (skillState(store?.log.each(session.id) ?? [])?.steps ?? [])
+      .filter(step => step.taskId === id)
+      .map(step => ({ ...step, sessionId: session.id, startedAt: session.startedAt })),
+  )
+  return { task, path, executions }
+}
+
+async function resetTask(
+  wiring: Wiring,
+  id: string,
+  reason: string,
+): Promise<{ readonly sessionId: string }> {
+  const folder = await taskFolder(wiring)
+  toldAs(id, () => readTaskFile(folder, id))
+  const store = await wiring.store()
+  const holder = liveTasks(store).get(id)
+  if (holder !== undefined)
+    throw refused(
+      id,
+      `session ${holder} works on it`,
+      `\`acode session show ${holder}\` shows it; stop its process first`,
+    )
+  const { values } = await wiring.config()
+  using session = await newSkillSession(wiring, {
+    ...{ goal: `reset ${id}: ${oneLine(reason, 200)}`, stepCount: 1, takeCalls: () => ({}) },
+    settings: { mode: values.mode.default, server: null },
+    ...{ onEvent: () => undefined, notice: () => undefined, onBusy: () => undefined },
+  })
+  try {
+    await session.workspace.reset(id, { by: userName(), reason })
+  } catch (error) {
+    if (error instanceof ExecutionError) throw refused(id, error.message, listHint)
+    throw error
+  }
+  session.finish({ state: "COMPLETED", reason: `${id} was set back to pending`, exitCode: 0, code: null })
+  return { sessionId: session.id }
+}
+
+const listHint = "`acode agent list` shows all tasks"
+
+function toldAs<Value>(id: string, read: () => Value): Value {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ExecutionError)) throw error
+    const isUnknown = error.code === "TASK_NOT_FOUND"
+    throw refused(id, error.message, listHint, isUnknown ? "usage" : "general")
+  }
+}
+
+function refused(id: string, message: string, hint: string, kind: "usage" | "general" = "general"): Failure {
+  return new Failure({ kind, code: "ACODE-SKILL-002", message, where: oneLine(id, 140), hint })
+}

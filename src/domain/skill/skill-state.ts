@@ -1,0 +1,98 @@
+import { ToolCallSettled } from "../call-events.ts"
+import { dataOf, type NewEvent } from "../event-definition.ts"
+import {
+  SessionFinished,
+  SessionRested,
+  SessionStarted,
+  StepFinished,
+  StepStarted,
+} from "../session-events.ts"
+import { type ExecutionErrorCode, isExecutionErrorCode } from "./execution-error.ts"
+import { type SkillSettings, TaskAsked, TaskClaimed, TaskReplied } from "./skill-events.ts"
+
+interface RecordedEvent {
+  readonly type: string
+  readonly version: number
+  readonly data: unknown
+}
+
+/** One execution of a task, as far as the log of its session tells. */
+export interface TaskStep {
+  readonly index: number
+  readonly taskId: string
+  readonly skill: string
+  readonly claimed: NewEvent<typeof TaskClaimed>["data"] | null
+  /** By their places. */
+  readonly asked: readonly NewEvent<typeof TaskAsked>["data"][]
+  readonly replied: readonly NewEvent<typeof TaskReplied>["data"][]
+  /** Null while it is open. */
+  readonly end: StepEnd | null
+}
+
+export interface StepEnd {
+  readonly isSuccess: boolean
+  /** Null where it succeeded. */
+  readonly error: ExecutionErrorCode | null
+}
+
+/** What the log says about a session of the skills lane. */
+export interface SkillState {
+  readonly settings: SkillSettings | null
+  readonly steps: readonly TaskStep[]
+  /** By path: the hash that the last recorded change of the session left there. */
+  readonly written: ReadonlyMap<string, string | null>
+  /** How many places of a script or a recording were asked for. */
+  readonly replyCount: number
+  readonly isOver: boolean
+}
+
+/** Folds the events of a session of the skills lane; null for what is none. */
+export function skillState(events: Iterable<RecordedEvent>): SkillState | null {
+  const steps = new Map<number, TaskStep>()
+  const written = new Map<string, string | null>()
+  let settings: SkillSettings | null = null
+  let isSkill = false
+  let replyCount = 0
+  let isOver = false
+  const change = (index: number, to: (step: TaskStep) => Partial<TaskStep>) => {
+    const step = steps.get(index)
+    if (step !== undefined) steps.set(index, { ...step, ...to(step) })
+  }
+  for (const event of events) {
+    const session = dataOf(SessionStarted, event)
+    if (session !== null) {
+      isSkill = session.lane === "skill"
+      settings = session.skill ?? null
+    }
+    if (!isSkill) return null
+    const started = dataOf(StepStarted, event)
+    if (started !== null) {
+      const { index, taskId, title } = started
+      const nothing = { claimed: null, asked: [], replied: [], end: null }
+      steps.set(index, { index, taskId, skill: title, ...nothing })
+    }
+    const claimed = dataOf(TaskClaimed, event)
+    if (claimed !== null) change(claimed.index, () => ({ claimed }))
+    const asked = dataOf(TaskAsked, event)
+    if (asked !== null) {
+      change(asked.index, step => ({ asked: [...step.asked, asked] }))
+      replyCount = Math.max(replyCount, asked.replyIndex + 1)
+    }
+    const replied = dataOf(TaskReplied, event)
+    if (replied !== null) change(replied.index, step => ({ replied: [...step.replied, replied] }))
+    const finished = dataOf(StepFinished, event)
+    if (finished !== null) change(finished.index, () => ({ end: endOf(finished) }))
+    const settled = dataOf(ToolCallSettled, event)
+    if (settled?.changes.kind === "inline")
+      for (const { path, after } of settled.changes.value) written.set(path, after)
+    if (dataOf(SessionFinished, event) !== null || dataOf(SessionRested, event) !== null) isOver = true
+  }
+  if (!isSkill) return null
+  return { settings, steps: [...steps.values()], written, replyCount, isOver }
+}
+
+function endOf({ success, message }: NewEvent<typeof StepFinished>["data"]): StepEnd {
+  // The message begins with the code, because the event has only codes of the error page.
+  const code = message?.split(":", 1)[0] ?? ""
+  return { isSuccess: success, error: success ? null : isExecutionErrorCode(code) ? code : "UNKNOWN" }
+}

@@ -1,0 +1,77 @@
+import { AnthropicClaudeClient, type ClaudeClientConfig } from "./app/anthropic-client.ts"
+import {
+  loadSkillContent,
+  type OpenSkillWorkspace,
+  openSkillWorkspace,
+  type SkillWorkspaceOptions,
+} from "./app/open-skill-workspace.ts"
+import { ExecutionError, type ExecutionErrorCode } from "./domain/skill/execution-error.ts"
+import { buildPrompt, type Prompt, type PromptParts, type UpstreamOutput } from "./domain/skill/prompt.ts"
+import type { SkillContent, SkillMeta, SkillReference } from "./domain/skill/skill-text.ts"
+import type { Task, TaskInput, TaskNext, TaskPriority, TaskStatus } from "./domain/skill/task.ts"
+import type {
+  AgentConfig,
+  ClaimResult,
+  ClaudeClient,
+  ClaudeRequest,
+  ClaudeResponse,
+  ExecutionResult,
+  ModelTier,
+  SkillWorkspace,
+  TaskClaim,
+  WrittenOutput,
+} from "./skills/contract.ts"
+import {
+  AgentExecutor,
+  createDefaultConfig,
+  DEFAULT_MODEL_MAP,
+  type ExecuteOptions,
+  type ExecutorConfig,
+  type ExecutorTiming,
+} from "./skills/executor.ts"
+import { MockClaudeClient } from "./skills/mock-client.ts"
+import { cancellableSleep } from "./skills/sleep.ts"
+
+export type {
+  AgentConfig,
+  ClaimResult,
+  ClaudeClient,
+  ClaudeClientConfig,
+  ClaudeRequest,
+  ClaudeResponse,
+  ExecuteOptions,
+  ExecutionErrorCode,
+  ExecutionResult,
+  ExecutorConfig,
+  ExecutorTiming,
+  ModelTier,
+  OpenSkillWorkspace,
+  Prompt,
+  PromptParts,
+  SkillContent,
+  SkillMeta,
+  SkillReference,
+  SkillWorkspace,
+  SkillWorkspaceOptions,
+  Task,
+  TaskClaim,
+  TaskInput,
+  TaskNext,
+  TaskPriority,
+  TaskStatus,
+  UpstreamOutput,
+  WrittenOutput,
+}
+/** What a program that executes tasks itself imports from `acode`. */
+export {
+  AgentExecutor,
+  AnthropicClaudeClient,
+  buildPrompt,
+  cancellableSleep,
+  createDefaultConfig,
+  DEFAULT_MODEL_MAP,
+  ExecutionError,
+  loadSkillContent,
+  MockClaudeClient,
+  openSkillWorkspace,
+}

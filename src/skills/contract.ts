@@ -1,0 +1,98 @@
+import type { ExternalCalls } from "../domain/external-calls.ts"
+import type { ExecutionError } from "../domain/skill/execution-error.ts"
+import type { SkillContent } from "../domain/skill/skill-text.ts"
+import type { Task } from "../domain/skill/task.ts"
+
+/** A model that answers one message. */
+export interface ClaudeClient {
+  /** Throws an ExecutionError, or whatever a bug throws. */
+  complete(request: ClaudeRequest): Promise<ClaudeResponse>
+}
+
+export interface ClaudeRequest {
+  readonly systemPrompt: string
+  readonly userMessage: string
+  readonly model: string
+  readonly maxTokens: number
+  readonly signal?: AbortSignal
+}
+
+export interface ClaudeResponse {
+  readonly content: string
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly stopReason: "end_turn" | "max_tokens" | "stop_sequence"
+  /** What was asked elsewhere for it, where somebody kept a list. */
+  readonly externalCalls?: ExternalCalls
+}
+
+export const modelTiers = ["opus", "sonnet", "haiku"] as const
+export type ModelTier = (typeof modelTiers)[number]
+
+export interface AgentConfig {
+  readonly modelTier: ModelTier
+  readonly timeoutMs: number
+  readonly maxRetries: number
+}
+
+/** Where tasks, context and outputs are kept. The executor asks nothing else of it. */
+export interface SkillWorkspace {
+  /**
+   * Makes a task the caller's: no other claim of it succeeds until this one has ended. Its status is `in_progress`
+   * afterwards. Throws an ExecutionError that leaves the task as it was. `aborted` is checked before anything is done.
+   */
+  claim(task: Task, signal: AbortSignal | undefined): Promise<TaskClaim>
+}
+
+/** A task that only its holder executes. Ends with one `complete` or one `end`, whichever is called first. */
+export interface TaskClaim {
+  /** As it is stored. */
+  readonly task: Task
+  /** A reply that an earlier process recorded and whose output it did not write: it is not asked for again. */
+  readonly recordedReply: ClaudeResponse | null
+  /** Attempts of earlier processes that failed, and the last of them. */
+  readonly attemptsMade: number
+  readonly recordedFailure: ExecutionError | null
+  /** Throws ExecutionError SKILL_NOT_FOUND. */
+  skill(): Promise<SkillContent>
+  /** Null where the workspace has none. */
+  context(): Promise<string | null>
+  /** Throws ExecutionError INPUT_NOT_FOUND. */
+  input(path: string): Promise<string>
+  /** Records that a model is about to be asked, and returns the request as it may be sent. */
+  asked(request: ClaudeRequest, attempt: number): ClaudeRequest
+  /** Records what came of it, before anything is done with it. */
+  replied(attempt: number, reply: ClaudeResponse | ExecutionError, durationMs: number): void
+  /** Writes the output, then the status `completed`. */
+  complete(content: string, result: ClaimResult): Promise<WrittenOutput>
+  /** Writes the status that follows from the error. */
+  end(error: ExecutionError, result: ClaimResult): Promise<void>
+}
+
+export interface WrittenOutput {
+  readonly outputPath: string
+  /** Those of the result, and what was odd about writing it. */
+  readonly warnings: readonly string[]
+}
+
+export interface ClaimResult {
+  readonly warnings: readonly string[]
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly durationMs: number
+}
+
+export interface ExecutionResult {
+  readonly taskId: string
+  readonly skill: string
+  readonly status: "completed" | "failed"
+  /** Null where nothing was written. */
+  readonly outputPath: string | null
+  /** Of all attempts, as far as the server told. */
+  readonly tokensUsed: { readonly input: number; readonly output: number; readonly total: number }
+  readonly durationMs: number
+  /** What is odd although the task is completed. */
+  readonly warnings: readonly string[]
+  /** Why it failed; of a completed task RESPONSE_TRUNCATED where the output was cut off. */
+  readonly error?: ExecutionError
+}

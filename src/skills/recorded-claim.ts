@@ -1,0 +1,350 @@
+import { sha256Hex } from "../base/canonical.ts"
+import type { Clock } from "../base/clock.ts"
+import type { Faults } from "../base/faults.ts"
+import type { Decision, Effect, Grant } from "../domain/effect.ts"
+import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import type { RecordedText } from "../domain/recorded-text.ts"
+import { StepFinished, StepStarted } from "../domain/session-events.ts"
+import { ExecutionError, executionErrors, isExecutionErrorCode } from "../domain/skill/execution-error.ts"
+import type { OutputPlan } from "../domain/skill/output-path.ts"
+import { TaskAsked, TaskClaimed, TaskReplied, TaskSettled } from "../domain/skill/skill-events.ts"
+import type { TaskStep } from "../domain/skill/skill-state.ts"
+import type { SkillContent } from "../domain/skill/skill-text.ts"
+import type { Task, TaskStatus } from "../domain/skill/task.ts"
+import { changedTaskText } from "../domain/skill/task-text.ts"
+import type { Gate, SettledCall } from "../gate/contract.ts"
+import { recordText } from "../gate/recorded.ts"
+import type { SharingSession } from "../gate/session-log.ts"
+import type { ArtifactStore } from "../store/contract.ts"
+import type { ClaimResult, ClaudeRequest, ClaudeResponse, TaskClaim, WrittenOutput } from "./contract.ts"
+import { readInputFile, readTaskFile, type TaskFile, type TaskFolder } from "./task-folder.ts"
+
+export interface RecordedParts {
+  readonly session: SharingSession
+  readonly gate: Gate
+  readonly folder: TaskFolder
+  readonly decide: (effects: readonly Effect[], grant: Grant) => Promise<Decision>
+  readonly artifacts: ArtifactStore
+  readonly recordedText: (text: RecordedText) => string
+  readonly redactText: (text: string) => string
+  /** Throws ExecutionError SKILL_NOT_FOUND. */
+  readonly skill: (name: string, taskId: string) => SkillContent
+  readonly planOf: (skill: string, content: SkillContent | null) => OutputPlan
+  /** What begins the session, once: committed with its first step. */
+  readonly begin: () => readonly NewEvent[]
+  /** Called again and again while another process holds the workspace. */
+  readonly onBusy: () => void
+  readonly clock: Clock
+  readonly faults: Faults
+}
+
+/** The session that a claim is a step of. */
+export interface ClaimHost {
+  /** Takes the workspace for a few writes. */
+  hold(): Promise<Disposable>
+  /** Writes one file through the gate, as a call of the step. The caller holds the workspace. */
+  write(
+    step: Pick<TaskStep, "index" | "taskId">,
+    file: { readonly path: string; readonly content: string },
+    events: {
+      readonly before?: readonly NewEvent[]
+      readonly after?: (settled: SettledCall) => readonly NewEvent[]
+    },
+  ): Promise<SettledCall>
+  /** Whether the file is as the session left it. */
+  isOurs(file: TaskFile, claimedSha256: string | null): boolean
+  nextReplyIndex(taskId: string, step: TaskStep | null, attempt: number): number
+  /** Records the end of a step whose file says it already, or says something else that stays. */
+  settle(index: number, taskId: string, ending: TaskEnding): void
+  now(): string
+}
+
+/** A step that is claimed. */
+export interface Claiming {
+  readonly index: number
+  readonly file: TaskFile
+  readonly content: SkillContent | null
+  readonly outputPath: string
+}
+
+/** A task that this process executes, as a step of its session. */
+export class RecordedClaim implements TaskClaim {
+  readonly task: Task
+  readonly recordedReply: ClaudeResponse | null
+  readonly recordedFailure: ExecutionError | null
+  readonly attemptsMade: number
+
+  constructor(
+    private readonly parts: RecordedParts,
+    private readonly host: ClaimHost,
+    private readonly work: Claiming,
+    private readonly step: TaskStep | null,
+  ) {
+    this.task = { ...work.file.task, status: "in_progress" }
+    const last = step?.replied.findLast(({ failure }) => failure !== null)
+    this.attemptsMade = last?.attempt ?? 0
+    this.recordedFailure = recordedFailure(last)
+    this.recordedReply = recordedReply(parts, step)
+  }
+
+  private get key() {
+    return { index: this.work.index, taskId: this.task.id }
+  }
+
+  async skill(): Promise<SkillContent> {
+    return this.work.content ?? this.parts.skill(this.task.to, this.task.id)
+  }
+
+  async context(): Promise<string | null> {
+    const { context } = this.parts.planOf(this.task.to, this.work.content)
+    return readInputFile(this.parts.folder, context, message => {
+      throw new ExecutionError(message, "CONTEXT_NOT_FOUND", this.task.id)
+    })
+  }
+
+  async input(path: string): Promise<string> {
+    const refuse = (message: string): never => {
+      throw new ExecutionError(message, "INPUT_NOT_FOUND", this.task.id)
+    }
+    return readInputFile(this.parts.folder, path, refuse) ?? refuse(`the input ${path} does not exist`)
+  }
+
+  asked(request: ClaudeRequest, attempt: number): ClaudeRequest {
+    const { parts, task, work } = this
+    const sent = {
+      ...request,
+      systemPrompt: parts.redactText(request.systemPrompt),
+      userMessage: parts.redactText(request.userMessage),
+    }
+    parts.session.append([
+      newEvent(TaskAsked, {
+        ...{
+          taskId: task.id,
+          index: work.index,
+          attempt,
+          model: request.model,
+          maxTokens: request.maxTokens,
+        },
+        replyIndex: this.host.nextReplyIndex(task.id, this.step, attempt),
+        requestDigest: `sha256:${sha256Hex(`${sent.systemPrompt}\0${sent.userMessage}`)}`,
+      }),
+    ])
+    parts.faults.reach("skill.asked")
+    return sent
+  }
+
+  replied(attempt: number, reply: ClaudeResponse | ExecutionError, durationMs: number): void {
+    const { parts, task, work } = this
+    const failure = reply instanceof ExecutionError ? reply : null
+    const content = reply instanceof ExecutionError ? "" : reply.content
+    const text = parts.redactText(content)
+    const tokens = reply instanceof ExecutionError ? reply.request : reply
+    const externalCalls = tokens?.externalCalls
+    parts.session.append([
+      newEvent(TaskReplied, {
+        ...{ taskId: task.id, index: work.index, attempt, durationMs },
+        text: recordText(text, parts.artifacts),
+        isRedacted: text !== content,
+        stopReason: reply instanceof ExecutionError ? null : reply.stopReason,
+        failure:
+          failure === null
+            ? null
+            : {
+                code: failure.code,
+                message: parts.redactText(failure.message),
+                retryAfterMs: failure.request?.retryAfterMs ?? null,
+              },
+        usage: { input: tokens?.inputTokens ?? 0, output: tokens?.outputTokens ?? 0 },
+        ...(externalCalls === undefined ? {} : { externalCalls }),
+      }),
+    ])
+    parts.faults.reach("skill.replied")
+  }
+
+  async complete(content: string, result: ClaimResult): Promise<WrittenOutput> {
+    const { host, work, task } = this
+    const { prefix } = this.parts.folder
+    using _ = await host.hold()
+    const path = `${prefix}${work.outputPath}`
+    const { text, warnings } = withoutMarkers(content)
+    const written = await host.write(this.key, { path, content: text }, {})
+    if (written.outcome !== "succeeded") throw writeError(task.id, path, written)
+    const file = readAgain(this.parts.folder, task.id)
+    if (file === null || !host.isOurs(file, this.step?.claimed?.sha256 ?? null))
+      throw changedMeanwhile(task.id, work.file.path, `while the model worked; the output is in ${path}`)
+    const whole = { ...result, warnings: [...result.warnings, ...warnings] }
+    // A process that died had come as far as this.
+    if (file.task.status === "completed") {
+      const ending = { status: file.task.status, error: null, result: whole, outputPath: work.outputPath }
+      host.settle(work.index, task.id, ending)
+      return { outputPath: work.outputPath, warnings: whole.warnings }
+    }
+    await this.writeStatus(file, "completed", null, whole, work.outputPath)
+    return { outputPath: work.outputPath, warnings: whole.warnings }
+  }
+
+  async end(error: ExecutionError, result: ClaimResult): Promise<void> {
+    const { host, work, task } = this
+    using _ = await host.hold()
+    const status = executionErrors[error.code].status === "cancelled" ? "cancelled" : "failed"
+    const file = readAgain(this.parts.folder, task.id)
+    // Somebody else has changed the file: what they wrote stays, and only the record says how this ended.
+    if (file === null || !host.isOurs(file, this.step?.claimed?.sha256 ?? null))
+      return host.settle(work.index, task.id, {
+        ...{ status: file?.task.status ?? status, error, result, outputPath: null },
+      })
+    await this.writeStatus(file, status, error, result, null)
+  }
+
+  private async writeStatus(
+    file: TaskFile,
+    status: TaskStatus,
+    error: ExecutionError | null,
+    result: ClaimResult,
+    outputPath: string | null,
+  ): Promise<void> {
+    const { host, work, task } = this
+    const text = changedTaskText(file.text, { status, updatedAt: host.now() })
+    const ending = { status, error, result, outputPath }
+    const settled = await host.write(
+      this.key,
+      { path: file.path, content: text },
+      {
+        after: call => (call.outcome === "succeeded" ? settledEvents(work.index, task.id, ending) : []),
+      },
+    )
+    if (settled.outcome !== "succeeded") throw writeError(task.id, file.path, settled)
+    this.parts.faults.reach("skill.settled")
+  }
+}
+
+/** Null where the file is gone or is no task any more. */
+function readAgain(folder: TaskFolder, id: string): TaskFile | null {
+  try {
+    return readTaskFile(folder, id)
+  } catch (error) {
+    if (error instanceof ExecutionError) return null
+    throw error
+  }
+}
+
+function recordedReply({ recordedText }: RecordedParts, step: TaskStep | null): ClaudeResponse | null {
+  const reply = step === null ? undefined : wholeReply(step)
+  if (reply === undefined) return null
+  return {
+    content: recordedText(reply.text),
+    ...{ inputTokens: reply.usage.input, outputTokens: reply.usage.output },
+    stopReason: reply.stopReason === "max_tokens" ? "max_tokens" : "end_turn",
+  }
+}
+
+function recordedFailure(reply: TaskStep["replied"][number] | undefined): ExecutionError | null {
+  const failure = reply?.failure ?? null
+  if (reply === undefined || failure === null) return null
+  const code = isExecutionErrorCode(failure.code) ? failure.code : "UNKNOWN"
+  return new ExecutionError(failure.message, code, reply.taskId, undefined, {
+    ...{
+      retryAfterMs: failure.retryAfterMs,
+      inputTokens: reply.usage.input,
+      outputTokens: reply.usage.output,
+    },
+  })
+}
+
+/** What the record of a reply lacks cannot be written: then the model is asked again. */
+function wholeReply({ replied }: TaskStep) {
+  return replied.find(({ failure, isRedacted }) => failure === null && !isRedacted)
+}
+
+export function hasWholeReply(step: TaskStep): boolean {
+  return wholeReply(step) !== undefined
+}
+
+/** Marks of redaction that a model repeats: a file with them in it would be taken for one that has lost a secret. */
+function withoutMarkers(content: string): { readonly text: string; readonly warnings: readonly string[] } {
+  const text = content.replaceAll("[REDACTED:", "[redacted:")
+  if (text === content) return { text, warnings: [] }
+  return { text, warnings: ["the output repeats marks of what was redacted from the request"] }
+}
+
+export function stepKey(index: number, taskId: string): string {
+  return `${index}/${taskId}`
+}
+
+export function started(index: number, { id, to }: Task): NewEvent {
+  return newEvent(StepStarted, {
+    ...{ taskId: id, stepId: id, index, title: to, tool: "write_file", stepKey: stepKey(index, id) },
+  })
+}
+
+export function claimedEvent({ index, file }: Claiming, sha256: string): NewEvent {
+  const { task, path } = file
+  return newEvent(TaskClaimed, {
+    taskId: task.id,
+    index,
+    path,
+    skill: task.to,
+    fromStatus: task.status,
+    sha256,
+  })
+}
+
+export function finished(
+  index: number,
+  taskId: string,
+  error: ExecutionError | null,
+  durationMs: number,
+): NewEvent {
+  return newEvent(StepFinished, {
+    ...{ taskId, stepId: taskId, index, success: error === null, callId: null },
+    code: error === null ? null : taskFailed,
+    message: error === null ? null : `${error.code}: ${error.message}`,
+    ...{ diagnostics: [], durationMs, waitMs: 0 },
+  })
+}
+
+/** Of the error page; which of the many ways it was is in the message. */
+export const taskFailed = "ACODE-SKILL-003"
+
+export interface TaskEnding {
+  readonly status: TaskStatus
+  readonly error: ExecutionError | null
+  readonly result: ClaimResult
+  readonly outputPath: string | null
+}
+
+export function settledEvents(
+  index: number,
+  taskId: string,
+  { status, error, result, outputPath }: TaskEnding,
+) {
+  const { warnings, inputTokens, outputTokens, durationMs } = result
+  return [
+    newEvent(TaskSettled, {
+      ...{ taskId, index, status, outputPath, warnings: [...warnings], durationMs },
+      error: error === null ? null : { code: error.code, message: error.message },
+      tokens: { input: inputTokens, output: outputTokens },
+    }),
+    finished(index, taskId, error, durationMs),
+  ]
+}
+
+export function notRunnable({ task, path }: TaskFile): ExecutionError {
+  const { status, id } = task
+  const code = status === "in_progress" ? "TASK_CLAIMED" : "TASK_NOT_EXECUTABLE"
+  return new ExecutionError(`the status in ${path} is ${status}`, code, id)
+}
+
+export function changedMeanwhile(taskId: string, path: string, when: string): ExecutionError {
+  const message = `somebody changed ${path} ${when}; its status was left alone`
+  return new ExecutionError(message, "WORKSPACE_WRITE_FAILED", taskId)
+}
+
+export function writeError(taskId: string, path: string, { error, outcome }: SettledCall): ExecutionError {
+  const message = error?.message ?? `${path} was not written`
+  return new ExecutionError(message, outcome === "denied" ? "PATH_REFUSED" : "WORKSPACE_WRITE_FAILED", taskId)
+}
+
+export function hashAfter({ changes }: SettledCall, path: string): string | null {
+  return changes.find(change => change.path === path)?.after ?? null
+}

@@ -1,0 +1,288 @@
+import { toIso } from "../base/clock.ts"
+import { emptyGrant } from "../domain/effect.ts"
+import { newEvent } from "../domain/event-definition.ts"
+import { ExecutionError } from "../domain/skill/execution-error.ts"
+import { outputPathOf, pathProblem } from "../domain/skill/output-path.ts"
+import { TaskReopened } from "../domain/skill/skill-events.ts"
+import type { SkillState, TaskStep } from "../domain/skill/skill-state.ts"
+import type { SkillContent } from "../domain/skill/skill-text.ts"
+import { isRunnable, resettableStatuses, type Task } from "../domain/skill/task.ts"
+import { changedTaskText } from "../domain/skill/task-text.ts"
+import type { SettledCall } from "../gate/contract.ts"
+import type { SharingSession } from "../gate/session-log.ts"
+import { callPath, pathEffects, writeEffects } from "../tools/path-effects.ts"
+import type { SkillWorkspace, TaskClaim } from "./contract.ts"
+import {
+  type ClaimHost,
+  type Claiming,
+  changedMeanwhile,
+  claimedEvent,
+  finished,
+  hashAfter,
+  hasWholeReply,
+  notRunnable,
+  RecordedClaim,
+  type RecordedParts,
+  settledEvents,
+  started,
+  stepKey,
+  type TaskEnding,
+  writeError,
+} from "./recorded-claim.ts"
+import { cancellableSleep } from "./sleep.ts"
+import { readTaskFile, type TaskFile } from "./task-folder.ts"
+
+/**
+ * The tasks of a workspace, each executed as a step of one session. The session holds the workspace only while it
+ * writes: the claim, and the output with the last status. Between them other sessions work.
+ */
+export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
+  private readonly open: Map<string, TaskStep>
+  private readonly replyIndexes = new Map<string, number>()
+  private readonly written: Map<string, string | null>
+  /** Steps whose end was committed with a call. */
+  private readonly ended = new Set<number>()
+  private nextIndex: number
+  private nextReply: number
+  private isBegun: boolean
+
+  /** `state` is what an earlier process recorded of this session; null for a new one. */
+  constructor(
+    private readonly parts: RecordedParts,
+    state: SkillState | null,
+  ) {
+    const steps = state?.steps ?? []
+    this.open = new Map(steps.filter(step => step.end === null).map(step => [step.taskId, step]))
+    this.written = new Map(state?.written ?? [])
+    this.nextIndex = steps.length
+    this.nextReply = state?.replyCount ?? 0
+    this.isBegun = state !== null
+  }
+
+  /** Whether anything was recorded: a session without a step never was. */
+  get hasBegun(): boolean {
+    return this.isBegun
+  }
+
+  get stepCount(): number {
+    return this.nextIndex
+  }
+
+  /** The place of the last request for a task in a script or a recording. */
+  replyIndexOf(taskId: string): number {
+    return this.replyIndexes.get(taskId) ?? 0
+  }
+
+  async claim({ id }: Task, signal: AbortSignal | undefined): Promise<TaskClaim> {
+    using _ = await this.hold(signal)
+    const open = this.open.get(id)
+    if (open !== undefined) return await this.resumed(open)
+    const file = readTaskFile(this.parts.folder, id)
+    if (!isRunnable(file.task.status)) throw notRunnable(file)
+    const content = this.skillOrNull(file.task)
+    const outputPath = await this.checkedPaths(file.task, content)
+    return await this.claimed({ index: this.nextIndex++, file, content, outputPath }, true)
+  }
+
+  /** Sets a task back to pending, as a step. Throws an ExecutionError where its status does not allow that. */
+  async reset(id: string, { by, reason }: { readonly by: string; readonly reason: string }): Promise<void> {
+    using _ = await this.hold()
+    const { task, text, path } = readTaskFile(this.parts.folder, id)
+    if (!resettableStatuses.includes(task.status))
+      throw new ExecutionError(`its status is ${task.status}`, "TASK_NOT_EXECUTABLE", id)
+    const index = this.nextIndex++
+    const begun = this.isBegun ? [] : this.parts.begin()
+    this.isBegun = true
+    const content = changedTaskText(text, { status: "pending", updatedAt: this.now() })
+    const settled = await this.write(
+      { index, taskId: id },
+      { path, content },
+      {
+        before: [...begun, started(index, task)],
+        after: call =>
+          call.outcome === "succeeded"
+            ? [
+                newEvent(TaskReopened, { taskId: id, path, fromStatus: task.status, by, reason }),
+                finished(index, id, null, 0),
+              ]
+            : [finished(index, id, writeError(id, path, call), 0)],
+      },
+    )
+    if (settled.outcome !== "succeeded") throw writeError(id, path, settled)
+  }
+
+  hold(signal?: AbortSignal): Promise<Disposable> {
+    return heldWorkspace(this.parts.session, this.parts.onBusy, signal)
+  }
+
+  private async claimed(work: Claiming, isNew: boolean): Promise<TaskClaim> {
+    const { index, file } = work
+    const { task, path } = file
+    const text = changedTaskText(file.text, { status: "in_progress", updatedAt: this.now() })
+    const begun = this.isBegun ? [] : this.parts.begin()
+    this.isBegun = true
+    const settled = await this.write(
+      { index, taskId: task.id },
+      { path, content: text },
+      {
+        before: isNew ? [...begun, started(index, task)] : [],
+        after: call =>
+          call.outcome === "succeeded"
+            ? [claimedEvent(work, hashAfter(call, path) ?? file.sha256)]
+            : [finished(index, task.id, writeError(task.id, path, call), 0)],
+      },
+    )
+    if (settled.outcome !== "succeeded") {
+      this.ended.add(index)
+      throw writeError(task.id, path, settled)
+    }
+    this.parts.faults.reach("skill.claimed")
+    return new RecordedClaim(this.parts, this, work, null)
+  }
+
+  /** Goes on with a step of a process that died. Where that cannot be, the step ends here. */
+  private async resumed(step: TaskStep): Promise<TaskClaim> {
+    this.open.delete(step.taskId)
+    try {
+      return await this.resumedClaim(step)
+    } catch (error) {
+      if (error instanceof ExecutionError && !this.ended.has(step.index)) this.end(step, error)
+      throw error
+    }
+  }
+
+  private async resumedClaim(step: TaskStep): Promise<TaskClaim> {
+    const { index, taskId, claimed } = step
+    const file = readTaskFile(this.parts.folder, taskId)
+    const { status } = file.task
+    const isOurs = this.isOurs(file, claimed?.sha256 ?? null)
+    if (claimed === null && !isOurs && !isRunnable(status)) throw notRunnable(file)
+    if (isOurs && (status === "failed" || status === "cancelled"))
+      throw new ExecutionError(`it is ${status} already`, "TASK_NOT_EXECUTABLE", taskId)
+    const content = this.skillOrNull(file.task)
+    const work = { index, file, content, outputPath: await this.checkedPaths(file.task, content) }
+    if (claimed === null && !isOurs) return this.claimed(work, false)
+    if (claimed === null) this.parts.session.append([claimedEvent(work, file.sha256)])
+    if (!isOurs && !hasWholeReply(step))
+      throw changedMeanwhile(taskId, file.path, "while nobody worked on it")
+    return new RecordedClaim(this.parts, this, work, step)
+  }
+
+  private end({ index, taskId }: TaskStep, error: ExecutionError): void {
+    this.parts.session.append([finished(index, taskId, error, 0)])
+  }
+
+  isOurs({ path, sha256 }: TaskFile, claimedSha256: string | null): boolean {
+    return (this.written.get(path) ?? claimedSha256) === sha256
+  }
+
+  settle(index: number, taskId: string, ending: TaskEnding): void {
+    this.parts.session.append(settledEvents(index, taskId, ending))
+    this.parts.faults.reach("skill.settled")
+  }
+
+  async write(
+    { index, taskId }: Parameters<ClaimHost["write"]>[0],
+    file: Parameters<ClaimHost["write"]>[1],
+    { before = [], after = () => [] }: Parameters<ClaimHost["write"]>[2],
+  ): Promise<SettledCall> {
+    const settled = await this.parts.gate.call({
+      tool: "write_file",
+      arguments: { ...file },
+      obstacle: null,
+      origin: {
+        ...{ planId: null, planHash: null, taskId, stepId: taskId, modelCallId: null },
+        stepKey: stepKey(index, taskId),
+      },
+      grant: emptyGrant,
+      isGrantedAsWritten: true,
+      offered: ["write_file"],
+      isForModel: false,
+      requiresConfirmation: false,
+      askedAs: null,
+      signal: null,
+      onOutput: null,
+      before,
+      after,
+    })
+    for (const change of settled.changes) this.written.set(change.path, change.after)
+    return settled
+  }
+
+  nextReplyIndex(taskId: string, step: TaskStep | null, attempt: number): number {
+    const before = step?.asked.find(asked => asked.attempt === attempt)
+    const index = before?.replyIndex ?? this.nextReply++
+    this.replyIndexes.set(taskId, index)
+    return index
+  }
+
+  now(): string {
+    return toIso(this.parts.clock.now())
+  }
+
+  private skillOrNull({ to, id }: Task): SkillContent | null {
+    try {
+      return this.parts.skill(to, id)
+    } catch (error) {
+      // That a skill is missing is told once the task is ours: then the task fails.
+      if (error instanceof ExecutionError) return null
+      throw error
+    }
+  }
+
+  /** Checks every path that the task names, by its form and by policy. Returns that of the output. */
+  private async checkedPaths(task: Task, content: SkillContent | null): Promise<string> {
+    const { folder } = this.parts
+    const output = outputPathOf(task, this.parts.planOf(task.to, content))
+    if ("problem" in output)
+      throw new ExecutionError(output.problem, output.isRefused ? "PATH_REFUSED" : "TASK_INVALID", task.id)
+    for (const { path } of task.inputs) {
+      const problem = pathProblem(path)
+      if (problem !== null)
+        throw new ExecutionError(`the input ${JSON.stringify(path)} ${problem}`, "PATH_REFUSED", task.id)
+      await this.checkAllowed(task.id, `${folder.prefix}${path}`, "read")
+    }
+    await this.checkAllowed(task.id, `${folder.prefix}${output.path}`, "write")
+    return output.path
+  }
+
+  private async checkAllowed(taskId: string, path: string, kind: "read" | "write"): Promise<void> {
+    const { workspace } = this.parts.folder
+    const place = refusing(taskId, path, () => callPath(workspace, path))
+    const effects = kind === "write" ? writeEffects(workspace, place) : pathEffects(workspace, place, "read")
+    const { decision, reason, rule } = await this.parts.decide(effects, { ...emptyGrant, exact: effects })
+    if (decision === "allow") return
+    throw new ExecutionError(`${path} may not be used: ${reason} (${rule})`, "PATH_REFUSED", taskId)
+  }
+}
+
+/** Takes the workspace, as soon as nobody else has it. */
+export async function heldWorkspace(
+  session: Pick<SharingSession, "tryHold">,
+  onBusy: () => void,
+  signal?: AbortSignal,
+): Promise<Disposable> {
+  let waitedMs = 0
+  for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, busyWaitMsMax)) {
+    const held = session.tryHold()
+    if (held !== null) return held
+    // Others hold it for moments, unless they do something else than executing tasks.
+    waitedMs += waitMs
+    if (waitedMs > busyToldMs) onBusy()
+    // Processes that wait for the same moment must not all come back at the next one.
+    const part = 0.5 + (crypto.getRandomValues(new Uint8Array(1))[0] ?? 0) / 256
+    await cancellableSleep(waitMs * part, signal)
+  }
+}
+
+const busyWaitMsMax = 50
+const busyToldMs = 1_000
+
+function refusing<Value>(taskId: string, path: string, look: () => Value): Value {
+  try {
+    return look()
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new ExecutionError(`${path} may not be used: ${message}`, "PATH_REFUSED", taskId)
+  }
+}

@@ -1,0 +1,87 @@
+import { Failure } from "../domain/failure.ts"
+import { ExecutionError } from "../domain/skill/execution-error.ts"
+import { isTaskId, type Task } from "../domain/skill/task.ts"
+import { readTask } from "../domain/skill/task-text.ts"
+import type { Workspace } from "../workspace/contract.ts"
+
+/** The files of tasks, outputs and context, all below one folder of the workspace. */
+export interface TaskFolder {
+  /** From the root of the workspace to the folder; empty or with a slash at its end. */
+  readonly prefix: string
+  readonly workspace: Workspace
+}
+
+export interface TaskFile {
+  readonly task: Task
+  readonly text: string
+  readonly sha256: string
+  /** From the root of the workspace. */
+  readonly path: string
+}
+
+/** Larger ones are no tasks, contexts or inputs that a model could read. */
+const taskBytesMax = 1024 * 1024
+const inputBytesMax = 16 * 1024 * 1024
+
+function taskPath({ prefix }: TaskFolder, id: string): string {
+  return `${prefix}tasks/${id}.md`
+}
+
+/** Reads a task. Throws ExecutionError TASK_NOT_FOUND or TASK_INVALID. */
+export function readTaskFile(folder: TaskFolder, id: string): TaskFile {
+  if (!isTaskId(id))
+    throw new ExecutionError(`${JSON.stringify(id)} is not the id of a task`, "TASK_NOT_FOUND", id)
+  const path = taskPath(folder, id)
+  const read = readText(folder, path, taskBytesMax, message => {
+    throw new ExecutionError(message, "TASK_INVALID", id)
+  })
+  if (read === null) throw new ExecutionError(`there is no ${path}`, "TASK_NOT_FOUND", id)
+  const reading = readTask(read.text)
+  if ("problems" in reading) {
+    const problems = reading.problems.map(({ line, message }) => `line ${line}: ${message}`)
+    throw new ExecutionError(`${path} is not a task: ${problems.join("; ")}`, "TASK_INVALID", id)
+  }
+  if (reading.task.id !== id)
+    throw new ExecutionError(`${path} has the id ${reading.task.id}`, "TASK_INVALID", id)
+  return { task: reading.task, path, ...read }
+}
+
+/** Reads an input or a context; null where there is none. Throws what `refuse` throws for what cannot be read. */
+export function readInputFile(
+  folder: TaskFolder,
+  path: string,
+  refuse: (message: string) => never,
+): string | null {
+  return readText(folder, `${folder.prefix}${path}`, inputBytesMax, refuse)?.text ?? null
+}
+
+function readText(
+  { workspace }: TaskFolder,
+  path: string,
+  bytesMax: number,
+  refuse: (message: string) => never,
+): Pick<TaskFile, "text" | "sha256"> | null {
+  try {
+    if (workspace.locate(path).kind === "missing") return null
+    const { text, sha256 } = workspace.readText(path, bytesMax)
+    return { text, sha256 }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return refuse(error.report.message)
+  }
+}
+
+/** Returns the ids of all files that may be tasks, in order. Throws a Failure where the folder cannot be listed. */
+export function taskIds({ prefix, workspace }: TaskFolder): readonly string[] {
+  const directory = `${prefix}tasks`
+  if (workspace.locate(directory).kind !== "directory") return []
+  const { entries } = workspace.list({ path: directory, depth: 1, entriesMax: tasksMax })
+  return entries
+    .filter(({ kind, path }) => kind === "file" && path.endsWith(".md"))
+    .map(({ path }) => path.slice(path.lastIndexOf("/") + 1, -".md".length))
+    .filter(isTaskId)
+    .sort()
+}
+
+/** As many as are listed at once. */
+const tasksMax = 100_000

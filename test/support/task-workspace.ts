@@ -1,0 +1,83 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Task } from "../../src/domain/skill/task.ts"
+import { readTask, taskText } from "../../src/domain/skill/task-text.ts"
+import { exampleTask } from "../domain/skill/task-fixture.ts"
+import { type AcodeRun, type RunningAcode, runAcode, startAcode } from "./acode.ts"
+import type { ReplyText } from "./agent-workspace.ts"
+import { allRows } from "./plan-report.ts"
+import { type TempWorkspace, tempWorkspace } from "./temp-workspace.ts"
+
+export interface TaskWorkspace extends Disposable {
+  readonly temp: TempWorkspace
+  /** Writes a task of the skill `plain`, whose output is `out/ID.md`. */
+  task(id: string, changes?: Partial<Task>): void
+  stored(id: string): Task
+  /** Writes the replies of the model, in order. */
+  script(...replies: readonly ReplyText[]): string
+  acode(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<AcodeRun>
+  start(args: readonly string[], env?: Readonly<Record<string, string>>): RunningAcode
+}
+
+/** A workspace with one skill, for the commands of the skills lane. */
+export function taskWorkspace(files: Readonly<Record<string, string>> = {}): TaskWorkspace {
+  const skill = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\nYou do ${name}.\n`
+  const temp = tempWorkspace({
+    files: {
+      ".agents/skills/plain/SKILL.md": skill("plain"),
+      "context/product-marketing-context.md": "We sell.",
+      ...files,
+    },
+  })
+  const options = (env: Readonly<Record<string, string>> = {}) => ({
+    cwd: temp.root,
+    env: { ...temp.environment, HOME: temp.outside, ...env },
+  })
+  return {
+    temp,
+    task: (id, changes = {}) => {
+      const output = { path: `out/${id}.md`, format: "markdown" }
+      temp.write(`tasks/${id}.md`, taskText(exampleTask({ id, to: "plain", output, ...changes })))
+    },
+    stored: id => {
+      const reading = readTask(readFileSync(join(temp.root, `tasks/${id}.md`), "utf8"))
+      if ("problems" in reading) throw new Error(JSON.stringify(reading.problems))
+      return reading.task
+    },
+    script: (...replies) => {
+      const path = join(temp.outside, "script.json")
+      writeFileSync(path, JSON.stringify({ replies }))
+      return path
+    },
+    acode: (args, env) => runAcode(args, options(env)),
+    start: (args, env) => startAcode(args, options(env)),
+    [Symbol.dispose]: () => temp[Symbol.dispose](),
+  }
+}
+
+/**
+ * What must be true of the log however often processes died: a recorded reply is not asked for again, every output was
+ * written once, and no task was completed twice.
+ */
+export function taskViolations(temp: TempWorkspace): string[] {
+  const rows = allRows(temp)
+  const replied = new Set<string>()
+  const completed: string[] = []
+  const written: string[] = []
+  const found: string[] = []
+  for (const { type, stream, parsed } of rows) {
+    const key = `${stream} ${parsed["index"]} ${parsed["taskId"]}`
+    if (type === "task.replied" && parsed["failure"] === null) replied.add(key)
+    if (type === "task.asked" && replied.has(key)) found.push(`${key} was asked again after its reply`)
+    if (type === "task.settled" && parsed["status"] === "completed") completed.push(String(parsed["taskId"]))
+    if (type !== "tool_call.settled") continue
+    const changes =
+      (parsed["changes"] as { readonly value?: readonly { readonly path: string }[] }).value ?? []
+    written.push(...changes.map(({ path }) => path).filter(path => !path.startsWith("tasks/")))
+  }
+  for (const each of new Set(completed))
+    if (completed.filter(other => other === each).length > 1) found.push(`${each} was completed twice`)
+  for (const each of new Set(written))
+    if (written.filter(other => other === each).length > 1) found.push(`${each} was written twice`)
+  return found
+}
