@@ -120,7 +120,22 @@ const strictness: Readonly<Record<string, Strictness>> = {
   "checkpoints.undo_days": trustedOnly,
   "storage.max_total_mb": trustedOnly,
   "storage.quarantine_days": trustedOnly,
+  // Paths inside of the workspace, and what a task is told: the project's own business.
+  "skills.workspace": anything,
   "skills.directories": { kind: "fewerEntries" },
+  // A larger model costs more.
+  "skills.default_tier": trustedOnly,
+  "skills.timeout_seconds": smaller,
+  "skills.max_tokens": smaller,
+  "skills.retry_count": smaller,
+  "skills.retry_delay_ms": trustedOnly,
+  "skills.retry_jitter": anything,
+  "skills.retryable": { kind: "fewerEntries" },
+  "skills.squads": anything,
+  "skills.foundation": anything,
+  "skills.context": anything,
+  "skills.strict_context": anything,
+  "skills.max_parallel": smaller,
 } satisfies Readonly<Record<ConfigKeyName, Strictness>>
 
 /** The dotted names of all keys that have a value of their own. */

@@ -1,5 +1,5 @@
 import { systemIds } from "../base/clock.ts"
-import { newEvent } from "../domain/event-definition.ts"
+import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import { SessionFinished, SessionStarted } from "../domain/session-events.ts"
 import { ExecutionError } from "../domain/skill/execution-error.ts"
@@ -171,25 +171,26 @@ async function wired(
     },
     state,
   )
-  return {
-    ...{ id: log.sessionId, log, workspace },
-    finish: ({ state: ended, reason, exitCode, code }) => {
-      if (!workspace.hasBegun) return
-      const wallMs = Math.round(clock.monotonicMs() - beganMs)
-      log.append([
-        newEvent(SessionFinished, {
-          ...{ state: ended, reason: redactor.redactText(reason), exitCode, unverified: true },
-          ...(code === null ? {} : { code }),
-          ...{ treeDigest: null, wallMs, toolMs: 0, waitMs: 0 },
-        }),
-      ])
-      faults.reach("skill.finished")
-    },
-    [Symbol.dispose]: () => {
-      log.release()
-      if (workspace.hasBegun) store.anchor()
-    },
+  const finish = (ending: SkillEnding) => {
+    if (!workspace.hasBegun) return
+    log.append([
+      finishedEvent({ ...ending, reason: redactor.redactText(ending.reason) }, clock.monotonicMs() - beganMs),
+    ])
+    faults.reach("skill.finished")
   }
+  const dispose = () => {
+    log.release()
+    if (workspace.hasBegun) store.anchor()
+  }
+  return { ...{ id: log.sessionId, log, workspace, finish }, [Symbol.dispose]: dispose }
+}
+
+function finishedEvent({ state, reason, exitCode, code }: SkillEnding, wallMs: number): NewEvent {
+  return newEvent(SessionFinished, {
+    ...{ state, reason, exitCode, unverified: true },
+    ...(code === null ? {} : { code }),
+    ...{ treeDigest: null, wallMs: Math.round(wallMs), toolMs: 0, waitMs: 0 },
+  })
 }
 
 const nothingOfOtherLanes = {

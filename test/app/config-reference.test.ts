@@ -114,6 +114,12 @@ describe("the list of keys", () => {
       "model.edit_format",
       "model.parameters.temperature",
       "model.parameters.top_p",
+      "skills.workspace",
+      "skills.retry_jitter",
+      "skills.squads",
+      "skills.foundation",
+      "skills.context",
+      "skills.strict_context",
     ])
     const whole = new RegExp(
       "^(execution\\.(artifact_max_mb|audit\\.(?!enabled).*|redaction\\.patterns)|commands\\..*|models\\..*|" +
