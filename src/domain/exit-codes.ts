@@ -28,7 +28,10 @@ export const exitCodes: readonly ExitCode[] = [
       "finished, but not verified: nothing that a program could decide, all steps skipped, no answer, no check could run, no check looks at what was changed, or the checks change the files every time",
   },
   { code: "50", meaning: "review rejected and nothing is left to try" },
-  { code: "60", meaning: "outcome unknown after a crash: a person must decide" },
+  {
+    code: "60",
+    meaning: "a person must decide: outcome unknown after a crash, or paths that undo or recovery left alone",
+  },
   { code: "65", meaning: "integrity check failed: tampered with or corrupt" },
   { code: "70", meaning: "internal error" },
   { code: "130", meaning: "interrupted" },

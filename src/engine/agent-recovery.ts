@@ -52,10 +52,18 @@ function askedAbout({ session: { state } }: AgentParts, { unattributed, doubts, 
       `acode ended while the command of call ${settled.callId} ran; these changed meanwhile or since, by the ` +
       `command or by somebody else, and were left alone: ${names}`,
     advice:
-      "`acode resume --redo-command` restores them, keeps a copy of what is there and runs the command again; " +
-      "`acode resume` continues with what is there; `acode cancel` ends the session and changes no file",
+      `${redoAdvice(unattributed, reasons)}\`acode resume\` continues with what is there; ` +
+      "`acode cancel` ends the session and changes no file",
     status: null,
   })
+}
+
+/** With a path that stays the command cannot run again, and no directory is restored. */
+function redoAdvice(paths: readonly string[], reasons: ReadonlyMap<string, string>): string {
+  const redo = "`acode resume --redo-command` restores"
+  if (reasons.size === 0) return `${redo} them, keeps a copy of what is there and runs the command again; `
+  if (paths.every(path => reasons.has(path) || path.endsWith("/"))) return ""
+  return `${redo} the files without a reason in brackets and keeps a copy of what is there, but cannot run the command again; `
 }
 
 const leftAsItIs: PutBack = { isBack: false, what: "that was left as it is, as a person decided" }
@@ -98,6 +106,8 @@ async function putBack(
     ...done.foreign.map(shownPath),
   ]
   if (left.length === 0) return { isBack: true, what: `that was put back${kept}` }
+  if (done.write.length + done.remove.length === 0)
+    return { isBack: false, what: `nothing of it was put back: ${listed(left)}` }
   return { isBack: false, what: `that was put back but for ${listed(left)}${kept}` }
 }
 
