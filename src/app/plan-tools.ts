@@ -1,3 +1,4 @@
+import { readHostPattern } from "../domain/hosts.ts"
 import { quoted } from "../domain/plan-problem.ts"
 import type { PlanTools } from "../domain/plan-rules.ts"
 import { resolveTool } from "../tools/aliases.ts"
@@ -5,6 +6,10 @@ import { checkArguments } from "../tools/registry.ts"
 
 /** What the tools themselves say about a call of a plan, before anything is run. */
 export const planTools: PlanTools = {
+  hostProblem: entry => {
+    const reading = readHostPattern(entry)
+    return "problem" in reading ? reading.problem : null
+  },
   check: (name, args) => {
     const resolved = resolveTool(name)
     switch (resolved.kind) {

@@ -65,6 +65,24 @@ export function connectionLines({ listed, more }: Connections): readonly string[
   return [...lines, `${counted(more.count, "more connection")}, ${more.refused} refused, ${traffic}`]
 }
 
+/** The same without what differs from run to run: how often, how much, how long. */
+export function connectionPlaces({ listed }: Connections): readonly string[] {
+  const places = listed.map(({ host, port, decision, reason }) =>
+    decision === "allowed" ? `connected to ${host}:${port}` : refusalText({ host, port, decision, reason }),
+  )
+  return [...new Set(places)].sort()
+}
+
+function refusalText({
+  host,
+  port,
+  decision,
+  reason,
+}: Pick<Connection, "host" | "port" | "decision" | "reason">) {
+  const where = host === "" ? "a request" : `${host}:${port}`
+  return `${decision} ${where}${reason === null ? "" : `: ${reason}`}`
+}
+
 function together(one: Connection, other: Connection): Connection {
   return {
     ...one,
@@ -75,10 +93,10 @@ function together(one: Connection, other: Connection): Connection {
   }
 }
 
-function lineOf({ host, port, decision, reason, count, sentBytes, receivedBytes }: Connection): string {
-  const where = host === "" ? "an unreadable request" : `${host}:${port}`
+function lineOf(connection: Connection): string {
+  const { host, port, decision, reason, count, sentBytes, receivedBytes } = connection
   const times = count === 1 ? "" : ` (${count} times)`
-  const why = reason === null ? "" : `: ${reason}`
-  if (decision !== "allowed") return `${decision} ${where}${times}${why}`
-  return `connected to ${where}${times}, ${sentBytes} bytes sent, ${receivedBytes} received${why}`
+  if (decision !== "allowed") return `${refusalText(connection)}${times}`
+  const why = reason === null ? "" : `; ${reason}`
+  return `connected to ${host}:${port}${times}, ${sentBytes} bytes sent, ${receivedBytes} received${why}`
 }

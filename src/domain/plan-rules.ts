@@ -8,6 +8,8 @@ import { type PlanFinding, type PlanPath, type PlanProblemCode, quoted } from ".
 export interface PlanTools {
   /** Everything that is wrong with such a call, as far as can be seen before it is made; empty when nothing is. */
   check(tool: string, args: { readonly [name: string]: Json }): readonly ToolProblem[]
+  /** Why an entry of `resources.hosts` names no host; left out by those who read what was recorded once. */
+  hostProblem?(entry: string): string | null
 }
 
 export interface ToolProblem {
@@ -37,6 +39,7 @@ export function ruleFindings(plan: JsonObject, tools: PlanTools): PlanFinding[] 
     ...repeatedIds(flatSteps, "step_id"),
     ...[tasks, ...steps].flatMap(group => [...repeatedIds(group, "id"), ...dependencyFindings(group)]),
     ...criteria.flatMap(group => repeatedIds(group, "id")),
+    ...tasks.flatMap(task => hostFindings(task, tools)),
     ...[...flatSteps, ...steps.flat()].flatMap(step => stepFindings(step, tools)),
   ]
 }
@@ -48,6 +51,16 @@ function parts(list: Json | undefined, path: PlanPath): Part[] {
 
 function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function hostFindings({ path, value: { resources } }: Part, tools: PlanTools): PlanFinding[] {
+  if (!isObject(resources)) return []
+  return textsOf(resources["hosts"]).flatMap((entry, index) => {
+    const problem = entry === "" ? null : (tools.hostProblem?.(entry) ?? null)
+    return problem === null
+      ? []
+      : [finding([...path, "resources", "hosts", index], `${quoted(entry)} ${problem}`)]
+  })
 }
 
 function repeatedIds(group: readonly Part[], key: "id" | "step_id"): PlanFinding[] {

@@ -2,7 +2,7 @@ import { exactCommand, exactName } from "../base/text.ts"
 import { type NetworkChoice, unlimited } from "../domain/command.ts"
 import type { CommandResult, ExecutionRecord } from "../domain/command-result.ts"
 import { assertValidCommand } from "../domain/command-validation.ts"
-import { connectionLines } from "../domain/connections.ts"
+import { connectionPlaces, noConnections } from "../domain/connections.ts"
 import { Failure } from "../domain/failure.ts"
 import { hostPatternText, readHostPattern } from "../domain/hosts.ts"
 import type { CallError } from "../domain/tool-call.ts"
@@ -117,6 +117,7 @@ function resultOf(room: ToolRoom, { id, result }: ExecutionRecord, cwd: string):
       stderr,
       truncated: truncation !== null,
       success,
+      ...(sandbox.connections === undefined ? {} : { connections: connectionPlaces(sandbox.connections) }),
       ...(sandbox.quarantined.length === 0 ? {} : { quarantined: sandbox.quarantined }),
     },
     text: textOf(result),
@@ -150,7 +151,7 @@ function textOf(result: CommandResult): string {
   const parts = [error === null ? ended : `${ended} (${error.code}: ${error.message})`]
   if (stdout !== "") parts.push(`stdout${truncation?.stdout ? " (cut)" : ""}:\n${stdout}`)
   if (stderr !== "") parts.push(`stderr${truncation?.stderr ? " (cut)" : ""}:\n${stderr}`)
-  const connections = sandbox.connections === undefined ? [] : connectionLines(sandbox.connections)
+  const connections = connectionPlaces(sandbox.connections ?? noConnections)
   if (connections.length > 0) parts.push(`network:\n${connections.join("\n")}`)
   if (sandbox.quarantined.length > 0)
     parts.push(`moved to quarantine, because these names are protected: ${sandbox.quarantined.join(", ")}`)

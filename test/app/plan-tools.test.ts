@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { planTools } from "../../src/app/plan-tools.ts"
+import { readPlan } from "../../src/domain/plan-reading.ts"
 
 const codesOf = (tool: string, args: Parameters<typeof planTools.check>[1]) =>
   planTools.check(tool, args).map(({ code, argument }) => `${code} ${argument ?? "-"}`)
@@ -40,5 +41,29 @@ describe("a call of a plan", () => {
 
   test("quotes a hostile name harmlessly", () => {
     expect(planTools.check("\u001b[2Jx", {})[0]?.message).toBe('there is no tool "\\x1b[2Jx"')
+  })
+})
+
+describe("a host of a plan", () => {
+  test("is one that commands can be held to", () => {
+    for (const entry of ["example.com", "*.example.com:8443", "localhost:8080"])
+      expect(planTools.hostProblem?.(entry)).toBeNull()
+    for (const entry of ["https://example.com", "*", "169.254.169.254", "localhost"])
+      expect(planTools.hostProblem?.(entry)).not.toBeNull()
+    const plan = (hosts: readonly string[]) =>
+      JSON.stringify({
+        ...{ plan_id: "p", goal: "g", intent: "MUTATE" },
+        tasks: [
+          { id: "t", resources: { hosts }, steps: [{ id: "s", action: "RUN_COMMAND", description: "d" }] },
+        ],
+      })
+    const problems = readPlan(plan(["example.com", "http://example.com/"]), planTools)
+    expect(problems).toMatchObject({
+      problems: [
+        { code: "E001", path: "$.tasks[0].resources.hosts[1]", message: expect.stringContaining("scheme") },
+      ],
+    })
+    // What was recorded by an older acode can still be read; it grants nothing.
+    expect(readPlan(plan(["http://example.com/"]), { check: () => [] })).toHaveProperty("plan")
   })
 })

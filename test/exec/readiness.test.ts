@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { rmSync, symlinkSync } from "node:fs"
+import { existsSync, rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { Failure } from "../../src/domain/failure.ts"
 import type { RunnerParts } from "../../src/exec/execution.ts"
@@ -91,6 +91,21 @@ describe("whoever starts a command", () => {
     await runner.sh("true", {}, { onConfined })
     // Without confinement nothing keeps a command from the network, whatever was asked for.
     expect(told).toEqual([[{ kind: "none", network: "host" }, null, 0]])
+  })
+
+  test("is told of no list of hosts that nothing holds: such a command is not run", async () => {
+    using runner = testRunner()
+    const told: unknown[] = []
+    const options = { network: "hosts", hosts: ["Example.com"] } as const
+    const { result } = await runner.sh("echo > ran", options, { onConfined: (...all) => void told.push(all) })
+    expect(result).toMatchObject({ ending: "notStarted", error: { code: "ACODE-EXE-010" } })
+    expect(result.sandbox).toEqual({
+      kind: "none",
+      network: "hosts",
+      hosts: ["example.com"],
+      quarantined: [],
+    })
+    expect([told, existsSync(join(runner.workspace.root, "ran"))]).toEqual([[], false])
   })
 
   test("is told nothing about a command that cannot start", async () => {

@@ -28,7 +28,8 @@ function related(mark: string): readonly number[] {
 }
 
 /** An acode of its own that runs a script in the sandbox; it says when it has started it. */
-function startAcode(mark: string, script: string) {
+function startAcode(mark: string, script: string, hasHosts = false) {
+  const connections = `{ refusalOf: () => "no", refusalOfAddress: () => "no", localPorts: [2345] }`
   const source = `
     const { createBwrapSandbox } = await import(${JSON.stringify(join(import.meta.dir, "../../src/sandbox/bwrap.ts"))})
     const { systemClock } = await import(${JSON.stringify(join(import.meta.dir, "../../src/base/clock.ts"))})
@@ -40,7 +41,7 @@ function startAcode(mark: string, script: string) {
       argv: ["/bin/sh", "-c", ${JSON.stringify(script)}, ${JSON.stringify(mark)}],
       environment: { PATH: "/usr/bin:/bin" },
       workspaceRoot: ${JSON.stringify(room.root)}, cwd: ${JSON.stringify(room.root)},
-      network: "none", writable: [],
+      network: "${hasHosts ? "hosts" : "none"}", ${hasHosts ? `connections: ${connections},` : ""} writable: [],
       limits: { memoryBytesMax: null, processesMax: null, cpuSecondsMax: null, fileBytesMax: null },
     })
     const child = spawn({ ...launch.spawn, stdin: "null", stdout: "null", stderr: "null" })
@@ -76,7 +77,7 @@ describeWhere(missingSandbox)("an acode that is killed", () => {
     for (let round = 0; round < 12; round++) {
       const mark = `acode-crash-${process.pid}-${round}`
       const spawned = join(room.base, "spawned")
-      const acode = startAcode(mark, "setsid sleep 60 & sleep 60")
+      const acode = startAcode(mark, "setsid sleep 60 & sleep 60", round % 2 === 1)
       await eventually("it is started", () => existsSync(spawned), { everyMs: 1 })
       await Bun.sleep(round) // the moment of the crash is what the rounds vary
       process.kill(acode.pid, "SIGKILL")

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { chmodSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
+import type { Json } from "../../src/base/canonical.ts"
 import { declareCommand } from "../../src/tools/command-call.ts"
+import { runCommandTool } from "../../src/tools/run-command.ts"
 import { codeOf, failureOf, quietly, type TestRoom, testRoom } from "./support.ts"
 
 let t: TestRoom
@@ -154,6 +156,54 @@ describe("run_command", () => {
       { kind: "execute", run: { argv: ["true"] }, cwd: ".", network: "host", confined: false },
     ])
     expect((await declared.prepare()).preview).toContain("with the network")
+  })
+
+  describe("that wants single hosts", () => {
+    const declare = (args: Record<string, Json>, grantedHosts: readonly string[] = []) =>
+      runCommandTool.declare({ argv: ["true"], ...args }, { ...t.room, grantedHosts })
+    const connect = (host: string) => ({ kind: "connect" as const, host })
+
+    test("names those of its plan or its own, each as an effect and where it is shown", async () => {
+      const granted = declare({ network: "hosts" }, ["Example.com", "example.com."])
+      expect(granted).toMatchObject({ network: "hosts", hosts: ["example.com"] })
+      expect(granted.effects.slice(1)).toEqual([connect("example.com")])
+      const own = declare({ network: "hosts", hosts: ["*.a.test:8443", "b.test"] }, ["example.com"])
+      expect(own.effects.slice(1)).toEqual([connect("*.a.test:8443"), connect("b.test")])
+      const prepared = await own.prepare()
+      expect(prepared.preview).toContain("with the network to *.a.test:8443, b.test")
+      expect(prepared.subject.network).toEqual(["hosts", "*.a.test:8443", "b.test"])
+      expect((await declare({}).prepare()).subject).not.toHaveProperty("network")
+    })
+
+    test("runs with that list and the refusals of configuration", async () => {
+      const asked: unknown[] = []
+      const runner: typeof t.room.runner = {
+        ...t.room.runner,
+        execute: (_command, options, context) => {
+          asked.push([options?.network, options?.hosts, context?.hostRefusal?.("a.test:443")])
+          throw new Error("seen enough")
+        },
+      }
+      const room = {
+        ...t.room,
+        runner,
+        hostRefusal: (host: string) => `no ${host}`,
+        grantedHosts: ["*.a.test"],
+      }
+      const prepared = await runCommandTool.declare({ argv: ["true"], network: "hosts" }, room).prepare()
+      await expect(prepared.execute(quietly)).rejects.toThrow("seen enough")
+      expect(asked).toEqual([["hosts", ["*.a.test"], "no a.test:443"]])
+    })
+
+    test("is refused without any, with one that is none, and with hosts beside another network", async () => {
+      const problem = async (args: Record<string, Json>, granted: readonly string[] = []) =>
+        await codeOf(() => declare(args, granted))
+      expect(await problem({ network: "hosts" })).toBe("ACODE-EXE-007")
+      expect(await problem({ network: "hosts" }, ["https://recorded.once/"])).toBe("ACODE-EXE-007")
+      expect(await problem({ network: "hosts", hosts: ["169.254.169.254"] })).toBe("ACODE-EXE-007")
+      expect(await problem({ network: "host", hosts: ["a.test"] })).toBe("ACODE-EXE-007")
+      expect(await problem({ hosts: ["a.test"] })).toBe("ACODE-EXE-007")
+    })
   })
 
   test("in a place that is no directory, or outside, is refused", async () => {

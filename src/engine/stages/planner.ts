@@ -46,7 +46,8 @@ Rules:
 - Few tasks, few steps; prefer open steps unless every byte of a call is known now.
 - Paths are relative to the workspace, with /, never absolute and never with "..".
 - resources are all that open steps will be allowed: write as globs or names, commands as leading arguments, one by
-  one. A person approves them; what is missing there has to be asked for again.
+  one, hosts that commands have to reach (example.com, *.example.com; none if possible). A person approves them; what is
+  missing there has to be asked for again.
 - Every task that changes something has a criterion that a program can decide; judgement only where none can.
 - Nothing waits for itself; ids are unique where they stand.
 ${dataRule("request")}`

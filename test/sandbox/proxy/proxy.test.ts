@@ -182,6 +182,19 @@ describe("the proxy", () => {
     expect(listed[1]?.reason).toContain("it stands for 127.0.0.2, which is of this machine")
   })
 
+  test("connects to no name of which a single address leads elsewhere", async () => {
+    const { at } = start()
+    for (const places of [
+      ["127.0.0.1", "127.0.0.2"],
+      ["127.0.0.2", "127.0.0.1"],
+      ["127.0.0.1", "10.0.0.1"],
+    ]) {
+      addresses = { "allowed.test": places }
+      expect(await exchange(at, get(`http://allowed.test:${port}/`))).toStartWith("HTTP/1.1 403 ")
+    }
+    expect(seen).toEqual({ allowed: [], forbidden: [] })
+  })
+
   test("says what failed of an allowed host", async () => {
     const { proxy, at } = start([`allowed.test:${port}`, "nowhere.test", "localhost:1025"])
     expect(await exchange(at, tunnelTo("nowhere.test:443"))).toContain(
