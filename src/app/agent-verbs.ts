@@ -72,7 +72,10 @@ export function agentVerbs(wiring: Wiring): AgentVerbs {
     },
     sessionProblems: async id => {
       const store = await wiring.existingStore()
-      return store === null ? [] : sessionProblems(store.log.read(id), contentsOf(store.artifacts))
+      if (store === null) return []
+      // What was changed is named by the audit.
+      const events = store.noteChanged(() => store.log.read(id))
+      return events === null ? [] : sessionProblems(events, contentsOf(store.artifacts))
     },
     control: (id, control, reason) => controlSession(wiring, id, control, reason),
   }
@@ -84,7 +87,8 @@ type StepCounts = Pick<SessionSummary, "stepsDone" | "stepCount">
 function stepCounts(store: Store | null, { id, lane, stepsDone, stepCount }: SessionSummary): StepCounts {
   if (store === null || lane !== "agent") return { stepsDone, stepCount }
   const contents = { ...contentsOf(store.artifacts), text: () => "" }
-  const steps = fold(store.log.each(id), contents)?.steps ?? []
+  const steps = store.noteChanged(() => fold(store.log.each(id), contents)?.steps ?? [])
+  if (steps === null) return { stepsDone, stepCount }
   return { stepsDone: steps.filter(({ status }) => status === "done").length, stepCount: steps.length }
 }
 
@@ -144,6 +148,7 @@ async function resume(
   const store = await wiring.store()
   const session = await take(store, sessionId, surface)
   try {
+    store.assertGenuine(sessionId)
     const state = fold(store.log.each(sessionId), contentsOf(store.artifacts))
     checkResumable(sessionId, state, { skipsFailed, redoesCommand })
     // Only to tell what the call did: once the output is deleted, any other file may be given its number.
@@ -259,6 +264,7 @@ async function controlSession(
   reason: string,
 ): Promise<"told" | "done"> {
   const store = await wiring.store()
+  store.assertGenuine(sessionId)
   const found = store.sessions.find(sessionId)
   if (found?.endedAt != null)
     throw refused(

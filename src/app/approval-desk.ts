@@ -28,6 +28,8 @@ export type ApprovalPrompt = (
 export type Repeat = (everyMs: number, look: () => void) => () => void
 
 export interface DeskParts {
+  /** Whose questions are put here. */
+  readonly sessionId: string
   readonly approvals: ApprovalHistory
   /** Whether a person sits at this terminal. */
   readonly isInteractive: boolean
@@ -92,15 +94,13 @@ export function approvalDesk(parts: DeskParts): ApprovalDesk {
   }
 }
 
-/** Questions that were left open and answered since, newest first. */
-function answeredBefore({ approvals }: DeskParts, subjectHash: string): ApprovalReply | null {
+/** Questions of this session that were left open and answered since, newest first. */
+function answeredBefore({ approvals, sessionId }: DeskParts, subjectHash: string): ApprovalReply | null {
   const found = approvals
-    .list({ limit: lookedAtMax })
+    .ofSession(sessionId)
     .find(each => each.subjectHash === subjectHash && each.usedAt === null && isAnswered(each.state))
   return found === undefined || !isAnswered(found.state) ? null : answeredReply(found, found.state)
 }
-
-const lookedAtMax = 1_000
 
 function isAnswered(state: ApprovalSummary["state"]): state is ApprovalAnswer {
   return state !== "open" && state !== "expired" && state !== "abandoned"

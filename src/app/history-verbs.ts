@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs"
 import { join, relative, resolve } from "node:path"
+import { onceFor } from "../base/once-for.ts"
 import { readShown } from "../base/path-names.ts"
 import { ApprovalRequested } from "../domain/call-events.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SessionEvent } from "../domain/session-view.ts"
 import type { DiffStat } from "../engine/diffstat.ts"
-import type { Store, StoredEvent } from "../store/contract.ts"
+import type { ExecutionHistory, Store, StoredEvent } from "../store/contract.ts"
 import type { EvidenceHistory } from "../store/evidence/contract.ts"
 import type {
   AnswerToApproval,
@@ -23,6 +24,7 @@ export interface HistoryVerbs {
   /** The one id that is meant by a whole id, its beginning or its end; a usage failure says why there is none. */
   idOf(typed: string, kind: RecordedKind): Promise<string>
   sessions(): Promise<SessionHistory | null>
+  executions(): Promise<ExecutionHistory | null>
   /** The events of one session and the answers to what it asked, oldest first and numbered from 1. */
   sessionEvents(id: string): Promise<readonly SessionEvent[]>
   /** What a session changed in the workspace, counted from the copies of what was there before. */
@@ -64,9 +66,10 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
         throw hint === null ? error : new Failure({ ...error.report, hint })
       }
     },
-    sessions: async () => (await wiring.existingStore())?.sessions ?? null,
+    executions: async () => (await shownStore(wiring))?.executions ?? null,
+    sessions: async () => (await shownStore(wiring))?.sessions ?? null,
     sessionEvents: async id => {
-      const store = await wiring.existingStore()
+      const store = await shownStore(wiring)
       return store === null ? [] : eventsOf(store, id)
     },
     diffStat: async id => {
@@ -75,16 +78,18 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
       // Loaded when it is asked for: it brings the schemas of the events along.
       return (await import("./wire-diffstat.ts")).sessionDiffStat(wiring, store, id)
     },
-    approvals: async () => (await wiring.existingStore())?.approvals ?? null,
+    approvals: async () => (await shownStore(wiring))?.approvals ?? null,
     answer: async answer => {
       const store = await wiring.existingStore()
       if (store === null) throw unknownId(answer.approvalId, "approval")
-      if (answer.answer === "granted") assertSeen(store.approvals.find(answer.approvalId))
+      const asked = store.approvals.find(answer.approvalId)
+      if (asked !== null) store.assertGenuine(asked.sessionId)
+      if (answer.answer === "granted") assertSeen(asked)
       const answered = store.approvals.answer({ ...answer, by: userName(), via: "command" })
       store.anchor()
       return answered
     },
-    evidence: async () => (await wiring.existingStore())?.evidence ?? null,
+    evidence: async () => (await shownStore(wiring))?.evidence ?? null,
     quarantineOf: executionId => {
       const directory = join(wiring.places.quarantineDirectory, executionId)
       return existsSync(directory) ? directory : null
@@ -99,6 +104,15 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
     },
   }
 }
+
+/** The history, to be shown; whether it is the one that was anchored is looked at once. */
+async function shownStore(wiring: Wiring): Promise<Store | null> {
+  const store = await wiring.existingStore()
+  if (store !== null) onceShown(store)
+  return store
+}
+
+const onceShown = onceFor((store: Store) => store.noteChanged(() => store.assertAnchored()))
 
 /** Whoever approves here sees what is recorded, and that is not all of it when it is redacted. */
 function assertSeen(asked: ApprovalSummary | null): void {

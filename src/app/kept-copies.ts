@@ -10,7 +10,7 @@ import { isKeptCheckpoint } from "./kept-checkpoints.ts"
 export function makeRoom(checkpoints: Checkpoints, store: Store, bytesWanted: number): void {
   unlessImpossible(() => {
     const ages = store.upkeep.ages("checkpoint", checkpoints.ids())
-    const preImages = oldestFirst(ages, neededBy(store)).filter(id => !isKeptCheckpoint(id))
+    const preImages = oldestFirst(ages, neededBy(store, checkpoints)).filter(id => !isKeptCheckpoint(id))
     checkpoints.collect(preImages, bytesWanted)
   })
 }
@@ -26,12 +26,14 @@ export function oldestFirst(
     .map(([id]) => id)
 }
 
-/** A session that has not ended may be resumed at any time: then its last call is settled and its changes are shown. */
-export function neededBy({ sessions, log }: Store): ReadonlySet<string> {
-  const unfinished = sessions.list({}).filter(({ endedAt }) => endedAt === null)
-  const needed = new Set<string>()
-  for (const { id } of unfinished) for (const checkpointId of checkpointsOf(log, id)) needed.add(checkpointId)
-  return needed
+/**
+ * A session that has not ended may be resumed at any time: then its last call is settled and its changes are shown.
+ * Of a session whose history was changed nobody knows which copies it needs: then all stay.
+ */
+export function neededBy(store: Store, checkpoints: Pick<Checkpoints, "ids">): ReadonlySet<string> {
+  const unfinished = store.sessions.list({}).filter(({ endedAt }) => endedAt === null)
+  const needed = unfinished.map(({ id }) => store.noteChanged(() => [...checkpointsOf(store.log, id)]))
+  return new Set(needed.includes(null) ? checkpoints.ids() : needed.flatMap(ids => ids ?? []))
 }
 
 /** What was kept before the calls of a session. */

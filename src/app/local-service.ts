@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
 import { errnoOf } from "../base/assert.ts"
-import { Failure } from "../domain/failure.ts"
+import { Failure, type FailureReport } from "../domain/failure.ts"
 import { othersAnchoredAt } from "../store/anchors.ts"
 import type { AuditReport } from "../store/contract.ts"
 import { openStore } from "../store/open-store.ts"
@@ -67,13 +67,13 @@ export function openService(request: ServiceRequest): AppService {
       const opened = writable.map(path => typedOpening(wiring.root.path, wiring.calledFrom(), path))
       return (await wiring.runner()).execute(command, { ...options, writable: opened }, context)
     },
-    executions: async () => (await wiring.existingStore())?.executions ?? null,
     artifact: async ref => {
       const content = (await wiring.existingStore())?.artifacts.get(ref) ?? null
       if (content === null) throw missingArtifact(ref)
       return content
     },
     missingArtifacts: () => wiring.openedStore()?.missingArtifacts() ?? [],
+    changedRecords: () => distinct(wiring.changedRecords()),
     explained: error => explained(wiring, error),
     retentionMs: async () => toAuditSettings((await config()).values).retentionMs,
     now: () => wiring.clock.now(),
@@ -197,6 +197,11 @@ async function explained(wiring: Wiring, error: unknown): Promise<Failure | null
     if (damage instanceof Failure) return damage
     throw error
   }
+}
+
+/** Two verbs in one may find the same. */
+function distinct(failures: readonly Failure[]): readonly FailureReport[] {
+  return [...new Map(failures.map(({ report }) => [report.message, report])).values()]
 }
 
 function nothingToAudit(anchored: readonly string[]): AuditReport {

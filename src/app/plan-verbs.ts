@@ -61,6 +61,7 @@ async function approve(
   const isConfined = await wiring.hasSandbox()
   show(reachOfSteps(plan, isConfined))
   const store = await wiring.store()
+  store.assertAnchored()
   const approval = store.approvals.approvePlan({
     approvalId: systemIds.next("apr"),
     planId: plan.planId,
@@ -79,6 +80,7 @@ async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanReport>
   wiring.stopping = signal
   const steps = runnableSteps(plan, request.where)
   const store = await wiring.store()
+  store.assertAnchored()
   const authorization = authorizationOf(store.approvals, request, wiring.clock.now())
   const { isUnconfined } = authorization
   const lane = { plan, steps, grant: { ...resourcesOf(plan), exact: [], isUnconfined } }
@@ -90,7 +92,7 @@ async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanReport>
     await start(wiring, store, session, lane, authorization)
     const { workspace } = await wiring.workspace()
     const { timeoutMs } = toApprovalSettings((await wiring.config()).values)
-    const desk = deskOf(wiring, store, request, timeoutMs)
+    const desk = deskOf(wiring, store, session.sessionId, { ...request, timeoutMs })
     const gate = await wireGate(wiring, session, desk, request.notice)
     const { clock, faults } = wiring
     const result = await runPlan({ log: session, gate, workspace, clock, faults }, lane, watcher, signal)
@@ -104,14 +106,26 @@ async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanReport>
 
 function deskOf(
   wiring: Wiring,
-  store: Store,
-  request: PlanRunRequest,
-  timeoutMs: number | null,
+  { approvals }: Store,
+  sessionId: string,
+  {
+    isInteractive,
+    prompt,
+    notice,
+    timeoutMs,
+  }: Pick<PlanRunRequest, "isInteractive" | "prompt" | "notice"> & { readonly timeoutMs: number | null },
 ): ApprovalDesk {
-  const { isInteractive, prompt, notice } = request
-  const { approvals } = store
   return approvalDesk({
-    ...{ approvals, isInteractive, prompt, notice, by: userName(), clock: wiring.clock, timeoutMs },
+    ...{
+      sessionId,
+      approvals,
+      isInteractive,
+      prompt,
+      notice,
+      by: userName(),
+      clock: wiring.clock,
+      timeoutMs,
+    },
     // A plan run is never taken up again, so a question that stays open would never be of use.
     whenNobody: "deny",
   })

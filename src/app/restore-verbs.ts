@@ -76,6 +76,7 @@ export function restoreVerbs(wiring: Wiring): RestoreVerbs {
 
 async function undoOf(wiring: Wiring, sessionId: string) {
   const store = await wiring.store()
+  store.assertGenuine(sessionId)
   const { checkpoints, workspace } = await wiring.workspace()
   const { artifacts } = store
   const others = otherSessions(store, sessionId)

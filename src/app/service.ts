@@ -1,8 +1,8 @@
 import type { Command, ExecutionOptions } from "../domain/command.ts"
 import type { ExecutionRecord } from "../domain/command-result.ts"
-import type { Failure } from "../domain/failure.ts"
+import type { Failure, FailureReport } from "../domain/failure.ts"
 import type { ExecutionContext } from "../exec/contract.ts"
-import type { AuditReport, ExecutionHistory } from "../store/contract.ts"
+import type { AuditReport } from "../store/contract.ts"
 import type { AgentVerbs } from "./agent-verbs.ts"
 import type { ConfigFiles, LoadedConfig } from "./config.ts"
 import type { Finding } from "./diagnosis.ts"
@@ -34,12 +34,12 @@ export interface AppService
   /** Turns what a person typed into a command: one string is split without a shell, words are taken as they are. */
   commandOf(words: readonly string[], form: CommandForm): Promise<Command>
   execute(command: Command, options: ExecutionOptions, context: ExecutionContext): Promise<ExecutionRecord>
-  /** Null when nothing was ever recorded here. */
-  executions(): Promise<ExecutionHistory | null>
   /** Throws ACODE-SEC-004 when it is not there, or not what its name says. */
   artifact(ref: string): Promise<Uint8Array>
   /** Artifacts that were needed for what was shown, that the history names and that are not there. */
   missingArtifacts(): readonly string[]
+  /** What was shown or passed over although it does not match the signed events. */
+  changedRecords(): readonly FailureReport[]
   /** Returns what an unexpected error means when the history is damaged; null when it is whole: then it is a bug. */
   explained(error: unknown): Promise<Failure | null>
   /** How long executions are kept when nobody says. */

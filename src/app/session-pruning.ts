@@ -37,6 +37,7 @@ export interface PrunedSession {
 export async function pruneOldSessions(wiring: Wiring, request: SessionPruning): Promise<PrunedSessions> {
   const store = await wiring.existingStore()
   if (store === null) return { removed: [], left: [], freedBytes: 0, ...nothingSeen(wiring) }
+  store.assertAnchored()
   const { checkpoints } = await wiring.workspace()
   if (request.trustsClock && !request.isDryRun) store.upkeep.trustClock()
   if (request.isDryRun)
@@ -60,10 +61,15 @@ export async function pruneOldSessions(wiring: Wiring, request: SessionPruning):
   }
 }
 
-/** Copies before calls of sessions that are gone, also those that an acode that died had not come to remove. */
+/**
+ * Copies before calls of sessions that are gone, also those that an acode that died had not come to remove; none while
+ * a session is there whose history was changed.
+ */
 function orphans(store: Store, checkpoints: Checkpoints): readonly string[] {
-  const needed = new Set(store.sessions.list({}).flatMap(({ id }) => [...checkpointsOf(store.log, id)]))
-  return checkpoints.ids().filter(id => id.startsWith("cal_") && !needed.has(id))
+  const needed = store.noteChanged(
+    () => new Set(store.sessions.list({}).flatMap(({ id }) => [...checkpointsOf(store.log, id)])),
+  )
+  return needed === null ? [] : checkpoints.ids().filter(id => id.startsWith("cal_") && !needed.has(id))
 }
 
 function chosen(
@@ -81,7 +87,9 @@ function chosen(
     .filter(({ id }) => (ends.get(id) ?? firstYoung) < firstYoung)
   const judged = old.map(session => {
     // Read to the end: a query that is left half way keeps the database from being made smaller.
-    const copies = [...checkpointsOf(store.log, session.id)]
+    const copies = store.noteChanged(() => [...checkpointsOf(store.log, session.id)])
+    if (copies === null)
+      return { session, wasUndoable: false, reason: "its history was changed outside acode" }
     const wasUndoable = session.undoneAt === null && copies.some(id => kept.has(id))
     return { session, wasUndoable, reason: whyNot(session, asking, wasUndoable, isForced) }
   })

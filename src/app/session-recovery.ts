@@ -23,6 +23,7 @@ export async function recoverSessions(
     try {
       // Another acode that started at the same moment may have been quicker.
       if (store.sessions.find(id)?.exitCode != null) continue
+      store.assertGenuine(id)
       const events = store.log.read(id)
       for (const output of recordedOutputs(events)) ownOutputs.add(output)
       for (const executionId of openCommands(events)) await endTagged(executionId)
@@ -31,6 +32,9 @@ export async function recoverSessions(
       const parts = { log: session, workspace, checkpoints, artifacts, executions, laterWrites }
       await endInterruptedPlan(parts, events)
       store.anchor()
+    } catch (error) {
+      // It stays open, and whoever asks for it is told why; the rest of the history is of use all the same.
+      if (!(error instanceof Failure && error.report.kind === "integrity")) throw error
     } finally {
       session.release()
     }

@@ -55,7 +55,9 @@ export async function freeStorage(wiring: Wiring, request: FreeingRequest): Prom
   const store = await wiring.existingStore()
   if (store === null) return { beforeBytes, afterBytes: beforeBytes, targetBytes, removed: [], keptLeft: [] }
   const { checkpoints } = await wiring.workspace()
-  const parts = { wiring, store, checkpoints, takesKept: request.takesKept }
+  store.assertAnchored()
+  const { takesKept } = request
+  const parts = { wiring, store, checkpoints, takesKept, unremovable: new Set<string>() }
   const forecast = request.isDryRun ? foreseen(parts, beforeBytes, targetBytes) : null
   const removed = forecast?.removed ?? (await freeTo(parts, targetBytes))
   const keptLeft = request.takesKept ? [] : keptIds(checkpoints).map(id => keptCheckpoint(checkpoints, id))
@@ -146,6 +148,8 @@ interface Parts {
   readonly store: Store
   readonly checkpoints: Checkpoints
   readonly takesKept: boolean
+  /** Sessions and executions that could not be removed, as their history was changed or somebody works on them. */
+  readonly unremovable: Set<string>
 }
 
 /** A thing at its place in the log. */
@@ -162,7 +166,7 @@ function thingsOf(parts: Parts): readonly FreedThing[] {
   const all = store.sessions.list({})
   const sessions = all.filter(({ endedAt }) => endedAt !== null)
   const unfinished = new Set(all.filter(({ endedAt }) => endedAt === null).map(({ id }) => id))
-  const records = store.upkeep.records().filter(({ id }) => !unfinished.has(id))
+  const records = store.upkeep.records().filter(({ id }) => !unfinished.has(id) && !parts.unremovable.has(id))
   const positions = new Map(records.map(({ id, position }) => [id, position]))
   const placed = [
     // Half a position later: a session's copies go before the session itself.
@@ -197,9 +201,11 @@ function copies(
   positions: ReadonlyMap<string, number>,
 ): readonly Placed[] {
   const left = new Set(checkpoints.ids().filter(id => !isKeptCheckpoint(id)))
-  for (const id of neededBy(store)) left.delete(id)
+  for (const id of neededBy(store, checkpoints)) left.delete(id)
   const ofSessions = sessions.flatMap(({ id, undoneAt }) => {
-    const own = [...checkpointsOf(store.log, id)].filter(copy => left.delete(copy))
+    const own = (store.noteChanged(() => [...checkpointsOf(store.log, id)]) ?? []).filter(copy =>
+      left.delete(copy),
+    )
     const undoLost = undoneAt === null ? [id] : []
     const thing: FreedThing = { kind: "copies", id, bytes: 0, undoLost, kept: null }
     return own.length === 0 ? [] : [placedAt(positions.get(id) ?? 0, thing, own)]
@@ -238,9 +244,9 @@ function remove(parts: Parts, things: readonly FreedThing[], databaseBytes: numb
     ...store.upkeep.pruneSessions(idsOf(things, "session"), "storage free"),
   ])
   if (pruned.size > 0) store.upkeep.shrink(databaseBytes)
-  const isPruned = ({ kind, id }: FreedThing) =>
-    (kind === "session" || kind === "execution") && pruned.has(id)
-  return [...files, ...things.filter(isPruned)]
+  const records = things.filter(({ kind }) => kind === "session" || kind === "execution")
+  for (const { id } of records) if (!pruned.has(id)) parts.unremovable.add(id)
+  return [...files, ...records.filter(({ id }) => pruned.has(id))]
 }
 
 function removeFiles(
@@ -249,7 +255,7 @@ function removeFiles(
 ): readonly FreedThing[] {
   const copiesOf = ({ id }: FreedThing) => [
     id,
-    ...(id.startsWith("ses_") ? checkpointsOf(store.log, id) : []),
+    ...(id.startsWith("ses_") ? (store.noteChanged(() => [...checkpointsOf(store.log, id)]) ?? []) : []),
   ]
   const asked = things.filter(({ kind }) => kind === "copies" || kind === "kept")
   const gone = new Set(checkpoints.collect(asked.flatMap(copiesOf)).removed)

@@ -41,6 +41,7 @@ export function storageVerbs(wiring: Wiring): StorageVerbs {
     pruneRuns: async which => {
       const store = await wiring.existingStore()
       if (store === null) return { ids: [], freedBytes: 0, agedMs: 0, nowMs: wiring.clock.now(), aheadMs: 0 }
+      store.assertAnchored()
       const filter = "runId" in which ? which : { beforePosition: firstYoung(store, which) }
       const ids = store.executions.prune(filter, "runs prune")
       return { ...store.upkeep.time(), ids, freedBytes: ids.length === 0 ? 0 : store.upkeep.shrink() }

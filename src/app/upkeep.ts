@@ -65,7 +65,10 @@ function removeOld(
   undoMs: number,
 ): readonly KeptCheckpoint[] {
   if (!ages.values().some(ageMs => ageMs >= undoMs + slackMs)) return []
-  const old = oldestFirst(new Map([...ages].filter(([, ageMs]) => ageMs >= undoMs)), neededBy(store))
+  const old = oldestFirst(
+    new Map([...ages].filter(([, ageMs]) => ageMs >= undoMs)),
+    neededBy(store, checkpoints),
+  )
   const replaced = old.filter(isKeptCheckpoint).map(id => keptCheckpoint(checkpoints, id))
   const removed = new Set(checkpoints.collect(old).removed)
   return replaced.filter(({ id }) => removed.has(id))
@@ -84,7 +87,7 @@ interface Ages {
 
 /** Pre-images and quarantined files, oldest first; nothing of the session that has just ended. */
 function freeOldest({ wiring, checkpoints, store }: FreeingParts, ages: Ages, bytesWanted: number): number {
-  const needed = neededBy(store)
+  const needed = neededBy(store, checkpoints)
   const preImages = [...ages.kept].filter(([id]) => !isKeptCheckpoint(id))
   const olderThan = (ageMs: number) =>
     oldestFirst(new Map(preImages.filter(([, age]) => age > ageMs)), needed)

@@ -62,7 +62,8 @@ export async function wireAgent(
   const { clock, faults } = wiring
   const { artifacts, executions } = store
   const session = openLiveSession(driven, store.log, contentsOf(artifacts), surface.onEvent, known)
-  const desk = deskFor(store, surface, clock, toApprovalSettings(values))
+  const { sessionId } = driven
+  const desk = deskFor(store, surface, { sessionId, clock, ...toApprovalSettings(values) })
   checkContextGlobs(workspace, settings, known?.settings, surface.notice)
   const calls = externalCallLog(clock)
   const model = await wireProvider({
@@ -146,11 +147,11 @@ function selectedModels(
 function deskFor(
   { approvals }: Store,
   { isInteractive, prompt, notice }: AgentSurface,
-  clock: Clock,
-  { nonInteractive: whenNobody, timeoutMs }: ApprovalSettings,
+  settings: ApprovalSettings & { readonly sessionId: string; readonly clock: Clock },
 ): ApprovalDesk {
+  const { nonInteractive: whenNobody, timeoutMs, sessionId, clock } = settings
   return approvalDesk({
-    ...{ approvals, isInteractive, prompt, notice, by: userName(), clock },
+    ...{ sessionId, approvals, isInteractive, prompt, notice, by: userName(), clock },
     ...{ whenNobody, timeoutMs },
   })
 }

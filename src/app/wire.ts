@@ -76,6 +76,7 @@ export class Wiring implements Disposable {
   stopping: AbortSignal | null = null
   /** Of this process, and of dead ones whose sessions are looked at. */
   readonly ownOutputs = ownOutputs()
+  private readonly changed: Failure[] = []
   private loaded: Promise<LoadedConfig> | null = null
   private opened: Store | null = null
   private read: Store | null = null
@@ -134,7 +135,7 @@ export class Wiring implements Disposable {
   /** Loaded only when there is one: most commands find none. */
   private async endInterruptedSessions(store: Store): Promise<void> {
     // A plan run is never taken up again; the others wait for somebody to resume them.
-    const interrupted = store.sessions.interrupted(isProcessAlive).filter(({ lane }) => lane === "plan")
+    const interrupted = store.sessions.interrupted(owner => isProcessAlive(owner), "plan")
     if (interrupted.length === 0) return
     const { recoverSessions } = await import("./session-recovery.ts")
     await recoverSessions(await this.workspace(), store, interrupted, this.ownOutputs)
@@ -279,8 +280,14 @@ export class Wiring implements Disposable {
     return wirePolicy({ config, environment, root: this.root.path, yes: this.yes, isAirgapped })
   }
 
+  /** What was shown or passed over although it does not match the signed events. */
+  changedRecords(): readonly Failure[] {
+    return [...this.changed, ...(this.openedStore()?.changed() ?? [])]
+  }
+
   /** So that nothing is on the disk but what stays; whoever asks for the history opens it again. */
   closeStore(): void {
+    this.changed.push(...(this.opened?.changed() ?? []), ...(this.read?.changed() ?? []))
     this.opened?.[Symbol.dispose]()
     this.read?.[Symbol.dispose]()
     this.opened = null

@@ -18,7 +18,8 @@ export const approvalsList = defineCommand({
   ],
   run: async ({ flags }, { service, output, globals }) => {
     const history = await (await service()).approvals()
-    const found = history?.list({ limit: flags.limit ?? 50, ...(flags.all ? {} : { open: true }) }) ?? []
+    const which = flags.all ? {} : { open: true }
+    const found = history?.list({ limit: flags.limit ?? 50, isChecked: true, ...which }) ?? []
     if (globals.json) output.json(found)
     for (const approval of found) output.line(row(approval))
     if (found.length === 0) output.notice(flags.all ? "no approvals" : "nothing waits for an answer")

@@ -108,10 +108,13 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
       return service
     },
     codeOfWhatWasShown: async () => {
-      const [missing] = (await service)?.missingArtifacts() ?? []
-      if (missing === undefined) return 0
-      output.afterthought(missingPart(missing))
-      return exitCodeOf("integrity")
+      const shown = await service
+      const [missing] = shown?.missingArtifacts() ?? []
+      const found = shown?.changedRecords() ?? []
+      const reports = [...found, ...(missing === undefined ? [] : [missingPart(missing)])]
+      for (const report of reports.slice(0, reportsMax)) output.afterthought(report)
+      if (reports.length > reportsMax) output.notice(`and ${reports.length - reportsMax} more`)
+      return reports.length === 0 ? 0 : exitCodeOf("integrity")
     },
     explained: async error => {
       if (service === null) return error
@@ -125,6 +128,9 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
   }
   return context
 }
+
+/** What is wrong is the same thing most of the time. */
+const reportsMax = 3
 
 function missingPart(ref: string): FailureReport {
   return {

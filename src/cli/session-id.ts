@@ -35,8 +35,8 @@ export async function sessionIdOf(
       hint: "give one of them",
     })
   if (id !== undefined) return id
-  const latest = (await app.sessions())?.latest() ?? null
-  if (latest !== null) return latest.id
+  const latest = (await app.sessions())?.latestId() ?? null
+  if (latest !== null) return latest
   throw new Failure({
     kind: "usage",
     code: "ACODE-CLI-004",

@@ -18,14 +18,13 @@ export const status = defineCommand({
     const found = (await app.sessions())?.find(id)
     // The id was found in this very history.
     if (found == null) return 2
-    const approvals = await app.approvals()
-    const isOfIt = ({ sessionId }: { readonly sessionId: string }) => sessionId === id
+    const asked = (await app.approvals())?.ofSession(id) ?? []
     const view = statusOf(found, await app.agentState(id), {
       isDriven: await app.isDriven(id),
       hasChanges:
         found.undoneAt === null && sessionView(id, await app.sessionEvents(id)).calls.some(hasChanged),
-      openApprovals: approvals?.list({ open: true }).filter(isOfIt) ?? [],
-      lastAsked: approvals?.list({ limit: 100 }).find(isOfIt) ?? null,
+      openApprovals: asked.filter(({ state }) => state === "open"),
+      lastAsked: asked[0] ?? null,
     })
     if (globals.json) output.json(view)
     for (const line of statusLines(view)) output.line(output.advice(line))

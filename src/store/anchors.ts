@@ -4,6 +4,7 @@ import {
   existsSync,
   fstatSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -13,8 +14,10 @@ import {
 } from "node:fs"
 import { basename, dirname, join, relative } from "node:path"
 import { errnoOf } from "../base/assert.ts"
+import { equalsConstantTime } from "../base/canonical.ts"
 import { type Clock, toIso } from "../base/clock.ts"
 import { type AnchorFields, anchorMac } from "./chain.ts"
+import type { AuditProblem } from "./contract.ts"
 import type { Connection } from "./database.ts"
 import { readTail } from "./event-log.ts"
 import { isWorkspaceId, makePrivateDirectory } from "./keys.ts"
@@ -28,7 +31,7 @@ export interface Anchor extends AnchorFields {
 export interface AnchorParts {
   readonly connection: Connection
   readonly identity: LogIdentity
-  readonly directory: string
+  readonly anchorsDirectory: string
   readonly place: string
   readonly clock: Clock
 }
@@ -37,21 +40,73 @@ export interface AnchorParts {
 const fileBytesMax = 65_536
 
 /**
- * Writes the head of the log down beside the keys. It is not synced: an anchor answers to somebody who puts an
- * older database back, not to a power cut, and once written it is beyond the reach of `kill -9`. Waiting for the disk
- * would make every execution pay for a third flush. The lock keeps the lines in the order of their positions, so that
- * a smaller position after a greater one can only mean that an older database was put back.
+ * Writes the head of the log down beside the keys. Only the first anchor, which each log gets before its first event,
+ * is synced: an anchor answers to somebody who puts an older database back, not to a power cut, and once written it is
+ * beyond the reach of `kill -9`. Waiting for the disk would make every execution pay for a third flush. The lock keeps
+ * the lines in the order of their positions, so that a smaller position after a greater one can only mean that an older
+ * database was put back. Where the anchors are gone none is written: a new one would hide that.
  */
 export function writeAnchor(parts: AnchorParts): void {
-  const { key, workspaceId } = parts.identity
-  makePrivateDirectory(parts.directory)
+  makePrivateDirectory(parts.anchorsDirectory)
   parts.connection.transaction("anchor", () => {
-    const { position, head } = readTail(parts.connection)
-    const fields = { position, head, at: toIso(parts.clock.now()), root: parts.place }
-    const path = anchorPath(parts.directory, workspaceId)
-    const bytes = appendLine(path, toLine({ ...fields, mac: anchorMac(key, workspaceId, fields) }))
-    if (bytes > fileBytesMax) rewrite(path, worthKeeping(parseLines(readFileSync(path, "utf8"))))
+    const isFirst = readTail(parts.connection).position === 0
+    if (isFirst || hasAnchors(parts)) appendAnchor(parts, isFirst)
   })
+}
+
+/** Writes the first anchor of a log that has none, and no event. */
+export function ensureFirstAnchor(parts: AnchorParts): void {
+  if (readTail(parts.connection).position === 0 && !hasAnchors(parts)) writeAnchor(parts)
+}
+
+/** Inside a transaction. */
+function appendAnchor(parts: AnchorParts, isDurable: boolean): void {
+  const { key, workspaceId } = parts.identity
+  const { position, head } = readTail(parts.connection)
+  const fields = { position, head, at: toIso(parts.clock.now()), root: parts.place }
+  const path = anchorPath(parts.anchorsDirectory, workspaceId)
+  const bytes = appendLine(path, toLine({ ...fields, mac: anchorMac(key, workspaceId, fields) }), isDurable)
+  if (bytes > fileBytesMax) rewrite(path, worthKeeping(parseLines(readFileSync(path, "utf8"))))
+}
+
+function hasAnchors({ anchorsDirectory, identity }: AnchorParts): boolean {
+  return (
+    (lstatSync(anchorPath(anchorsDirectory, identity.workspaceId), { throwIfNoEntry: false })?.size ?? 0) > 0
+  )
+}
+
+/** What is known of the anchors of a log. */
+export interface KnownAnchors {
+  /** Those that it has to answer for, oldest first. */
+  readonly anchors: readonly Anchor[]
+  readonly problems: readonly AuditProblem[]
+  /** There is none at all, although each log has one before it has an event. */
+  readonly areGone: boolean
+}
+
+export function knownAnchors(parts: Omit<AnchorParts, "clock">): KnownAnchors {
+  const { key, workspaceId } = parts.identity
+  const all = readAnchors(parts.anchorsDirectory, workspaceId)
+  const isGenuine = (anchor: Anchor) => equalsConstantTime(anchorMac(key, workspaceId, anchor), anchor.mac)
+  const genuine = all.filter(isGenuine)
+  return {
+    anchors: concerning(genuine, parts.connection.path, parts.place),
+    problems: all
+      .filter(anchor => !isGenuine(anchor))
+      .map(({ position }) => ({
+        stream: null,
+        seq: null,
+        position,
+        what: "an anchor of this log was changed",
+      })),
+    areGone: genuine.length === 0,
+  }
+}
+
+/** What is wrong with a log that has events and no anchors. */
+export function anchorsGone(directory: string, workspaceId: string): AuditProblem {
+  const what = `the anchors of this history are gone: ${anchorPath(directory, workspaceId)}`
+  return { stream: null, seq: null, position: null, what }
 }
 
 /** What was anchored for this workspace, oldest first. A line that a crash cut short counts for nothing. */
@@ -84,7 +139,12 @@ export function othersAnchoredAt(directory: string, place: string, workspaceId: 
     .filter(name => name.endsWith(suffix))
     .map(name => basename(name, suffix))
     .filter(id => isWorkspaceId(id) && id !== workspaceId)
-    .filter(id => readAnchors(directory, id).at(-1)?.root === place)
+    .filter(id => isMissed(readAnchors(directory, id), place))
+}
+
+/** Of a log that has never had an event nothing is lost. */
+function isMissed(anchors: readonly Anchor[], place: string): boolean {
+  return anchors.at(-1)?.root === place && anchors.some(({ position }) => position > 0)
 }
 
 const suffix = ".jsonl"
@@ -124,14 +184,18 @@ function worthKeeping(anchors: readonly Anchor[]): readonly Anchor[] {
 }
 
 /** Gives the size of the file afterwards. */
-function appendLine(path: string, line: string): number {
+function appendLine(path: string, line: string, isDurable: boolean): number {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT
-  return withFile(path, flags, fd => {
+  const bytes = withFile(path, flags, fd => {
     const { size } = fstatSync(fd)
     const last = new Uint8Array(1)
     const isTorn = size > 0 && readSync(fd, last, 0, 1, size - 1) === 1 && last[0] !== "\n".charCodeAt(0)
-    return size + writeSync(fd, isTorn ? `\n${line}` : line)
+    const written = writeSync(fd, isTorn ? `\n${line}` : line)
+    if (isDurable) fsyncSync(fd)
+    return size + written
   })
+  if (isDurable) withFile(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY, fsyncSync)
+  return bytes
 }
 
 /** Written aside and renamed over: a crash leaves the old file or the new one, and both are whole. */

@@ -1,6 +1,6 @@
 import { CommandFinished } from "../domain/command-events.ts"
 import type { Anchor } from "./anchors.ts"
-import { eventHash, firstHead, nextHead, noPrevious } from "./chain.ts"
+import { eventProblem, firstHead, hasDeclaredTypes, type Link, nextHead, wrongType } from "./chain.ts"
 import type { AuditProblem } from "./contract.ts"
 import type { LogTail } from "./event-log.ts"
 import type { EventRow } from "./event-rows.ts"
@@ -20,7 +20,7 @@ export class ChainWalk {
   /** Once something is wrong every later head is, and only the first place is worth telling. */
   private isIntact = true
   private tombstoneIndex = 0
-  private readonly tails = new Map<string, StreamTail>()
+  private readonly tails = new Map<string, Link>()
 
   constructor(
     private readonly identity: LogIdentity,
@@ -34,7 +34,7 @@ export class ChainWalk {
   see(row: EventRow): void {
     this.eventCount += 1
     if (!hasDeclaredTypes(row)) {
-      this.reportLog(Number(row.position), "a column holds a value of another type than it is declared with")
+      this.reportLog(Number(row.position), wrongType)
       return
     }
     this.bridgeTo(row.position)
@@ -72,13 +72,7 @@ export class ChainWalk {
       this.tombstoneIndex += 1
       return "it was pruned, and is there again"
     }
-    if (eventHash(this.identity.key, row) !== row.hash) return "its content does not match its signature"
-    const seq = (tail?.seq ?? 0) + 1
-    if (row.seq !== seq) return `number ${seq} of its stream is expected here`
-    if (row.prevHash !== (tail?.hash ?? noPrevious))
-      return "it does not follow the event before it in its stream"
-    if (row.epoch < (tail?.epoch ?? 0)) return "its owner had lost the stream before it was written"
-    return null
+    return eventProblem(this.identity.key, row, tail ?? null)
   }
 
   private rememberTail(row: EventRow): void {
@@ -132,17 +126,4 @@ export class ChainWalk {
     this.isIntact = false
     this.problems.push({ stream: null, seq: null, position, what })
   }
-}
-
-interface StreamTail {
-  readonly seq: number
-  readonly hash: string
-  readonly epoch: number
-}
-
-/** A hash cannot tell a text from the same bytes stored as bytes; whoever reads the row later would stumble. */
-function hasDeclaredTypes(row: EventRow): boolean {
-  const texts = [row.stream, row.at, row.type, row.data, row.prevHash, row.hash]
-  const numbers = [row.seq, row.position, row.epoch, row.version]
-  return texts.every(text => typeof text === "string") && numbers.every(Number.isSafeInteger)
 }

@@ -31,6 +31,37 @@ export function eventHash(key: Uint8Array, event: ChainedFields): string {
   ])
 }
 
+/** The last event of a stream, as the next one has to follow it. */
+export type Link = Pick<ChainedFields, "seq" | "epoch"> & { readonly hash: string }
+
+/**
+ * Returns what shows that this is not the event that was written behind `previous` in its stream; null when nothing
+ * does.
+ */
+export function eventProblem(
+  key: Uint8Array,
+  event: ChainedFields & { readonly hash: string },
+  previous: Link | null,
+): string | null {
+  if (eventHash(key, event) !== event.hash) return "its content does not match its signature"
+  const seq = (previous?.seq ?? 0) + 1
+  if (event.seq !== seq) return `number ${seq} of its stream is expected here`
+  if (event.prevHash !== (previous?.hash ?? noPrevious))
+    return "it does not follow the event before it in its stream"
+  if (event.epoch < (previous?.epoch ?? 0)) return "its owner had lost the stream before it was written"
+  return null
+}
+
+/** Whether each column has its type: a hash does not distinguish a text from the same bytes stored as bytes. */
+export function hasDeclaredTypes(event: ChainedFields & { readonly hash: string }): boolean {
+  const texts = [event.stream, event.at, event.type, event.data, event.prevHash, event.hash]
+  const numbers = [event.seq, event.position, event.epoch, event.version]
+  return texts.every(text => typeof text === "string") && numbers.every(Number.isSafeInteger)
+}
+
+/** What is wrong with an event that lacks them. */
+export const wrongType = "a column holds a value of another type than it is declared with"
+
 /** The head of an empty log. It names the workspace, so that no log passes for that of another. */
 export function firstHead(key: Uint8Array, workspaceId: string): string {
   return hmacHex(key, ["log", workspaceId])

@@ -3,8 +3,8 @@ import type { Json } from "../base/canonical.ts"
 import type { CommandFinished, CommandStarted } from "../domain/command-events.ts"
 import type { ExecutionRecord } from "../domain/command-result.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
+import type { Failure } from "../domain/failure.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
-
 import type { EvidenceHistory } from "./evidence/contract.ts"
 import type { ApprovalHistory, SessionHistory } from "./session/contract.ts"
 import type { Upkeep } from "./upkeep/contract.ts"
@@ -32,7 +32,8 @@ export interface StoredEvent {
 
 /**
  * The append-only history of one workspace. An append is durable when it returns, and either all of it happened or
- * nothing. Secrets are replaced before anything is hashed or written. No implementation may rewrite an event.
+ * nothing. Secrets are replaced before anything is hashed or written. No implementation may rewrite an event, nor
+ * return one whose signature or place does not hold: reading it throws ACODE-SEC-004.
  */
 export interface EventLog {
   /**
@@ -207,6 +208,17 @@ export interface Store extends Disposable {
   fingerprint(text: string): string
   /** Pins the head of the log outside the workspace, so that an older copy of the file is noticed. */
   anchor(): void
+  /**
+   * Throws ACODE-SEC-004 where nothing may be done with a session: an event it depends on was changed or removed, the
+   * tables say otherwise of it than its events, or the log does not go on from its last anchor.
+   */
+  assertGenuine(sessionId: string): void
+  /** Throws ACODE-SEC-004 when an older copy of the history was put back, or when its anchors are gone. */
+  assertAnchored(): void
+  /** Does work that only shows something. What was changed is noted instead of thrown, and the result is null. */
+  noteChanged<Result>(work: () => Result): Result | null
+  /** What was noted since this was opened. */
+  changed(): readonly Failure[]
   /** With the id of a session or an execution, tables and artifacts of others are left out; bad events never are. */
   verify(id?: string): AuditReport
   /** Artifacts that somebody asked for since this was opened, that are not there and that the history still names. */

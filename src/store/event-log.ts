@@ -4,14 +4,15 @@ import { eventHash, nextHead, noPrevious } from "./chain.ts"
 import type { EventLog, StoredEvent, StoreRedactor } from "./contract.ts"
 import { type Connection, guarded } from "./database.ts"
 import { type PreparedEvent, prepareEvent } from "./event-preparation.ts"
-import { type EventRow, eventColumns, toStoredEvent } from "./event-rows.ts"
+import { type EventReader, type EventRow, eventReader } from "./event-rows.ts"
 import { assertHeld, type HeldEpochs, heldEpochs } from "./leases.ts"
 import { headElsewhere, headMissing, type LogIdentity, lastPosition } from "./log-identity.ts"
 import type { Projector } from "./projector.ts"
 import { appendConflict } from "./store-failures.ts"
 
 /** The log as the rest of the store uses it: several writes can share one transaction. */
-export interface LogWriter extends EventLog {
+export interface LogWriter extends EventLog, EventReader {
+  each(stream: string): Generator<StoredEvent>
   prepare(events: readonly NewEvent[]): readonly PreparedEvent[]
   /** Inside a transaction of the caller, who has checked that it owns the stream. */
   write(
@@ -37,6 +38,7 @@ export interface LogParts {
 
 export function createEventLog(parts: LogParts): LogWriter {
   const { connection, redactor } = parts
+  const reader = eventReader(connection, parts.identity)
   const prepare = (events: readonly NewEvent[]) => events.map(event => prepareEvent(event, redactor))
   const write: LogWriter["write"] = (stream, expectedSeq, epoch, events) =>
     writeEvents(parts, { stream, expectedSeq, epoch }, readEnds(connection, stream), events)
@@ -52,8 +54,11 @@ export function createEventLog(parts: LogParts): LogWriter {
       })
     },
     lastSeq: stream => guarded(connection.path, () => readEnds(connection, stream).seq),
-    each: stream => eachOf(connection, stream),
-    read: (stream, afterSeq = 0) => guarded(connection.path, () => readStream(connection, stream, afterSeq)),
+    each: stream => reader.each(stream),
+    at: position => guarded(connection.path, () => reader.at(position)),
+    read: (stream, afterSeq) => guarded(connection.path, () => reader.read(stream, afterSeq)),
+    readAll: prefix => guarded(connection.path, () => reader.readAll(prefix)),
+    readBehind: (stream, link) => guarded(connection.path, () => reader.readBehind(stream, link)),
   }
 }
 
@@ -146,27 +151,4 @@ function insertEvent(connection: Connection, row: EventRow): void {
       row.prevHash,
       row.hash,
     )
-}
-
-function readStream(connection: Connection, stream: string, afterSeq: number): readonly StoredEvent[] {
-  return connection.db
-    .query<EventRow, [string, number]>(
-      `SELECT ${eventColumns} FROM events WHERE stream = ? AND seq > ? ORDER BY seq`,
-    )
-    .all(stream, afterSeq)
-    .map(toStoredEvent)
-}
-
-function* eachOf(connection: Connection, stream: string): Generator<StoredEvent> {
-  const rows = guarded(connection.path, () =>
-    connection.db
-      .query<EventRow, [string]>(`SELECT ${eventColumns} FROM events WHERE stream = ? ORDER BY seq`)
-      .iterate(stream),
-  )
-  // Each step reads a page, and any of them may be damaged.
-  for (;;) {
-    const { done, value } = guarded(connection.path, () => rows.next())
-    if (done === true) return
-    yield toStoredEvent(value)
-  }
 }

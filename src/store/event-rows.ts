@@ -1,25 +1,103 @@
-import { assert } from "../base/assert.ts"
 import type { Json } from "../base/canonical.ts"
-import type { ChainedFields } from "./chain.ts"
+import { type ChainedFields, eventProblem, hasDeclaredTypes, type Link, wrongType } from "./chain.ts"
 import type { StoredEvent } from "./contract.ts"
-import type { Connection } from "./database.ts"
+import { type Connection, guarded } from "./database.ts"
+import type { LogIdentity } from "./log-identity.ts"
+import { changedEvent, changedHistory } from "./store-failures.ts"
 
 /** An event as it lies in the table: `data` is still the text that was hashed. */
 export interface EventRow extends ChainedFields {
   readonly hash: string
 }
 
+/**
+ * Reads events, and throws (ACODE-SEC-004) at one that is not the event that was written at its place: a changed event
+ * is never returned. Whether the last events of a stream were removed it does not know; `assertGenuine` finds that.
+ */
+export interface EventReader {
+  /** Returns the event at a position. Its signature is checked, its neighbours are not. */
+  at(position: number): StoredEvent
+  /** Returns the events of a stream behind the one with this number. */
+  read(stream: string, afterSeq?: number): readonly StoredEvent[]
+  /** Returns the events of a stream behind one of them; null when that one is no longer there. */
+  readBehind(stream: string, link: Link): readonly StoredEvent[] | null
+  /** Yields the events of a stream, from the first. */
+  each(stream: string): Generator<StoredEvent>
+  /** Returns the events of every stream whose name begins so, one stream after the other. */
+  readAll(prefix: string): readonly StoredEvent[]
+}
+
 export const eventColumns =
   "stream, seq, position, epoch, at, type, version, data, prev_hash AS prevHash, hash"
 
-export function toStoredEvent(row: EventRow): StoredEvent {
-  return { ...row, data: JSON.parse(row.data) as Json }
+export function eventReader(connection: Connection, { key }: LogIdentity): EventReader {
+  const { db, path } = connection
+  const rowsFrom = (stream: string, seq: number) =>
+    db
+      .query<EventRow, [string, number]>(
+        `SELECT ${eventColumns} FROM events WHERE stream = ? AND seq >= ? ORDER BY seq`,
+      )
+      .iterate(stream, seq)
+  return {
+    at: position => {
+      const row = db
+        .query<EventRow, [number]>(`SELECT ${eventColumns} FROM events WHERE position = ?`)
+        .get(position)
+      if (row === null) throw changedHistory(`the event at position ${position} is gone`, path)
+      return genuine(key, row, unseenBefore(row))
+    },
+    read: (stream, afterSeq = 0) => {
+      const [first, ...others] = rowsFrom(stream, afterSeq + 1)
+      if (first === undefined) return []
+      const previous = afterSeq === 0 ? null : { ...unseenBefore(first), seq: afterSeq }
+      return chained(key, [first, ...others], previous)
+    },
+    readBehind: (stream, link) => {
+      const [last, ...others] = rowsFrom(stream, link.seq)
+      return last?.seq === link.seq && last.hash === link.hash ? chained(key, others, link) : null
+    },
+    readAll: prefix => {
+      const rows = db
+        .query<EventRow, [string, string]>(
+          `SELECT ${eventColumns} FROM events WHERE stream >= ? AND stream < ? ORDER BY stream, seq`,
+        )
+        .all(prefix, `${prefix}\u{10ffff}`)
+      return [...Map.groupBy(rows, row => row.stream).values()].flatMap(stream => chained(key, stream, null))
+    },
+    each: function* (stream) {
+      let previous: Link | null = null
+      const rows = rowsFrom(stream, 1)
+      // Each step reads a page, and any of them may be damaged.
+      for (;;) {
+        const { done, value } = guarded(path, () => rows.next())
+        if (done === true) return
+        yield genuine(key, value, previous)
+        previous = value
+      }
+    },
+  }
 }
 
-export function readEvent(connection: Connection, position: number): StoredEvent {
-  const row = connection.db
-    .query<EventRow, [number]>(`SELECT ${eventColumns} FROM events WHERE position = ?`)
-    .get(position)
-  assert(row !== null, `a projection names position ${position}, and the event is there`)
+function chained(key: Uint8Array, rows: readonly EventRow[], behind: Link | null): readonly StoredEvent[] {
+  return rows.map((row, index) => genuine(key, row, rows[index - 1] ?? behind))
+}
+
+function genuine(key: Uint8Array, row: EventRow, previous: Link | null): StoredEvent {
+  const problem = rowProblem(key, row, previous)
+  if (problem !== null) throw changedEvent(row, problem)
   return toStoredEvent(row)
+}
+
+/** Returns why a row is not the event that was written behind `previous`; null when it is. */
+export function rowProblem(key: Uint8Array, row: EventRow, previous: Link | null): string | null {
+  return hasDeclaredTypes(row) ? eventProblem(key, row, previous) : wrongType
+}
+
+/** Stands for the event before one that is read alone. */
+export function unseenBefore({ seq, prevHash }: EventRow): Link {
+  return { seq: seq - 1, hash: prevHash, epoch: 0 }
+}
+
+export function toStoredEvent(row: EventRow): StoredEvent {
+  return { ...row, data: JSON.parse(row.data) as Json }
 }

@@ -1,25 +1,65 @@
 import { assert } from "../base/assert.ts"
 import type { ExecutionRecord } from "../domain/command-result.ts"
 import { artifactTotals } from "./artifact-collection.ts"
-import { finishedFields, startedFields } from "./command-events.ts"
-import type { ArtifactStore, ExecutionFilter, ExecutionStats, ExecutionSummary } from "./contract.ts"
+import { type FinishedFields, finishedFields, type StartedFields, startedFields } from "./command-events.ts"
+import type {
+  ArtifactStore,
+  ExecutionFilter,
+  ExecutionStats,
+  ExecutionSummary,
+  StoredEvent,
+} from "./contract.ts"
 import type { Connection } from "./database.ts"
-import { readEvent } from "./event-rows.ts"
+import type { EventReader } from "./event-rows.ts"
 import { recordOf } from "./execution-outcome.ts"
-import { type ExecutionRow, readExecution } from "./execution-projection.ts"
+import { type ExecutionRow, finishedRow, readExecution, startedRow } from "./execution-projection.ts"
+import { changedRow, type Noted, unlessChanged } from "./store-failures.ts"
+import { isStoredRow } from "./table-projection.ts"
 import { instant } from "./time-range.ts"
 import { filesBytes } from "./upkeep/shrink.ts"
 
 /** Newest first; two that started in the same millisecond stand in the order they were recorded. */
-export function listExecutions(connection: Connection, filter: ExecutionFilter): readonly ExecutionSummary[] {
+export function listExecutions(
+  { connection, log, noted }: ExecutionReading,
+  filter: ExecutionFilter,
+): readonly ExecutionSummary[] {
   const { where, values } = conditionsOf(filter)
   const limit = filter.limit ?? -1
-  return connection.db
+  const rows = connection.db
     .query<ExecutionRow, (string | number)[]>(
       `SELECT * FROM executions ${where} ORDER BY start_time DESC, started_position DESC LIMIT ?`,
     )
     .all(...values, limit)
-    .map(toSummary)
+  for (const row of rows) unlessChanged(noted, () => recordedExecution(log, row))
+  return rows.map(toSummary)
+}
+
+export interface ExecutionReading {
+  readonly connection: Connection
+  readonly log: EventReader
+  readonly artifacts: ArtifactStore
+  readonly noted: Noted
+}
+
+/** The events that a row names. Throws ACODE-SEC-004 when they are not those of the execution, or say otherwise. */
+export function recordedExecution(log: EventReader, row: ExecutionRow): RecordedExecution {
+  const event = log.at(row.started_position)
+  const started = startedFields(event)
+  if (started?.executionId !== row.id) throw changedRow("executions", row.id)
+  const open = startedRow(event, started)
+  const last = row.finished_position === null ? null : log.at(row.finished_position)
+  const finished = last === null ? null : finishedFields(last)
+  if (last !== null && finished?.executionId !== row.id) throw changedRow("executions", row.id)
+  const expected = last === null || finished === null ? open : finishedRow(open, last, finished)
+  if (!isStoredRow(row, expected)) throw changedRow("executions", row.id)
+  return { event, started, finished }
+}
+
+export interface RecordedExecution {
+  /** The one that starts it. */
+  readonly event: StoredEvent
+  readonly started: StartedFields
+  readonly finished: FinishedFields | null
 }
 
 export function hasOtherExecutions({ db }: Connection, sessionId: string, from: number, to: number): boolean {
@@ -76,16 +116,13 @@ function toSummary(row: ExecutionRow): ExecutionSummary {
 }
 
 export function showExecution(
-  connection: Connection,
-  artifacts: ArtifactStore,
+  { connection, log, artifacts }: ExecutionReading,
   id: string,
 ): ExecutionRecord | null {
   const row = readExecution(connection, id)
-  if (row === null || row.finished_position === null) return null
-  const started = startedFields(readEvent(connection, row.started_position))
-  const finished = finishedFields(readEvent(connection, row.finished_position))
-  assert(started !== null && finished !== null, `the row of ${id} names the two events of its execution`)
-  return recordOf(started, finished, artifacts)
+  if (row === null) return null
+  const { started, finished } = recordedExecution(log, row)
+  return finished === null ? null : recordOf(started, finished, artifacts)
 }
 
 type Counted = Omit<ExecutionStats, "databaseBytes" | "artifactCount" | "artifactBytes">

@@ -5,21 +5,25 @@ import { newEvent } from "../domain/event-definition.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 import { artifactsNamedBy } from "./artifact-references.ts"
 import { storedBytes } from "./artifacts.ts"
-import type { ArtifactStore, ExecutionHistory } from "./contract.ts"
-import { type Connection, guarded } from "./database.ts"
+import type { ExecutionHistory } from "./contract.ts"
+import { guarded } from "./database.ts"
 import type { LogWriter } from "./event-log.ts"
 import { type OutputRules, outcomeOf } from "./execution-outcome.ts"
-import { executionStats, hasOtherExecutions, listExecutions, showExecution } from "./execution-queries.ts"
+import {
+  type ExecutionReading,
+  executionStats,
+  hasOtherExecutions,
+  listExecutions,
+  showExecution,
+} from "./execution-queries.ts"
 import { assertLeases, dropLease, takeLease } from "./leases.ts"
 import { pruneExecutions } from "./prune.ts"
 import { interruptedEvent, recoverExecutions } from "./recovery.ts"
 import { appendConflict } from "./store-failures.ts"
 import { matchingIds } from "./table-projection.ts"
 
-export interface ExecutionParts extends OutputRules {
-  readonly connection: Connection
+export interface ExecutionParts extends OutputRules, ExecutionReading {
   readonly log: LogWriter
-  readonly artifacts: ArtifactStore
   readonly artifactsDirectory: string
   readonly clock: Clock
   readonly self: ProcessIdentity
@@ -48,16 +52,15 @@ export function createExecutions(parts: ExecutionParts): ExecutionHistory {
       return withArtifacts(record, event.data.result)
     },
     outcome,
-    interrupted: id => read(() => interruptedEvent(connection, id)),
-    list: filter => read(() => listExecutions(connection, filter)),
+    interrupted: id => read(() => interruptedEvent(connection, log, id)),
+    list: filter => read(() => listExecutions(parts, filter)),
     hasOthers: (sessionId, from, to) => read(() => hasOtherExecutions(connection, sessionId, from, to)),
     matching: (typed, of = "execution") =>
       read(() => matchingIds(connection, "executions", typed, of === "execution" ? "id" : `${of}_id`)),
-    show: id => read(() => showExecution(connection, artifacts, id)),
+    show: id => read(() => showExecution(parts, id)),
     stats: () => read(() => executionStats(connection, parts.artifactsDirectory)),
     prune: (filter, reason) => pruneExecutions(parts, filter, reason),
-    recover: isAlive =>
-      guarded(connection.path, () => recoverExecutions(connection, log, parts.self, isAlive)),
+    recover: isAlive => guarded(connection.path, () => recoverExecutions(parts, isAlive)),
   }
 }
 

@@ -1,8 +1,9 @@
 import { hmacHex } from "../base/canonical.ts"
 import { type Clock, toIso } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
+import type { Failure } from "../domain/failure.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
-import { writeAnchor } from "./anchors.ts"
+import { ensureFirstAnchor, knownAnchors, writeAnchor } from "./anchors.ts"
 import { artifactReferences, isReferenced } from "./artifact-references.ts"
 import { createArtifacts, storedBytes } from "./artifacts.ts"
 import type { Store, StoreRedactor } from "./contract.ts"
@@ -11,14 +12,17 @@ import { createEventLog } from "./event-log.ts"
 import { createEvidence } from "./evidence/evidence.ts"
 import { executionsProjection } from "./execution-projection.ts"
 import { createExecutions } from "./executions.ts"
+import { assertAnchored, assertGenuine } from "./genuine.ts"
 import { createLeases } from "./leases.ts"
 import { type LogIdentity, openLogIdentity } from "./log-identity.ts"
 import { migrate } from "./migrations.ts"
 import { type Liveness, livenessOf, uptimeMs } from "./process-identity.ts"
 import { sessionProjections } from "./projections.ts"
 import { createApprovals } from "./session/approvals.ts"
+import { sessionFacts } from "./session/session-facts.ts"
 import { createSessions } from "./session/sessions.ts"
 import { assertStateDirectory, prepareStateDirectory } from "./state-directory.ts"
+import { unlessChanged } from "./store-failures.ts"
 import { createUpkeep } from "./upkeep/upkeep.ts"
 import { integrityProblems, verifyLog } from "./verify.ts"
 
@@ -83,6 +87,8 @@ export function openStore(options: StoreOptions): Store {
 function assembled(options: StoreOptions, connection: Connection, identity: LogIdentity): Store {
   const { artifactsDirectory, anchorsDirectory, place, redactor, clock } = options
   const artifacts = createArtifacts({ ...options, directory: artifactsDirectory })
+  const changed: Failure[] = []
+  const noted = (failure: Failure) => void changed.push(failure)
   const isStored = (ref: string) => storedBytes(artifactsDirectory, ref) !== null
   const projectors = [
     executionsProjection(connection),
@@ -90,8 +96,10 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
     ...sessionProjections.map(projection => projection.projector(connection)),
   ]
   const log = createEventLog({ connection, identity, redactor, clock, projectors })
-  const shared = { connection, log, artifacts, clock, self: options.self }
+  const facts = sessionFacts(log)
+  const shared = { connection, log, artifacts, facts, noted, clock, self: options.self }
   const timing = timingOf(options)
+  const held = { connection, identity, log, anchorsDirectory, place, clock }
   const upkeep = createUpkeep({ ...shared, ...timing, artifactsDirectory })
   const executions = createExecutions({
     ...shared,
@@ -99,14 +107,7 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
     inlineBytesMax: options.inlineBytesMax ?? defaults.inlineBytesMax,
     includeOutput: options.includeOutput ?? true,
   })
-  const audit = {
-    connection,
-    identity,
-    artifactsDirectory,
-    anchorsDirectory,
-    place,
-    problemsMax: 100,
-  }
+  if (!connection.readOnly) guarded(anchorsDirectory, () => ensureFirstAnchor(held))
   return {
     workspaceId: identity.workspaceId,
     log: { append: log.append, read: log.read, each: log.each, lastSeq: log.lastSeq },
@@ -117,21 +118,24 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
     }),
     artifacts,
     executions,
-    sessions: createSessions(connection),
+    sessions: createSessions(shared),
     approvals: createApprovals({
       ...shared,
+      anchors: () => knownAnchors(held).anchors,
       answerLastsMs: options.answerLastsMs ?? defaults.answerLastsMs,
     }),
-    evidence: createEvidence(connection, artifacts),
+    evidence: createEvidence(shared, artifacts),
     upkeep,
     fingerprint: text => hmacHex(identity.key, ["fingerprint", text]),
     anchor: () => {
-      guarded(anchorsDirectory, () =>
-        writeAnchor({ connection, identity, directory: anchorsDirectory, place, clock }),
-      )
+      guarded(anchorsDirectory, () => writeAnchor(held))
       upkeep.note()
     },
-    verify: id => verifyLog(audit, id),
+    verify: id => verifyLog({ ...held, artifactsDirectory, problemsMax: 100 }, id),
+    assertAnchored: () => guarded(anchorsDirectory, () => assertAnchored(held)),
+    assertGenuine: sessionId => guarded(anchorsDirectory, () => assertGenuine(held, sessionId)),
+    changed: () => changed,
+    noteChanged: work => unlessChanged(noted, work),
     missingArtifacts: () => stillNamed(connection, artifacts.missing),
     fileProblems: () => guarded(connection.path, () => integrityProblems(connection)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),

@@ -23,6 +23,17 @@ export function projectionProblems(connection: Connection): readonly AuditProble
   return check.problems
 }
 
+/** The same for some events, in order: each row that they make. Rows that no event explains are not looked for. */
+export function tableProblems(
+  connection: Connection,
+  events: Iterable<StoredEvent>,
+): readonly AuditProblem[] {
+  const check = new ProjectionCheck(connection)
+  for (const event of events) check.see(event)
+  check.compareOpen()
+  return check.problems
+}
+
 class ProjectionCheck {
   readonly problems: AuditProblem[] = []
   private executionCount = 0
@@ -46,9 +57,15 @@ class ProjectionCheck {
     if (finished !== null) this.seeFinished(event, finished)
   }
 
-  /** After the last event: commands that still run, and rows that no event explains. */
-  end(): void {
+  /** After the last event: commands that still run, and rows that may still change. */
+  compareOpen(): void {
     for (const { row, event } of this.open.values()) this.compare(row, event)
+    for (const table of this.tables) table.compareOpen()
+  }
+
+  /** Also rows that no event explains. */
+  end(): void {
+    this.compareOpen()
     this.compareCount("executions", this.executionCount)
     this.compareCount("artifact_references", this.referenceCount)
     for (const table of this.tables) table.end()

@@ -4,14 +4,17 @@ import type { Clock } from "../base/clock.ts"
 import { HistoryPruned } from "../domain/command-events.ts"
 import { newEvent } from "../domain/event-definition.ts"
 import { collectArtifacts, type Unnamed } from "./artifact-collection.ts"
+import { finishedFields, startedFields } from "./command-events.ts"
 import type { ExecutionPruning } from "./contract.ts"
 import type { Connection } from "./database.ts"
 import type { LogWriter } from "./event-log.ts"
 import type { PreparedEvent } from "./event-preparation.ts"
+import { type Noted, unlessChanged } from "./store-failures.ts"
 
 export interface PruneParts {
   readonly connection: Connection
   readonly log: LogWriter
+  readonly noted: Noted
   readonly clock: Clock
   readonly artifactsDirectory: string
 }
@@ -40,12 +43,28 @@ export function pruneExecutions(
   // An execution inside a session belongs to the session's stream and goes with it.
   const where = ["finished_position IS NOT NULL", "stream = id", ...used.map(([sql]) => sql)].join(" AND ")
   return pruneStreams(parts, reason, ({ db }) =>
-    db
-      .query<{ stream: string }, (string | number)[]>(`SELECT stream FROM executions WHERE ${where}`)
-      .all(...used.map(([, value]) => value))
-      .map(row => row.stream)
-      .filter(stream => filter.ids?.has(stream) ?? true),
+    executionsAmong(
+      parts,
+      db
+        .query<{ stream: string }, (string | number)[]>(`SELECT stream FROM executions WHERE ${where}`)
+        .all(...used.map(([, value]) => value))
+        .map(row => row.stream)
+        .filter(stream => filter.ids?.has(stream) ?? true),
+    ),
   )
+}
+
+/**
+ * Returns the streams that are an execution from its start to its end and nothing else, as their events say. A stream
+ * that was changed is left out: a tombstone would hide that.
+ */
+export function executionsAmong({ log, noted }: PruneParts, streams: readonly string[]): readonly string[] {
+  return streams.filter(stream => {
+    const [start, end, ...others] = unlessChanged(noted, () => log.read(stream)) ?? []
+    if (start === undefined || end === undefined || others.length > 0) return false
+    const ids = [startedFields(start)?.executionId, finishedFields(end)?.executionId]
+    return ids.every(id => id === stream)
+  })
 }
 
 /**

@@ -2,33 +2,50 @@ import { assert } from "../base/assert.ts"
 import { CommandFinished } from "../domain/command-events.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
-import { startedFields } from "./command-events.ts"
 import type { Connection } from "./database.ts"
 import type { LogWriter } from "./event-log.ts"
-import { readEvent } from "./event-rows.ts"
+import type { EventReader } from "./event-rows.ts"
 import { interruptedOutcome } from "./execution-outcome.ts"
 import { type ExecutionRow, readExecution } from "./execution-projection.ts"
+import { recordedExecution } from "./execution-queries.ts"
 import { dropLease, leaseOwner, takeLease } from "./leases.ts"
+import { type Noted, unlessChanged } from "./store-failures.ts"
 
-/** Closes what dead processes left open, one commit each. When nothing is open it is one look into an empty index. */
+export interface RecoveryParts {
+  readonly connection: Connection
+  readonly log: LogWriter
+  readonly self: ProcessIdentity
+  readonly noted: Noted
+}
+
+/**
+ * Closes what dead processes left open, one commit each. When nothing is open it is one look into an empty index. What
+ * the table calls open and its events do not is left alone.
+ */
 export function recoverExecutions(
-  connection: Connection,
-  log: LogWriter,
-  self: ProcessIdentity,
+  parts: RecoveryParts,
   isAlive: (owner: ProcessIdentity) => boolean,
 ): readonly string[] {
-  return openExecutions(connection)
-    .filter(row => !isAlive(ownerOf(connection, row)))
-    .filter(row => closeInterrupted(connection, log, self, row))
-    .map(row => row.id)
+  return openExecutions(parts.connection).flatMap(row => {
+    const isClosed = unlessChanged(parts.noted, () => {
+      const owners = ownersOf(parts, row)
+      return !owners.some(owner => isAlive(owner)) && closeInterrupted(parts, row)
+    })
+    return isClosed === true ? [row.id] : []
+  })
 }
 
 /** How an execution ends whose process is gone: as interrupted, since nobody saw its end. */
-export function interruptedEvent(connection: Connection, id: string): NewEvent<typeof CommandFinished> {
+export function interruptedEvent(
+  connection: Connection,
+  log: EventReader,
+  id: string,
+): NewEvent<typeof CommandFinished> {
   const row = readExecution(connection, id)
-  assert(row?.finished_position === null, `${id} has started and not ended`)
-  const { fields, at } = startOf(connection, row)
-  return newEvent(CommandFinished, interruptedOutcome(fields, at))
+  assert(row !== null, `${id} has started and not ended`)
+  const { event, started, finished } = recordedExecution(log, row)
+  assert(finished === null, `${id} has started and not ended`)
+  return newEvent(CommandFinished, interruptedOutcome(started, event.at))
 }
 
 function openExecutions(connection: Connection): readonly ExecutionRow[] {
@@ -39,31 +56,22 @@ function openExecutions(connection: Connection): readonly ExecutionRow[] {
     .all()
 }
 
-/** The lease first: it is written as it is, while the event has passed the redactor. */
-function ownerOf(connection: Connection, row: ExecutionRow): ProcessIdentity {
-  return leaseOwner(connection, row.stream) ?? startOf(connection, row).fields.owner
+/** The lease is written as it is, while the event has passed the redactor; but the event is signed. */
+function ownersOf({ connection, log }: RecoveryParts, row: ExecutionRow): readonly ProcessIdentity[] {
+  const { owner } = recordedExecution(log, row).started
+  const holder = leaseOwner(connection, row.stream)
+  return holder === null || Bun.deepEquals(holder, owner) ? [owner] : [holder, owner]
 }
 
-function startOf(connection: Connection, row: ExecutionRow) {
-  const event = readEvent(connection, row.started_position)
-  const fields = startedFields(event)
-  assert(fields !== null, `the row of ${row.id} names the event that started it`)
-  return { at: event.at, seq: event.seq, fields }
-}
-
-/** False when somebody else closed it since it was found. */
-function closeInterrupted(
-  connection: Connection,
-  log: LogWriter,
-  self: ProcessIdentity,
-  row: ExecutionRow,
-): boolean {
+/** False when somebody else closed it since it was found, or when its events say that it has ended. */
+function closeInterrupted({ connection, log, self }: RecoveryParts, { id, stream }: ExecutionRow): boolean {
   return connection.transaction("recovery", () => {
-    if (readExecution(connection, row.id)?.finished_position !== null) return false
-    const { epoch } = takeLease(connection, row.stream, self)
-    const outcome = interruptedEvent(connection, row.id)
-    log.write(row.stream, startOf(connection, row).seq, epoch, log.prepare([outcome]))
-    dropLease(connection, row.stream)
+    const events = log.read(stream)
+    if (events.length !== 1) return false
+    const { epoch } = takeLease(connection, stream, self)
+    const outcome = interruptedEvent(connection, log, id)
+    log.write(stream, 1, epoch, log.prepare([outcome]))
+    dropLease(connection, stream)
     return true
   })
 }

@@ -44,6 +44,36 @@ export function changedHistory(reason: string, path: string): Failure {
   })
 }
 
+export function changedEvent(
+  { stream, seq, position }: { readonly stream: string; readonly seq: number; readonly position: number },
+  problem: string,
+): Failure {
+  return changedHistory(`event ${seq} of ${stream}, at position ${position}: ${problem}`, stream)
+}
+
+/** A row names events that say something else, or says itself something else than they do. */
+export function changedRow(table: string, id: string): Failure {
+  return changedHistory(`the table ${table} does not say of ${id} what its events say`, id)
+}
+
+/** Takes note of what does not verify where that stops nothing, because all that is done with it is to show it. */
+export type Noted = (failure: Failure) => void
+
+/** Returns what work returns; null when what it reads was changed, which is noted. */
+export function unlessChanged<Result>(noted: Noted, work: () => Result): Result | null {
+  try {
+    return work()
+  } catch (error) {
+    if (!isIntegrityFailure(error)) throw error
+    noted(error)
+    return null
+  }
+}
+
+function isIntegrityFailure(error: unknown): error is Failure {
+  return error instanceof Failure && error.report.kind === "integrity"
+}
+
 export function brokenArtifact(ref: string): Failure {
   return new Failure({
     kind: "integrity",

@@ -37,7 +37,9 @@ export type Report = (event: StoredEvent | null, what: string) => void
 /** Computes the rows a second time and compares them with the table. */
 export interface TableCheck {
   see(event: StoredEvent): void
-  /** After the last event. */
+  /** Compares the rows that may still change. */
+  compareOpen(): void
+  /** After the last event of the log: also looks for rows that no event explains. */
   end(): void
 }
 
@@ -161,8 +163,12 @@ class RowCheck<Row extends TableRow> implements TableCheck {
     if (definition.isFinal(row)) this.compare(id, row, event)
   }
 
-  end(): void {
+  compareOpen(): void {
     for (const [id, { row, event }] of this.open) this.compare(id, row, event)
+  }
+
+  end(): void {
+    this.compareOpen()
     for (const [table, expected] of this.counts) {
       const found = countRows(this.connection, table)
       if (found !== expected)

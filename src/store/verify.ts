@@ -1,8 +1,6 @@
-import { equalsConstantTime } from "../base/canonical.ts"
 import { oneLine } from "../base/text.ts"
-import { type Anchor, anchorPath, concerning, othersAnchoredAt, readAnchors } from "./anchors.ts"
+import { type Anchor, anchorPath, anchorsGone, knownAnchors, othersAnchoredAt } from "./anchors.ts"
 import { artifactProblems } from "./artifact-check.ts"
-import { anchorMac } from "./chain.ts"
 import { ChainWalk } from "./chain-walk.ts"
 import { concernedStreams } from "./concerned-streams.ts"
 import type { AuditProblem, AuditReport } from "./contract.ts"
@@ -31,20 +29,30 @@ export interface VerifyParts {
 export function verifyLog(parts: VerifyParts, id?: string): AuditReport {
   return guarded(parts.connection.path, () => {
     // Before the events: whatever is appended while this runs is then newer than the anchors.
-    const { anchors, problems: changedAnchors } = genuineAnchors(parts)
+    const { anchors, problems: changedAnchors, areGone } = knownAnchors(parts)
     const walked = parts.connection.snapshot(() => walk(parts, anchors, id))
     const isIntact = walked.problems.length === 0
     const artifacts = isIntact
       ? artifactProblems(parts.connection, parts.artifactsDirectory, walked.concerned)
       : []
     const file = isIntact && id === undefined ? damagedPages(parts.connection) : []
-    const all = [...walked.problems, ...changedAnchors, ...otherDatabases(parts), ...artifacts, ...file]
+    const isAnchorless = areGone && (findTail(parts.connection)?.position ?? 0) > 0
+    const gone = isAnchorless ? [anchorsGone(parts.anchorsDirectory, parts.identity.workspaceId)] : []
+    const all = [
+      ...walked.problems,
+      ...changedAnchors,
+      ...gone,
+      ...otherDatabases(parts),
+      ...artifacts,
+      ...file,
+    ]
     const problems = all.slice(0, parts.problemsMax)
+    const anchored = Math.max(0, ...anchors.map(anchor => anchor.position))
     return {
       ok: problems.length === 0,
       events: walked.events,
       streams: walked.streams,
-      anchoredPosition: anchors.length === 0 ? null : Math.max(...anchors.map(anchor => anchor.position)),
+      anchoredPosition: anchored === 0 ? null : anchored,
       problems,
     }
   })
@@ -109,27 +117,6 @@ function eventsInOrder(connection: Connection): Iterable<EventRow> {
 
 function byPosition(anchors: readonly Anchor[]): ReadonlyMap<number, readonly Anchor[]> {
   return Map.groupBy(anchors, anchor => anchor.position)
-}
-
-function genuineAnchors(parts: VerifyParts): {
-  anchors: readonly Anchor[]
-  problems: readonly AuditProblem[]
-} {
-  const { key, workspaceId } = parts.identity
-  const all = readAnchors(parts.anchorsDirectory, workspaceId)
-  const isGenuine = (anchor: Anchor) => equalsConstantTime(anchorMac(key, workspaceId, anchor), anchor.mac)
-  const { path } = parts.connection
-  return {
-    anchors: concerning(all.filter(isGenuine), path, parts.place),
-    problems: all
-      .filter(anchor => !isGenuine(anchor))
-      .map(({ position }) => ({
-        stream: null,
-        seq: null,
-        position,
-        what: "an anchor of this log was changed",
-      })),
-  }
 }
 
 /** A fresh database in the place of an anchored one is the simplest way to make a history disappear. */

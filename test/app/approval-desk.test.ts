@@ -56,7 +56,8 @@ function hand() {
 function deskParts(store: Store, parts: Partial<DeskParts> & Pick<DeskParts, "prompt" | "clock">) {
   const notices: string[] = []
   const notice = (text: string) => void notices.push(text)
-  const usual = { isInteractive: true, whenNobody: "deny" as const, timeoutMs: null, by: "ada" }
+  const sessionId = store.sessions.latest()?.id ?? "ses_none"
+  const usual = { sessionId, isInteractive: true, whenNobody: "deny" as const, timeoutMs: null, by: "ada" }
   return { parts: { approvals: store.approvals, ...usual, notice, ...parts }, notices }
 }
 

@@ -250,7 +250,7 @@ describe("session validate", () => {
     )
     const altered = await room.acode("session", "validate")
     expect(altered.exitCode).toBe(65)
-    expect(altered.stdout).toContain("executor moves to reviewer; it may move to verifier, executor")
+    expect(altered.stdout).toContain("its content does not match its signature")
     expect(altered.stdout).toContain("is not valid")
   })
 })

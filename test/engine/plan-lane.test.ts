@@ -181,6 +181,7 @@ test("an interruption while a person is asked is 130, with nothing done", async 
       answeredBefore: () => null,
       ask: (request, signal) =>
         approvalDesk({
+          sessionId: request.sessionId,
           approvals: made.store.approvals,
           isInteractive: true,
           whenNobody: "deny",

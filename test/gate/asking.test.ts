@@ -20,6 +20,10 @@ function staffed(desk: GateRoomOptions["desk"], more: GateRoomOptions = {}): Gat
   return room
 }
 
+function latestId({ sessions }: GateRoom["store"]): string {
+  return sessions.latest()?.id ?? ""
+}
+
 /** The desk of the product, at which nobody answers for as long as a question waits. */
 function unanswered({ store }: GateRoom): ApprovalDesk {
   const passes = (_everyMs: number, look: () => void) => {
@@ -31,6 +35,7 @@ function unanswered({ store }: GateRoom): ApprovalDesk {
   }
   let now = 0
   return approvalDesk({
+    sessionId: latestId(store),
     ...{ approvals: store.approvals, isInteractive: true, whenNobody: "deny", timeoutMs: 5_000 },
     prompt: (_, dismissed) =>
       new Promise(resolve => dismissed.addEventListener("abort", () => resolve(null))),
@@ -300,6 +305,7 @@ describe("what looks like a secret", () => {
     staffed(({ store }) =>
       approvalDesk({
         ...{
+          sessionId: latestId(store),
           approvals: store.approvals,
           isInteractive: true,
           whenNobody: "deny",

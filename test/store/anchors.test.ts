@@ -4,6 +4,7 @@ import {
   chmodSync,
   mkdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -30,7 +31,6 @@ describe("an anchor", () => {
   test("writes the head of the log down outside the workspace, for this user alone", () => {
     using fixture = storeFixture()
     const store = fixture.open()
-    store.anchor()
     runOne(store)
     store.anchor()
     const path = fileOf(fixture, store.workspaceId)
@@ -48,11 +48,31 @@ describe("an anchor", () => {
   test("is refused where others could change it or a link stands", () => {
     using fixture = storeFixture()
     const store = fixture.open()
-    mkdirSync(fixture.options.anchorsDirectory, { recursive: true, mode: 0o700 })
+    rmSync(fileOf(fixture, store.workspaceId))
     symlinkSync("/dev/null", fileOf(fixture, store.workspaceId))
     expect(codeOf(() => store.anchor())).toBe("ACODE-SEC-006")
     chmodSync(fixture.options.anchorsDirectory, 0o777)
     expect(codeOf(() => store.anchor())).toBe("ACODE-SEC-006")
+  })
+
+  test("is there before the first event, and where all are gone none is added, which would hide it", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    runOne(store)
+    expect(store.verify()).toMatchObject({ ok: true, anchoredPosition: null })
+    const path = fileOf(fixture, store.workspaceId)
+    for (const remove of [
+      () => rmSync(path),
+      () => rmSync(fixture.options.anchorsDirectory, { recursive: true }),
+      () => writeFileSync(path, ""),
+    ]) {
+      remove()
+      store.anchor()
+      expect(store.verify().problems).toEqual([
+        { stream: null, seq: null, position: null, what: `the anchors of this history are gone: ${path}` },
+      ])
+      expect(codeOf(() => store.assertAnchored())).toBe("ACODE-SEC-004")
+    }
   })
 
   test("after one that was cut short stands on a line of its own", () => {
@@ -63,16 +83,15 @@ describe("an anchor", () => {
     const path = fileOf(fixture, store.workspaceId)
     appendFileSync(path, '{"position":9,"head":"a')
     store.anchor()
-    expect(linesOf(path)).toHaveLength(3)
+    expect(linesOf(path)).toHaveLength(4)
     const anchors = readAnchors(fixture.options.anchorsDirectory, store.workspaceId)
-    expect(anchors.map(anchor => anchor.position)).toEqual([2, 2])
+    expect(anchors.map(anchor => anchor.position)).toEqual([0, 2, 2])
     expect(store.verify().ok).toBe(true)
   })
 
   test("lines that say too little or nothing count for nothing", () => {
     using fixture = storeFixture()
     const store = fixture.open()
-    store.anchor()
     const path = fileOf(fixture, store.workspaceId)
     for (const line of [
       "",

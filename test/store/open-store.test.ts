@@ -37,6 +37,8 @@ describe("opening a store", () => {
       "key.linked",
       "identity.written",
       "identity.committed",
+      // The first anchor stands before there is any event.
+      ...inside("anchor"),
       ...inside("anchor"),
       ...inside("time"),
     ])

@@ -201,13 +201,4 @@ describe("an audit of the anchors", () => {
       { stream: null, seq: null, position: 1, what: "an anchor of this log was changed" },
     ])
   })
-
-  test("does without, when there are none", () => {
-    using fixture = storeFixture()
-    const store = fixture.open()
-    runOne(store)
-    store.anchor()
-    rmSync(fixture.options.anchorsDirectory, { recursive: true })
-    expect(store.verify()).toMatchObject({ ok: true, anchoredPosition: null })
-  })
 })

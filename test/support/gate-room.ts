@@ -243,6 +243,7 @@ export function answering(
     answeredBefore: () => null,
     ask: (request, signal) =>
       approvalDesk({
+        sessionId: request.sessionId,
         approvals: room.store.approvals,
         isInteractive: true,
         whenNobody: "deny",

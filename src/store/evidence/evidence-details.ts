@@ -1,32 +1,22 @@
-import { assert } from "../../base/assert.ts"
 import type { Json } from "../../base/canonical.ts"
-import { ToolCallRequested, ToolCallSettled } from "../../domain/call-events.ts"
 import type { ArtifactStore } from "../contract.ts"
-import type { Connection } from "../database.ts"
-import { fieldsOf } from "../event-fields.ts"
-import { readEvent } from "../event-rows.ts"
 import { jsonOf } from "../recorded-values.ts"
 import { readRow } from "../table-projection.ts"
 import type { EvidenceDetails } from "./contract.ts"
-import { toEvidence } from "./evidence-queries.ts"
+import { type EvidenceReading, recordedCall, toEvidence } from "./evidence-queries.ts"
 import { type CallRow, evidenceTable, pathsOf, type SettledFields } from "./evidence-rows.ts"
 
 type EvidenceArtifact = EvidenceDetails["artifacts"][number]
 
 /** A call, whole: its row, what it was given, and everything it gave back. */
 export function showEvidence(
-  connection: Connection,
+  { connection, log }: EvidenceReading,
   artifacts: ArtifactStore,
   id: string,
 ): EvidenceDetails | null {
   const row = readRow<CallRow>(connection, evidenceTable, id)
   if (row === null) return null
-  const requested = fieldsOf(ToolCallRequested, readEvent(connection, row.position))
-  assert(requested !== null, `the row of ${id} names the event that requests it`)
-  const settled =
-    row.settled_position === null
-      ? null
-      : fieldsOf(ToolCallSettled, readEvent(connection, row.settled_position))
+  const { requested, settled } = recordedCall(log, row)
   return {
     ...toEvidence(row),
     arguments: jsonOf(requested.arguments, artifacts),

@@ -1,16 +1,29 @@
+import type { z } from "zod"
+import { ToolCallRequested, ToolCallSettled } from "../../domain/call-events.ts"
 import type { Connection } from "../database.ts"
+import { fieldsOf } from "../event-fields.ts"
+import type { EventReader } from "../event-rows.ts"
+import { changedRow, type Noted, unlessChanged } from "../store-failures.ts"
+import { isStoredRow } from "../table-projection.ts"
 import { timeRange } from "../time-range.ts"
 import type { EvidenceRange, EvidenceRow } from "./contract.ts"
-import type { CallRow } from "./evidence-rows.ts"
+import { type CallRow, evidenceTable, nextCallRow, type SettledFields } from "./evidence-rows.ts"
+
+/** Rows that the events say otherwise of are noted, and shown as the table has them. */
+export interface EvidenceReading {
+  readonly connection: Connection
+  readonly log: EventReader
+  readonly noted: Noted
+}
 
 /** Oldest first. A name that no tool has is found as it was written. */
 export function callsByTool(
-  connection: Connection,
+  reading: EvidenceReading,
   tool: string,
   range: EvidenceRange,
 ): readonly EvidenceRow[] {
   return rows(
-    connection,
+    reading,
     `SELECT * FROM evidence WHERE ${toolIs} AND at >= ? AND at < ? ORDER BY at, position LIMIT ?`,
     [tool, ...limits(range)],
   )
@@ -21,13 +34,13 @@ const toolIs = "coalesce(canonical_tool, tool) = ?"
 const hasFailed = "status IN ('failed', 'interrupted')"
 
 export function failedCalls(
-  connection: Connection,
+  reading: EvidenceReading,
   tool: string | null,
   range: EvidenceRange,
 ): readonly EvidenceRow[] {
   const ofTool = tool === null ? "" : `${toolIs} AND`
   return rows(
-    connection,
+    reading,
     `SELECT * FROM evidence WHERE ${ofTool} ${hasFailed} AND at >= ? AND at < ?
      ORDER BY at DESC, position DESC LIMIT ?`,
     [...(tool === null ? [] : [tool]), ...limits(range)],
@@ -35,12 +48,12 @@ export function failedCalls(
 }
 
 export function callsByCode(
-  connection: Connection,
+  reading: EvidenceReading,
   code: string,
   range: EvidenceRange,
 ): readonly EvidenceRow[] {
   return rows(
-    connection,
+    reading,
     `SELECT evidence.* FROM (
        SELECT position FROM evidence_diagnostics WHERE is_first = 1 AND code = ? AND at >= ? AND at < ?
        ORDER BY at DESC, position DESC LIMIT ?
@@ -50,12 +63,12 @@ export function callsByCode(
 }
 
 export function callsByFile(
-  connection: Connection,
+  reading: EvidenceReading,
   path: string,
   range: EvidenceRange,
 ): readonly EvidenceRow[] {
   return rows(
-    connection,
+    reading,
     `SELECT evidence.* FROM (
        SELECT position FROM evidence_files WHERE path = ? AND at >= ? AND at < ?
        ORDER BY at DESC, position DESC LIMIT ?
@@ -64,8 +77,8 @@ export function callsByFile(
   )
 }
 
-export function lastCallOf(connection: Connection, path: string): EvidenceRow | null {
-  return callsByFile(connection, path, { limit: 1 })[0] ?? null
+export function lastCallOf(reading: EvidenceReading, path: string): EvidenceRow | null {
+  return callsByFile(reading, path, { limit: 1 })[0] ?? null
 }
 
 function limits(range: EvidenceRange): readonly [string, string, number] {
@@ -74,14 +87,32 @@ function limits(range: EvidenceRange): readonly [string, string, number] {
 }
 
 function rows(
-  connection: Connection,
+  { connection, log, noted }: EvidenceReading,
   sql: string,
   values: readonly (string | number)[],
 ): readonly EvidenceRow[] {
-  return connection.db
-    .query<CallRow, (string | number)[]>(sql)
-    .all(...values)
-    .map(toEvidence)
+  const found = connection.db.query<CallRow, (string | number)[]>(sql).all(...values)
+  for (const row of found) unlessChanged(noted, () => recordedCall(log, row))
+  return found.map(toEvidence)
+}
+
+/** The events that a row names. Throws ACODE-SEC-004 when they are not those of the call, or say otherwise. */
+export function recordedCall(log: EventReader, row: CallRow): RecordedCall {
+  const event = log.at(row.position)
+  const requested = fieldsOf(ToolCallRequested, event)
+  if (requested?.callId !== row.id) throw changedRow(evidenceTable, row.id)
+  const end = row.settled_position === null ? null : log.at(row.settled_position)
+  const settled = end === null ? null : fieldsOf(ToolCallSettled, end)
+  if (end !== null && settled?.callId !== row.id) throw changedRow(evidenceTable, row.id)
+  const begun = nextCallRow(null, event)
+  const expected = end === null ? begun : nextCallRow(begun, end)
+  if (expected === null || !isStoredRow(row, expected)) throw changedRow(evidenceTable, row.id)
+  return { requested, settled }
+}
+
+interface RecordedCall {
+  readonly requested: z.infer<typeof ToolCallRequested.data>
+  readonly settled: SettledFields | null
 }
 
 export function toEvidence(row: CallRow): EvidenceRow {

@@ -38,12 +38,7 @@ export const evidenceRows = tableProjection<CallRow>({
   table: evidenceTable,
   idOf: event =>
     fieldsOf(ToolCallRequested, event)?.callId ?? fieldsOf(ToolCallSettled, event)?.callId ?? null,
-  next: (row, event) => {
-    const settled = fieldsOf(ToolCallSettled, event)
-    if (settled === null) return requestedRow(row, event)
-    assert(row?.settled_position === null, "a call is settled once, after it was requested")
-    return settledRow(row, event, settled)
-  },
+  next: nextCallRow,
   isFinal: row => row.settled_position !== null,
   detailTables: ["evidence_files", "evidence_diagnostics"],
   detailsOf: (row, event) => {
@@ -51,6 +46,14 @@ export const evidenceRows = tableProjection<CallRow>({
     return settled === null ? [] : [...fileRows(row, settled), ...diagnosticRows(row, settled)]
   },
 })
+
+/** Returns the row of a call after one more event that concerns it. */
+export function nextCallRow(row: CallRow | null, event: StoredEvent): CallRow | null {
+  const settled = fieldsOf(ToolCallSettled, event)
+  if (settled === null) return requestedRow(row, event)
+  assert(row?.settled_position === null, "a call is settled once, after it was requested")
+  return settledRow(row, event, settled)
+}
 
 /** Every path a call looked at or changed, each once, in order. */
 export function pathsOf(settled: SettledFields): readonly string[] {

@@ -1,88 +1,172 @@
-import { assert } from "../../base/assert.ts"
 import { toIso } from "../../base/clock.ts"
 import { ApprovalRequested } from "../../domain/call-events.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { RecordedText } from "../../domain/recorded-text.ts"
 import { PlanApproved } from "../../domain/session-events.ts"
+import type { AnchorFields } from "../chain.ts"
 import type { ArtifactStore } from "../contract.ts"
 import type { Connection } from "../database.ts"
 import { fieldsOf } from "../event-fields.ts"
-import { readEvent } from "../event-rows.ts"
+import type { EventReader } from "../event-rows.ts"
 import { textOf } from "../recorded-values.ts"
-import type { ApprovalRow } from "./approval-rows.ts"
-import type { ApprovalSummary, PlanApproval } from "./contract.ts"
-import type { PlanApprovalRow } from "./plan-approval-rows.ts"
+import { changedRow, type Noted, unlessChanged } from "../store-failures.ts"
+import { isStoredRow, readRow } from "../table-projection.ts"
+import { type ApprovalRow, approvalsTable, nextApprovalRow } from "./approval-rows.ts"
+import type { ApprovalHistory, ApprovalSummary, PlanApproval } from "./contract.ts"
+import {
+  approvalStreamPrefix,
+  type PlanApprovalRow,
+  planApprovalRow,
+  planApprovalsTable,
+} from "./plan-approval-rows.ts"
+import type { FactsOf, Question, SessionFacts } from "./session-facts.ts"
+
+export interface ApprovalReading {
+  readonly connection: Connection
+  readonly log: EventReader
+  readonly facts: FactsOf
+  readonly artifacts: ArtifactStore
+  readonly noted: Noted
+  /** What was written down of the log outside of it. */
+  readonly anchors: () => readonly AnchorFields[]
+}
 
 interface AskedRow extends ApprovalRow {
   /** When its session ended. */
   readonly session_ended_at: string | null
 }
 
-const selectAsked = `SELECT approvals.*, sessions.ended_at AS session_ended_at
-  FROM approvals LEFT JOIN sessions ON sessions.id = approvals.session_id`
-
 const newestFirst = "ORDER BY requested_position DESC LIMIT ?"
 
+/** From the table, with the questions as their events ask them. One that its events say otherwise of is noted. */
 export function listApprovals(
-  connection: Connection,
-  artifacts: ArtifactStore,
+  reading: ApprovalReading,
   now: number,
-  filter: { readonly open?: boolean; readonly limit?: number },
+  { limit = -1, open = false, isChecked = false }: Parameters<ApprovalHistory["list"]>[0],
 ): readonly ApprovalSummary[] {
-  const limit = filter.limit ?? -1
-  const rows = filter.open
-    ? connection.db
+  const select = `SELECT approvals.*, sessions.ended_at AS session_ended_at
+    FROM approvals LEFT JOIN sessions ON sessions.id = approvals.session_id`
+  const { db } = reading.connection
+  const rows = open
+    ? db
         .query<AskedRow, [string, number]>(
-          `${selectAsked} WHERE answer IS NULL AND sessions.ended_at IS NULL
+          `${select} WHERE answer IS NULL AND sessions.ended_at IS NULL
              AND (expires_at IS NULL OR expires_at > ?) ${newestFirst}`,
         )
         .all(toIso(now), limit)
-    : connection.db.query<AskedRow, [number]>(`${selectAsked} ${newestFirst}`).all(limit)
-  return rows.map(row => toSummary(connection, artifacts, now, row))
+    : db.query<AskedRow, [number]>(`${select} ${newestFirst}`).all(limit)
+  return rows.flatMap(row => {
+    const summary = unlessChanged(reading.noted, () => toSummary(reading, now, row, askedIn(reading, row)))
+    if (isChecked) unlessChanged(reading.noted, () => assertRow(reading, row))
+    return summary ?? []
+  })
 }
 
-export function findApproval(
-  connection: Connection,
-  artifacts: ArtifactStore,
+/** From the events of its session and of its own stream; the table only says where it was asked. */
+export function findApproval(reading: ApprovalReading, now: number, id: string): ApprovalSummary | null {
+  const stored = readRow<ApprovalRow>(reading.connection, approvalsTable, id)
+  if (stored === null) return null
+  const { event } = questionOf(reading, stored)
+  return answeredSummary(reading, now, reading.facts(event.stream), id)
+}
+
+export function approvalsOf(
+  reading: ApprovalReading,
   now: number,
+  sessionId: string,
+): readonly ApprovalSummary[] {
+  const facts = reading.facts(sessionId)
+  return [...(facts?.questions.keys() ?? [])].reverse().map(id => answeredSummary(reading, now, facts, id))
+}
+
+/** The row that the table should have. */
+function rowOf({ log }: ApprovalReading, facts: SessionFacts | null, id: string): AskedRow {
+  const question = facts?.questions.get(id)
+  if (facts == null || question === undefined) throw changedRow(approvalsTable, id)
+  const answers = [...(facts.answers.has(id) ? [facts.answers.get(id)] : []), ...log.read(id)]
+    .flatMap(event => event ?? [])
+    .sort((a, b) => a.position - b.position)
+  const asked = nextApprovalRow(null, question.event)
+  const row = answers.reduce<ApprovalRow | null>(nextApprovalRow, asked)
+  if (row === null) throw changedRow(approvalsTable, id)
+  return { ...row, used_at: facts.uses.get(id) ?? null, session_ended_at: facts.row.ended_at }
+}
+
+function answeredSummary(
+  reading: ApprovalReading,
+  now: number,
+  facts: SessionFacts | null,
   id: string,
-): ApprovalSummary | null {
-  const row = connection.db.query<AskedRow, [string]>(`${selectAsked} WHERE approvals.id = ?`).get(id)
-  return row === null ? null : toSummary(connection, artifacts, now, row)
+): ApprovalSummary {
+  const row = rowOf(reading, facts, id)
+  return toSummary(reading, now, row, askedIn(reading, row))
 }
 
+function assertRow(reading: ApprovalReading, row: AskedRow): void {
+  const { event } = questionOf(reading, row)
+  const expected = rowOf(reading, reading.facts(event.stream), row.id)
+  if (!isStoredRow(row, expected)) throw changedRow(approvalsTable, row.id)
+}
+
+/** The event that asks, at the place that a row names. */
+function questionOf({ log }: ApprovalReading, { id, requested_position }: ApprovalRow): Question {
+  const event = log.at(requested_position)
+  const asked = fieldsOf(ApprovalRequested, event)
+  if (asked?.approvalId !== id) throw changedRow(approvalsTable, id)
+  return { event, asked }
+}
+
+function askedIn(reading: ApprovalReading, row: ApprovalRow): Question["asked"] {
+  return questionOf(reading, row).asked
+}
+
+/** All plans that people approved, newest first, from the events of their own streams. */
 export function planApprovals(
-  connection: Connection,
-  filter: { readonly planHash?: string; readonly planId?: string },
+  reading: ApprovalReading,
+  filter: { readonly planHash?: string; readonly planId?: string; readonly id?: string },
 ): readonly PlanApproval[] {
-  const terms = [
-    ...(filter.planHash === undefined ? [] : [{ sql: "plan_hash = ?", value: filter.planHash }]),
-    ...(filter.planId === undefined ? [] : [{ sql: "plan_id = ?", value: filter.planId }]),
-  ]
-  const where = terms.length === 0 ? "" : `WHERE ${terms.map(term => term.sql).join(" AND ")}`
-  return connection.db
-    .query<SeenPlanApproval, string[]>(`${selectPlans} ${where} ORDER BY position DESC`)
-    .all(...terms.map(term => term.value))
-    .map(row => toPlanApproval(connection, row))
+  const { planHash, planId, id } = filter
+  return approvedPlans(reading)
+    .filter(({ row }) => planHash === undefined || row.plan_hash === planHash)
+    .filter(({ row }) => planId === undefined || row.plan_id === planId)
+    .filter(({ row }) => id === undefined || row.id === id)
+    .map(approved => toPlanApproval(approved, hasEnded(reading, approved.row)))
 }
 
-export function findPlanApproval(connection: Connection, id: string): PlanApproval | null {
-  const row = connection.db.query<SeenPlanApproval, [string]>(`${selectPlans} WHERE id = ?`).get(id)
-  return row === null ? null : toPlanApproval(connection, row)
+interface ApprovedPlan {
+  readonly row: PlanApprovalRow
+  /** What the row does not say. */
+  readonly isUnconfined: boolean
 }
 
-interface SeenPlanApproval extends PlanApprovalRow {
-  readonly has_ended: number
+/** The table has to say the same: it is what people are shown. */
+function approvedPlans({ connection, log }: ApprovalReading): readonly ApprovedPlan[] {
+  const plans = log.readAll(approvalStreamPrefix).flatMap(event => {
+    const row = planApprovalRow(event)
+    return row === null ? [] : [{ row, isUnconfined: fieldsOf(PlanApproved, event)?.isUnconfined ?? false }]
+  })
+  const stored = connection.db.query<PlanApprovalRow, []>("SELECT * FROM plan_approvals").all()
+  const unexplained = new Map(stored.map(row => [row.id, row]))
+  for (const { row } of plans) {
+    if (!isStoredRow(unexplained.get(row.id) ?? null, row)) throw changedRow(planApprovalsTable, row.id)
+    unexplained.delete(row.id)
+  }
+  for (const id of unexplained.keys()) throw changedRow(planApprovalsTable, id)
+  return plans.toSorted((a, b) => b.row.position - a.row.position)
 }
 
-/** A clock that is set back does not bring back an approval whose end some later event has seen. */
-const selectPlans = `SELECT *, EXISTS (
-    SELECT 1 FROM events
-    WHERE events.position > plan_approvals.position AND events.at >= plan_approvals.expires_at
-  ) AS has_ended FROM plan_approvals`
+/** A clock that is set back does not bring back an approval whose end the log or an anchor of it has seen. */
+function hasEnded(
+  { connection, anchors }: ApprovalReading,
+  { position, expires_at }: PlanApprovalRow,
+): boolean {
+  const later = connection.db
+    .query("SELECT 1 FROM events WHERE position > ? AND at >= ? LIMIT 1")
+    .get(position, expires_at)
+  return later !== null || anchors().some(anchor => anchor.position > position && anchor.at >= expires_at)
+}
 
-function toPlanApproval(connection: Connection, row: SeenPlanApproval): PlanApproval {
-  const { isUnconfined = false } = fieldsOf(PlanApproved, readEvent(connection, row.position)) ?? {}
+function toPlanApproval({ row, isUnconfined }: ApprovedPlan, isOver: boolean): PlanApproval {
   return {
     isUnconfined,
     approvalId: row.id,
@@ -92,18 +176,16 @@ function toPlanApproval(connection: Connection, row: SeenPlanApproval): PlanAppr
     stepCount: row.step_count,
     expiresAt: row.expires_at,
     approvedAt: row.approved_at,
-    hasEnded: row.has_ended === 1,
+    hasEnded: isOver,
   }
 }
 
 function toSummary(
-  connection: Connection,
-  artifacts: ArtifactStore,
+  { artifacts }: ApprovalReading,
   now: number,
   row: AskedRow,
+  requested: Question["asked"],
 ): ApprovalSummary {
-  const requested = fieldsOf(ApprovalRequested, readEvent(connection, row.requested_position))
-  assert(requested !== null, `the row of ${row.id} names the event that asks`)
   const { callId, stepId, kind, level, category, operation, files, reason, rule, subjectHash } = requested
   // A record that does not say is from an acode that showed redacted questions as if they were whole.
   const { reach = null, isRedacted = true } = requested

@@ -34,12 +34,17 @@ export const approvalRows = tableProjection<ApprovalRow>({
     fieldsOf(ApprovalAnswered, event)?.approvalId ??
     fieldsOf(ToolCallStarted, event)?.approvalId ??
     null,
-  next: (row, event) => (row === null ? requestedRow(event) : changedRow(row, event)),
+  next: nextApprovalRow,
   // A second use must be seen to be refused, so no row is ever forgotten; people are not asked that often.
   isFinal: () => false,
   detailTables: [],
   detailsOf: () => [],
 })
+
+/** Returns the row of a question after one more event that concerns it. */
+export function nextApprovalRow(row: ApprovalRow | null, event: StoredEvent): ApprovalRow | null {
+  return row === null ? requestedRow(event) : changedRow(row, event)
+}
 
 function requestedRow(event: StoredEvent): ApprovalRow | null {
   const requested = fieldsOf(ApprovalRequested, event)

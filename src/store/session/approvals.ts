@@ -4,14 +4,18 @@ import { ApprovalAnswered } from "../../domain/call-events.ts"
 import { newEvent } from "../../domain/event-definition.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import { PlanApproved } from "../../domain/session-events.ts"
-import type { ArtifactStore } from "../contract.ts"
-import type { Connection } from "../database.ts"
 import type { LogWriter } from "../event-log.ts"
 import type { PreparedEvent } from "../event-preparation.ts"
 import { dropLease, takeLease } from "../leases.ts"
 import { matchingIds } from "../table-projection.ts"
 import { closedApproval, unknownApproval } from "./approval-failures.ts"
-import { findApproval, findPlanApproval, listApprovals, planApprovals } from "./approval-queries.ts"
+import {
+  type ApprovalReading,
+  approvalsOf,
+  findApproval,
+  listApprovals,
+  planApprovals,
+} from "./approval-queries.ts"
 import { approvalsTable } from "./approval-rows.ts"
 import type {
   AnswerToApproval,
@@ -22,10 +26,8 @@ import type {
 } from "./contract.ts"
 import { planApprovalsTable } from "./plan-approval-rows.ts"
 
-export interface ApprovalParts {
-  readonly connection: Connection
+export interface ApprovalParts extends ApprovalReading {
   readonly log: LogWriter
-  readonly artifacts: ArtifactStore
   readonly clock: Clock
   readonly self: ProcessIdentity
   /** How long a granted answer may wait to be used. */
@@ -33,32 +35,33 @@ export interface ApprovalParts {
 }
 
 export function createApprovals(parts: ApprovalParts): ApprovalHistory {
-  const { connection, artifacts, clock } = parts
+  const { connection, clock } = parts
   const read = connection.snapshot
   return {
-    list: filter => read(() => listApprovals(connection, artifacts, clock.now(), filter)),
+    list: filter => read(() => listApprovals(parts, clock.now(), filter)),
     matching: (typed, of = "questions") =>
       read(() => matchingIds(connection, of === "plans" ? planApprovalsTable : approvalsTable, typed)),
-    find: id => read(() => findApproval(connection, artifacts, clock.now(), id)),
+    find: id => read(() => findApproval(parts, clock.now(), id)),
+    ofSession: id => read(() => approvalsOf(parts, clock.now(), id)),
     answer: given => recordAnswer(parts, given),
     approvePlan: approval => recordPlanApproval(parts, approval),
-    plansApproved: filter => read(() => planApprovals(connection, filter)),
-    findPlan: id => read(() => findPlanApproval(connection, id)),
+    plansApproved: filter => read(() => planApprovals(parts, filter)),
+    findPlan: id => read(() => planApprovals(parts, { id })[0] ?? null),
   }
 }
 
 /** Looking and writing are one transaction: of two people who answer at once, one is told that it was too late. */
 function recordAnswer(parts: ApprovalParts, given: AnswerToApproval): ApprovalSummary {
-  const { connection, log, artifacts, clock } = parts
+  const { connection, log, clock } = parts
   const { approvalId } = given
   const expiresAt = toIso(clock.now() + parts.answerLastsMs)
   const prepared = log.prepare([newEvent(ApprovalAnswered, { ...given, expiresAt })])
   return connection.transaction("answer", () => {
-    const asked = findApproval(connection, artifacts, clock.now(), approvalId)
+    const asked = findApproval(parts, clock.now(), approvalId)
     if (asked === null) throw unknownApproval(approvalId)
     if (asked.state !== "open") throw closedApproval(approvalId, whyClosed(asked))
     writeAlone(parts, approvalId, prepared)
-    const answered = findApproval(connection, artifacts, clock.now(), approvalId)
+    const answered = findApproval(parts, clock.now(), approvalId)
     assert(answered !== null, "an approval that was answered is there")
     return answered
   })
@@ -70,8 +73,8 @@ function recordPlanApproval(parts: ApprovalParts, approval: NewPlanApproval): Pl
   const prepared = log.prepare([newEvent(PlanApproved, { ...approval })])
   return connection.transaction("plan-approval", () => {
     writeAlone(parts, approvalId, prepared)
-    const recorded = findPlanApproval(connection, approvalId)
-    assert(recorded !== null, "a plan that was approved is there")
+    const [recorded] = planApprovals(parts, { id: approvalId })
+    assert(recorded !== undefined, "a plan that was approved is there")
     return recorded
   })
 }

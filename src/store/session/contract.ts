@@ -2,16 +2,29 @@ import type { ApprovalAnswer, ApprovalKind } from "../../domain/call-events.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import type { Lane, SessionState } from "../../domain/session-events.ts"
 
-/** The sessions of this workspace, read through a projection of the log. */
+/**
+ * The sessions of this workspace. One session is computed from its signed events; a list is read from a projection of
+ * the log, and nothing is decided by it.
+ */
 export interface SessionHistory {
   /** The session that was started last. By its place in the log: clocks are set back, and positions are not. */
   latest(): SessionSummary | null
-  /** The one that was started last comes first. */
-  list(filter: { readonly lane?: Lane; readonly limit?: number }): readonly SessionSummary[]
+  /** Only the first event of it is looked at. */
+  latestId(): string | null
+  /** The one that was started last comes first. `isChecked` notes each that its events say otherwise of. */
+  list(filter: {
+    readonly lane?: Lane
+    readonly limit?: number
+    readonly isChecked?: boolean
+  }): readonly SessionSummary[]
   matching(typed: string): readonly string[]
+  /** Throws ACODE-SEC-004 when one of its events was changed. */
   find(id: string): SessionSummary | null
-  /** Sessions that have neither ended nor rested, and whose process is gone. Oldest first. */
-  interrupted(isAlive: (owner: ProcessIdentity) => boolean): readonly SessionSummary[]
+  /**
+   * Sessions of a lane, or of all, that have neither ended nor rested, and whose process is gone. Oldest first; one
+   * whose events were changed is left out and noted.
+   */
+  interrupted(isAlive: (owner: ProcessIdentity) => boolean, lane?: Lane): readonly SessionSummary[]
 }
 
 export interface SessionSummary {
@@ -36,13 +49,25 @@ export interface SessionSummary {
   readonly partlyUndoneAt: string | null
 }
 
-/** Questions to people and their answers, and approvals of whole plans. */
+/**
+ * Questions to people and their answers, and approvals of whole plans. All of it is computed from signed events but for
+ * `list` and `matching`, by which nothing is decided.
+ */
 export interface ApprovalHistory {
-  /** Newest first, by the log; `open` alone leaves out what is answered, expired or of a session that has ended. */
-  list(filter: { readonly open?: boolean; readonly limit?: number }): readonly ApprovalSummary[]
+  /**
+   * Newest first, by the log; `open` alone leaves out what is answered, expired or of a session that has ended.
+   * `isChecked` notes each that its events say otherwise of.
+   */
+  list(filter: {
+    readonly open?: boolean
+    readonly limit?: number
+    readonly isChecked?: boolean
+  }): readonly ApprovalSummary[]
   /** Ids of questions, or of approved plans. */
   matching(typed: string, of?: "questions" | "plans"): readonly string[]
   find(id: string): ApprovalSummary | null
+  /** All that a session has asked, newest first. */
+  ofSession(sessionId: string): readonly ApprovalSummary[]
   /** Appends the answer to a stream of its own; ACODE-APPR-002 when there is one, or can be none any more. */
   answer(answer: AnswerToApproval): ApprovalSummary
   /** Records that a person approved exactly this plan. */

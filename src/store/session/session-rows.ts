@@ -38,10 +38,15 @@ export interface SessionRow extends TableRow {
 
 export const sessionsTable = "sessions"
 
+/** Returns the row of a session after one more of its events; null before its first. */
+export function nextSessionRow(row: SessionRow | null, event: StoredEvent): SessionRow | null {
+  return row === null ? startedRow(event) : changedRow(row, event)
+}
+
 export const sessionRows = tableProjection<SessionRow>({
   table: sessionsTable,
   idOf: event => (sessionEventTypes.has(event.type) ? event.stream : null),
-  next: (row, event) => (row === null ? startedRow(event) : changedRow(row, event)),
+  next: nextSessionRow,
   // A session that rests can be undone and go on, and one that has ended be undone again for what was left of it.
   isFinal: () => false,
   detailTables: [],

@@ -2,60 +2,114 @@ import { SessionResumed } from "../../domain/pipeline/pipeline-events.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import { type Lane, SessionUndone } from "../../domain/session-events.ts"
 import type { Connection } from "../database.ts"
+import type { EventReader } from "../event-rows.ts"
 import { leaseOwner } from "../leases.ts"
-import { matchingIds, readRow } from "../table-projection.ts"
+import { changedRow, type Noted, unlessChanged } from "../store-failures.ts"
+import { isStoredRow, matchingIds } from "../table-projection.ts"
 import type { SessionHistory, SessionSummary } from "./contract.ts"
+import type { FactsOf, SessionFacts } from "./session-facts.ts"
 import { type SessionRow, sessionsTable } from "./session-rows.ts"
 
-export function createSessions(connection: Connection): SessionHistory {
+export interface SessionParts {
+  readonly connection: Connection
+  readonly log: EventReader
+  readonly facts: FactsOf
+  readonly noted: Noted
+}
+
+export function createSessions(parts: SessionParts): SessionHistory {
+  const { connection, facts } = parts
   const read = connection.snapshot
   return {
-    latest: () => read(() => listSessions(connection, { limit: 1 })[0] ?? null),
-    list: filter => read(() => listSessions(connection, filter)),
-    matching: typed => read(() => matchingIds(connection, sessionsTable, typed)),
-    find: id =>
+    latest: () =>
       read(() => {
-        const row = readRow<SessionRow>(connection, sessionsTable, id)
-        return row === null ? null : toSummary(connection, row)
+        const id = latestId(parts)
+        return id === null ? null : summaryOf(facts(id))
       }),
-    interrupted: isAlive =>
-      read(() =>
-        runningSessions(connection)
-          .filter(row => !isAlive(ownerOf(connection, row)))
-          .map(row => toSummary(connection, row)),
-      ),
+    latestId: () => read(() => latestId(parts)),
+    list: filter => read(() => listSessions(parts, filter)),
+    matching: typed => read(() => matchingIds(connection, sessionsTable, typed)),
+    find: id => read(() => summaryOf(facts(id))),
+    interrupted: (isAlive, lane) => read(() => interruptedSessions(parts, isAlive, lane ?? null)),
   }
 }
 
+/** By the numbers of the events, which are in the index: an altered table makes no other session the latest. */
+function latestId({ connection, log }: SessionParts): string | null {
+  const last = connection.db
+    .query<{ position: number | null }, []>(
+      "SELECT max(position) AS position FROM events WHERE stream >= 'ses_' AND stream < 'ses`' AND seq = 1",
+    )
+    .get()
+  return last?.position == null ? null : log.at(last.position).stream
+}
+
 function listSessions(
-  connection: Connection,
-  filter: { readonly lane?: Lane; readonly limit?: number },
+  parts: SessionParts,
+  { lane, limit, isChecked }: Parameters<SessionHistory["list"]>[0],
 ): readonly SessionSummary[] {
-  return connection.db
+  const { connection } = parts
+  const rows = connection.db
     .query<SessionRow, [string | null, number]>(
       `SELECT * FROM sessions WHERE ?1 IS NULL OR lane = ?1
        ORDER BY started_position DESC LIMIT ?2`,
     )
-    .all(filter.lane ?? null, filter.limit ?? -1)
-    .map(row => toSummary(connection, row))
+    .all(lane ?? null, limit ?? -1)
+  if (isChecked === true) for (const row of rows) unlessChanged(parts.noted, () => assertRow(parts, row))
+  return rows.map(row => listed(connection, row))
 }
 
-function runningSessions(connection: Connection): readonly SessionRow[] {
-  return connection.db
-    .query<SessionRow, []>("SELECT * FROM sessions WHERE reason IS NULL ORDER BY started_position")
-    .all()
+function assertRow({ facts }: SessionParts, row: SessionRow): void {
+  const expected = facts(row.id)?.row ?? null
+  if (expected === null || !isStoredRow(row, expected)) throw changedRow(sessionsTable, row.id)
 }
 
-/** The lease first: it is written as it is, while the event has passed the redactor. */
-function ownerOf(connection: Connection, row: SessionRow): ProcessIdentity {
-  return leaseOwner(connection, row.id) ?? ownerIn(row)
+/** The table only says which sessions to look at. */
+function interruptedSessions(
+  parts: SessionParts,
+  isAlive: (owner: ProcessIdentity) => boolean,
+  lane: Lane | null,
+): readonly SessionSummary[] {
+  return parts.connection.db
+    .query<{ id: string }, [string | null]>(
+      "SELECT id FROM sessions WHERE reason IS NULL AND (?1 IS NULL OR lane = ?1) ORDER BY started_position",
+    )
+    .all(lane)
+    .flatMap(({ id }) => {
+      const found = unlessChanged(parts.noted, () => parts.facts(id))
+      const isMeant = found != null && found.row.reason === null && (lane === null || found.row.lane === lane)
+      return isMeant && !isDrivenBy(parts.connection, found.row, isAlive) ? [toSummary(found)] : []
+    })
+}
+
+/**
+ * Whether the process that drives a session lives. The lease is written as it is, while the event has passed the
+ * redactor, but the event is signed: one of them is enough.
+ */
+function isDrivenBy(
+  connection: Connection,
+  row: SessionRow,
+  isAlive: (owner: ProcessIdentity) => boolean,
+): boolean {
+  const holder = leaseOwner(connection, row.id)
+  const owner = ownerIn(row)
+  return (holder !== null && !Bun.deepEquals(holder, owner) && isAlive(holder)) || isAlive(owner)
 }
 
 function ownerIn(row: SessionRow): ProcessIdentity {
   return { bootId: row.boot_id, pid: row.pid, startTicks: row.start_ticks }
 }
 
-function toSummary(connection: Connection, row: SessionRow): SessionSummary {
+function summaryOf(facts: SessionFacts | null): SessionSummary | null {
+  return facts === null ? null : toSummary(facts)
+}
+
+function toSummary({ row, undone }: SessionFacts): SessionSummary {
+  if (undone === null) return { ...cellsOf(row), ...neverUndone }
+  return { ...cellsOf(row), ...undoneAt(undone.at, undone.isPartly) }
+}
+
+function cellsOf(row: SessionRow) {
   return {
     id: row.id,
     lane: row.lane,
@@ -70,11 +124,19 @@ function toSummary(connection: Connection, row: SessionRow): SessionSummary {
     startedAt: row.started_at,
     endedAt: row.ended_at,
     owner: ownerIn(row),
-    ...(row.undone_at === null ? neverUndone : lastUndone(connection, row.id, row.undone_at)),
   }
 }
 
 const neverUndone = { undoneAt: null, partlyUndoneAt: null }
+
+function undoneAt(at: string, isPartly: boolean): Pick<SessionSummary, "undoneAt" | "partlyUndoneAt"> {
+  return isPartly ? { undoneAt: null, partlyUndoneAt: at } : { undoneAt: at, partlyUndoneAt: null }
+}
+
+/** As the table has it, for listings. */
+function listed(connection: Connection, row: SessionRow): SessionSummary {
+  return { ...cellsOf(row), ...(row.undone_at === null ? neverUndone : lastUndone(connection, row)) }
+}
 
 /**
  * Asks the events, because the row only keeps when a session was last undone: with another meaning, rows that are there
@@ -82,8 +144,7 @@ const neverUndone = { undoneAt: null, partlyUndoneAt: null }
  */
 function lastUndone(
   connection: Connection,
-  id: string,
-  at: string,
+  { id, undone_at: at }: SessionRow,
 ): Pick<SessionSummary, "undoneAt" | "partlyUndoneAt"> {
   const last = connection.db
     .query<{ type: string; left: number | null }, [string, string, string]>(
@@ -91,6 +152,6 @@ function lastUndone(
         "FROM events WHERE stream = ? AND type IN (?, ?) ORDER BY seq DESC LIMIT 1",
     )
     .get(id, SessionResumed.type, SessionUndone.type)
-  if (last?.type !== SessionUndone.type) return neverUndone
-  return last.left === 0 ? { undoneAt: at, partlyUndoneAt: null } : { undoneAt: null, partlyUndoneAt: at }
+  if (last?.type !== SessionUndone.type || at === null) return neverUndone
+  return undoneAt(at, last.left !== 0)
 }

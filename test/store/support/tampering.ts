@@ -34,11 +34,14 @@ export const columns = [
 
 export interface Tampering extends Disposable {
   readonly db: Database
+  readonly connection: Connection
   readonly key: Uint8Array
   readonly workspaceId: string
   readonly rows: readonly RawEvent[]
   /** Changes the database, verifies it, and undoes the change. */
   report(change: (db: Database) => void): AuditReport
+  /** Changes the database, looks at it, and undoes the change. */
+  during<Result>(change: (db: Database) => void, look: () => Result): Result
 }
 
 /**
@@ -70,21 +73,24 @@ export function tampering(fixture: StoreFixture, workspaceId: string, problemsMa
     place: fixture.options.place,
     problemsMax,
   }
+  const during: Tampering["during"] = (change, look) => {
+    db.run("SAVEPOINT untouched")
+    try {
+      change(db)
+      return look()
+    } finally {
+      db.run("ROLLBACK TO untouched")
+      db.run("RELEASE untouched")
+    }
+  }
   return {
     db,
+    connection,
     key,
     workspaceId,
+    during,
     rows: db.query<RawEvent, []>("SELECT * FROM events ORDER BY position").all(),
-    report: change => {
-      db.run("SAVEPOINT untouched")
-      try {
-        change(db)
-        return verifyLog(parts)
-      } finally {
-        db.run("ROLLBACK TO untouched")
-        db.run("RELEASE untouched")
-      }
-    },
+    report: change => during(change, () => verifyLog(parts)),
     [Symbol.dispose]: () => db.close(true),
   }
 }

@@ -156,6 +156,7 @@ function fullSession(store: Store): string {
     { type: "command.started", version: 1, data: startOf(record.id) },
     { type: "command.finished", version: 1, data },
     event.callSettled(`cal_${id}`),
+    event.sessionRested(),
   )
   store.approvals.answer({ approvalId, answer: "granted", by: "ada", via: "command", reason: null })
   const control = id.replace("ses_", "ctl_")

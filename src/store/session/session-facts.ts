@@ -1,0 +1,95 @@
+import type { z } from "zod"
+import { ApprovalAnswered, ApprovalRequested, ToolCallStarted } from "../../domain/call-events.ts"
+import { SessionResumed } from "../../domain/pipeline/pipeline-events.ts"
+import { SessionStarted, SessionUndone } from "../../domain/session-events.ts"
+import type { StoredEvent } from "../contract.ts"
+import { fieldsOf } from "../event-fields.ts"
+import type { EventReader } from "../event-rows.ts"
+import { nextSessionRow, type SessionRow } from "./session-rows.ts"
+
+/**
+ * What the events of a session say of it: everything that decides what may be done. It is computed from the signed
+ * events alone, because anybody who has the database file can change a table.
+ */
+export interface SessionFacts {
+  /** As the table should have it. */
+  readonly row: SessionRow
+  /** When it was last undone, and whether anything was left; null when it was not, or has gone on since. */
+  readonly undone: { readonly at: string; readonly isPartly: boolean } | null
+  /** The approval under which a plan runs. */
+  readonly planApprovalId: string | null
+  /** What people were asked, by the id of the question, oldest first. */
+  readonly questions: ReadonlyMap<string, Question>
+  /** Answers in the session's own stream, the first to each question. */
+  readonly answers: ReadonlyMap<string, StoredEvent>
+  /** When the action that an answer allowed was begun, by the id of the question. */
+  readonly uses: ReadonlyMap<string, string>
+}
+
+export interface Question {
+  readonly event: StoredEvent
+  readonly asked: z.infer<typeof ApprovalRequested.data>
+}
+
+/** Returns the facts of a session; null when it has no events. Throws ACODE-SEC-004 when one of them was changed. */
+export type FactsOf = (sessionId: string) => SessionFacts | null
+
+/** Remembers the facts of each session and reads only the events behind those it has read. */
+export function sessionFacts(log: EventReader): FactsOf {
+  const known = new Map<string, Draft>()
+  return sessionId => {
+    const draft = known.get(sessionId)
+    const added = draft === undefined ? null : log.readBehind(sessionId, draft.last)
+    if (draft !== undefined && added !== null) {
+      for (const event of added) add(draft, event)
+      return draft
+    }
+    const fresh = firstFacts(log, sessionId)
+    if (fresh === null) known.delete(sessionId)
+    else known.set(sessionId, fresh)
+    return fresh
+  }
+}
+
+interface Draft extends SessionFacts {
+  row: SessionRow
+  undone: SessionFacts["undone"]
+  readonly questions: Map<string, Question>
+  readonly answers: Map<string, StoredEvent>
+  readonly uses: Map<string, string>
+  last: StoredEvent
+}
+
+function firstFacts(log: EventReader, sessionId: string): Draft | null {
+  let draft: Draft | null = null
+  for (const event of log.each(sessionId)) {
+    if (draft !== null) add(draft, event)
+    else draft = begun(event)
+    if (draft === null) return null
+  }
+  return draft
+}
+
+function begun(event: StoredEvent): Draft | null {
+  const row = nextSessionRow(null, event)
+  if (row === null) return null
+  const planApprovalId = fieldsOf(SessionStarted, event)?.approvalId ?? null
+  const none = { questions: new Map(), answers: new Map(), uses: new Map() }
+  return { row, undone: null, planApprovalId, ...none, last: event }
+}
+
+function add(draft: Draft, event: StoredEvent): void {
+  draft.last = event
+  draft.row = nextSessionRow(draft.row, event) ?? draft.row
+  const undone = fieldsOf(SessionUndone, event)
+  if (undone !== null)
+    draft.undone = { at: event.at, isPartly: undone.foreign.length + undone.blocked.length > 0 }
+  if (fieldsOf(SessionResumed, event) !== null) draft.undone = null
+  const asked = fieldsOf(ApprovalRequested, event)
+  if (asked !== null) draft.questions.set(asked.approvalId, { event, asked })
+  const answered = fieldsOf(ApprovalAnswered, event)
+  if (answered !== null && !draft.answers.has(answered.approvalId))
+    draft.answers.set(answered.approvalId, event)
+  const used = fieldsOf(ToolCallStarted, event)?.approvalId ?? null
+  if (used !== null && !draft.uses.has(used)) draft.uses.set(used, event.at)
+}
