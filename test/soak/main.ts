@@ -11,6 +11,7 @@ import { seededRandom } from "./random.ts"
 import { randomKills } from "./random-kills.ts"
 import { realTrees } from "./real-trees.ts"
 import { replans } from "./replans.ts"
+import { tamperedSessions } from "./tampered-sessions.ts"
 import { timedOutTrees } from "./timed-out-trees.ts"
 import { undoManifest } from "./undo-manifest.ts"
 
@@ -30,6 +31,7 @@ const programmes: readonly Programme[] = [
   realTrees,
   undoManifest,
   replans,
+  tamperedSessions,
 ]
 
 const { values } = parseArgs({
