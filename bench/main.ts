@@ -24,6 +24,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]> | Figure[]>> = {
   sandbox: async () => (await import("./sandbox.ts")).sandboxFigures(),
   capture: async () => (await import("./capture.ts")).captureFigures(),
   evidence: async () => (await import("./evidence.ts")).evidenceFigures(),
+  history: async () => (await import("./history.ts")).historyFigures(),
   kill: async () => (await import("./kill.ts")).killFigures(),
   models: async () => {
     build()
