@@ -70,6 +70,7 @@ export async function reopenSkillSession(
   try {
     return await opened(wiring, id, async driven => {
       const log = toldEvents(driven, request.onEvent)
+      store.assertGenuine(id)
       if (skillState(store.log.each(id))?.isOver !== false) return null
       await settleOpenCalls(wiring, log, request.onBusy)
       const state = skillState(store.log.each(id))
@@ -141,7 +142,7 @@ async function wired(
   const beganMs = clock.monotonicMs()
   const desk = approvalDesk({
     ...{ approvals: store.approvals, isInteractive: false, whenNobody: "deny", timeoutMs: null, clock },
-    ...{ notice: request.notice, by: userName(), prompt: async () => null },
+    ...{ sessionId: log.sessionId, notice: request.notice, by: userName(), prompt: async () => null },
   })
   const places = skillPlaces(wiring.root.path, wiring.request.environment, values)
   const workspace = new RecordedWorkspace(
