@@ -1,10 +1,9 @@
 import { expect } from "bun:test"
-import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { spawn } from "../../src/base/spawn.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
 
-const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find(path => existsSync(path))
+const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find(path => Bun.which(path) !== null)
 const nobodyTest = testWhere(missingSandbox ?? reasonHere())
 
 function reasonHere(): string | null {
