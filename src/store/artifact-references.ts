@@ -6,6 +6,7 @@ import type { EventDefinition } from "../domain/event-definition.ts"
 import { PlanProposed } from "../domain/pipeline/pipeline-events.ts"
 import { TurnFinished } from "../domain/pipeline/turn-events.ts"
 import { SessionStarted, SessionUndone } from "../domain/session-events.ts"
+import { TaskReplied } from "../domain/skill/skill-events.ts"
 import type { StoredEvent } from "./contract.ts"
 import type { Connection } from "./database.ts"
 import type { Projector } from "./projector.ts"
@@ -49,6 +50,7 @@ const places: ReadonlyMap<string, (data: Json) => readonly Ref[]> = new Map([
   ]),
   place(SessionUndone, ({ left }) => [refIn(left)]),
   place(ApprovalRequested, ({ preview }) => [refIn(preview)]),
+  place(TaskReplied, ({ text }) => [refIn(text)]),
 ])
 
 function place<Definition extends EventDefinition>(
