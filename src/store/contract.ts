@@ -72,6 +72,8 @@ export interface Leases {
 export interface Lease {
   readonly stream: string
   readonly epoch: number
+  /** Who acquired it. What is appended under it is refused when its row names anybody else. */
+  readonly owner?: ProcessIdentity
 }
 
 /** Content named by the hash of what is stored, which is redacted. Written, synced and renamed before it is named. */

@@ -45,15 +45,22 @@ export function assertLeases(connection: Connection, lease: Lease, under: Lease 
 export interface HeldEpochs {
   readonly own: number | null
   readonly other: number | null
+  /** Who holds the other one, in one text. */
+  readonly holder: string | null
 }
 
 /** Columns of a query whose first parameter is the stream of one lease and whose second is that of the other. */
 export const heldEpochs = `(SELECT epoch FROM leases WHERE stream = ?1 AND boot_id IS NOT NULL) AS own,
-  (SELECT epoch FROM leases WHERE stream = ?2 AND boot_id IS NOT NULL) AS other`
+  (SELECT epoch FROM leases WHERE stream = ?2 AND boot_id IS NOT NULL) AS other,
+  (SELECT boot_id || ' ' || pid || ' ' || start_ticks FROM leases WHERE stream = ?2) AS holder`
 
 export function assertHeld(lease: Lease, under: Lease, held: HeldEpochs | null): void {
   assertEpoch(lease, held?.own ?? null)
   assertEpoch(under, held?.other ?? null)
+  const { stream, owner } = under
+  // A row names one owner: of two whom somebody gave the same epoch by changing it, one is refused.
+  if (owner !== undefined && held?.holder !== `${owner.bootId} ${owner.pid} ${owner.startTicks}`)
+    throw appendConflict(stream, "it belongs to another process")
 }
 
 function assertEpoch({ stream, epoch }: Lease, held: number | null): void {
@@ -84,7 +91,7 @@ function acquire(parts: LeaseParts, stream: string, owner: ProcessIdentity): Lea
   const row = readRow(connection, stream)
   const holder = row === null ? null : ownerOf(row)
   if (row !== null && holder !== null && isHeld(parts, holder, row.expiresAt)) return null
-  const lease = { stream, epoch: nextEpoch(connection, stream, row) }
+  const lease = { stream, epoch: nextEpoch(connection, stream, row), owner }
   writeLease(connection, lease, owner, endOf(parts))
   return lease
 }
@@ -127,13 +134,12 @@ function readRow(connection: Connection, stream: string): LeaseRow | null {
     .get(stream)
 }
 
-/** Above every epoch that ever was: those in the lease and those in the events, whichever is left. */
+/** Above every epoch that ever was, in the lease and in the events: a row can be removed or changed. */
 function nextEpoch(connection: Connection, stream: string, row: LeaseRow | null): number {
-  if (row !== null) return row.epoch + 1
   const last = connection.db
     .query<{ epoch: number }, [string]>("SELECT epoch FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1")
     .get(stream)
-  return (last?.epoch ?? 0) + 1
+  return Math.max(row?.epoch ?? 0, last?.epoch ?? 0) + 1
 }
 
 function writeLease(

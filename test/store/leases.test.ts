@@ -19,9 +19,9 @@ describe("a lease", () => {
   test("belongs to one owner at a time", () => {
     using fixture = storeFixture()
     const { leases } = fixture.open(alive)
-    expect(leases.acquire("ses_a", one)).toEqual({ stream: "ses_a", epoch: 1 })
+    expect(leases.acquire("ses_a", one)).toMatchObject({ stream: "ses_a", epoch: 1 })
     expect(leases.acquire("ses_a", other)).toBeNull()
-    expect(leases.acquire("ses_b", other)).toEqual({ stream: "ses_b", epoch: 1 })
+    expect(leases.acquire("ses_b", other)).toMatchObject({ stream: "ses_b", epoch: 1 })
   })
 
   test("is held until it is given back or taken, and says by whom", () => {
@@ -45,7 +45,7 @@ describe("a lease", () => {
     if (lease === null) throw new Error("the lease is held")
     const taken = () => another.leases.acquire("ses_a", other)
     expect(leases.whileHeld(lease, lease, () => codeOf(taken))).toBe("ACODE-DB-002")
-    expect(taken()).toEqual({ stream: "ses_a", epoch: 2 })
+    expect(taken()).toMatchObject({ stream: "ses_a", epoch: 2 })
     let isDone = false
     expect(codeOf(() => leases.whileHeld(lease, lease, () => (isDone = true)))).toBe("ACODE-DB-007")
     expect(isDone).toBeFalse()
@@ -55,7 +55,7 @@ describe("a lease", () => {
     using fixture = storeFixture()
     const { leases } = fixture.open(firstDead)
     leases.acquire("ses_a", one)
-    expect(leases.acquire("ses_a", other)).toEqual({ stream: "ses_a", epoch: 2 })
+    expect(leases.acquire("ses_a", other)).toMatchObject({ stream: "ses_a", epoch: 2 })
     expect(leases.acquire("ses_a", one)).toBeNull()
   })
 
@@ -67,7 +67,7 @@ describe("a lease", () => {
       fixture.clock.jump(jumpMs)
       expect([living.leases.acquire("ses_a", other), gone.leases.acquire("ses_a", other)]).toEqual([
         null,
-        { stream: "ses_a", epoch: 2 },
+        { stream: "ses_a", epoch: 2, owner: other },
       ])
     }
   })
@@ -128,6 +128,29 @@ describe("a lease", () => {
     using raw = new Database(fixture.options.databasePath)
     raw.run("DELETE FROM leases")
     expect(store.leases.acquire("ses_a", other)?.epoch).toBe(3)
+  })
+
+  test("whose row somebody changed is above the epochs of the events all the same", () => {
+    using fixture = storeFixture()
+    const store = fixture.open(dead)
+    const first = store.leases.acquire("ses_a", one)
+    store.log.append("ses_a", 0, first?.epoch ?? 0, [fact])
+    using raw = new Database(fixture.options.databasePath)
+    raw.run("UPDATE leases SET epoch = -5, boot_id = NULL")
+    expect(store.leases.acquire("ses_a", other)?.epoch).toBe(2)
+  })
+
+  test("that somebody gave to another owner by changing its row is lost to the first, whatever the epoch", () => {
+    using fixture = storeFixture()
+    const store = fixture.open(alive)
+    const workspace = store.leases.acquire("workspace", one)
+    const own = store.leases.acquire("ses_a", one)
+    if (workspace === null || own === null) throw new Error("the lease is held")
+    using raw = new Database(fixture.options.databasePath)
+    raw.run("UPDATE leases SET epoch = epoch - 1, boot_id = NULL WHERE stream = 'workspace'")
+    expect(store.leases.acquire("workspace", other)?.epoch).toBe(workspace.epoch)
+    expect(codeOf(() => store.log.append("ses_a", 0, own.epoch, [fact], workspace))).toBe("ACODE-DB-007")
+    expect(codeOf(() => store.leases.whileHeld(own, workspace, () => undefined))).toBe("ACODE-DB-007")
   })
 
   test("is seen by every connection", () => {
