@@ -15,6 +15,7 @@ import { createSandbox, type SandboxSettings, type SelectedSandbox } from "../sa
 import { endTagged } from "../sandbox/survivors.ts"
 import type { Store } from "../store/contract.ts"
 import { isProcessAlive } from "../store/process-identity.ts"
+import { submodulePaths } from "../workspace/tree/git-rules.ts"
 import type { Config } from "./config-schema.ts"
 import { toConfinementSettings } from "./config-settings.ts"
 import type { AppEnvironment } from "./environment.ts"
@@ -22,7 +23,8 @@ import type { StatePlaces } from "./state-directory.ts"
 
 /**
  * What package managers fill. Packages bring editor settings and sample keys along; masking those would keep
- * `npm ci` from replacing a package and would move parts of new ones to quarantine.
+ * `npm ci` from replacing a package and would move parts of new ones to quarantine. None brings a repository that it
+ * needs, so those are looked for there as well.
  */
 const dependencyDirectories = ["node_modules", ".venv", "venv"]
 
@@ -97,6 +99,7 @@ function sandboxSettings(wiring: SandboxWiring): SandboxSettings {
     unixSockets: allowUnixSockets ? "allow" : "deny",
     dependencyDirectories,
     workDirectory: join(places.stateDirectory, "sandbox"),
+    submodules: submodulePaths,
     quarantineDirectory: places.quarantineDirectory,
     resolveHost,
   }

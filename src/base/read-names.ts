@@ -18,9 +18,13 @@ export interface NamedEntry {
 
 /** The entries of a directory with their kinds, in the same order. */
 export function readEntries(directory: string): NamedEntry[] {
+  return listEntries(directory).sort((a, b) => byCodeUnit(a.name, b.name))
+}
+
+/** The same in no order. */
+export function listEntries(directory: string): NamedEntry[] {
   const entries: NamedEntry[] = readdirSync(systemPath(directory), { withFileTypes: true })
-  const exact = entries.some(entry => hasReplacement(entry.name)) ? rawEntries(directory) : entries
-  return exact.sort((a, b) => byCodeUnit(a.name, b.name))
+  return entries.some(entry => hasReplacement(entry.name)) ? rawEntries(directory) : entries
 }
 
 function hasReplacement(name: string): boolean {

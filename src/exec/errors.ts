@@ -59,6 +59,12 @@ export function endedBySignal(signal: string): CommandError {
 }
 
 export function limitReached(limit: string): CommandError {
+  if (limit === "repositories")
+    return {
+      code: "ACODE-SEC-003",
+      message: "the command kept making git repositories that run programs, and was ended",
+      details: { hint: "what it made is in quarantine; let it work in a temporary directory" },
+    }
   return {
     code: "ACODE-EXE-012",
     message: `the command reached its limit on ${limit}`,

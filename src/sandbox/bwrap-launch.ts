@@ -1,6 +1,4 @@
-import { closeSync, existsSync } from "node:fs"
-import { join, relative } from "node:path"
-import { toIso } from "../base/clock.ts"
+import { closeSync } from "node:fs"
 import type { Spawned } from "../base/spawn.ts"
 import { Failure } from "../domain/failure.ts"
 import type { BwrapSettings } from "./bwrap-settings.ts"
@@ -11,15 +9,11 @@ import { guarded } from "./guard.ts"
 import { becomeSubreaper, openMemoryFile } from "./libc.ts"
 import { defaultScratchBytesMax } from "./limits.ts"
 import type { Mount } from "./mounts.ts"
-import { isPlaceholder, type Placeholders } from "./placeholders.ts"
 import { encodeArguments, profileArguments } from "./profile.ts"
+import type { ProtectedTree } from "./protected-tree.ts"
 import { proxyLimits } from "./proxy/contract.ts"
 import type { Door, DoorDescriptors } from "./proxy/door.ts"
-import { moveToQuarantine } from "./quarantine.ts"
-import { findAppeared } from "./scan.ts"
 import { buildSeccompFilter, filterArchitecture } from "./seccomp.ts"
-import type { TreeRules } from "./tree-rules.ts"
-import type { TreeSnapshot } from "./tree-snapshot.ts"
 
 export interface PreparedLaunch {
   readonly settings: BwrapSettings
@@ -27,9 +21,7 @@ export interface PreparedLaunch {
   readonly groups: ControlGroups
   readonly mounts: readonly Mount[]
   readonly maskFile: string
-  readonly rules: TreeRules
-  readonly snapshot: TreeSnapshot
-  readonly placeholders: Placeholders
+  readonly tree: ProtectedTree
   readonly filter: () => Uint8Array<ArrayBuffer>
 }
 
@@ -72,8 +64,13 @@ export async function launchConfined(prepared: PreparedLaunch): Promise<Launch> 
         groups,
         onSetupFailed: settings.onSetupFailed,
       })
-      const { startFailure } = tree
-      return { ...tree, startFailure: () => startFailure?.() ?? door?.startFailure() ?? null }
+      const confined = tree
+      prepared.tree.watch(() => void confined.kill())
+      return {
+        ...confined,
+        startFailure: () => confined.startFailure?.() ?? door?.startFailure() ?? null,
+        limitHit: () => (prepared.tree.wasStopped() ? "repositories" : confined.limitHit()),
+      }
     },
     cleanUp: async () => {
       report ??= cleanUp(prepared, tree, door).finally(files.close)
@@ -170,47 +167,17 @@ async function cleanUp(
   return connections === undefined ? report : { ...report, connections }
 }
 
-async function cleanUpFiles(prepared: PreparedLaunch, tree: ConfinedTree | null): Promise<CleanUpReport> {
+async function cleanUpFiles(
+  { tree: files }: PreparedLaunch,
+  tree: ConfinedTree | null,
+): Promise<CleanUpReport> {
+  const report = await files.end(tree !== null)
   try {
-    prepared.placeholders.release()
-    const report = tree === null ? nothing : await quarantineAppeared(prepared)
     await tree?.dispose()
     return report
   } catch {
-    // Never throws, by contract. What could not be looked through is named, and the next scan finds what is left.
-    return { ...nothing, left: ["."] }
-  }
-}
-
-const nothing: CleanUpReport = { quarantined: [], quarantine: null }
-
-async function quarantineAppeared(prepared: PreparedLaunch): Promise<CleanUpReport> {
-  const { rules, snapshot } = prepared
-  const appeared = await findAppeared(rules, snapshot)
-  try {
-    const names = appeared.names.filter(name => name.includes("/") || !isPlaceholder(join(rules.root, name)))
-    if (names.length === 0) return nothing
-    const directory = quarantinePath(prepared)
-    const { moved, left } = moveToQuarantine(rules.root, names, directory)
-    return {
-      quarantined: moved,
-      quarantine: moved.length === 0 ? null : relative(rules.root, directory),
-      ...(left.length === 0 ? {} : { left }),
-    }
-  } finally {
-    appeared.restore()
-  }
-}
-
-/** Named after the execution where it has an id, else after the time; never a place that is already there. */
-function quarantinePath(prepared: PreparedLaunch): string {
-  const { settings, confinement } = prepared
-  const id = confinement.environment["ACODE_EXECUTION_ID"] ?? ""
-  const name = /^[\w-]+$/.test(id) ? id : toIso(settings.clock.now()).replaceAll(":", "-")
-  const path = join(settings.quarantineDirectory, name)
-  for (let count = 2; ; count++) {
-    const candidate = count === 2 ? path : `${path}-${count - 1}`
-    if (!existsSync(candidate)) return candidate
+    // Never throws, by contract. What was not given back goes with this process.
+    return report
   }
 }
 

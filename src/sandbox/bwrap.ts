@@ -10,13 +10,11 @@ import { confinedView, refuseUnsafePaths, type ViewQuery } from "./confined-view
 import type { Confinement, Launch, Sandbox } from "./contract.ts"
 import { canLimitProcesses, defaultMemoryBytesMax, defaultProcessesMax } from "./limits.ts"
 import { isShown, type Mount } from "./mounts.ts"
-import { isWithin } from "./paths.ts"
-import { holdPlaceholders } from "./placeholders.ts"
 import { requireVisibleProgram } from "./program.ts"
+import { protectTree } from "./protected-tree.ts"
 import { rememberPrivateEntries, rememberSystemView } from "./system-view.ts"
 import { rememberToolchains } from "./toolchains.ts"
-import type { TreeRules } from "./tree-rules.ts"
-import { takeSnapshot } from "./tree-snapshot.ts"
+import type { KnownListings } from "./tree-snapshot.ts"
 
 export function createBwrapSandbox(settings: BwrapSettings): Sandbox {
   const machine: Machine = {
@@ -24,6 +22,7 @@ export function createBwrapSandbox(settings: BwrapSettings): Sandbox {
     toolchains: rememberToolchains(settings.clock, remembrance.blindMs),
     systemView: rememberSystemView(settings.clock, remembrance.blindMs),
     filter: lazily(() => callFilter(settings)),
+    listings: listingsByRoot(),
   }
   // Found with the first command: a sandbox that is only asked for its kind must not touch the system.
   let groups: ControlGroups | null = null
@@ -39,7 +38,19 @@ export function createBwrapSandbox(settings: BwrapSettings): Sandbox {
 
 /** How the machine itself is looked at, for the part of the view that does not depend on the command. */
 type Machine = Pick<ViewQuery, "privateEntries" | "toolchains" | "systemView"> &
-  Pick<PreparedLaunch, "filter">
+  Pick<PreparedLaunch, "filter"> & {
+    /** What the directories of a workspace held when they were last listed. */
+    readonly listings: (root: string) => KnownListings
+  }
+
+function listingsByRoot(): Machine["listings"] {
+  const byRoot = new Map<string, KnownListings>()
+  return root => {
+    const known = byRoot.get(root) ?? new Map()
+    byRoot.set(root, known)
+    return known
+  }
+}
 
 const remembrance = { blindMs: 1_000, ageMsMax: 60_000 }
 
@@ -66,18 +77,10 @@ async function prepare(
   const { workspaceRoot: root } = confinement
   refuseUnsafePaths(settings, confinement)
   const maskFile = ensureMaskFile(settings.workDirectory)
-  const rules: TreeRules = {
-    root,
-    protection: settings.protection,
-    lifted: confinement.writable,
-    excluded: settings.stateDirectories,
-    dependencyDirectories: settings.dependencyDirectories,
-  }
-  const { masked, open } = missingNames(settings, confinement)
-  const placeholders = await holdPlaceholders(root, masked, open)
+  const known = machine.listings(root)
+  const tree = await protectTree(settings, confinement, known)
   try {
-    const snapshot = await takeSnapshot(rules, settings.clock.now())
-    const mounts = confinedView({ settings, confinement, snapshot, ...machine })
+    const mounts = confinedView({ settings, confinement, snapshot: tree.snapshot, ...machine })
     requireVisibleDirectory(mounts, confinement.cwd)
     requireVisibleProgram(mounts, confinement.argv, confinement.cwd, confinement.environment["PATH"] ?? "")
     return await launchConfined({
@@ -86,34 +89,13 @@ async function prepare(
       groups,
       mounts,
       maskFile,
-      rules,
-      snapshot,
-      placeholders,
+      tree,
       filter: machine.filter,
     })
   } catch (error) {
-    placeholders.release()
+    await tree.end(false)
     throw error
   }
-}
-
-/**
- * Directories that are masked before they exist, because programs that already run act on them unasked: a prompt runs
- * git where it finds a repository, an editor takes up new settings at once. Every other protected name that
- * appears is moved to quarantine when the command has ended. Not all of them are masked: a placeholder stands in the
- * workspace for as long as the command runs, where people, file watchers and other tools see it come and go.
- */
-const maskedWhileMissing = [".git", ".vscode"]
-
-function missingNames(settings: BwrapSettings, { workspaceRoot, writable }: Confinement) {
-  const names = settings.protection.topLevelNames
-    .filter(({ name, kind }) => kind === "directory" && maskedWhileMissing.includes(name))
-    .map(({ name }) => name)
-  const isOpened = (name: string) => {
-    const path = join(workspaceRoot, name)
-    return writable.some(opened => isWithin(path, opened) || isWithin(opened, path))
-  }
-  return { masked: names.filter(name => !isOpened(name)), open: names.filter(isOpened) }
 }
 
 /** Not `/dev/null`: a device could be read and written through the mask. */

@@ -160,6 +160,8 @@ function credentialMounts(
 function* maskableEntries(snapshot: TreeSnapshot, { workspaceRoot, writable }: Confinement) {
   for (const entry of snapshot.protectedEntries.values()) {
     if (entry.stamp.kind !== "link") yield entry
+    // It is looked at afterwards, and where it leads has an entry of its own.
+    else if (entry.isForGit === "named") continue
     else if (!isOpened(join(workspaceRoot, entry.path), writable))
       throw linkFailure(workspaceRoot, entry.path)
   }

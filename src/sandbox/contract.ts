@@ -71,7 +71,7 @@ export interface ProcessTree {
   /** CPU time of the whole tree where the child's own figure misses it; known after `settle` or `kill`. */
   cpuMs?(): number | null
   /** The limit the tree ran into. A program may cope with it: it explains a failure, it does not make one. */
-  limitHit(): "memory" | "processes" | null
+  limitHit(): "memory" | "processes" | "repositories" | null
   /** After `settle`: why the program itself never ran although the process was started. */
   startFailure?(): Failure | null
 }

@@ -1,16 +1,21 @@
 import {
-  chmodSync,
   closeSync,
   constants,
-  cpSync,
+  copyFileSync,
   lstatSync,
   mkdirSync,
   openSync,
+  readlinkSync,
   renameSync,
   rmSync,
+  symlinkSync,
 } from "node:fs"
-import { dirname, join } from "node:path"
 import { errnoOf } from "../base/assert.ts"
+import { systemPath } from "../base/path-bytes.ts"
+import { parentOf } from "../base/path-names.ts"
+import { listEntries } from "../base/read-names.ts"
+import { changeMode, clearSetId } from "./scan.ts"
+import { entriesOf, statsOf } from "./tree-rules.ts"
 
 export interface Moved {
   readonly moved: readonly string[]
@@ -25,18 +30,20 @@ export interface Moved {
 export function moveToQuarantine(root: string, names: readonly string[], directory: string): Moved {
   const moved: string[] = []
   const left: string[] = []
-  for (const name of names) (tryMove(root, name, join(directory, name)) ? moved : left).push(name)
+  for (const name of names) (tryMove(root, name, `${directory}/${name}`) ? moved : left).push(name)
   return { moved, left }
 }
 
 function tryMove(root: string, name: string, target: string): boolean {
   let parent: number | null = null
   try {
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 })
+    mkdirSync(systemPath(parentOf(target)), { recursive: true, mode: 0o700 })
     const parts = name.split("/")
     const last = parts.pop() ?? ""
     parent = openSteps(root, parts)
-    return relocate(`/proc/self/fd/${parent}/${last}`, target)
+    relocate(`/proc/self/fd/${parent}/${last}`, target)
+    clearSetIdBelow(target)
+    return true
   } catch {
     // Vanished, or not ours to move: the caller reports the name as left behind.
     return false
@@ -50,7 +57,7 @@ function openSteps(root: string, names: readonly string[]): number {
   for (const name of names) {
     const parent = current
     try {
-      current = openSync(`/proc/self/fd/${parent}/${name}`, directoryOnly | constants.O_NOFOLLOW)
+      current = openSync(systemPath(`/proc/self/fd/${parent}/${name}`), directoryOnly | constants.O_NOFOLLOW)
     } finally {
       closeSync(parent)
     }
@@ -58,28 +65,42 @@ function openSteps(root: string, names: readonly string[]): number {
   return current
 }
 
-function relocate(source: string, target: string): boolean {
+function relocate(source: string, target: string): void {
+  const [from, to] = [systemPath(source), systemPath(target)]
   try {
-    renameSync(source, target)
+    renameSync(from, to)
   } catch (error) {
     const code = errnoOf(error)
     // A directory that moves gets a new `..`, for which it must be writable itself.
     if (code === "EACCES" || code === "EPERM") {
-      chmodSync(source, 0o700)
-      renameSync(source, target)
-      return true
+      changeMode(source, () => 0o700)
+      renameSync(from, to)
+      return
     }
     if (code !== "EXDEV") throw error
-    cpSync(source, target, { recursive: true, dereference: false, verbatimSymlinks: true, filter: isCopied })
-    rmSync(source, { recursive: true })
+    copyTo(source, target)
+    rmSync(from, { recursive: true })
   }
-  return true
 }
 
-/** A pipe, a socket or a device has no content that could be copied to another disk; it is only removed. */
-function isCopied(path: string): boolean {
-  const stat = lstatSync(path)
-  return stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()
+/** To another disk. A pipe, a socket or a device has no content that could be copied; it is only removed. */
+function copyTo(source: string, target: string): void {
+  const [from, to] = [systemPath(source), systemPath(target)]
+  const stat = lstatSync(from)
+  if (stat.isSymbolicLink()) symlinkSync(readlinkSync(from, { encoding: "buffer" }), to)
+  else if (stat.isFile()) copyFileSync(from, to, constants.COPYFILE_EXCL)
+  else if (stat.isDirectory()) {
+    mkdirSync(to, { mode: 0o700 })
+    for (const { name } of listEntries(source)) copyTo(`${source}/${name}`, `${target}/${name}`)
+  }
+}
+
+/** So that nobody moves such a file back. What cannot be looked into is out of reach of other users all the same. */
+function clearSetIdBelow(path: string): void {
+  const found = statsOf(path)
+  if (found?.isFile()) clearSetId(path)
+  const entries = found?.isDirectory() ? entriesOf(path) : []
+  if (entries !== "unreadable") for (const { name } of entries) clearSetIdBelow(`${path}/${name}`)
 }
 
 const directoryOnly = constants.O_RDONLY | constants.O_DIRECTORY

@@ -1,7 +1,8 @@
-import type { Dirent, Stats } from "node:fs"
-import { lstatSync, readdirSync } from "node:fs"
+import { lstatSync, type Stats } from "node:fs"
 import { errnoOf } from "../base/assert.ts"
-import type { Protection } from "./contract.ts"
+import { systemPath } from "../base/path-bytes.ts"
+import { listEntries, type NamedEntry } from "../base/read-names.ts"
+import type { Protection, ProtectionLevel } from "./contract.ts"
 import { isWithin } from "./paths.ts"
 
 /** What a walk through the workspace looks for and where it does not go. Paths inside are relative, with `/`. */
@@ -12,8 +13,10 @@ export interface TreeRules {
   readonly lifted: readonly string[]
   /** Absolute paths that are masked whole by other means. */
   readonly excluded: readonly string[]
-  /** Names of directories whose content a package manager wrote: not looked into, at any depth. */
+  /** Names of directories whose content a package manager wrote: only repositories are looked for, at any depth. */
   readonly dependencyDirectories: readonly string[]
+  /** Paths that a configuration of git names: nothing may be written there, whatever their names are. */
+  readonly named: readonly string[]
 }
 
 export function isLifted(rules: TreeRules, relative: string): boolean {
@@ -25,8 +28,32 @@ export function isExcluded(rules: TreeRules, relative: string): boolean {
 }
 
 /** A repository's own files are protected whole by their top directory: there is nothing to find inside. */
-export function isClosedName(rules: TreeRules, name: string): boolean {
-  return name === ".git" || name === ".agent" || rules.dependencyDirectories.includes(name)
+export function isClosedName(name: string): boolean {
+  return name === ".git" || name === ".agent"
+}
+
+/** Whether a path is a dependency directory or lies in one. */
+export function isDependency(rules: TreeRules, relative: string): boolean {
+  const { dependencyDirectories } = rules
+  return (
+    dependencyDirectories.length > 0 && relative.split("/").some(part => dependencyDirectories.includes(part))
+  )
+}
+
+/** In a dependency directory packages bring names of all kinds along, but no repository. */
+export function levelOf(
+  rules: TreeRules,
+  relative: string,
+  kind: "file" | "directory",
+  inDependency: boolean,
+): ProtectionLevel {
+  if (!inDependency) return rules.protection.classify(relative, kind)
+  return isRepositoryName(relative.slice(relative.lastIndexOf("/") + 1)) ? "noWrite" : "open"
+}
+
+/** What git takes for a repository by its name. Some file systems know no case. */
+export function isRepositoryName(name: string): boolean {
+  return name.length === 4 && name.toLowerCase() === ".git"
 }
 
 export function absolute(rules: TreeRules, relative: string): string {
@@ -59,9 +86,10 @@ export function stampOf(path: string): Stamp | null {
   }
 }
 
-function statsOf(path: string): Stats | null {
+/** Null when there is nothing, or nothing we may look at. */
+export function statsOf(path: string): Stats | null {
   try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? null
+    return lstatSync(systemPath(path), { throwIfNoEntry: false }) ?? null
   } catch {
     // A directory on the way may not be entered; the callers treat what they cannot see as hidden or as new.
     return null
@@ -73,11 +101,14 @@ export function isSame(a: Stamp | null | undefined, b: Stamp | null | undefined)
 }
 
 /** The entries of a directory; "unreadable" when it is there and may not be looked into, none when it is gone. */
-export function entriesOf(path: string): readonly Dirent[] | "unreadable" {
+export function entriesOf(path: string): readonly NamedEntry[] | "unreadable" {
   try {
-    return readdirSync(path, { withFileTypes: true })
+    return listEntries(path)
   } catch (error) {
     const code = errnoOf(error)
     return code === "ENOENT" || code === "ENOTDIR" ? [] : "unreadable"
   }
 }
+
+/** A change within the clock's last tick before a look leaves the same time behind as one before it. */
+export const clockTickMs = 50

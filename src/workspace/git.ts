@@ -1,7 +1,8 @@
 import { lstatSync } from "node:fs"
 import { basename, dirname, isAbsolute, join } from "node:path"
+import { readGitConfig } from "../base/git-config.ts"
 import { linkedRepository } from "../base/git-directory.ts"
-import { readSmall } from "../base/small-file.ts"
+import { readSmall, readSmallBytes } from "../base/small-file.ts"
 
 /** What git knows of a workspace, read from its files: running git in a hostile repository runs its code. */
 export interface GitState {
@@ -61,6 +62,18 @@ function linkedPlace(topLevel: string): GitPlace {
     commonDirectory: linked.common,
   }
 }
+
+/** The index of a worktree, and how long the ids in it are. Empty where it is missing or too large to be one. */
+export function readGitIndex(place: GitPlace): { readonly bytes: Buffer; readonly hashBytes: 20 | 32 } {
+  const config = readGitConfig(readSmall(join(place.commonDirectory, "config")) ?? "")
+  const format = config.findLast(({ section, name }) => section === "extensions" && name === "objectformat")
+  return {
+    bytes: readSmallBytes(join(place.gitDirectory, "index"), indexBytesMax) ?? Buffer.alloc(0),
+    hashBytes: format?.value?.toLowerCase() === "sha256" ? 32 : 20,
+  }
+}
+
+const indexBytesMax = 256 * 1024 * 1024
 
 /** No path leads into it. */
 const nowhere = "/dev/null"

@@ -1,14 +1,11 @@
 import { lstatSync } from "node:fs"
-import { join, relative } from "node:path"
+import { relative } from "node:path"
 import { nameOf, parentOf } from "../base/path-names.ts"
-import { readSmall, readSmallBytes } from "../base/small-file.ts"
 import { Failure } from "../domain/failure.ts"
 import type { PathMark } from "./contract.ts"
-import { gitPlace } from "./git.ts"
+import { gitPlace, readGitIndex } from "./git.ts"
 import { entryPath, type PinRoot, pin } from "./pin.ts"
 import { readIndexEntries } from "./tree/git-index.ts"
-
-const indexBytesMax = 256 * 1024 * 1024
 
 /** Returns how some paths are left: their inodes and times, and what git has of them in its index. */
 export function markPaths(root: PinRoot, paths: readonly string[]): readonly PathMark[] {
@@ -33,9 +30,7 @@ function identityOf(root: PinRoot, path: string): string | null {
 function indexOf(root: string): (path: string) => string | null {
   const place = gitPlace(root)
   if (place === null) return () => null
-  const config = readSmall(join(place.commonDirectory, "config")) ?? ""
-  const hashBytes = /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? 32 : 20
-  const bytes = readSmallBytes(join(place.gitDirectory, "index"), indexBytesMax) ?? Buffer.alloc(0)
+  const { bytes, hashBytes } = readGitIndex(place)
   const entries = readIndexEntries(bytes, hashBytes)
   const below = relative(place.topLevel, root)
   const prefix = below === "" ? "" : `${below}/`

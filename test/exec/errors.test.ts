@@ -27,6 +27,7 @@ describe("why a command did not do what was asked", () => {
       interruptedBy("cancelled", 2000),
       endedBySignal("SIGSEGV"),
       limitReached("memory"),
+      limitReached("repositories"),
       survivors(new Error("one left")),
       protectedNamesLeft([".git"]),
       internal(new Error("bug")),

@@ -36,7 +36,7 @@ function startAcode(mark: string, script: string, hasHosts = false) {
     const { spawn } = await import(${JSON.stringify(join(import.meta.dir, "../../src/base/spawn.ts"))})
     const settings = ${JSON.stringify({ ...room.settings, clock: null, protection: null, onSetupFailed: null })}
     const protection = { classify: () => "open", topLevelNames: [{ name: ".git", kind: "directory", hidden: false }], homeCredentials: [] }
-    const sandbox = createBwrapSandbox({ ...settings, protection, clock: systemClock, onSetupFailed: () => undefined })
+    const sandbox = createBwrapSandbox({ ...settings, protection, clock: systemClock, submodules: () => [], onSetupFailed: () => undefined })
     const launch = await sandbox.prepare({
       argv: ["/bin/sh", "-c", ${JSON.stringify(script)}, ${JSON.stringify(mark)}],
       environment: { PATH: "/usr/bin:/bin" },

@@ -27,6 +27,7 @@ async function view(
     lifted: confinement.writable,
     excluded: room.settings.stateDirectories,
     dependencyDirectories: [],
+    named: [],
   }
   return confinedView({
     settings: { ...room.settings, ...settings },

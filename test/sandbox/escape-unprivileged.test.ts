@@ -53,6 +53,7 @@ const suites = [
   "none",
   "scan",
   "tree-snapshot",
+  "hostile-git",
 ]
 for (const file of suites.map(name => `${name}.test.ts`)) {
   nobodyTest(

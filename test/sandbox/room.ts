@@ -48,6 +48,7 @@ export function openRoom(changes: Partial<BwrapSettings> = {}): Room {
     readablePaths: [],
     dependencyDirectories: ["node_modules"],
     workDirectory: join(root, ".agent", "sandbox"),
+    submodules: () => [],
     quarantineDirectory: join(root, ".agent", "quarantine"),
     onSetupFailed: () => undefined,
     resolveHost: () => Promise.reject(new Error("no name is to be looked up")),

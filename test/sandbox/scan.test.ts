@@ -13,9 +13,9 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { moveToQuarantine } from "../../src/sandbox/quarantine.ts"
-import { findAppeared } from "../../src/sandbox/scan.ts"
+import { beforeOf, clearSetId, findAppeared } from "../../src/sandbox/scan.ts"
 import type { TreeRules } from "../../src/sandbox/tree-rules.ts"
-import { takeSnapshot } from "../../src/sandbox/tree-snapshot.ts"
+import { takeSnapshot, withNamed } from "../../src/sandbox/tree-snapshot.ts"
 import { eventually } from "../support/eventually.ts"
 import { testWhere } from "../support/requirement.ts"
 import { openRoom, type Room, testProtection } from "./room.ts"
@@ -34,6 +34,7 @@ const rules = (changes: Partial<TreeRules> = {}): TreeRules => ({
   lifted: [],
   excluded: [join(room.root, ".agent")],
   dependencyDirectories: ["node_modules"],
+  named: [],
   ...changes,
 })
 
@@ -42,7 +43,8 @@ async function appearedAfter(
   change: () => void,
   changes: Partial<TreeRules> = {},
 ): Promise<readonly string[]> {
-  const before = await takeSnapshot(rules(changes), Date.now())
+  const all = rules(changes)
+  const before = beforeOf(withNamed(await takeSnapshot(all, Date.now()), all))
   change()
   const appeared = await findAppeared(rules(changes), before)
   appeared.restore()
@@ -103,7 +105,7 @@ describe("a scan after a command", () => {
     room.write("a/file")
     const old = lstatSync(at("a"))
     // As if the snapshot were taken long after the directory was made, so that its times are believed.
-    const before = await takeSnapshot(rules(), Date.now() + 3_600_000)
+    const before = beforeOf(await takeSnapshot(rules(), Date.now() + 3_600_000))
     await untilClockTicks(old.ctimeMs)
     room.write("a/.env")
     utimesSync(at("a"), old.atime, old.mtime)
@@ -112,7 +114,7 @@ describe("a scan after a command", () => {
 
   test("sees a change in the same tick of the clock as the snapshot", async () => {
     room.write("a/file")
-    const before = await takeSnapshot(rules(), Date.now())
+    const before = beforeOf(await takeSnapshot(rules(), Date.now()))
     room.write("a/.env")
     expect((await findAppeared(rules(), before)).names).toEqual(["a/.env"])
   })
@@ -137,10 +139,106 @@ describe("a scan after a command", () => {
         room.write("top/.env")
         room.write("node_modules/p/.npmrc")
         room.write("packages/a/node_modules/p/.npmrc")
+        room.write("node_modules/p/secrets/.env")
       },
       { lifted },
     )
     expect(found).toEqual(["top/.env"])
+  })
+
+  test("finds repositories in dependency directories, and those that changed", async () => {
+    for (const name of ["old", "changed", "armed", "gone"])
+      room.write(`node_modules/${name}/.git/config`, "x")
+    room.write("node_modules/armed/.git/hooks/pre-commit.sample")
+    const found = await appearedAfter(() => {
+      room.write("node_modules/old/.git/index", "what git itself writes")
+      room.write("node_modules/old/index.js")
+      rmSync(at("node_modules/changed/.git/config"))
+      room.write("node_modules/changed/.git/config", "other")
+      room.write("node_modules/armed/.git/hooks/pre-commit")
+      rmSync(at("node_modules/gone"), { recursive: true })
+      room.write("packages/a/.venv/node_modules/new/.git", "gitdir: elsewhere")
+    })
+    expect(found).toEqual([
+      "node_modules/armed/.git",
+      "node_modules/changed/.git",
+      "packages/a/.venv/node_modules/new/.git",
+    ])
+  })
+
+  test("finds directories that are repositories by what they hold", async () => {
+    room.write("assets/refs/mine", "a person's")
+    room.write("assets/picture", "a person's")
+    await untilClockTicks(lstatSync(at("assets/refs")).ctimeMs + 60)
+    const found = await appearedAfter(() => {
+      for (const name of ["HEAD", "config", "objects/x", "refs/x"]) room.write(`made/${name}`)
+      room.write("linked/HEAD")
+      symlinkSync("../made", at("linked/commondir"))
+      for (const name of ["HEAD", "config", "hooks/pre-commit", "objects/x"]) room.write(`assets/${name}`)
+      for (const name of ["HEAD", "objects/x", "refs/x", "readme"]) room.write(`mixed/${name}`)
+      for (const name of ["HEAD", "objects/x", "heads/x"]) room.write(`harmless/${name}`)
+    })
+    expect(found).toEqual([
+      ...["assets/HEAD", "assets/config", "assets/hooks", "assets/objects"],
+      ...["linked", "made", "mixed/HEAD", "mixed/objects", "mixed/refs"],
+    ])
+  })
+
+  test("finds what git was told of, and links on the way there", async () => {
+    room.write("tools/hooks/pre-commit", "a person's")
+    room.write("kept/config")
+    symlinkSync("kept", at("way"))
+    await untilClockTicks(lstatSync(at("way")).ctimeMs + 60)
+    const named = ["tools/hooks", "new/hooks", "later/hooks", "way/config"]
+    const found = await appearedAfter(
+      () => {
+        room.write("tools/other")
+        room.write("new/hooks/pre-commit")
+        symlinkSync("tools", at("later"))
+      },
+      { named },
+    )
+    expect(found).toEqual(["later", "new/hooks"])
+  })
+
+  test("names what is not UTF-8 exactly, and quarantine takes exactly that", async () => {
+    const odd = (name: string) => Buffer.from(`${room.root}/${name}`, "latin1")
+    mkdirSync(odd("d\xff"))
+    const found = await appearedAfter(() => {
+      mkdirSync(odd("d\xff/e\xfe/.git"), { recursive: true })
+      writeFileSync(odd("d\xff/\xc3"), "")
+    })
+    expect(found).toEqual(["d\udcff/e\udcfe/.git"])
+    const quarantine = join(room.base, "quarantine")
+    expect(moveToQuarantine(room.root, found, quarantine)).toEqual({ moved: found, left: [] })
+    expect(existsSync(Buffer.from(`${quarantine}/d\xff/e\xfe/.git`, "latin1"))).toBe(true)
+    expect(existsSync(odd("d\xff/\xc3"))).toBe(true)
+  })
+
+  test("finds files that got a set-user-id bit, and takes it from them only", async () => {
+    room.write("before")
+    chmodSync(at("before"), 0o4755)
+    await untilClockTicks(lstatSync(at("before")).ctimeMs + 60)
+    const before = beforeOf(await takeSnapshot(rules(), Date.now()))
+    for (const [name, mode] of [
+      ["user", 0o4711],
+      ["group", 0o2755],
+      ["plain", 0o755],
+    ] as const) {
+      room.write(`new/${name}`)
+      chmodSync(at(`new/${name}`), mode)
+    }
+    room.write("after")
+    mkdirSync(at("shared"))
+    chmodSync(at("shared"), 0o2775)
+    const { setId } = await findAppeared(rules(), before)
+    expect([...setId].sort()).toEqual(["new/group", "new/user"])
+    for (const path of setId) clearSetId(at(path))
+    const modes = ["before", "new/user", "new/group", "shared"].map(path => lstatSync(at(path)).mode & 0o7777)
+    expect(modes).toEqual([0o4755, 0o711, 0o755, 0o2775])
+    symlinkSync(at("before"), at("link"))
+    clearSetId(at("link"))
+    expect(lstatSync(at("before")).mode & 0o7777).toBe(0o4755)
   })
 
   test("finds what is hidden in a renamed dependency directory", async () => {
@@ -159,7 +257,7 @@ describe("a scan after a command", () => {
   testWhere(process.geteuid?.() === 0 ? "root may look everywhere" : null)(
     "opens new directories that were closed, and closes them again",
     async () => {
-      const before = await takeSnapshot(rules(), Date.now())
+      const before = beforeOf(await takeSnapshot(rules(), Date.now()))
       room.write("shut/in/.env")
       chmodSync(at("shut/in"), 0o000)
       chmodSync(at("shut"), 0o000)
@@ -174,7 +272,7 @@ describe("a scan after a command", () => {
   )
 
   test("goes through many new entries", async () => {
-    const before = await takeSnapshot(rules(), Date.now())
+    const before = beforeOf(await takeSnapshot(rules(), Date.now()))
     for (let directory = 0; directory < 10; directory++) {
       mkdirSync(at(`many/d${directory}`), { recursive: true })
       for (let file = 0; file < 60; file++) writeFileSync(at(`many/d${directory}/f${file}`), "")

@@ -1,12 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { chmodSync, symlinkSync } from "node:fs"
+import { chmodSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { TreeRules } from "../../src/sandbox/tree-rules.ts"
 import { takeSnapshot } from "../../src/sandbox/tree-snapshot.ts"
+import { eventually } from "../support/eventually.ts"
 import { testWhere } from "../support/requirement.ts"
 import { openRoom, type Room, testProtection } from "./room.ts"
 
 if (process.geteuid?.() === 0) process.stderr.write("skipped: root can look into every directory\n")
+
+/** Until a directory has another time than the one given: the file system's clock is coarse. */
+async function untilChanged(directory: string, changedMs: number): Promise<void> {
+  const hasChanged = () => {
+    writeFileSync(join(directory, "tick"), "")
+    rmSync(join(directory, "tick"))
+    return lstatSync(directory).ctimeMs > changedMs
+  }
+  await eventually("the clock ticks", hasChanged, { everyMs: 1 })
+}
 
 describe("a snapshot of a workspace", () => {
   let room: Room
@@ -21,6 +32,7 @@ describe("a snapshot of a workspace", () => {
     lifted: [],
     excluded: [join(room.root, ".agent")],
     dependencyDirectories: ["node_modules"],
+    named: [],
     ...changes,
   })
   const entries = async (changes: Partial<TreeRules> = {}) => {
@@ -54,13 +66,56 @@ describe("a snapshot of a workspace", () => {
     expect(await entries()).toEqual([".vscode noWrite directory", ".vscode/deep/key.pem hidden file"])
   })
 
-  test("does not go into repositories, state, hidden and dependency directories", async () => {
+  test("does not go into repositories, state and hidden directories", async () => {
     room.write(".git/secrets/x", "x")
     room.write("secrets/a/b", "x")
-    room.write("node_modules/p/.env", "x")
     room.write("src/index.ts", "x")
     expect(await directories()).toEqual(["", "src"])
     expect(await entries()).toEqual([".git noWrite directory", "secrets hidden directory"])
+  })
+
+  test("finds in dependency directories repositories only, and leaves those replaceable", async () => {
+    room.write("node_modules/p/.env", "x")
+    room.write("node_modules/p/.git/config", "x")
+    for (const name of ["HEAD", "objects/x", "refs/x"]) room.write(`node_modules/fixture.git/${name}`, "x")
+    expect(await entries()).toEqual([])
+    const { packaged } = await takeSnapshot(rules(), 0)
+    expect([...packaged.keys()].sort()).toEqual(["node_modules/fixture.git", "node_modules/p/.git"])
+  })
+
+  test("takes for a repository what git takes for one, whatever its name is", async () => {
+    for (const name of ["HEAD", "objects/x", "refs/x"]) room.write(`whole/${name}`, "x")
+    for (const name of ["HEAD", "commondir"]) room.write(`linked/${name}`, "x")
+    for (const name of ["HEAD/x", "objects/x", "refs/x"]) room.write(`directory/${name}`, "x")
+    for (const name of ["objects/x", "refs/x"]) room.write(`headless/${name}`, "x")
+    room.write("whole/deep/.env", "x")
+    expect(await entries()).toEqual([
+      "linked noWrite directory",
+      "whole noWrite directory",
+      "whole/deep/.env hidden file",
+    ])
+  })
+
+  test("knows names that are not UTF-8, exactly", async () => {
+    const odd = (name: string) => Buffer.from(`${room.root}/${name}`, "latin1")
+    mkdirSync(odd("d\xff/.git"), { recursive: true })
+    mkdirSync(odd("d\xfe"))
+    expect(await entries()).toEqual(["d\udcff/.git noWrite directory"])
+    expect(await directories()).toEqual(["", "d\udcfe", "d\udcff"])
+  })
+
+  test("lists a directory again only where it changed", async () => {
+    room.write("a/b/key.pem", "x")
+    room.write("a/c/x", "x")
+    const known = new Map()
+    const later = Date.now() + 3_600_000
+    const names = async () => [...(await takeSnapshot(rules(), later, known)).protectedEntries.keys()].sort()
+    expect(await names()).toEqual(["a/b/key.pem"])
+    const listed = known.get("a/c")
+    room.write("a/b/.env", "x")
+    await untilChanged(join(room.root, "a/b"), known.get("a/b").stamp.changedMs)
+    expect(await names()).toEqual(["a/b/.env", "a/b/key.pem"])
+    expect(known.get("a/c")).toBe(listed)
   })
 
   test("goes into dependency directories where nothing says not to", async () => {

@@ -4,6 +4,7 @@ import { agentKills, agentPoints } from "./agent-kills.ts"
 import { agentOwners } from "./agent-owners.ts"
 import { concurrentEditor } from "./concurrent-editor.ts"
 import { contents } from "./contents.ts"
+import { hostileGit } from "./hostile-git.ts"
 import { pipelineSteps } from "./pipeline-steps.ts"
 import { planKills, planPoints, planRecoveryKills } from "./plan-kills.ts"
 import type { Programme } from "./programme.ts"
@@ -32,6 +33,7 @@ const programmes: readonly Programme[] = [
   undoManifest,
   replans,
   tamperedSessions,
+  hostileGit,
 ]
 
 const { values } = parseArgs({

@@ -1,3 +1,5 @@
+import { pathFromBytes } from "../../base/path-bytes.ts"
+
 /**
  * What git tracks, by path from the top level: a tracked file is never ignored, whatever the ignore files say. Read
  * from the index itself, because running git in a hostile repository runs its code. Unreadable means nothing is
@@ -9,27 +11,44 @@ export function readTrackedPaths(bytes: Uint8Array, hashBytes: 20 | 32): Readonl
 
 /** The same with the object that each path has in the index; the last one where a merge left several. */
 export function readIndexEntries(bytes: Uint8Array, hashBytes: 20 | 32): ReadonlyMap<string, string> {
-  const index = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const tracked = new Map<string, string>()
-  if (index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC") return tracked
+  for (const { name, isFile, object } of entriesOf(bytes, hashBytes))
+    if (isFile) tracked.set(name.toString("utf8"), object)
+  return tracked
+}
+
+/** The paths of submodules. An index without any is not read to its end. */
+export function readSubmodulePaths(bytes: Uint8Array, hashBytes: 20 | 32): readonly string[] {
+  const index = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (index.indexOf(submoduleMode) < 0) return []
+  return [...entriesOf(bytes, hashBytes)].flatMap(({ isSubmodule, name }) =>
+    isSubmodule ? [pathFromBytes(name)] : [],
+  )
+}
+
+const submoduleMode = Buffer.from([0, 0, 0xe0, 0])
+
+function* entriesOf(bytes: Uint8Array, hashBytes: 20 | 32): Generator<IndexEntry, void> {
+  const index = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  if (index.length < 12 || index.toString("latin1", 0, 4) !== "DIRC") return
   const version = index.readUInt32BE(4)
   const count = index.readUInt32BE(8)
-  if (version < 2 || version > 4) return tracked
+  if (version < 2 || version > 4) return
   let at = 12
   let previous: Buffer = Buffer.alloc(0)
   for (let entry = 0; entry < count; entry++) {
     const read = readEntry(index, at, version, hashBytes, previous)
-    if (read === null) return tracked
-    if (read.isFile) tracked.set(read.name.toString("utf8"), read.object)
+    if (read === null) return
+    yield read
     previous = read.name
     at = read.end
   }
-  return tracked
 }
 
 interface IndexEntry {
   readonly name: Buffer
   readonly isFile: boolean
+  readonly isSubmodule: boolean
   readonly object: string
   readonly end: number
 }
@@ -66,6 +85,7 @@ function readEntry(
     name,
     object,
     isFile: kind === 0o10 || kind === 0o12,
+    isSubmodule: kind === 0o16,
     end: version === 4 ? terminator + 1 : padded,
   }
 }

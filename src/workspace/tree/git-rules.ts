@@ -1,10 +1,10 @@
 import { lstatSync } from "node:fs"
 import { join, relative } from "node:path"
 import { parentOf } from "../../base/path-names.ts"
-import { readSmall, readSmallBytes } from "../../base/small-file.ts"
+import { readSmall } from "../../base/small-file.ts"
 import type { IgnoreTexts } from "../contract.ts"
-import { type GitPlace, gitPlace } from "../git.ts"
-import { readTrackedPaths } from "./git-index.ts"
+import { type GitPlace, gitPlace, readGitIndex } from "../git.ts"
+import { readSubmodulePaths, readTrackedPaths } from "./git-index.ts"
 import { addIgnoreFile, type IgnoreRules, isIgnored } from "./ignore.ts"
 
 /** What git says about the files of a workspace. The same object as long as git would say the same. */
@@ -100,13 +100,21 @@ function lazilyTracked(place: GitPlace): TrackedPaths {
   return { hasFile: path => load().hasFile(path), hasBelow: directory => load().hasBelow(directory) }
 }
 
-const indexBytesMax = 256 * 1024 * 1024
-
 function loadTracked(place: GitPlace): TrackedPaths {
-  const config = readSmall(join(place.commonDirectory, "config")) ?? ""
-  const hashBytes = /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? 32 : 20
-  const index = readSmallBytes(join(place.gitDirectory, "index"), indexBytesMax) ?? Buffer.alloc(0)
-  return trackedPaths(readTrackedPaths(index, hashBytes))
+  const { bytes, hashBytes } = readGitIndex(place)
+  return trackedPaths(readTrackedPaths(bytes, hashBytes))
+}
+
+/** The paths of submodules below a root, whether or not their files are there. */
+export function submodulePaths(root: string): readonly string[] {
+  const place = gitPlace(root)
+  if (place === null) return []
+  const { bytes, hashBytes } = readGitIndex(place)
+  const below = relative(place.topLevel, root)
+  return readSubmodulePaths(bytes, hashBytes).flatMap(path => {
+    if (below === "") return [path]
+    return path.startsWith(`${below}/`) ? [path.slice(below.length + 1)] : []
+  })
 }
 
 function trackedPaths(files: ReadonlySet<string>): TrackedPaths {

@@ -140,6 +140,7 @@ function sandboxesOf({ root, outside, dataHome, environment }: TempWorkspace): R
       clock: systemClock,
       unixSockets: "deny",
       dependencyDirectories: [],
+      submodules: () => [],
       workDirectory: join(agent, "sandbox"),
       quarantineDirectory: join(agent, "quarantine"),
       resolveHost: () => Promise.reject(new Error("no name is to be looked up")),
