@@ -83,7 +83,7 @@ async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanReport>
   store.assertAnchored()
   const authorization = authorizationOf(store.approvals, request, wiring.clock.now())
   const { isUnconfined } = authorization
-  const lane = { plan, steps, grant: { ...resourcesOf(plan), exact: [], isUnconfined } }
+  const lane = { plan, steps, grant: { ...resourcesOf(plan), exact: [], isUnconfined, isUnseen: false } }
   const session = driveSession(
     { log: store.log, leases: store.leases, owner: processIdentity() },
     systemIds.next("ses"),

@@ -102,6 +102,8 @@ export interface Grant {
   readonly exact: readonly Effect[]
   /** Whoever granted it was shown that nothing confines the commands of its concrete steps. */
   readonly isUnconfined: boolean
+  /** A flag granted it, and nobody saw what: it opens nothing that configuration refuses. */
+  readonly isUnseen: boolean
 }
 
 export const emptyGrant: Grant = Object.freeze({
@@ -110,4 +112,5 @@ export const emptyGrant: Grant = Object.freeze({
   hosts: [],
   exact: [],
   isUnconfined: false,
+  isUnseen: false,
 })

@@ -136,6 +136,7 @@ export const PlanApproved = defineEvent(
       approver: z.string(),
       stepCount: z.int(),
       expiresAt: z.iso.datetime(),
+      isUnseen: described(z.optional(z.boolean()), "a flag approved it, and nobody saw it"),
       isUnconfined: described(
         z.optional(z.boolean()),
         "the approver was shown that nothing confines the commands of its steps; else they are asked about then",

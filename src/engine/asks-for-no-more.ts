@@ -1,7 +1,7 @@
 import { canonicalJson, type Json } from "../base/canonical.ts"
 import { isSameDoneStep } from "../domain/pipeline/fold-steps.ts"
 import type { PlanVersion, StepState } from "../domain/pipeline/state.ts"
-import type { Criterion, Plan, PlanStep } from "../domain/plan.ts"
+import type { Criterion, Plan, PlanStep, PlanTask } from "../domain/plan.ts"
 import { orderedSteps } from "../domain/plan-order.ts"
 import { type Proposal, resourcesOf, verifyingCommands } from "../domain/plan-resources.ts"
 import { toolsForAction } from "./stages/step-tools.ts"
@@ -52,19 +52,20 @@ function openTools({ tasks }: Plan): readonly string[] {
 /** The calls of the new plan that would be made; a step that is done and stands in it unchanged stays done. */
 function callsAhead(plan: Plan, before: readonly StepState[]): readonly Json[] {
   return orderedSteps(plan).flatMap(({ task, step }) =>
-    before.some(old => isSameDoneStep(old, task, step)) ? [] : callOf(step),
+    before.some(old => isSameDoneStep(old, task, step)) ? [] : callOf(task, step),
   )
 }
 
 /** The calls that were granted and not begun. */
 function callsLeft(steps: readonly StepState[]): readonly Json[] {
-  return steps.flatMap(({ step, attempts }) => (attempts > 0 ? [] : callOf(step)))
+  return steps.flatMap(({ task, step, attempts }) => (attempts > 0 ? [] : callOf(task, step)))
 }
 
-/** As a call would be made: a step that no longer asks for confirmation asks for more. */
-function callOf(step: PlanStep): readonly Json[] {
+/** As a call would be made: a step that no longer asks for confirmation, or under other hosts, asks for more. */
+function callOf({ resources }: PlanTask, step: PlanStep): readonly Json[] {
   if (step.kind === "open") return []
-  return [[step.tool, step.arguments, step.precondition, step.requiresConfirmation]]
+  const hosts = step.arguments["network"] === "hosts" ? resources.hosts : []
+  return [[step.tool, step.arguments, hosts, step.precondition, step.requiresConfirmation]]
 }
 
 function isWithin(asked: readonly Json[], granted: readonly Json[]): boolean {

@@ -46,11 +46,9 @@ export function proposePlan(
   }
   // What was granted once is granted still, as long as no more is asked for; in one commit, so that nobody is asked.
   const kept = `version ${granted.version}, which asked for as much`
-  const { isUnconfined } = granted
-  session.append([
-    proposed,
-    approved(parts, { plan, approver: kept, approvalId: parts.ids.next("apr"), isUnconfined }),
-  ])
+  const { isUnconfined, isUnseen } = granted
+  const approvalId = parts.ids.next("apr")
+  session.append([proposed, approved(parts, { plan, approver: kept, approvalId, isUnconfined, isUnseen })])
 }
 
 export async function askAboutPlan(
@@ -59,25 +57,22 @@ export async function askAboutPlan(
   signal: AbortSignal,
 ): Promise<void> {
   const { plan } = version
-  const consent = parts.acceptsPlan(plan)
   const isConfined = await parts.isConfined()
   const shown = planQuestion(version, isConfined)
-  const reason = consent === "notItsNetwork" ? networkNotNamed : shown.reason
+  const reason = parts.acceptsPlan(plan) === "notItsNetwork" ? networkNotNamed : shown.reason
   const request = questionOf(parts, "plan", { ...shown, reason }, plan.hash)
   const asked = newEvent(ApprovalRequested, { ...request, isConfined })
-  if (consent === "yes" && !parts.session.state.settings.approvePlan) {
-    const answer = { answer: "granted", by: "--yes=plan", reason: null } as const
-    const { approvalId } = request
-    parts.session.append([
-      asked,
-      answered(parts, approvalId, answer, "flag"),
-      // Nobody has seen where its commands would run.
-      approved(parts, { plan, approver: answer.by, approvalId, isUnconfined: false }),
-    ])
-    return
-  }
-  parts.session.append([asked])
-  await put(parts, request, signal)
+  const flag = grantedByFlag(parts, plan, request.approvalId)
+  parts.session.append([asked, ...(flag ?? [])])
+  if (flag === null) await put(parts, request, signal)
+}
+
+/** What `--yes` answers about a plan, unseen; null where it does not. */
+function grantedByFlag(parts: AgentParts, plan: Plan, approvalId: string): readonly NewEvent[] | null {
+  if (parts.acceptsPlan(plan) !== "yes" || parts.session.state.settings.approvePlan) return null
+  const answer = { answer: "granted", by: "--yes=plan", reason: null } as const
+  const given = { plan, approver: answer.by, approvalId, isUnconfined: false, isUnseen: true }
+  return [answered(parts, approvalId, answer, "flag"), approved(parts, given)]
 }
 
 const networkNotNamed =
@@ -101,6 +96,14 @@ export async function askAboutReview(parts: AgentParts, summary: string, signal:
 export async function awaitAnswer(parts: AgentParts, approvalId: string, signal: AbortSignal): Promise<void> {
   const given = parts.answerTo(approvalId)
   if (given !== null) return take(parts, approvalId, given)
+  const version = parts.session.state.plans.at(-1)
+  const isPlan = version?.question?.approvalId === approvalId
+  // Who resumes may say now what nobody was there to say.
+  const flag = isPlan ? grantedByFlag(parts, version.plan, approvalId) : null
+  if (flag !== null) {
+    parts.session.append(flag)
+    return
+  }
   await put(parts, questionIn(parts, approvalId), signal)
 }
 
@@ -153,7 +156,9 @@ function take(parts: AgentParts, approvalId: string, given: RecordedAnswer): voi
   const isUnconfined = isPlan && questionIn(parts, approvalId).isConfined === false
   parts.session.append([
     answered(parts, approvalId, given, "command"),
-    ...(isPlan ? [approved(parts, { plan: plan.plan, approver: given.by, approvalId, isUnconfined })] : []),
+    ...(isPlan
+      ? [approved(parts, { plan: plan.plan, approver: given.by, approvalId, isUnconfined, isUnseen: false })]
+      : []),
   ])
 }
 
@@ -194,14 +199,13 @@ interface GivenApproval {
   readonly approver: string
   readonly approvalId: string
   readonly isUnconfined: boolean
+  readonly isUnseen: boolean
 }
 
-function approved(
-  { clock }: AgentParts,
-  { plan, approver, approvalId, isUnconfined }: GivenApproval,
-): NewEvent {
+function approved({ clock }: AgentParts, { plan, ...given }: GivenApproval): NewEvent {
   return newEvent(PlanApproved, {
-    ...{ approvalId, approver, planId: plan.planId, planHash: plan.hash, isUnconfined },
+    ...given,
+    ...{ planId: plan.planId, planHash: plan.hash },
     stepCount: plan.tasks.reduce((sum, { steps }) => sum + steps.length, 0),
     expiresAt: toIso(clock.now() + answerLastsMs),
   })

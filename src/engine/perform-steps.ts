@@ -216,7 +216,10 @@ export function grantOf({ plans }: PipelineState, taskId: string | null): Grant 
 
 /** Each call of a session is made under the same one. */
 const grantOfPlan = onceFor(
-  ({ plan, isUnconfined }: PlanVersion): Grant => ({ ...resourcesOf(plan), exact: [], isUnconfined }),
+  ({ plan, isUnconfined, isUnseen }: PlanVersion): Grant => ({
+    ...resourcesOf(plan),
+    ...{ exact: [], isUnconfined, isUnseen },
+  }),
 )
 
 function failureOf(

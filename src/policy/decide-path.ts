@@ -45,7 +45,11 @@ export function decidePathEffect(
       rule: refusal.name,
       reason: refusal.message ?? "a rule refuses it",
     })
-  if (guarded.decision === "ask") return decideAsked(about, guarded, kind, grant)
+  const otherwise = withoutGrant(about, rules, options)
+  if (guarded.decision === "ask") {
+    const asked = decideAsked(about, guarded, kind, grant)
+    return asked.decision === "ask" && otherwise.decision === "deny" ? otherwise : asked
+  }
   if (isGranted(question, relative, grant))
     return part({
       ...about,
@@ -53,10 +57,20 @@ export function decidePathEffect(
       rule: "plan.resources",
       reason: "the approved plan grants it",
     })
-  const rule = rules.find(each => matchesPath(each, category, relative))
+  return otherwise
+}
+
+/** What the first rule says, else the default. */
+function withoutGrant(
+  about: Pick<Part, "category" | "level" | "isCommand"> & { readonly path: string },
+  rules: RuleSet["rules"],
+  { defaults }: PolicyOptions,
+): Part {
+  const { category, path } = about
+  const rule = rules.find(each => matchesPath(each, category, path))
   if (rule !== undefined)
     return partOf(rule.policy, { ...about, rule: rule.name, reason: rule.message ?? `rule "${rule.name}"` })
-  const byDefault = options.defaults[category]
+  const byDefault = defaults[category]
   return partOf(byDefault, { ...about, rule: `default.${category}`, reason: `the default is ${byDefault}` })
 }
 

@@ -1,5 +1,12 @@
 import { unreachable } from "../base/assert.ts"
-import type { ConnectEffect, Decision, Effect, ExecuteEffect, Grant } from "../domain/effect.ts"
+import {
+  type ConnectEffect,
+  type Decision,
+  type Effect,
+  type ExecuteEffect,
+  emptyGrant,
+  type Grant,
+} from "../domain/effect.ts"
 import { coversHost, type HostPattern, readHostPattern } from "../domain/hosts.ts"
 import { decideCommand } from "./decide-command.ts"
 import { decidePathEffect } from "./decide-path.ts"
@@ -17,10 +24,22 @@ import { isRefusal, matchesHostName, type RuleSet } from "./rules.ts"
 /**
  * What policy says about a set of effects: pure, and the same for the same arguments. Looks in order at protected
  * paths, at what is never allowed, at any rule that refuses, at the plan's grant, at the first rule that matches, and
- * at the default of the category. `--yes` can only turn an ask into an allow. Who answers when nobody is there is not
- * decided here.
+ * at the default of the category. `--yes` can only turn an ask into an allow, and so can a plan that only `--yes=plan`
+ * approved. Who answers when nobody is there is not decided here.
  */
 export function decide(
+  effects: readonly Effect[],
+  grant: Grant,
+  rules: RuleSet,
+  options: PolicyOptions,
+): Decision {
+  const granted = decideUnder(effects, grant, rules, options)
+  if (!grant.isUnseen) return granted
+  const bare = decideUnder(effects, emptyGrant, rules, options)
+  return bare.decision === "deny" ? bare : granted
+}
+
+function decideUnder(
   effects: readonly Effect[],
   grant: Grant,
   rules: RuleSet,

@@ -30,7 +30,14 @@ describe("the vocabulary of effects", () => {
   })
 
   test("starts from a grant that grants nothing and cannot be widened in place", () => {
-    expect(emptyGrant).toEqual({ write: [], commands: [], hosts: [], exact: [], isUnconfined: false })
+    expect(emptyGrant).toEqual({
+      write: [],
+      commands: [],
+      hosts: [],
+      exact: [],
+      isUnconfined: false,
+      isUnseen: false,
+    })
     expect(Object.isFrozen(emptyGrant)).toBe(true)
   })
 })

@@ -34,6 +34,14 @@ describe("a plan that nobody is there to approve", () => {
     expect(await check(room.workspace)).toEqual([])
   })
 
+  test("goes on when who resumes it accepts plans unseen", async () => {
+    room = await agentRoom(greeting(), nobody)
+    expect(await room.drive()).toMatchObject({ exitCode: 10 })
+    expect(await room.drive({ acceptsPlan: () => "yes" })).toMatchObject({ exitCode: 0 })
+    expect(room.data("plan.approved")).toMatchObject([{ approver: "--yes=plan", isUnseen: true }])
+    expect(await check(room.workspace)).toEqual([])
+  })
+
   test("goes back to the planner with the reason it was refused for", async () => {
     room = await agentRoom([reply.plan(task), ...greeting()], nobody)
     await room.drive()

@@ -33,6 +33,8 @@ export interface AgentRoomOptions {
   readonly settings?: Partial<PipelineSettings>
   readonly limits?: Partial<PipelineLimits>
   readonly surface?: Partial<AgentSurface>
+  /** What `--yes` answers; else what tests of anything else need. */
+  readonly yes?: string
   /** The person's own configuration. */
   readonly config?: Readonly<Record<string, unknown>>
   /** Variables of the process, such as one that holds a secret. */
@@ -131,7 +133,7 @@ function wiringOf({ environment, workspace }: AgentWorkspace, options: AgentRoom
     environment: readEnvironment({ ...environment, ...options.environment }),
     workspace: workspace.root,
     configFile: undefined,
-    yes: readYes(planAndCommands, false),
+    yes: readYes(options.yes ?? planAndCommands, false),
   }
   return new FaultyWiring(request, options.faults ?? noFaults)
 }

@@ -21,7 +21,7 @@ export function runnableOf(text: string): RunnablePlan {
   return {
     plan: reading.plan,
     steps: ordered.steps,
-    grant: { ...resourcesOf(reading.plan), exact: [], isUnconfined: true },
+    grant: { ...resourcesOf(reading.plan), exact: [], isUnconfined: true, isUnseen: false },
   }
 }
 

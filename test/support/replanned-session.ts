@@ -74,6 +74,7 @@ export async function unadmittedRuns(choice: SessionChoice): Promise<readonly st
   using room = await agentRoom([reply.finish()], {
     files,
     git: true,
+    yes: "none",
     surface: { acceptsPlans: false, isInteractive: choice.isAttended, prompt },
     config: {
       rules,

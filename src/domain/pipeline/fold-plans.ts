@@ -23,6 +23,7 @@ export function applyPlan(state: PipelineState, event: PipelineEvent, contents: 
       checks: proposed.checks ?? [],
       isApproved: false,
       isUnconfined: false,
+      isUnseen: false,
       question: null,
     }
     return { ...state, plans: [...state.plans, version] }
@@ -30,8 +31,8 @@ export function applyPlan(state: PipelineState, event: PipelineEvent, contents: 
   const approved = dataOf(PlanApproved, event)
   if (approved !== null) {
     if (state.plans.at(-1)?.plan.hash !== approved.planHash) return state
-    const { isUnconfined = false } = approved
-    return withNewestPlan(approveNewest(state), plan => ({ ...plan, isUnconfined }))
+    const { isUnconfined = false, isUnseen = true } = approved
+    return withNewestPlan(approveNewest(state), plan => ({ ...plan, isUnconfined, isUnseen }))
   }
   const requested = dataOf(ApprovalRequested, event)
   if (requested !== null)

@@ -133,6 +133,8 @@ export interface PlanVersion {
   readonly isApproved: boolean
   /** Whoever approved it was shown that nothing confines its commands. */
   readonly isUnconfined: boolean
+  /** A flag approved it: what configuration refuses stays refused. */
+  readonly isUnseen: boolean
   /** The question that was put about it, and how it was answered. */
   readonly question: PutQuestion | null
 }

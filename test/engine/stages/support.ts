@@ -64,6 +64,7 @@ export function planVersion(json: Json, more: Partial<PlanVersion> = {}): PlanVe
     checks: [],
     isApproved: true,
     isUnconfined: false,
+    isUnseen: false,
     question: null,
     ...more,
   }
