@@ -4,12 +4,13 @@ import { Failure } from "../domain/failure.ts"
 import { SessionFinished, SessionStarted } from "../domain/session-events.ts"
 import { ExecutionError } from "../domain/skill/execution-error.ts"
 import type { OutputPlan } from "../domain/skill/output-path.ts"
-import type { SkillSettings } from "../domain/skill/skill-events.ts"
+import { type PipelinePlan, PipelinePlanned, type SkillSettings } from "../domain/skill/skill-events.ts"
 import { type SkillState, skillState } from "../domain/skill/skill-state.ts"
 import type { SkillContent } from "../domain/skill/skill-text.ts"
 import { openCalls, settleInterrupted } from "../gate/recovery.ts"
 import { driveSharingSession, type SharingSession } from "../gate/session-log.ts"
 import { findSkill, loadSkill, SkillProblem } from "../skills/find-skills.ts"
+import type { RecordedParts } from "../skills/recorded-claim.ts"
 import { heldWorkspace, RecordedWorkspace } from "../skills/recorded-workspace.ts"
 import type { TaskFolder } from "../skills/task-folder.ts"
 import type { StoredEvent } from "../store/contract.ts"
@@ -31,6 +32,8 @@ export interface SkillSessionRequest {
   /** How many steps are expected. */
   readonly stepCount: number
   readonly takeCalls: KeptCalls["take"]
+  /** Of a pipeline. */
+  readonly plan?: PipelinePlan
   readonly onEvent: (event: StoredEvent) => void
   readonly notice: (text: string) => void
   readonly onBusy: () => void
@@ -39,6 +42,9 @@ export interface SkillSessionRequest {
 /** A session of the skills lane that this process drives. */
 export interface SkillSession extends Disposable {
   readonly id: string
+  /** Of which squad a skill is, and what it says. */
+  readonly planOf: RecordedParts["planOf"]
+  readonly skill: RecordedParts["skill"]
   readonly log: SharingSession
   readonly workspace: RecordedWorkspace
   /** Records how the session ended, unless nothing of it was recorded. */
@@ -145,6 +151,8 @@ async function wired(
     ...{ sessionId: log.sessionId, notice: request.notice, by: userName(), prompt: async () => null },
   })
   const places = skillPlaces(wiring.root.path, wiring.request.environment, values)
+  const skill: RecordedParts["skill"] = (name, taskId) => skillFor(places, name, taskId)
+  const planOf: RecordedParts["planOf"] = (name, content) => outputPlan(values, name, content)
   const workspace = new RecordedWorkspace(
     {
       session: log,
@@ -154,19 +162,10 @@ async function wired(
       artifacts: store.artifacts,
       recordedText: contentsOf(store.artifacts).text,
       redactText: text => redactor.redactText(text),
-      skill: (name, taskId) => skillFor(places, name, taskId),
-      planOf: (skill, content) => outputPlan(values, skill, content),
-      begin: () => [
-        newEvent(SessionStarted, {
-          ...nothingOfOtherLanes,
-          goal: redactor.redactText(request.goal),
-          ...{ stepCount: request.stepCount, policyVersion: policy.policyVersion },
-          skill: request.settings,
-          ...readGitState(wiring.root.path),
-          owner: processIdentity(),
-          ...request.takeCalls(),
-        }),
-      ],
+      skill,
+      planOf,
+      begin: () =>
+        beginning(wiring, { ...request, goal: redactor.redactText(request.goal) }, policy.policyVersion),
       onBusy: request.onBusy,
       ...{ clock, faults },
     },
@@ -183,7 +182,21 @@ async function wired(
     log.release()
     if (workspace.hasBegun) store.anchor()
   }
-  return { ...{ id: log.sessionId, log, workspace, finish }, [Symbol.dispose]: dispose }
+  return { ...{ id: log.sessionId, log, workspace, planOf, skill, finish }, [Symbol.dispose]: dispose }
+}
+
+function beginning(
+  { root }: Wiring,
+  { goal, stepCount, settings, takeCalls, plan }: SkillSessionRequest,
+  policyVersion: string,
+): readonly NewEvent[] {
+  const started = newEvent(SessionStarted, {
+    ...{ ...nothingOfOtherLanes, goal, stepCount, policyVersion, skill: settings },
+    ...readGitState(root.path),
+    owner: processIdentity(),
+    ...takeCalls(),
+  })
+  return [started, ...(plan === undefined ? [] : [newEvent(PipelinePlanned, plan)])]
 }
 
 function finishedEvent({ state, reason, exitCode, code }: SkillEnding, wallMs: number): NewEvent {

@@ -1,9 +1,12 @@
+import { toIso } from "../base/clock.ts"
 import { counted } from "../base/text.ts"
 import type { Mode } from "../domain/model-choice.ts"
 import { ExecutionError, type ExecutionErrorCode, executionErrors } from "../domain/skill/execution-error.ts"
+import { type PipelineFile, pipelinePlan } from "../domain/skill/pipeline-file.ts"
+import type { PipelinePlan } from "../domain/skill/skill-events.ts"
 import { type SkillState, skillState, type TaskStep } from "../domain/skill/skill-state.ts"
 import { isRunnable, type Task } from "../domain/skill/task.ts"
-import type { AgentConfig, ExecutionResult } from "../skills/contract.ts"
+import type { AgentConfig, ExecutionResult, ModelTier, SkillWorkspace } from "../skills/contract.ts"
 import {
   AgentExecutor,
   createDefaultConfig,
@@ -11,7 +14,9 @@ import {
   type ExecutorConfig,
 } from "../skills/executor.ts"
 import { modelClient } from "../skills/model-client.ts"
+import { type PipelineEnd, runPipeline } from "../skills/pipeline.ts"
 import { hasWholeReply, taskFailed } from "../skills/recorded-claim.ts"
+import { director } from "../skills/review-claim.ts"
 import { readTaskFile, type TaskFolder, taskIds } from "../skills/task-folder.ts"
 import type { Store, StoredEvent } from "../store/contract.ts"
 import { isProcessAlive } from "../store/process-identity.ts"
@@ -30,8 +35,8 @@ import type { Wiring } from "./wire.ts"
 import type { ModelChoice } from "./wire-provider.ts"
 
 export interface TaskRunRequest {
-  /** Ids, or all that may be executed. */
-  readonly tasks: readonly string[] | "pending"
+  /** Ids, or all that may be executed; or the tasks of a pipeline. */
+  readonly tasks: readonly string[] | "pending" | PipelineFile
   readonly limit: number | null
   readonly parallel: number | null
   readonly choice: ModelChoice
@@ -84,7 +89,8 @@ class TaskRun {
     const store = await wiring.store()
     try {
       await this.recover(store)
-      const tasks = await this.chosen()
+      if (isPipeline(this.request.tasks)) return await this.executePipeline(this.request.tasks)
+      const tasks = await this.chosen(this.request.tasks)
       const sessionId = tasks.length === 0 ? null : await this.execute(tasks)
       return { sessionId, results: this.results, exitCode: exitCodeFor(this.results.map(codeIn)) }
     } finally {
@@ -106,13 +112,13 @@ class TaskRun {
   }
 
   /** The tasks that may be executed, the most urgent first. Of those that were named, the others fail at once. */
-  private async chosen(): Promise<readonly Task[]> {
+  private async chosen(wanted: readonly string[] | "pending"): Promise<readonly Task[]> {
     const { request } = this
     const folder = await taskFolder(this.wiring)
     const done = new Set(this.results.map(({ taskId }) => taskId))
-    const isNamed = request.tasks !== "pending"
+    const isNamed = wanted !== "pending"
     const tasks: Task[] = []
-    for (const id of isNamed ? [...new Set(request.tasks)] : taskIds(folder)) {
+    for (const id of isNamed ? [...new Set(wanted)] : taskIds(folder)) {
       if (done.has(id)) continue
       try {
         const { task } = readTaskFile(folder, id)
@@ -176,19 +182,75 @@ class TaskRun {
     await Promise.all(Array.from({ length: Math.min(width, tasks.length) }, lane))
   }
 
-  private async executeOne(session: SkillSession, task: Task): Promise<ExecutionResult> {
+  private async executeOne(
+    session: SkillSession,
+    task: Task,
+    {
+      workspace = session.workspace,
+      signal = this.surface.signal,
+      tier = null,
+      tokensMax = null,
+    }: Executing = {},
+  ): Promise<ExecutionResult> {
     const { values } = await this.wiring.config()
     const { agentConfig, maxTokens } = this.request
     const client = modelClient({
-      ask: async (asked, signal) => (await this.lookForModels(true)).ask(asked, signal),
+      ask: async (asked, stopped) => {
+        const models = await this.lookForModels(true)
+        if (tokensMax !== null && (await this.spentTokens(session)) >= tokensMax)
+          throw new ExecutionError(`${tokensMax} tokens are spent`, "BUDGET_EXHAUSTED", task.id)
+        return models.ask(asked, stopped)
+      },
       replyIndex: () => session.workspace.replyIndexOf(task.id),
     })
     // A reply that is recorded needs no model.
     const models = await this.models
     const config = executorConfig(values, models?.modelMap ?? DEFAULT_MODEL_MAP, maxTokens)
-    return new AgentExecutor(client, session.workspace, config).execute(task, {
-      ...{ signal: this.surface.signal, agentConfig },
+    const own = tier === null ? {} : { modelTier: tier }
+    return new AgentExecutor(client, workspace, config).execute(task, {
+      ...{ signal, agentConfig: { ...own, ...agentConfig } },
     })
+  }
+
+  private async spentTokens({ id }: SkillSession): Promise<number> {
+    const { log } = await this.wiring.store()
+    return skillState(log.each(id))?.tokens ?? 0
+  }
+
+  private async executePipeline(file: PipelineFile): Promise<TaskRunEnd> {
+    const { wiring, surface } = this
+    const models = await this.lookForModels(false)
+    const plan = pipelinePlan(file, toIso(wiring.clock.now()), this.request.parallel, sixDigits)
+    using session = await newSkillSession(wiring, {
+      ...{ goal: file.goal, plan, settings: models.settings, takeCalls: models.takeCalls },
+      stepCount: plan.steps.reduce((sum, { tasks }) => sum + tasks.length, 0),
+      ...{ onEvent: surface.onEvent, notice: surface.notice, onBusy: surface.onBusy },
+    })
+    const end = await this.carryPipeline(session, plan)
+    await this.tidy(session)
+    return { sessionId: session.id, results: this.results, exitCode: end.exitCode }
+  }
+
+  private async carryPipeline(session: SkillSession, plan: PipelinePlan): Promise<PipelineEnd> {
+    const { workspace, planOf, skill } = session
+    const { revisionsMax, tokensMax } = plan.limits
+    const end = await runPipeline({
+      ...{ plan, workspace, planOf, skill, signal: this.surface.signal },
+      folder: await taskFolder(this.wiring),
+      execute: (task, signal) => this.executeOne(session, task, { signal, tokensMax }),
+      review: (task, reviewer, signal) =>
+        this.executeOne(
+          session,
+          { ...task, status: "pending" },
+          {
+            ...{ signal, tokensMax, tier: reviewer === director ? "opus" : null },
+            workspace: { claim: ({ id }) => workspace.review(id, reviewer, revisionsMax) },
+          },
+        ),
+      onResult: result => this.add(result),
+    })
+    session.finish({ ...end, code: end.exitCode === 0 ? null : taskFailed })
+    return end
   }
 
   /** Finishes the sessions of processes that died: what was answered is written, and what was not is asked. */
@@ -207,6 +269,12 @@ class TaskRun {
   private async finishInterrupted(session: SkillSession, state: SkillState): Promise<void> {
     const { surface } = this
     const open = state.steps.filter(({ end }) => end === null)
+    if (state.pipeline !== null) {
+      surface.notice(`session ${session.id} was interrupted: going on with its pipeline`)
+      await this.lookForModels(true)
+      await this.carryPipeline(session, state.pipeline)
+      return
+    }
     surface.notice(
       `session ${session.id} was interrupted: finishing ${counted(open.length, "task")} that it had begun`,
     )
@@ -218,6 +286,22 @@ class TaskRun {
     }
     await finishSteps(this.wiring, session, surface.signal)
   }
+}
+
+/** How one task is executed where it is not as usual. */
+interface Executing {
+  readonly workspace?: SkillWorkspace
+  readonly signal?: AbortSignal
+  readonly tier?: ModelTier | null
+  readonly tokensMax?: number | null
+}
+
+function isPipeline(tasks: TaskRunRequest["tasks"]): tasks is PipelineFile {
+  return typeof tasks === "object" && "steps" in tasks
+}
+
+function sixDigits(): string {
+  return crypto.randomUUID().slice(0, 6)
 }
 
 /** Records the end of a session whose steps are over, and gives it back. */

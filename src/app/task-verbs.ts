@@ -1,11 +1,13 @@
 import { oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { ExecutionError } from "../domain/skill/execution-error.ts"
+import type { PipelineFile } from "../domain/skill/pipeline-file.ts"
 import { skillState, type TaskStep } from "../domain/skill/skill-state.ts"
 import type { Task } from "../domain/skill/task.ts"
 import { readTaskFile, taskIds } from "../skills/task-folder.ts"
 import type { Store } from "../store/contract.ts"
 import { isProcessAlive } from "../store/process-identity.ts"
+import { readPipelineFile } from "./pipeline-reading.ts"
 import { newSkillSession, taskFolder } from "./skill-session.ts"
 import { executeTasks, type TaskRunEnd, type TaskRunRequest, type TaskSurface } from "./task-run.ts"
 import { userName } from "./user-name.ts"
@@ -14,6 +16,8 @@ import type { Wiring } from "./wire.ts"
 /** Tasks of skills: files that are executed one by one. */
 export interface TaskVerbs {
   executeTasks(request: TaskRunRequest, surface: TaskSurface): Promise<TaskRunEnd>
+  /** Throws ACODE-SKILL-004. */
+  readPipeline(path: string): Promise<PipelineFile>
   listTasks(): Promise<readonly ListedTask[]>
   /** Throws ACODE-SKILL-002. */
   showTask(id: string): Promise<ShownTask>
@@ -43,6 +47,7 @@ const sessionsMax = 500
 export function taskVerbs(wiring: Wiring): TaskVerbs {
   return {
     executeTasks: (request, surface) => executeTasks(wiring, request, surface),
+    readPipeline: async path => readPipelineFile(path),
     listTasks: () => listTasks(wiring),
     showTask: id => showTask(wiring, id),
     resetTask: (id, reason) => resetTask(wiring, id, reason),

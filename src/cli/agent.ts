@@ -1,10 +1,16 @@
+import type { AppService } from "../app/service.ts"
+import type { TaskRunRequest } from "../app/task-run.ts"
 import type { ListedTask } from "../app/task-verbs.ts"
 import { oneLine } from "../base/text.ts"
+import { dataOf } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import { modes } from "../domain/model-choice.ts"
+import { SessionFinished } from "../domain/session-events.ts"
+import { ReviewFinished } from "../domain/skill/skill-events.ts"
 import { type Task, type TaskStatus, taskStatuses } from "../domain/skill/task.ts"
 import type { ExecutionResult } from "../skills/contract.ts"
 import { modelTiers } from "../skills/contract.ts"
+import type { StoredEvent } from "../store/contract.ts"
 import { defineCommand } from "./definition.ts"
 import { eventLine } from "./event-line.ts"
 import { type FlagSpecs, type FlagValues, limitFlag } from "./flags.ts"
@@ -97,39 +103,75 @@ export const agentRun = defineCommand({
   run: async ({ arguments: ids, flags }, { service, output, globals }) => {
     if (flags.pending === ids.length > 0)
       throw usage("name tasks, or say --pending for all that may be executed", "acode agent run")
-    using interrupted = interruption()
     const app = await service()
-    let told = false
-    const end = await app.executeTasks(
-      { ...modelRequest(flags), tasks: flags.pending ? "pending" : ids, limit: flags.limit ?? null },
-      {
-        notice: text => output.notice(text),
-        onEvent: event => {
-          if (globals.json) output.jsonLine(eventLine(event.stream, event))
-        },
-        onResult: result => {
-          if (!globals.json) for (const line of resultLines(result, output)) output.line(line)
-        },
-        onBusy: () => {
-          if (!told) output.notice("waiting for another session to leave the workspace")
-          told = true
-        },
-        signal: interrupted.signal,
-      },
-    )
-    if (globals.json)
-      output.jsonLine({
-        schema: 1,
-        type: "result",
-        ...jsonEnd(end.results),
-        session: end.sessionId,
-        exitCode: end.exitCode,
-      })
-    else if (end.results.length === 0) output.notice("no task may be executed; `acode agent list` shows all")
-    else if (end.sessionId !== null) output.line(output.dim(`session ${end.sessionId}`))
-    return end.exitCode
+    const tasks = flags.pending ? ("pending" as const) : ids
+    return execute(app, { ...modelRequest(flags), tasks, limit: flags.limit ?? null }, output, globals.json)
   },
 })
+
+export const agentPipeline = defineCommand({
+  name: "agent pipeline",
+  summary: "execute the tasks of a pipeline: one after the other, several at once, reviewed",
+  description:
+    "The outputs of a step are the inputs of the next one. Where one task of a parallel step fails, the others are\n" +
+    "cancelled and the pipeline ends. A review approves an output, asks for a revision, or rejects it; an output that is\n" +
+    "not approved in the end stops the pipeline with exit code 22. A pipeline whose process was killed is taken to its\n" +
+    "end by the next `agent run` or `agent pipeline`.",
+  arguments: [{ name: "FILE", summary: "YAML or JSON, as `acode schema pipeline` describes it" }],
+  flags: modelFlags,
+  examples: [
+    { line: "acode agent pipeline launch.yml", note: "with a model of this machine" },
+    { line: "acode agent pipeline launch.yml --script replies.json --json", note: "without any model" },
+  ],
+  run: async ({ arguments: [file = ""], flags }, { service, output, globals }) => {
+    const app = await service()
+    const tasks = await app.readPipeline(file)
+    return execute(app, { ...modelRequest(flags), tasks, limit: null }, output, globals.json)
+  },
+})
+
+async function execute(
+  app: AppService,
+  request: TaskRunRequest,
+  output: Output,
+  isJson: boolean,
+): Promise<number> {
+  using interrupted = interruption()
+  let isTold = false
+  const end = await app.executeTasks(request, {
+    notice: text => output.notice(text),
+    onEvent: event => {
+      if (isJson) output.jsonLine(eventLine(event.stream, event))
+      else for (const line of eventLines(event)) output.line(line)
+    },
+    onResult: result => {
+      if (!isJson) for (const line of resultLines(result, output)) output.line(line)
+    },
+    onBusy: () => {
+      if (!isTold) output.notice("waiting for another session to leave the workspace")
+      isTold = true
+    },
+    signal: interrupted.signal,
+  })
+  const { sessionId: session, results, exitCode } = end
+  if (isJson) output.jsonLine({ schema: 1, type: "result", ...jsonEnd(results), session, exitCode })
+  else if (results.length === 0 && session === null)
+    output.notice("no task may be executed; `acode agent list` shows all")
+  else if (session !== null) output.line(output.dim(`session ${session}`))
+  return exitCode
+}
+
+/** What a person is told of an event besides the results. */
+function eventLines(event: StoredEvent): readonly string[] {
+  const review = dataOf(ReviewFinished, event)
+  if (review !== null) {
+    const { verdict, taskId, summary, path } = review
+    return [`  ${verdict} ${oneLine(taskId, 130)}: ${oneLine(summary, 300)} (${path})`]
+  }
+  const finished = dataOf(SessionFinished, event)
+  if (finished === null || finished.exitCode === 0) return []
+  return [`✗ ${oneLine(finished.reason, 600)} (exit ${finished.exitCode})`]
+}
 
 /** One result as itself, several as a list. */
 function jsonEnd(results: readonly ExecutionResult[]) {

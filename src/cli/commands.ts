@@ -1,4 +1,4 @@
-import { agentList, agentReset, agentRun, agentShow } from "./agent.ts"
+import { agentList, agentPipeline, agentReset, agentRun, agentShow } from "./agent.ts"
 import { approvalsList } from "./approvals-list.ts"
 import { approvalsShow } from "./approvals-show.ts"
 import { approve } from "./approve.ts"
@@ -99,6 +99,7 @@ export const cliCommands: readonly CliCommand[] = [
   workspaceAdopt,
   workspaceForget,
   agentRun,
+  agentPipeline,
   agentList,
   agentShow,
   agentReset,

@@ -11,6 +11,10 @@ const schemas: Readonly<Record<string, () => Promise<unknown>>> = {
     const { PlanFile } = await import("../domain/plan-schema.ts")
     return { ...(await jsonSchema(PlanFile(), "input")), title: "acode plan" }
   },
+  pipeline: async () => {
+    const { PipelineFile } = await import("../domain/skill/pipeline-file.ts")
+    return { ...(await jsonSchema(PipelineFile(), "input")), title: "acode pipeline" }
+  },
   script: async () => (await import("../app/script-json-schema.ts")).scriptJsonSchema(),
   events: async () => {
     const { manifest } = await import("../domain/events.ts")
@@ -29,6 +33,7 @@ export const schema = defineCommand({
   examples: [
     { line: "acode schema config > acode.schema.json", note: "for an editor" },
     { line: "acode schema plan", note: "how a plan is written" },
+    { line: "acode schema pipeline", note: "how tasks of skills are chained" },
     { line: "acode schema script", note: "how a scripted model is written" },
     { line: "acode schema command-result", note: "what exec --json prints" },
   ],

@@ -20,4 +20,9 @@ export const skillErrorCodes: readonly ErrorCode[] = [
     action:
       "`acode agent show TASK` says what happened; after it is corrected, `acode agent reset TASK --reason WHY`.",
   },
+  {
+    code: "ACODE-SKILL-004",
+    meaning: "A pipeline is not valid; the message lists everything that is wrong with it, with its place.",
+    action: "Correct what is named; `acode schema pipeline` describes the format.",
+  },
 ]

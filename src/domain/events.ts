@@ -34,7 +34,15 @@ import {
   StepFinished,
   StepStarted,
 } from "./session-events.ts"
-import { TaskAsked, TaskClaimed, TaskReopened, TaskReplied, TaskSettled } from "./skill/skill-events.ts"
+import {
+  PipelinePlanned,
+  ReviewFinished,
+  TaskAsked,
+  TaskClaimed,
+  TaskReopened,
+  TaskReplied,
+  TaskSettled,
+} from "./skill/skill-events.ts"
 
 /** Every event type of the product. */
 export const manifest = new EventManifest([
@@ -76,4 +84,6 @@ export const manifest = new EventManifest([
   TaskReplied,
   TaskSettled,
   TaskReopened,
+  PipelinePlanned,
+  ReviewFinished,
 ])

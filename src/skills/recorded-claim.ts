@@ -44,7 +44,7 @@ export interface ClaimHost {
   hold(): Promise<Disposable>
   /** Writes one file through the gate, as a call of the step. The caller holds the workspace. */
   write(
-    step: Pick<TaskStep, "index" | "taskId">,
+    step: Pick<TaskStep, "index" | "taskId"> | null,
     file: { readonly path: string; readonly content: string },
     events: {
       readonly before?: readonly NewEvent[]
@@ -56,6 +56,8 @@ export interface ClaimHost {
   nextReplyIndex(taskId: string, step: TaskStep | null, attempt: number): number
   /** Records the end of a step whose file says it already, or says something else that stays. */
   settle(index: number, taskId: string, ending: TaskEnding): void
+  /** The output of a task was reviewed once more. */
+  reviewed(taskId: string): void
   now(): string
 }
 
@@ -75,8 +77,8 @@ export class RecordedClaim implements TaskClaim {
   readonly attemptsMade: number
 
   constructor(
-    private readonly parts: RecordedParts,
-    private readonly host: ClaimHost,
+    protected readonly parts: RecordedParts,
+    protected readonly host: ClaimHost,
     private readonly work: Claiming,
     private readonly step: TaskStep | null,
   ) {
@@ -271,9 +273,9 @@ export function stepKey(index: number, taskId: string): string {
   return `${index}/${taskId}`
 }
 
-export function started(index: number, { id, to }: Task): NewEvent {
+export function started(index: number, { id, to }: Pick<Task, "id" | "to">, tool = "write_file"): NewEvent {
   return newEvent(StepStarted, {
-    ...{ taskId: id, stepId: id, index, title: to, tool: "write_file", stepKey: stepKey(index, id) },
+    ...{ taskId: id, stepId: id, index, title: to, tool, stepKey: stepKey(index, id) },
   })
 }
 

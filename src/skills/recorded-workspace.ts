@@ -4,10 +4,10 @@ import { newEvent } from "../domain/event-definition.ts"
 import { ExecutionError } from "../domain/skill/execution-error.ts"
 import { outputPathOf, pathProblem } from "../domain/skill/output-path.ts"
 import { TaskReopened } from "../domain/skill/skill-events.ts"
-import type { SkillState, TaskStep } from "../domain/skill/skill-state.ts"
+import { reviewTool, type SkillState, type TaskStep } from "../domain/skill/skill-state.ts"
 import type { SkillContent } from "../domain/skill/skill-text.ts"
 import { isRunnable, resettableStatuses, type Task } from "../domain/skill/task.ts"
-import { changedTaskText } from "../domain/skill/task-text.ts"
+import { changedTaskText, taskText } from "../domain/skill/task-text.ts"
 import type { SettledCall } from "../gate/contract.ts"
 import type { SharingSession } from "../gate/session-log.ts"
 import { callPath, pathEffects, writeEffects } from "../tools/path-effects.ts"
@@ -29,6 +29,7 @@ import {
   type TaskEnding,
   writeError,
 } from "./recorded-claim.ts"
+import { ReviewClaim } from "./review-claim.ts"
 import { cancellableSleep } from "./sleep.ts"
 import { readTaskFile, type TaskFile } from "./task-folder.ts"
 
@@ -38,6 +39,8 @@ import { readTaskFile, type TaskFile } from "./task-folder.ts"
  */
 export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
   private readonly open: Map<string, TaskStep>
+  private readonly openReviews: Map<string, TaskStep>
+  private readonly rounds: Map<string, number>
   private readonly replyIndexes = new Map<string, number>()
   private readonly written: Map<string, string | null>
   /** Steps whose end was committed with a call. */
@@ -52,7 +55,12 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     state: SkillState | null,
   ) {
     const steps = state?.steps ?? []
-    this.open = new Map(steps.filter(step => step.end === null).map(step => [step.taskId, step]))
+    const open = steps.filter(step => step.end === null)
+    const byTask = (isReview: boolean) =>
+      new Map(open.filter(step => step.isReview === isReview).map(step => [step.taskId, step]))
+    this.open = byTask(false)
+    this.openReviews = byTask(true)
+    this.rounds = new Map(state?.reviewRounds ?? [])
     this.written = new Map(state?.written ?? [])
     this.nextIndex = steps.length
     this.nextReply = state?.replyCount ?? 0
@@ -82,6 +90,50 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     const content = this.skillOrNull(file.task)
     const outputPath = await this.checkedPaths(file.task, content)
     return await this.claimed({ index: this.nextIndex++, file, content, outputPath }, true)
+  }
+
+  /** Whether a process that died has begun to execute the task and did not end it. */
+  isOpen(taskId: string): boolean {
+    return this.open.has(taskId)
+  }
+
+  /** Whether a process that died has begun to review its output and did not end that. */
+  hasOpenReview(taskId: string): boolean {
+    return this.openReviews.has(taskId)
+  }
+
+  /** How often the task was reviewed in this session. */
+  reviewRounds(taskId: string): number {
+    return this.rounds.get(taskId) ?? 0
+  }
+
+  /** Writes the file of a new task; one that is there already stays as it is. */
+  async createTask(task: Task): Promise<void> {
+    using _ = await this.hold()
+    const { prefix, workspace } = this.parts.folder
+    const path = `${prefix}tasks/${task.id}.md`
+    if (workspace.locate(path).kind !== "missing") return
+    const before = this.isBegun ? [] : this.parts.begin()
+    this.isBegun = true
+    const settled = await this.write(null, { path, content: taskText(task) }, { before })
+    if (settled.outcome !== "succeeded") throw writeError(task.id, path, settled)
+    this.parts.faults.reach("skill.created")
+  }
+
+  /** Begins a review of the output of a completed task, or goes on with one. */
+  async review(taskId: string, reviewer: string, revisionsMax: number): Promise<TaskClaim> {
+    const file = readTaskFile(this.parts.folder, taskId)
+    const open = this.openReviews.get(taskId) ?? null
+    this.openReviews.delete(taskId)
+    const index = open?.index ?? this.nextIndex++
+    const round = this.reviewRounds(taskId) + 1
+    if (open === null) this.parts.session.append([started(index, { id: taskId, to: reviewer }, reviewTool)])
+    const work = { index, file, reviewer, round, revisionsMax }
+    return new ReviewClaim(this.parts, this, work, open)
+  }
+
+  reviewed(taskId: string): void {
+    this.rounds.set(taskId, this.reviewRounds(taskId) + 1)
   }
 
   /** Sets a task back to pending, as a step. Throws an ExecutionError where its status does not allow that. */
@@ -182,7 +234,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
   }
 
   async write(
-    { index, taskId }: Parameters<ClaimHost["write"]>[0],
+    step: Parameters<ClaimHost["write"]>[0],
     file: Parameters<ClaimHost["write"]>[1],
     { before = [], after = () => [] }: Parameters<ClaimHost["write"]>[2],
   ): Promise<SettledCall> {
@@ -191,8 +243,9 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
       arguments: { ...file },
       obstacle: null,
       origin: {
-        ...{ planId: null, planHash: null, taskId, stepId: taskId, modelCallId: null },
-        stepKey: stepKey(index, taskId),
+        ...{ planId: null, planHash: null, modelCallId: null },
+        ...{ taskId: step?.taskId ?? null, stepId: step?.taskId ?? null },
+        stepKey: step === null ? null : stepKey(step.index, step.taskId),
       },
       grant: emptyGrant,
       isGrantedAsWritten: true,

@@ -21,10 +21,12 @@ export interface TaskWorkspace extends Disposable {
 
 /** A workspace with one skill, for the commands of the skills lane. */
 export function taskWorkspace(files: Readonly<Record<string, string>> = {}): TaskWorkspace {
-  const skill = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\nYou do ${name}.\n`
+  const text = (name: string) => `---\nname: ${name}\ndescription: Does ${name}.\n---\nYou do ${name}.\n`
   const temp = tempWorkspace({
     files: {
-      ".agents/skills/plain/SKILL.md": skill("plain"),
+      ".agents/skills/plain/SKILL.md": text("plain"),
+      ".agents/skills/other/SKILL.md": text("other"),
+      ".agents/skills/third/SKILL.md": text("third"),
       "context/product-marketing-context.md": "We sell.",
       ...files,
     },
@@ -69,11 +71,17 @@ export function taskViolations(temp: TempWorkspace): string[] {
     const key = `${stream} ${parsed["index"]} ${parsed["taskId"]}`
     if (type === "task.replied" && parsed["failure"] === null) replied.add(key)
     if (type === "task.asked" && replied.has(key)) found.push(`${key} was asked again after its reply`)
-    if (type === "task.settled" && parsed["status"] === "completed") completed.push(String(parsed["taskId"]))
+    if (type === "task.settled" && parsed["status"] === "completed") completed.push(key)
     if (type !== "tool_call.settled") continue
     const changes =
-      (parsed["changes"] as { readonly value?: readonly { readonly path: string }[] }).value ?? []
-    written.push(...changes.map(({ path }) => path).filter(path => !path.startsWith("tasks/")))
+      (
+        parsed["changes"] as {
+          readonly value?: readonly { readonly path: string; readonly after: string }[]
+        }
+      ).value ?? []
+    written.push(
+      ...changes.map(({ path, after }) => `${path} ${after}`).filter(each => !each.startsWith("tasks/")),
+    )
   }
   for (const each of new Set(completed))
     if (completed.filter(other => other === each).length > 1) found.push(`${each} was completed twice`)

@@ -28,7 +28,7 @@ export function outputPathOf(task: Pick<Task, "id" | "to" | "output">, plan: Out
 }
 
 /** Returns the path that follows from the skill of a task; null where none does. */
-function derivedPath({ id, to }: Pick<Task, "id" | "to">, plan: OutputPlan): string | null {
+export function derivedPath({ id, to }: Pick<Task, "id" | "to">, plan: OutputPlan): string | null {
   if (to === plan.foundation) return plan.context
   return plan.squad === null ? null : `outputs/${plan.squad}/${to}/${id}.md`
 }

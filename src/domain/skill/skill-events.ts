@@ -5,7 +5,8 @@ import { externalCallsFor } from "../external-calls.ts"
 import { lazily } from "../lazily.ts"
 import { modes } from "../model-choice.ts"
 import { RecordedText } from "../recorded-text.ts"
-import { taskStatuses } from "./task.ts"
+import { reviewVerdicts } from "./review.ts"
+import { taskPriorities, taskStatuses } from "./task.ts"
 
 const Count = lazily(() => z.int().check(z.nonnegative()))
 const Status = lazily(() => z.enum(taskStatuses))
@@ -106,5 +107,43 @@ export const TaskReopened = defineEvent("task.reopened", 1, "A person set a task
     fromStatus: Status(),
     by: z.string(),
     reason: z.string(),
+  }),
+)
+
+export const PipelinePlanned = defineEvent(
+  "pipeline.planned",
+  1,
+  "The tasks of a pipeline, before any file of them is written: a process that goes on makes none twice.",
+  () =>
+    z.strictObject({
+      pipelineId: z.string(),
+      goal: z.string(),
+      priority: z.enum(taskPriorities),
+      inputs: z.array(z.strictObject({ path: z.string(), description: z.string() })),
+      steps: z.array(
+        z.strictObject({
+          tasks: z.array(z.strictObject({ id: z.string(), skill: z.string() })),
+          requirements: z.string(),
+          reviewer: described(z.nullable(z.string()), "who reviews the tasks of the step; null for nobody"),
+        }),
+      ),
+      limits: z.strictObject({
+        parallelMax: Count(),
+        revisionsMax: Count(),
+        tokensMax: z.nullable(Count()),
+      }),
+    }),
+)
+export type PipelinePlan = z.infer<typeof PipelinePlanned.data>
+
+export const ReviewFinished = defineEvent("review.finished", 1, "The output of a task was reviewed.", () =>
+  z.strictObject({
+    taskId: z.string(),
+    index: Count(),
+    round: Count(),
+    verdict: z.enum(reviewVerdicts),
+    summary: z.string(),
+    findingCount: Count(),
+    path: described(z.string(), "of the review"),
   }),
 )

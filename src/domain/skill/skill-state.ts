@@ -8,7 +8,15 @@ import {
   StepStarted,
 } from "../session-events.ts"
 import { type ExecutionErrorCode, isExecutionErrorCode } from "./execution-error.ts"
-import { type SkillSettings, TaskAsked, TaskClaimed, TaskReplied } from "./skill-events.ts"
+import {
+  type PipelinePlan,
+  PipelinePlanned,
+  ReviewFinished,
+  type SkillSettings,
+  TaskAsked,
+  TaskClaimed,
+  TaskReplied,
+} from "./skill-events.ts"
 
 interface RecordedEvent {
   readonly type: string
@@ -21,6 +29,8 @@ export interface TaskStep {
   readonly index: number
   readonly taskId: string
   readonly skill: string
+  /** The output of the task is reviewed, and the task is not executed. */
+  readonly isReview: boolean
   readonly claimed: NewEvent<typeof TaskClaimed>["data"] | null
   /** By their places. */
   readonly asked: readonly NewEvent<typeof TaskAsked>["data"][]
@@ -38,6 +48,12 @@ export interface StepEnd {
 /** What the log says about a session of the skills lane. */
 export interface SkillState {
   readonly settings: SkillSettings | null
+  /** Null where the session is no pipeline. */
+  readonly pipeline: PipelinePlan | null
+  /** How often each task was reviewed. */
+  readonly reviewRounds: ReadonlyMap<string, number>
+  /** Of all replies. */
+  readonly tokens: number
   readonly steps: readonly TaskStep[]
   /** By path: the hash that the last recorded change of the session left there. */
   readonly written: ReadonlyMap<string, string | null>
@@ -46,11 +62,17 @@ export interface SkillState {
   readonly isOver: boolean
 }
 
+/** What a step that reviews has in the place of a tool. */
+export const reviewTool = "review"
+
 /** Folds the events of a session of the skills lane; null for what is none. */
 export function skillState(events: Iterable<RecordedEvent>): SkillState | null {
   const steps = new Map<number, TaskStep>()
   const written = new Map<string, string | null>()
   let settings: SkillSettings | null = null
+  const reviewRounds = new Map<string, number>()
+  let pipeline: PipelinePlan | null = null
+  let tokens = 0
   let isSkill = false
   let replyCount = 0
   let isOver = false
@@ -67,10 +89,13 @@ export function skillState(events: Iterable<RecordedEvent>): SkillState | null {
     if (!isSkill) return null
     const started = dataOf(StepStarted, event)
     if (started !== null) {
-      const { index, taskId, title } = started
+      const { index, taskId, title, tool } = started
       const nothing = { claimed: null, asked: [], replied: [], end: null }
-      steps.set(index, { index, taskId, skill: title, ...nothing })
+      steps.set(index, { index, taskId, skill: title, isReview: tool === reviewTool, ...nothing })
     }
+    pipeline = dataOf(PipelinePlanned, event) ?? pipeline
+    const review = dataOf(ReviewFinished, event)
+    if (review !== null) reviewRounds.set(review.taskId, review.round)
     const claimed = dataOf(TaskClaimed, event)
     if (claimed !== null) change(claimed.index, () => ({ claimed }))
     const asked = dataOf(TaskAsked, event)
@@ -79,6 +104,7 @@ export function skillState(events: Iterable<RecordedEvent>): SkillState | null {
       replyCount = Math.max(replyCount, asked.replyIndex + 1)
     }
     const replied = dataOf(TaskReplied, event)
+    tokens += (replied?.usage.input ?? 0) + (replied?.usage.output ?? 0)
     if (replied !== null) change(replied.index, step => ({ replied: [...step.replied, replied] }))
     const finished = dataOf(StepFinished, event)
     if (finished !== null) change(finished.index, () => ({ end: endOf(finished) }))
@@ -88,7 +114,9 @@ export function skillState(events: Iterable<RecordedEvent>): SkillState | null {
     if (dataOf(SessionFinished, event) !== null || dataOf(SessionRested, event) !== null) isOver = true
   }
   if (!isSkill) return null
-  return { settings, steps: [...steps.values()], written, replyCount, isOver }
+  return {
+    ...{ settings, pipeline, reviewRounds, tokens, steps: [...steps.values()], written, replyCount, isOver },
+  }
 }
 
 function endOf({ success, message }: NewEvent<typeof StepFinished>["data"]): StepEnd {

@@ -1,0 +1,148 @@
+import * as z from "zod/mini"
+import type { Json } from "../../base/canonical.ts"
+import { described } from "../described.ts"
+import { lazily } from "../lazily.ts"
+import { pathProblem } from "./output-path.ts"
+import type { PipelinePlan } from "./skill-events.ts"
+import { isSkillName, isTaskId, newTaskId, taskPriorities } from "./task.ts"
+
+const SkillName = lazily(() => z.string().check(z.refine(isSkillName, "is not the name of a skill")))
+const Text = lazily(() => z.string().check(z.maxLength(100_000)))
+const Count = (min: number, max: number) => z.int().check(z.minimum(min), z.maximum(max))
+
+const Step = lazily(() =>
+  z.discriminatedUnion("type", [
+    z.strictObject({
+      type: z.literal("sequential"),
+      skill: SkillName(),
+      requirements: z.optional(described(Text(), "of this step alone, behind those of the pipeline")),
+    }),
+    z.strictObject({
+      type: z.literal("parallel"),
+      skills: z.array(SkillName()).check(z.minLength(1), z.maxLength(50)),
+      requirements: z.optional(Text()),
+    }),
+    z.strictObject({
+      type: z.literal("review"),
+      reviewer: described(z.string().check(z.minLength(1)), "`director`, or the name of a skill"),
+    }),
+  ]),
+)
+
+/** A pipeline as people write it. */
+export const PipelineFile = lazily(() =>
+  z.strictObject({
+    id: z.string().check(z.refine(isTaskId, "is not an id (letters, digits, dot, dash and underscore)")),
+    goal: z.string().check(z.minLength(1)),
+    requirements: z._default(Text(), ""),
+    inputs: z._default(
+      z
+        .array(
+          z.strictObject({
+            path: z
+              .string()
+              .check(z.refine(path => pathProblem(path) === null, "is not a path below skills.workspace")),
+            description: z._default(z.string(), ""),
+          }),
+        )
+        .check(z.maxLength(100)),
+      () => [],
+    ),
+    default_priority: z._default(z.enum(taskPriorities), "P2"),
+    steps: z.array(Step()).check(z.minLength(1), z.maxLength(1000)),
+    limits: z._default(
+      z.strictObject({
+        max_parallel: z._default(Count(1, 32), 4),
+        max_revisions: z._default(described(Count(0, 20), "how often one task may be revised"), 3),
+        max_tokens: z._default(
+          described(z.nullable(Count(1, 1_000_000_000)), "of all requests and replies"),
+          null,
+        ),
+      }),
+      () => ({ max_parallel: 4, max_revisions: 3, max_tokens: null }),
+    ),
+  }),
+)
+export type PipelineFile = z.infer<ReturnType<typeof PipelineFile>>
+
+export interface PipelineProblem {
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
+/** Reads a decoded pipeline; every problem at once, each with its place. */
+export function readPipeline(
+  value: Json,
+): { readonly pipeline: PipelineFile } | { readonly problems: readonly PipelineProblem[] } {
+  const parsed = PipelineFile().safeParse(value)
+  if (!parsed.success)
+    return {
+      problems: parsed.error.issues.map(issue => ({
+        path: issue.path.map(part => (typeof part === "symbol" ? String(part) : part)),
+        message: messageFor(issue),
+      })),
+    }
+  const problems = orderProblems(parsed.data)
+  return problems.length > 0 ? { problems } : { pipeline: parsed.data }
+}
+
+function messageFor(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `is missing or is not of the type ${issue.expected}`
+    case "invalid_value":
+      return `is not one of ${issue.values.join(", ")}`
+    case "invalid_union":
+      return "is not one of sequential, parallel, review"
+    case "too_small":
+      return issue.origin === "number" || issue.origin === "int"
+        ? `is less than ${issue.minimum}`
+        : "is empty"
+    case "too_big":
+      return `is more than ${issue.maximum}`
+    case "unrecognized_keys":
+      return `has unknown keys: ${issue.keys.join(", ")}`
+    default:
+      return issue.message
+  }
+}
+
+function orderProblems({ steps }: PipelineFile): readonly PipelineProblem[] {
+  return steps.flatMap((step, index) => {
+    const before = steps[index - 1]
+    if (step.type === "review" && (before === undefined || before.type === "review"))
+      return [{ path: ["steps", index, "type"], message: "a review follows a step that makes an output" }]
+    if (step.type === "parallel" && new Set(step.skills).size < step.skills.length)
+      return [{ path: ["steps", index, "skills"], message: "names a skill twice" }]
+    return []
+  })
+}
+
+/** Names every task of a pipeline, once and for all. */
+export function pipelinePlan(
+  file: PipelineFile,
+  nowIso: string,
+  parallel: number | null,
+  sixDigits: () => string,
+): PipelinePlan {
+  const { id, goal, requirements, default_priority: priority, inputs, limits } = file
+  const steps: PipelinePlan["steps"] = []
+  for (const [index, step] of file.steps.entries()) {
+    if (step.type === "review") continue
+    const next = file.steps[index + 1]
+    const skills = step.type === "parallel" ? step.skills : [step.skill]
+    steps.push({
+      tasks: skills.map(skill => ({ id: newTaskId(skill, nowIso, sixDigits()), skill })),
+      requirements: [requirements, step.requirements ?? ""].filter(text => text !== "").join("\n\n"),
+      reviewer: next?.type === "review" ? next.reviewer : null,
+    })
+  }
+  return {
+    ...{ pipelineId: id, goal, priority, inputs, steps },
+    limits: {
+      parallelMax: parallel ?? limits.max_parallel,
+      revisionsMax: limits.max_revisions,
+      tokensMax: limits.max_tokens,
+    },
+  }
+}
