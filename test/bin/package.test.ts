@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from "bun:test"
-import { mkdirSync, readdirSync, statSync } from "node:fs"
+import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { version } from "../../src/version.ts"
 import { repositoryRoot } from "../support/acode.ts"
@@ -76,6 +76,17 @@ describe("the package", () => {
       exitCode: 0,
       text: expect.stringContaining("done and verified"),
     })
+  })
+
+  packageTest("executes a task from a program, as the README shows", () => {
+    const readme = readFileSync(join(project, "node_modules/acode/README.md"), "utf8")
+    const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? ""
+    cpSync(join(project, "node_modules/acode/examples/marketing"), project, { recursive: true })
+    writeFileSync(join(project, "example.ts"), example)
+    const { exitCode, stdout, stderr } = run(["node_modules/.bin/bun", "example.ts"], project)
+    const path = "outputs/creative/copywriting/copywriting-20260115-3d4e5f.md"
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: `completed ${path}\n`, stderr: "" })
+    expect(readFileSync(join(project, path), "utf8")).toBe("Mock output for task")
   })
 
   packageTest("runs from everywhere when it is installed globally", () => {

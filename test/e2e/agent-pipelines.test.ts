@@ -1,15 +1,38 @@
 import { describe, expect, test } from "bun:test"
-import { existsSync, readdirSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { seededRandom } from "../soak/random.ts"
+import { repositoryRoot, runAcode } from "../support/acode.ts"
 import { check } from "../support/checker.ts"
 import { readFileTree } from "../support/file-tree.ts"
 import { crashedPipeline, pipelineRoom, pipelineViolations } from "../support/pipeline-crashes.ts"
 import { differences } from "../support/plan-report.ts"
 import { taskViolations, taskWorkspace } from "../support/task-workspace.ts"
+import { tempWorkspace } from "../support/temp-workspace.ts"
 
 const reply = (text: string, usage = { input: 5, output: 5 }) => ({ stage: "agent", text, usage })
 const review = (verdict: string) => reply(JSON.stringify({ verdict, summary: "so it is" }))
+
+test("the guide of the example says what works", async () => {
+  const example = join(repositoryRoot, "examples/marketing")
+  using temp = tempWorkspace()
+  cpSync(example, temp.root, { recursive: true })
+  const guide = readFileSync(join(example, "README.md"), "utf8")
+  const commands = (/```\n([\s\S]*?)```/.exec(guide)?.[1] ?? "").trim().split("\n")
+  expect(commands.length).toBeGreaterThan(5)
+  for (const line of commands) {
+    const [, ...args] = line.split(" ")
+    const { exitCode, stderr } = await runAcode(args, {
+      cwd: temp.root,
+      env: { ...temp.environment, HOME: temp.outside },
+    })
+    expect({ line, exitCode, stderr: exitCode === 0 ? "" : stderr }).toEqual({
+      line,
+      exitCode: 0,
+      stderr: "",
+    })
+  }
+})
 
 describe("acode agent pipeline", () => {
   test("chains outputs, reviews them with one revision, over HTTP; undo restores every file", async () => {

@@ -13,6 +13,7 @@ import { randomKills } from "./random-kills.ts"
 import { realTrees } from "./real-trees.ts"
 import { replans } from "./replans.ts"
 import { tamperedSessions } from "./tampered-sessions.ts"
+import { taskKills, taskRunners } from "./task-runners.ts"
 import { timedOutTrees } from "./timed-out-trees.ts"
 import { undoManifest } from "./undo-manifest.ts"
 
@@ -31,6 +32,8 @@ const programmes: readonly Programme[] = [
   contents,
   realTrees,
   undoManifest,
+  taskRunners,
+  taskKills,
   replans,
   tamperedSessions,
   hostileGit,

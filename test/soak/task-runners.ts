@@ -1,0 +1,67 @@
+import { check } from "../support/checker.ts"
+import { crashedPipeline } from "../support/pipeline-crashes.ts"
+import { crashedTask } from "../support/task-crashes.ts"
+import { taskViolations, taskWorkspace } from "../support/task-workspace.ts"
+import { inParallel, type Programme } from "./programme.ts"
+
+const runners = 8
+const killsMax = 20
+
+/** Tasks of one workspace, executed by many processes of which some are killed: each is completed exactly once. */
+export const taskRunners: Programme = {
+  name: "task-runners",
+  summary: `task, executed by ${runners} processes with ${killsMax} random kills`,
+  count: 1000,
+  run: async ({ count, random, progress }) => {
+    using room = taskWorkspace()
+    const ids = Array.from({ length: count }, (_, index) => `t${String(index).padStart(5, "0")}`)
+    for (const id of ids) room.task(id)
+    const replies = ids.map(() => ({ stage: "agent", text: "x" }))
+    const args = ["agent", "run", "--pending", "--script", room.script(...replies, ...replies)]
+    let kills = Math.min(killsMax, Math.floor(count / 10))
+    const told: string[] = []
+    const runner = async () => {
+      for (;;) {
+        await using running = room.start(args)
+        const isKilled = kills > 0
+        if (isKilled) {
+          kills -= 1
+          setTimeout(() => running.kill("SIGKILL"), 200 + random.whole(3_000))
+        }
+        const { exitCode, signal, stderr } = await running.ended
+        if (signal !== "SIGKILL") {
+          if (exitCode !== 0) told.push(`a runner ended with ${exitCode}: ${stderr}`)
+          return
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: runners }, runner))
+    const last = await room.acode(args)
+    if (last.exitCode !== 0) told.push(`the last runner ended with ${last.exitCode}: ${last.stderr}`)
+    progress(count)
+    const open = ids.filter(id => room.stored(id).status !== "completed")
+    return [
+      ...told,
+      ...open.map(id => `${id} is ${room.stored(id).status}`),
+      ...taskViolations(room.temp),
+      ...(await check(room.temp)),
+    ]
+  },
+}
+
+/** A task, or a pipeline over HTTP, whose process is killed at a random point, and half of the times again. */
+export const taskKills: Programme = {
+  name: "task-kills",
+  summary: "task or pipeline, killed at a random point and in its recovery",
+  count: 200,
+  run: ({ count, random, progress }) =>
+    inParallel(count, 2, async index => {
+      progress(index)
+      const again = random.whole(2) === 0 ? null : 1 + random.whole(80)
+      const isPipeline = random.whole(2) === 0
+      const found = isPipeline
+        ? await crashedPipeline(1 + random.whole(640), again)
+        : await crashedTask(1 + random.whole(127), again)
+      return found ?? []
+    }),
+}
