@@ -23,18 +23,21 @@ export async function sandboxFigures(): Promise<Figure[]> {
   // In a workspace of its own: what the launch holds there stays until the end.
   using other = openProduct()
   const bare = await bareBubblewrap(other)
-  const [confined, committed, executed] = await interleaved(300, [
+  const [confined, committed, executed, listed] = await interleaved(300, [
     bare.run,
     () => {
       floor.commit()
       floor.commit()
     },
     async () => void (await runner.execute(nothing, { sandbox: "bwrap" })),
+    async () =>
+      void (await runner.execute(nothing, { sandbox: "bwrap", network: "hosts", hosts: ["example.com"] })),
   ])
-  if (confined === undefined || committed === undefined || executed === undefined)
+  if (confined === undefined || committed === undefined || executed === undefined || listed === undefined)
     throw new Error("nothing measured")
   await bare.cleanUp()
   const ratio = (executed.p50 - committed.p50) / confined.p50
+  const withHosts = listed.p50 / executed.p50
   return [
     {
       name: "confined command, without its two commits",
@@ -44,6 +47,15 @@ export async function sandboxFigures(): Promise<Figure[]> {
       ratio,
       bar: "≤ 1.6 ×",
       ok: ratio <= 1.6,
+    },
+    {
+      name: "command with a list of hosts, against one without a network",
+      measured: listed.p50,
+      unit: "ms",
+      floor: executed.p50,
+      ratio: withHosts,
+      bar: "≤ 1.4 ×",
+      ok: withHosts <= 1.4,
     },
   ]
 }

@@ -1,5 +1,5 @@
 import { dlopen, FFIType, ptr } from "bun:ffi"
-import { closeSync, writeSync } from "node:fs"
+import { accessSync, closeSync, constants, writeSync } from "node:fs"
 
 /** The calls of the system that the runtime does not offer. Everything here is Linux only. */
 
@@ -25,8 +25,14 @@ function filled(fd: number, content: Uint8Array): number {
 export function openProgramFile(name: string, content: Uint8Array): number {
   const text = ptr(Buffer.from(`${name}\0`))
   const allowed = libc().memfd_create(text, closeOnExec | mayBeExecuted)
-  const fd = allowed < 0 ? libc().memfd_create(text, closeOnExec) : allowed
-  return filled(fd, content)
+  const fd = filled(allowed < 0 ? libc().memfd_create(text, closeOnExec) : allowed, content)
+  try {
+    accessSync(`/proc/self/fd/${fd}`, constants.X_OK)
+  } catch {
+    closeSync(fd)
+    throw new Error("this system starts no program from memory (sysctl vm.memfd_noexec is 2)")
+  }
+  return fd
 }
 
 /** Two sockets that are connected to each other. */
