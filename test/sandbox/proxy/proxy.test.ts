@@ -327,6 +327,19 @@ describe("the end of the proxy", () => {
     await expect(exchange(at, get("http://allowed.test/"))).rejects.toThrow()
   })
 
+  test("does not wait for a client that asks for nothing", async () => {
+    const { proxy, at } = start(undefined, { headMs: 3_600_000 })
+    const client = connect({ port: at, host: "127.0.0.1" })
+    clients.push(client)
+    client.on("error", () => undefined)
+    client.write("GET http://allowed.test/")
+    // The proxy has this client once it has served the one behind it.
+    expect(await exchange(at, get(`http://allowed.test:${port}/x`))).toEndWith("hello")
+    const closed = once(client, "close")
+    expect((await proxy.close()).listed).toHaveLength(2)
+    await closed
+  }, 10_000)
+
   test("does not wait for a name server that does not answer", async () => {
     const { proxy, at } = start(["slow.test"])
     addresses = new Proxy(addresses, { get: () => new Promise(() => undefined) })
