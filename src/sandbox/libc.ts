@@ -28,9 +28,10 @@ export function openProgramFile(name: string, content: Uint8Array): number {
   const fd = filled(allowed < 0 ? libc().memfd_create(text, closeOnExec) : allowed, content)
   try {
     accessSync(`/proc/self/fd/${fd}`, constants.X_OK)
-  } catch {
+  } catch (error) {
     closeSync(fd)
-    throw new Error("this system starts no program from memory (sysctl vm.memfd_noexec is 2)")
+    const why = "this system starts no program from memory (sysctl vm.memfd_noexec is 2)"
+    throw new Error(why, { cause: error })
   }
   return fd
 }
