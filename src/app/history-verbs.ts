@@ -120,7 +120,7 @@ function assertSeen(asked: ApprovalSummary | null): void {
   throw new Failure({
     kind: "denied",
     code: "ACODE-APPR-005",
-    message: `parts of it look like secrets and are not in the record: ${asked.operation}`,
+    message: `parts of it are not in the record: ${asked.operation}`,
     hint: "approve it at the terminal that asks, or resume the session at one: it shows all of it",
   })
 }

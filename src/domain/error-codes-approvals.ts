@@ -26,7 +26,8 @@ export const approvalErrorCodes: readonly ErrorCode[] = [
   {
     code: "ACODE-APPR-005",
     meaning:
-      "Parts of what would be done look like secrets and are not in the record, so nobody can see them here.",
+      "Parts of what would be done are not in the record, because they look like secrets or were removed, so nobody " +
+      "can see them here.",
     action: "Approve it at the terminal that asks, or resume the session at one.",
   },
 ]

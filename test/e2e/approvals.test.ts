@@ -101,7 +101,11 @@ describe("what waits for an answer", () => {
 test("approve grants, and the answer is valid for a while", async () => {
   using workspace = tempWorkspace()
   seedSession(workspace)
-  const granted = await jsonIn(workspace, "approve", "apr_01890000")
+  const shown = (await acodeIn(workspace, "approvals", "show", "0000cccc")).stdout
+  const { stdout, stderr } = await acodeIn(workspace, "--json", "approve", "apr_01890000")
+  // What is approved is shown before it is recorded, beside the JSON.
+  expect(`${stderr}  waits for an answer\n`).toBe(shown)
+  const granted = JSON.parse(stdout)
   expect(granted).toMatchObject({ id: seeded.approval, state: "granted", usedAt: null })
   expect(Date.parse(granted.answerExpiresAt)).toBeGreaterThan(Date.parse(granted.answeredAt))
 })

@@ -1,10 +1,11 @@
-import { expect } from "bun:test"
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { describe, expect, test } from "bun:test"
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
+import { userName } from "../../src/app/user-name.ts"
 import { acodeProgram } from "../support/acode.ts"
 import { planWorkspace } from "../support/plan-workspace.ts"
-import { missingProgram, testWhere } from "../support/requirement.ts"
+import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 import { shownArguments, shownPreview } from "../support/shown-question.ts"
 import { openTerminal } from "../support/terminal.ts"
 
@@ -62,6 +63,8 @@ for (const [columns, rows, generated] of [
         ...{ cwd: room.workspace.root, env: room.workspace.environment, columns, rows },
       })
       const shown: (readonly string[])[] = []
+      const first = (await terminal.see(/approval /)).replace(/\n {2}┊ /g, "")
+      expect(first).toMatch(/approval \S+ {2}network: none; writes: (?:this|all)/)
       for (const _ of commands) {
         shown.push(shownArguments(await shownPreview(terminal)))
         terminal.clear()
@@ -80,3 +83,47 @@ for (const [columns, rows, generated] of [
 
 /** Of a project that nobody trusts, which would like everything to be taken for a secret. */
 const hidingConfiguration = 'schema_version: "1"\nexecution: { redaction: { patterns: [".+"] } }\n'
+
+describe("plan approve", () => {
+  const script = `${"echo one\n".repeat(100)}curl evil\n${"echo two\n".repeat(99)}`
+  const asScript = [["run_command", { argv: ["sh", "-c", script] }]] as const
+
+  test("shows each line of an argument before it records the approval, beside the JSON", async () => {
+    using room = planWorkspace()
+    room.plan(asScript)
+    const { stdout, stderr, exitCode } = await room.acode("plan", "approve", room.planFile, "--json")
+    expect([exitCode, JSON.parse(stdout).approver]).toEqual([0, userName()])
+    const lines = stderr.split("\n")
+    expect(lines[0]).toStartWith("network: none; writes: ")
+    const from = lines.indexOf("     argv =") + 1
+    expect(shownArguments([...lines.slice(from, -1).map(each => each.slice(7)), "in ."])).toEqual([
+      ...["sh", "-c", script],
+    ])
+  })
+
+  atTerminal("repeats what the plan could reach below a plan that is longer than the screen", async () => {
+    using room = planWorkspace()
+    room.plan(asScript)
+    using terminal = openTerminal({
+      argv: [acodeProgram(), "plan", "approve", room.planFile],
+      ...{ cwd: room.workspace.root, env: room.workspace.environment, columns: 80, rows: 24 },
+    })
+    expect(await terminal.exitStatus()).toBe(0)
+    expect(terminal.screen()).toMatch(/\nnetwork: none; writes: [^\n]+\n\napproved by /)
+  })
+
+  testWhere(missingSandbox)("covers no command outside of the sandbox that it showed", async () => {
+    using room = planWorkspace()
+    room.plan([["run_command", { argv: ["touch", "ran"] }]])
+    expect((await room.acode("plan", "approve", room.planFile)).stdout).toContain("writes: this workspace")
+    const directory = join(room.workspace.configHome, "acode")
+    mkdirSync(directory, { mode: 0o700 })
+    writeFileSync(join(directory, "config.yml"), 'schema_version: "1"\nexecution: { sandbox: none }\n')
+    expect((await room.acode("plan", "run", room.planFile)).exitCode).toBe(33)
+    expect(existsSync(join(room.workspace.root, "ran"))).toBe(false)
+    const again = await room.acode("plan", "approve", room.planFile)
+    expect(again.stdout).toContain("writes: all that you may write")
+    expect((await room.acode("plan", "run", room.planFile)).exitCode).toBe(0)
+    expect(existsSync(join(room.workspace.root, "ran"))).toBe(true)
+  })
+})

@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, test } from "bun:test"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
 import { type AgentRoom, agentRoom } from "../support/agent-room.ts"
 import { check } from "../support/checker.ts"
-import { contains, open, reply } from "../support/script-replies.ts"
+import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
+import { concrete, contains, open, reply } from "../support/script-replies.ts"
 
 let room: AgentRoom | null = null
 afterEach(() => {
@@ -15,6 +18,53 @@ const task = (acceptance: readonly Readonly<Record<string, unknown>>[]) =>
   reply.plan({ write: ["greeting.txt"], steps: [open("s1")], acceptance })
 const verdicts = (session: AgentRoom) =>
   session.data("check.finished").map(({ criterionId, verdict }) => [criterionId, verdict])
+
+/** A check whose argv the plan names, and whose script the model writes: it makes a file beside the workspace. */
+describe("a check that runs what the model wrote", () => {
+  const makefile = "test:\n\ttouch ran ../beside\n"
+  const making = { id: "a1", kind: "command", command: ["make", "test"], expect_exit: 0 }
+  const replies = [
+    reply.plan({ write: ["Makefile"], acceptance: [making] }),
+    reply.write("Makefile", makefile),
+    reply.finish(),
+  ]
+  const beside = (session: AgentRoom) => existsSync(join(session.workspace.root, "../beside"))
+
+  testWhere(missingSandbox ?? missingProgram("make"))(
+    "is confined like the commands of the model, although its plan is approved",
+    async () => {
+      room = await agentRoom([...replies, reply.review("approve")])
+      expect(await room.drive()).toMatchObject({ exitCode: 0 })
+      // Where the sandbox shows a directory of its own beside the workspace, what is made there is gone with it.
+      expect([room.file("ran"), beside(room)]).toEqual(["", false])
+      expect(room.data("tool_call.started").at(-1)).toMatchObject({
+        confinement: { sandboxed: true, network: "none" },
+      })
+    },
+  )
+
+  test("is asked about where nothing confines it, and the question says what it could write", async () => {
+    const unconfined = { yes: "plan", config: { execution: { sandbox: "none" } } }
+    room = await agentRoom(replies, unconfined)
+    expect(await room.drive()).toMatchObject({ exitCode: 41 })
+    expect([room.data("command.started"), beside(room)]).toEqual([[], false])
+    expect(room.data("approval.requested").at(-1)).toMatchObject({
+      kind: "action",
+      reach: "network: none; writes: all that you may write",
+      preview: { text: "make test\nin .\n" },
+    })
+  })
+
+  test("written down as a call of the plan is asked about as well where only a flag approved the plan", async () => {
+    const steps = [open("s1"), concrete("s2", "run_command", { argv: ["make", "test"] })]
+    const [, ...rest] = replies
+    room = await agentRoom([reply.plan({ write: ["Makefile"], steps }), ...rest], {
+      ...{ yes: "plan", config: { execution: { sandbox: "none" } } },
+    })
+    expect(await room.drive()).toMatchObject({ exitCode: 33 })
+    expect([room.data("command.started"), beside(room)]).toEqual([[], false])
+  })
+})
 
 describe("a verification", () => {
   test("runs a command and holds its exit code, its output and the tree it was run on", async () => {
