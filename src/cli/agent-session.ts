@@ -7,14 +7,21 @@ import { shortId } from "./format.ts"
 export async function agentStateOf(app: AppService, sessionId: string): Promise<PipelineState> {
   const state = await app.agentState(sessionId)
   if (state !== null) return state
-  const hasEnded = (await app.sessions())?.find(sessionId)?.endedAt != null
+  const found = (await app.sessions())?.find(sessionId) ?? null
+  const hasEnded = found?.endedAt != null
+  const texts = found?.lane === "skill" ? taskTexts : hasEnded ? overText : runningText
   throw new Failure({
     kind: "usage",
     code: "ACODE-CLI-004",
     where: sessionId,
-    ...(hasEnded ? overText : runningText)(shortId(sessionId)),
+    ...texts(shortId(sessionId)),
   })
 }
+
+const taskTexts = (short: string) => ({
+  message: "a session that executes tasks is not paused, cancelled or resumed from elsewhere",
+  hint: `Ctrl-C at its own terminal ends it; \`acode agent run --pending\` finishes one whose process was killed; \`acode session show ${short}\` shows what it did`,
+})
 
 const overText = (short: string) => ({
   message: "this plan run has ended: there is nothing to pause, cancel or resume",

@@ -22,6 +22,10 @@ export function nextCommands(id: string, state: SessionState, stand: NextStand):
   const answer = openApproval === null ? [] : [`acode approve ${shortId(openApproval)}`]
   if (state === "COMPLETED" || state === "FAILED" || state === "CANCELLED")
     return [`acode session show ${short}`, ...(hasChanges ? [`acode session undo ${short}`] : [])]
+  if (lane === "skill")
+    return isDriven
+      ? [`acode session show ${short}`]
+      : ["acode agent run --pending", `acode session show ${short}`]
   // Nobody pauses, cancels or resumes a plan run from elsewhere.
   if (lane === "plan") return [...answer, `acode session show ${short}`]
   if (isDriven) return [...answer, `acode pause ${short}`, `acode cancel ${short}`]

@@ -122,6 +122,10 @@ function isUndecided({ exitCode, undoneAt }: SessionSummary): boolean {
 /** Completes "the latest session …"; null where it can go on. */
 function whyNotResumed(session: SessionSummary): string | null {
   const { lane, state, reason, endedAt, undoneAt, partlyUndoneAt } = session
+  if (lane === "skill")
+    return endedAt === null
+      ? "executes tasks, and the next `acode agent run --pending` finishes what its process left"
+      : "executed tasks and has ended"
   if (lane !== "agent")
     return `is a plan run, which is never resumed${isUndecided(session) ? `: ${firstLine(reason ?? "", 2000)}` : ""}`
   if (endedAt !== null) return `has ended (${state}): ${firstLine(reason ?? "", 200)}`

@@ -96,6 +96,26 @@ describe("acode agent run", () => {
     expect(await check(room.temp)).toEqual([])
   })
 
+  test("left by a killed process is not resumed by hand, and says what finishes it", async () => {
+    using room = taskWorkspace()
+    room.task("one")
+    const script = room.script(says2("x"))
+    const died = await room.acode(["agent", "run", "one", "--script", script], { ACODE_FAILPOINT: "110" })
+    expect(died.signal).toBe("SIGKILL")
+    const resumed = await room.acode(["resume"])
+    expect(resumed).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("the next `acode agent run --pending` finishes"),
+    })
+    for (const verb of ["pause", "cancel"]) {
+      const { stderr } = await room.acode([verb])
+      expect(stderr).toContain("`acode agent run --pending` finishes one whose process was killed")
+    }
+    expect((await room.acode(["status"])).stdout).toContain("acode agent run --pending")
+    expect((await room.acode(["agent", "run", "--pending", "--script", script])).exitCode).toBe(0)
+    expect((await room.acode(["resume"])).stderr).toContain("executed tasks and has ended")
+  })
+
   test("shows a task that was left in progress, and that nobody works on", async () => {
     using room = taskWorkspace()
     room.task("one", { status: "in_progress" })
