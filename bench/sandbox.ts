@@ -84,6 +84,7 @@ async function bareBubblewrap({ wiring, workspace }: Product): Promise<BareBubbl
     cwd: wiring.root.path,
     network: "none",
     writable: [],
+    asked: null,
     limits: unlimited,
   })
   const [profile, filter] = launch.spawn.extra.filter(entry => typeof entry === "number")

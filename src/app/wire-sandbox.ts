@@ -6,7 +6,7 @@ import { readHostPattern } from "../domain/hosts.ts"
 import type { HostRefusal } from "../exec/contract.ts"
 import { connectionRules } from "../policy/connection-rules.ts"
 import { homeCredentials } from "../policy/home-credentials.ts"
-import { classify, topLevelNames } from "../policy/protected-paths.ts"
+import { classify, isAsked, topLevelNames } from "../policy/protected-paths.ts"
 import type { SandboxProbe } from "../sandbox/contract.ts"
 import { holdPlaceholders } from "../sandbox/placeholders.ts"
 import { findBwrap, probeSandbox } from "../sandbox/probe.ts"
@@ -92,7 +92,7 @@ function sandboxSettings(wiring: SandboxWiring): SandboxSettings {
     workspaceRoot: root,
     home: environment.home,
     hostEnvironment: environment.host,
-    protection: { classify, topLevelNames, homeCredentials },
+    protection: { classify, isAsked, topLevelNames, homeCredentials },
     stateDirectories: [places.workspacesDirectory, places.dataDirectory],
     readablePaths,
     clock,

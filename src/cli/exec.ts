@@ -219,6 +219,10 @@ function report(record: ExecutionRecord, { output, globals }: CliContext): void 
       `acode: moved to quarantine, protected: ${result.sandbox.quarantined.map(shownPath).join(", ")}; ` +
         `\`acode runs show ${shortId(id)}\` says where`,
     )
+  if (result.sandbox.asked !== undefined)
+    output.notice(
+      `acode: it wrote what CI or assistants act on: ${result.sandbox.asked.map(shownPath).join(", ")}; look at it before you commit`,
+    )
   for (const line of connectionNotices(result.sandbox, globals.verbose)) output.notice(`acode: ${line}`)
   if (globals.verbose)
     output.notice(

@@ -84,6 +84,8 @@ function printRecord(
     const where = quarantine === null ? "removed since" : `in ${shownPath(quarantine)}`
     rows.push(["quarantined", `${result.sandbox.quarantined.map(shownPath).join(", ")} (${where})`])
   }
+  if (result.sandbox.asked !== undefined)
+    rows.push(["for CI", result.sandbox.asked.map(shownPath).join(", ")])
   if (withContext) for (const [name, value] of Object.entries(correlationIds)) rows.push([name, value ?? "-"])
   const width = Math.max(...rows.map(([name]) => name.length))
   for (const [name, value] of rows) output.line(`${name.padEnd(width)}  ${value}`)

@@ -39,6 +39,10 @@ export const SandboxUse = lazily(() =>
       "with the network `hosts`, all that it could reach",
     ),
     quarantined: described(z.array(z.string()), "protected names that appeared and were moved away"),
+    asked: described(
+      z.exactOptional(z.array(z.string())),
+      "CI files and instructions for assistants that were written or removed without a question",
+    ),
     connections: described(
       z.exactOptional(Connections()),
       "what it asked acode's proxy for; left out where there was no proxy",

@@ -50,6 +50,8 @@ export interface ExecutionOptions {
   readonly hosts?: readonly string[]
   /** Paths a person makes writable for this one execution, protected names included. */
   readonly writable?: readonly string[]
+  /** Of the paths that are always asked about, those that may be written; relative to the root, exactly these. */
+  readonly consented?: readonly string[]
 }
 
 export const unlimited: ResourceLimits = Object.freeze({

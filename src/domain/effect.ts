@@ -88,6 +88,11 @@ export interface Decision {
   readonly reason: string
   /** A refusal that is meant to pass over the action rather than to fail it (policy `skip`). */
   readonly skip: boolean
+  /**
+   * Of the paths that are always asked about (CI files, instructions for assistants), those that a command may write
+   * once it is allowed: the plan names them, or the command does, and then a person is asked. Relative to the root.
+   */
+  readonly consented?: readonly string[]
 }
 
 /** What an approved plan grants. Literal prefixes and globs, never a pattern a model could stretch. */

@@ -65,6 +65,7 @@ export interface Execution {
   readonly hosts: readonly string[]
   /** Absolute and resolved. */
   readonly writable: readonly string[]
+  readonly consented: readonly string[]
   readonly context: ExecutionContext
 }
 
@@ -109,6 +110,7 @@ export function planExecution(
     network: options.network ?? settings.network,
     hosts: options.network === "hosts" ? (options.hosts ?? []).map(spelledHost) : [],
     writable: options.writable?.map(path => realWritablePath(parts.workspace.path, path)) ?? [],
+    consented: options.consented ?? [],
     context,
   }
 }

@@ -35,6 +35,8 @@ export async function makeReady(parts: RunnerParts, execution: Execution): Promi
       network: confined.network,
       ...connectionsOf(parts, execution),
       writable: execution.writable,
+      // A person's own command is not asked about; what it did with such paths is reported.
+      asked: parts.owner === "person" ? null : execution.consented,
       limits: execution.command.resourceLimits,
     })
     return { kind: "ready", launch, confined, notice }

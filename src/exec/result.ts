@@ -117,7 +117,7 @@ function completed(
   usage: CommandResult["usage"],
   { stdout, stderr }: Captured,
   confined: ConfinementUse,
-  { quarantined, connections }: CleanUpReport,
+  { quarantined, connections, asked = [] }: CleanUpReport,
 ): Completed {
   const { redactor } = execution
   const isTruncated = stdout.truncation !== null || stderr.truncation !== null
@@ -141,6 +141,7 @@ function completed(
     sandbox: {
       ...confined,
       quarantined: quarantined.map(name => redactor.redactText(name)),
+      ...(asked.length === 0 ? {} : { asked: asked.map(name => redactor.redactText(name)) }),
       ...(connections === undefined ? {} : { connections: redactedConnections(connections, redactor) }),
     },
   }

@@ -125,9 +125,9 @@ class GatedCall {
   }
 
   private async execute(call: Permitted, intent: Intent, isCommand: boolean): Promise<Outcome> {
-    const { parts, request, callId } = this
+    const { parts } = this
     try {
-      const execute = () => call.prepared.execute(contextOf(request, callId, parts.log.sessionId))
+      const execute = () => call.prepared.execute(this.context(call))
       // Only while a command runs: everything else is over before anybody could ask how long it lived.
       using _ = isCommand ? beating(parts.checkpoints) : null
       const result = await this.owned(intent, execute)
@@ -213,6 +213,17 @@ class GatedCall {
     return settled
   }
 
+  private context({ decision }: Judged): CallContext {
+    const { request, callId, parts } = this
+    const { taskId, stepId } = request.origin
+    return {
+      signal: request.signal,
+      consented: decision.consented ?? [],
+      correlationIds: { sessionId: parts.log.sessionId, taskId, stepId, toolCallId: callId },
+      onOutput: request.onOutput,
+    }
+  }
+
   private requested(resolved: Resolution): NewEvent {
     const { parts, request, callId } = this
     return newEvent(ToolCallRequested, {
@@ -267,12 +278,3 @@ const endings: ReadonlyMap<Json, Certainty> = new Map([
   ["notStarted", "notDone"],
   ["interrupted", "unknown"],
 ])
-
-function contextOf(request: CallRequest, callId: string, sessionId: string): CallContext {
-  const { taskId, stepId } = request.origin
-  return {
-    signal: request.signal,
-    correlationIds: { sessionId, taskId, stepId, toolCallId: callId },
-    onOutput: request.onOutput,
-  }
-}

@@ -106,8 +106,21 @@ function decideAsked(
   const named = grant.write.some(pattern => isLiteral(pattern) && posix.normalize(pattern) === about.path)
   const why = `${about.path} is always asked: ${reason ?? ""}`
   if (named && kind !== "delete")
-    return part({ ...about, decision: "allow", rule: "plan.resources", reason: "the plan names this file" })
-  return part({ ...about, decision: "ask", rule: `protected:${rule ?? ""}`, reason: why, isLiftable: false })
+    return part({
+      ...about,
+      decision: "allow",
+      rule: "plan.resources",
+      reason: "the plan names this file",
+      isAlwaysAsked: true,
+    })
+  return part({
+    ...about,
+    decision: "ask",
+    rule: `protected:${rule ?? ""}`,
+    reason: why,
+    isLiftable: false,
+    isAlwaysAsked: true,
+  })
 }
 
 function decideElsewhere(question: PathQuestion, options: PolicyOptions): Part {

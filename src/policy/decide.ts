@@ -19,7 +19,9 @@ import {
   partOf,
   strictest,
 } from "./decision.ts"
+import { decidePath } from "./protected-paths.ts"
 import { isRefusal, matchesHostName, type RuleSet } from "./rules.ts"
+import { isLiteral } from "./rules-glob.ts"
 
 /**
  * What policy says about a set of effects: pure, and the same for the same arguments. Looks in order at protected
@@ -60,12 +62,24 @@ function decideEffect(effect: Effect, grant: Grant, rules: RuleSet, options: Pol
         decidePathEffect({ kind: effect.kind, path: effect.path, isCommand: false }, grant, rules, options),
       ]
     case "execute":
-      return [...airgapParts(effect, options), ...decideCommand(effect, grant, rules, options)]
+      return [
+        ...airgapParts(effect, options),
+        ...decideCommand(effect, grant, rules, options),
+        ...grantedAskedParts(grant, rules, options),
+      ]
     case "connect":
       return [...airgapParts(effect, options), decideConnection(effect, grant, rules, options)]
     default:
       return unreachable(effect)
   }
+}
+
+/** What a command writes need not be in its words: files of this kind that the plan names are open to each. */
+function grantedAskedParts(grant: Grant, rules: RuleSet, options: PolicyOptions): Part[] {
+  return grant.write
+    .filter(pattern => isLiteral(pattern) && decidePath(pattern, "write").decision === "ask")
+    .map(path => decidePathEffect({ kind: "write", path, isCommand: true }, grant, rules, options))
+    .filter(({ decision }) => decision === "allow")
 }
 
 /** A grant does not help: a plan says what is to be done, and the mode where. */

@@ -21,6 +21,8 @@ export interface PolicyOptions {
 export interface Part extends Decision, Answerable {
   /** Whether `--yes` may answer it. */
   readonly isLiftable: boolean
+  /** It is about a path that nothing covers but its own name in the plan, or a person. */
+  readonly isAlwaysAsked: boolean
 }
 
 interface PartDraft {
@@ -35,6 +37,7 @@ interface PartDraft {
   readonly isCommand?: boolean
   readonly isLiftable?: boolean
   readonly opens?: Opening | null
+  readonly isAlwaysAsked?: boolean
 }
 
 export function part(draft: PartDraft): Part {
@@ -45,6 +48,7 @@ export function part(draft: PartDraft): Part {
     isCommand: false,
     opens: null,
     isLiftable: draft.decision === "ask" && draft.level < 4,
+    isAlwaysAsked: false,
     ...draft,
   }
 }
@@ -77,7 +81,11 @@ export function strictest(parts: readonly Part[]): Decision {
   for (const other of rest) if (weight(other) > weight(found)) found = other
   const { decision, level, category, rule, reason, skip } = found
   const confined = decision === "allow" && parts.some(each => each.confined)
-  return { decision, confined, level, category, rule, reason, skip }
+  const asked = parts.flatMap(({ isAlwaysAsked, path: about }) =>
+    isAlwaysAsked && about !== null ? [about] : [],
+  )
+  const consented = asked.length === 0 ? {} : { consented: [...new Set(asked)] }
+  return { decision, confined, level, category, rule, reason, skip, ...consented }
 }
 
 function weight(of: Part): number {

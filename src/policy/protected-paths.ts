@@ -41,6 +41,11 @@ export function classify(relativePath: string, kind?: "file" | "directory"): "op
   return found === "asked" ? "open" : found
 }
 
+/** Whether a person has to say yes to each change, unless a plan names the very path. */
+export function isAsked(relativePath: string): boolean {
+  return classifyPath(relativePath).class === "asked"
+}
+
 export function decidePath(relativePath: string, operation: PathOperation): PathDecision {
   return decisionOf(classifyPath(relativePath), operation)
 }

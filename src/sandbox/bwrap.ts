@@ -77,7 +77,8 @@ async function prepare(
   const { workspaceRoot: root } = confinement
   refuseUnsafePaths(settings, confinement)
   const maskFile = ensureMaskFile(settings.workDirectory)
-  const known = machine.listings(root)
+  // What a name means depends on whether somebody is asked about it.
+  const known = machine.listings(`${root}\0${confinement.asked === null}`)
   const tree = await protectTree(settings, confinement, known)
   try {
     const mounts = confinedView({ settings, confinement, snapshot: tree.snapshot, ...machine })

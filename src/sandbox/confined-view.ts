@@ -49,7 +49,7 @@ export function confinedView({
     ...homeMounts(settings, root, false),
     ...readableMounts(system, settings, root, toolchains),
     { kind: "writable", path: root } as const,
-    ...protectWorkspace(root, maskableEntries(snapshot, confinement), confinement.writable),
+    ...protectWorkspace(root, maskableEntries(settings, snapshot, confinement), confinement.writable),
     ...homeMounts(settings, root, true),
     ...openedOutside(confinement).map((path): Mount => ({ kind: "writable", path })),
   ]
@@ -157,15 +157,26 @@ function credentialMounts(
 }
 
 /** A person may have opened a link by its own name or by what it points to. */
-function* maskableEntries(snapshot: TreeSnapshot, { workspaceRoot, writable }: Confinement) {
-  for (const entry of snapshot.protectedEntries.values()) {
+function* maskableEntries(
+  { protection }: ViewSettings,
+  snapshot: TreeSnapshot,
+  { workspaceRoot, writable }: Confinement,
+) {
+  let askedCount = 0
+  for (const entry of [...snapshot.protectedEntries.values()].sort((a, b) => byDepth(a.path, b.path))) {
+    const isAsked = entry.isForGit === undefined && protection.isAsked(entry.path)
+    // Of instructions for assistants there may be one in each package of thousands; the others are compared afterwards.
+    if (entry.level === "asked" || (isAsked && ++askedCount > askedMasksMax)) continue
     if (entry.stamp.kind !== "link") yield entry
     // It is looked at afterwards, and where it leads has an entry of its own.
-    else if (entry.isForGit === "named") continue
+    else if (entry.isForGit === "named" || isAsked) continue
     else if (!isOpened(join(workspaceRoot, entry.path), writable))
       throw linkFailure(workspaceRoot, entry.path)
   }
 }
+
+/** Each takes a mount for itself and one for its directory, and bubblewrap looks through all of them each time. */
+const askedMasksMax = 100
 
 function isOpened(link: string, writable: readonly string[]): boolean {
   try {

@@ -15,6 +15,11 @@ export interface Confinement {
   readonly connections?: ConnectionRules
   /** Paths a person opened for this one command; they win over protection. */
   readonly writable: readonly string[]
+  /**
+   * Of the names that are always asked about, those that may be written, relative to the workspace; all others are
+   * protected. Null where nobody is asked: then such names are open, and what becomes of them is reported.
+   */
+  readonly asked: readonly string[] | null
   readonly limits: ResourceLimits
 }
 
@@ -34,13 +39,16 @@ export interface Sandbox {
 export interface Protection {
   /** Names of files (`token`, `*.key`) do not protect what is known to be a directory. */
   classify(relativePath: string, kind?: "file" | "directory"): ProtectionLevel
+  /** Whether a name that is open otherwise may be written only by consent: CI files, instructions for assistants. */
+  isAsked(relativePath: string): boolean
   /** Names directly below the root that are protected before they exist. */
   readonly topLevelNames: readonly ProtectedName[]
   /** Places below the home directory that hold credentials: hidden, however they came into view. `*` is one name. */
   readonly homeCredentials: readonly string[]
 }
 
-export type ProtectionLevel = "open" | "noWrite" | "hidden"
+/** `asked` may be written, and is reported: so it is for a command whose owner is not asked. */
+export type ProtectionLevel = "open" | "asked" | "noWrite" | "hidden"
 
 export interface ProtectedName {
   readonly name: string
@@ -81,6 +89,8 @@ export interface CleanUpReport {
   readonly quarantined: readonly string[]
   /** Where they were moved to, relative to the workspace. */
   readonly quarantine: string | null
+  /** Names that are always asked about and that the command of a person wrote, relative to the workspace. */
+  readonly asked?: readonly string[]
   /** Protected names that appeared and could not be moved away: a person has to look. */
   readonly left?: readonly string[]
   /** What the command asked acode's proxy for; left out where there was no proxy. */

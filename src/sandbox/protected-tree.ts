@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { toIso } from "../base/clock.ts"
+import { askedLinks, changedAsked, protectionFor, restoreLinks } from "./asked-names.ts"
 import type { BwrapSettings } from "./bwrap-settings.ts"
 import type { CleanUpReport, Confinement } from "./contract.ts"
 import { namedByGit } from "./git-named.ts"
@@ -33,15 +34,18 @@ export type TreeSettings = Pick<
 
 export async function protectTree(
   settings: TreeSettings,
-  { workspaceRoot: root, writable, environment }: Confinement,
+  { workspaceRoot: root, writable, environment, asked }: Confinement,
   known: KnownListings,
 ): Promise<ProtectedTree> {
+  const protection = protectionFor(settings.protection, asked)
+  // What is remembered of a directory holds for commands without consent of their own.
+  const listings = asked === null || asked.length === 0 ? known : new Map()
   const own = namedByGit(gitPlaces(settings, root), [])
   const { held, opened, submodules } = heldNames(settings, root, writable, own.directories)
   const placeholders = await holdPlaceholders(root, held, opened)
   try {
-    const open = rulesOf(settings, root, writable, [])
-    const found = await takeSnapshot(open, settings.clock.now(), known)
+    const open = rulesOf({ ...settings, protection }, root, writable, [])
+    const found = await takeSnapshot(open, settings.clock.now(), listings)
     const nested = repositoriesIn(found).filter(path => path !== ".git")
     const others = nested.length === 0 ? [] : namedByGit(gitPlaces(settings, root), nested).paths
     const rules = { ...open, named: [...new Set([...own.paths, ...others, ...submodules])] }
@@ -64,6 +68,7 @@ interface TreeParts {
 
 function treeOf({ rules, snapshot, placeholders, held, quarantine }: TreeParts): ProtectedTree {
   const before = beforeOf(snapshot)
+  const links = askedLinks(rules, snapshot)
   const moved: string[] = []
   let watching: Watching | null = null
   let rounds = 0
@@ -93,7 +98,14 @@ function treeOf({ rules, snapshot, placeholders, held, quarantine }: TreeParts):
         placeholders.release()
         if (!hasRun) return nothing
         const report = await moveAppeared(rules, before, quarantine, name => isTop(name) || isOurs(name))
-        return { ...report, quarantined: [...moved, ...report.quarantined], quarantine: quarantine.place() }
+        restoreLinks(rules, links)
+        const asked = [...changedAsked(rules, snapshot), ...(report.asked ?? [])].sort()
+        return {
+          ...report,
+          quarantined: [...moved, ...report.quarantined],
+          quarantine: quarantine.place(),
+          ...(asked.length === 0 ? {} : { asked }),
+        }
       } catch {
         // What could not be looked through is named, and the next scan finds what is left.
         placeholders.release()
@@ -114,9 +126,16 @@ async function moveAppeared(
   const appeared = await findAppeared(rules, before)
   try {
     for (const path of appeared.setId) clearSetId(absolute(rules, path))
-    const { moved, left } = quarantine.take(appeared.names.filter(name => !isHeld(name)))
-    const report = { quarantined: moved, quarantine: quarantine.place() }
-    return left.length === 0 ? report : { ...report, left }
+    const isAsked = (path: string) => rules.protection.classify(path) === "asked"
+    const asked = appeared.names.filter(isAsked)
+    const names = appeared.names.filter(name => !isHeld(name) && !isAsked(name))
+    const { moved, left } = quarantine.take(names)
+    return {
+      quarantined: moved,
+      quarantine: quarantine.place(),
+      ...(left.length === 0 ? {} : { left }),
+      ...(asked.length === 0 ? {} : { asked }),
+    }
   } finally {
     appeared.restore()
   }

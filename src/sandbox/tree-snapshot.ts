@@ -126,7 +126,11 @@ function noteEntry(walk: Walk, at: Visit, directory: Stamp, entry: ListedEntry):
       protectedEntries.set(at.path, { path: at.path, level: "hidden", stamp: directory })
   }
   if (isDirectory && level !== "hidden" && !isClosedName(name))
-    open.push({ path, level, inDependency: at.inDependency || rules.dependencyDirectories.includes(name) })
+    open.push({
+      path,
+      level: level === "asked" ? "open" : level,
+      inDependency: at.inDependency || rules.dependencyDirectories.includes(name),
+    })
 }
 
 /** In a dependency directory no mount may stand in the way of whoever replaces a package. */
@@ -140,7 +144,9 @@ export function withNamed(snapshot: TreeSnapshot, rules: TreeRules): TreeSnapsho
   const protectedEntries = new Map(snapshot.protectedEntries)
   for (const path of rules.named) {
     const stamp = stampOf(absolute(rules, path))
-    if (stamp !== null && !protectedEntries.has(path) && !isLifted(rules, path))
+    // What git would run is not a matter of consent, whatever its name is.
+    const isKnown = protectedEntries.has(path) && !rules.protection.isAsked(path)
+    if (stamp !== null && !isKnown && !isLifted(rules, path))
       protectedEntries.set(path, { path, level: "noWrite", stamp, isForGit: "named" })
   }
   return { ...snapshot, protectedEntries }

@@ -54,7 +54,10 @@ export function declareCommand(room: ToolRoom, call: CommandCall): DeclaredCall 
       execute: async context => {
         const record = await room.runner.execute(
           command,
-          { network, sandbox: room.sandbox, useShell: false, ...(hosts.length === 0 ? {} : { hosts }) },
+          {
+            ...{ network, sandbox: room.sandbox, useShell: false, consented: context.consented },
+            ...(hosts.length === 0 ? {} : { hosts }),
+          },
           { ...executionContext(context), hostRefusal: room.hostRefusal },
         )
         return resultOf(room, record, cwd)
@@ -154,6 +157,11 @@ function textOf(result: CommandResult): string {
   const connections = connectionPlaces(sandbox.connections ?? noConnections)
   if (connections.length > 0) parts.push(`network:\n${connections.join("\n")}`)
   if (sandbox.quarantined.length > 0)
-    parts.push(`moved to quarantine, because these names are protected: ${sandbox.quarantined.join(", ")}`)
+    parts.push(
+      `moved to quarantine, because these names are protected: ${sandbox.quarantined.join(", ")}\n` +
+        "(write_file can write CI files and instructions for assistants, once a person agrees)",
+    )
+  if (sandbox.asked !== undefined)
+    parts.push(`changed without anybody's consent, which a person has to know: ${sandbox.asked.join(", ")}`)
   return parts.join("\n")
 }

@@ -94,6 +94,8 @@ export interface PreparedCall {
 
 export interface CallContext {
   readonly signal: AbortSignal | null
+  /** Paths that are always asked about and that this call may write, relative to the root. */
+  readonly consented: readonly string[]
   readonly correlationIds: Partial<CorrelationIds>
   /** Sees a command's output as it comes. */
   readonly onOutput: ((stream: "stdout" | "stderr", chunk: Uint8Array) => void) | null

@@ -35,13 +35,13 @@ function startAcode(mark: string, script: string, hasHosts = false) {
     const { systemClock } = await import(${JSON.stringify(join(import.meta.dir, "../../src/base/clock.ts"))})
     const { spawn } = await import(${JSON.stringify(join(import.meta.dir, "../../src/base/spawn.ts"))})
     const settings = ${JSON.stringify({ ...room.settings, clock: null, protection: null, onSetupFailed: null })}
-    const protection = { classify: () => "open", topLevelNames: [{ name: ".git", kind: "directory", hidden: false }], homeCredentials: [] }
+    const protection = { classify: () => "open", isAsked: () => false, topLevelNames: [{ name: ".git", kind: "directory", hidden: false }], homeCredentials: [] }
     const sandbox = createBwrapSandbox({ ...settings, protection, clock: systemClock, submodules: () => [], onSetupFailed: () => undefined })
     const launch = await sandbox.prepare({
       argv: ["/bin/sh", "-c", ${JSON.stringify(script)}, ${JSON.stringify(mark)}],
       environment: { PATH: "/usr/bin:/bin" },
       workspaceRoot: ${JSON.stringify(room.root)}, cwd: ${JSON.stringify(room.root)},
-      network: "${hasHosts ? "hosts" : "none"}", ${hasHosts ? `connections: ${connections},` : ""} writable: [],
+      network: "${hasHosts ? "hosts" : "none"}", ${hasHosts ? `connections: ${connections},` : ""} writable: [], asked: null,
       limits: { memoryBytesMax: null, processesMax: null, cpuSecondsMax: null, fileBytesMax: null },
     })
     const child = spawn({ ...launch.spawn, stdin: "null", stdout: "null", stderr: "null" })

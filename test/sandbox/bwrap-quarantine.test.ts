@@ -65,6 +65,27 @@ describeWhere(missingSandbox)("protected names a confined command creates", () =
     ])
   })
 
+  test("that are always asked about are open to a person, and protected where somebody can be asked", async () => {
+    for (let count = 0; count < 150; count++) room.write(`packages/p${count}/AGENTS.md`, "one\n")
+    const script =
+      "for f in packages/*/AGENTS.md; do echo two 2>/dev/null > $f; done; echo x > sub/AGENTS.md; true"
+    room.write("sub/a", "x")
+    const count = (text: string) =>
+      [...new Bun.Glob("packages/*/AGENTS.md").scanSync(room.root)].filter(
+        path => readFileSync(join(room.root, path), "utf8") === text,
+      ).length
+
+    const guarded = await sh(room, script, { asked: [] })
+
+    expect([guarded.report.quarantined, guarded.report.asked?.length, count("one\n")]).toEqual([
+      ["sub/AGENTS.md"],
+      50,
+      100,
+    ])
+    const own = await sh(room, script)
+    expect([own.report.quarantined, own.report.asked?.length, count("two\n")]).toEqual([[], 151, 150])
+  })
+
   test("do not include what was there before and stayed", async () => {
     room.write("sub/.git/config", "x")
     room.write("keys/a.pem", "x")

@@ -78,6 +78,7 @@ export const testProtection: Protection = {
     }
     return level
   },
+  isAsked: path => /(^|\/)(\.github|AGENTS\.md)(\/|$)/.test(path),
   homeCredentials: [".ssh", ".cargo/credentials", ".nvm/versions/node/*/etc/npmrc", ".config/uv"],
   topLevelNames: [
     { name: ".git", kind: "directory", hidden: false },
@@ -111,6 +112,7 @@ export function confinementOf(
     cwd: room.root,
     network: "none",
     writable: [],
+    asked: null,
     limits: unlimited,
     ...changes,
   }

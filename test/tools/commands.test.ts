@@ -129,6 +129,7 @@ describe("run_command", () => {
     const prepared = await t.declare("run_command", { argv: sh("echo one; echo two >&2") }).prepare()
     await prepared.execute({
       signal: null,
+      consented: [],
       correlationIds: { sessionId: "ses_1", stepId: "s1" },
       onOutput: (stream, chunk) => void chunks.push(`${stream}:${Buffer.from(chunk).toString()}`),
     })

@@ -35,7 +35,7 @@ const limits: ToolLimits = {
   commandTimeoutMs: 10_000,
 }
 
-export const quietly: CallContext = { signal: null, correlationIds: {}, onOutput: null }
+export const quietly: CallContext = { signal: null, consented: [], correlationIds: {}, onOutput: null }
 
 export interface TestRoomOptions {
   readonly limits?: Partial<ToolLimits>

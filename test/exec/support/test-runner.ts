@@ -21,7 +21,7 @@ import { createRunner } from "../../../src/exec/runner.ts"
 import type { ExecutionSettings } from "../../../src/exec/settings.ts"
 import * as environmentRules from "../../../src/policy/environment-rules.ts"
 import { homeCredentials } from "../../../src/policy/home-credentials.ts"
-import { classify, topLevelNames } from "../../../src/policy/protected-paths.ts"
+import { classify, isAsked, topLevelNames } from "../../../src/policy/protected-paths.ts"
 import { createRedactor } from "../../../src/policy/redactor.ts"
 import { createSandbox, type SelectedSandbox } from "../../../src/sandbox/select.ts"
 import { WorkspaceRoot } from "../../../src/workspace/root.ts"
@@ -134,7 +134,7 @@ function sandboxesOf({ root, outside, dataHome, environment }: TempWorkspace): R
       workspaceRoot: root,
       home: join(outside, "home"),
       hostEnvironment: environment,
-      protection: { classify, topLevelNames, homeCredentials },
+      protection: { classify, isAsked, topLevelNames, homeCredentials },
       stateDirectories: [agent, dataHome],
       readablePaths: [],
       clock: systemClock,
