@@ -102,7 +102,7 @@ export const agentRun = defineCommand({
   ],
   run: async ({ arguments: ids, flags }, { service, output, globals }) => {
     if (flags.pending === ids.length > 0)
-      throw usage("name tasks, or say --pending for all that may be executed", "acode agent run")
+      throw usage("name tasks, or say --pending for all that may be executed", "agent run")
     const app = await service()
     const tasks = flags.pending ? ("pending" as const) : ids
     return execute(app, { ...modelRequest(flags), tasks, limit: flags.limit ?? null }, output, globals.json)
@@ -207,7 +207,7 @@ export const agentList = defineCommand({
   },
   examples: [
     { line: "acode agent list --status failed", note: "what did not work" },
-    { line: "acode agent list --stale", note: "`acode agent reset` sets one back" },
+    { line: "acode agent list --stale", note: "`acode agent reset TASK --reason WHY` sets one back" },
   ],
   run: async ({ flags }, { service, output, globals }) => {
     const all = await (await service()).listTasks()
@@ -292,7 +292,7 @@ export const agentReset = defineCommand({
   ],
   run: async ({ arguments: [id = ""], flags }, { service, output, globals }) => {
     const reason = flags.reason?.trim() ?? ""
-    if (reason === "") throw usage("say why: --reason TEXT", "acode agent reset")
+    if (reason === "") throw usage("say why: --reason TEXT", "agent reset")
     const { sessionId } = await (await service()).resetTask(id, reason)
     if (globals.json) output.json({ taskId: id, status: "pending", session: sessionId })
     output.line(`${oneLine(id, 130)} is pending again`)
@@ -301,6 +301,13 @@ export const agentReset = defineCommand({
   },
 })
 
-function usage(message: string, where: string): Failure {
-  return new Failure({ kind: "usage", code: "ACODE-CLI-003", message, where, hint: `\`${where} --help\`` })
+function usage(message: string, verb: string): Failure {
+  const where = `acode ${verb}`
+  return new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-003",
+    message,
+    where,
+    hint: `\`acode ${verb} --help\``,
+  })
 }
