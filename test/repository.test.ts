@@ -112,3 +112,25 @@ test("every error code the program uses is explained, and every explained one is
   expect(explained.filter(code => !used.has(code))).toEqual([])
   expect(new Set(explained).size).toBe(explained.length)
 })
+
+describe("the threat model", () => {
+  const page = read("docs/threat-model.md")
+
+  test("names tests that exist, at least one in each line about a threat", () => {
+    const named = [...page.matchAll(/`(test\/[^`]+)`/g)].map(([, path = ""]) => path)
+    expect(named.length).toBeGreaterThan(40)
+    expect(
+      named.filter(path => !path.endsWith(".test.ts") || !existsSync(join(repositoryRoot, path))),
+    ).toEqual([])
+    const threats = page
+      .split("\n")
+      .filter(line => /^\| (?!who|threat|---)/.test(line) && line.split(" | ").length === 3)
+    expect(threats.length).toBeGreaterThan(25)
+    expect(threats.filter(line => !/\| `test\/[^|]+ \|$/.test(line))).toEqual([])
+  })
+
+  test("says what is not covered, and is found from the first page", () => {
+    expect(page).toContain("## What is not covered")
+    expect(read("README.md")).toContain("(docs/threat-model.md)")
+  })
+})
