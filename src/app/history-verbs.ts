@@ -7,7 +7,7 @@ import type { NewEvent } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
 import type { SessionEvent } from "../domain/session-view.ts"
 import type { DiffStat } from "../engine/diffstat.ts"
-import type { ExecutionHistory, Store, StoredEvent } from "../store/contract.ts"
+import type { AcceptedHistory, ExecutionHistory, Store, StoredEvent } from "../store/contract.ts"
 import type { EvidenceHistory } from "../store/evidence/contract.ts"
 import type {
   AnswerToApproval,
@@ -33,6 +33,8 @@ export interface HistoryVerbs {
   /** Records the answer of the person who runs acode. ACODE-APPR-001 when nothing asks, -002 when it is too late. */
   answer(answer: Pick<AnswerToApproval, "approvalId" | "answer" | "reason">): Promise<ApprovalSummary>
   evidence(): Promise<EvidenceHistory | null>
+  /** Records that the person who runs acode accepts that the history does not match its anchors. */
+  acceptHistory(reason: string): Promise<AcceptedHistory>
   /** The directory with what an execution made under protected names; null when it is not there any more. */
   quarantineOf(executionId: string): string | null
   /** A path as a person types it, in the form in which evidence knows it. */
@@ -89,6 +91,8 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
       store.anchor()
       return answered
     },
+    // Loaded when it is used.
+    acceptHistory: async reason => (await import("./history-acceptance.ts")).acceptHere(wiring, reason),
     evidence: async () => (await shownStore(wiring))?.evidence ?? null,
     quarantineOf: executionId => {
       const directory = join(wiring.places.quarantineDirectory, executionId)

@@ -212,7 +212,11 @@ function nothingToAudit(anchored: readonly string[]): AuditReport {
     position: null,
     what: `the history ${id} was anchored here and its database is gone`,
   }))
-  return { ok: problems.length === 0, events: 0, streams: 0, anchoredPosition: null, problems }
+  return {
+    ok: problems.length === 0,
+    ...{ events: 0, streams: 0, anchoredPosition: null, accepted: [] },
+    problems,
+  }
 }
 
 async function trust(wiring: Wiring): Promise<TrustedFile> {

@@ -1,4 +1,4 @@
-import { counted } from "../base/text.ts"
+import { counted, oneLine } from "../base/text.ts"
 import type { AuditProblem } from "../store/contract.ts"
 import { defineCommand } from "./definition.ts"
 
@@ -21,6 +21,10 @@ export const auditVerify = defineCommand({
     if (globals.json) output.json(report)
     const anchored =
       report.anchoredPosition === null ? "no anchor yet" : `anchored up to ${report.anchoredPosition}`
+    for (const { at, by, reason, findings, setAside } of report.accepted) {
+      const what = setAside === null ? findings.join("; ") : `the history before it is kept as ${setAside}`
+      output.line(oneLine(`accepted by ${by} at ${at}: ${reason} (${what})`, 500))
+    }
     if (report.ok) {
       output.line(
         `${output.green("ok")}: ${counted(report.events, "event")} in ${counted(report.streams, "stream")}, ${anchored}`,
@@ -34,7 +38,9 @@ export const auditVerify = defineCommand({
         code: "ACODE-SEC-004",
         message: `the history was changed: ${first.what}`,
         where: placeOf(first),
-        hint: "keep a copy of what `acode storage show` names and of the anchors, and find out who could write there",
+        hint:
+          "keep a copy of what `acode storage show` names and of the anchors, and find out who could write there; " +
+          "whoever restored a backup records that with `acode audit accept --reason TEXT`",
       })
     for (const problem of others.slice(0, 9)) output.line(`also: ${problem.what} (${placeOf(problem)})`)
     if (others.length > 9) output.line(`and ${others.length - 9} more`)

@@ -2,6 +2,7 @@ import { agentList, agentPipeline, agentReset, agentRun, agentShow } from "./age
 import { approvalsList } from "./approvals-list.ts"
 import { approvalsShow } from "./approvals-show.ts"
 import { approve } from "./approve.ts"
+import { auditAccept } from "./audit-accept.ts"
 import { auditVerify } from "./audit-verify.ts"
 import { cancel } from "./cancel.ts"
 import { checkpointList, checkpointRestore, checkpointShow } from "./checkpoints.ts"
@@ -93,6 +94,7 @@ export const cliCommands: readonly CliCommand[] = [
   runsPrune,
   runsStats,
   auditVerify,
+  auditAccept,
   storageShow,
   storageFree,
   workspaceList,

@@ -1,5 +1,6 @@
 import * as z from "zod/mini"
 import { CommandResult, CorrelationIds, RecordedCommand, SandboxUse } from "./command-result.ts"
+import { described } from "./described.ts"
 import { defineEvent } from "./event-definition.ts"
 import { ProcessIdentity } from "./process-identity.ts"
 import { RecordedText } from "./recorded-text.ts"
@@ -29,6 +30,22 @@ export const CommandFinished = defineEvent(
         stdout: RecordedText(),
         stderr: RecordedText(),
       }),
+    }),
+)
+
+export const HistoryAccepted = defineEvent(
+  "history.accepted",
+  1,
+  "A person accepted a history that does not match what was anchored of it; what they had granted before has to be granted again.",
+  () =>
+    z.strictObject({
+      by: z.string(),
+      reason: z.string(),
+      findings: described(z.array(z.string()), "what did not match"),
+      setAside: described(
+        z.nullable(z.string()),
+        "where the history is kept that cannot be verified any more; null when it is this one",
+      ),
     }),
 )
 

@@ -5,7 +5,7 @@ import {
   ToolCallSettled,
   ToolCallStarted,
 } from "./call-events.ts"
-import { CommandFinished, CommandStarted, HistoryPruned } from "./command-events.ts"
+import { CommandFinished, CommandStarted, HistoryAccepted, HistoryPruned } from "./command-events.ts"
 import { EventManifest } from "./event-definition.ts"
 import {
   CheckFinished,
@@ -49,6 +49,7 @@ export const manifest = new EventManifest([
   CommandStarted,
   CommandFinished,
   HistoryPruned,
+  HistoryAccepted,
   SessionStarted,
   SessionRested,
   SessionFinished,

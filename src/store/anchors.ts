@@ -16,10 +16,13 @@ import { basename, dirname, join, relative } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import { equalsConstantTime } from "../base/canonical.ts"
 import { type Clock, toIso } from "../base/clock.ts"
+import { HistoryAccepted } from "../domain/command-events.ts"
 import { type AnchorFields, anchorMac } from "./chain.ts"
-import type { AuditProblem } from "./contract.ts"
+import type { AcceptedHistory, AuditProblem } from "./contract.ts"
 import type { Connection } from "./database.ts"
+import { fieldsOf } from "./event-fields.ts"
 import { readTail } from "./event-log.ts"
+import type { EventReader } from "./event-rows.ts"
 import { isWorkspaceId, makePrivateDirectory } from "./keys.ts"
 import type { LogIdentity } from "./log-identity.ts"
 import { unsafeState } from "./store-failures.ts"
@@ -59,6 +62,12 @@ export function ensureFirstAnchor(parts: AnchorParts): void {
   if (readTail(parts.connection).position === 0 && !hasAnchors(parts)) writeAnchor(parts)
 }
 
+/** Writes the first anchor after a person accepted a history, whatever was anchored before. */
+export function startAnchors(parts: AnchorParts): void {
+  makePrivateDirectory(parts.anchorsDirectory)
+  parts.connection.transaction("anchor", () => appendAnchor(parts, true))
+}
+
 /** Inside a transaction. */
 function appendAnchor(parts: AnchorParts, isDurable: boolean): void {
   const { key, workspaceId } = parts.identity
@@ -73,6 +82,27 @@ function hasAnchors({ anchorsDirectory, identity }: AnchorParts): boolean {
   return (
     (lstatSync(anchorPath(anchorsDirectory, identity.workspaceId), { throwIfNoEntry: false })?.size ?? 0) > 0
   )
+}
+
+/** Whether a smaller position, or another head, stands behind an anchor: only an older database does that. */
+export function isStepBack(before: readonly Anchor[], { root, position, head }: Anchor): boolean {
+  const last = before.findLast(anchor => anchor.root === root)
+  if (last === undefined || last.position < position) return false
+  return last.position > position || last.head !== head
+}
+
+/** The streams of what people accepted, one event each. */
+export const acceptancePrefix = "acc_"
+
+/** Returns what people accepted although it did not match the anchors, oldest first. */
+export function acceptedHistories(log: Pick<EventReader, "readAll">): readonly AcceptedHistory[] {
+  return log
+    .readAll(acceptancePrefix)
+    .flatMap(event => {
+      const accepted = fieldsOf(HistoryAccepted, event)
+      return accepted === null ? [] : [{ ...accepted, position: event.position, at: event.at }]
+    })
+    .sort((a, b) => a.position - b.position)
 }
 
 /** What is known of the anchors of a log. */

@@ -13,6 +13,8 @@ import type { Tombstone } from "./tombstones.ts"
  */
 export class ChainWalk {
   readonly problems: AuditProblem[] = []
+  /** Those of them that an anchor shows and the events do not. */
+  readonly anchorProblems: AuditProblem[] = []
   eventCount = 0
   streamCount = 0
   private nextPosition = 1
@@ -60,7 +62,7 @@ export class ChainWalk {
     const furthest = this.anchors.get(Math.max(...beyond))?.at(-1)
     if (furthest === undefined) return
     const ends = `the log ends at position ${last}, but position ${furthest.position} was anchored at ${furthest.at}`
-    this.reportLog(last + 1, `${ends}: it was cut short, or an older copy was put back`)
+    this.reportAnchor(last + 1, `${ends}: it was cut short, or an older copy was put back`)
   }
 
   private wrongWith(row: EventRow): string | null {
@@ -76,9 +78,7 @@ export class ChainWalk {
   }
 
   private rememberTail(row: EventRow): void {
-    // An answer and the approval of a plan are streams of one event.
-    const isClosed =
-      (row.type === CommandFinished.type && row.stream.startsWith("exe_")) || row.stream.startsWith("apr_")
+    const isClosed = row.type === CommandFinished.type && row.stream.startsWith("exe_")
     if (isClosed) this.tails.delete(row.stream)
     else this.tails.set(row.stream, { seq: row.seq, hash: row.hash, epoch: row.epoch })
   }
@@ -114,12 +114,17 @@ export class ChainWalk {
     if (!this.isIntact) return
     const other = this.anchors.get(position)?.find(anchor => anchor.head !== this.head)
     if (other !== undefined)
-      this.reportLog(position, `up to here it is not the log that was anchored at ${other.at}`)
+      this.reportAnchor(position, `up to here it is not the log that was anchored at ${other.at}`)
   }
 
   private report(row: EventRow, what: string): void {
     this.isIntact = false
     this.problems.push({ stream: row.stream, seq: row.seq, position: row.position, what })
+  }
+
+  private reportAnchor(position: number, what: string): void {
+    this.reportLog(position, what)
+    this.anchorProblems.push(...this.problems.slice(-1))
   }
 
   private reportLog(position: number | null, what: string): void {

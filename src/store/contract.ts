@@ -186,7 +186,20 @@ export interface AuditReport {
   readonly events: number
   readonly streams: number
   readonly anchoredPosition: number | null
+  /** What a person accepted although it did not match, oldest first. */
+  readonly accepted: readonly AcceptedHistory[]
   readonly problems: readonly AuditProblem[]
+}
+
+/** What a person accepted although it did not match what was anchored. */
+export interface AcceptedHistory {
+  readonly position: number
+  readonly at: string
+  readonly by: string
+  readonly reason: string
+  readonly findings: readonly string[]
+  /** Where the history is kept that was here before; null when it is this one. */
+  readonly setAside: string | null
 }
 
 export interface AuditProblem {
@@ -217,6 +230,15 @@ export interface Store extends Disposable {
   assertGenuine(sessionId: string): void
   /** Throws ACODE-SEC-004 when an older copy of the history was put back, or when its anchors are gone. */
   assertAnchored(): void
+  /**
+   * Records that a person accepts that the history does not match its anchors, and begins those anew. What does not
+   * verify is not accepted, and no approval that was given before and not used holds any longer.
+   */
+  accept(given: {
+    readonly by: string
+    readonly reason: string
+    readonly setAside: string | null
+  }): AcceptedHistory
   /** Does work that only shows something. What was changed is noted instead of thrown, and the result is null. */
   noteChanged<Result>(work: () => Result): Result | null
   /** What was noted since this was opened. */

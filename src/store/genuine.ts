@@ -2,7 +2,7 @@ import { ApprovalRequested } from "../domain/call-events.ts"
 import { HistoryPruned } from "../domain/command-events.ts"
 import { controlStreamOf } from "../domain/pipeline/pipeline-events.ts"
 import { SessionStarted } from "../domain/session-events.ts"
-import { type Anchor, anchorsGone, type KnownAnchors, knownAnchors } from "./anchors.ts"
+import { type Anchor, anchorsGone, isStepBack, type KnownAnchors, knownAnchors } from "./anchors.ts"
 import { firstHead, nextHead } from "./chain.ts"
 import type { StoredEvent } from "./contract.ts"
 import type { Connection } from "./database.ts"
@@ -101,13 +101,6 @@ function assertAnchors(
   const back = anchors.find((anchor, index) => isStepBack(anchors.slice(0, index), anchor))
   if (back !== undefined)
     throw changedHistory(`an older copy of the database had been put back by ${back.at}`, connection.path)
-}
-
-/** They are written in the order of their positions, so something newer was there before. */
-function isStepBack(before: readonly Anchor[], { root, position, head }: Anchor): boolean {
-  const last = before.findLast(anchor => anchor.root === root)
-  if (last === undefined || last.position < position) return false
-  return last.position > position || last.head !== head
 }
 
 /** The last event of a session. */

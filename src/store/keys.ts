@@ -97,7 +97,7 @@ function keyMissing(path: string): Failure {
     code: "ACODE-SEC-001",
     message: "the signing key of this workspace's history is missing",
     where: path,
-    hint: keyHint,
+    hint: "restore the key from a backup; where it is lost, `acode audit accept --reason TEXT` sets the history aside",
   })
 }
 

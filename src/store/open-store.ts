@@ -3,7 +3,8 @@ import { type Clock, toIso } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
 import type { Failure } from "../domain/failure.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
-import { ensureFirstAnchor, knownAnchors, writeAnchor } from "./anchors.ts"
+import { acceptHistory } from "./acceptance.ts"
+import { acceptedHistories, ensureFirstAnchor, knownAnchors, writeAnchor } from "./anchors.ts"
 import { artifactReferences, isReferenced } from "./artifact-references.ts"
 import { createArtifacts, storedBytes } from "./artifacts.ts"
 import type { Store, StoreRedactor } from "./contract.ts"
@@ -122,6 +123,7 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
     approvals: createApprovals({
       ...shared,
       anchors: () => knownAnchors(held).anchors,
+      acceptedAt: () => acceptedHistories(log).at(-1)?.position ?? 0,
       answerLastsMs: options.answerLastsMs ?? defaults.answerLastsMs,
     }),
     evidence: createEvidence(shared, artifacts),
@@ -134,6 +136,7 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
     verify: id => verifyLog({ ...held, artifactsDirectory, problemsMax: 100 }, id),
     assertAnchored: () => guarded(anchorsDirectory, () => assertAnchored(held)),
     assertGenuine: sessionId => guarded(anchorsDirectory, () => assertGenuine(held, sessionId)),
+    accept: given => acceptHistory({ ...held, artifactsDirectory, problemsMax: 100 }, given),
     changed: () => changed,
     noteChanged: work => unlessChanged(noted, work),
     missingArtifacts: () => stillNamed(connection, artifacts.missing),

@@ -1,12 +1,21 @@
 import { oneLine } from "../base/text.ts"
-import { type Anchor, anchorPath, anchorsGone, knownAnchors, othersAnchoredAt } from "./anchors.ts"
+import {
+  type Anchor,
+  acceptedHistories,
+  anchorPath,
+  anchorsGone,
+  isStepBack,
+  type KnownAnchors,
+  knownAnchors,
+  othersAnchoredAt,
+} from "./anchors.ts"
 import { artifactProblems } from "./artifact-check.ts"
 import { ChainWalk } from "./chain-walk.ts"
 import { concernedStreams } from "./concerned-streams.ts"
-import type { AuditProblem, AuditReport } from "./contract.ts"
+import type { AcceptedHistory, AuditProblem, AuditReport } from "./contract.ts"
 import { type Connection, guarded } from "./database.ts"
 import { findTail } from "./event-log.ts"
-import { type EventRow, eventColumns } from "./event-rows.ts"
+import { type EventRow, eventColumns, eventReader } from "./event-rows.ts"
 import type { LogIdentity } from "./log-identity.ts"
 import { projectionProblems } from "./projection-check.ts"
 import { readTombstones } from "./tombstones.ts"
@@ -29,23 +38,16 @@ export interface VerifyParts {
 export function verifyLog(parts: VerifyParts, id?: string): AuditReport {
   return guarded(parts.connection.path, () => {
     // Before the events: whatever is appended while this runs is then newer than the anchors.
-    const { anchors, problems: changedAnchors, areGone } = knownAnchors(parts)
+    const known = knownAnchors(parts)
+    const { anchors } = known
     const walked = parts.connection.snapshot(() => walk(parts, anchors, id))
     const isIntact = walked.problems.length === 0
     const artifacts = isIntact
       ? artifactProblems(parts.connection, parts.artifactsDirectory, walked.concerned)
       : []
     const file = isIntact && id === undefined ? damagedPages(parts.connection) : []
-    const isAnchorless = areGone && (findTail(parts.connection)?.position ?? 0) > 0
-    const gone = isAnchorless ? [anchorsGone(parts.anchorsDirectory, parts.identity.workspaceId)] : []
-    const all = [
-      ...walked.problems,
-      ...changedAnchors,
-      ...gone,
-      ...otherDatabases(parts),
-      ...artifacts,
-      ...file,
-    ]
+    const ofAnchors = [...known.problems, ...goneAnchors(parts, known), ...otherDatabases(parts)]
+    const all = [...walked.problems, ...ofAnchors, ...artifacts, ...file]
     const problems = all.slice(0, parts.problemsMax)
     const anchored = Math.max(0, ...anchors.map(anchor => anchor.position))
     return {
@@ -53,9 +55,42 @@ export function verifyLog(parts: VerifyParts, id?: string): AuditReport {
       events: walked.events,
       streams: walked.streams,
       anchoredPosition: anchored === 0 ? null : anchored,
+      accepted: walked.accepted,
       problems,
     }
   })
+}
+
+/**
+ * Returns what is wrong between a log and its anchors: what a person can accept who knows how that came about. An event
+ * that was changed is none of it.
+ */
+export function anchorFindings(parts: VerifyParts): readonly AuditProblem[] {
+  return guarded(parts.connection.path, () => {
+    const known = knownAnchors(parts)
+    const { anchors } = known
+    const back = anchors.find((anchor, index) => isStepBack(anchors.slice(0, index), anchor))
+    const walked = parts.connection.snapshot(() => chainOf(parts, anchors).anchorProblems)
+    const stepBack = back === undefined || walked.length > 0 ? [] : [steppedBack(back)]
+    return [...walked, ...stepBack, ...known.problems, ...goneAnchors(parts, known), ...otherDatabases(parts)]
+  })
+}
+
+function steppedBack({ position, at }: Anchor): AuditProblem {
+  return {
+    stream: null,
+    seq: null,
+    position,
+    what: `an older copy of the database had been put back by ${at}`,
+  }
+}
+
+function goneAnchors(
+  { connection, anchorsDirectory, identity }: VerifyParts,
+  { areGone }: KnownAnchors,
+): readonly AuditProblem[] {
+  const hasEvents = (findTail(connection)?.position ?? 0) > 0
+  return areGone && hasEvents ? [anchorsGone(anchorsDirectory, identity.workspaceId)] : []
 }
 
 /** An index may be damaged where the events are whole: whoever looks something up by it finds the wrong thing. */
@@ -83,23 +118,37 @@ interface Walked {
   readonly problems: readonly AuditProblem[]
   /** Null for all there are. */
   readonly concerned: readonly string[] | null
+  readonly accepted: readonly AcceptedHistory[]
 }
 
-function walk(parts: VerifyParts, anchors: readonly Anchor[], id: string | undefined): Walked {
-  const { connection, identity, problemsMax } = parts
+/** Goes over the log up to its end, or until it has found as much as is told. */
+function chainOf({ connection, identity, problemsMax }: VerifyParts, anchors: readonly Anchor[]): ChainWalk {
   const chain = new ChainWalk(identity, readTombstones(connection), byPosition(anchors))
   for (const row of eventsInOrder(connection)) {
     chain.see(row)
     if (chain.problems.length >= problemsMax) break
   }
   if (chain.problems.length < problemsMax) chain.end(findTail(connection))
-  const problems = chain.problems.length === 0 ? projectionProblems(connection) : chain.problems
-  if (id !== undefined && chain.problems.length === 0) return concernedPart(connection, id, problems)
-  return { events: chain.eventCount, streams: chain.streamCount, problems, concerned: null }
+  return chain
+}
+
+function walk(parts: VerifyParts, anchors: readonly Anchor[], id: string | undefined): Walked {
+  const { connection, identity } = parts
+  const chain = chainOf(parts, anchors)
+  const { problems, eventCount: events, streamCount: streams } = chain
+  if (problems.length > 0) return { events, streams, problems, concerned: null, accepted: [] }
+  const found = projectionProblems(connection)
+  const accepted = acceptedHistories(eventReader(connection, identity))
+  if (id !== undefined) return { ...concernedPart(connection, id, found), accepted }
+  return { events, streams, problems: found, concerned: null, accepted }
 }
 
 /** Of a log whose events are genuine. */
-function concernedPart(connection: Connection, id: string, problems: readonly AuditProblem[]): Walked {
+function concernedPart(
+  connection: Connection,
+  id: string,
+  problems: readonly AuditProblem[],
+): Omit<Walked, "accepted"> {
   const streams = concernedStreams(connection, id)
   const own = problems.filter(({ stream }) => stream === null || streams.has(stream))
   const unknown = { stream: id, seq: null, position: null, what: "no event tells of it" }
@@ -128,6 +177,6 @@ function otherDatabases(parts: VerifyParts): readonly AuditProblem[] {
     position: null,
     what:
       "another history was anchored here, and its database is gone or replaced; " +
-      `if that was intended, remove ${anchorPath(anchorsDirectory, id)}`,
+      `if that was intended, \`acode audit accept --reason TEXT\` records it (${anchorPath(anchorsDirectory, id)})`,
   }))
 }

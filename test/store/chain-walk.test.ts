@@ -114,11 +114,13 @@ describe("a walk over a log", () => {
     ])
   })
 
-  test("the stream of an answer or of an approved plan has one event", () => {
-    const whole = logOf(["apr_a", "ses_a", "apr_b", "ses_a"])
+  test("an answer that was given again follows the first one in its stream", () => {
+    const whole = logOf(["apr_a", "ses_a", "apr_b", "apr_a"])
     expect(problemsOf(whole.rows, whole.tail)).toEqual([])
-    const longer = logOf(["apr_a", "apr_a"])
-    expect(problemsOf(longer.rows, longer.tail)).toEqual(["2 number 1 of its stream is expected here"])
+    const apart = logOf(["apr_a", "ses_a", "apr_a"], row =>
+      row.position === 3 ? { seq: 1, prevHash: "" } : {},
+    )
+    expect(problemsOf(apart.rows, apart.tail)).toEqual(["3 number 2 of its stream is expected here"])
   })
 
   test("accepts no event in an execution that has ended", () => {

@@ -20,12 +20,26 @@ describe("an audit", () => {
   test("of a genuine log counts what it saw and how far it is anchored", () => {
     using fixture = storeFixture()
     const store = fixture.open()
-    expect(store.verify()).toEqual({ ok: true, events: 0, streams: 0, anchoredPosition: null, problems: [] })
+    expect(store.verify()).toEqual({
+      ok: true,
+      events: 0,
+      streams: 0,
+      anchoredPosition: null,
+      accepted: [],
+      problems: [],
+    })
     runOne(store)
     store.anchor()
     runOne(store)
     store.executions.started(startOf(nextId()))
-    expect(store.verify()).toEqual({ ok: true, events: 5, streams: 3, anchoredPosition: 2, problems: [] })
+    expect(store.verify()).toEqual({
+      ok: true,
+      events: 5,
+      streams: 3,
+      anchoredPosition: 2,
+      accepted: [],
+      problems: [],
+    })
   })
 
   test("works for a reader", () => {

@@ -30,6 +30,7 @@ const placeholders: Readonly<Record<string, string>> = {
   PATH: "src/a.ts",
   PROGRAM: "true",
   SECONDS: "60",
+  TEXT: "a reason",
   VALUE: "4",
 }
 

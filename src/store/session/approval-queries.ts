@@ -29,6 +29,8 @@ export interface ApprovalReading {
   readonly noted: Noted
   /** What was written down of the log outside of it. */
   readonly anchors: () => readonly AnchorFields[]
+  /** Where a person last accepted a history that did not match its anchors; 0 when nobody did. */
+  readonly acceptedAt: () => number
 }
 
 interface AskedRow extends ApprovalRow {
@@ -79,12 +81,16 @@ export function approvalsOf(
   return [...(facts?.questions.keys() ?? [])].reverse().map(id => answeredSummary(reading, now, facts, id))
 }
 
-/** The row that the table should have. */
-function rowOf({ log }: ApprovalReading, facts: SessionFacts | null, id: string): AskedRow {
+/**
+ * The row that the table should have, from the answers behind a place in the log. Whether an answer before it was used
+ * in a part of the history that is gone nobody knows.
+ */
+function rowOf({ log }: ApprovalReading, facts: SessionFacts | null, id: string, behind: number): AskedRow {
   const question = facts?.questions.get(id)
   if (facts == null || question === undefined) throw changedRow(approvalsTable, id)
   const answers = [...(facts.answers.has(id) ? [facts.answers.get(id)] : []), ...log.read(id)]
     .flatMap(event => event ?? [])
+    .filter(({ position }) => position > behind)
     .sort((a, b) => a.position - b.position)
   const asked = nextApprovalRow(null, question.event)
   const row = answers.reduce<ApprovalRow | null>(nextApprovalRow, asked)
@@ -98,13 +104,16 @@ function answeredSummary(
   facts: SessionFacts | null,
   id: string,
 ): ApprovalSummary {
-  const row = rowOf(reading, facts, id)
+  // What the session has used, or taken over, is told as it was.
+  const isTaken = facts?.uses.has(id) === true || facts?.answers.has(id) === true
+  const behind = isTaken ? 0 : reading.acceptedAt()
+  const row = rowOf(reading, facts, id, behind)
   return toSummary(reading, now, row, askedIn(reading, row))
 }
 
 function assertRow(reading: ApprovalReading, row: AskedRow): void {
   const { event } = questionOf(reading, row)
-  const expected = rowOf(reading, reading.facts(event.stream), row.id)
+  const expected = rowOf(reading, reading.facts(event.stream), row.id, 0)
   if (!isStoredRow(row, expected)) throw changedRow(approvalsTable, row.id)
 }
 
@@ -157,9 +166,10 @@ function approvedPlans({ connection, log }: ApprovalReading): readonly ApprovedP
 
 /** A clock that is set back does not bring back an approval whose end the log or an anchor of it has seen. */
 function hasEnded(
-  { connection, anchors }: ApprovalReading,
+  { connection, anchors, acceptedAt }: ApprovalReading,
   { position, expires_at }: PlanApprovalRow,
 ): boolean {
+  if (acceptedAt() > position) return true
   const later = connection.db
     .query("SELECT 1 FROM events WHERE position > ? AND at >= ? LIMIT 1")
     .get(position, expires_at)

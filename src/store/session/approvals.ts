@@ -60,7 +60,7 @@ function recordAnswer(parts: ApprovalParts, given: AnswerToApproval): ApprovalSu
     const asked = findApproval(parts, clock.now(), approvalId)
     if (asked === null) throw unknownApproval(approvalId)
     if (asked.state !== "open") throw closedApproval(approvalId, whyClosed(asked))
-    writeAlone(parts, approvalId, prepared)
+    writeAlone(parts, approvalId, log.lastSeq(approvalId), prepared)
     const answered = findApproval(parts, clock.now(), approvalId)
     assert(answered !== null, "an approval that was answered is there")
     return answered
@@ -72,17 +72,22 @@ function recordPlanApproval(parts: ApprovalParts, approval: NewPlanApproval): Pl
   const { approvalId } = approval
   const prepared = log.prepare([newEvent(PlanApproved, { ...approval })])
   return connection.transaction("plan-approval", () => {
-    writeAlone(parts, approvalId, prepared)
+    writeAlone(parts, approvalId, 0, prepared)
     const [recorded] = planApprovals(parts, { id: approvalId })
     assert(recorded !== undefined, "a plan that was approved is there")
     return recorded
   })
 }
 
-/** A stream of one event, opened and closed at once. */
-function writeAlone(parts: ApprovalParts, stream: string, prepared: readonly PreparedEvent[]): void {
+/** A stream that is opened and closed at once. */
+function writeAlone(
+  parts: ApprovalParts,
+  stream: string,
+  lastSeq: number,
+  prepared: readonly PreparedEvent[],
+): void {
   const { epoch } = takeLease(parts.connection, stream, parts.self)
-  parts.log.write(stream, 0, epoch, prepared)
+  parts.log.write(stream, lastSeq, epoch, prepared)
   dropLease(parts.connection, stream)
 }
 

@@ -1,5 +1,6 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
+import { rmSync } from "node:fs"
 import type { AnswerToApproval } from "../../../src/store/session/contract.ts"
 import { event, type SessionWriter, startSession } from "../support/session-events.ts"
 import { failureOf, hides, type StoreFixture, storeFixture } from "../support/store-fixture.ts"
@@ -144,5 +145,46 @@ describe("approving a plan", () => {
     const again = failureOf(() => store.approvals.approvePlan({ ...approval, planHash: "sha256:2" }))
     expect(again.report.code).toBe("ACODE-DB-007")
     expect(store.approvals.findPlan("apr_p")?.planHash).toBe("sha256:1")
+  })
+})
+
+describe("a history that a person accepted although it did not match its anchors", () => {
+  const accept = (fixture: StoreFixture, store: ReturnType<typeof asked>["store"]) => {
+    rmSync(fixture.options.anchorsDirectory, { recursive: true })
+    return store.accept({ by: "ada", reason: "lost", setAside: null })
+  }
+
+  test("has no answer in it that was not used before: the question is open, and can be answered again", () => {
+    using fixture = storeFixture()
+    const { store, session } = asked(fixture)
+    store.approvals.answer(answer({ by: "eve" }))
+    expect(store.approvals.ofSession(session.id)).toMatchObject([{ state: "granted", answeredBy: "eve" }])
+    accept(fixture, store)
+    expect(store.approvals.ofSession(session.id)).toMatchObject([{ state: "open", answeredBy: null }])
+    store.approvals.answer(answer({ answer: "refused" }))
+    expect(store.approvals.find("apr_1")).toMatchObject({ state: "refused", answeredBy: "ada" })
+    expect(store.verify()).toMatchObject({ ok: true, accepted: [{ by: "ada", reason: "lost" }] })
+    expect(() => store.assertGenuine(session.id)).not.toThrow()
+  })
+
+  test("tells of an answer that was used, or that the session has taken over, as it was", () => {
+    using fixture = storeFixture()
+    const { store, session } = asked(fixture)
+    store.approvals.answer(answer())
+    session.append(event.callStarted("cal_1", { approvalId: "apr_1" }))
+    session.append(event.approvalRequested("apr_2", session.id), event.approvalAnswered("apr_2"))
+    accept(fixture, store)
+    expect(store.approvals.ofSession(session.id).map(({ state }) => state)).toEqual(["refused", "granted"])
+  })
+
+  test("has no approved plan in it that still holds", () => {
+    using fixture = storeFixture()
+    const { store } = asked(fixture)
+    const plan = { planId: "p", planHash: "sha256:1", approver: "ada", stepCount: 1 }
+    const expiresAt = "2099-01-01T00:00:00.000Z"
+    store.approvals.approvePlan({ approvalId: "apr_p", ...plan, expiresAt })
+    accept(fixture, store)
+    store.approvals.approvePlan({ approvalId: "apr_q", ...plan, expiresAt })
+    expect(store.approvals.plansApproved({}).map(({ hasEnded }) => hasEnded)).toEqual([false, true])
   })
 })
