@@ -3,6 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { shellQuoted } from "../../src/base/text.ts"
 import { cliCommands } from "../../src/cli/commands.ts"
+import { taskText } from "../../src/domain/skill/task-text.ts"
+import { exampleTask } from "../domain/skill/task-fixture.ts"
 import { acodeProgram, repositoryRoot } from "../support/acode.ts"
 import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
 import { planText } from "../support/plan-workspace.ts"
@@ -25,6 +27,11 @@ beforeEach(() => {
     ".agents/skills/evil/SKILL.md",
     `---\nname: evil\ndescription: ${JSON.stringify(evil)}\n---\n${evil}\n`,
   )
+  const hostile = { to: "evil", goal: evil, requirements: evil, from: evil, tags: [evil] }
+  const output = { path: "out/hostile.md", format: "markdown" }
+  workspace.write("tasks/hostile.md", taskText(exampleTask({ ...hostile, id: "hostile", output })))
+  workspace.write(`tasks/${evil}.md`, `---\nid: ${JSON.stringify(evil)}\n---\n${evil}\n`)
+  workspace.write("pipeline.yml", `name: ${JSON.stringify(evil)}\n${JSON.stringify(evil)}: 1\n`)
   workspace.write(`.agents/skills/x${evil}/SKILL.md`, `${evil}\n`)
   workspace.write(`${evil}/${evil}/${evil}`, "deep\n")
   server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer })
@@ -216,6 +223,11 @@ testWhere(missingProgram("script"))(
       "runs prune": [["--older-than", "30d"]],
       "runs stats": [[]],
       "audit verify": [[], [evil]],
+      "agent run": [["hostile", "--script", script({ stage: "agent", text: evil })], ["--pending"]],
+      "agent pipeline": [["pipeline.yml"], [evil]],
+      "agent list": [[], ["--json"], ["--skill", evil]],
+      "agent show": [["hostile"], [evil]],
+      "agent reset": [["hostile", "--reason", evil], [evil]],
       "storage show": [[]],
       "storage free": [["--to", "1GB", "--dry-run"]],
       "workspace list": [[]],
