@@ -101,8 +101,9 @@ const strictness: Readonly<Record<string, Strictness>> = {
   "model.edit_format": anything,
   "model.parameters.temperature": anything,
   "model.parameters.top_p": anything,
-  "model.parameters.max_tokens": smaller,
-  "model.parameters.context_window": smaller,
+  // They describe the model; what a session may take in all is bounded by --max-tokens and by the consent to a mode.
+  "model.parameters.max_tokens": anything,
+  "model.parameters.context_window": anything,
   // What a person is told a session has cost.
   "model.prices.input": trustedOnly,
   "model.prices.output": trustedOnly,

@@ -209,6 +209,7 @@ describe("the stricter of two values", () => {
       "execution.max_concurrent",
       "execution.max_queued",
       "execution.kill_grace_seconds",
+      "model.parameters.max_tokens",
     ])
     const kept = numbers.filter(([key]) => /^(checkpoints|storage|execution\.audit)\./.test(key))
     expect(kept.filter(([key, held]) => stricter(key, held, 1) !== held)).toEqual([])

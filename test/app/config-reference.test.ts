@@ -114,6 +114,8 @@ describe("the list of keys", () => {
       "model.edit_format",
       "model.parameters.temperature",
       "model.parameters.top_p",
+      "model.parameters.max_tokens",
+      "model.parameters.context_window",
       "skills.workspace",
       "skills.retry_jitter",
       "skills.squads",
