@@ -198,10 +198,8 @@ testWhere(missingProgram("script"))(
         ["--older-than", "30d"],
         ["--older-than", evil],
       ],
-      "checkpoint list": [[]],
       "checkpoint show": [[checkpoint]],
       "checkpoint restore": [[checkpoint, name]],
-      "approvals list": [[]],
       "approvals show": questions.map(id => [id]),
       approve: [[questions[0] ?? evil], [evil]],
       deny: [[questions.at(-1) ?? evil, "--reason", evil]],
@@ -211,7 +209,6 @@ testWhere(missingProgram("script"))(
       "evidence by-file": [[name]],
       "evidence show": evidence.slice(0, 2).map(id => [id]),
       "evidence latest": [[name]],
-      "evidence recurring": [[]],
       "evidence fixes": [["E201"], [evil]],
       exec: [
         ["--cwd", evil, "--", "true"],
@@ -221,21 +218,17 @@ testWhere(missingProgram("script"))(
       "runs list": [[], ["--json"]],
       "runs show": [[run], [run, "--full-output"], [run, "--json"], [evil]],
       "runs prune": [["--older-than", "30d"]],
-      "runs stats": [[]],
-      "audit verify": [[], [evil]],
+      "audit accept": [["--reason", evil], [evil]],
       "agent run": [["hostile", "--script", script({ stage: "agent", text: evil })], ["--pending"]],
       "agent pipeline": [["pipeline.yml"], [evil]],
       "agent list": [[], ["--json"], ["--skill", evil]],
       "agent show": [["hostile"], [evil]],
       "agent reset": [["hostile", "--reason", evil], [evil]],
-      "storage show": [[]],
       "storage free": [["--to", "1GB", "--dry-run"]],
-      "workspace list": [[]],
       "workspace adopt": [[evil]],
       "workspace forget": [[evil]],
       "skills list": [[], ["--json"]],
       "skills show": [["evil"], [`x${evil}`]],
-      "models list": [[]],
       "models probe": [[evil]],
       "policy check": [
         ["--path", name, "--op", "delete"],
@@ -249,17 +242,14 @@ testWhere(missingProgram("script"))(
         ["execution.sandbox", evil],
         [evil, "1"],
       ],
-      "config path": [[]],
-      "config mode": [[]],
-      "config matrix": [[]],
-      "config trust": [[]],
       schema: [[evil]],
-      doctor: [[]],
       demo: [],
     }
-    expect(Object.keys(table).sort()).toEqual(cliCommands.map(command => command.name).sort())
-    const lines = Object.entries(table).flatMap(([verb, all]) =>
-      all.map(args => [...verb.split(" "), ...args]),
+    const verbs = cliCommands.map(command => command.name)
+    expect(Object.keys(table).filter(verb => !verbs.includes(verb))).toEqual([])
+    // A verb that needs nothing special is run alone and with a hostile argument.
+    const lines = verbs.flatMap(verb =>
+      (table[verb] ?? [[], [evil]]).map(args => [...verb.split(" "), ...args]),
     )
     expect(acted(await onTerminal([...lines, [evil], ["run", `--${evil}`], ["-C", evil, "status"]]))).toEqual(
       [],
