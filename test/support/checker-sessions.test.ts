@@ -1,6 +1,8 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
-import type { NewEvent } from "../../src/domain/event-definition.ts"
+import { type NewEvent, newEvent } from "../../src/domain/event-definition.ts"
+import { PlanProposed } from "../../src/domain/pipeline/pipeline-events.ts"
+import { PlanApproved } from "../../src/domain/session-events.ts"
 import type { Store } from "../../src/store/contract.ts"
 import {
   changing,
@@ -154,6 +156,55 @@ describe("the checker notices in a session", () => {
 
   test.each(wrong)("%s", async (_name, expected, events) => {
     expect(await violationsOf(...events)).toMatch(expected)
+  })
+
+  const approval = {
+    approvalId: "apr_plan",
+    planId: "plan-1",
+    planHash: "sha256:1",
+    approver: "ada",
+    stepCount: 1,
+    expiresAt: "2099-01-01T00:00:00.000Z",
+  }
+  const ran = { approvalId: "apr_plan", planHash: "sha256:1" }
+  const runs: readonly (readonly [string, RegExp, Partial<typeof approval>, Partial<typeof ran>])[] = [
+    [
+      "an approval of no plan",
+      /^I10 ses_\S+ ran under apr_other, which approves no plan$/,
+      {},
+      { approvalId: "apr_other" },
+    ],
+    ["another plan", /^I10 ses_\S+ ran another plan than apr_plan approves$/, {}, { planHash: "sha256:2" }],
+    [
+      "an approval that was over",
+      /^I10 ses_\S+ ran when apr_plan was over$/,
+      { expiresAt: "2020-01-01T00:00:00.000Z" },
+      {},
+    ],
+  ]
+
+  test.each(runs)("a plan that ran under %s", async (_name, expected, changed, started) => {
+    using workspace = tempWorkspace()
+    using store = openTempStore(workspace)
+    store.approvals.approvePlan({ ...approval, ...changed })
+    startSession(store, { ...ran, ...started }).append(event.sessionFinished())
+    expect((await check(workspace)).join("\n")).toMatch(expected)
+  })
+
+  const planned = [
+    ["that nobody proposed", ["apr_1"], "sha256:other", /^I10 ses_\S+ approves a plan that nobody proposed$/],
+    ["that nobody granted", [], "sha256:1", /^I10 ses_\S+ approves a plan that nobody granted$/],
+  ] as const
+
+  test.each(planned)("a plan of a model %s", async (_name, granted, planHash, expected) => {
+    const plan = { kind: "inline", value: {} } as const
+    const found = await violationsOf(
+      newEvent(PlanProposed, { version: 1, planHash: "sha256:1", plan, explanation: "" }),
+      ...granted.map(id => event.approvalAnswered(id, { answer: "granted" })),
+      newEvent(PlanApproved, { ...approval, approvalId: "apr_1", planHash }),
+      event.sessionFinished(),
+    )
+    expect(found).toMatch(expected)
   })
 
   const changes: readonly (readonly [string, string])[] = [

@@ -86,6 +86,8 @@ export function approvalViolations(log: readonly LogRow[]): string[] {
       const id = String(row.parsed["approvalId"])
       if (!answers.has(id)) answers.set(id, String(row.parsed["answer"]))
     }
+    // What was used in a part of the history that is gone nobody knows: it has to be answered again.
+    if (row.type === "history.accepted") answers.clear()
     if (row.type !== "tool_call.started") return []
     const { callId, approvalId, decision } = row.parsed as unknown as Started
     if (approvalId === null)
@@ -97,4 +99,60 @@ export function approvalViolations(log: readonly LogRow[]): string[] {
     used.add(approvalId)
     return found
   })
+}
+
+interface Approved {
+  readonly approvalId: string
+  readonly planHash: string
+  readonly expiresAt: string
+}
+
+interface Proposed {
+  readonly version: number
+  readonly planHash: string
+}
+
+/** I10 for whole plans: what ran was approved before it ran, as the events say and whatever the tables say. */
+export function planViolations(log: readonly LogRow[]): string[] {
+  const granted = new Set<string>()
+  const approvals = new Map<string, Approved>()
+  const proposed = new Map<string, Map<string, Proposed>>()
+  const approvedHashes = new Map<string, Set<string>>()
+  return log.flatMap(row => {
+    const { type, stream, parsed } = row
+    if (type === "approval.answered" && parsed["answer"] === "granted")
+      granted.add(String(parsed["approvalId"]))
+    if (type === "history.accepted") approvals.clear()
+    if (type === "session.started" && parsed["lane"] === "plan") return runViolations(row, approvals)
+    if (type === "plan.proposed") {
+      const plan = parsed as unknown as Proposed
+      proposed.set(stream, (proposed.get(stream) ?? new Map()).set(plan.planHash, plan))
+    }
+    if (type !== "plan.approved") return []
+    const approved = parsed as unknown as Approved
+    if (stream.startsWith("apr_")) {
+      approvals.set(approved.approvalId, approved)
+      return []
+    }
+    const known = approvedHashes.get(stream) ?? new Set<string>()
+    approvedHashes.set(stream, known)
+    const found: string[] = []
+    if (!proposed.get(stream)?.has(approved.planHash))
+      found.push(`I10 ${stream} approves a plan that nobody proposed`)
+    // Another plan that asks for no more keeps what was granted once.
+    if (!granted.has(approved.approvalId) && known.size === 0)
+      found.push(`I10 ${stream} approves a plan that nobody granted`)
+    known.add(approved.planHash)
+    return found
+  })
+}
+
+/** A record of a session that ran under no approval is one that a test made by hand. */
+function runViolations({ stream, at, parsed }: LogRow, approvals: ReadonlyMap<string, Approved>): string[] {
+  const id = parsed["approvalId"]
+  if (typeof id !== "string") return []
+  const approved = approvals.get(id)
+  if (approved === undefined) return [`I10 ${stream} ran under ${id}, which approves no plan`]
+  if (approved.planHash !== parsed["planHash"]) return [`I10 ${stream} ran another plan than ${id} approves`]
+  return approved.expiresAt > at ? [] : [`I10 ${stream} ran when ${id} was over`]
 }

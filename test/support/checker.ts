@@ -6,7 +6,7 @@ import { chainViolations, type LogRow, readLog } from "./checker-log.ts"
 import { pipelineViolations } from "./checker-pipeline.ts"
 import { projectionViolations } from "./checker-projection.ts"
 import { secretViolations } from "./checker-secrets.ts"
-import { approvalViolations, sessionViolations } from "./checker-sessions.ts"
+import { approvalViolations, planViolations, sessionViolations } from "./checker-sessions.ts"
 import { tableViolations } from "./checker-tables.ts"
 import { taggedProcesses } from "./processes.ts"
 import { noteSeen } from "./seen.ts"
@@ -41,6 +41,7 @@ export async function check(workspace: TempWorkspace, options: CheckOptions = {}
     ...endingViolations(log),
     ...sessionViolations(log),
     ...approvalViolations(log),
+    ...planViolations(log),
     ...pipelineViolations(log),
     ...projectionViolations(database, log),
     ...tableViolations(database, log),
