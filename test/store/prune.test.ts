@@ -2,6 +2,8 @@ import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { existsSync, utimesSync } from "node:fs"
 import { artifactPath } from "../../src/store/artifacts.ts"
+import { changeDatabase } from "../support/at-the-file.ts"
+import { event, startSession } from "./support/session-events.ts"
 import { hides, nextId, recordOf, runOne, startOf, storeFixture } from "./support/store-fixture.ts"
 
 const dayOf = (day: number, stdout = "fine") => ({
@@ -38,6 +40,25 @@ describe("pruning", () => {
     store.executions.settled(recordOf(open), { stdout: null, stderr: null })
     expect(store.executions.show(open)).toEqual(recordOf(open))
     expect(store.verify().ok).toBe(true)
+  })
+
+  test("leaves what its events do not call a finished execution, whatever the table says, and names what was changed", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const session = startSession(store)
+    session.append(event.sessionFinished())
+    const [running, changed, made] = [nextId(), runOne(store), runOne(store)]
+    store.executions.started(startOf(running))
+    changeDatabase(
+      fixture.options.databasePath,
+      `UPDATE executions SET id = '${session.id}', stream = '${session.id}' WHERE id = '${made}'`,
+      `UPDATE executions SET finished_position = 1 WHERE id = '${running}'`,
+      `UPDATE events SET at = '2020-01-01T00:00:00.000Z' WHERE stream = '${changed}' AND seq = 2`,
+    )
+    expect(store.executions.prune({}, "all")).toEqual([])
+    expect(store.log.read(session.id)).toHaveLength(2)
+    expect(store.changed().map(({ report }) => report.where)).toEqual([changed])
+    expect(store.verify().problems).toMatchObject([{ stream: changed }])
   })
 
   test("leaves what belongs to a session", () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { processIdentity } from "../../../src/store/process-identity.ts"
+import { changeDatabase } from "../../support/at-the-file.ts"
 import { event, startSession } from "../support/session-events.ts"
 import { hides, storeFixture } from "../support/store-fixture.ts"
 
@@ -115,6 +116,26 @@ describe("an interrupted session", () => {
     const session = startSession(store)
     expect(store.sessions.find(session.id)?.owner.bootId).not.toBe(self.bootId)
     expect(store.sessions.interrupted(owner => Bun.deepEquals(owner, self))).toEqual([])
+  })
+
+  test("is none because a table says so: its events say that it rests, or is of another lane, or that its process lives", () => {
+    using fixture = storeFixture()
+    const store = fixture.open()
+    const rests = startSession(store)
+    rests.append(event.sessionRested())
+    const agent = startSession(store, { lane: "agent", planId: null, planHash: null })
+    const changed = startSession(store)
+    const { databasePath } = fixture.options
+    changeDatabase(
+      databasePath,
+      "UPDATE sessions SET reason = NULL, exit_code = NULL, lane = 'plan', pid = 1",
+      "UPDATE leases SET boot_id = 'gone'",
+      `UPDATE events SET epoch = 7 WHERE stream = '${changed.id}'`,
+    )
+    expect(store.sessions.interrupted(dead, "plan")).toEqual([])
+    expect(store.sessions.interrupted(dead).map(({ id }) => id)).toEqual([agent.id])
+    expect(store.sessions.interrupted(owner => Bun.deepEquals(owner, processIdentity()))).toEqual([])
+    expect(store.changed()[0]?.report.where).toBe(changed.id)
   })
 
   test("is judged by its first event when the lease was given back", () => {

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { statSync } from "node:fs"
 import type { Store } from "../../../src/store/contract.ts"
+import { changeDatabase } from "../../support/at-the-file.ts"
 import { event, startSession } from "../support/session-events.ts"
 import {
   nextId,
@@ -138,6 +139,38 @@ describe("pruning sessions", () => {
     using raw = new Database(fixture.options.databasePath)
     const streams = raw.query<{ stream: string }, []>("SELECT DISTINCT stream FROM events").all()
     expect(streams.filter(({ stream }) => stream.includes(gone.slice(4)))).toEqual([])
+  })
+})
+
+describe("a session that was changed outside acode is not pruned", () => {
+  const changes: readonly (readonly [string, (id: string) => string])[] = [
+    [
+      "an event",
+      id => `UPDATE events SET at = '2020-01-01T00:00:00.000Z' WHERE stream = '${id}' AND seq = 3`,
+    ],
+    // With this its answer would be the stream of another session.
+    ["a question", id => `UPDATE approvals SET id = 'ses_other' WHERE session_id = '${id}'`],
+    ["its row", id => `UPDATE sessions SET reason = 'x' WHERE id = '${id}'`],
+  ]
+  test.each(changes)("in %s", (_, change) => {
+    using fixture = storeFixture()
+    const store = open(fixture)
+    const [changed, whole] = [fullSession(store), fullSession(store)]
+    for (const id of [changed, whole]) release(store, id)
+    const count = store.log.lastSeq(changed)
+    changeDatabase(fixture.options.databasePath, change(changed))
+    expect(store.upkeep.pruneSessions([changed, whole], "test")).toEqual([whole])
+    expect(store.log.lastSeq(changed)).toBe(count)
+    expect(store.changed().map(({ report }) => report.code)).toEqual(["ACODE-SEC-004"])
+  })
+
+  test("because its row says that it rests, while its events say that a live process drives it", () => {
+    using fixture = storeFixture()
+    const store = open(fixture)
+    const { id } = startSession(store)
+    changeDatabase(fixture.options.databasePath, "UPDATE leases SET boot_id = NULL")
+    expect(store.upkeep.pruneSessions([id], "test")).toEqual([])
+    expect(store.changed()).toEqual([])
   })
 })
 
