@@ -105,7 +105,7 @@ const third: TaskText = {
   write: ["more/**"],
   more: { depends_on: ["t2"] },
   acceptance: [contains("more/9.txt", "ninth")],
-  steps: [open("s1", "GENERATE_CODE"), open("s2", "WRITE_FILE", { depends_on: ["s1"] })],
+  steps: [open("s1", "CREATE_FILE"), open("s2", "WRITE_FILE", { depends_on: ["s1"] })],
 }
 
 type Call = Parameters<typeof reply.calls>[number]
