@@ -8,13 +8,9 @@ import { connectionRules } from "../policy/connection-rules.ts"
 import { homeCredentials } from "../policy/home-credentials.ts"
 import { classify, isAsked, topLevelNames } from "../policy/protected-paths.ts"
 import type { SandboxProbe } from "../sandbox/contract.ts"
-import { holdPlaceholders } from "../sandbox/placeholders.ts"
 import { findBwrap, probeSandbox } from "../sandbox/probe.ts"
 import type { ConnectionRules, ResolveHost } from "../sandbox/proxy/contract.ts"
 import { createSandbox, type SandboxSettings, type SelectedSandbox } from "../sandbox/select.ts"
-import { endTagged } from "../sandbox/survivors.ts"
-import type { Store } from "../store/contract.ts"
-import { isProcessAlive } from "../store/process-identity.ts"
 import { submodulePaths } from "../workspace/tree/git-rules.ts"
 import type { Config } from "./config-schema.ts"
 import { toConfinementSettings } from "./config-settings.ts"
@@ -57,14 +53,6 @@ export async function hasSandbox({ execution }: Config, workspaceRoot: string): 
   return execution.sandbox !== "none" && (await probeHere(workspaceRoot)).kind !== "none"
 }
 
-/** Closes what a dead acode left open, ends what it left running, and removes what it put into the workspace. */
-export async function endInterrupted(store: Store, workspaceRoot: string): Promise<void> {
-  for (const id of store.executions.recover(owner => isProcessAlive(owner))) await endTagged(id)
-  const directories = topLevelNames.filter(({ kind }) => kind === "directory").map(({ name }) => name)
-  const abandoned = await holdPlaceholders(workspaceRoot, [], directories)
-  abandoned.release()
-}
-
 /** As any program of this machine would get them. */
 async function systemAddresses(name: string): Promise<readonly string[]> {
   const { lookup } = await import("node:dns/promises")
@@ -85,7 +73,7 @@ export function connectionRulesFor(
   })
 }
 
-function sandboxSettings(wiring: SandboxWiring): SandboxSettings {
+export function sandboxSettings(wiring: SandboxWiring): SandboxSettings {
   const { environment, config, root, places, clock, resolveHost = systemAddresses } = wiring
   const { allowUnixSockets, readablePaths } = toConfinementSettings(config, environment.home)
   return {

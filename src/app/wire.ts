@@ -24,6 +24,7 @@ import type { OpenWorkspace } from "../workspace/workspace.ts"
 import { type ConfigRequest, type LoadedConfig, loadConfig } from "./config.ts"
 import { toAuditSettings, toExecutionSettings } from "./config-settings.ts"
 import type { AppEnvironment } from "./environment.ts"
+import { endInterrupted, sweptNames } from "./interrupted-commands.ts"
 import { usualMode } from "./model/mode.ts"
 import type { UsualServer } from "./model/usual-servers.ts"
 import { ownOutputs } from "./own-outputs.ts"
@@ -37,7 +38,7 @@ import {
   statePlaces,
 } from "./state-directory.ts"
 import type { WiredPolicy } from "./wire-policy.ts"
-import { connectionRulesFor, endInterrupted, hasSandbox, wireSandbox } from "./wire-sandbox.ts"
+import { connectionRulesFor, hasSandbox, type SandboxWiring, wireSandbox } from "./wire-sandbox.ts"
 import { formerHistory, recordWorkspace } from "./workspace-record.ts"
 
 export interface WireRequest {
@@ -127,7 +128,8 @@ export class Wiring implements Disposable {
     const store = openStore({ ...options, readOnly: false })
     this.opened = store
     if (former !== null) this.request.notice?.(former)
-    await endInterrupted(store, this.root.path)
+    const notice = (text: string) => this.request.notice?.(text)
+    await endInterrupted(store, () => this.sandboxWiring(), this.places, this.root.path, notice)
     await this.endInterruptedSessions(store)
     return store
   }
@@ -185,7 +187,15 @@ export class Wiring implements Disposable {
       uptimeMs: this.request.uptimeMs ?? uptimeMs,
       inlineBytesMax: audit.inlineOutputBytesMax,
       includeOutput: audit.includeOutput,
+      quarantinedOf: id => sweptNames(this.places, id) ?? [],
     }
+  }
+
+  private async sandboxWiring(): Promise<SandboxWiring> {
+    const { environment, resolveHost } = this.request
+    const { values } = await this.config()
+    const { root, places, clock } = this
+    return { environment, config: values, root: root.path, places, clock, resolveHost }
   }
 
   async redactor(more: readonly string[]) {
@@ -215,14 +225,7 @@ export class Wiring implements Disposable {
     return createRunner({
       settings: toExecutionSettings(config.values),
       workspace: this.root,
-      sandboxFor: wireSandbox({
-        environment,
-        config: config.values,
-        root: this.root.path,
-        places: this.places,
-        clock: this.clock,
-        resolveHost: this.request.resolveHost,
-      }),
+      sandboxFor: wireSandbox(await this.sandboxWiring()),
       recorder,
       connectionRules: connectionRulesFor,
       redactor: this.redactorFor([], config),

@@ -2,8 +2,26 @@ import * as z from "zod/mini"
 import { CommandResult, CorrelationIds, RecordedCommand, SandboxUse } from "./command-result.ts"
 import { described } from "./described.ts"
 import { defineEvent } from "./event-definition.ts"
+import { lazily } from "./lazily.ts"
 import { ProcessIdentity } from "./process-identity.ts"
 import { RecordedText } from "./recorded-text.ts"
+
+/** What a later acode has to know to find what a command left, where the one that started it is killed. */
+export const ProtectedNames = lazily(() =>
+  z.strictObject({
+    takenAtMs: z.number(),
+    digests: described(
+      z.string(),
+      "a digest of the path of each protected name that was there, with spaces between",
+    ),
+    opened: described(z.array(z.string()), "paths that a person opened to the command"),
+    asked: described(
+      z.nullable(z.array(z.string())),
+      "names that are always asked about and were consented to; null where nobody is asked",
+    ),
+  }),
+)
+export type ProtectedNames = z.infer<ReturnType<typeof ProtectedNames>>
 
 export const CommandStarted = defineEvent(
   "command.started",
@@ -16,6 +34,7 @@ export const CommandStarted = defineEvent(
       correlationIds: CorrelationIds(),
       sandbox: z.pick(SandboxUse(), { kind: true, network: true, hosts: true }),
       owner: ProcessIdentity(),
+      protectedNames: z.optional(ProtectedNames()),
     }),
 )
 

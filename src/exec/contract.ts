@@ -1,4 +1,5 @@
 import type { Command, ExecutionOptions } from "../domain/command.ts"
+import type { ProtectedNames } from "../domain/command-events.ts"
 import type {
   CorrelationIds,
   ExecutionRecord,
@@ -50,6 +51,8 @@ export interface ExecutionIntent {
   readonly command: RecordedCommand
   readonly correlationIds: CorrelationIds
   readonly sandbox: ConfinementUse
+  /** Left out where nothing confines the command. */
+  readonly protectedNames?: ProtectedNames
 }
 
 export interface CapturedOutputs {

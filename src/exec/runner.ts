@@ -1,4 +1,5 @@
 import { messageOf } from "../base/assert.ts"
+import type { ProtectedNames } from "../domain/command-events.ts"
 import type { ExecutionRecord } from "../domain/command-result.ts"
 import { Failure } from "../domain/failure.ts"
 import type { CommandRunner, Recorder } from "./contract.ts"
@@ -54,7 +55,8 @@ function turnAway(
 async function writeIntent(parts: RunnerParts, execution: Execution, ready: Readiness): Promise<void> {
   try {
     if (ready.kind === "ready") execution.context.onConfined?.(ready.confined, ready.notice)
-    record(parts, execution, ready.confined)
+    const names = ready.kind === "ready" ? ready.launch.protectedNames : undefined
+    record(parts, execution, ready.confined, names)
   } catch (error) {
     if (ready.kind === "ready") await ready.launch.cleanUp()
     throw error
@@ -65,10 +67,12 @@ function record(
   { recorder, faults }: RunnerParts,
   execution: Execution,
   sandbox: Readiness["confined"],
+  protectedNames?: ProtectedNames,
 ): void {
   const { id, recorded, correlationIds } = execution
   faults.reach("command.starting")
-  recorder.started({ id, command: recorded, correlationIds, sandbox })
+  const intent = { id, command: recorded, correlationIds, sandbox }
+  recorder.started(protectedNames === undefined ? intent : { ...intent, protectedNames })
   faults.reach("command.started")
 }
 

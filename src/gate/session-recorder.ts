@@ -30,12 +30,11 @@ export function createSessionRecorder(
       // It ran and its end could not be stored: without any end it would count as running for ever.
       return executions.interrupted(executionId)
     },
-    started: ({ id, command, correlationIds, sandbox }) => {
-      const callId = correlationIds.toolCallId ?? ""
+    started: ({ id, ...command }) => {
+      const callId = command.correlationIds.toolCallId ?? ""
       const intent = announced.get(callId)
       assert(intent !== undefined, "a command in a session belongs to a call that was announced")
-      const data = { executionId: id, command, correlationIds, sandbox, owner }
-      log.append([...intent, newEvent(CommandStarted, data)])
+      log.append([...intent, newEvent(CommandStarted, { ...command, executionId: id, owner })])
       started.set(callId, id)
     },
     finished: (record, outputs) => {

@@ -14,6 +14,7 @@ import type { ProtectedTree } from "./protected-tree.ts"
 import { proxyLimits } from "./proxy/contract.ts"
 import type { Door, DoorDescriptors } from "./proxy/door.ts"
 import { buildSeccompFilter, filterArchitecture } from "./seccomp.ts"
+import { executionTag } from "./survivors.ts"
 
 export interface PreparedLaunch {
   readonly settings: BwrapSettings
@@ -37,6 +38,7 @@ export async function launchConfined(prepared: PreparedLaunch): Promise<Launch> 
   let report: Promise<CleanUpReport> | null = null
   return {
     signalsAsExitCodes: true,
+    protectedNames: prepared.tree.names,
     spawn: {
       argv: guarded({ ...descriptors, others: [3, 4, ...othersOf(blocks, door)] }, [
         settings.program,
@@ -44,8 +46,8 @@ export async function launchConfined(prepared: PreparedLaunch): Promise<Launch> 
         ...(door === null ? [] : [door.starter]),
         ...confinement.argv,
       ]),
-      // Nothing at all: inside, `/proc/1/environ` is the environment of bubblewrap itself.
-      env: {},
+      // Nothing but what the next acode finds it by: inside, `/proc/1/environ` is the environment of bubblewrap itself.
+      env: tagOf(confinement.environment),
       cwd: "/",
       extra: [
         ...[files.arguments, files.seccomp, files.status, "pipe" as const],
@@ -110,6 +112,10 @@ async function openDoor(
   const { createDoor } = await import("./proxy/door.ts")
   const settings = { rules: connections, resolveHost, clock, limits: proxyLimits }
   return createDoor(settings, architecture, doorNumbers(blocks))
+}
+
+function tagOf({ [executionTag]: id }: Confinement["environment"]): Readonly<Record<string, string>> {
+  return id === undefined ? {} : { [executionTag]: id }
 }
 
 function ourEnd(child: Spawned, descriptor: number): number {

@@ -1,5 +1,6 @@
 import type { Spawned, SpawnRequest } from "../base/spawn.ts"
 import type { NetworkChoice, ResourceLimits } from "../domain/command.ts"
+import type { ProtectedNames } from "../domain/command-events.ts"
 import type { Connections } from "../domain/connections.ts"
 import type { Failure } from "../domain/failure.ts"
 import type { ConnectionRules } from "./proxy/contract.ts"
@@ -60,6 +61,8 @@ export interface ProtectedName {
 export interface Launch {
   /** True when a death by signal N reaches us as exit code 128 + N, because a reaper stands in between. */
   readonly signalsAsExitCodes?: boolean
+  /** What the next acode needs where this one is killed; recorded before the start. */
+  readonly protectedNames?: ProtectedNames
   readonly spawn: Pick<SpawnRequest, "argv" | "env" | "cwd" | "extra">
   /** Takes over the child right after the spawn: limits in force, then it is let go. */
   attach(child: Spawned): Promise<ProcessTree>

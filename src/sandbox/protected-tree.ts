@@ -1,21 +1,27 @@
+import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { toIso } from "../base/clock.ts"
+import { pathBytes } from "../base/path-bytes.ts"
+import type { ProtectedNames } from "../domain/command-events.ts"
 import { askedLinks, changedAsked, protectionFor, restoreLinks } from "./asked-names.ts"
 import type { BwrapSettings } from "./bwrap-settings.ts"
 import type { CleanUpReport, Confinement } from "./contract.ts"
 import { namedByGit } from "./git-named.ts"
-import { isArmed } from "./git-repository.ts"
+import { isArmed, repositoryMark } from "./git-repository.ts"
 import { isWithin } from "./paths.ts"
 import { holdPlaceholders, isPlaceholder, type Placeholders } from "./placeholders.ts"
 import { type Moved, moveToQuarantine } from "./quarantine.ts"
 import { type Before, beforeOf, clearSetId, findAppeared } from "./scan.ts"
+import { executionTag } from "./survivors.ts"
 import { absolute, entriesOf, statsOf, type TreeRules } from "./tree-rules.ts"
 import { type KnownListings, type TreeSnapshot, takeSnapshot, withNamed } from "./tree-snapshot.ts"
 
 /** The protected names of a workspace, from before a command until after it. */
 export interface ProtectedTree {
   readonly snapshot: TreeSnapshot
+  /** What the next acode has to know of it where this one is killed. */
+  readonly names: ProtectedNames
   /**
    * From when the command runs: takes away what git would run for a person who looks at it. A command that puts it back
    * again and again is ended by `stop`: in between a person is in danger.
@@ -50,23 +56,79 @@ export async function protectTree(
     const others = nested.length === 0 ? [] : namedByGit(gitPlaces(settings, root), nested).paths
     const rules = { ...open, named: [...new Set([...own.paths, ...others, ...submodules])] }
     const snapshot = withNamed(found, rules)
-    const quarantine = quarantineOf(settings, root, environment["ACODE_EXECUTION_ID"] ?? "")
-    return treeOf({ rules, snapshot, placeholders, held, quarantine })
+    const quarantine = quarantineOf(settings, root, environment[executionTag] ?? "")
+    const names = namesOf(snapshot, rules, asked)
+    return treeOf({ rules, snapshot, names, placeholders, held, quarantine })
   } catch (error) {
     placeholders.release()
     throw error
   }
 }
 
+/**
+ * Does for a command whose acode was killed what that acode would have done at its end. Nothing of the command may run
+ * any more. What a person made under a protected name since then goes to quarantine as well: nobody can tell it apart.
+ */
+export async function sweepTree(
+  settings: TreeSettings,
+  root: string,
+  { takenAtMs, digests, opened, asked }: ProtectedNames,
+  executionId: string,
+): Promise<CleanUpReport> {
+  const open = rulesOf(
+    { ...settings, protection: protectionFor(settings.protection, asked) },
+    root,
+    opened.map(path => join(root, path)),
+    [],
+  )
+  const known = new Set(digests.split(" "))
+  const hadName = (path: string) =>
+    known.has(digestOf(path)) ||
+    (known.has(digestOf(packaged(path))) &&
+      known.has(digestOf(packaged(path, repositoryMark(absolute(open, path))))))
+  const found = await takeSnapshot(open, settings.clock.now())
+  const { paths } = namedByGit(gitPlaces(settings, root), repositoriesIn(found).filter(hadName))
+  const rules = { ...open, named: paths }
+  const before = { takenAtMs, directories: new Map(), packaged: new Map(), hadName, isWhole: true } as const
+  return await moveAppeared(rules, before, quarantineOf(settings, root, executionId), isTopPlaceholder(root))
+}
+
+/** The names of a snapshot as they are recorded: nobody reads a name from them, and nothing in them looks secret. */
+function namesOf(
+  snapshot: TreeSnapshot,
+  { root, lifted }: TreeRules,
+  asked: Confinement["asked"],
+): ProtectedNames {
+  const names = [
+    ...snapshot.protectedEntries.keys(),
+    ...[...snapshot.packaged].flatMap(([path, mark]) => [packaged(path), packaged(path, mark)]),
+  ]
+  return {
+    takenAtMs: snapshot.takenAtMs,
+    digests: names.map(digestOf).join(" "),
+    opened: lifted.filter(path => isWithin(path, root)).map(path => relative(root, path)),
+    asked: asked === null ? null : [...asked],
+  }
+}
+
+function packaged(path: string, mark = ""): string {
+  return `packaged\0${path}\0${mark}`
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(pathBytes(text)).digest("hex").slice(0, 20)
+}
+
 interface TreeParts {
   readonly rules: TreeRules
   readonly snapshot: TreeSnapshot
+  readonly names: ProtectedNames
   readonly placeholders: Placeholders
   readonly held: readonly string[]
   readonly quarantine: Quarantine
 }
 
-function treeOf({ rules, snapshot, placeholders, held, quarantine }: TreeParts): ProtectedTree {
+function treeOf({ rules, snapshot, names, placeholders, held, quarantine }: TreeParts): ProtectedTree {
   const before = beforeOf(snapshot)
   const links = askedLinks(rules, snapshot)
   const moved: string[] = []
@@ -88,6 +150,7 @@ function treeOf({ rules, snapshot, placeholders, held, quarantine }: TreeParts):
   const isOurs = (name: string) => held.includes(name) && isPlaceholder(absolute(rules, name))
   return {
     snapshot,
+    names,
     watch: stop => {
       watching ??= repeatedly(() => takeArmed(stop))
     },

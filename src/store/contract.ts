@@ -1,6 +1,6 @@
 import type { z } from "zod"
 import type { Json } from "../base/canonical.ts"
-import type { CommandFinished, CommandStarted } from "../domain/command-events.ts"
+import type { CommandFinished, CommandStarted, ProtectedNames } from "../domain/command-events.ts"
 import type { ExecutionRecord } from "../domain/command-result.ts"
 import type { NewEvent } from "../domain/event-definition.ts"
 import type { Failure } from "../domain/failure.ts"
@@ -119,8 +119,15 @@ export interface ExecutionHistory {
   stats(): ExecutionStats
   /** Removes finished executions and leaves a signed tombstone. Gives the ids removed. */
   prune(filter: ExecutionPruning, reason: string): readonly string[]
+  /** Executions without an end whose process is gone, also those of sessions, which nobody closes yet. */
+  abandoned(isAlive: (owner: ProcessIdentity) => boolean): readonly AbandonedExecution[]
   /** Closes executions whose process is gone as `interrupted`. Gives their ids. */
   recover(isAlive: (owner: ProcessIdentity) => boolean): readonly string[]
+}
+
+export interface AbandonedExecution {
+  readonly id: string
+  readonly protectedNames: ProtectedNames | null
 }
 
 /** Bytes to keep as artifacts; null where the text in the record is all there is. */

@@ -59,7 +59,11 @@ export function recordOf(
 }
 
 /** What is known of a command whose acode died: that it started, and no more. Its end is not guessed. */
-export function interruptedOutcome(started: StartedFields, startTime: string): FinishedFields {
+export function interruptedOutcome(
+  started: StartedFields,
+  startTime: string,
+  quarantined: readonly string[],
+): FinishedFields {
   return {
     executionId: started.executionId,
     result: {
@@ -82,7 +86,7 @@ export function interruptedOutcome(started: StartedFields, startTime: string): F
         details: {},
       },
       usage: { cpuMs: null, maxRssBytes: null },
-      sandbox: { ...started.sandbox, quarantined: [] },
+      sandbox: { ...started.sandbox, quarantined: [...quarantined] },
     },
   }
 }

@@ -18,7 +18,7 @@ import {
 } from "./execution-queries.ts"
 import { assertLeases, dropLease, takeLease } from "./leases.ts"
 import { pruneExecutions } from "./prune.ts"
-import { interruptedEvent, recoverExecutions } from "./recovery.ts"
+import { abandonedExecutions, interruptedEvent, recoverExecutions } from "./recovery.ts"
 import { appendConflict } from "./store-failures.ts"
 import { matchingIds } from "./table-projection.ts"
 
@@ -27,6 +27,7 @@ export interface ExecutionParts extends OutputRules, ExecutionReading {
   readonly artifactsDirectory: string
   readonly clock: Clock
   readonly self: ProcessIdentity
+  readonly quarantinedOf: (executionId: string) => readonly string[]
 }
 
 export function createExecutions(parts: ExecutionParts): ExecutionHistory {
@@ -52,7 +53,7 @@ export function createExecutions(parts: ExecutionParts): ExecutionHistory {
       return withArtifacts(record, event.data.result)
     },
     outcome,
-    interrupted: id => read(() => interruptedEvent(connection, log, id)),
+    interrupted: id => read(() => interruptedEvent(parts, log, id)),
     list: filter => read(() => listExecutions(parts, filter)),
     hasOthers: (sessionId, from, to) => read(() => hasOtherExecutions(connection, sessionId, from, to)),
     matching: (typed, of = "execution") =>
@@ -60,6 +61,7 @@ export function createExecutions(parts: ExecutionParts): ExecutionHistory {
     show: id => read(() => showExecution(parts, id)),
     stats: () => read(() => executionStats(connection, parts.artifactsDirectory)),
     prune: (filter, reason) => pruneExecutions(parts, filter, reason),
+    abandoned: isAlive => read(() => abandonedExecutions(parts, isAlive)),
     recover: isAlive => guarded(connection.path, () => recoverExecutions(parts, isAlive)),
   }
 }

@@ -51,6 +51,8 @@ export interface StoreOptions {
   readonly answerLastsMs?: number
   /** Output texts above this are artifacts. */
   readonly inlineBytesMax?: number
+  /** What a scan after the death of its acode took away of what a command left. */
+  readonly quarantinedOf?: (executionId: string) => readonly string[]
   /** False keeps the output of commands out of the history. */
   readonly includeOutput?: boolean
 }
@@ -107,6 +109,7 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
     artifactsDirectory,
     inlineBytesMax: options.inlineBytesMax ?? defaults.inlineBytesMax,
     includeOutput: options.includeOutput ?? true,
+    quarantinedOf: options.quarantinedOf ?? (() => []),
   })
   if (!connection.readOnly) guarded(anchorsDirectory, () => ensureFirstAnchor(held))
   return {

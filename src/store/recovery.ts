@@ -2,6 +2,7 @@ import { assert } from "../base/assert.ts"
 import { CommandFinished } from "../domain/command-events.ts"
 import { type NewEvent, newEvent } from "../domain/event-definition.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
+import type { AbandonedExecution } from "./contract.ts"
 import type { Connection } from "./database.ts"
 import type { LogWriter } from "./event-log.ts"
 import type { EventReader } from "./event-rows.ts"
@@ -16,6 +17,8 @@ export interface RecoveryParts {
   readonly log: LogWriter
   readonly self: ProcessIdentity
   readonly noted: Noted
+  /** What a scan after the death of its acode took away of what a command left. */
+  readonly quarantinedOf: (executionId: string) => readonly string[]
 }
 
 /**
@@ -35,9 +38,25 @@ export function recoverExecutions(
   })
 }
 
+export function abandonedExecutions(
+  { connection, log, noted }: Pick<RecoveryParts, "connection" | "log" | "noted">,
+  isAlive: (owner: ProcessIdentity) => boolean,
+): readonly AbandonedExecution[] {
+  const open = connection.db
+    .query<ExecutionRow, []>(
+      `SELECT * FROM executions WHERE finished_position IS NULL ORDER BY started_position`,
+    )
+    .all()
+  return open.flatMap(row => {
+    const started = unlessChanged(noted, () => recordedExecution(log, row).started)
+    if (started === null || isAlive(started.owner)) return []
+    return [{ id: row.id, protectedNames: started.protectedNames ?? null }]
+  })
+}
+
 /** How an execution ends whose process is gone: as interrupted, since nobody saw its end. */
 export function interruptedEvent(
-  connection: Connection,
+  { connection, quarantinedOf }: Pick<RecoveryParts, "connection" | "quarantinedOf">,
   log: EventReader,
   id: string,
 ): NewEvent<typeof CommandFinished> {
@@ -45,7 +64,7 @@ export function interruptedEvent(
   assert(row !== null, `${id} has started and not ended`)
   const { event, started, finished } = recordedExecution(log, row)
   assert(finished === null, `${id} has started and not ended`)
-  return newEvent(CommandFinished, interruptedOutcome(started, event.at))
+  return newEvent(CommandFinished, interruptedOutcome(started, event.at, quarantinedOf(id)))
 }
 
 function openExecutions(connection: Connection): readonly ExecutionRow[] {
@@ -64,12 +83,13 @@ function ownersOf({ connection, log }: RecoveryParts, row: ExecutionRow): readon
 }
 
 /** False when somebody else closed it since it was found, or when its events say that it has ended. */
-function closeInterrupted({ connection, log, self }: RecoveryParts, { id, stream }: ExecutionRow): boolean {
+function closeInterrupted(parts: RecoveryParts, { id, stream }: ExecutionRow): boolean {
+  const { connection, log, self } = parts
   return connection.transaction("recovery", () => {
     const events = log.read(stream)
     if (events.length !== 1) return false
     const { epoch } = takeLease(connection, stream, self)
-    const outcome = interruptedEvent(connection, log, id)
+    const outcome = interruptedEvent(parts, log, id)
     log.write(stream, 1, epoch, log.prepare([outcome]))
     dropLease(connection, stream)
     return true

@@ -5,6 +5,7 @@ import { agentOwners } from "./agent-owners.ts"
 import { concurrentEditor } from "./concurrent-editor.ts"
 import { contents } from "./contents.ts"
 import { hostileGit } from "./hostile-git.ts"
+import { killedCommands } from "./killed-commands.ts"
 import { pipelineSteps } from "./pipeline-steps.ts"
 import { planKills, planPoints, planRecoveryKills } from "./plan-kills.ts"
 import type { Programme } from "./programme.ts"
@@ -37,6 +38,7 @@ const programmes: readonly Programme[] = [
   replans,
   tamperedSessions,
   hostileGit,
+  killedCommands,
 ]
 
 const { values } = parseArgs({

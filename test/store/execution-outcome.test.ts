@@ -148,7 +148,7 @@ describe("the outcome of an execution", () => {
 
 describe("an interrupted execution", () => {
   test("says that it started and guesses nothing", () => {
-    const outcome = interruptedOutcome(startOf("exe_a"), "2026-01-02T03:04:05.678Z")
+    const outcome = interruptedOutcome(startOf("exe_a"), "2026-01-02T03:04:05.678Z", ["a/.git"])
     expect(CommandFinished.data.parse(outcome)).toEqual(outcome)
     expect(outcome.result).toMatchObject({
       ending: "interrupted",
@@ -158,7 +158,7 @@ describe("an interrupted execution", () => {
       durationMs: 0,
       error: { code: "ACODE-EXE-013" },
       usage: { cpuMs: null, maxRssBytes: null },
-      sandbox: { kind: "bwrap", network: "none", quarantined: [] },
+      sandbox: { kind: "bwrap", network: "none", quarantined: ["a/.git"] },
     })
   })
 })

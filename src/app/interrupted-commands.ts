@@ -1,0 +1,104 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { errnoOf, messageOf } from "../base/assert.ts"
+import { shownPath } from "../base/path-names.ts"
+import { printable } from "../base/text.ts"
+import type { ProcessIdentity } from "../domain/process-identity.ts"
+import { topLevelNames } from "../policy/protected-paths.ts"
+import { namedByGit } from "../sandbox/git-named.ts"
+import { holdPlaceholders } from "../sandbox/placeholders.ts"
+import { sweepTree } from "../sandbox/protected-tree.ts"
+import { endTagged } from "../sandbox/survivors.ts"
+import type { AbandonedExecution, Store } from "../store/contract.ts"
+import { isProcessAlive } from "../store/process-identity.ts"
+import type { StatePlaces } from "./state-directory.ts"
+import { type SandboxWiring, sandboxSettings } from "./wire-sandbox.ts"
+
+/**
+ * Ends what a dead acode left running, looks for what its commands left under protected names, closes what it left open
+ * and removes what it put into the workspace. The commands of a session stay open until it goes on; they are looked
+ * for once.
+ */
+export async function endInterrupted(
+  store: Store,
+  wiring: () => Promise<SandboxWiring>,
+  places: StatePlaces,
+  root: string,
+  notice: (text: string) => void,
+): Promise<void> {
+  const isAlive = (owner: ProcessIdentity) => isProcessAlive(owner)
+  const confined = store.executions.abandoned(isAlive).filter(({ protectedNames }) => protectedNames !== null)
+  const unswept = confined.filter(({ id }) => sweptNames(places, id) === null)
+  const made = unswept.length === 0 ? [] : await sweep(unswept, await wiring(), notice)
+  for (const id of store.executions.recover(isAlive)) await endTagged(id)
+  forgetSwept(places, () => store.executions.abandoned(isAlive))
+  const directories = topLevelNames.filter(({ kind }) => kind === "directory").map(({ name }) => name)
+  const left = await holdPlaceholders(root, [], [...directories, ...made])
+  left.release()
+}
+
+/** What was taken away of what a command left whose acode died; null before anybody has looked for it. */
+export function sweptNames(places: StatePlaces, executionId: string): readonly string[] | null {
+  try {
+    return JSON.parse(readFileSync(sweptFile(places, executionId), "utf8"))
+  } catch {
+    // Not there, or cut off while it was written: looking again finds the same or nothing.
+    return null
+  }
+}
+
+/** Returns the directories that such a command may have had made for it. */
+async function sweep(
+  abandoned: readonly AbandonedExecution[],
+  wiring: SandboxWiring,
+  notice: (text: string) => void,
+): Promise<readonly string[]> {
+  const settings = sandboxSettings(wiring)
+  const { root, places } = wiring
+  for (const { id, protectedNames } of abandoned) {
+    if (protectedNames === null) continue
+    try {
+      // Nothing of it may run any more, or it would go on behind the look.
+      await endTagged(id)
+      const { quarantined, left = [] } = await sweepTree(settings, root, protectedNames, id)
+      noteSwept(places, id, quarantined)
+      if (quarantined.length > 0)
+        notice(`${cutOff(id)} are in quarantine: ${quarantined.map(shownPath).join(", ")}`)
+      if (left.length > 0) notice(`${cutOff(id)} could not be moved away: ${left.map(shownPath).join(", ")}`)
+    } catch (error) {
+      // The history opens all the same, and the next acode looks again.
+      notice(`${cutOff(id)} could not be looked for: ${printable(messageOf(error))}`)
+    }
+  }
+  const { directories } = namedByGit({ root, home: settings.home, environment: settings.hostEnvironment }, [])
+  return [...directories, ...settings.submodules(root)]
+}
+
+function cutOff(id: string): string {
+  return `protected names that a command left which was cut off (${id})`
+}
+
+function noteSwept(places: StatePlaces, id: string, names: readonly string[]): void {
+  const file = sweptFile(places, id)
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  writeFileSync(`${file}~`, JSON.stringify(names), { mode: 0o600 })
+  renameSync(`${file}~`, file)
+}
+
+/** Those of commands that have their end now: it names what was taken away. */
+function forgetSwept(places: StatePlaces, abandoned: () => readonly AbandonedExecution[]): void {
+  const directory = dirname(sweptFile(places, "any"))
+  try {
+    const names = readdirSync(directory)
+    const open = new Set(names.length === 0 ? [] : abandoned().map(({ id }) => `${id}.json`))
+    for (const name of names) if (!open.has(name)) rmSync(join(directory, name), { force: true })
+  } catch (error) {
+    if (errnoOf(error) === null) throw error
+    // Nothing was swept, or it cannot be removed: a mark of a command that has its end is never read again.
+  }
+}
+
+/** An id is made by acode and comes from an event that was verified. */
+function sweptFile({ stateDirectory }: StatePlaces, executionId: string): string {
+  return join(stateDirectory, "sandbox", "swept", `${executionId}.json`)
+}
