@@ -5,6 +5,7 @@ import { decide } from "../policy/decide.ts"
 import type { PolicyOptions } from "../policy/decision.ts"
 import { isRefusal, matchesHostName, type RuleSet, ruleSet } from "../policy/rules.ts"
 import { noScopes } from "../policy/yes-scopes.ts"
+import { namedByGit } from "../sandbox/git-named.ts"
 import type { Config } from "./config-schema.ts"
 import { toApprovalSettings } from "./config-settings.ts"
 import type { AppEnvironment } from "./environment.ts"
@@ -35,9 +36,11 @@ export async function wirePolicy(wiring: PolicyWiring): Promise<WiredPolicy> {
   const { config, environment, root, yes, isAirgapped } = wiring
   const { defaults } = toApprovalSettings(config)
   const rules = await configuredRuleSet(config)
+  const named = namedByGit({ root, home: environment.home, environment: environment.host }, []).paths
   const options: PolicyOptions = {
     root,
     home: environment.home,
+    namedByGit: named,
     defaults,
     yes: yes?.scopes ?? noScopes,
     isAirgapped,
@@ -45,7 +48,13 @@ export async function wirePolicy(wiring: PolicyWiring): Promise<WiredPolicy> {
   }
   const optionsFor = async (effects: readonly Effect[]) =>
     needsShellParser(effects) ? { ...options, parser: await loadParser() } : options
-  const judged = { rules: rules.version, defaults, yes: yes?.text ?? null, isAirgapped }
+  const judged = {
+    rules: rules.version,
+    defaults,
+    yes: yes?.text ?? null,
+    isAirgapped,
+    ...(named.length === 0 ? {} : { named }),
+  }
   return {
     decide: async (effects, grant) => decide(effects, grant, rules, await optionsFor(effects)),
     policyVersion: `sha256:${sha256Hex(canonicalJson(judged))}`,

@@ -6,8 +6,10 @@ import type { Faults } from "../base/faults.ts"
 import { quotedPath, shownPath } from "../base/path-names.ts"
 import { Failure } from "../domain/failure.ts"
 import type { CommandRunner } from "../exec/contract.ts"
-import { classify, decidePath } from "../policy/protected-paths.ts"
-import type { PathGuard } from "../workspace/contract.ts"
+import { classify, decidePath, type PathDecision } from "../policy/protected-paths.ts"
+import { namedByGit } from "../sandbox/git-named.ts"
+import { repositoryAround } from "../sandbox/git-repository.ts"
+import type { PathGuard, PathOperation } from "../workspace/contract.ts"
 import { type OpenWorkspace, openWorkspace } from "../workspace/workspace.ts"
 import type { Config } from "./config-schema.ts"
 import { toCheckpointSettings } from "./config-settings.ts"
@@ -47,7 +49,7 @@ export function wireWorkspace(wiring: WorkspaceWiring): OpenWorkspace {
       ...(wiring.makeRoom === undefined ? {} : { makeRoom: wiring.makeRoom }),
     },
     ignoredEntriesMax,
-    guard: protectedGuard(directory),
+    guard: protectedGuard(directory, environment),
     isHidden: path => classOf(path) === "hidden",
     isProtected: path => classOf(path) !== "open",
     ownOutputs: wiring.ownOutputs,
@@ -62,9 +64,11 @@ export function wireWorkspace(wiring: WorkspaceWiring): OpenWorkspace {
  * What is protected is protected whoever asks and whatever was approved: the last line behind policy, asked again on
  * where a path really leads. What policy only asks about passes here.
  */
-function protectedGuard(directory: string): PathGuard {
+function protectedGuard(directory: string, environment: AppEnvironment): PathGuard {
   return (path, operation) => {
-    const { decision, rule, reason } = decidePath(path, operation)
+    const named = decidePath(path, operation)
+    const { decision, rule, reason } =
+      named.decision === "deny" ? named : (forGit(directory, path, operation, environment) ?? named)
     if (decision !== "deny") return
     // Only to list: whoever lists insists on a directory, while a name that is read could be swapped for a file.
     if (operation === "list" && isOpenDirectory(directory, path)) return
@@ -76,6 +80,22 @@ function protectedGuard(directory: string): PathGuard {
       hint: "no approval lifts this; a person changes it with their own tools, or with `acode exec --writable PATH -- PROGRAM`",
     })
   }
+}
+
+/** What only a look tells: that a configuration names the path, or that git would take a directory for a repository. */
+function forGit(
+  root: string,
+  path: string,
+  operation: PathOperation,
+  { home, host }: AppEnvironment,
+): PathDecision | null {
+  if (operation !== "write" && operation !== "delete") return null
+  const { paths } = namedByGit({ root, home, environment: host }, [])
+  if (paths.some(named => path === named || path.startsWith(`${named}/`)))
+    return { decision: "deny", rule: "git configuration", reason: "git runs or reads what is there" }
+  const layout = repositoryAround(root, path)
+  if (layout === null) return null
+  return { decision: "deny", rule: "git", reason: `git takes ${quotedPath(layout)} for a repository` }
 }
 
 function classOfEntry(directory: string, path: string): ReturnType<typeof classify> {

@@ -2,6 +2,7 @@ import { posix } from "node:path"
 import { isPlainPath } from "../base/plain-path.ts"
 import type { Effect, Grant, PathEffectKind } from "../domain/effect.ts"
 import { relativeTo } from "./command-paths.ts"
+import type { PathOperation } from "./contract.ts"
 import { type Part, type PolicyOptions, part, partOf } from "./decision.ts"
 import { pathKinds } from "./levels.ts"
 import { decideOutside, decidePath } from "./protected-paths.ts"
@@ -28,7 +29,7 @@ export function decidePathEffect(
   const relative = relativeIn(options.root, question.path)
   if (relative === null) return decideElsewhere(question, options)
   const about = { category, level, path: relative, isCommand }
-  const guarded = decidePath(relative, operation)
+  const guarded = isNamedByGit(relative, operation, options) ? namedByGit : decidePath(relative, operation)
   if (guarded.decision === "deny") return protectedPart(question, guarded, relative)
   if (relative === "." && kind === "delete")
     return part({
@@ -78,6 +79,18 @@ function withoutGrant(
 function relativeIn(root: string, path: string): string | null {
   return isPlainPath(path) ? path : relativeTo(root, posix.resolve(root, path))
 }
+
+/** Whoever writes there decides what the next git of a person runs. */
+function isNamedByGit(path: string, operation: PathOperation, options: PolicyOptions): boolean {
+  if (operation !== "write" && operation !== "delete") return false
+  return options.namedByGit?.some(named => path === named || path.startsWith(`${named}/`)) === true
+}
+
+const namedByGit = {
+  decision: "deny",
+  rule: "git configuration",
+  reason: "git runs or reads what is there",
+} as const
 
 interface Guarded {
   readonly rule: string | null

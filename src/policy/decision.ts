@@ -9,6 +9,8 @@ export interface PolicyOptions {
   /** The workspace root, absolute and without links. */
   readonly root: string
   readonly home: string | null
+  /** Paths below the root that a configuration of git names; left out where there are none. */
+  readonly namedByGit?: readonly string[]
   readonly defaults: CategoryDefaults
   readonly yes: YesScopes
   /** Nothing may talk to anybody but acode to its model, whoever says so. */

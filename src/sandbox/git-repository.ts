@@ -16,6 +16,22 @@ export function isLayout(entries: readonly NamedEntry[]): boolean {
   return (found & head) !== 0 && ((found & commonDirectory) !== 0 || (found & both) === both)
 }
 
+/** The directory above a path that is a repository by what it holds, or would be with that path; null where none is. */
+export function repositoryAround(root: string, path: string): string | null {
+  const parts = path.split("/")
+  for (let depth = 1; depth < parts.length; depth++) {
+    const directory = parts.slice(0, depth).join("/")
+    const found = entriesOf(`${root}/${directory}`)
+    const added = namedEntry(parts[depth] ?? "", depth < parts.length - 1)
+    if (found !== "unreadable" && isLayout([...found, added])) return directory
+  }
+  return null
+}
+
+function namedEntry(name: string, isDirectory: boolean): NamedEntry {
+  return { name, isFile: () => !isDirectory, isDirectory: () => isDirectory, isSymbolicLink: () => false }
+}
+
 const head = 1
 const commonDirectory = 2
 const both = 12

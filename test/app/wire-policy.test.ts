@@ -47,6 +47,27 @@ async function decided(policy: WiredPolicy, effect: Effect) {
 
 const write = { kind: "write", path: "src/a.ts" } as const
 
+test("what a configuration of git names is refused, whatever was approved", async () => {
+  using fixture = configFixture()
+  const { values } = await fixture.load()
+  const { root } = fixture.workspace
+  fixture.workspace.write(".git/config", "[core]\n\thooksPath = hooks\n")
+  const policy = await wirePolicy({
+    config: values,
+    environment: fixture.environment(),
+    root,
+    yes: readYes("all", true),
+    isAirgapped: false,
+  })
+  const hook = { kind: "write", path: "hooks/pre-commit" } as const
+  const grant = { ...emptyGrant, write: ["**"] }
+  expect(await policy.decide([hook], grant)).toMatchObject({
+    decision: "deny",
+    rule: "protected:git configuration",
+  })
+  expect(await policy.decide([{ ...hook, kind: "read" }], grant)).toMatchObject({ decision: "allow" })
+})
+
 describe("the policy in force", () => {
   test("without any setting is the shipped one", async () => {
     const policy = await policyWith()

@@ -62,6 +62,34 @@ describe("a protected path", () => {
     expect([existsSync(join(temp.root, "x")), existsSync(join(temp.root, ".vscode"))]).toEqual([false, false])
   })
 
+  test("is what git would run, whatever its name: no tool makes a repository or writes what a configuration names", () => {
+    temp.write(".git/config", "[core]\n\thooksPath = hooks\n[include]\n\tpath = ../more\n")
+    temp.write("hooks/pre-commit", "mine\n")
+    for (const name of ["HEAD", "objects/x", "refs/x"]) temp.write(`bare/${name}`, "")
+    for (const name of ["objects/x", "refs/x"]) temp.write(`data/${name}`, "")
+    temp.write("half/HEAD", "")
+    const { workspace } = open
+    const refused = [
+      ...[
+        "hooks/pre-commit",
+        "hooks/post-checkout",
+        "more",
+        "bare/config",
+        "bare/hooks/x",
+        "data/HEAD",
+        "half/commondir",
+      ],
+    ]
+    for (const path of refused) {
+      const report = reportOf(() => workspace.write({ path, content }))
+      expect([path, report?.code]).toEqual([path, "ACODE-SEC-003"])
+    }
+    expect(reportOf(() => workspace.delete(["hooks/pre-commit"]))?.code).toBe("ACODE-SEC-003")
+    expect(workspace.readLines("hooks/pre-commit", { bytesMax: 10 }).text).toBe("mine\n")
+    for (const path of ["data/objects/y", "half/objects/x", "hooksmore", "data/head.txt"])
+      expect([path, reportOf(() => workspace.write({ path, content }))]).toEqual([path, null])
+  })
+
   test("is refused behind a symlink, and said by its name with what to do", () => {
     temp.write(".env", "KEY=1\n")
     symlinkSync(".env", join(temp.root, "harmless"))
