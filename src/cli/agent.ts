@@ -4,7 +4,6 @@ import type { ListedTask } from "../app/task-verbs.ts"
 import { oneLine } from "../base/text.ts"
 import { dataOf } from "../domain/event-definition.ts"
 import { Failure } from "../domain/failure.ts"
-import { modes } from "../domain/model-choice.ts"
 import { SessionFinished } from "../domain/session-events.ts"
 import { ReviewFinished } from "../domain/skill/skill-events.ts"
 import { type Task, type TaskStatus, taskStatuses } from "../domain/skill/task.ts"
@@ -17,6 +16,7 @@ import { type FlagSpecs, type FlagValues, limitFlag } from "./flags.ts"
 import { durationText, shortId } from "./format.ts"
 import { interruption } from "./interruption.ts"
 import type { Output } from "./output.ts"
+import { replyFlags } from "./run-flags.ts"
 
 const modelFlags = {
   model: { kind: "text", value: "NAME", summary: "the model for every task: NAME, PROVIDER/NAME or a tier" },
@@ -53,14 +53,7 @@ const modelFlags = {
     max: 32,
     isWhole: true,
   },
-  mode: {
-    kind: "choice",
-    choices: modes,
-    summary: "where models may be: on this machine, elsewhere too (burst), only at the configured endpoint",
-  },
-  script: { kind: "text", value: "FILE", summary: "take the model's replies from this file" },
-  record: { kind: "text", value: "FILE", summary: "write the model's replies to this file" },
-  replay: { kind: "text", value: "FILE", summary: "take the model's replies from such a recording" },
+  ...replyFlags,
 } as const satisfies FlagSpecs
 
 /** What the flags of a command say about models and limits. */

@@ -2,6 +2,18 @@ import { modes } from "../domain/model-choice.ts"
 import type { PipelineLimits, PipelineSettings } from "../domain/pipeline/settings.ts"
 import type { FlagSpecs, FlagValues } from "./flags.ts"
 
+/** Flags of every command that asks models: where the models may be, and files that stand for them or keep their replies. */
+export const replyFlags = {
+  mode: {
+    kind: "choice",
+    choices: modes,
+    summary: "where models may be: on this machine, elsewhere too (burst), only at the configured endpoint",
+  },
+  script: { kind: "text", value: "FILE", summary: "take the model's replies from this file" },
+  record: { kind: "text", value: "FILE", summary: "write the model's replies to this file" },
+  replay: { kind: "text", value: "FILE", summary: "take the model's replies from such a recording" },
+} as const satisfies FlagSpecs
+
 /** What `run` and `resume` both take: the model, the limits, and who is asked. */
 export const sessionFlags = {
   model: { kind: "text", value: "NAME", summary: "the model that is asked: NAME or PROVIDER/NAME" },
@@ -30,14 +42,7 @@ export const sessionFlags = {
   "show-model-progress": { kind: "boolean", summary: "show what the model writes while it writes it" },
   follow: { kind: "boolean", summary: "always so: what happens is shown as it happens" },
   wait: { kind: "boolean", summary: "wait while another session works in this workspace" },
-  mode: {
-    kind: "choice",
-    choices: modes,
-    summary: "where models may be: on this machine, elsewhere too (burst), only at the configured endpoint",
-  },
-  script: { kind: "text", value: "FILE", summary: "take the model's replies from this file" },
-  record: { kind: "text", value: "FILE", summary: "write the model's replies to this file" },
-  replay: { kind: "text", value: "FILE", summary: "take the model's replies from such a recording" },
+  ...replyFlags,
 } as const satisfies FlagSpecs
 
 export type SessionFlags = FlagValues<typeof sessionFlags>

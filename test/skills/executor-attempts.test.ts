@@ -5,7 +5,6 @@ import {
   AgentExecutor,
   AnthropicClaudeClient,
   type ClaudeClient,
-  type ClaudeResponse,
   createDefaultConfig,
   ExecutionError,
   type ExecutionErrorCode,
@@ -18,7 +17,7 @@ import type { FakeReply, Fault } from "../support/model-server/contract.ts"
 import { refusal } from "../support/model-server/refusals.ts"
 import { says } from "../support/model-server/replies.ts"
 import { startModelServer } from "../support/model-server/server.ts"
-import { type ExecutorRoom, executorRoom } from "./executor-room.ts"
+import { type ExecutorRoom, executorRoom, replying } from "./executor-room.ts"
 
 let room: ExecutorRoom
 beforeEach(() => {
@@ -32,14 +31,6 @@ afterEach(async () => {
 })
 
 const { output } = exampleTask()
-const replying = (content: string, changes: Partial<ClaudeResponse> = {}) =>
-  new MockClaudeClient(() => ({
-    content,
-    inputTokens: 100,
-    outputTokens: 200,
-    stopReason: "end_turn",
-    ...changes,
-  }))
 const failing = (code: ExecutionErrorCode, times: number, message = "no") => {
   const client = new MockClaudeClient()
   client.setError(new ExecutionError(message, code, ""), times)

@@ -5,10 +5,12 @@ import { readTask, taskText } from "../../src/domain/skill/task-text.ts"
 import {
   AgentExecutor,
   type ClaudeClient,
+  type ClaudeResponse,
   createDefaultConfig,
   type ExecuteOptions,
   type ExecutionResult,
   type ExecutorConfig,
+  MockClaudeClient,
   type OpenSkillWorkspace,
   openSkillWorkspace,
 } from "../../src/library.ts"
@@ -83,4 +85,15 @@ export function executorRoom(): ExecutorRoom {
       temp[Symbol.dispose]()
     },
   }
+}
+
+/** Returns a client that answers every request with this text. */
+export function replying(content: string, changes: Partial<ClaudeResponse> = {}): MockClaudeClient {
+  return new MockClaudeClient(() => ({
+    content,
+    inputTokens: 100,
+    outputTokens: 200,
+    stopReason: "end_turn",
+    ...changes,
+  }))
 }

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { TaskStatus } from "../../src/domain/skill/task.ts"
-import { type ClaudeResponse, MockClaudeClient } from "../../src/library.ts"
+import { MockClaudeClient } from "../../src/library.ts"
 import { exampleTask } from "../domain/skill/task-fixture.ts"
 import { check } from "../support/checker.ts"
-import { contextText, type ExecutorRoom, executorRoom } from "./executor-room.ts"
+import { contextText, type ExecutorRoom, executorRoom, replying } from "./executor-room.ts"
 
 let room: ExecutorRoom
 beforeEach(() => {
@@ -19,14 +19,6 @@ afterEach(async () => {
 })
 
 const { output } = exampleTask()
-const replying = (content: string, changes: Partial<ClaudeResponse> = {}) =>
-  new MockClaudeClient(() => ({
-    content,
-    inputTokens: 100,
-    outputTokens: 200,
-    stopReason: "end_turn",
-    ...changes,
-  }))
 
 describe("DET-08: a task that goes well", () => {
   test("is in progress while the model works, and completed afterwards", async () => {
