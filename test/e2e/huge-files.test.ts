@@ -73,16 +73,12 @@ describe("a file that is too large to be copied", () => {
   })
 })
 
-/** Waits until some process holds the file open, which means that it is being read. */
-async function isRead(path: string): Promise<void> {
-  await eventually("the large file is being read", () => processIds().some(pid => holds(pid, path)))
+/** Waits until this acode holds the file open, which means that it reads it; a command may hold it as well. */
+async function isRead(path: string, { pid }: RunningAcode): Promise<void> {
+  await eventually("the large file is being read", () => holds(pid, path))
 }
 
-function processIds(): readonly string[] {
-  return readdirSync("/proc").filter(name => /^\d+$/.test(name))
-}
-
-function holds(pid: string, path: string): boolean {
+function holds(pid: number, path: string): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some(fd => readlinkSync(`/proc/${pid}/fd/${fd}`) === path)
   } catch {
@@ -110,7 +106,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", s
     room.plan([sh("echo changed > a.txt")])
     expect((await room.acode("plan", "approve", room.planFile)).exitCode).toBe(0)
     await using running = start("plan", "run", room.planFile)
-    await isRead(huge)
+    await isRead(huge, running)
     running.kill(signal)
     expect((await running.ended).exitCode).toBe(130)
     readEverything(room.workspace, false)
@@ -126,7 +122,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", s
     room.plan([["read_file", { path: "huge.txt", line_count: 1 }]])
     expect((await room.acode("plan", "approve", room.planFile)).exitCode).toBe(0)
     await using running = start("plan", "run", room.planFile)
-    await isRead(huge)
+    await isRead(huge, running)
     running.kill(signal)
     expect((await running.ended).exitCode).toBe(130)
     const shown = await room.acode("session", "show", "--json")
@@ -139,12 +135,12 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", s
     room.plan([sh("echo changed > a.txt; truncate -s 60G huge.bin")])
     expect((await room.acode("plan", "approve", room.planFile)).exitCode).toBe(0)
     await using running = start("plan", "run", room.planFile)
-    await isRead(join(room.workspace.root, "huge.bin"))
+    await isRead(join(room.workspace.root, "huge.bin"), running)
     running.kill(signal)
     expect((await running.ended).exitCode).toBe(130)
     // Somebody who starts acode looks again, and may be stopped in that as well.
     await using again = start("exec", "--", "true")
-    await isRead(join(room.workspace.root, "huge.bin"))
+    await isRead(join(room.workspace.root, "huge.bin"), again)
     again.kill(signal)
     expect((await again.ended).exitCode).toBe(shellCode)
     readEverything(room.workspace, false)
@@ -163,7 +159,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", s
     const huge = plantHuge(room.workspace)
     readEverything(room.workspace)
     await using running = start("session", "undo", "--commands")
-    await isRead(huge)
+    await isRead(huge, running)
     running.kill(signal)
     const { exitCode, signal: by } = await running.ended
     expect([130, 143]).toContain(exitCode ?? (by === "SIGINT" ? 130 : 143))
@@ -193,7 +189,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", s
     await using running = agent.start("run", "x", "--yes=plan", "--json", "--script", agent.scriptFile)
     await eventually("the first step is done", () => agent.file("made.txt"))
     const huge = plantHuge(agent.workspace)
-    await isRead(huge)
+    await isRead(huge, running)
     running.kill(signal)
     const { exitCode, stdout } = await running.ended
     expect(exitCode).toBe(130)
