@@ -12,7 +12,13 @@ import { entriesOf, statsOf } from "./tree-rules.ts"
  */
 export function isLayout(entries: readonly NamedEntry[]): boolean {
   let found = 0
-  for (const entry of entries) found |= layoutParts[entry.name.length]?.(entry) ?? 0
+  for (const entry of entries) {
+    const { name } = entry
+    // Almost no name is looked at twice: this is asked of every directory. Some file systems know no case.
+    if (name.length !== 4 && name.length !== 7 && name.length !== 9) continue
+    found |= layoutParts.get(name.toLowerCase()) ?? 0
+    if ((found & head) !== 0 && name.toLowerCase() === "head" && entry.isDirectory()) found &= ~head
+  }
   return (found & head) !== 0 && ((found & commonDirectory) !== 0 || (found & both) === both)
 }
 
@@ -36,15 +42,12 @@ const head = 1
 const commonDirectory = 2
 const both = 12
 
-/** By the length of a name, because almost no name is looked at twice then. Some file systems know no case. */
-const layoutParts: Readonly<Record<number, (entry: NamedEntry) => number>> = {
-  4: entry => {
-    const name = entry.name.toLowerCase()
-    return name === "head" ? (entry.isDirectory() ? 0 : head) : name === "refs" ? 4 : 0
-  },
-  7: ({ name }) => (name.toLowerCase() === "objects" ? 8 : 0),
-  9: ({ name }) => (name.toLowerCase() === "commondir" ? commonDirectory : 0),
-}
+const layoutParts: ReadonlyMap<string, number> = new Map([
+  ["head", head],
+  ["commondir", commonDirectory],
+  ["refs", 4],
+  ["objects", 8],
+])
 
 /** The names by which a directory is a repository, and by which git would run something there. */
 export function isLayoutName(name: string): boolean {

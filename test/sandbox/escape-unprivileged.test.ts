@@ -54,6 +54,7 @@ const suites = [
   "scan",
   "tree-snapshot",
   "hostile-git",
+  "../recovery/killed-commands",
 ]
 for (const file of suites.map(name => `${name}.test.ts`)) {
   nobodyTest(

@@ -21,10 +21,10 @@ export const missingMemoryGroups: string | null = findControlGroups().controls.h
   ? missingProgram("python3")
   : "no control group for memory"
 
-/** Signals whose default is to end a process, and those that acode takes for a wish to stop. */
+/** Signals that end a process by default. SIGXFSZ is not among them: the runtime ignores it. */
 export const deadlySignals = (
   "SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2 SIGALRM SIGTERM SIGXCPU " +
-  "SIGXFSZ SIGVTALRM SIGPROF SIGSYS"
+  "SIGVTALRM SIGPROF SIGSYS"
 ).split(" ") as readonly NodeJS.Signals[]
 
 export interface AfterDeath {
