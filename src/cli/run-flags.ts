@@ -2,7 +2,7 @@ import { modes } from "../domain/model-choice.ts"
 import type { PipelineLimits, PipelineSettings } from "../domain/pipeline/settings.ts"
 import type { FlagSpecs, FlagValues } from "./flags.ts"
 
-/** Flags of every command that asks models: where the models may be, and files that stand for them or keep their replies. */
+/** Flags of every command that asks models: where the models may be, and files that stand for them or keep replies. */
 export const replyFlags = {
   mode: {
     kind: "choice",

@@ -184,14 +184,17 @@ function layoutParts(
   entries: readonly NamedEntry[],
 ): "all" | readonly string[] {
   const born = statsOf(absolute(rules, directory))?.birthtimeMs ?? 0
-  if (isRecent(before, born) && entries.every(({ name }) => isLayoutName(name))) return "all"
+  const isNew = !before.directories.has(directory) && isRecent(before, born)
+  if (isNew && entries.every(({ name }) => isLayoutName(name))) return "all"
   const parts = entries.filter(({ name }) => isLayoutName(name)).map(({ name }) => name)
-  const fresh = parts.filter(name =>
-    isRecent(before, stampOf(absolute(rules, joined(directory, name)))?.changedMs ?? 0),
-  )
-  const isEnough = fresh.some(name => requiredLayoutNames.has(name.toLowerCase()))
+  const changedMs = (name: string) => stampOf(absolute(rules, joined(directory, name)))?.changedMs ?? 0
+  const isRequired = (name: string) => requiredLayoutNames.has(name.toLowerCase())
+  // A file that a person made a moment before the command stays where others are surely new.
+  const surelyNew = parts.filter(name => changedMs(name) >= before.takenAtMs - fileClockLagMs)
+  if (surelyNew.some(isRequired)) return surelyNew.map(name => joined(directory, name))
+  const fresh = parts.filter(name => isRecent(before, changedMs(name)))
   // A file system that does not say when a name came: then all that makes it a repository.
-  const gone = isEnough ? fresh : parts.filter(name => requiredLayoutNames.has(name.toLowerCase()))
+  const gone = fresh.some(isRequired) ? fresh : parts.filter(isRequired)
   return gone.map(name => joined(directory, name))
 }
 
@@ -239,5 +242,7 @@ export function changeMode(path: string, change: (mode: number) => number): numb
 const pathOnly = 0o10000000
 const setIdBits = 0o6000
 const directoriesPerTurn = 512
+/** The clock of file times advances in steps of up to 10 ms: a file made after the snapshot can look that much older. */
+const fileClockLagMs = 10
 /** Below it every name still fits in a path the system accepts; what lies deeper can only be reached step by step. */
 const pathBytesMax = 3800

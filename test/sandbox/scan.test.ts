@@ -184,6 +184,15 @@ describe("a scan after a command", () => {
     ])
   })
 
+  test("leaves a person's file that is a moment older than the rest of a repository", async () => {
+    room.write("docs/HEAD", "a person's")
+    await untilClockTicks(lstatSync(at("docs/HEAD")).ctimeMs + 15)
+    const found = await appearedAfter(() => {
+      for (const name of ["objects/x", "refs/x"]) room.write(`docs/${name}`)
+    })
+    expect(found).toEqual(["docs/objects", "docs/refs"])
+  })
+
   test("finds what git was told of, and links on the way there", async () => {
     room.write("tools/hooks/pre-commit", "a person's")
     room.write("kept/config")
