@@ -103,7 +103,7 @@ describe("an airgapped session", () => {
     const outcomes = async (mode: string) => {
       await using server = await startModelServer({ protocol: "openai", answer: scriptedAnswers(replies) })
       using room = httpWorkspace({ endpoint: server.endpoint })
-      const run = await room.ask("--yes=plan,network", "--mode", mode)
+      const run = await room.ask("--yes=plan,network,terminal:all", "--mode", mode)
       return run.data("tool_call.settled").map(({ outcome, error }) => [outcome, JSON.stringify(error)])
     }
     expect((await outcomes("local-only"))[0]).toEqual(["succeeded", "null"])
