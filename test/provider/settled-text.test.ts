@@ -12,6 +12,7 @@ describe("what is different every time", () => {
     ["Finished in 2 seconds", "Finished in 1 second"],
     ["at 2026-01-02T03:04:05.678Z", "at 2027-11-12T13:14:15Z"],
     ["log 2026-01-02T03_04_05_678Z-debug", "log 2026-01-02T03_04_06_001Z-debug"],
+    ["outputs/plain-20260102-0a1b2c.md", "outputs/plain-20271112-ffeedd.md"],
     ["12:01:59 start", "03:04:05.123 start"],
     ["cal_00000000-0000-7000-8000-000000000001 failed", "cal_0198a000-1111-7000-8abc-00000000000f failed"],
     [`all of it: sha256:${"a".repeat(64)}`, `all of it: sha256:${"0".repeat(64)}`],
