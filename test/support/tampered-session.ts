@@ -229,9 +229,18 @@ function* tampersIn(database: Database, { table, where, concernsSession }: Rows)
   const rows = database
     .query<Record<string, string | number | null>, []>(`SELECT * FROM ${table} WHERE ${where}`)
     .all()
+  const types = new Map(
+    database
+      .query<{ name: string; type: string }, []>(`SELECT name, type FROM pragma_table_info('${table}')`)
+      .all()
+      .map(({ name, type }) => [name, type]),
+  )
+  // The tables are strict: SQLite itself refuses a value of another type.
+  const fits = (column: string, value: string | number | null) =>
+    value === null || (types.get(column) === "INTEGER") === (typeof value === "number")
   for (const row of rows)
     for (const [column, value] of Object.entries(row))
-      for (const other of othersOf(column, value)) {
+      for (const other of othersOf(column, value).filter(one => fits(column, one))) {
         const of = table === "events" ? ` of ${row["type"]}` : ""
         const set = `UPDATE OR REPLACE ${table} SET ${column} = ${quoted(other)} WHERE ${key} = ${quoted(row[key] ?? null)}`
         yield { name: `${table}.${column}${of} = ${quoted(other)}`, sql: set, concernsSession }
