@@ -30,6 +30,8 @@ export interface HistoryVerbs {
   /** What a session changed in the workspace, counted from the copies of what was there before. */
   diffStat(sessionId: string): Promise<DiffStat>
   approvals(): Promise<ApprovalHistory | null>
+  /** One question, once the history of its session is verified; null when there is none of this id. */
+  approval(id: string): Promise<ApprovalSummary | null>
   /** Records the answer of the person who runs acode. ACODE-APPR-001 when nothing asks, -002 when it is too late. */
   answer(answer: Pick<AnswerToApproval, "approvalId" | "answer" | "reason">): Promise<ApprovalSummary>
   evidence(): Promise<EvidenceHistory | null>
@@ -61,7 +63,7 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
       try {
         return await idHere(wiring, typed, kind)
       } catch (error) {
-        if (!(error instanceof Failure) || error.report.code === ambiguous) throw error
+        if (!(error instanceof Failure) || error.report.code === ambiguous || isIntegrity(error)) throw error
         // Loaded when it is needed: most ids are known here.
         const { whereKnown } = await import("./former-ids.ts")
         const hint = await whereKnown(wiring, typed, kind)
@@ -72,6 +74,8 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
     sessions: async () => (await shownStore(wiring))?.sessions ?? null,
     sessionEvents: async id => {
       const store = await shownStore(wiring)
+      // Without its last events a session would be shown as what it was before.
+      store?.assertGenuine(id)
       return store === null ? [] : eventsOf(store, id)
     },
     diffStat: async id => {
@@ -81,11 +85,14 @@ export function historyVerbs(wiring: Wiring): HistoryVerbs {
       return (await import("./wire-diffstat.ts")).sessionDiffStat(wiring, store, id)
     },
     approvals: async () => (await shownStore(wiring))?.approvals ?? null,
+    approval: async id => {
+      const store = await shownStore(wiring)
+      return store === null ? null : genuineApproval(store, id)
+    },
     answer: async answer => {
       const store = await wiring.existingStore()
       if (store === null) throw unknownId(answer.approvalId, "approval")
-      const asked = store.approvals.find(answer.approvalId)
-      if (asked !== null) store.assertGenuine(asked.sessionId)
+      const asked = genuineApproval(store, answer.approvalId)
       if (answer.answer === "granted") assertSeen(asked)
       const answered = store.approvals.answer({ ...answer, by: userName(), via: "command" })
       store.anchor()
@@ -117,6 +124,16 @@ async function shownStore(wiring: Wiring): Promise<Store | null> {
 }
 
 const onceShown = onceFor((store: Store) => store.noteChanged(() => store.assertAnchored()))
+
+function genuineApproval(store: Store, id: string): ApprovalSummary | null {
+  const asked = store.approvals.find(id)
+  if (asked !== null) store.assertGenuine(asked.sessionId)
+  return asked
+}
+
+function isIntegrity({ report }: Failure): boolean {
+  return report.kind === "integrity"
+}
 
 /** Whoever approves here sees what is recorded, and that is not all of it when it is redacted. */
 function assertSeen(asked: ApprovalSummary | null): void {

@@ -1,6 +1,7 @@
 import { oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../store/contract.ts"
+import { changedHistory } from "../store/store-failures.ts"
 
 /** What an id can name. */
 export type RecordedKind = keyof typeof kinds
@@ -12,6 +13,8 @@ interface KindText {
   readonly listing: string
   /** The code of an id that names nothing, where it is not the general one. */
   readonly unknownCode?: string
+  /** The type of the event that has to be there for each of them. */
+  readonly eventType?: string
   matching(store: Store, typed: string): readonly string[]
 }
 
@@ -20,12 +23,14 @@ const kinds = {
     one: "session",
     many: "sessions",
     listing: "`acode session list` shows the ids",
+    eventType: "session.started",
     matching: (store, typed) => store.sessions.matching(typed),
   },
   execution: {
     one: "execution",
     many: "executions",
     listing: "`acode runs list` shows the ids",
+    eventType: "command.started",
     matching: (store, typed) => store.executions.matching(typed),
   },
   /** What `audit verify` can check alone. */
@@ -52,6 +57,7 @@ const kinds = {
     many: "approvals",
     listing: "`acode approvals list --all` shows the ids",
     unknownCode: "ACODE-APPR-001",
+    eventType: "approval.requested",
     matching: (store, typed) => store.approvals.matching(typed),
   },
   planApproval: {
@@ -59,12 +65,14 @@ const kinds = {
     many: "approvals of plans",
     listing: "`acode plan approve FILE` prints the id",
     unknownCode: "ACODE-APPR-001",
+    eventType: "plan.approved",
     matching: (store, typed) => store.approvals.matching(typed, "plans"),
   },
   evidence: {
     one: "evidence",
     many: "rows of evidence",
     listing: "`acode session show` and `acode evidence failures` show the ids",
+    eventType: "tool_call.requested",
     matching: (store, typed) => store.evidence.matching(typed),
   },
   /** Not in the log: see `checkpointId`. */
@@ -81,7 +89,16 @@ const kinds = {
  * none or more than one; a null store is a history in which nothing was recorded.
  */
 export function recordedId(store: Store | null, typed: string, kind: RecordedKind): string {
-  return onlyOne(store === null ? [] : matchingIds(store, typed, kind), typed, kind)
+  const found = store === null ? [] : matchingIds(store, typed, kind)
+  const { eventType }: KindText = kinds[kind]
+  // A row that was removed or renamed looks like none; only a whole id can be looked for in the events.
+  if (found.length === 0 && eventType !== undefined && isWhole(typed) && store?.log.tellsOf(eventType, typed))
+    throw changedHistory(`the events tell of ${typed}, and no table does`, typed)
+  return onlyOne(found, typed, kind)
+}
+
+function isWhole(typed: string): boolean {
+  return /^[a-z]+_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(typed)
 }
 
 /** Of what is in the log. */

@@ -13,7 +13,7 @@ export const approvalsShow = defineCommand({
   run: async ({ arguments: [typed = ""] }, { service, output, globals }) => {
     const app = await service()
     const id = await app.idOf(typed, "approval")
-    const approval = (await app.approvals())?.find(id) ?? null
+    const approval = await app.approval(id)
     if (approval === null) throw unknownId(id, "approval")
     if (globals.json) output.json(approval)
     for (const row of recordedRows(approval)) output.line(row)

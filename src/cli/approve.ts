@@ -15,7 +15,7 @@ export const approve = defineCommand({
   run: async ({ arguments: [typed = ""] }, { service, output, globals }) => {
     const app = await service()
     const approvalId = await app.idOf(typed, "approval")
-    const asked = (await app.approvals())?.find(approvalId) ?? null
+    const asked = await app.approval(approvalId)
     // Shown before it is recorded: whoever sees something wrong in it can still press Ctrl-C.
     if (asked?.state === "open" && !asked.isRedacted) output.shown(recordedRows(asked))
     const answered = await app.answer({ approvalId, answer: "granted", reason: null })

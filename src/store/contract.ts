@@ -52,6 +52,8 @@ export interface EventLog {
   each(stream: string): Iterable<StoredEvent>
   /** The number of its last event; 0 before its first. */
   lastSeq(stream: string): number
+  /** Whether an event of this type tells of an id, whatever the tables say. Reads the whole log. */
+  tellsOf(type: string, id: string): boolean
 }
 
 /** The exclusive right to append to one stream. A new owner gets a higher epoch, which shuts the old one out. */

@@ -53,6 +53,11 @@ export function createEventLog(parts: LogParts): LogWriter {
         return writeEvents(parts, { stream, expectedSeq, epoch }, ends, prepared)
       })
     },
+    tellsOf: (type, id) =>
+      guarded(
+        connection.path,
+        () => connection.db.query(selectTelling).get(type, id, JSON.stringify(id)) !== null,
+      ),
     lastSeq: stream => guarded(connection.path, () => readEnds(connection, stream).seq),
     each: stream => reader.each(stream),
     at: position => guarded(connection.path, () => reader.at(position)),
@@ -61,6 +66,8 @@ export function createEventLog(parts: LogParts): LogWriter {
     readBehind: (stream, link) => guarded(connection.path, () => reader.readBehind(stream, link)),
   }
 }
+
+const selectTelling = "SELECT 1 FROM events WHERE type = ?1 AND (stream = ?2 OR instr(data, ?3) > 0) LIMIT 1"
 
 /** Whose events are written, and behind which one. */
 interface Writing {

@@ -92,13 +92,13 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
   const artifacts = createArtifacts({ ...options, directory: artifactsDirectory })
   const changed: Failure[] = []
   const noted = (failure: Failure) => void changed.push(failure)
-  const isStored = (ref: string) => storedBytes(artifactsDirectory, ref) !== null
   const projectors = [
     executionsProjection(connection),
-    artifactReferences(connection, isStored),
+    artifactReferences(connection, ref => storedBytes(artifactsDirectory, ref) !== null),
     ...sessionProjections.map(projection => projection.projector(connection)),
   ]
   const log = createEventLog({ connection, identity, redactor, clock, projectors })
+  const { append, read, each, lastSeq, tellsOf } = log
   const facts = sessionFacts(log)
   const shared = { connection, log, artifacts, facts, noted, clock, self: options.self }
   const timing = timingOf(options)
@@ -114,7 +114,7 @@ function assembled(options: StoreOptions, connection: Connection, identity: LogI
   if (!connection.readOnly) guarded(anchorsDirectory, () => ensureFirstAnchor(held))
   return {
     workspaceId: identity.workspaceId,
-    log: { append: log.append, read: log.read, each: log.each, lastSeq: log.lastSeq },
+    log: { append, read, each, lastSeq, tellsOf },
     leases: createLeases({
       connection,
       ...timing,

@@ -275,6 +275,31 @@ describe("a history is not opened in the place of which there is", () => {
     })
 })
 
+describe("one thing that the tables and events disagree about is not shown as if nothing were wrong", () => {
+  const about: Readonly<Record<string, () => void>> = {
+    "the last event of each session stands in another stream": sql(
+      "UPDATE events SET stream = 'exe_' || position, seq = 1 WHERE type IN ('session.rested', 'session.finished')",
+    ),
+    "each row has another id": sql(
+      ...["sessions", "approvals", "executions", "evidence"].map(
+        table => `UPDATE ${table} SET id = id || 'x'`,
+      ),
+    ),
+    "the rows are gone": sql(
+      ...["sessions", "approvals", "executions", "evidence"].map(table => `DELETE FROM ${table}`),
+    ),
+  }
+  const isOne = ([noun, verb]: readonly string[]) =>
+    verb === "show" ? noun === "session" || noun === "approvals" : noun === "status" || verb === "logs"
+  for (const [name, damage] of Object.entries(about))
+    test(name, async () => {
+      const codes = await codesAfter(damage)
+      const shown = verbs.filter(isOne).map(argv => [argv.slice(0, 2), codes.get(argv.join(" "))])
+      expect(shown.length).toBeGreaterThan(6)
+      expect(shown.filter(([, code]) => code !== 65)).toEqual([])
+    })
+})
+
 test("a history of a later version is left alone", async () => {
   const codes = await codesAfter(sql("PRAGMA user_version = 99"))
   expect(new Set(codes.values())).toEqual(new Set([1, 125]))

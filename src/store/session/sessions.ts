@@ -5,7 +5,7 @@ import type { Connection } from "../database.ts"
 import type { EventReader } from "../event-rows.ts"
 import { leaseOwner } from "../leases.ts"
 import { changedRow, type Noted, unlessChanged } from "../store-failures.ts"
-import { isStoredRow, matchingIds } from "../table-projection.ts"
+import { isStoredRow, matchingIds, readRow } from "../table-projection.ts"
 import type { SessionHistory, SessionSummary } from "./contract.ts"
 import type { FactsOf, SessionFacts } from "./session-facts.ts"
 import { type SessionRow, sessionsTable } from "./session-rows.ts"
@@ -29,9 +29,15 @@ export function createSessions(parts: SessionParts): SessionHistory {
     latestId: () => read(() => latestId(parts)),
     list: filter => read(() => listSessions(parts, filter)),
     matching: typed => read(() => matchingIds(connection, sessionsTable, typed)),
-    find: id => read(() => summaryOf(facts(id))),
+    find: id => read(() => findSession(parts, id)),
     interrupted: (isAlive, lane) => read(() => interruptedSessions(parts, isAlive, lane ?? null)),
   }
+}
+
+function findSession({ connection, facts }: SessionParts, id: string): SessionSummary | null {
+  const found = facts(id)
+  if (found === null && readRow(connection, sessionsTable, id) !== null) throw changedRow(sessionsTable, id)
+  return summaryOf(found)
 }
 
 /** By the numbers of the events, which are in the index: an altered table makes no other session the latest. */
