@@ -21,7 +21,7 @@ import { type AnchorFields, anchorMac } from "./chain.ts"
 import type { AcceptedHistory, AuditProblem } from "./contract.ts"
 import type { Connection } from "./database.ts"
 import { fieldsOf } from "./event-fields.ts"
-import { readTail } from "./event-log.ts"
+import { type LogTail, readTail } from "./event-log.ts"
 import type { EventReader } from "./event-rows.ts"
 import { isWorkspaceId, makePrivateDirectory } from "./keys.ts"
 import type { LogIdentity } from "./log-identity.ts"
@@ -52,8 +52,9 @@ const fileBytesMax = 65_536
 export function writeAnchor(parts: AnchorParts): void {
   makePrivateDirectory(parts.anchorsDirectory)
   parts.connection.transaction("anchor", () => {
-    const isFirst = readTail(parts.connection).position === 0
-    if (isFirst || hasAnchors(parts)) appendAnchor(parts, isFirst)
+    const tail = readTail(parts.connection)
+    const isFirst = tail.position === 0
+    if (isFirst || hasAnchors(parts)) appendAnchor(parts, tail, isFirst)
   })
 }
 
@@ -65,13 +66,12 @@ export function ensureFirstAnchor(parts: AnchorParts): void {
 /** Writes the first anchor after a person accepted a history, whatever was anchored before. */
 export function startAnchors(parts: AnchorParts): void {
   makePrivateDirectory(parts.anchorsDirectory)
-  parts.connection.transaction("anchor", () => appendAnchor(parts, true))
+  parts.connection.transaction("anchor", () => appendAnchor(parts, readTail(parts.connection), true))
 }
 
 /** Inside a transaction. */
-function appendAnchor(parts: AnchorParts, isDurable: boolean): void {
+function appendAnchor(parts: AnchorParts, { position, head }: LogTail, isDurable: boolean): void {
   const { key, workspaceId } = parts.identity
-  const { position, head } = readTail(parts.connection)
   const fields = { position, head, at: toIso(parts.clock.now()), root: parts.place }
   const path = anchorPath(parts.anchorsDirectory, workspaceId)
   const bytes = appendLine(path, toLine({ ...fields, mac: anchorMac(key, workspaceId, fields) }), isDurable)
