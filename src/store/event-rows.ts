@@ -33,11 +33,7 @@ export const eventColumns =
 export function eventReader(connection: Connection, { key }: LogIdentity): EventReader {
   const { db, path } = connection
   const rowsFrom = (stream: string, seq: number) =>
-    db
-      .query<EventRow, [string, number]>(
-        `SELECT ${eventColumns} FROM events WHERE stream = ? AND seq >= ? ORDER BY seq`,
-      )
-      .iterate(stream, seq)
+    db.query<EventRow, [string, number]>(selectStream).all(stream, seq)
   return {
     at: position => {
       const row = db
@@ -65,18 +61,26 @@ export function eventReader(connection: Connection, { key }: LogIdentity): Event
       return [...Map.groupBy(rows, row => row.stream).values()].flatMap(stream => chained(key, stream, null))
     },
     each: function* (stream) {
-      let previous: Link | null = null
-      const rows = rowsFrom(stream, 1)
-      // Each step reads a page, and any of them may be damaged.
-      for (;;) {
-        const { done, value } = guarded(path, () => rows.next())
-        if (done === true) return
-        yield genuine(key, value, previous)
-        previous = value
+      // A cursor of its own: whoever is between two events may read other streams.
+      const statement = db.prepare<EventRow, [string, number]>(selectStream)
+      try {
+        let previous: Link | null = null
+        const rows = statement.iterate(stream, 1)
+        // Each step reads a page, and any of them may be damaged.
+        for (;;) {
+          const { done, value } = guarded(path, () => rows.next())
+          if (done === true) return
+          yield genuine(key, value, previous)
+          previous = value
+        }
+      } finally {
+        statement.finalize()
       }
     },
   }
 }
+
+const selectStream = `SELECT ${eventColumns} FROM events WHERE stream = ? AND seq >= ? ORDER BY seq`
 
 function chained(key: Uint8Array, rows: readonly EventRow[], behind: Link | null): readonly StoredEvent[] {
   return rows.map((row, index) => genuine(key, row, rows[index - 1] ?? behind))

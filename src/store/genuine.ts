@@ -65,29 +65,61 @@ export function assertOwn(
   { connection, log }: Pick<GenuineParts, "connection" | "log">,
   sessionId: string,
 ): StoredEvent | null {
-  const own = log.read(sessionId)
-  const last = own.at(-1)
-  if (last === undefined) {
-    if (readRow(connection, sessionsTable, sessionId) !== null) throw changedRow(sessionsTable, sessionId)
-    return null
-  }
-  const events = [...own, ...relatedTo(log, own, sessionId)].sort((a, b) => a.position - b.position)
-  const [problem] = tableProblems(connection, events)
+  const merged = new MergedEvents(log, sessionId)
+  const [problem] = tableProblems(connection, merged.inOrder())
   if (problem !== undefined) throw changedHistory(problem.what, sessionId)
-  return last
+  log.read(controlStreamOf(sessionId))
+  if (merged.last === null && readRow(connection, sessionsTable, sessionId) !== null)
+    throw changedRow(sessionsTable, sessionId)
+  return merged.last
 }
 
-/** The approval under which a plan runs, the answers to what the session asked, and what was asked of it. */
-function relatedTo(log: EventReader, own: readonly StoredEvent[], sessionId: string): readonly StoredEvent[] {
-  const planApproval = own.flatMap(event => fieldsOf(SessionStarted, event)?.approvalId ?? [])
-  const questions = own.flatMap(event => fieldsOf(ApprovalRequested, event)?.approvalId ?? [])
-  const approving = planApproval.map(id => {
-    const [approved] = log.read(id)
-    if (approved === undefined) throw changedHistory(`the approval ${id} of its plan is gone`, sessionId)
+/**
+ * The events of a session with the approval under which its plan runs and the answers to what it asked, in the order of
+ * their positions. One by one: a long session is not held in memory.
+ */
+class MergedEvents {
+  /** The last one of the session itself, once all were read. */
+  last: StoredEvent | null = null
+  private waiting: readonly StoredEvent[] = []
+
+  constructor(
+    private readonly log: EventReader,
+    private readonly sessionId: string,
+  ) {}
+
+  *inOrder(): Generator<StoredEvent> {
+    for (const event of this.log.each(this.sessionId)) {
+      this.take(this.relatedTo(event))
+      yield* this.before(event.position)
+      yield event
+      this.last = event
+    }
+    yield* this.before(Number.POSITIVE_INFINITY)
+  }
+
+  private take(related: readonly StoredEvent[]): void {
+    if (related.length > 0)
+      this.waiting = [...this.waiting, ...related].sort((a, b) => a.position - b.position)
+  }
+
+  private *before(position: number): Generator<StoredEvent> {
+    if (this.waiting.length === 0) return
+    const due = this.waiting.filter(event => event.position < position)
+    this.waiting = this.waiting.slice(due.length)
+    yield* due
+  }
+
+  private relatedTo(event: StoredEvent): readonly StoredEvent[] {
+    const asked = fieldsOf(ApprovalRequested, event)?.approvalId ?? null
+    if (asked !== null) return this.log.read(asked)
+    const planApproval = fieldsOf(SessionStarted, event)?.approvalId ?? null
+    if (planApproval === null) return []
+    const approved = this.log.read(planApproval)
+    if (approved.length === 0)
+      throw changedHistory(`the approval ${planApproval} of its plan is gone`, this.sessionId)
     return approved
-  })
-  const others = [...new Set(questions), controlStreamOf(sessionId)]
-  return [...approving, ...others.flatMap(stream => log.read(stream))]
+  }
 }
 
 function assertAnchors(
