@@ -82,6 +82,7 @@ class MergedEvents {
   /** The last one of the session itself, once all were read. */
   last: StoredEvent | null = null
   private waiting: readonly StoredEvent[] = []
+  private readonly asked = new Set<string>()
 
   constructor(
     private readonly log: EventReader,
@@ -112,7 +113,11 @@ class MergedEvents {
 
   private relatedTo(event: StoredEvent): readonly StoredEvent[] {
     const asked = fieldsOf(ApprovalRequested, event)?.approvalId ?? null
-    if (asked !== null) return this.log.read(asked)
+    if (asked !== null) {
+      if (this.asked.has(asked)) return []
+      this.asked.add(asked)
+      return this.log.read(asked)
+    }
     const planApproval = fieldsOf(SessionStarted, event)?.approvalId ?? null
     if (planApproval === null) return []
     const approved = this.log.read(planApproval)
