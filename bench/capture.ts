@@ -1,4 +1,4 @@
-import { command } from "../src/domain/command-builder.ts"
+import { command } from "../src/domain/command-validation.ts"
 import { bareDrain } from "./floors.ts"
 import { interleaved } from "./measure.ts"
 import { openProduct } from "./product.ts"

@@ -1,8 +1,8 @@
-import type { NewEvent } from "../src/domain/event-definition.ts"
+import type { NewEvent } from "../src/domain/events/definition.ts"
 import type { EvidenceHistory } from "../src/store/evidence/contract.ts"
 import { changing, event, remarks, startSession } from "../test/store/support/session-events.ts"
-import { openTempStore } from "../test/support/temp-store.ts"
-import { tempWorkspace } from "../test/support/temp-workspace.ts"
+import { openTempStore } from "../test/support/workspace/temp-store.ts"
+import { tempWorkspace } from "../test/support/workspace/temp-workspace.ts"
 import { computed } from "./measure.ts"
 import { atMost, type Figure } from "./report.ts"
 

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite"
 import type { Store } from "../src/store/contract.ts"
 import { changing, event, startSession } from "../test/store/support/session-events.ts"
-import { openTempStore } from "../test/support/temp-store.ts"
-import { tempWorkspace } from "../test/support/temp-workspace.ts"
+import { openTempStore } from "../test/support/workspace/temp-store.ts"
+import { tempWorkspace } from "../test/support/workspace/temp-workspace.ts"
 import { computed } from "./measure.ts"
 import { atMost, type Figure, timesFloor } from "./report.ts"
 

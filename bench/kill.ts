@@ -1,4 +1,4 @@
-import { command } from "../src/domain/command-builder.ts"
+import { command } from "../src/domain/command-validation.ts"
 import { eventually } from "../test/support/eventually.ts"
 import { processesWith } from "../test/support/processes.ts"
 import { missingSandbox } from "../test/support/requirement.ts"

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { missingProgram, missingSandbox } from "../test/support/requirement.ts"
-import { type TempWorkspace, tempWorkspace } from "../test/support/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../test/support/workspace/temp-workspace.ts"
 import { timingOf } from "./measure.ts"
 import { peakMb } from "./peak-memory.ts"
 import { builtProgram } from "./product.ts"

@@ -19,7 +19,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]> | Figure[]>> = {
   gate: async () => (await import("./gate.ts")).gateFigures(),
   pipeline: async () => {
     build()
-    return (await import("./pipeline.ts")).pipelineFigures()
+    return (await import("./sessions/pipeline.ts")).pipelineFigures()
   },
   sandbox: async () => (await import("./sandbox.ts")).sandboxFigures(),
   capture: async () => (await import("./capture.ts")).captureFigures(),
@@ -28,7 +28,7 @@ const groups: Readonly<Record<string, () => Promise<Figure[]> | Figure[]>> = {
   kill: async () => (await import("./kill.ts")).killFigures(),
   models: async () => {
     build()
-    return (await import("./models.ts")).modelFigures()
+    return (await import("./sessions/models.ts")).modelFigures()
   },
   start: async () => {
     build()

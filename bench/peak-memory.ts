@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import type { TempWorkspace } from "../test/support/temp-workspace.ts"
+import type { TempWorkspace } from "../test/support/workspace/temp-workspace.ts"
 
 /**
  * As the system counts it. That only grows, so the last word is the peak; the first one may still be about the parent,

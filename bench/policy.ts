@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { type WiredPolicy, wirePolicy } from "../src/app/wire-policy.ts"
+import { type WiredPolicy, wirePolicy } from "../src/app/wiring/policy.ts"
 import { type Effect, emptyGrant } from "../src/domain/effect.ts"
 import { commandEffect } from "../src/policy/command-check.ts"
 import { repositoryRoot } from "../test/support/acode.ts"

@@ -1,8 +1,8 @@
 import { join } from "node:path"
-import { readEnvironment } from "../src/app/environment.ts"
-import { Wiring } from "../src/app/wire.ts"
+import { Wiring } from "../src/app/wiring/wire.ts"
+import { readEnvironment } from "../src/config/environment.ts"
 import { repositoryRoot } from "../test/support/acode.ts"
-import { type TempWorkspace, tempWorkspace } from "../test/support/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../test/support/workspace/temp-workspace.ts"
 
 export interface Product extends Disposable {
   readonly workspace: TempWorkspace

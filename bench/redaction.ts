@@ -1,4 +1,4 @@
-import { createRedactor } from "../src/policy/redactor.ts"
+import { createRedactor } from "../src/redaction/redactor.ts"
 import { computed } from "./measure.ts"
 import { atLeast, atMost, type Figure } from "./report.ts"
 
@@ -25,7 +25,7 @@ export function redactionFigures(): Figure[] {
 /** What programs print: test runners, compilers, package managers, JSON lines. Without secrets, like most of it. */
 function ordinaryLog(bytes: number): string {
   const lines = [
-    "PASS  test/store/event-log.test.ts (14 tests, 212 ms)",
+    "PASS  test/store/log/event-log.test.ts (14 tests, 212 ms)",
     "  ✓ an append with a stale epoch is refused [3.41ms]",
     "src/exec/runner.ts(41,7): error TS2322: Type 'string' is not assignable to type 'number'.",
     "npm warn deprecated inflight@1.0.6: This module is not supported, and leaks memory.",

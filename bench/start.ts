@@ -1,4 +1,4 @@
-import { tempWorkspace } from "../test/support/temp-workspace.ts"
+import { tempWorkspace } from "../test/support/workspace/temp-workspace.ts"
 import { compiledHello } from "./floors.ts"
 import { interleaved } from "./measure.ts"
 import { builtProgram } from "./product.ts"

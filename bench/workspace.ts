@@ -1,9 +1,9 @@
 import { closeSync, ftruncateSync, lstatSync, openSync, readdirSync, writeSync } from "node:fs"
 import { join } from "node:path"
-import { readEnvironment } from "../src/app/environment.ts"
-import { Wiring } from "../src/app/wire.ts"
+import { Wiring } from "../src/app/wiring/wire.ts"
+import { readEnvironment } from "../src/config/environment.ts"
 import { repositoryRoot } from "../test/support/acode.ts"
-import { tempWorkspace } from "../test/support/temp-workspace.ts"
+import { tempWorkspace } from "../test/support/workspace/temp-workspace.ts"
 import { interleaved } from "./measure.ts"
 import { atMost, type Figure, timesFloor } from "./report.ts"
 

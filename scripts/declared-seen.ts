@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs"
-import { listConfigKeys } from "../src/app/config-reference.ts"
-import { cliCommands } from "../src/cli/commands.ts"
-import { globalFlags } from "../src/cli/flags.ts"
+import { cliCommands } from "../src/cli/commands/table.ts"
+import { globalFlags } from "../src/cli/parse/flags.ts"
+import { listConfigKeys } from "../src/config/reference.ts"
 import { errorCodes } from "../src/domain/error-codes.ts"
-import { manifest } from "../src/domain/events.ts"
+import { manifest } from "../src/domain/events/manifest.ts"
 import { execExitCodes, exitCodes } from "../src/domain/exit-codes.ts"
-import { unjudged, unseenExceptions } from "../test/support/declared-exceptions.ts"
-import { readSeen, type SeenKind } from "../test/support/seen.ts"
+import { unjudged, unseenExceptions } from "../test/support/declared/declared-exceptions.ts"
+import { readSeen, type SeenKind } from "../test/support/declared/seen.ts"
 
 /**
  * After a whole run of the tests: fails when something that the documentation lists did not happen in any of them, or

@@ -1,9 +1,9 @@
 import { z } from "zod"
-import { listConfigKeys } from "../src/app/config-reference.ts"
-import { cliCommands } from "../src/cli/commands.ts"
+import { cliCommands } from "../src/cli/commands/table.ts"
 import { renderHelp, renderOverview } from "../src/cli/help.ts"
+import { listConfigKeys } from "../src/config/reference.ts"
 import { errorCodes } from "../src/domain/error-codes.ts"
-import { manifest } from "../src/domain/events.ts"
+import { manifest } from "../src/domain/events/manifest.ts"
 import { type ExitCode, execExitCodes, exitCodes } from "../src/domain/exit-codes.ts"
 import { fieldRows } from "./doc-fields.ts"
 

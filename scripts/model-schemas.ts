@@ -2,7 +2,7 @@ import * as z from "zod/mini"
 import type { Json } from "../src/base/canonical.ts"
 import { finishTool } from "../src/domain/pipeline/claim.ts"
 import { Judgement, Review } from "../src/domain/pipeline/review.ts"
-import { FullPlan } from "../src/domain/plan-schema.ts"
+import { FullPlan } from "../src/domain/plan/schema.ts"
 import { toolTable } from "../src/tools/registry.ts"
 
 const unsaid = ["minLength", "maxLength", "maxItems", "pattern", "default", "propertyNames"] as const

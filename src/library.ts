@@ -1,14 +1,14 @@
-import { AnthropicClaudeClient, type ClaudeClientConfig } from "./app/anthropic-client.ts"
+import { AnthropicClaudeClient, type ClaudeClientConfig } from "./app/skills/anthropic-client.ts"
 import {
   loadSkillContent,
   type OpenSkillWorkspace,
   openSkillWorkspace,
   type SkillWorkspaceOptions,
-} from "./app/open-skill-workspace.ts"
+} from "./app/skills/open-workspace.ts"
 import { ExecutionError, type ExecutionErrorCode } from "./domain/skill/execution-error.ts"
 import { buildPrompt, type Prompt, type PromptParts, type UpstreamOutput } from "./domain/skill/prompt.ts"
 import type { SkillContent, SkillMeta, SkillReference } from "./domain/skill/skill-text.ts"
-import type { Task, TaskInput, TaskNext, TaskPriority, TaskStatus } from "./domain/skill/task.ts"
+import type { Task, TaskInput, TaskNext, TaskPriority, TaskStatus } from "./domain/task.ts"
 import type {
   AgentConfig,
   ClaimResult,

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { listConfigKeys } from "../src/app/config-reference.ts"
-import { cliCommands } from "../src/cli/commands.ts"
-import { globalFlags } from "../src/cli/flags.ts"
+import { cliCommands } from "../src/cli/commands/table.ts"
+import { globalFlags } from "../src/cli/parse/flags.ts"
+import { listConfigKeys } from "../src/config/reference.ts"
 import { errorCodes } from "../src/domain/error-codes.ts"
-import { manifest } from "../src/domain/events.ts"
+import { manifest } from "../src/domain/events/manifest.ts"
 import { repositoryRoot } from "./support/acode.ts"
-import { unmadeCodes, unreadSettings } from "./support/declared-exceptions.ts"
-import { SourceUses } from "./support/declared-uses.ts"
+import { unmadeCodes, unreadSettings } from "./support/declared/declared-exceptions.ts"
+import { SourceUses } from "./support/declared/declared-uses.ts"
 
 const keys = listConfigKeys()
 const specs = [globalFlags, ...cliCommands.map(({ flags }) => flags)]
@@ -36,7 +36,7 @@ describe("what the documentation lists is used by the product", () => {
   })
 
   test("every configuration key that can have more than one value is read", () => {
-    const members = uses.membersOf("src/app/config-schema.ts", "Config")
+    const members = uses.membersOf("src/config/schema.ts", "Config")
     // What describes, reads, merges and checks the files themselves knows every key and works with none.
     const isRead = (key: string) => [...(members.get(key) ?? [])].some(path => !isConfigItself(path))
     const unread = keys.filter(each => each.type !== JSON.stringify(each.default) && !isRead(each.key))

@@ -2,10 +2,11 @@ import { describe, expect, test } from "bun:test"
 import { accessSync, constants, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { docPages } from "../scripts/doc-pages.ts"
-import { cliCommands } from "../src/cli/commands.ts"
+import { cliCommands } from "../src/cli/commands/table.ts"
 import { errorCodes } from "../src/domain/error-codes.ts"
 import { repositoryRoot } from "./support/acode.ts"
-import { isSource, repositoryFiles } from "./support/tidy-files.ts"
+import { unmadeCodes } from "./support/declared/declared-exceptions.ts"
+import { isSource, repositoryFiles } from "./support/tidy/tidy-files.ts"
 
 const read = (path: string) => readFileSync(join(repositoryRoot, path), "utf8")
 const manifest: PackageManifest = JSON.parse(read("package.json"))
@@ -109,7 +110,7 @@ test("every error code the program uses is explained, and every explained one is
   )
   const explained = errorCodes.map(({ code }) => code)
   expect([...used].filter(code => !explained.includes(code))).toEqual([])
-  expect(explained.filter(code => !used.has(code))).toEqual([])
+  expect(explained.filter(code => !used.has(code))).toEqual(Object.keys(unmadeCodes))
   expect(new Set(explained).size).toBe(explained.length)
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { sizeExceptions } from "./support/tidy-exceptions.ts"
+import { sizeExceptions } from "./support/tidy/tidy-exceptions.ts"
 import {
   type Finding,
   isSource,
@@ -9,17 +9,17 @@ import {
   show,
   type TidyFile,
   tidyFile,
-} from "./support/tidy-files.ts"
+} from "./support/tidy/tidy-files.ts"
 import {
   barrels,
   oddFileNames,
   refusedSuffixes,
   refusedVocabulary,
   wishfulTestNames,
-} from "./support/tidy-names.ts"
-import { oversizedFiles, oversizedFunctions, staleSizeExceptions } from "./support/tidy-sizes.ts"
-import { bannedTextsIn, wideComments } from "./support/tidy-texts.ts"
-import { silentCatches, unsoundTypes } from "./support/tidy-types.ts"
+} from "./support/tidy/tidy-names.ts"
+import { oversizedFiles, oversizedFunctions, staleSizeExceptions } from "./support/tidy/tidy-sizes.ts"
+import { bannedTextsIn, wideComments } from "./support/tidy/tidy-texts.ts"
+import { silentCatches, unsoundTypes } from "./support/tidy/tidy-types.ts"
 
 const files = repositoryFiles()
 const sources = files.filter(isSource)

@@ -1,7 +1,7 @@
 import { assert } from "../base/assert.ts"
 import type { Clock } from "../base/clock.ts"
 import { printable } from "../base/text.ts"
-import type { ApprovalAnswer } from "../domain/call-events.ts"
+import type { ApprovalAnswer } from "../domain/events/call-events.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ApprovalDesk, ApprovalReply } from "../gate/contract.ts"
 import type { ApprovalHistory, ApprovalSummary } from "../store/session/contract.ts"

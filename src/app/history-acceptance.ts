@@ -1,12 +1,12 @@
 import { existsSync, renameSync } from "node:fs"
 import { basename, join } from "node:path"
+import { withDirectoryLock } from "../config/lock.ts"
 import { Failure } from "../domain/failure.ts"
-import { othersAnchoredAt } from "../store/anchors.ts"
 import type { AcceptedHistory } from "../store/contract.ts"
+import { othersAnchoredAt } from "../store/log/anchors.ts"
 import { hasHistory, noHistory } from "../store/state-directory.ts"
-import { withDirectoryLock } from "./config-lock.ts"
 import { userName } from "./user-name.ts"
-import type { Wiring } from "./wire.ts"
+import type { Wiring } from "./wiring/wire.ts"
 
 /** The signing key is gone: nobody can tell any more what acode wrote. */
 const keyMissing = "ACODE-SEC-001"

@@ -1,28 +1,31 @@
 import { existsSync } from "node:fs"
+import { isAbsolute, resolve } from "node:path"
 import { errnoOf } from "../base/assert.ts"
+import { configFiles } from "../config/config.ts"
+import { configSources } from "../config/file.ts"
+import { toAuditSettings, toResourceLimits } from "../config/settings.ts"
+import type { Command, ResourceLimits } from "../domain/command.ts"
+import { assertValidCommand, invalidCommand } from "../domain/command-validation.ts"
 import { Failure, type FailureReport } from "../domain/failure.ts"
-import { othersAnchoredAt } from "../store/anchors.ts"
+import { commandWords } from "../exec/words.ts"
 import type { AuditReport } from "../store/contract.ts"
+import { asStoreFailure, changedHistory, missingArtifact } from "../store/database/store-failures.ts"
+import { othersAnchoredAt } from "../store/log/anchors.ts"
 import { openStore } from "../store/open-store.ts"
-import { asStoreFailure, changedHistory, missingArtifact } from "../store/store-failures.ts"
-import type { AgentVerbs } from "./agent-verbs.ts"
-import { configFiles } from "./config.ts"
-import { toAuditSettings, toResourceLimits } from "./config-settings.ts"
-import { configSources } from "./config-sources.ts"
-import { historyVerbs } from "./history-verbs.ts"
-import type { ModelVerbs } from "./model/model-verbs.ts"
-import type { PlanVerbs } from "./plan-verbs.ts"
-import type { PolicyQuestions } from "./policy-questions.ts"
 import { recordedId, unknownId } from "./recorded-id.ts"
-import type { RestoreVerbs } from "./restore-verbs.ts"
-import type { AppService, TrustedFile } from "./service.ts"
-import type { SkillVerbs } from "./skill-verbs.ts"
-import { ensureAgentDirectory } from "./state-directory.ts"
-import { storageVerbs } from "./storage-verbs.ts"
-import type { TaskVerbs } from "./task-verbs.ts"
-import { typedCommand, typedDirectory, typedOpening } from "./typed-command.ts"
-import { type WireRequest, Wiring } from "./wire.ts"
-import { workspaceVerbs } from "./workspace-verbs.ts"
+import type { AppService, CommandForm, TrustedFile } from "./service.ts"
+import type { SkillVerbs } from "./skills/skill-verbs.ts"
+import type { TaskVerbs } from "./skills/task-verbs.ts"
+import { ensureAgentDirectory } from "./state/state-directory.ts"
+import type { AgentVerbs } from "./verbs/agent.ts"
+import { historyVerbs } from "./verbs/history.ts"
+import type { ModelVerbs } from "./verbs/models.ts"
+import type { PlanVerbs } from "./verbs/plans.ts"
+import type { PolicyQuestions } from "./verbs/policy-questions.ts"
+import type { RestoreVerbs } from "./verbs/restore.ts"
+import { storageVerbs } from "./verbs/storage.ts"
+import { workspaceVerbs } from "./verbs/workspaces.ts"
+import { type WireRequest, Wiring } from "./wiring/wire.ts"
 
 export interface ServiceRequest extends WireRequest {
   readonly notice: (text: string) => void
@@ -78,10 +81,10 @@ export function openService(request: ServiceRequest): AppService {
     retentionMs: async () => toAuditSettings((await config()).values).retentionMs,
     now: () => wiring.clock.now(),
     audit: async stream => audit(wiring, stream),
-    diagnose: async () => (await import("./diagnose.ts")).diagnose(wiring),
+    diagnose: async () => (await import("./verbs/diagnose.ts")).diagnose(wiring),
     askPolicy: async question => {
       await config()
-      policy ??= import("./policy-questions.ts").then(({ policyQuestions }) => policyQuestions(wiring))
+      policy ??= import("./verbs/policy-questions.ts").then(({ policyQuestions }) => policyQuestions(wiring))
       return (await policy).answer(question)
     },
     trustConfig: () => trust(wiring),
@@ -92,14 +95,14 @@ export function openService(request: ServiceRequest): AppService {
 
 /** Loaded when one is used: they bring the transport and the ladder along. */
 async function lookAtModels(wiring: Wiring): Promise<ModelVerbs> {
-  return (await import("./model/model-verbs.ts")).modelVerbs(wiring)
+  return (await import("./verbs/models.ts")).modelVerbs(wiring)
 }
 
 /** Loaded when one is used: the plan lane brings the tools and the gate along. */
 function lazyPlanVerbs(wiring: Wiring): PlanVerbs {
   let loaded: Promise<PlanVerbs> | null = null
   const verbs = () => {
-    loaded ??= import("./plan-verbs.ts").then(({ planVerbs }) => planVerbs(wiring))
+    loaded ??= import("./verbs/plans.ts").then(({ planVerbs }) => planVerbs(wiring))
     return loaded
   }
   return {
@@ -112,7 +115,7 @@ function lazyPlanVerbs(wiring: Wiring): PlanVerbs {
 function lazyRestoreVerbs(wiring: Wiring): RestoreVerbs {
   let loaded: Promise<RestoreVerbs> | null = null
   const verbs = () => {
-    loaded ??= import("./restore-verbs.ts").then(({ restoreVerbs }) => restoreVerbs(wiring))
+    loaded ??= import("./verbs/restore.ts").then(({ restoreVerbs }) => restoreVerbs(wiring))
     return loaded
   }
   return {
@@ -129,7 +132,7 @@ function lazyRestoreVerbs(wiring: Wiring): RestoreVerbs {
 function lazyAgentVerbs(wiring: Wiring): AgentVerbs {
   let loaded: Promise<AgentVerbs> | null = null
   const verbs = () => {
-    loaded ??= import("./agent-verbs.ts").then(({ agentVerbs }) => agentVerbs(wiring))
+    loaded ??= import("./verbs/agent.ts").then(({ agentVerbs }) => agentVerbs(wiring))
     return loaded
   }
   return {
@@ -147,7 +150,7 @@ function lazyAgentVerbs(wiring: Wiring): AgentVerbs {
 function lazySkillVerbs(wiring: Wiring): SkillVerbs & TaskVerbs {
   let loaded: Promise<SkillVerbs> | null = null
   const verbs = () => {
-    loaded ??= import("./skill-verbs.ts").then(({ skillVerbs }) => skillVerbs(wiring))
+    loaded ??= import("./skills/skill-verbs.ts").then(({ skillVerbs }) => skillVerbs(wiring))
     return loaded
   }
   return {
@@ -161,7 +164,7 @@ function lazySkillVerbs(wiring: Wiring): SkillVerbs & TaskVerbs {
 function lazyTaskVerbs(wiring: Wiring): TaskVerbs {
   let loaded: Promise<TaskVerbs> | null = null
   const verbs = () => {
-    loaded ??= import("./task-verbs.ts").then(({ taskVerbs }) => taskVerbs(wiring))
+    loaded ??= import("./skills/task-verbs.ts").then(({ taskVerbs }) => taskVerbs(wiring))
     return loaded
   }
   return {
@@ -231,7 +234,7 @@ async function trust(wiring: Wiring): Promise<TrustedFile> {
       hint: "`acode config set KEY VALUE` makes one",
     })
   const { environment } = wiring.request
-  const { trustProject } = await import("./trust.ts")
+  const { trustProject } = await import("../config/trust.ts")
   trustProject(
     { workspaceRoot: wiring.root.path, configPath: path, dataHome: environment.xdgDataHome },
     hash,
@@ -243,7 +246,7 @@ async function trust(wiring: Wiring): Promise<TrustedFile> {
 async function setValue(wiring: Wiring, key: string, valueText: string): Promise<string> {
   const { environment, configFile } = wiring.request
   // Loaded when it is asked for: it brings the YAML editor and the schemas along.
-  const { setConfigValue } = await import("./config-edit.ts")
+  const { setConfigValue } = await import("../config/edit.ts")
   const { project } = configSources(wiring.root.path, environment, configFile ?? null)
   await setConfigValue({
     source: project,
@@ -254,4 +257,50 @@ async function setValue(wiring: Wiring, key: string, valueText: string): Promise
     },
   })
   return project.shown
+}
+
+/** What a person typed, as a command. The configured limits hold where the person named none. */
+export function typedCommand(
+  words: readonly string[],
+  form: CommandForm,
+  useShell: boolean,
+  limits: ResourceLimits,
+): Command {
+  const [executable = "", ...rest] = argvOf(words, form, useShell)
+  return assertValidCommand({
+    executable,
+    arguments: rest,
+    workingDirectory: form.cwd ?? null,
+    environment: form.environment,
+    timeoutMs: form.timeoutMs ?? null,
+    resourceLimits: { ...limits, memoryBytesMax: form.memoryBytesMax ?? limits.memoryBytesMax },
+  })
+}
+
+/** A directory that a person typed, as a path from the root: relative ones count from where acode was called. */
+function typedDirectory(calledFrom: string, typed: string | undefined): string {
+  if (typed === undefined || typed === "") return calledFrom
+  // Not normalised: where `link/..` leads is for the kernel to say.
+  return isAbsolute(typed) || calledFrom === "." ? typed : `${calledFrom}/${typed}`
+}
+
+/**
+ * A path that a person opens for a command. Relative ones count from where acode was called; a name that is not there,
+ * such as `.git` in a directory of a repository, may be one of the root. `./name` is always the one right here.
+ */
+function typedOpening(root: string, calledFrom: string, typed: string): string {
+  const here = resolve(root, calledFrom, typed)
+  if (/^\.{0,2}\//.test(typed) || existsSync(here)) return here
+  const atRoot = resolve(root, typed)
+  return existsSync(atRoot) ? atRoot : here
+}
+
+function argvOf(words: readonly string[], form: CommandForm, useShell: boolean): readonly string[] {
+  const [only = ""] = words
+  if (useShell && words.length > 1)
+    throw invalidCommand([
+      { property: "executable", message: "with a shell, give the script as one quoted string" },
+    ])
+  if (useShell || form.isLiteral || words.length > 1 || only.trim() === "") return words
+  return commandWords(only)
 }

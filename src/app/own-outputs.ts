@@ -1,7 +1,7 @@
 import { fstatSync } from "node:fs"
 import { errnoOf } from "../base/assert.ts"
-import { dataOf } from "../domain/event-definition.ts"
-import { SessionStarted } from "../domain/session-events.ts"
+import { dataOf } from "../domain/events/definition.ts"
+import { SessionStarted } from "../domain/events/session-events.ts"
 import type { StoredEvent } from "../store/contract.ts"
 
 /** The files standard output and error point to: they change by being told about, so they are not part of the tree. */

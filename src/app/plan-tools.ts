@@ -1,6 +1,6 @@
 import { readHostPattern } from "../domain/hosts.ts"
-import { quoted } from "../domain/plan-problem.ts"
-import type { PlanTools } from "../domain/plan-rules.ts"
+import { quoted } from "../domain/plan/problem.ts"
+import type { PlanTools } from "../domain/plan/rules.ts"
 import { resolveTool } from "../tools/aliases.ts"
 import { checkArguments } from "../tools/registry.ts"
 

@@ -1,8 +1,7 @@
 import { printable } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { readHostPattern } from "../domain/hosts.ts"
-import type { Plan } from "../domain/plan.ts"
-import { networkOfPlan } from "../domain/plan-resources.ts"
+import { networkOfPlan, type Plan } from "../domain/plan/plan.ts"
 import { opens, parseYes, type YesScopes } from "../policy/yes-scopes.ts"
 
 /** What a person answered in advance, as it is matched and as it was written. */

@@ -1,7 +1,7 @@
 import type { Contents } from "../domain/pipeline/fold.ts"
 import type { ArtifactStore } from "../store/contract.ts"
-import { decoded, parsedJson } from "../store/recorded-values.ts"
-import { missingArtifact } from "../store/store-failures.ts"
+import { missingArtifact } from "../store/database/store-failures.ts"
+import { decoded, parsedJson } from "../store/log/recorded-values.ts"
 
 /** What events name by hash, read when a fold asks for it. */
 export function contentsOf(artifacts: ArtifactStore): Contents {

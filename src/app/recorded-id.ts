@@ -1,7 +1,7 @@
 import { oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../store/contract.ts"
-import { changedHistory } from "../store/store-failures.ts"
+import { changedHistory } from "../store/database/store-failures.ts"
 
 /** What an id can name. */
 export type RecordedKind = keyof typeof kinds

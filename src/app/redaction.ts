@@ -1,7 +1,7 @@
-import type { RedactionStream } from "../policy/contract.ts"
-import { secretValuesOf } from "../policy/environment-rules.ts"
-import { createRedactor } from "../policy/redactor.ts"
-import type { AppEnvironment } from "./environment.ts"
+import type { AppEnvironment } from "../config/environment.ts"
+import type { RedactionStream } from "../redaction/contract.ts"
+import { createRedactor } from "../redaction/redactor.ts"
+import { secretValuesOf } from "../redaction/secret-names.ts"
 
 /** Redaction without a workspace: the shipped rules and the secrets of the environment acode was started in. */
 export function redactionStream(environment: AppEnvironment): RedactionStream {

@@ -1,6 +1,6 @@
-import { newEvent } from "../domain/event-definition.ts"
+import { newEvent } from "../domain/events/definition.ts"
+import { type Control, ControlRequested, controlStreamOf } from "../domain/events/pipeline-events.ts"
 import { Failure } from "../domain/failure.ts"
-import { type Control, ControlRequested, controlStreamOf } from "../domain/pipeline/pipeline-events.ts"
 import type { ControlRequest } from "../engine/agent-parts.ts"
 import type { Store } from "../store/contract.ts"
 import { processIdentity } from "../store/process-identity.ts"

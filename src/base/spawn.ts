@@ -30,7 +30,7 @@ export interface Spawned {
   readonly exited: Promise<Exit>
   /** CPU time of the child and of what it waited for; known once it has exited. */
   cpuMs(): number | null
-  /** Peak memory as the kernel accounts it, which starts at the size of acode itself (see exec/usage). */
+  /** Peak memory as the kernel accounts it, which starts at the size of acode itself (see exec/supervision). */
   maxRssBytes(): number | null
   /**
    * Gives up our ends of the pipes, once the streams are read or their readers cancelled. A grandchild that still

@@ -1,8 +1,8 @@
-import type { AppEnvironment } from "../app/environment.ts"
 import type { AppService } from "../app/service.ts"
-import type { GlobalFlags } from "./flags.ts"
+import type { AppEnvironment } from "../config/environment.ts"
 import type { Output } from "./output.ts"
-import type { TerminalUse } from "./terminal.ts"
+import type { GlobalFlags } from "./parse/flags.ts"
+import type { TerminalUse } from "./terminal/terminal.ts"
 
 /** What every command gets: where to print, what was said globally, and a way to the service when it needs one. */
 export interface CliContext {

@@ -1,6 +1,6 @@
 import type { RecordedKind } from "../app/recorded-id.ts"
 import type { CliContext } from "./context.ts"
-import type { FlagSpecs, FlagValues } from "./flags.ts"
+import type { FlagSpecs, FlagValues } from "./parse/flags.ts"
 
 export interface ArgumentSpec {
   readonly name: string

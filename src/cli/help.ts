@@ -1,5 +1,5 @@
 import type { ArgumentSpec, CliCommand } from "./definition.ts"
-import { type FlagSpec, type FlagSpecs, globalFlags } from "./flags.ts"
+import { type FlagSpec, type FlagSpecs, globalFlags } from "./parse/flags.ts"
 
 /** Help for the whole program, or for the commands of one group like `runs`. */
 export function renderOverview(commands: readonly CliCommand[], group: string | null): string {

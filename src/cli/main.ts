@@ -1,16 +1,16 @@
-import { type AppEnvironment, readEnvironment } from "../app/environment.ts"
 import type { AppService } from "../app/service.ts"
 import { messageOf } from "../base/assert.ts"
+import { type AppEnvironment, readEnvironment } from "../config/environment.ts"
 import { exitCodeOf, Failure, type FailureReport } from "../domain/failure.ts"
 import { systemReport } from "../domain/system-report.ts"
 import { version } from "../version.ts"
 import type { CliContext } from "./context.ts"
 import type { CliCommand } from "./definition.ts"
-import type { GlobalFlags } from "./flags.ts"
 import { renderHelp, renderOverview } from "./help.ts"
 import { Output, OutputClosed, OutputLost } from "./output.ts"
-import { type ParsedLine, parseLine, UsageFailure } from "./parse.ts"
-import { terminalUse } from "./terminal.ts"
+import type { GlobalFlags } from "./parse/flags.ts"
+import { type ParsedLine, parseLine, UsageFailure } from "./parse/parse.ts"
+import { terminalUse } from "./terminal/terminal.ts"
 
 /** Runs one command line and gives the exit code. Nothing escapes: a bug is told as one and exits 70. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -37,9 +37,9 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 /** What is started in loops and by other programs does not wait for what only the other verbs need. */
 async function commandsFor([first]: readonly string[]): Promise<readonly CliCommand[]> {
-  if (first === "exec") return [(await import("./exec.ts")).exec]
-  if (first === "run") return [(await import("./run.ts")).run]
-  return (await import("./commands.ts")).cliCommands
+  if (first === "exec") return [(await import("./commands/work/exec.ts")).exec]
+  if (first === "run") return [(await import("./commands/work/run.ts")).run]
+  return (await import("./commands/table.ts")).cliCommands
 }
 
 async function dispatch(parsed: ParsedLine, output: Output, environment: AppEnvironment): Promise<number> {
@@ -67,7 +67,7 @@ async function dispatch(parsed: ParsedLine, output: Output, environment: AppEnvi
 }
 
 async function overview(output: Output, group: string | null, globals: GlobalFlags): Promise<number> {
-  const { cliCommands } = await import("./commands.ts")
+  const { cliCommands } = await import("./commands/table.ts")
   if (globals.json) output.json(cliCommands.map(describe))
   output.line(renderOverview(cliCommands, group).trimEnd())
   // Asking for help is not a mistake; naming only half a command is.
@@ -122,7 +122,7 @@ function contextOf(globals: GlobalFlags, output: Output, environment: AppEnviron
       if (!(error instanceof Failure)) return (await opened.explained(error)) ?? error
       // A session is named in the hint as well: whoever types it may mean another one than the latest.
       if (!error.report.where?.startsWith("ses_")) return error
-      return (await import("./next-commands.ts")).namingSession(error, opened)
+      return (await import("./render/next-commands.ts")).namingSession(error, opened)
     },
     close: async () => (await service)?.close(),
   }

@@ -1,7 +1,7 @@
 import type { AppService } from "../app/service.ts"
 import { Failure } from "../domain/failure.ts"
 import type { ArgumentSpec, CliInput } from "./definition.ts"
-import type { FlagSpecs } from "./flags.ts"
+import type { FlagSpecs } from "./parse/flags.ts"
 
 /** For the verbs that take the id as a word or as a flag. */
 export const sessionArguments = {

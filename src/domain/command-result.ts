@@ -1,8 +1,8 @@
 import * as z from "zod/mini"
+import { lazily } from "../base/lazy.ts"
 import { environmentModes, networkChoices } from "./command.ts"
 import { Connections } from "./connections.ts"
-import { described } from "./described.ts"
-import { lazily } from "./lazily.ts"
+import { described } from "./events/definition.ts"
 
 export const endings = ["exited", "timedOut", "cancelled", "signalled", "notStarted", "interrupted"] as const
 export type Ending = (typeof endings)[number]

@@ -1,10 +1,16 @@
 import { printable } from "../base/text.ts"
-import { type Command, type ExecutionOptions, limitRanges, type ResourceLimits } from "./command.ts"
+import {
+  type Command,
+  type ExecutionOptions,
+  limitRanges,
+  type ResourceLimits,
+  unlimited,
+} from "./command.ts"
 import { Failure } from "./failure.ts"
 import { hostsMax, readHostPattern } from "./hosts.ts"
 
 /** One thing wrong with a command: which property, and why. */
-export interface CommandProblem {
+interface CommandProblem {
   readonly property: string
   readonly message: string
 }
@@ -110,4 +116,51 @@ function wrongRange(
     wrong(name, `is ${value}, it must lie between ${min} and ${max}`)
   else if (name !== "timeoutMs" && !Number.isInteger(value))
     wrong(name, `is ${value}, it must be a whole number`)
+}
+
+/** Starts a command: `command("npm").withArguments("test").withTimeout(60_000).build()`. */
+export function command(executable: string): CommandBuilder {
+  return new CommandBuilder({
+    executable,
+    arguments: [],
+    workingDirectory: null,
+    environment: {},
+    timeoutMs: null,
+    resourceLimits: unlimited,
+  })
+}
+
+/** Each `with…` gives a new builder, so a half-built command can be shared and varied. */
+class CommandBuilder {
+  constructor(private readonly draft: Command) {}
+
+  withArguments(...more: readonly string[]): CommandBuilder {
+    return this.changed({ arguments: [...this.draft.arguments, ...more] })
+  }
+
+  /** Null takes a variable away. Later calls win. */
+  withEnvironment(variables: Readonly<Record<string, string | null>>): CommandBuilder {
+    return this.changed({ environment: { ...this.draft.environment, ...variables } })
+  }
+
+  withTimeout(timeoutMs: number): CommandBuilder {
+    return this.changed({ timeoutMs })
+  }
+
+  withWorkingDirectory(workingDirectory: string): CommandBuilder {
+    return this.changed({ workingDirectory })
+  }
+
+  withLimits(limits: Partial<ResourceLimits>): CommandBuilder {
+    return this.changed({ resourceLimits: { ...this.draft.resourceLimits, ...limits } })
+  }
+
+  /** Validates and freezes. Throws one Failure that lists everything that is wrong. */
+  build(): Command {
+    return assertValidCommand(this.draft)
+  }
+
+  private changed(change: Partial<Command>): CommandBuilder {
+    return new CommandBuilder({ ...this.draft, ...change })
+  }
 }

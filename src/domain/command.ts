@@ -72,3 +72,12 @@ export const limitRanges = {
   fileBytesMax: { min: 1, max: 1024 * 1024 * MiB },
   outputBytesMax: { min: 1, max: 256 * MiB },
 } as const
+/** Commands of a project, each as arguments; null when nobody has configured it. */
+export interface ConfiguredCommands {
+  readonly setup: readonly string[] | null
+  readonly build: readonly string[] | null
+  readonly test: readonly string[] | null
+  readonly lint: readonly string[] | null
+  readonly format: readonly string[] | null
+  readonly start: readonly string[] | null
+}

@@ -1,7 +1,7 @@
 import * as z from "zod/mini"
+import { lazily } from "../base/lazy.ts"
 import { counted } from "../base/text.ts"
-import { described } from "./described.ts"
-import { lazily } from "./lazily.ts"
+import { described } from "./events/definition.ts"
 
 const Count = lazily(() => z.int().check(z.nonnegative()))
 

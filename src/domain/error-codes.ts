@@ -1,10 +1,398 @@
-import type { ErrorCode } from "./error-code.ts"
-import { approvalErrorCodes } from "./error-codes-approvals.ts"
-import { changeErrorCodes } from "./error-codes-changes.ts"
-import { modelErrorCodes } from "./error-codes-model.ts"
-import { planErrorCodes, stepErrorCodes } from "./error-codes-plan.ts"
-import { sessionErrorCodes } from "./error-codes-session.ts"
-import { skillErrorCodes } from "./error-codes-skills.ts"
+/** A code people can look up: what it means and what to do about it. The error page is made of them. */
+interface ErrorCode {
+  readonly code: string
+  readonly meaning: string
+  readonly action: string
+}
+
+/** Of what people are asked, and of their answers. */
+const approvalErrorCodes: readonly ErrorCode[] = [
+  {
+    code: "ACODE-APPR-001",
+    meaning: "There is no approval request of this id.",
+    action: "`acode approvals list` shows what waits for an answer.",
+  },
+  {
+    code: "ACODE-APPR-002",
+    meaning: "The request was answered already, has expired, or belongs to a session that has ended.",
+    action: "Look at it with `acode approvals show ID`; what still needs an answer asks again.",
+  },
+  {
+    code: "ACODE-APPR-003",
+    meaning:
+      "What was approved is no longer what would be done: the action, its target or the policy changed.",
+    action: "Look at the new request and answer that one.",
+  },
+  {
+    code: "ACODE-APPR-004",
+    meaning: "The approval has expired or was used before it could be acted upon.",
+    action: "Approve it again, and sooner.",
+  },
+  {
+    code: "ACODE-APPR-005",
+    meaning:
+      "Parts of what would be done are not in the record, because they look like secrets or were removed, so nobody " +
+      "can see them here.",
+    action: "Approve it at the terminal that asks, or resume the session at one.",
+  },
+]
+
+/** Of files and patches, and of the approval to change them. */
+export const changeErrorCodes: readonly ErrorCode[] = [
+  {
+    code: "ACODE-FS-001",
+    meaning: "The path is malformed: empty, too long, or written so that it does not look like what it is.",
+    action: "Give a plain path relative to the workspace, with / between names.",
+  },
+  {
+    code: "ACODE-FS-002",
+    meaning: "The file does not exist.",
+    action: "List the directory to see what is there.",
+  },
+  {
+    code: "ACODE-FS-003",
+    meaning: "It is not a regular file, but a directory, a device or the like.",
+    action: "Name a regular file.",
+  },
+  {
+    code: "ACODE-FS-004",
+    meaning: "The file has several names (hard links), and one may be outside the workspace.",
+    action: "Make it a file of its own: cp it and mv the copy back.",
+  },
+  {
+    code: "ACODE-FS-005",
+    meaning: "Permission denied: this user may not read or change the file.",
+    action: "Check owner and mode of the file and of its directory.",
+  },
+  {
+    code: "ACODE-FS-006",
+    meaning: "The file is too large to be handled whole.",
+    action: "Ask for a range of lines, or use a command.",
+  },
+  {
+    code: "ACODE-FS-007",
+    meaning: "The file is not what it was when it was read; somebody changed it meanwhile.",
+    action: "Read it again and repeat the change on what it holds now.",
+  },
+  {
+    code: "ACODE-FS-008",
+    meaning: "Something of this name exists already.",
+    action: "Choose another name, or modify the file that is there.",
+  },
+  {
+    code: "ACODE-FS-009",
+    meaning: "The file is not text, or its encoding lacks a character of the new text.",
+    action: "Use a command that understands this kind of file.",
+  },
+  {
+    code: "ACODE-FS-010",
+    meaning: "The disk is full, read-only or failing; the file is as it was.",
+    action: "Make room or make the file system writable, then try again.",
+  },
+  {
+    code: "ACODE-PAT-001",
+    meaning: "The patch cannot be read.",
+    action: "Send a unified diff with @@ lines, or edits with search and replace.",
+  },
+  {
+    code: "ACODE-PAT-002",
+    meaning: "The patch does not fit the file; the message shows what was expected and what is there.",
+    action: "Read the file again and repeat the change on what it holds now.",
+  },
+  {
+    code: "ACODE-PAT-003",
+    meaning: "The patch asks for something that is not supported, such as a rename or a binary change.",
+    action: "Write the new file and delete the old one instead.",
+  },
+  {
+    code: "ACODE-PAT-004",
+    meaning: "The change fits more than one place of the file.",
+    action: "Include more of the lines around the change.",
+  },
+  {
+    code: "ACODE-PAT-005",
+    meaning: "The patch makes a file that exists, or changes or deletes one that does not.",
+    action: "Check whether the file is to be made, changed or deleted.",
+  },
+  {
+    code: "ACODE-YES-001",
+    meaning: "--yes names a scope that does not exist.",
+    action: "Use one of the scopes the message lists.",
+  },
+  {
+    code: "ACODE-YES-002",
+    meaning: "A scope of --yes has a modifier it does not know.",
+    action: "Leave the modifier out, or use one of that scope.",
+  },
+  {
+    code: "ACODE-YES-003",
+    meaning: "--yes=all was given without --ack-danger.",
+    action: "Name the scopes that are needed, or add --ack-danger.",
+  },
+  {
+    code: "ACODE-YES-004",
+    meaning: "A scope of --yes is empty.",
+    action: "Separate scopes by single commas.",
+  },
+  {
+    code: "ACODE-YES-005",
+    meaning: "--yes=none contradicts the other scopes.",
+    action: "Give none alone, or leave it out.",
+  },
+]
+
+/** Of the model that a session talks to, and of the files that can stand in for one. */
+export const modelErrorCodes: readonly ErrorCode[] = [
+  {
+    code: "ACODE-MODEL-001",
+    meaning: "No model server was found or reached: none runs here, or the configured one does not answer.",
+    action:
+      "Start one (`ollama serve`, LM Studio, `llama-server`) or set model.endpoint; `acode doctor` looks.",
+  },
+  {
+    code: "ACODE-MODEL-002",
+    meaning: "A script is not valid; the message lists everything that is wrong with it.",
+    action: "Correct what is named; `acode schema script` describes the format.",
+  },
+  {
+    code: "ACODE-MODEL-003",
+    meaning: "A recording cannot be replayed or written on: it holds something else, or a damaged line.",
+    action: "Name a file that --record has written, or record to a new one.",
+  },
+  {
+    code: "ACODE-MODEL-004",
+    meaning:
+      "The mode forbids it: a server that is not on this machine, or a mode that is not possible here.",
+    action:
+      "Use a model of this machine, or let one session use another: --mode burst --model PROVIDER/NAME.",
+  },
+  {
+    code: "ACODE-MODEL-005",
+    meaning: "Burst lacks a consent: nobody named, in this session, the provider that may get what leaves.",
+    action: "Type it with the provider: --mode burst --model anthropic/NAME.",
+  },
+  {
+    code: "ACODE-MODEL-006",
+    meaning: "The server answered in a way that cannot be used; perhaps it is no model server of that kind.",
+    action: "Check model.endpoint and model.provider; `acode models probe` shows what the server does.",
+  },
+  {
+    code: "ACODE-MODEL-007",
+    meaning: "The server has no such model, or none was named where one has to be.",
+    action: "Name one that is there, with --model or model.name; `acode models list` shows them.",
+  },
+  {
+    code: "ACODE-MODEL-008",
+    meaning: "The server needs an API key: none is set, or it refuses the one that is.",
+    action: "Set ANTHROPIC_API_KEY or OPENAI_API_KEY.",
+  },
+]
+
+/** Of plans and their steps: E0 of the plan, E1 of what a step insists on, E2 of its call, E3 of its tool. */
+export const planErrorCodes: readonly ErrorCode[] = [
+  {
+    code: "E001",
+    meaning: "The plan is not valid; everything that is wrong with it is listed with its place.",
+    action:
+      "Correct what is listed; `acode plan validate FILE` repeats it, `acode schema plan` is the format.",
+  },
+  {
+    code: "E002",
+    meaning: "The plan is not approved: nobody approved it, it was changed since, or the approval expired.",
+    action: "Read it with `acode plan show FILE` and approve it with `acode plan approve FILE`.",
+  },
+  {
+    code: "E003",
+    meaning: "The approval that was named is of another plan.",
+    action:
+      "Leave the approval out to use the one of this plan, or approve it with `acode plan approve FILE`.",
+  },
+  {
+    code: "E101",
+    meaning: "A step insists on a file that does not exist; its tool was not called.",
+    action: "Check the path in the arguments of the step, or let an earlier step make the file.",
+  },
+  {
+    code: "E102",
+    meaning: "A step insists on a project, and no project file was found; its tool was not called.",
+    action: "Run the plan in the directory of the project, chosen with -C.",
+  },
+  {
+    code: "E103",
+    meaning:
+      "A step insists on a code index, and there is none. Belongs to the code tools of a later version.",
+    action: "Leave the precondition out; no tool of this version needs an index.",
+  },
+  {
+    code: "E104",
+    meaning: "A step insists on a symbol that was not found. Belongs to the code tools of a later version.",
+    action: "Leave the precondition out; no tool of this version looks symbols up.",
+  },
+  {
+    code: "E105",
+    meaning: "A step asks for confirmation, and it was refused or nobody was there to give it.",
+    action: "Run the plan at a terminal and confirm the step; --yes does not answer it.",
+  },
+  {
+    code: "E201",
+    meaning: "The tool is not one that a plan may call.",
+    action: "Use a tool of the list in the documentation; names are exact.",
+  },
+  {
+    code: "E202",
+    meaning: "An argument of a tool is missing, wrong or not known to the tool.",
+    action: "Give exactly the arguments of the tool; none is added, dropped or converted.",
+  },
+  {
+    code: "E301",
+    meaning: "A file that was to be read does not exist.",
+    action: "Check the path, which is relative to the workspace.",
+  },
+  {
+    code: "E302",
+    meaning: "A file could not be written: permission denied.",
+    action: "Check owner and mode of the file and of its directory.",
+  },
+  {
+    code: "E303",
+    meaning:
+      "The program that changes code by symbol is missing. Belongs to the code tools of a later version.",
+    action: "Use modify_file, which needs no further program.",
+  },
+  {
+    code: "E304",
+    meaning: "The compiler check found errors. Belongs to the code tools of a later version.",
+    action: "Use run_command with the compiler of the project.",
+  },
+]
+
+/** Of steps, whoever chose their calls. */
+export const stepErrorCodes: readonly ErrorCode[] = [
+  {
+    code: "ACODE-EXEC-001",
+    meaning: "A step failed, and what depends on it was not run.",
+    action: "`acode session show ID` tells what happened; correct the cause and run again.",
+  },
+  {
+    code: "ACODE-EXEC-002",
+    meaning: "A tool ran and failed.",
+    action: "Read its output with `acode evidence show ID`.",
+  },
+  {
+    code: "ACODE-EXEC-003",
+    meaning: "A step took as many turns of the model as it may, and is not finished.",
+    action: "Allow it more with `acode resume --max-turns N`, or make the step smaller.",
+  },
+  {
+    code: "ACODE-EXEC-004",
+    meaning: "A step reached for something outside the workspace, protected, or not allowed by policy.",
+    action: "`acode policy check -- PROGRAM` tells the rule; change the step, or the rule if it is wrong.",
+  },
+  {
+    code: "ACODE-EXEC-005",
+    meaning: "An action of a step was not approved.",
+    action: "Approve it when asked, or grant its scope with --yes.",
+  },
+  {
+    code: "ACODE-EXEC-006",
+    meaning: "A step did not end in its time and was stopped.",
+    action: "Give it more time with timeout_seconds, or make the step smaller.",
+  },
+  {
+    code: "ACODE-EXEC-007",
+    meaning: "A tool was called with parameters it cannot work with.",
+    action: "Correct the parameters the message names.",
+  },
+]
+
+/** Of sessions: how one ends before its goal, who may drive it, and putting back what it changed. */
+export const sessionErrorCodes: readonly ErrorCode[] = [
+  {
+    code: "ACODE-ORCH-001",
+    meaning: "A stage failed: a check or a review that nothing is left to try for, or one without a verdict.",
+    action: "`acode session show` tells what it was doing and why it failed.",
+  },
+  {
+    code: "ACODE-ORCH-002",
+    meaning: "A stage did not end before its deadline.",
+    action: "Give it more time with its --…-timeout flag, or make the task smaller, then resume.",
+  },
+  {
+    code: "ACODE-ORCH-003",
+    meaning: "The session took as many cycles as it may and did not reach its goal.",
+    action: "Look at what the last cycle failed on; --max-cycles allows more.",
+  },
+  {
+    code: "ACODE-ORCH-004",
+    meaning:
+      "The session needs a person: it makes no progress, its retries or tokens are spent, or nobody knows what a call did.",
+    action: "Look at it with `acode session show`, answer or mend what it names, then resume.",
+  },
+  {
+    code: "ACODE-ORCH-005",
+    meaning: "What a stage must know does not fit into its share of the context.",
+    action:
+      "Make the task or its files smaller, or raise --max-context-tokens or model.parameters.context_window.",
+  },
+  {
+    code: "ACODE-ORCH-006",
+    meaning: "A stage cannot follow the one before it.",
+    action: "`acode session validate` shows where the session stands.",
+  },
+  {
+    code: "ACODE-ORCH-007",
+    meaning: "The session was cancelled.",
+    action: "What it did until then is in `acode session show`; `acode session undo` puts it back.",
+  },
+  {
+    code: "ACODE-ORCH-008",
+    meaning: "Another acode works in this workspace; two at a time would spoil each other's changes.",
+    action: "Wait until it is done, or stop it; `acode session list` shows what runs.",
+  },
+  {
+    code: "ACODE-UNDO-001",
+    meaning: "There is nothing to undo: the session changed nothing that is left.",
+    action: "`acode session show` tells what a session changed; name another one.",
+  },
+  {
+    code: "ACODE-UNDO-002",
+    meaning: "The session was undone already.",
+    action: "Run the plan again to have its changes back.",
+  },
+  {
+    code: "ACODE-UNDO-003",
+    meaning:
+      "The session has a call without an outcome: its process died in the middle of it, or makes it now.",
+    action: "`acode resume` goes on with it and `acode cancel` ends it; then it can be undone.",
+  },
+]
+
+/** Of skills and the tasks that they do. */
+const skillErrorCodes: readonly ErrorCode[] = [
+  {
+    code: "ACODE-SKILL-001",
+    meaning: "There is no such skill, or its SKILL.md cannot be used.",
+    action: "`acode skills list` shows every skill, where it was found and what is wrong with it.",
+  },
+  {
+    code: "ACODE-SKILL-002",
+    meaning:
+      "There is no such task, its file cannot be read as one, or its status does not allow what was asked.",
+    action: "`acode agent list` shows all tasks and what is wrong with them.",
+  },
+  {
+    code: "ACODE-SKILL-003",
+    meaning:
+      "A task was not completed; the message begins with the reason, such as SKILL_NOT_FOUND or API_TIMEOUT.",
+    action:
+      "`acode agent show TASK` says what happened; after it is corrected, `acode agent reset TASK --reason WHY`.",
+  },
+  {
+    code: "ACODE-SKILL-004",
+    meaning: "A pipeline is not valid; the message lists everything that is wrong with it, with its place.",
+    action: "Correct what is named; `acode schema pipeline` describes the format.",
+  },
+]
 
 /** Every code there is, in the order of the error page. */
 export const errorCodes: readonly ErrorCode[] = [

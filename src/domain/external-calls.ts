@@ -1,6 +1,7 @@
 import * as z from "zod/mini"
-import { described } from "./described.ts"
-import { lazily } from "./lazily.ts"
+import { lazily } from "../base/lazy.ts"
+import { oneLine } from "../base/text.ts"
+import { described } from "./events/definition.ts"
 
 /** One request to a server that is not on this machine: when, where to, what came of it; nothing of what it held. */
 const ExternalCall = lazily(() =>
@@ -25,4 +26,30 @@ export type ExternalCalls = z.infer<ReturnType<typeof ExternalCalls>>
 /** The member of an event; there is none where nothing left this machine. */
 export function externalCallsFor(what: string) {
   return described(z.optional(ExternalCalls()), `what was asked elsewhere ${what}; only where something was`)
+}
+
+export const noExternalCalls: ExternalCalls = { calls: [], omittedCount: 0 }
+
+export function joinedCalls(some: ExternalCalls, more: ExternalCalls): ExternalCalls {
+  return {
+    calls: [...some.calls, ...more.calls],
+    omittedCount: some.omittedCount + more.omittedCount,
+  }
+}
+
+/** For people: one line in which what is alike is told once, or none. */
+export function externalCallLines({ calls, omittedCount }: ExternalCalls): readonly string[] {
+  if (calls.length === 0) return []
+  const counts = new Map<string, number>()
+  for (const call of calls) counts.set(textOf(call), (counts.get(textOf(call)) ?? 0) + 1)
+  const texts = [...counts].map(([text, count]) => `${text}${count === 1 ? "" : `, ${count} times`})`)
+  if (omittedCount > 0) texts.push(`and ${omittedCount} more`)
+  return [oneLine(`external calls: ${texts.join(", ")}`, lineMax)]
+}
+
+const lineMax = 2_000
+
+function textOf({ method, url, status, failure }: ExternalCall): string {
+  const end = [status, failure].filter(part => part !== null)
+  return `${method} ${url} (${end.length === 0 ? "no answer" : end.join(" ")}`
 }

@@ -1,5 +1,5 @@
 import * as z from "zod/mini"
-import { lazily } from "./lazily.ts"
+import { lazily } from "../base/lazy.ts"
 
 /** Which process does a thing, so that its death can be told from its slowness. */
 export const ProcessIdentity = lazily(() =>

@@ -1,7 +1,7 @@
 import * as z from "zod/mini"
+import { lazily } from "../base/lazy.ts"
 import { networkChoices } from "./command.ts"
-import { described } from "./described.ts"
-import { lazily } from "./lazily.ts"
+import { described } from "./events/definition.ts"
 
 /**
  * What a crash between intent and outcome means for a call. A `read` changed nothing; a `replace` is known by the

@@ -1,20 +1,20 @@
 import type { Clock, Ids } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
-import type { ApprovalAnswer } from "../domain/call-events.ts"
+import type { ApprovalAnswer } from "../domain/events/call-events.ts"
+import type { Control } from "../domain/events/pipeline-events.ts"
 import type { ExternalCalls } from "../domain/external-calls.ts"
-import type { Control } from "../domain/pipeline/pipeline-events.ts"
-import type { Stage } from "../domain/pipeline/stage.ts"
-import type { Plan } from "../domain/plan.ts"
+import type { Plan } from "../domain/plan/plan.ts"
+import type { Stage } from "../domain/stage.ts"
 import type { ApprovalDesk, Gate } from "../gate/contract.ts"
 import type { RecoveryParts } from "../gate/recovery.ts"
-import type { Redactor } from "../policy/contract.ts"
 import type { ModelReply, ModelRequest } from "../provider/contract.ts"
+import type { Redactor } from "../redaction/contract.ts"
 import type { TextChanges } from "../workspace/change/contract.ts"
 import type { Project } from "./checks/project.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { StageDefinition } from "./stages/contract.ts"
 
-/** Everything a driven session works with; `app/wire` puts it together. */
+/** Everything a driven session works with; `app/wiring/wire` puts it together. */
 export interface AgentParts extends RecoveryParts {
   readonly session: LiveSession
   readonly gate: Gate

@@ -1,6 +1,6 @@
 import { counted } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
-import { isRedactedPath } from "../domain/redacted-path.ts"
+import { isRedactedPath } from "../domain/text/redacted-json.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 import type { TextChanges } from "../workspace/change/contract.ts"
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"

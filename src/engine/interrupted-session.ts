@@ -1,5 +1,5 @@
-import { dataOf, type NewEvent, newEvent } from "../domain/event-definition.ts"
-import { SessionFinished, StepFinished, StepStarted } from "../domain/session-events.ts"
+import { dataOf, type NewEvent, newEvent } from "../domain/events/definition.ts"
+import { SessionFinished, StepFinished, StepStarted } from "../domain/events/session-events.ts"
 import type { SessionLog } from "../gate/contract.ts"
 import { openCalls, type Recovered, type RecoveryParts, settleInterrupted } from "../gate/recovery.ts"
 import type { StoredEvent } from "../store/contract.ts"

@@ -1,4 +1,4 @@
-import type { NewEvent } from "../domain/event-definition.ts"
+import type { NewEvent } from "../domain/events/definition.ts"
 import { applyEvent, type Contents, fold } from "../domain/pipeline/fold.ts"
 import type { PipelineState } from "../domain/pipeline/state.ts"
 import type { SessionLog } from "../gate/contract.ts"

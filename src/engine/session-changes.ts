@@ -1,10 +1,10 @@
 import * as z from "zod/mini"
 import { counted } from "../base/text.ts"
-import { ToolCallSettled, ToolCallStarted } from "../domain/call-events.ts"
-import { dataOf, type NewEvent } from "../domain/event-definition.ts"
+import { ToolCallSettled, ToolCallStarted } from "../domain/events/call-events.ts"
+import { dataOf, type NewEvent } from "../domain/events/definition.ts"
+import { SessionUndone } from "../domain/events/session-events.ts"
 import { Failure } from "../domain/failure.ts"
-import { isRedactedPath } from "../domain/redacted-path.ts"
-import { SessionUndone } from "../domain/session-events.ts"
+import { isRedactedPath } from "../domain/text/redacted-json.ts"
 import {
   DirectoryModes,
   FileChange,

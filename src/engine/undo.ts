@@ -1,8 +1,8 @@
 import type { Ids } from "../base/clock.ts"
 import { counted } from "../base/text.ts"
-import { dataOf } from "../domain/event-definition.ts"
-import { isRedactedPath } from "../domain/redacted-path.ts"
-import { SessionUndone } from "../domain/session-events.ts"
+import { dataOf } from "../domain/events/definition.ts"
+import { SessionUndone } from "../domain/events/session-events.ts"
+import { isRedactedPath } from "../domain/text/redacted-json.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 import type {
   Checkpoint,

@@ -1,9 +1,7 @@
 import { isUtf8 } from "node:buffer"
 import { sha256Hex } from "../base/canonical.ts"
 import type { TruncatedStream } from "../domain/command-result.ts"
-import type { Redactor } from "../policy/contract.ts"
-import { ByteWindow } from "./byte-window.ts"
-import { cutOutput, type KeptOutput, safeEnd, safeStart } from "./cut.ts"
+import type { Redactor } from "../redaction/contract.ts"
 
 /** One output stream of a process, however much of it there is. */
 export interface Capture {
@@ -111,4 +109,140 @@ function artifactOf(kept: KeptOutput, bytesMax: number): Artifact | null {
   if (bytesMax === 0) return null
   const { bytes } = cutOutput(kept, bytesMax)
   return { ref: `sha256:${sha256Hex(bytes)}`, bytes }
+}
+
+const smallBytes = 64 * 1024
+
+/**
+ * Keeps the newest bytes of a stream, up to a capacity, in one buffer of its own. Keeping the chunks themselves would
+ * save the copy and cost far more: a chunk that is dropped after a while has grown old, and the collector leaves old
+ * garbage lying until there are a hundred megabytes of it.
+ */
+export class ByteWindow {
+  private buffer = new Uint8Array(0)
+  /** Where the next byte goes. */
+  private end = 0
+  private isWrapped = false
+
+  constructor(readonly capacity: number) {}
+
+  get bytes(): number {
+    return this.isWrapped ? this.capacity : this.end
+  }
+
+  push(chunk: Uint8Array): void {
+    const wanted = chunk.length > this.capacity ? chunk.subarray(chunk.length - this.capacity) : chunk
+    this.makeRoom(wanted.length)
+    const first = wanted.subarray(0, this.buffer.length - this.end)
+    this.buffer.set(first, this.end)
+    this.end += first.length
+    const rest = wanted.subarray(first.length)
+    if (rest.length === 0) return
+    this.buffer.set(rest, 0)
+    this.end = rest.length
+    this.isWrapped = true
+  }
+
+  /** Gives the bytes away, oldest first, and is empty then. */
+  take(): Uint8Array {
+    const taken = this.buffer.subarray(0, this.bytes)
+    if (this.isWrapped) rotate(taken, this.end)
+    this.buffer = new Uint8Array(0)
+    this.end = 0
+    this.isWrapped = false
+    return taken
+  }
+
+  /**
+   * Small output is the rule and gets a small buffer. Beyond it the whole capacity is taken at once: memory that is not
+   * written to costs nothing, while growing step by step would leave as much garbage as it gains.
+   */
+  private makeRoom(more: number): void {
+    const wanted = this.end + more
+    if (wanted <= this.buffer.length || this.buffer.length === this.capacity) return
+    const grown = new Uint8Array(wanted <= smallBytes ? Math.min(smallBytes, this.capacity) : this.capacity)
+    grown.set(this.buffer.subarray(0, this.end))
+    this.buffer = grown
+  }
+}
+
+/** Moves the first `count` bytes behind the others, in place: turning both parts and then the whole needs no copy. */
+function rotate(bytes: Uint8Array, count: number): void {
+  bytes.subarray(0, count).reverse()
+  bytes.subarray(count).reverse()
+  bytes.reverse()
+}
+
+/** Redacted output: everything, or what is left of its beginning and its end with a gap in between. */
+export interface KeptOutput {
+  readonly head: Uint8Array
+  /** Bytes between head and tail that were not kept. 0 means that the head is all there is. */
+  readonly gapBytes: number
+  readonly tail: Uint8Array
+}
+
+interface CutOutput {
+  readonly bytes: Uint8Array
+  /** 0 when nothing is missing. */
+  readonly omittedBytes: number
+}
+
+/**
+ * Cuts output to a size: half from its beginning, half from its end, and a line in between that says how much is
+ * missing. No character and no `[REDACTED:…]` is cut through. The line comes on top of the size.
+ */
+export function cutOutput({ head, gapBytes, tail }: KeptOutput, bytesMax: number): CutOutput {
+  if (gapBytes === 0 && head.length <= bytesMax) return { bytes: head, omittedBytes: 0 }
+  const half = Math.floor(bytesMax / 2)
+  const last = gapBytes === 0 ? head : tail
+  const end = safeEnd(head, Math.min(half, head.length))
+  const start = safeStart(last, Math.max(0, last.length - (bytesMax - half)))
+  const missing = gapBytes === 0 ? start - end : gapBytes + (head.length - end) + start
+  const first = head.subarray(0, end)
+  const bytes = Buffer.concat([first, Buffer.from(marker(first, missing)), last.subarray(start)])
+  return { bytes, omittedBytes: missing }
+}
+
+function marker(before: Uint8Array, omittedBytes: number): string {
+  const isAtLineStart = before.length === 0 || before.at(-1) === 0x0a
+  return `${isAtLineStart ? "" : "\n"}[OUTPUT TRUNCATED: ${omittedBytes} bytes omitted]\n`
+}
+
+/** The last place at or before `wanted` where output may end. */
+export function safeEnd(bytes: Uint8Array, wanted: number): number {
+  const redaction = redactionAround(bytes, wanted)
+  return redaction === null ? characterStart(bytes, wanted, -1) : redaction.start
+}
+
+/** The first place at or after `wanted` where output may begin. */
+export function safeStart(bytes: Uint8Array, wanted: number): number {
+  const redaction = redactionAround(bytes, wanted)
+  return redaction === null ? characterStart(bytes, wanted, 1) : redaction.end
+}
+
+const redactionOpening = "[REDACTED:"
+const redactionBytesMax = 64
+
+/** The `[REDACTED:kind]` that the place `at` lies strictly inside of. */
+function redactionAround(bytes: Uint8Array, at: number): { start: number; end: number } | null {
+  if (at === 0) return null
+  const from = Math.max(0, at - redactionBytesMax)
+  const window = Buffer.from(
+    bytes.buffer,
+    bytes.byteOffset + from,
+    Math.min(bytes.length, at + redactionBytesMax) - from,
+  )
+  const start = window.lastIndexOf(redactionOpening, at - from - 1, "latin1")
+  if (start < 0) return null
+  const close = window.indexOf("]", start)
+  return close < 0 || from + close < at ? null : { start: from + start, end: from + close + 1 }
+}
+
+/** Moves off the inside of a UTF-8 character; in bytes that are no UTF-8 it gives up after three. */
+function characterStart(bytes: Uint8Array, wanted: number, step: 1 | -1): number {
+  for (let moved = 0; moved <= 3; moved++) {
+    const place = wanted + moved * step
+    if (place <= 0 || place >= bytes.length || ((bytes[place] ?? 0) & 0xc0) !== 0x80) return place
+  }
+  return wanted
 }

@@ -1,5 +1,5 @@
 import type { EnvironmentMode } from "../domain/command.ts"
-import type { EnvironmentRules } from "../policy/contract.ts"
+import type { EnvironmentRules } from "../redaction/contract.ts"
 
 /** By this variable processes of an execution are found again when acode died and nothing confines them. */
 const executionTag = "ACODE_EXECUTION_ID"

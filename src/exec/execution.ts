@@ -1,5 +1,9 @@
+import { realpathSync } from "node:fs"
+import { basename, dirname, join, resolve } from "node:path"
+import { errnoOf } from "../base/assert.ts"
 import type { Clock, Ids } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
+import { quotedPath } from "../base/path-names.ts"
 import type {
   CaptureMode,
   Command,
@@ -16,16 +20,19 @@ import {
   optionProblems,
 } from "../domain/command-validation.ts"
 import { hostPatternText, readHostPattern } from "../domain/hosts.ts"
-import type { EnvironmentRules, Redactor } from "../policy/contract.ts"
+import type { EnvironmentRules, Redactor } from "../redaction/contract.ts"
 import type { Sandbox } from "../sandbox/contract.ts"
 import type { ConnectionRules } from "../sandbox/proxy/contract.ts"
-import type { ExecutionContext, HostRefusal, Recorder, WorkspacePaths } from "./contract.ts"
+import type {
+  ExecutionContext,
+  ExecutionSettings,
+  HostRefusal,
+  Recorder,
+  WorkspacePaths,
+} from "./contract.ts"
 import { appliedVariables, type CommandOwner, childEnvironment } from "./environment.ts"
-import { recordedCommand, secretValuesOf } from "./recorded-command.ts"
-import type { ExecutionSettings } from "./settings.ts"
-import { realWritablePath } from "./writable.ts"
 
-/** Everything the runner is made of; `app/wire` puts it together. */
+/** Everything the runner is made of; `app/wiring/wire` puts it together. */
 export interface RunnerParts {
   readonly settings: ExecutionSettings
   readonly workspace: WorkspacePaths
@@ -139,4 +146,67 @@ const noCorrelation: CorrelationIds = {
   toolCallId: null,
   worktreeId: null,
   repoSha: null,
+}
+
+interface RecordedForm {
+  readonly workingDirectory: string
+  readonly timeoutMs: number
+  readonly shell: boolean
+  readonly environmentMode: EnvironmentMode
+}
+
+/** What the record may show of a variable whose name says that it is a secret: that it was set. */
+const hiddenValue = "[REDACTED:environment]"
+
+/** The command as it may be written down: no secret, no path of this machine that the person did not type. */
+export function recordedCommand(
+  command: Command,
+  form: RecordedForm,
+  redactor: Redactor,
+  rules: EnvironmentRules,
+): RecordedCommand {
+  const variable = ([name, value]: [string, string | null]): [string, string | null] => {
+    if (value === null) return [name, null]
+    return [name, rules.isSecretName(name) ? hiddenValue : redactor.redactText(value)]
+  }
+  return {
+    executable: redactor.redactText(command.executable),
+    arguments: command.arguments.map(argument => redactor.redactText(argument)),
+    workingDirectory: redactor.redactText(form.workingDirectory),
+    timeoutMs: form.timeoutMs,
+    shell: form.shell,
+    environmentMode: form.environmentMode,
+    environment: Object.fromEntries(Object.entries(command.environment).map(variable)),
+    resourceLimits: { ...command.resourceLimits },
+  }
+}
+
+/** Values a person gave to this command alone and whose names call them secret: its output must not show them. */
+export function secretValuesOf(command: Command, rules: EnvironmentRules): readonly string[] {
+  return Object.entries(command.environment).flatMap(([name, value]) =>
+    value !== null && rules.isSecretName(name) ? [value] : [],
+  )
+}
+
+/** A path a person opens for one command: absolute, with the symlinks of what exists of it resolved. */
+export function realWritablePath(workspaceRoot: string, typed: string): string {
+  try {
+    return realPath(resolve(workspaceRoot, typed))
+  } catch (error) {
+    const errno = errnoOf(error)
+    if (errno === null) throw error
+    throw invalidCommand([
+      { property: "writable", message: `${quotedPath(typed)} cannot be opened (${errno})` },
+    ])
+  }
+}
+
+/** What does not exist yet is named by its nearest parent that does. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT" || path === dirname(path)) throw error
+    return join(realPath(dirname(path)), basename(path))
+  }
 }

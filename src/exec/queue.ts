@@ -1,6 +1,6 @@
 import { assert } from "../base/assert.ts"
 import type { Clock } from "../base/clock.ts"
-import type { ExecutionSettings } from "./settings.ts"
+import type { ExecutionSettings } from "./contract.ts"
 
 export interface Queue {
   /** Waits for a free slot, first come first served. Never throws. */

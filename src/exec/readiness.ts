@@ -8,7 +8,6 @@ import type { ConfinementUse } from "./contract.ts"
 import { fromFailure, notExecutable, notFound } from "./errors.ts"
 import type { Execution, RunnerParts } from "./execution.ts"
 import { findProgram } from "./program.ts"
-import { shellArguments, shellPath } from "./shell.ts"
 
 /** A command that could be started now, or the reason why it cannot. Nothing has happened either way. */
 export type Readiness =
@@ -119,3 +118,11 @@ const unwritableHint = "make the workspace writable for this user, or choose ano
 function isUnwritable(thrown: unknown): boolean {
   return ["EROFS", "EACCES", "EPERM"].includes(errnoOf(thrown) ?? "")
 }
+
+/** The script of a command that asked for a shell; its arguments are `$1`, `$2`, … and never part of the script. */
+export function shellArguments(script: string, args: readonly string[]): readonly string[] {
+  return ["-c", script, "sh", ...args]
+}
+
+/** POSIX names no other place for it, and looking it up on PATH would let a workspace supply its own. */
+export const shellPath = "/bin/sh"

@@ -1,14 +1,13 @@
 import { toIso } from "../base/clock.ts"
 import type { CommandError, CommandResult, ExecutionRecord } from "../domain/command-result.ts"
 import type { Connections } from "../domain/connections.ts"
-import type { Redactor } from "../policy/contract.ts"
+import type { Redactor } from "../redaction/contract.ts"
 import type { CleanUpReport } from "../sandbox/contract.ts"
 import type { CapturedOutputs, ConfinementUse } from "./contract.ts"
 import { endedBySignal, interruptedBy, limitReached, protectedNamesLeft, tooMuchOutput } from "./errors.ts"
 import type { Execution } from "./execution.ts"
 import { type Captured, noOutputs } from "./outputs.ts"
-import type { Ended } from "./supervision.ts"
-import { unmeasured } from "./usage.ts"
+import { type Ended, unmeasured } from "./supervision.ts"
 
 /** What an ending says about itself; everything else is the same whatever happened. */
 type Verdict = Pick<CommandResult, "ending" | "exitCode" | "signal" | "error">

@@ -1,6 +1,6 @@
 import { messageOf } from "../base/assert.ts"
-import type { ProtectedNames } from "../domain/command-events.ts"
 import type { ExecutionRecord } from "../domain/command-result.ts"
+import type { ProtectedNames } from "../domain/events/command-events.ts"
 import { Failure } from "../domain/failure.ts"
 import type { CommandRunner, Recorder } from "./contract.ts"
 import { internal, interruptedBy, queueFull } from "./errors.ts"

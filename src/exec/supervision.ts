@@ -1,5 +1,6 @@
+import { constants } from "node:os"
 import { type Exit, type Spawned, spawn } from "../base/spawn.ts"
-import type { CommandError } from "../domain/command-result.ts"
+import type { CommandError, CommandResult } from "../domain/command-result.ts"
 import type { Launch, ProcessTree } from "../sandbox/contract.ts"
 import {
   atMost,
@@ -11,9 +12,7 @@ import {
 } from "./deadline.ts"
 import { fromFailure, spawnRefused, survivors } from "./errors.ts"
 import type { Execution, RunnerParts } from "./execution.ts"
-import { commandExit } from "./exit.ts"
 import { type Captured, type OutputStreams, openOutputs } from "./outputs.ts"
-import { ownPeakBytes, type Usage, usageOf } from "./usage.ts"
 
 /** How a process ended, before anybody has put it into words. */
 export interface Ended {
@@ -146,3 +145,59 @@ async function drain(streams: OutputStreams, deadline: Deadline): Promise<void> 
   streams.release()
   await finished
 }
+
+type Usage = CommandResult["usage"]
+
+export const unmeasured: Usage = { cpuMs: null, maxRssBytes: null }
+
+/** The kernel's own counters lag behind by some pages per thread, so a peak this close to ours proves nothing. */
+const slackBytes = 4 * 1024 * 1024
+
+/** acode's own peak, to be read right after a spawn. */
+export function ownPeakBytes(): number {
+  return process.resourceUsage().maxRSS * 1024
+}
+
+/**
+ * What the command spent. Linux lets a child begin with the peak of the process that forked it, so a small program
+ * would be charged with the size of acode: such a figure is left out rather than told wrong.
+ */
+export function usageOf(child: Spawned, tree: ProcessTree | null, ownPeakAtSpawn: number): Usage {
+  const cpuMs = tree?.cpuMs?.() ?? child.cpuMs()
+  const peak = child.maxRssBytes()
+  const isOfChild = peak !== null && peak > ownPeakAtSpawn + slackBytes
+  return {
+    cpuMs: cpuMs === null ? null : Math.round(cpuMs),
+    maxRssBytes: tree?.maxRssBytes() ?? (isOfChild ? peak : null),
+  }
+}
+
+/** Signals that end a program which does nothing about them. */
+const deadly = [
+  ...[
+    "SIGINT",
+    "SIGQUIT",
+    "SIGILL",
+    "SIGTRAP",
+    "SIGABRT",
+    "SIGBUS",
+    "SIGFPE",
+    "SIGKILL",
+    "SIGUSR1",
+    "SIGSEGV",
+  ],
+  ...["SIGUSR2", "SIGPIPE", "SIGALRM", "SIGTERM", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGSYS"],
+]
+
+/**
+ * Behind a reaper a death by signal N arrives as exit code 128 + N, and is told as the signal again. 129 stays a
+ * code: git ends with it when it is called wrongly, which is far more common than a hang-up.
+ */
+export function commandExit(exit: Exit, signalsAsExitCodes: boolean): Exit {
+  if (!signalsAsExitCodes || exit.exitCode === null) return exit
+  const signal = deadlyByCode.get(exit.exitCode)
+  return signal === undefined ? exit : { exitCode: null, signal }
+}
+
+const numbers: Readonly<Record<string, number>> = constants.signals
+const deadlyByCode = new Map(deadly.map(name => [128 + (numbers[name] ?? 0), name]))

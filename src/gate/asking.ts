@@ -1,13 +1,13 @@
 import { canonicalJson } from "../base/canonical.ts"
 import { toIso } from "../base/clock.ts"
 import { type ApprovalSubject, approvalHash, approvalUse } from "../domain/approval.ts"
-import { ApprovalAnswered, ApprovalRequested } from "../domain/call-events.ts"
 import { type Decision, reachOf } from "../domain/effect.ts"
-import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import { ApprovalAnswered, ApprovalRequested } from "../domain/events/call-events.ts"
+import { type NewEvent, newEvent } from "../domain/events/definition.ts"
 import type { CallError } from "../domain/tool-call.ts"
 import type { DeclaredCall, PreparedCall } from "../tools/contract.ts"
 import type { ApprovalReply, CallRequest, GateParts, WholeQuestion } from "./contract.ts"
-import { type Ending, failedBy, notDone } from "./ending.ts"
+import { type Ending, failedBy, notDone } from "./outcome.ts"
 import { recordQuestion } from "./recorded.ts"
 
 export interface Question {

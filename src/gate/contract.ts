@@ -2,9 +2,9 @@ import type { Json } from "../base/canonical.ts"
 import type { Clock, Ids } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
 import type { Approval } from "../domain/approval.ts"
-import type { ApprovalAnswer, ApprovalRequested } from "../domain/call-events.ts"
 import type { Decision, Effect, Grant } from "../domain/effect.ts"
-import type { NewEvent } from "../domain/event-definition.ts"
+import type { ApprovalAnswer, ApprovalRequested } from "../domain/events/call-events.ts"
+import type { NewEvent } from "../domain/events/definition.ts"
 import type {
   CallError,
   CallOrigin,
@@ -15,7 +15,7 @@ import type {
   ToolOutcome,
   UncoveredChanges,
 } from "../domain/tool-call.ts"
-import type { Redactor } from "../policy/contract.ts"
+import type { Redactor } from "../redaction/contract.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 import type { ToolRoom } from "../tools/contract.ts"
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"

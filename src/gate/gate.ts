@@ -1,20 +1,23 @@
 import { canonicalJson, type Json } from "../base/canonical.ts"
 import { shellQuoted } from "../base/text.ts"
-import { ToolCallRequested } from "../domain/call-events.ts"
 import type { Decision } from "../domain/effect.ts"
-import { type NewEvent, newEvent } from "../domain/event-definition.ts"
+import { ToolCallRequested } from "../domain/events/call-events.ts"
+import { type NewEvent, newEvent } from "../domain/events/definition.ts"
 import { isStopped } from "../domain/failure.ts"
-import { redactJson } from "../domain/redacted-json.ts"
+import { redactJson } from "../domain/text/redacted-json.ts"
 import type { Certainty } from "../domain/tool-call.ts"
 import type { CallContext, DeclaredCall, PreparedCall, ToolResult } from "../tools/contract.ts"
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 import { ask } from "./asking.ts"
 import type { CallRequest, Gate, GateParts, SettledCall } from "./contract.ts"
-import { type Ending, errorOf, failedBy, notDone } from "./ending.ts"
 import { contentsChanged, foundBy, type Intent, intend } from "./intent.ts"
 import {
+  type Ending,
+  errorOf,
   type FoundChanges,
+  failedBy,
   marksOf,
+  notDone,
   nothingChanged,
   type Outcome,
   outcomeOf,

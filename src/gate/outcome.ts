@@ -1,14 +1,25 @@
+import * as z from "zod/mini"
+import { messageOf } from "../base/assert.ts"
 import { canonicalJson, type Json, sha256Hex } from "../base/canonical.ts"
-import { ToolCallSettled } from "../domain/call-events.ts"
-import { type NewEvent, newEvent } from "../domain/event-definition.ts"
-import { redactJson } from "../domain/redacted-json.ts"
-import type { CallError, FileChange } from "../domain/tool-call.ts"
-import type { Redactor } from "../policy/contract.ts"
+import { oneLine } from "../base/text.ts"
+import { ToolCallSettled } from "../domain/events/call-events.ts"
+import { type NewEvent, newEvent } from "../domain/events/definition.ts"
+import { Failure, type FailureReport } from "../domain/failure.ts"
+import { systemReport } from "../domain/system-report.ts"
+import { redactJson } from "../domain/text/redacted-json.ts"
+import {
+  type CallError,
+  type Certainty,
+  type Diagnostic,
+  type FileChange,
+  type ToolOutcome,
+  violationCodes,
+} from "../domain/tool-call.ts"
+import type { Redactor } from "../redaction/contract.ts"
 import type { ArtifactStore } from "../store/contract.ts"
 import type { ToolResult } from "../tools/contract.ts"
 import type { PathMark, Workspace } from "../workspace/contract.ts"
-import type { SettledCall } from "./contract.ts"
-import { causeOf, diagnosticOf, type Ending } from "./ending.ts"
+import type { CallCause, SettledCall } from "./contract.ts"
 import { recordChanges, recordJson, recordLeft, recordText } from "./recorded.ts"
 
 /** What is known of a call when it ends, before anybody has looked for secrets in it. */
@@ -124,4 +135,48 @@ function allPaths({ paths, changes }: SettledCall): string[] {
 /** Taken before redaction and without anything that differs from run to run. */
 function digestOf(value: Json): string {
   return `sha256:${sha256Hex(canonicalJson(value))}`
+}
+
+/** How a call ends that does not come to give a result. */
+export interface Ending {
+  readonly outcome: Exclude<ToolOutcome, "succeeded">
+  readonly certainty: Certainty
+  readonly cause: CallCause
+  readonly error: CallError
+}
+
+export function notDone(outcome: Ending["outcome"], cause: CallCause, error: CallError): Ending {
+  return { outcome, certainty: "notDone", cause, error }
+}
+
+/** What was thrown on the way. A Failure is an expected one; anything else is a mistake of ours, and told as such. */
+export function failedBy(thrown: unknown, certainty: Certainty): Ending {
+  const report = thrown instanceof Failure ? thrown.report : (systemReport(thrown) ?? internal(thrown))
+  return { outcome: "failed", certainty, cause: causeOf(report), error: errorOf(report) }
+}
+
+export function errorOf({ code, message, where, hint }: FailureReport): CallError {
+  return { code, message, where: where ?? null, hint: hint ?? null }
+}
+
+/** A refusal is a remark about the place it concerns, so that queries find it like any other. */
+export function diagnosticOf({ code, message, where }: CallError): Diagnostic {
+  return { level: "error", message, file_name: where ?? "", line_start: 0, code }
+}
+
+export function causeOf({ kind, code }: Pick<FailureReport, "kind" | "code">): CallCause {
+  if (code === "ACODE-EXE-002") return "timeout"
+  if (kind === "confinement" || violationCodes.has(code)) return "violation"
+  return kind === "denied" ? "refused" : "failed"
+}
+
+const schemaMessageMax = 400
+
+function internal(thrown: unknown): FailureReport {
+  // The message of a schema is its issues as JSON, which tells nobody anything.
+  const message =
+    thrown instanceof z.core.$ZodError
+      ? oneLine(`something does not fit its schema: ${z.prettifyError(thrown)}`, schemaMessageMax)
+      : messageOf(thrown)
+  return { kind: "internal", code: "ACODE-INT-001", message }
 }

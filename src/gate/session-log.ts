@@ -1,4 +1,4 @@
-import type { NewEvent } from "../domain/event-definition.ts"
+import type { NewEvent } from "../domain/events/definition.ts"
 import { Failure, isStopped } from "../domain/failure.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 import type { EventLog, Lease, Leases } from "../store/contract.ts"

@@ -1,9 +1,9 @@
 import { type DecisionKind, type Effect, type ExecuteEffect, emptyGrant } from "../domain/effect.ts"
-import { isShell } from "./command-shells.ts"
 import type { PathOperation } from "./contract.ts"
 import { decide } from "./decide.ts"
 import type { PolicyOptions } from "./decision.ts"
-import type { RuleSet } from "./rules.ts"
+import { isShell } from "./programs/shells.ts"
+import type { RuleSet } from "./rules/rules.ts"
 
 /** What `acode policy check` prints. */
 export interface CheckAnswer {

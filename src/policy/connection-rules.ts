@@ -1,13 +1,17 @@
-import { type Address, isMappedIpv4, isSameAddress, kindOfAddress, readAddress } from "../domain/addresses.ts"
 import {
+  type Address,
   closedHost,
   type Host,
   type HostPattern,
   hostPatternText,
   isLocalName,
+  isMappedIpv4,
+  isSameAddress,
   isThisMachine,
+  kindOfAddress,
   matchesHost,
   placeText,
+  readAddress,
 } from "../domain/hosts.ts"
 
 export interface AllowedHosts {

@@ -1,15 +1,14 @@
 import { posix } from "node:path"
 import { canonicalJson } from "../base/canonical.ts"
 import type { Effect, ExecuteEffect, Grant } from "../domain/effect.ts"
-import type { Finding, Layer } from "./command-layer.ts"
-import { relativeTo, resolveWord, type Scene } from "./command-paths.ts"
-import { analyseArgv, analyseScript } from "./command-script.ts"
 import { decidePathEffect } from "./decide-path.ts"
-import { isNetworkRefused, type Part, type PolicyOptions, part, partOf } from "./decision.ts"
-import { pathKinds } from "./levels.ts"
-import { isRefusal, matchedArguments, type Rule, type RuleSet } from "./rules.ts"
-import { commandText } from "./rules-reader.ts"
-import { marks } from "./shell-script.ts"
+import { isNetworkRefused, type Part, type PolicyOptions, part, partOf, pathKinds } from "./decision.ts"
+import type { Finding, Layer } from "./programs/layer.ts"
+import { relativeTo, resolveWord, type Scene } from "./programs/paths.ts"
+import { analyseArgv, analyseScript } from "./programs/script.ts"
+import { commandText } from "./rules/reader.ts"
+import { isRefusal, matchedArguments, type Rule, type RuleSet } from "./rules/rules.ts"
+import { marks } from "./shell/script.ts"
 
 const terminal = { category: "TERMINAL_COMMAND", isCommand: true } as const
 

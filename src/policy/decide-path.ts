@@ -1,13 +1,12 @@
 import { posix } from "node:path"
 import { isPlainPath } from "../base/plain-path.ts"
 import type { Effect, Grant, PathEffectKind } from "../domain/effect.ts"
-import { relativeTo } from "./command-paths.ts"
 import type { PathOperation } from "./contract.ts"
-import { type Part, type PolicyOptions, part, partOf } from "./decision.ts"
-import { pathKinds } from "./levels.ts"
+import { type Part, type PolicyOptions, part, partOf, pathKinds } from "./decision.ts"
+import { relativeTo } from "./programs/paths.ts"
 import { decideOutside, decidePath } from "./protected-paths.ts"
-import { isRefusal, matchesPath, type RuleSet } from "./rules.ts"
-import { compileGlob, isLiteral } from "./rules-glob.ts"
+import { compileGlob, isLiteral } from "./rules/glob.ts"
+import { isRefusal, matchesPath, type RuleSet } from "./rules/rules.ts"
 
 export interface PathQuestion {
   readonly kind: PathEffectKind

@@ -20,8 +20,8 @@ import {
   strictest,
 } from "./decision.ts"
 import { decidePath } from "./protected-paths.ts"
-import { isRefusal, matchesHostName, type RuleSet } from "./rules.ts"
-import { isLiteral } from "./rules-glob.ts"
+import { isLiteral } from "./rules/glob.ts"
+import { isRefusal, matchesHostName, type RuleSet } from "./rules/rules.ts"
 
 /**
  * What policy says about a set of effects: pure, and the same for the same arguments. Looks in order at protected

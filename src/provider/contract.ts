@@ -1,5 +1,5 @@
 import type { Json } from "../base/canonical.ts"
-import type { Stage } from "../domain/pipeline/stage.ts"
+import type { Stage } from "../domain/stage.ts"
 
 /** A model API. It streams, never throws, and tells every way to fail as an item. */
 export interface Provider {

@@ -1,6 +1,5 @@
 import type { Json } from "../base/canonical.ts"
-import { modelFailure } from "./failures.ts"
-import { ReplyFault } from "./reply-fault.ts"
+import { modelFailure, ReplyFault } from "./reply-fault.ts"
 
 /** Reading what a server wrote. `…Of` takes what is of another kind for nothing, `…At` for a reply that is broken. */
 

@@ -1,6 +1,5 @@
 import { messageOf } from "../base/assert.ts"
-import type { ModelFailure, ModelItem } from "./contract.ts"
-import { abortedFailure, modelFailure } from "./failures.ts"
+import type { ModelFailure, ModelFailureKind, ModelItem } from "./contract.ts"
 import type { Items } from "./streamed-items.ts"
 
 /** A reply cannot be had or read. Thrown only inside of this room: whoever asks gets it as an item. */
@@ -45,3 +44,23 @@ export function failureOf(error: unknown): ModelFailure {
   if (error instanceof ReplyFault) return error.failure
   return modelFailure("malformed", `the reply cannot be read: ${messageOf(error)}`)
 }
+
+/** Kinds that may be gone when the same is asked again. */
+const retryableKinds: ReadonlySet<ModelFailureKind> = new Set([
+  "rateLimited",
+  "overloaded",
+  "timeout",
+  "unavailable",
+  "truncated",
+  "malformed",
+])
+
+export function modelFailure(kind: ModelFailureKind, message: string): ModelFailure {
+  return { kind, message, retryable: retryableKinds.has(kind), retryAfterMs: null }
+}
+
+export function failed(kind: ModelFailureKind, message: string): ModelItem {
+  return { kind: "failure", failure: modelFailure(kind, message) }
+}
+
+export const abortedFailure = modelFailure("aborted", "the request was stopped")

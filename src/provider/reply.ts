@@ -1,13 +1,7 @@
 import { oneLine } from "../base/text.ts"
-import {
-  argumentBytesMax,
-  callsMax,
-  tooLongArguments,
-  tooManyCalls,
-  unusableArguments,
-} from "./call-limits.ts"
 import type { ModelCall, ModelFailure, ModelItem, ModelReply } from "./contract.ts"
-import { abortedFailure, modelFailure } from "./failures.ts"
+import { argumentBytesMax, callsMax, tooLongArguments, tooManyCalls, unusableArguments } from "./limits.ts"
+import { abortedFailure, modelFailure } from "./reply-fault.ts"
 
 const textBytesMax = 1_000_000
 const problemsMax = 50

@@ -1,7 +1,7 @@
 import type { Spawned, SpawnRequest } from "../base/spawn.ts"
 import type { NetworkChoice, ResourceLimits } from "../domain/command.ts"
-import type { ProtectedNames } from "../domain/command-events.ts"
 import type { Connections } from "../domain/connections.ts"
+import type { ProtectedNames } from "../domain/events/command-events.ts"
 import type { Failure } from "../domain/failure.ts"
 import type { ConnectionRules } from "./proxy/contract.ts"
 

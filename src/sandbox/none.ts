@@ -1,15 +1,15 @@
 import { writeSync } from "node:fs"
 import { errnoOf } from "../base/assert.ts"
+import { becomeSubreaper } from "../base/libc.ts"
 import { ownChildren, type Spawned } from "../base/spawn.ts"
 import type { ResourceLimits } from "../domain/command.ts"
-import { type ControlGroup, type ControlGroups, findControlGroups } from "./cgroup.ts"
 import type { Confinement, Launch, ProcessTree, Sandbox } from "./contract.ts"
-import { becomeSubreaper } from "./libc.ts"
-import { applyLimits, type LimitsInForce, limitFileSize } from "./limits.ts"
-import { descendantsOf, hasVariable } from "./proc-tree.ts"
-import { trySignal } from "./process-handle.ts"
-import { adoptedChildren, aliveFrom, endAll, executionTag, reapAdopted } from "./survivors.ts"
-import { type Watchdog, watchProcesses } from "./watchdog.ts"
+import { type ControlGroup, type ControlGroups, findControlGroups } from "./process/cgroup.ts"
+import { applyLimits, type LimitsInForce, limitFileSize } from "./process/limits.ts"
+import { descendantsOf, hasVariable } from "./process/proc-tree.ts"
+import { trySignal } from "./process/process-handle.ts"
+import { adoptedChildren, aliveFrom, endAll, executionTag, reapAdopted } from "./process/survivors.ts"
+import { type Watchdog, watchProcesses } from "./process/watchdog.ts"
 
 /**
  * No confinement, for people who ask for it. The end is still total: acode adopts every orphan of its commands, so

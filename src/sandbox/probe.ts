@@ -1,11 +1,11 @@
 import { closeSync, readFileSync, statSync } from "node:fs"
+import { openMemoryFile } from "../base/libc.ts"
 import { spawn } from "../base/spawn.ts"
-import { findControlGroups } from "./cgroup.ts"
 import type { SandboxProbe } from "./contract.ts"
-import { openMemoryFile } from "./libc.ts"
-import { isWithin } from "./paths.ts"
-import { buildSeccompFilter, filterArchitecture } from "./seccomp.ts"
-import { readSystemView } from "./system-view.ts"
+import { findControlGroups } from "./process/cgroup.ts"
+import { buildSeccompFilter, filterArchitecture } from "./process/seccomp.ts"
+import { isWithin } from "./tree/paths.ts"
+import { readSystemView } from "./view/system-view.ts"
 
 /** Where distributions install it. A PATH is not asked: it may name a directory of the workspace first. */
 const programDirectories = [

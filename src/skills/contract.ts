@@ -1,7 +1,7 @@
 import type { ExternalCalls } from "../domain/external-calls.ts"
 import type { ExecutionError } from "../domain/skill/execution-error.ts"
 import type { SkillContent } from "../domain/skill/skill-text.ts"
-import type { Task } from "../domain/skill/task.ts"
+import type { Task } from "../domain/task.ts"
 
 /** A model that answers one message. */
 export interface ClaudeClient {

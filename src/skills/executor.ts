@@ -7,7 +7,7 @@ import {
   retryDelayMs,
 } from "../domain/skill/execution-error.ts"
 import { buildPrompt, type UpstreamOutput } from "../domain/skill/prompt.ts"
-import { isRunnable, type Task } from "../domain/skill/task.ts"
+import { isRunnable, type Task } from "../domain/task.ts"
 import {
   type AgentConfig,
   type ClaimResult,

@@ -1,17 +1,17 @@
-import { newEvent } from "../domain/event-definition.ts"
+import { newEvent } from "../domain/events/definition.ts"
+import { ReviewFinished } from "../domain/events/skill-events.ts"
 import { ExecutionError } from "../domain/skill/execution-error.ts"
+import type { TaskStep } from "../domain/skill/skill-state.ts"
+import type { SkillContent } from "../domain/skill/skill-text.ts"
+import { changedTaskText, type TaskChange } from "../domain/skill/task-text.ts"
+import type { Task } from "../domain/task.ts"
 import {
   directorBody,
   type Review,
   readReview,
   reviewRequirements,
   reviewText,
-} from "../domain/skill/review.ts"
-import { ReviewFinished } from "../domain/skill/skill-events.ts"
-import type { TaskStep } from "../domain/skill/skill-state.ts"
-import type { SkillContent } from "../domain/skill/skill-text.ts"
-import type { Task } from "../domain/skill/task.ts"
-import { changedTaskText, type TaskChange } from "../domain/skill/task-text.ts"
+} from "../domain/task-review.ts"
 import type { ClaimResult, WrittenOutput } from "./contract.ts"
 import {
   type ClaimHost,

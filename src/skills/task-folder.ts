@@ -1,7 +1,7 @@
 import { Failure } from "../domain/failure.ts"
 import { ExecutionError } from "../domain/skill/execution-error.ts"
-import { isTaskId, type Task } from "../domain/skill/task.ts"
 import { readTask } from "../domain/skill/task-text.ts"
+import { isTaskId, type Task } from "../domain/task.ts"
 import type { Workspace } from "../workspace/contract.ts"
 
 /** The files of tasks, outputs and context, all below one folder of the workspace. */

@@ -1,26 +1,26 @@
-import { ApprovalRequested } from "../domain/call-events.ts"
-import { HistoryPruned } from "../domain/command-events.ts"
-import { controlStreamOf } from "../domain/pipeline/pipeline-events.ts"
-import { SessionStarted } from "../domain/session-events.ts"
-import { type Anchor, anchorsGone, isStepBack, type KnownAnchors, knownAnchors } from "./anchors.ts"
-import { firstHead, nextHead } from "./chain.ts"
+import { ApprovalRequested } from "../domain/events/call-events.ts"
+import { HistoryPruned } from "../domain/events/command-events.ts"
+import { controlStreamOf } from "../domain/events/pipeline-events.ts"
+import { SessionStarted } from "../domain/events/session-events.ts"
 import type { StoredEvent } from "./contract.ts"
-import type { Connection } from "./database.ts"
-import { fieldsOf } from "./event-fields.ts"
-import { readTail } from "./event-log.ts"
+import type { Connection } from "./database/database.ts"
+import { changedEvent, changedHistory, changedRow } from "./database/store-failures.ts"
+import { readRow } from "./database/table-projection.ts"
+import { type Anchor, anchorsGone, isStepBack, type KnownAnchors, knownAnchors } from "./log/anchors.ts"
+import { firstHead, nextHead } from "./log/chain.ts"
+import { readTail } from "./log/event-log.ts"
 import {
   type EventReader,
   type EventRow,
   eventColumns,
+  fieldsOf,
   rowProblem,
   toStoredEvent,
   unseenBefore,
-} from "./event-rows.ts"
-import { headElsewhere, type LogIdentity, lastPosition } from "./log-identity.ts"
-import { tableProblems } from "./projection-check.ts"
+} from "./log/event-rows.ts"
+import { headElsewhere, type LogIdentity, lastPosition } from "./log/log-identity.ts"
 import { sessionsTable } from "./session/session-rows.ts"
-import { changedEvent, changedHistory, changedRow } from "./store-failures.ts"
-import { readRow } from "./table-projection.ts"
+import { tableProblems } from "./verify.ts"
 
 export interface GenuineParts {
   readonly connection: Connection

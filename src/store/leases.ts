@@ -1,8 +1,8 @@
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 import type { Lease, Leases } from "./contract.ts"
-import { type Connection, guarded } from "./database.ts"
+import { type Connection, guarded } from "./database/database.ts"
+import { appendConflict } from "./database/store-failures.ts"
 import type { Liveness } from "./process-identity.ts"
-import { appendConflict } from "./store-failures.ts"
 
 export interface LeaseParts {
   readonly connection: Connection

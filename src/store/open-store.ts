@@ -1,31 +1,43 @@
+import { existsSync, renameSync } from "node:fs"
 import { hmacHex } from "../base/canonical.ts"
 import { type Clock, toIso } from "../base/clock.ts"
 import type { Faults } from "../base/faults.ts"
-import type { Failure } from "../domain/failure.ts"
+import { HistoryAccepted } from "../domain/events/command-events.ts"
+import { newEvent } from "../domain/events/definition.ts"
+import { Failure } from "../domain/failure.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
-import { acceptHistory } from "./acceptance.ts"
-import { acceptedHistories, ensureFirstAnchor, knownAnchors, writeAnchor } from "./anchors.ts"
-import { artifactReferences, isReferenced } from "./artifact-references.ts"
-import { createArtifacts, storedBytes } from "./artifacts.ts"
-import type { Store, StoreRedactor } from "./contract.ts"
-import { type Connection, guarded, openDatabase } from "./database.ts"
-import { createEventLog } from "./event-log.ts"
+import { createArtifacts, storedBytes } from "./artifacts/artifacts.ts"
+import { artifactReferences, isReferenced } from "./artifacts/references.ts"
+import type { AcceptedHistory, Store, StoreRedactor } from "./contract.ts"
+import { type Connection, guarded, openDatabase } from "./database/database.ts"
+import { migrate } from "./database/migrations.ts"
+import { unlessChanged } from "./database/store-failures.ts"
 import { createEvidence } from "./evidence/evidence.ts"
-import { executionsProjection } from "./execution-projection.ts"
-import { createExecutions } from "./executions.ts"
+import { executionsProjection } from "./executions/execution-projection.ts"
+import { createExecutions } from "./executions/executions.ts"
 import { assertAnchored, assertGenuine } from "./genuine.ts"
 import { createLeases } from "./leases.ts"
-import { type LogIdentity, openLogIdentity } from "./log-identity.ts"
-import { migrate } from "./migrations.ts"
+import {
+  type AnchorParts,
+  acceptancePrefix,
+  acceptedHistories,
+  anchorPath,
+  ensureFirstAnchor,
+  knownAnchors,
+  othersAnchoredAt,
+  startAnchors,
+  writeAnchor,
+} from "./log/anchors.ts"
+import { createEventLog, type LogWriter } from "./log/event-log.ts"
+import { type LogIdentity, openLogIdentity } from "./log/log-identity.ts"
 import { type Liveness, livenessOf, uptimeMs } from "./process-identity.ts"
 import { sessionProjections } from "./projections.ts"
 import { createApprovals } from "./session/approvals.ts"
 import { sessionFacts } from "./session/session-facts.ts"
 import { createSessions } from "./session/sessions.ts"
 import { assertStateDirectory, prepareStateDirectory } from "./state-directory.ts"
-import { unlessChanged } from "./store-failures.ts"
 import { createUpkeep } from "./upkeep/upkeep.ts"
-import { integrityProblems, verifyLog } from "./verify.ts"
+import { anchorFindings, integrityProblems, type VerifyParts, verifyLog } from "./verify.ts"
 
 export interface StoreOptions {
   readonly databasePath: string
@@ -157,4 +169,54 @@ function timingOf({ liveness, uptimeMs: uptime }: StoreOptions) {
 
 function stillNamed(connection: Connection, refs: ReadonlySet<string>): readonly string[] {
   return guarded(connection.path, () => [...refs].filter(ref => isReferenced(connection, ref)))
+}
+
+interface AcceptanceParts extends AnchorParts, VerifyParts {
+  readonly log: LogWriter
+}
+
+/**
+ * Records that a person accepts a history that does not match what was anchored of it, and begins its anchors anew. The
+ * old ones are kept beside them. Events and tables that do not verify are not accepted by it, and stay findings.
+ */
+function acceptHistory(
+  parts: AcceptanceParts,
+  given: { readonly by: string; readonly reason: string; readonly setAside: string | null },
+): AcceptedHistory {
+  const findings = anchorFindings(parts)
+    .map(({ what }) => what)
+    .slice(0, findingsMax)
+  if (findings.length === 0 && given.setAside === null) throw nothingToAccept(parts.connection.path)
+  const { log, connection } = parts
+  const prepared = log.prepare([newEvent(HistoryAccepted, { ...given, findings: [...findings] })])
+  const [event] = connection.transaction("accept", () =>
+    log.write(`${acceptancePrefix}${Bun.randomUUIDv7()}`, 0, 1, prepared),
+  )
+  if (event === undefined) throw new Error("an acceptance is one event")
+  // Behind the event: a crash in between leaves the findings, and they can be accepted again.
+  const { anchorsDirectory, place, identity } = parts
+  const ids = [identity.workspaceId, ...othersAnchoredAt(anchorsDirectory, place, identity.workspaceId)]
+  for (const id of ids) keepAside(anchorPath(anchorsDirectory, id))
+  startAnchors(parts)
+  return { ...given, findings, position: event.position, at: event.at }
+}
+
+const findingsMax = 20
+
+/** Nothing of it is removed: it says what was there. */
+function keepAside(path: string): void {
+  if (!existsSync(path)) return
+  let count = 1
+  while (existsSync(`${path}.accepted-${count}`)) count += 1
+  renameSync(path, `${path}.accepted-${count}`)
+}
+
+function nothingToAccept(path: string): Failure {
+  return new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-003",
+    message: "the history matches its anchors, so there is nothing to accept",
+    where: path,
+    hint: "`acode audit verify` names what else does not match; events that were changed cannot be accepted",
+  })
 }

@@ -2,8 +2,8 @@ import { closeSync, constants, lstatSync, mkdirSync, openSync, type Stats, statf
 import { dirname } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import { Failure } from "../domain/failure.ts"
-import { guarded } from "./database.ts"
-import { unsafeState } from "./store-failures.ts"
+import { guarded } from "./database/database.ts"
+import { unsafeState } from "./database/store-failures.ts"
 
 /**
  * Makes the place of the database ready: a real directory on a local disk and a file only this user can read. A link

@@ -1,4 +1,25 @@
 import { oneLine } from "../base/text.ts"
+import { ApprovalRequested } from "../domain/events/call-events.ts"
+import { CommandStarted, HistoryPruned } from "../domain/events/command-events.ts"
+import { ControlRequested } from "../domain/events/pipeline-events.ts"
+import { SessionStarted } from "../domain/events/session-events.ts"
+import { artifactProblems } from "./artifacts/artifact-check.ts"
+import { artifactsNamedBy } from "./artifacts/references.ts"
+import type { AcceptedHistory, AuditProblem, AuditReport, StoredEvent } from "./contract.ts"
+import { type Connection, guarded } from "./database/database.ts"
+import { countRows, isStoredRow, type Report, type TableCheck } from "./database/table-projection.ts"
+import {
+  type FinishedFields,
+  finishedFields,
+  type StartedFields,
+  startedFields,
+} from "./executions/execution-outcome.ts"
+import {
+  type ExecutionRow,
+  finishedRow,
+  readExecution,
+  startedRow,
+} from "./executions/execution-projection.ts"
 import {
   type Anchor,
   acceptedHistories,
@@ -8,17 +29,13 @@ import {
   type KnownAnchors,
   knownAnchors,
   othersAnchoredAt,
-} from "./anchors.ts"
-import { artifactProblems } from "./artifact-check.ts"
-import { ChainWalk } from "./chain-walk.ts"
-import { concernedStreams } from "./concerned-streams.ts"
-import type { AcceptedHistory, AuditProblem, AuditReport } from "./contract.ts"
-import { type Connection, guarded } from "./database.ts"
-import { findTail } from "./event-log.ts"
-import { type EventRow, eventColumns, eventReader } from "./event-rows.ts"
-import type { LogIdentity } from "./log-identity.ts"
-import { projectionProblems } from "./projection-check.ts"
-import { readTombstones } from "./tombstones.ts"
+} from "./log/anchors.ts"
+import { ChainWalk } from "./log/chain-walk.ts"
+import { findTail } from "./log/event-log.ts"
+import { type EventRow, eventColumns, eventReader, toStoredEvent } from "./log/event-rows.ts"
+import type { LogIdentity } from "./log/log-identity.ts"
+import { readTombstones } from "./log/tombstones.ts"
+import { sessionProjections } from "./projections.ts"
 
 export interface VerifyParts {
   readonly connection: Connection
@@ -179,4 +196,133 @@ function otherDatabases(parts: VerifyParts): readonly AuditProblem[] {
       "another history was anchored here, and its database is gone or replaced; " +
       `if that was intended, \`acode audit accept --reason TEXT\` records it (${anchorPath(anchorsDirectory, id)})`,
   }))
+}
+
+/**
+ * The streams that tell of a session or an execution, and how many events each has: its own, the answers to what it
+ * asked, the approval of its plan, what others asked of it. A command that a session ran has no stream: the session's
+ * is its own. Read from the events and not from tables, so it is as true as they are.
+ */
+export function concernedStreams(connection: Connection, id: string): ReadonlyMap<string, number> {
+  const rows = connection.db
+    .query<{ stream: string; events: number }, string[]>(
+      `WITH own (stream) AS (
+         SELECT ?1
+         UNION SELECT stream FROM events WHERE type = ?2 AND json_extract(data, '$.executionId') = ?1
+       ), concerned (stream) AS (
+         SELECT stream FROM own
+         UNION SELECT json_extract(data, '$.approvalId') FROM events JOIN own USING (stream) WHERE type IN (?3, ?4)
+         UNION SELECT events.stream FROM events JOIN own ON own.stream = json_extract(data, '$.sessionId')
+           WHERE type = ?5
+       )
+       SELECT stream, count(*) AS events FROM concerned JOIN events USING (stream) GROUP BY stream`,
+    )
+    .all(id, CommandStarted.type, ApprovalRequested.type, SessionStarted.type, ControlRequested.type)
+  return new Map(rows.map(({ stream, events }) => [stream, events]))
+}
+
+/**
+ * Computes every projected row again from the events and compares it with the one in the table. Only worth asking
+ * once the events themselves are known to be genuine.
+ */
+export function projectionProblems(connection: Connection): readonly AuditProblem[] {
+  const check = new ProjectionCheck(connection)
+  const rows = connection.db
+    .query<EventRow, [string]>(`SELECT ${eventColumns} FROM events WHERE type <> ? ORDER BY position`)
+    // Tombstones are long, and no table is made of them.
+    .iterate(HistoryPruned.type)
+  for (const row of rows) check.see(toStoredEvent(row))
+  check.end()
+  return check.problems
+}
+
+/** The same for some events, in order: each row that they make. Rows that no event explains are not looked for. */
+export function tableProblems(
+  connection: Connection,
+  events: Iterable<StoredEvent>,
+): readonly AuditProblem[] {
+  const check = new ProjectionCheck(connection)
+  for (const event of events) check.see(event)
+  check.compareOpen()
+  return check.problems
+}
+
+class ProjectionCheck {
+  readonly problems: AuditProblem[] = []
+  private executionCount = 0
+  private referenceCount = 0
+  /** Started and not finished so far: all that has to be remembered on the way. */
+  private readonly open = new Map<string, { readonly row: ExecutionRow; readonly event: StoredEvent }>()
+
+  private readonly tables: readonly TableCheck[]
+
+  constructor(private readonly connection: Connection) {
+    const report: Report = (event, what) => this.report(event, what)
+    this.tables = sessionProjections.map(projection => projection.check(connection, report))
+  }
+
+  see(event: StoredEvent): void {
+    for (const table of this.tables) table.see(event)
+    for (const ref of artifactsNamedBy(event)) this.seeReference(event, ref)
+    const started = startedFields(event)
+    if (started !== null) this.seeStarted(event, started)
+    const finished = finishedFields(event)
+    if (finished !== null) this.seeFinished(event, finished)
+  }
+
+  /** After the last event: commands that still run, and rows that may still change. */
+  compareOpen(): void {
+    for (const { row, event } of this.open.values()) this.compare(row, event)
+    for (const table of this.tables) table.compareOpen()
+  }
+
+  /** Also rows that no event explains. */
+  end(): void {
+    this.compareOpen()
+    this.compareCount("executions", this.executionCount)
+    this.compareCount("artifact_references", this.referenceCount)
+    for (const table of this.tables) table.end()
+  }
+
+  private seeStarted(event: StoredEvent, started: StartedFields): void {
+    const row = startedRow(event, started)
+    this.open.set(row.id, { row, event })
+    this.executionCount += 1
+  }
+
+  private seeFinished(event: StoredEvent, finished: FinishedFields): void {
+    const started = this.open.get(finished.executionId)
+    this.open.delete(finished.executionId)
+    if (started !== undefined) this.compare(finishedRow(started.row, event, finished), event)
+  }
+
+  private seeReference(event: StoredEvent, ref: string): void {
+    this.referenceCount += 1
+    if (!this.hasReference(ref, event.position))
+      this.report(event, `the table of artifacts does not know ${ref}`)
+  }
+
+  private compare(expected: ExecutionRow, event: StoredEvent): void {
+    if (!isStoredRow(readExecution(this.connection, expected.id), expected))
+      this.report(event, "the table of executions does not say what this event says")
+  }
+
+  private hasReference(ref: string, position: number): boolean {
+    return (
+      this.connection.db
+        .query("SELECT 1 FROM artifact_references WHERE ref = ? AND position = ?")
+        .get(ref, position) !== null
+    )
+  }
+
+  private compareCount(table: "executions" | "artifact_references", expected: number): void {
+    const found = countRows(this.connection, table)
+    if (found !== expected)
+      this.report(null, `the table ${table} has ${found} rows where its events make ${expected}`)
+  }
+
+  private report(event: StoredEvent | null, what: string): void {
+    const { stream = null, seq = null, position = null } = event ?? {}
+    this.problems.push({ stream, seq, position, what })
+  }
 }

@@ -1,8 +1,8 @@
 import * as z from "zod/mini"
 import { assert } from "../base/assert.ts"
 import type { Json } from "../base/canonical.ts"
+import { lazily } from "../base/lazy.ts"
 import { nearest } from "../base/text.ts"
-import { lazily } from "../domain/lazily.ts"
 import type { Tool } from "./contract.ts"
 import { type ArgumentRules, toolTable } from "./registry.ts"
 

@@ -5,11 +5,11 @@ import type { CorrelationIds } from "../domain/command-result.ts"
 import type { Effect } from "../domain/effect.ts"
 import type { CallError, Diagnostic, FileChange } from "../domain/tool-call.ts"
 import type { CommandRunner } from "../exec/contract.ts"
-import type { Redactor } from "../policy/contract.ts"
+import type { Redactor } from "../redaction/contract.ts"
 import type { TextChanges } from "../workspace/change/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 
-/** What tools are made of; `app/wire` puts it together. A tool never decides whether it may. */
+/** What tools are made of; `app/wiring/wire` puts it together. A tool never decides whether it may. */
 export interface ToolRoom {
   readonly workspace: Workspace
   readonly changes: TextChanges

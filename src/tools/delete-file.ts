@@ -1,7 +1,7 @@
 import * as z from "zod/mini"
+import { lazily } from "../base/lazy.ts"
 import { nameOf, parentOf } from "../base/path-names.ts"
 import { exactName } from "../base/text.ts"
-import { lazily } from "../domain/lazily.ts"
 import type { FileChange } from "../domain/tool-call.ts"
 import type { DeletedEntry } from "../workspace/contract.ts"
 import type { Tool, ToolRoom } from "./contract.ts"

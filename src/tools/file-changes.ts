@@ -1,9 +1,11 @@
 import { messageOf } from "../base/assert.ts"
 import { sha256Hex } from "../base/canonical.ts"
+import { exactLine, exactName } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import type { FileChange } from "../domain/tool-call.ts"
+import type { DiffRow } from "../workspace/change/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
-import type { PreparedCall, ToolResult } from "./contract.ts"
+import type { PreparedCall, ToolResult, ToolRoom } from "./contract.ts"
 import { changedMeanwhile } from "./file-state.ts"
 
 /** One file that will be written or removed. */
@@ -90,4 +92,38 @@ function putBack(workspace: Workspace, { path, after, undo }: PlannedChange): st
   } catch (error) {
     return `${path} (${messageOf(error)})`
   }
+}
+
+/** One file of a change, as a person is asked about it. */
+export interface PreviewedChange {
+  readonly path: string
+  /** Null for what is not there, or is no text. */
+  readonly before: string | null
+  readonly after: string | null
+  /** Said above the lines: `new file`, `binary, 120 bytes, is replaced`. */
+  readonly remark: string | null
+}
+
+/** A change with the numbers of its lines. For the record both texts are redacted whole, or half a key could stay. */
+export function changePreview(room: ToolRoom, change: PreviewedChange, isWhole: boolean): string {
+  const shown = (text: string | null) => (isWhole ? (text ?? "") : room.redactor.redactText(text ?? ""))
+  const [before, after] = [shown(change.before), shown(change.after)]
+  const path = exactName(change.path)
+  const head = change.remark === null ? path : `${path} (${change.remark})`
+  const hunks = room.changes.diffTexts(before, after)
+  return [
+    head,
+    ...hunks.flatMap(({ oldStart, oldCount, newStart, newCount, rows }) => [
+      `@@ -${oldStart},${oldCount} +${newStart},${newCount} @@`,
+      ...rows.map(rowText),
+    ]),
+    "",
+  ].join("\n")
+}
+
+const signs = { keep: " ", remove: "-", add: "+" } as const
+
+function rowText({ kind, text, oldLine, newLine, isUnended }: DiffRow): string {
+  const numbers = `${String(oldLine ?? "").padStart(5)} ${String(newLine ?? "").padStart(5)}`
+  return `${numbers} ${signs[kind]}${exactLine(text)}${isUnended ? " (no newline at the end)" : ""}`
 }

@@ -1,6 +1,6 @@
 import * as z from "zod/mini"
+import { lazily } from "../base/lazy.ts"
 import { shownPath } from "../base/path-names.ts"
-import { lazily } from "../domain/lazily.ts"
 import type { Tool } from "./contract.ts"
 import { callPath, pathEffects } from "./path-effects.ts"
 import { preparedRead, toolResult } from "./tool-result.ts"

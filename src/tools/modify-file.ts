@@ -1,16 +1,15 @@
 import { isAbsolute, posix } from "node:path"
 import * as z from "zod/mini"
+import { lazily } from "../base/lazy.ts"
 import { quotedPath, shownPath } from "../base/path-names.ts"
 import type { Effect } from "../domain/effect.ts"
 import { Failure } from "../domain/failure.ts"
-import { lazily } from "../domain/lazily.ts"
 import type { PlacedHunk } from "../workspace/change/contract.ts"
 import type { TextFormat } from "../workspace/contract.ts"
 import type { DeclaredCall, Tool, ToolRoom } from "./contract.ts"
-import { isNoChange, type PlannedChange, preparedChanges } from "./file-changes.ts"
+import { changePreview, isNoChange, type PlannedChange, preparedChanges } from "./file-changes.ts"
 import { editedFile, type ModifiedFile, patchedFiles } from "./modified-files.ts"
 import { type CallPath, callPath, pathEffects, writeEffects } from "./path-effects.ts"
-import { changePreview } from "./preview.ts"
 import { toolResult } from "./tool-result.ts"
 
 const Arguments = lazily(() =>

@@ -1,6 +1,6 @@
 import * as z from "zod/mini"
+import { lazily } from "../base/lazy.ts"
 import { counted } from "../base/text.ts"
-import { lazily } from "../domain/lazily.ts"
 import type { FileLines } from "../workspace/contract.ts"
 import type { Tool, ToolRoom } from "./contract.ts"
 import { callPath, pathEffects } from "./path-effects.ts"

@@ -1,7 +1,6 @@
 import type * as z from "zod/mini"
 import { printable } from "../base/text.ts"
 import type { Tool } from "./contract.ts"
-import { createFileTool } from "./create-file.ts"
 import { deleteFileTool } from "./delete-file.ts"
 import { globTool } from "./glob.ts"
 import { listDirectoryTool } from "./list-directory.ts"
@@ -10,7 +9,7 @@ import { readFileTool } from "./read-file.ts"
 import { runCommandTool } from "./run-command.ts"
 import { runTerminalTool } from "./run-terminal.ts"
 import { searchCodeTool } from "./search-code.ts"
-import { writeFileTool } from "./write-file.ts"
+import { createFileTool, writeFileTool } from "./write-file.ts"
 
 /** Every tool there is, by its own name. Other spellings are in `aliases.ts`. */
 export const toolTable: ReadonlyMap<string, Tool> = new Map(

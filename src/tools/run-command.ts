@@ -1,8 +1,8 @@
 import * as z from "zod/mini"
+import { lazily } from "../base/lazy.ts"
 import { shellQuoted } from "../base/text.ts"
 import { networkChoices } from "../domain/command.ts"
 import { hostsMax } from "../domain/hosts.ts"
-import { lazily } from "../domain/lazily.ts"
 import { declareCommand } from "./command-call.ts"
 import type { Tool } from "./contract.ts"
 

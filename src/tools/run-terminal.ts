@@ -1,6 +1,6 @@
 import * as z from "zod/mini"
+import { lazily } from "../base/lazy.ts"
 import { Failure } from "../domain/failure.ts"
-import { lazily } from "../domain/lazily.ts"
 import { declareCommand } from "./command-call.ts"
 import type { Tool, ToolRoom } from "./contract.ts"
 import { isFailure } from "./file-state.ts"

@@ -1,6 +1,6 @@
 import * as z from "zod/mini"
+import { lazily } from "../base/lazy.ts"
 import { shownPath } from "../base/path-names.ts"
-import { lazily } from "../domain/lazily.ts"
 import type { SearchRow } from "../workspace/contract.ts"
 import type { Tool, ToolRoom } from "./contract.ts"
 import { isFailure } from "./file-state.ts"

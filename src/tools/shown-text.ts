@@ -1,4 +1,4 @@
-import type { RedactedSpan, Redactor } from "../policy/contract.ts"
+import type { RedactedSpan, Redactor } from "../redaction/contract.ts"
 
 /** A text as its reader was shown it, and what each of its lines stands for. */
 export interface ShownText {

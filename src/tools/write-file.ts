@@ -1,18 +1,17 @@
 import * as z from "zod/mini"
 import { sha256Hex } from "../base/canonical.ts"
+import { lazily } from "../base/lazy.ts"
 import { exactName } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
-import { lazily } from "../domain/lazily.ts"
 import type { TextFormat } from "../workspace/contract.ts"
 import type { DeclaredCall, Tool, ToolRoom } from "./contract.ts"
-import { isNoChange, type PlannedChange, preparedChanges } from "./file-changes.ts"
+import { changePreview, isNoChange, type PlannedChange, preparedChanges } from "./file-changes.ts"
 import { type FileState, fileState } from "./file-state.ts"
 import { type CallPath, callPath, writeEffects } from "./path-effects.ts"
-import { changePreview } from "./preview.ts"
 import { reinserted } from "./reinsertion.ts"
 import { toolResult } from "./tool-result.ts"
 
-export const FileContent = lazily(() =>
+const FileContent = lazily(() =>
   z.strictObject({ path: z.string().check(z.minLength(1)), content: z.string() }),
 )
 
@@ -30,7 +29,7 @@ export const writeFileTool: Tool = {
 }
 
 /** The two tools differ in what may be there before. */
-export function declareWrite(
+function declareWrite(
   room: ToolRoom,
   path: CallPath,
   content: string,
@@ -119,4 +118,16 @@ function exists(path: string): Failure {
     where: path,
     hint: "choose another name, or modify the file that is there",
   })
+}
+
+export const createFileTool: Tool = {
+  name: "create_file",
+  description:
+    "Creates a new text file and fails when something of that name exists. Missing directories are made.",
+  schema: FileContent,
+  required: ["path", "content"],
+  declare: (args, room) => {
+    const { path, content } = FileContent().parse(args)
+    return declareWrite(room, callPath(room.workspace, path), content, "create")
+  },
 }

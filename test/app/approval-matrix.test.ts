@@ -1,18 +1,18 @@
 import { describe, expect, test } from "bun:test"
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { AgentSurface } from "../../src/app/agent-surface.ts"
-import type { AgentEnd } from "../../src/app/agent-verbs.ts"
-import { readEnvironment } from "../../src/app/environment.ts"
 import { openService } from "../../src/app/local-service.ts"
 import { readYes } from "../../src/app/policy-yes.ts"
 import type { AppService } from "../../src/app/service.ts"
+import type { AgentEnd } from "../../src/app/verbs/agent.ts"
+import type { AgentSurface } from "../../src/app/wiring/agent-surface.ts"
+import { readEnvironment } from "../../src/config/environment.ts"
 import type { Effect } from "../../src/domain/effect.ts"
-import type { PipelineSettings } from "../../src/domain/pipeline/settings.ts"
-import type { CategoryDefaults } from "../../src/policy/levels.ts"
+import type { PipelineSettings } from "../../src/domain/pipeline-settings.ts"
+import type { CategoryDefaults } from "../../src/policy/decision.ts"
 import { decideOn } from "../policy/policy-kit.ts"
-import { settingsOf, surfaceOf } from "../support/agent-room.ts"
-import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
+import { settingsOf, surfaceOf } from "../support/agent/agent-room.ts"
+import { type AgentWorkspace, agentWorkspace } from "../support/agent/agent-workspace.ts"
 import {
   type Action,
   acceptsPlans,
@@ -25,8 +25,8 @@ import {
   policies,
   scopes,
 } from "../support/approval-table.ts"
-import { runnableOf } from "../support/plan-room.ts"
-import { type PlanStepText, planText } from "../support/plan-workspace.ts"
+import { runnableOf } from "../support/plan/plan-room.ts"
+import { type PlanStepText, planText } from "../support/plan/plan-workspace.ts"
 import { missingSandbox } from "../support/requirement.ts"
 import { open, reply } from "../support/script-replies.ts"
 

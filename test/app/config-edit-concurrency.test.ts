@@ -1,15 +1,14 @@
 import { expect, test } from "bun:test"
 import { mkdirSync, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { setConfigValue } from "../../src/app/config-edit.ts"
-import { readConfigFile } from "../../src/app/config-file.ts"
-import { configSources } from "../../src/app/config-sources.ts"
+import { setConfigValue } from "../../src/config/edit.ts"
+import { configSources, readConfigFile } from "../../src/config/file.ts"
 import { eventually } from "../support/eventually.ts"
 import { type ConfigFixture, configFixture, executionYaml } from "./config-fixture.ts"
 
-const editor = join(import.meta.dir, "../../src/app/config-edit.ts")
-const sources = join(import.meta.dir, "../../src/app/config-sources.ts")
-const environment = join(import.meta.dir, "../../src/app/environment.ts")
+const editor = join(import.meta.dir, "../../src/config/edit.ts")
+const sources = join(import.meta.dir, "../../src/config/file.ts")
+const environment = join(import.meta.dir, "../../src/config/environment.ts")
 
 /** Another process that sets one key to 1, 2, 3 … and says so after each. */
 function startSetter(fixture: ConfigFixture, key: string, count: number) {

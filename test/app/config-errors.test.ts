@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { listConfigKeys } from "../../src/app/config-reference.ts"
 import { printable } from "../../src/base/text.ts"
+import { listConfigKeys } from "../../src/config/reference.ts"
 import { configFixture, executionYaml, failureOf } from "./config-fixture.ts"
 
 describe("everything that is wrong", () => {

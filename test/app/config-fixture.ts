@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type ConfigFlags, type LoadedConfig, loadConfig } from "../../src/app/config.ts"
-import { type AppEnvironment, readEnvironment } from "../../src/app/environment.ts"
+import { type ConfigFlags, type LoadedConfig, loadConfig } from "../../src/config/config.ts"
+import { type AppEnvironment, readEnvironment } from "../../src/config/environment.ts"
 import { Failure, type FailureReport } from "../../src/domain/failure.ts"
-import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 /** A workspace with configuration files and an environment of its own. */
 export interface ConfigFixture extends Disposable {

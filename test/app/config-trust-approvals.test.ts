@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import type { Config } from "../../src/app/config-schema.ts"
-import { trustProject } from "../../src/app/trust.ts"
+import type { Config } from "../../src/config/schema.ts"
+import { trustProject } from "../../src/config/trust.ts"
 import { fixedClock } from "../support/fixed-clock.ts"
 import { configFixture } from "./config-fixture.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import type { Config } from "../../src/app/config-schema.ts"
-import { trustProject } from "../../src/app/trust.ts"
 import { sha256Hex } from "../../src/base/canonical.ts"
+import type { Config } from "../../src/config/schema.ts"
+import { trustProject } from "../../src/config/trust.ts"
 import { fixedClock } from "../support/fixed-clock.ts"
 import { type ConfigFixture, configFixture, executionYaml } from "./config-fixture.ts"
 

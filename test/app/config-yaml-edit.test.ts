@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { editedYaml } from "../../src/app/yaml-edit.ts"
 import type { Json } from "../../src/base/canonical.ts"
+import { editedYaml } from "../../src/config/yaml-edit.ts"
 
 /** The way that touches least, which is the first one offered. */
 function first(text: string, path: string, value: Json): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { readYaml } from "../../src/app/yaml.ts"
+import { readYaml } from "../../src/config/yaml.ts"
 
 describe("YAML that is read", () => {
   test("becomes plain values with the place of each of them", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { planTools } from "../../src/app/plan-tools.ts"
-import { readPlan } from "../../src/domain/plan-reading.ts"
+import { readPlan } from "../../src/domain/plan/reading.ts"
 
 const codesOf = (tool: string, args: Parameters<typeof planTools.check>[1]) =>
   planTools.check(tool, args).map(({ code, argument }) => `${code} ${argument ?? "-"}`)

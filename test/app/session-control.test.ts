@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
 import { controlsFrom, requestControl } from "../../src/app/session-control.ts"
 import type { Store } from "../../src/store/contract.ts"
-import { openTempStore } from "../support/temp-store.ts"
-import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+import { openTempStore } from "../support/workspace/temp-store.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 let workspace: TempWorkspace
 let store: Store

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { typedCommand } from "../../src/app/local-service.ts"
 import type { CommandForm } from "../../src/app/service.ts"
-import { typedCommand } from "../../src/app/typed-command.ts"
 import { unlimited } from "../../src/domain/command.ts"
 
 const form: CommandForm = {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { onceFor } from "../../src/base/once-for.ts"
+import { onceFor } from "../../src/base/lazy.ts"
 
 test("what is worked out for an object is worked out once, and for each object by itself", () => {
   const asked: object[] = []

@@ -2,8 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { copyFileSync, cpSync, mkdirSync, mkdtempSync, realpathSync, symlinkSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { repositoryRoot } from "../support/acode.ts"
-import { type FakeCheckout, type FakeRunOptions, fakeCheckout, setTraps } from "../support/fake-checkout.ts"
-import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+import {
+  type FakeCheckout,
+  type FakeRunOptions,
+  fakeCheckout,
+  setTraps,
+} from "../support/workspace/fake-checkout.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 const launcherFiles = ["bin/acode", "scripts/pinned-bun.sh", "tsconfig.json"]
 

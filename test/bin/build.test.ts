@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { type FakeCheckout, fakeCheckout, setTraps } from "../support/fake-checkout.ts"
+import { type FakeCheckout, fakeCheckout, setTraps } from "../support/workspace/fake-checkout.ts"
 
 /** The shape of src/main.ts: the version is told before the program is so much as evaluated. */
 const main = `

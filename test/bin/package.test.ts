@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { version } from "../../src/version.ts"
 import { repositoryRoot } from "../support/acode.ts"
 import { missingProgram, testWhere } from "../support/requirement.ts"
-import { tempWorkspace } from "../support/temp-workspace.ts"
+import { tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 const temp = tempWorkspace()
 afterAll(() => temp[Symbol.dispose]())

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test"
 import { copyFileSync, readdirSync, symlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { repositoryRoot } from "../support/acode.ts"
-import { type FakeCheckout, fakeCheckout } from "../support/fake-checkout.ts"
 import { testWhere } from "../support/requirement.ts"
+import { type FakeCheckout, fakeCheckout } from "../support/workspace/fake-checkout.ts"
 
 const testScripts = ["scripts/test", "scripts/test-summary.ts", "scripts/with-bun", "scripts/pinned-bun.sh"]
 
@@ -11,7 +11,8 @@ function checkoutWithTests(files: Readonly<Record<string, string>>): FakeCheckou
   const checkout = fakeCheckout(testScripts)
   // Stands in for the build, which is not what is tested here.
   checkout.write("scripts/build", '#!/bin/sh\necho built >"$1"\n', 0o755)
-  for (const empty of ["scripts/declared-seen.ts", "test/support/seen-failures.ts"]) checkout.write(empty, "")
+  for (const empty of ["scripts/declared-seen.ts", "test/support/declared/seen-failures.ts"])
+    checkout.write(empty, "")
   const header = 'import { expect, test } from "bun:test"\n'
   for (const [name, text] of Object.entries(files)) checkout.write(`test/${name}.test.ts`, header + text)
   return checkout

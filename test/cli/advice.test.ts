@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import ts from "typescript"
-import { cliCommands } from "../../src/cli/commands.ts"
+import { cliCommands } from "../../src/cli/commands/table.ts"
 import { repositoryRoot, runAcode } from "../support/acode.ts"
-import { commandsIn, refusalOf } from "../support/advice.ts"
-import { tryAdvice } from "../support/advice-run.ts"
-import { tempWorkspace } from "../support/temp-workspace.ts"
+import { commandsIn, refusalOf } from "../support/declared/advice.ts"
+import { tryAdvice } from "../support/declared/advice-run.ts"
+import { tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 function filesIn(folder: string, ending: string): readonly string[] {
   return readdirSync(join(repositoryRoot, folder), { recursive: true, encoding: "utf8" })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { cliCommands } from "../../src/cli/commands.ts"
-import { limitFlag } from "../../src/cli/flags.ts"
+import { cliCommands } from "../../src/cli/commands/table.ts"
 import { flagUsage, renderHelp, renderOverview, usageLine } from "../../src/cli/help.ts"
+import { limitFlag } from "../../src/cli/parse/flags.ts"
 
 function commandNamed(name: string) {
   const found = cliCommands.find(command => command.name === name)

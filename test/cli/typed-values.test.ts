@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
-import { cliCommands } from "../../src/cli/commands.ts"
+import { cliCommands } from "../../src/cli/commands/table.ts"
 import type { CliCommand } from "../../src/cli/definition.ts"
-import type { FlagSpec } from "../../src/cli/flags.ts"
-import { parseLine } from "../../src/cli/parse.ts"
+import type { FlagSpec } from "../../src/cli/parse/flags.ts"
+import { parseLine } from "../../src/cli/parse/parse.ts"
 import { Failure } from "../../src/domain/failure.ts"
 import { runAcode } from "../support/acode.ts"
-import { tempWorkspace } from "../support/temp-workspace.ts"
+import { tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 /** The words help shows for what a flag takes, and the kinds that are checked before anything is done. */
 const checkedKinds: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect } from "bun:test"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { PlanReport } from "../../src/engine/plan-result.ts"
+import type { PlanReport } from "../../src/engine/lanes/plan-result.ts"
 import { eventually } from "../support/eventually.ts"
-import { type PlanWorkspace, planWorkspace } from "../support/plan-workspace.ts"
+import { type PlanWorkspace, planWorkspace } from "../support/plan/plan-workspace.ts"
 import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 
 const sandboxTest = testWhere(missingSandbox ?? missingProgram("git"))

@@ -3,7 +3,7 @@ import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync } from "node:fs
 import { dirname, join } from "node:path"
 import type { Random } from "../soak/random.ts"
 import { repositoryRoot } from "../support/acode.ts"
-import type { PlanStepText } from "../support/plan-workspace.ts"
+import type { PlanStepText } from "../support/plan/plan-workspace.ts"
 import { linesOf, type OracleDirectory, sha256Of } from "./oracle.ts"
 
 const packages = join(repositoryRoot, "node_modules")

@@ -1,4 +1,4 @@
-import { type GateRoom, gateRoom } from "../support/gate-room.ts"
+import { type GateRoom, gateRoom } from "../support/plan/gate-room.ts"
 
 const MiB = 1024 * 1024
 

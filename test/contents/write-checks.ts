@@ -6,7 +6,7 @@ import { systemIds } from "../../src/base/clock.ts"
 import { planUndo, undo } from "../../src/engine/undo.ts"
 import { unifiedDiff } from "../../src/workspace/change/diff.ts"
 import type { Random } from "../soak/random.ts"
-import type { GateRoom } from "../support/gate-room.ts"
+import type { GateRoom } from "../support/plan/gate-room.ts"
 import type { Sample } from "./corpus.ts"
 import { difference, linesOf, type OracleDirectory, sha256Of } from "./oracle.ts"
 

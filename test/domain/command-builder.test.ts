@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { unlimited } from "../../src/domain/command.ts"
-import { command } from "../../src/domain/command-builder.ts"
+import { command } from "../../src/domain/command-validation.ts"
 import { Failure } from "../../src/domain/failure.ts"
 
 describe("a command that is built step by step", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { changeErrorCodes } from "../../src/domain/error-codes-changes.ts"
+import { changeErrorCodes } from "../../src/domain/error-codes.ts"
 import { parseYes } from "../../src/policy/yes-scopes.ts"
 import { patchFailure } from "../../src/workspace/change/patch-failures.ts"
 import { fileFailure } from "../../src/workspace/failures.ts"

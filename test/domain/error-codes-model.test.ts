@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test"
-import { errorCodes } from "../../src/domain/error-codes.ts"
-import { modelErrorCodes } from "../../src/domain/error-codes-model.ts"
+import { errorCodes, modelErrorCodes } from "../../src/domain/error-codes.ts"
 
 test("servers, scripts, recordings, modes, consents, models and keys have a code each", () => {
   const numbers = ["001", "002", "003", "004", "005", "006", "007", "008"]

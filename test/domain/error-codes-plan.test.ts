@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { planErrorCodes, stepErrorCodes } from "../../src/domain/error-codes-plan.ts"
+import { planErrorCodes, stepErrorCodes } from "../../src/domain/error-codes.ts"
 import { problemsOf } from "./plan-kit.ts"
 
 test("the codes of plans are those that plans of this format have always had, and E105", () => {

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test"
-import { errorCodes } from "../../src/domain/error-codes.ts"
-import { sessionErrorCodes } from "../../src/domain/error-codes-session.ts"
+import { errorCodes, sessionErrorCodes } from "../../src/domain/error-codes.ts"
 
 test("every way a session can end before its goal has a code, and so has undoing one", () => {
   expect(sessionErrorCodes.map(({ code }) => code)).toEqual([

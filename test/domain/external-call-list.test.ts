@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test"
-import { externalCallLines, joinedCalls, noExternalCalls } from "../../src/domain/external-call-list.ts"
-import type { ExternalCall } from "../../src/domain/external-calls.ts"
+import {
+  type ExternalCall,
+  externalCallLines,
+  joinedCalls,
+  noExternalCalls,
+} from "../../src/domain/external-calls.ts"
 
 const url = "https://models.example/v1/models"
 const call = (more: Partial<ExternalCall> = {}): ExternalCall => ({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
-import { SessionResumed } from "../../src/domain/pipeline/pipeline-events.ts"
-import { TurnFinished } from "../../src/domain/pipeline/turn-events.ts"
-import { SessionStarted } from "../../src/domain/session-events.ts"
-import { replied, resumed, settingsOf, started } from "../support/pipeline-events.ts"
+import { SessionResumed } from "../../src/domain/events/pipeline-events.ts"
+import { SessionStarted } from "../../src/domain/events/session-events.ts"
+import { TurnFinished } from "../../src/domain/events/turn-events.ts"
+import { replied, resumed, settingsOf, started } from "../support/pipeline/pipeline-events.ts"
 
 const call = {
   ...{ at: "2026-01-02T03:04:05.678Z", method: "GET", url: "https://models.example/v1/models" },

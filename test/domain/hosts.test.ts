@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import { BlockList, isIP } from "node:net"
 import fc from "fast-check"
-import { kindOfAddress, readAddress } from "../../src/domain/addresses.ts"
 import {
   coversHost,
   type HostPattern,
   hostPatternText,
+  kindOfAddress,
   matchesHost,
+  readAddress,
   readHost,
   readHostPattern,
 } from "../../src/domain/hosts.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { editFormats, modes, protocols, rungs, shortenedParts } from "../../src/domain/model-choice.ts"
-import { ModelSelection, PipelineSettings } from "../../src/domain/pipeline/settings.ts"
-import { settingsOf } from "../support/pipeline-events.ts"
+import { ModelSelection, PipelineSettings } from "../../src/domain/pipeline-settings.ts"
+import { settingsOf } from "../support/pipeline/pipeline-events.ts"
 
 const stageModel = {
   ...{ name: "m", rung: "native", editFormat: "whole", windowTokens: 8_192, outputTokensMax: 1_024 },

@@ -2,13 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runAcode, startAcode } from "../support/acode.ts"
-import { agentWorkspace } from "../support/agent-workspace.ts"
+import { agentWorkspace } from "../support/agent/agent-workspace.ts"
 import { eventually } from "../support/eventually.ts"
 import { noAddress, ownAddress } from "../support/own-address.ts"
 import { processesWith, untilNoProcessWith } from "../support/processes.ts"
 import { describeWhere, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
 import { concrete, open, reply } from "../support/script-replies.ts"
-import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 /** Two servers of this machine, at every address it has: one that is listed, and one that is not. */
 let listed: Server

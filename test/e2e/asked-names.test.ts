@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { lstatSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type AgentRun, type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
+import { type AgentRun, type AgentWorkspace, agentWorkspace } from "../support/agent/agent-workspace.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { reply } from "../support/script-replies.ts"
 

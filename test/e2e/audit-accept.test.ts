@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { cpSync, existsSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { runAcode } from "../support/acode.ts"
-import { changeDatabase } from "../support/at-the-file.ts"
-import { check } from "../support/checker.ts"
-import { type PlanWorkspace, planWorkspace } from "../support/plan-workspace.ts"
+import { check } from "../support/checker/checker.ts"
+import { type PlanWorkspace, planWorkspace } from "../support/plan/plan-workspace.ts"
+import { changeDatabase } from "../support/workspace/at-the-file.ts"
 
 let room: PlanWorkspace
 

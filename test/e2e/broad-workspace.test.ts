@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { runAcode } from "../support/acode.ts"
-import { planWorkspace } from "../support/plan-workspace.ts"
-import { initRepository } from "../support/temp-workspace.ts"
+import { planWorkspace } from "../support/plan/plan-workspace.ts"
+import { initRepository } from "../support/workspace/temp-workspace.ts"
 
 test("nothing is done in a home directory, above it, or in one of the system", async () => {
   using room = planWorkspace()

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { cliCommands } from "../../src/cli/commands.ts"
+import { cliCommands } from "../../src/cli/commands/table.ts"
 import { acodeProgram, runAcode } from "../support/acode.ts"
-import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 let workspace: TempWorkspace
 

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test"
 import { chmodSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runAcode, startAcode } from "../support/acode.ts"
-import { agentWorkspace } from "../support/agent-workspace.ts"
-import { check } from "../support/checker.ts"
+import { agentWorkspace } from "../support/agent/agent-workspace.ts"
+import { check } from "../support/checker/checker.ts"
 import { eventually } from "../support/eventually.ts"
-import { planWorkspace } from "../support/plan-workspace.ts"
+import { planWorkspace } from "../support/plan/plan-workspace.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { reply } from "../support/script-replies.ts"
-import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 const started = (workspace: TempWorkspace, ...args: readonly string[]) =>
   runAcode(args, { cwd: workspace.root, env: workspace.environment })

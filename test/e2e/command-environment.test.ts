@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { PlanReport } from "../../src/engine/plan-result.ts"
+import type { PlanReport } from "../../src/engine/lanes/plan-result.ts"
 import { childEnvironment } from "../../src/exec/environment.ts"
-import * as rules from "../../src/policy/environment-rules.ts"
-import { toolchains } from "../../src/sandbox/toolchain-table.ts"
+import * as rules from "../../src/redaction/secret-names.ts"
+import { toolchains } from "../../src/sandbox/view/toolchains.ts"
 import { repositoryRoot, runAcode } from "../support/acode.ts"
-import { planWorkspace } from "../support/plan-workspace.ts"
+import { planWorkspace } from "../support/plan/plan-workspace.ts"
 
 type Variable = readonly [name: string, value: string]
 

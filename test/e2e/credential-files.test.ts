@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { dirname, join } from "node:path"
 import { repositoryRoot, runAcode } from "../support/acode.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
-import { tempWorkspace } from "../support/temp-workspace.ts"
+import { tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 const list = readFileSync(join(repositoryRoot, "test/scenarios/environment/credential-files.txt"), "utf8")
 const places = list

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { runAcode } from "../support/acode.ts"
-import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
-import { check } from "../support/checker.ts"
-import { planWorkspace } from "../support/plan-workspace.ts"
+import { type AgentWorkspace, agentWorkspace } from "../support/agent/agent-workspace.ts"
+import { check } from "../support/checker/checker.ts"
+import { planWorkspace } from "../support/plan/plan-workspace.ts"
 import { missingProgram, planAndCommands, testWhere } from "../support/requirement.ts"
 import { concrete, contains, reply } from "../support/script-replies.ts"
-import { tempWorkspace } from "../support/temp-workspace.ts"
+import { tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 /** Two sessions that did something and rest at their review; gives their ids, the older first. */
 async function twoSessions(room: AgentWorkspace): Promise<readonly [string, string]> {

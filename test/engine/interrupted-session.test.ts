@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { systemIds } from "../../src/base/clock.ts"
-import { ToolCallSettled } from "../../src/domain/call-events.ts"
-import { SessionFinished, StepFinished } from "../../src/domain/session-events.ts"
+import { ToolCallSettled } from "../../src/domain/events/call-events.ts"
+import { SessionFinished, StepFinished } from "../../src/domain/events/session-events.ts"
 import { endInterruptedPlan, openCommands } from "../../src/engine/interrupted-session.ts"
 import { planUndo, undo } from "../../src/engine/undo.ts"
 import { beginAndDie, beginCommand, dyingRoom, recoveryParts } from "../gate/interrupted-calls.ts"
 import { event } from "../store/support/session-events.ts"
-import { type GateRoom, gateRoom } from "../support/gate-room.ts"
+import { type GateRoom, gateRoom } from "../support/plan/gate-room.ts"
 
 let room: GateRoom
 afterEach(() => room[Symbol.dispose]())

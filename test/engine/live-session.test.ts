@@ -2,7 +2,7 @@ import { afterEach, expect, test } from "bun:test"
 import { fold } from "../../src/domain/pipeline/fold.ts"
 import { openLiveSession } from "../../src/engine/live-session.ts"
 import type { EventLog, StoredEvent } from "../../src/store/contract.ts"
-import { type AgentRoom, agentRoom } from "../support/agent-room.ts"
+import { type AgentRoom, agentRoom } from "../support/agent/agent-room.ts"
 import { greeting } from "../support/script-replies.ts"
 
 let room: AgentRoom | null = null

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import { StepStarted } from "../../src/domain/session-events.ts"
-import { runPlan } from "../../src/engine/plan-lane.ts"
+import { StepStarted } from "../../src/domain/events/session-events.ts"
+import { runPlan } from "../../src/engine/lanes/plan-lane.ts"
 import { fixedClock } from "../support/fixed-clock.ts"
-import { type PlanRoom, planRoom, runnableOf } from "../support/plan-room.ts"
-import type { PlanStepText } from "../support/plan-workspace.ts"
+import { type PlanRoom, planRoom, runnableOf } from "../support/plan/plan-room.ts"
+import type { PlanStepText } from "../support/plan/plan-workspace.ts"
 
 const steps: readonly PlanStepText[] = [
   ["file_read", { path: "src/a.ts" }],

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { systemIds } from "../../src/base/clock.ts"
 import { contentsIn, planUndo, undo } from "../../src/engine/undo.ts"
-import { type PlanRoom, planRoom } from "../support/plan-room.ts"
+import { type PlanRoom, planRoom } from "../support/plan/plan-room.ts"
 
 let room: PlanRoom
 afterEach(() => room[Symbol.dispose]())

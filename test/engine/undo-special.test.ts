@@ -3,7 +3,7 @@ import { sha256Hex } from "../../src/base/canonical.ts"
 import { systemIds } from "../../src/base/clock.ts"
 import { planUndo, undo } from "../../src/engine/undo.ts"
 import { event } from "../store/support/session-events.ts"
-import { type PlanRoom, planRoom } from "../support/plan-room.ts"
+import { type PlanRoom, planRoom } from "../support/plan/plan-room.ts"
 import { missingProgram, testWhere } from "../support/requirement.ts"
 
 let room: PlanRoom

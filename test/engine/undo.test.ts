@@ -11,11 +11,11 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { systemIds } from "../../src/base/clock.ts"
-import { ToolCallSettled } from "../../src/domain/call-events.ts"
+import { ToolCallSettled } from "../../src/domain/events/call-events.ts"
 import { contentsIn, planUndo, type Undone, undo } from "../../src/engine/undo.ts"
 import { event } from "../store/support/session-events.ts"
-import { type PlanRoom, planRoom } from "../support/plan-room.ts"
-import type { PlanStepText } from "../support/plan-workspace.ts"
+import { type PlanRoom, planRoom } from "../support/plan/plan-room.ts"
+import type { PlanStepText } from "../support/plan/plan-workspace.ts"
 
 let room: PlanRoom
 afterEach(() => room[Symbol.dispose]())

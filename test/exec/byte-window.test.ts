@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { ByteWindow } from "../../src/exec/byte-window.ts"
+import { ByteWindow } from "../../src/exec/capture.ts"
 
 function windowOf(capacity: number, ...texts: string[]): ByteWindow {
   const window = new ByteWindow(capacity)

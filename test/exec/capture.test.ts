@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { sha256Hex } from "../../src/base/canonical.ts"
 import { type CaptureLimits, createCapture } from "../../src/exec/capture.ts"
-import type { Redactor } from "../../src/policy/contract.ts"
-import { createRedactor } from "../../src/policy/redactor.ts"
+import type { Redactor } from "../../src/redaction/contract.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
 
 const KiB = 1024
 const secret = "hunter2-hunter2-hunter2"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { isUtf8 } from "node:buffer"
 import fc from "fast-check"
-import { cutOutput, type KeptOutput, safeEnd, safeStart } from "../../src/exec/cut.ts"
+import { cutOutput, type KeptOutput, safeEnd, safeStart } from "../../src/exec/capture.ts"
 
 const none = new Uint8Array(0)
 const whole = (text: string): KeptOutput => ({ head: Buffer.from(text), gapBytes: 0, tail: none })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { commandExit } from "../../src/exec/exit.ts"
+import { commandExit } from "../../src/exec/supervision.ts"
 
 const exited = (exitCode: number) => ({ exitCode, signal: null })
 const signalled = (signal: string) => ({ exitCode: null, signal })

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test"
 import { chmodSync, mkdirSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { findProgram } from "../../src/exec/program.ts"
-import { tempWorkspace } from "../support/temp-workspace.ts"
+import { tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 const workspace = tempWorkspace({
   files: {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { startPump } from "../../src/exec/pump.ts"
+import { startPump } from "../../src/exec/outputs.ts"
 import { eventually } from "../support/eventually.ts"
 
 /** A stream a test feeds by hand, that says when its reader has given up. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import { unlimited } from "../../src/domain/command.ts"
 import { RecordedCommand } from "../../src/domain/command-result.ts"
-import { recordedCommand, secretValuesOf } from "../../src/exec/recorded-command.ts"
-import * as environmentRules from "../../src/policy/environment-rules.ts"
-import { createRedactor } from "../../src/policy/redactor.ts"
+import { recordedCommand, secretValuesOf } from "../../src/exec/execution.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
+import * as environmentRules from "../../src/redaction/secret-names.ts"
 import { commandOf } from "./support/test-runner.ts"
 
 const known = "correct-horse-battery-staple"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { shellArguments, shellPath } from "../../src/exec/shell.ts"
+import { shellArguments, shellPath } from "../../src/exec/readiness.ts"
 
 function output(script: string, args: readonly string[]): string {
   return Bun.spawnSync([shellPath, ...shellArguments(script, args)]).stdout.toString()

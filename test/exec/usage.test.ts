@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Spawned } from "../../src/base/spawn.ts"
-import { ownPeakBytes, unmeasured, usageOf } from "../../src/exec/usage.ts"
+import { ownPeakBytes, unmeasured, usageOf } from "../../src/exec/supervision.ts"
 import type { ProcessTree } from "../../src/sandbox/contract.ts"
 
 const MiB = 1024 * 1024

@@ -2,8 +2,8 @@ import { afterAll, describe, expect, test } from "bun:test"
 import { mkdirSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { Failure } from "../../src/domain/failure.ts"
-import { realWritablePath } from "../../src/exec/writable.ts"
-import { tempWorkspace } from "../support/temp-workspace.ts"
+import { realWritablePath } from "../../src/exec/execution.ts"
+import { tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 const workspace = tempWorkspace({ files: { "src/a.ts": "" } })
 afterAll(() => workspace[Symbol.dispose]())

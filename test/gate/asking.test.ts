@@ -3,11 +3,11 @@ import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { approvalDesk } from "../../src/app/approval-desk.ts"
 import { systemClock } from "../../src/base/clock.ts"
-import { ApprovalAnswered, ApprovalRequested, ToolCallStarted } from "../../src/domain/call-events.ts"
+import { ApprovalAnswered, ApprovalRequested, ToolCallStarted } from "../../src/domain/events/call-events.ts"
 import { Failure } from "../../src/domain/failure.ts"
 import type { ApprovalDesk, ApprovalReply } from "../../src/gate/contract.ts"
 import { fixedClock } from "../support/fixed-clock.ts"
-import { answering, type GateRoom, type GateRoomOptions, gateRoom } from "../support/gate-room.ts"
+import { answering, type GateRoom, type GateRoomOptions, gateRoom } from "../support/plan/gate-room.ts"
 
 let room: GateRoom
 afterEach(() => room[Symbol.dispose]())

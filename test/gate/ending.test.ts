@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import * as z from "zod/mini"
 import { Failure, type FailureKind } from "../../src/domain/failure.ts"
-import { causeOf, diagnosticOf, errorOf, failedBy, notDone } from "../../src/gate/ending.ts"
+import { causeOf, diagnosticOf, errorOf, failedBy, notDone } from "../../src/gate/outcome.ts"
 
 describe("the end of a call without a result", () => {
   test("by a failure carries its code, its place and its hint", () => {

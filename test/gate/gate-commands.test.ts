@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { rmSync, writeFileSync } from "node:fs"
 import { sha256Hex } from "../../src/base/canonical.ts"
-import { ToolCallSettled, ToolCallStarted } from "../../src/domain/call-events.ts"
-import { CommandFinished, CommandStarted } from "../../src/domain/command-events.ts"
-import { type GateRoom, gateRoom } from "../support/gate-room.ts"
+import { ToolCallSettled, ToolCallStarted } from "../../src/domain/events/call-events.ts"
+import { CommandFinished, CommandStarted } from "../../src/domain/events/command-events.ts"
+import { type GateRoom, gateRoom } from "../support/plan/gate-room.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
 
 const confinedTest = testWhere(missingSandbox)

@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { linkSync, readdirSync } from "node:fs"
 import { join } from "node:path"
-import { ToolCallSettled, ToolCallStarted } from "../../src/domain/call-events.ts"
+import { ToolCallSettled, ToolCallStarted } from "../../src/domain/events/call-events.ts"
 import { Failure } from "../../src/domain/failure.ts"
-import { answering, type GateRoom, type GateRoomOptions, gateRoom } from "../support/gate-room.ts"
-import { readOnlyDirectory, readOnlySkip } from "../support/read-only.ts"
+import { answering, type GateRoom, type GateRoomOptions, gateRoom } from "../support/plan/gate-room.ts"
 import { testWhere } from "../support/requirement.ts"
+import { readOnlyDirectory, readOnlySkip } from "../support/workspace/read-only.ts"
 
 const readOnlyTest = testWhere(readOnlySkip())
 

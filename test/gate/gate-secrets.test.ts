@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { join } from "node:path"
 import { sha256Hex } from "../../src/base/canonical.ts"
-import { ApprovalRequested, ToolCallRequested } from "../../src/domain/call-events.ts"
-import { secretViolations } from "../support/checker-secrets.ts"
-import { answering, type GateRoom, gateRoom } from "../support/gate-room.ts"
+import { ApprovalRequested, ToolCallRequested } from "../../src/domain/events/call-events.ts"
+import { secretViolations } from "../support/checker/checker-secrets.ts"
+import { answering, type GateRoom, gateRoom } from "../support/plan/gate-room.ts"
 
 let room: GateRoom
 afterEach(() => room[Symbol.dispose]())

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, mkdirSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
-import { ToolCallRequested, ToolCallSettled, ToolCallStarted } from "../../src/domain/call-events.ts"
 import { emptyGrant } from "../../src/domain/effect.ts"
+import { ToolCallRequested, ToolCallSettled, ToolCallStarted } from "../../src/domain/events/call-events.ts"
 import { event } from "../store/support/session-events.ts"
-import { type GateRoom, gateRoom } from "../support/gate-room.ts"
+import { type GateRoom, gateRoom } from "../support/plan/gate-room.ts"
 
 let room: GateRoom
 beforeEach(() => {

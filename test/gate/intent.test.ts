@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from "bun:test"
 import { chmodSync, rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { sha256Hex } from "../../src/base/canonical.ts"
-import { ToolCallStarted } from "../../src/domain/call-events.ts"
+import { ToolCallStarted } from "../../src/domain/events/call-events.ts"
 import { contentsChanged } from "../../src/gate/intent.ts"
-import { type GateRoom, gateRoom } from "../support/gate-room.ts"
+import { type GateRoom, gateRoom } from "../support/plan/gate-room.ts"
 
 let room: GateRoom
 afterEach(() => room[Symbol.dispose]())

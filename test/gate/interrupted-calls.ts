@@ -1,11 +1,11 @@
 import type { Json } from "../../src/base/canonical.ts"
-import { CommandStarted } from "../../src/domain/command-events.ts"
-import { newEvent } from "../../src/domain/event-definition.ts"
+import { CommandStarted } from "../../src/domain/events/command-events.ts"
+import { newEvent } from "../../src/domain/events/definition.ts"
 import type { EffectClass } from "../../src/domain/tool-call.ts"
 import { openCalls, type Recovered, type RecoveryParts, settleInterrupted } from "../../src/gate/recovery.ts"
 import { event } from "../store/support/session-events.ts"
 import { startOf } from "../store/support/store-fixture.ts"
-import { type GateRoom, type GateRoomOptions, gateRoom } from "../support/gate-room.ts"
+import { type GateRoom, type GateRoomOptions, gateRoom } from "../support/plan/gate-room.ts"
 
 /** A room in which the next call ends as if acode had died right after its intent. */
 export function dyingRoom(options: GateRoomOptions): GateRoom {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { canonicalJson, type Json, sha256Hex } from "../../src/base/canonical.ts"
-import { ToolCallSettled } from "../../src/domain/call-events.ts"
+import { ToolCallSettled } from "../../src/domain/events/call-events.ts"
 import { nothingChanged, outcomeOf, outcomeWithout, redacted, settledEvent } from "../../src/gate/outcome.ts"
-import { createRedactor } from "../../src/policy/redactor.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
 import type { ArtifactStore } from "../../src/store/contract.ts"
 import type { ToolResult } from "../../src/tools/contract.ts"
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { canonicalJson } from "../../src/base/canonical.ts"
-import { redactJson } from "../../src/domain/redacted-json.ts"
+import { redactJson } from "../../src/domain/text/redacted-json.ts"
 import { recordChanges, recordJson, recordText } from "../../src/gate/recorded.ts"
-import { createRedactor } from "../../src/policy/redactor.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
 import type { ArtifactStore } from "../../src/store/contract.ts"
 
 const redactor = createRedactor({ secretValues: ["correct-horse"], extraPatterns: [] })

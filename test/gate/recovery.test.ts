@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { join } from "node:path"
 import { openCalls } from "../../src/gate/recovery.ts"
 import { event } from "../store/support/session-events.ts"
-import { type GateRoom, gateRoom } from "../support/gate-room.ts"
+import { type GateRoom, gateRoom } from "../support/plan/gate-room.ts"
 import { beginAndDie, beginCommand, dyingRoom, recover } from "./interrupted-calls.ts"
 
 let room: GateRoom

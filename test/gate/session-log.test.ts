@@ -5,7 +5,7 @@ import { openStore } from "../../src/store/open-store.ts"
 import { isProcessAlive, processIdentity } from "../../src/store/process-identity.ts"
 import { event } from "../store/support/session-events.ts"
 import { codeOf, failureOf, storeOptions } from "../store/support/store-fixture.ts"
-import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 let temp: TempWorkspace
 let store: Store

@@ -3,7 +3,7 @@ import { createSessionRecorder } from "../../src/gate/session-recorder.ts"
 import { processIdentity } from "../../src/store/process-identity.ts"
 import { event } from "../store/support/session-events.ts"
 import { recordOf, startOf } from "../store/support/store-fixture.ts"
-import { type GateRoom, gateRoom } from "../support/gate-room.ts"
+import { type GateRoom, gateRoom } from "../support/plan/gate-room.ts"
 
 let room: GateRoom
 let recorder: ReturnType<typeof createSessionRecorder>

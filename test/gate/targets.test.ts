@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { sha256Hex } from "../../src/base/canonical.ts"
 import type { FileChange } from "../../src/domain/tool-call.ts"
 import { certaintyOf, changedTargets } from "../../src/gate/targets.ts"
-import { type GateRoom, gateRoom } from "../support/gate-room.ts"
+import { type GateRoom, gateRoom } from "../support/plan/gate-room.ts"
 
 let room: GateRoom
 beforeEach(() => {

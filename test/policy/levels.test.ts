@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { pathKinds, shippedDefaults } from "../../src/policy/levels.ts"
+import { pathKinds, shippedDefaults } from "../../src/policy/decision.ts"
 
 test("reads and new directories need nobody, writes a scope, deletions a warning", () => {
   const levels = Object.entries(pathKinds).map(

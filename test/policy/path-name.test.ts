@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { isPlainPath } from "../../src/base/plain-path.ts"
-import { normalParts } from "../../src/policy/path-name.ts"
+import { normalParts } from "../../src/policy/protected-paths.ts"
 
 test.each(["a", "src/index.ts", ".git/config", "A/B.c", "a/.b/c-d_e+f@1~2", "...a/b"])(
   "a plain path: %s",

@@ -5,16 +5,15 @@ import {
   emptyGrant,
   type Grant,
 } from "../../src/domain/effect.ts"
-import { type Finding, type Layer, newLayer } from "../../src/policy/command-layer.ts"
-import type { Scene } from "../../src/policy/command-paths.ts"
-import { analyseArgv, analyseScript } from "../../src/policy/command-script.ts"
 import { decide } from "../../src/policy/decide.ts"
-import type { PolicyOptions } from "../../src/policy/decision.ts"
-import { shippedDefaults } from "../../src/policy/levels.ts"
-import { type RuleSet, ruleSet } from "../../src/policy/rules.ts"
-import { readRules } from "../../src/policy/rules-reader.ts"
-import { loadShellParser } from "../../src/policy/shell-parser.ts"
-import { marks, type ParsedCommand } from "../../src/policy/shell-script.ts"
+import { type PolicyOptions, shippedDefaults } from "../../src/policy/decision.ts"
+import { type Finding, type Layer, newLayer } from "../../src/policy/programs/layer.ts"
+import type { Scene } from "../../src/policy/programs/paths.ts"
+import { analyseArgv, analyseScript } from "../../src/policy/programs/script.ts"
+import { readRules } from "../../src/policy/rules/reader.ts"
+import { type RuleSet, ruleSet } from "../../src/policy/rules/rules.ts"
+import { loadShellParser } from "../../src/policy/shell/parser.ts"
+import { marks, type ParsedCommand } from "../../src/policy/shell/script.ts"
 import { noScopes, parseYes, type YesScopes } from "../../src/policy/yes-scopes.ts"
 
 export const parser = await loadShellParser()

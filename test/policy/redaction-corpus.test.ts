@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
-import { createRedactor } from "../../src/policy/redactor.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
 
 const redactor = createRedactor({ secretValues: [], extraPatterns: [] })
 const folder = new URL("../scenarios/redaction/", import.meta.url)

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { createRedactor } from "../../src/policy/redactor.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
 import { isLeaked, keptParts, type LabelledText, labelledTexts } from "../support/labelled-texts.ts"
 
 const redactor = createRedactor({ secretValues: [], extraPatterns: [] })

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { marks, type ParsedCommand, type ParsedScript } from "../../src/policy/shell-script.ts"
+import { marks, type ParsedCommand, type ParsedScript } from "../../src/policy/shell/script.ts"
 import { missingProgram, testWhere } from "../support/requirement.ts"
 import { parser } from "./policy-kit.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Random } from "../soak/random.ts"
-import { simulate } from "../support/pipeline-simulation.ts"
+import { simulate } from "../support/pipeline/pipeline-simulation.ts"
 
 /** Choices from a list that fast-check can shorten; when it is used up, everything goes well. */
 function listed(choices: readonly number[]): Random {

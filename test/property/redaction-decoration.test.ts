@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { createRedactor } from "../../src/policy/redactor.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
 import { isLeaked, type LabelledText, labelledTexts } from "../support/labelled-texts.ts"
 import { type Decoration, decorations, wrappings } from "../support/text-decorations.ts"
 import { seeded } from "../workspace/support.ts"

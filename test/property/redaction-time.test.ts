@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { createRedactor } from "../../src/policy/redactor.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
 
 const redactor = createRedactor({ secretValues: ["correct-horse-battery-staple"], extraPatterns: [] })
 const filled = (unit: string, bytes: number) =>

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { createPatternStages } from "../../src/policy/pattern-stage.ts"
-import { createRedactor } from "../../src/policy/redactor.ts"
-import { createRuleStage } from "../../src/policy/rule-stage.ts"
-import { spellingsOf } from "../../src/policy/secret-values.ts"
-import { createValueStages, spellingsAs, valueSetOf } from "../../src/policy/value-stage.ts"
+import { spellingsOf } from "../../src/redaction/found-values.ts"
+import { createPatternStages } from "../../src/redaction/pattern-stage.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
+import { createRuleStage } from "../../src/redaction/rule-stage.ts"
+import { createValueStages, spellingsAs, valueSetOf } from "../../src/redaction/value-stage.ts"
 
 /** Pieces of secrets and of what surrounds them, which in a row make most of what the rules distinguish. */
 const fragments = [

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { seededRandom } from "../soak/random.ts"
 import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
-import { undoneManifest } from "../support/undo-manifest.ts"
+import { undoneManifest } from "../support/workspace/undo-manifest.ts"
 
 const seed = Number(process.env["ACODE_TEST_SEED"] ?? 20_261_116)
 

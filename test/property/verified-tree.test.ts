@@ -5,8 +5,8 @@ import { cpSync, existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, 
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Random, seededRandom } from "../soak/random.ts"
-import { type AgentRoom, agentRoom } from "../support/agent-room.ts"
-import { check } from "../support/checker.ts"
+import { type AgentRoom, agentRoom } from "../support/agent/agent-room.ts"
+import { check } from "../support/checker/checker.ts"
 import { reply } from "../support/script-replies.ts"
 
 const seed = Number(process.env["ACODE_TEST_SEED"] ?? 20_261_116)

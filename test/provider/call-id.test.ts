@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test"
-import { ownCallId } from "../../src/provider/call-id.ts"
-import { callsMax } from "../../src/provider/call-limits.ts"
+import { callsMax, ownCallId } from "../../src/provider/limits.ts"
 
 test("an id for a call is the same each time, and one of its own in a session", () => {
   expect(ownCallId(3, 2)).toBe("call_3_2")

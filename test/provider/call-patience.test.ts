@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { limitsFor } from "../../src/provider/call-patience.ts"
+import { limitsFor } from "../../src/provider/reply-settings.ts"
 
 const limits = { connectMs: 1, firstByteMs: 300, betweenMs: 60, wholeMs: 600 }
 const tool = { name: "write_file", description: "Writes a file.", parameters: {} }

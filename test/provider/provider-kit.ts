@@ -2,7 +2,7 @@ import { assert } from "../../src/base/assert.ts"
 import type { Json } from "../../src/base/canonical.ts"
 import type { ModelItem, ModelRequest, Provider } from "../../src/provider/contract.ts"
 import { toldItems } from "../../src/provider/reply-fault.ts"
-import { readScript, type Script } from "../../src/provider/script-file.ts"
+import { readScript, type Script } from "../../src/provider/script/script-file.ts"
 import { type Taker, type Tell, wholeItems } from "../../src/provider/streamed-items.ts"
 import type { Wait } from "../../src/provider/wait.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { tooLongArguments, tooManyCalls } from "../../src/provider/call-limits.ts"
 import type { ModelItem } from "../../src/provider/contract.ts"
+import { tooLongArguments, tooManyCalls } from "../../src/provider/limits.ts"
 import { collect } from "../../src/provider/reply.ts"
 import { call, nested, never, requestOf, saying, stop, text } from "./provider-kit.ts"
 

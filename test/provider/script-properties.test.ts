@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import fc from "fast-check"
 import type { Json } from "../../src/base/canonical.ts"
-import { readScript, scriptProblemText } from "../../src/provider/script-file.ts"
+import { readScript, scriptProblemText } from "../../src/provider/script/script-file.ts"
 
 const words = ["replies", "stage", "plan", "questions", "calls", "text", "verdict", "fault", "usage", "kind"]
 const values = ["planner", "executor", "agent", "slow", "timeout", "", "x"]

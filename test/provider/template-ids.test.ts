@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import type { ModelMessage } from "../../src/provider/contract.ts"
-import { withTakenIds } from "../../src/provider/template-ids.ts"
+import { withTakenIds } from "../../src/provider/template-messages.ts"
 
 const calling = (...ids: readonly string[]): ModelMessage => ({
   ...{ role: "assistant", text: "" },

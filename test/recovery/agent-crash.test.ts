@@ -6,9 +6,9 @@ import {
   type GoldenRoom,
   goldenRoom,
   goldenViolations,
-} from "../support/golden-crash.ts"
-import { goldenPoints, spread } from "../support/golden-points.ts"
-import { everyTool } from "../support/golden-session.ts"
+} from "../support/crash/golden-crash.ts"
+import { goldenPoints, spread } from "../support/crash/golden-points.ts"
+import { everyTool } from "../support/crash/golden-session.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
 
 const confinedTest = testWhere(missingSandbox)

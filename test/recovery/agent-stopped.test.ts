@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
-import { agentVerbs } from "../../src/app/agent-verbs.ts"
-import { readEnvironment } from "../../src/app/environment.ts"
-import { Wiring } from "../../src/app/wire.ts"
+import { agentVerbs } from "../../src/app/verbs/agent.ts"
+import { Wiring } from "../../src/app/wiring/wire.ts"
+import { readEnvironment } from "../../src/config/environment.ts"
 import { failureOf } from "../app/config-fixture.ts"
-import { type AgentWorkspace, agentWorkspace } from "../support/agent-workspace.ts"
-import { check } from "../support/checker.ts"
+import { type AgentWorkspace, agentWorkspace } from "../support/agent/agent-workspace.ts"
+import { check } from "../support/checker/checker.ts"
+import { quietSurface } from "../support/crash/golden-points.ts"
 import { eventually } from "../support/eventually.ts"
-import { readFileTree } from "../support/file-tree.ts"
-import { quietSurface } from "../support/golden-points.ts"
-import { sessionRows } from "../support/plan-report.ts"
+import { sessionRows } from "../support/plan/plan-report.ts"
 import { testWhere } from "../support/requirement.ts"
 import { greeting } from "../support/script-replies.ts"
+import { readFileTree } from "../support/workspace/file-tree.ts"
 
 /** Before a reply is recorded, before a call is, and before its file is begun. */
 const points = ["agent.asked", "gate.prepared", "gate.intended"]
@@ -120,7 +120,7 @@ async function stoppedOwner(
   point: string,
   sight: "hidden" | "visible",
 ): Promise<StoppedOwner> {
-  const program = Bun.fileURLToPath(import.meta.resolve("../support/stopped-owner.ts"))
+  const program = Bun.fileURLToPath(import.meta.resolve("../support/agent/stopped-owner.ts"))
   const session = sessionRows(workspace)[0]?.stream ?? ""
   const line = [process.execPath, program, workspace.root, session, scriptFile, point]
   // The first process of a namespace cannot be stopped from inside, so a shell is that.

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import { type AcodeRun, runAcode, startAcode } from "../support/acode.ts"
-import { check } from "../support/checker.ts"
-import { crashes } from "../support/crash.ts"
+import { check } from "../support/checker/checker.ts"
+import { crashes } from "../support/crash/crash.ts"
 import { eventually } from "../support/eventually.ts"
 import { processesWith, untilNoProcessWith } from "../support/processes.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
-import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 const confinedTest = testWhere(missingSandbox)
 

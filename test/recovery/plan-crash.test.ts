@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { crashPlanRun, crashPlanUndo } from "../support/plan-crash.ts"
+import { crashPlanRun, crashPlanUndo } from "../support/crash/plan-crash.ts"
 
 /** A part of the points; `npm run soak -- --only plan-points` dies at each of them. */
 describe("kill -9 at numbered points of a plan with every tool", () => {

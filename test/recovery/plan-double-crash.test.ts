@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { check } from "../support/checker.ts"
-import { type FileTree, readFileTree } from "../support/file-tree.ts"
-import { approveEveryTool, crashAt, doubleCrashViolations } from "../support/plan-crash.ts"
-import { reportViolations } from "../support/plan-report.ts"
+import { check } from "../support/checker/checker.ts"
+import { approveEveryTool, crashAt, doubleCrashViolations } from "../support/crash/plan-crash.ts"
+import { reportViolations } from "../support/plan/plan-report.ts"
 import { missingSandbox } from "../support/requirement.ts"
-import { type SavedWorkspace, savedWorkspace } from "../support/saved-workspace.ts"
+import { type FileTree, readFileTree } from "../support/workspace/file-tree.ts"
+import { type SavedWorkspace, savedWorkspace } from "../support/workspace/saved-workspace.ts"
 
 /** One crash of each kind: what it leaves, and a point a little before it. */
 const everyLeaving: readonly {

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { acodeProgram } from "../support/acode.ts"
 import { eventually } from "../support/eventually.ts"
-import { planWorkspace } from "../support/plan-workspace.ts"
+import { planWorkspace } from "../support/plan/plan-workspace.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
 
 testWhere(missingSandbox)(

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { startAcode } from "../support/acode.ts"
-import { check } from "../support/checker.ts"
+import { check } from "../support/checker/checker.ts"
+import { planFile } from "../support/crash/plan-crash.ts"
 import { eventually } from "../support/eventually.ts"
-import { planFile } from "../support/plan-crash.ts"
-import { sessionRows } from "../support/plan-report.ts"
+import { sessionRows } from "../support/plan/plan-report.ts"
 import { processesWith } from "../support/processes.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
-import { type SavedWorkspace, savedWorkspace } from "../support/saved-workspace.ts"
+import { type SavedWorkspace, savedWorkspace } from "../support/workspace/saved-workspace.ts"
 
 const confinedTest = testWhere(missingSandbox)
 

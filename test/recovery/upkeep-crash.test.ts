@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { check } from "../support/checker.ts"
-import { crashes } from "../support/crash.ts"
-import { planText } from "../support/plan-workspace.ts"
-import { type SavedWorkspace, savedWorkspace } from "../support/saved-workspace.ts"
+import { check } from "../support/checker/checker.ts"
+import { crashes } from "../support/crash/crash.ts"
+import { planText } from "../support/plan/plan-workspace.ts"
+import { type SavedWorkspace, savedWorkspace } from "../support/workspace/saved-workspace.ts"
 
 let saved: SavedWorkspace
 beforeEach(async () => {

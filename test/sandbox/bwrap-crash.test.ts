@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test"
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { spawn } from "../../src/base/spawn.ts"
-import { allPids } from "../../src/sandbox/proc-tree.ts"
-import { startTimeOf } from "../../src/sandbox/process-handle.ts"
+import { allPids } from "../../src/sandbox/process/proc-tree.ts"
+import { startTimeOf } from "../../src/sandbox/process/process-handle.ts"
 import { eventually } from "../support/eventually.ts"
 import { describeWhere, missingSandbox } from "../support/requirement.ts"
 import { openRoom, type Room, sh } from "./room.ts"
@@ -31,7 +31,7 @@ function related(mark: string): readonly number[] {
 function startAcode(mark: string, script: string, hasHosts = false) {
   const connections = `{ refusalOf: () => "no", refusalOfAddress: () => "no", localPorts: [2345] }`
   const source = `
-    const { createBwrapSandbox } = await import(${JSON.stringify(join(import.meta.dir, "../../src/sandbox/bwrap.ts"))})
+    const { createBwrapSandbox } = await import(${JSON.stringify(join(import.meta.dir, "../../src/sandbox/bwrap/bwrap.ts"))})
     const { systemClock } = await import(${JSON.stringify(join(import.meta.dir, "../../src/base/clock.ts"))})
     const { spawn } = await import(${JSON.stringify(join(import.meta.dir, "../../src/base/spawn.ts"))})
     const settings = ${JSON.stringify({ ...room.settings, clock: null, protection: null, onSetupFailed: null })}

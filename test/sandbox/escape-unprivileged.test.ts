@@ -45,14 +45,14 @@ async function testAsNobody(
 
 const suites = [
   "escape",
-  "bwrap",
+  "bwrap/bwrap",
   "bwrap-kill",
   "bwrap-limits",
   "bwrap-quarantine",
   "door",
   "none",
-  "scan",
-  "tree-snapshot",
+  "tree/scan",
+  "tree/tree-snapshot",
   "hostile-git",
   "../recovery/killed-commands",
 ]

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test"
 import { existsSync, readFileSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
-import { connectionRulesFor } from "../../src/app/wire-sandbox.ts"
+import { connectionRulesFor } from "../../src/app/wiring/sandbox.ts"
 import type { Confinement } from "../../src/sandbox/contract.ts"
 import { createPlainSandbox } from "../../src/sandbox/none.ts"
 import { describeWhere, missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"

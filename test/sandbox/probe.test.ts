@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { findBwrap, hintFor, probeSandbox } from "../../src/sandbox/probe.ts"
-import { probeCacheIn } from "../../src/sandbox/probe-cache.ts"
+import { probeCacheIn } from "../../src/sandbox/select.ts"
 import { missingSandbox, testWhere } from "../support/requirement.ts"
 import { openRoom, type Room } from "./room.ts"
 

@@ -4,8 +4,7 @@ import { dirname, join } from "node:path"
 import { systemClock } from "../../src/base/clock.ts"
 import { type Exit, spawn } from "../../src/base/spawn.ts"
 import { unlimited } from "../../src/domain/command.ts"
-import { createBwrapSandbox } from "../../src/sandbox/bwrap.ts"
-import type { BwrapSettings } from "../../src/sandbox/bwrap-settings.ts"
+import { createBwrapSandbox } from "../../src/sandbox/bwrap/bwrap.ts"
 import type {
   CleanUpReport,
   Confinement,
@@ -14,6 +13,7 @@ import type {
   ProtectionLevel,
   Sandbox,
 } from "../../src/sandbox/contract.ts"
+import type { BwrapSettings } from "../../src/sandbox/settings.ts"
 
 /** A workspace, a home and a sandbox of their own, in a temporary directory. */
 export interface Room {

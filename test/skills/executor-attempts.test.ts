@@ -12,7 +12,7 @@ import {
   openSkillWorkspace,
 } from "../../src/library.ts"
 import { exampleTask } from "../domain/skill/task-fixture.ts"
-import { check } from "../support/checker.ts"
+import { check } from "../support/checker/checker.ts"
 import type { FakeReply, Fault } from "../support/model-server/contract.ts"
 import { refusal } from "../support/model-server/refusals.ts"
 import { says } from "../support/model-server/replies.ts"

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Task } from "../../src/domain/skill/task.ts"
 import { readTask, taskText } from "../../src/domain/skill/task-text.ts"
+import type { Task } from "../../src/domain/task.ts"
 import {
   AgentExecutor,
   type ClaudeClient,
@@ -15,7 +15,7 @@ import {
   openSkillWorkspace,
 } from "../../src/library.ts"
 import { exampleTask } from "../domain/skill/task-fixture.ts"
-import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 export interface ExecutorRoom extends AsyncDisposable {
   readonly temp: TempWorkspace

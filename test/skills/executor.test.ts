@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { TaskStatus } from "../../src/domain/skill/task.ts"
+import type { TaskStatus } from "../../src/domain/task.ts"
 import { MockClaudeClient } from "../../src/library.ts"
 import { exampleTask } from "../domain/skill/task-fixture.ts"
-import { check } from "../support/checker.ts"
+import { check } from "../support/checker/checker.ts"
 import { contextText, type ExecutorRoom, executorRoom, replying } from "./executor-room.ts"
 
 let room: ExecutorRoom

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { decodeYaml } from "../../src/app/skill-verbs.ts"
+import { decodeYaml } from "../../src/app/skills/skill-verbs.ts"
 import {
   findSkill,
   findSkills,
@@ -10,7 +10,7 @@ import {
   SkillProblem,
 } from "../../src/skills/find-skills.ts"
 import { repositoryRoot, runAcode } from "../support/acode.ts"
-import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 
 const examples = join(repositoryRoot, "examples/marketing/.agents/skills")
 

@@ -8,8 +8,8 @@ import {
   goldenViolations,
   legs,
   nextCommand,
-} from "../support/golden-crash.ts"
-import { goldenPoints } from "../support/golden-points.ts"
+} from "../support/crash/golden-crash.ts"
+import { goldenPoints } from "../support/crash/golden-points.ts"
 import { inParallel, type Programme } from "./programme.ts"
 import type { Random } from "./random.ts"
 

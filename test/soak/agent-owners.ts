@@ -1,4 +1,4 @@
-import { ownersViolations } from "../support/agent-owners.ts"
+import { ownersViolations } from "../support/agent/agent-owners.ts"
 import type { Programme } from "./programme.ts"
 
 export const agentOwners: Programme = {

@@ -1,4 +1,4 @@
-import { simulate } from "../support/pipeline-simulation.ts"
+import { simulate } from "../support/pipeline/pipeline-simulation.ts"
 import type { Programme } from "./programme.ts"
 import { seededRandom } from "./random.ts"
 

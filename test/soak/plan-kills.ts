@@ -9,8 +9,8 @@ import {
   planFile,
   recoveryViolations,
   undoViolations,
-} from "../support/plan-crash.ts"
-import { type SavedWorkspace, savedWorkspace } from "../support/saved-workspace.ts"
+} from "../support/crash/plan-crash.ts"
+import { type SavedWorkspace, savedWorkspace } from "../support/workspace/saved-workspace.ts"
 import { inParallel, type Programme } from "./programme.ts"
 import type { Random } from "./random.ts"
 

@@ -1,8 +1,8 @@
 import { acodeProgram, runAcode, startAcode } from "../support/acode.ts"
-import { check } from "../support/checker.ts"
+import { check } from "../support/checker/checker.ts"
 import { eventually } from "../support/eventually.ts"
 import { endProcesses, processesWith, untilNoProcessWith } from "../support/processes.ts"
-import { type TempWorkspace, tempWorkspace } from "../support/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../support/workspace/temp-workspace.ts"
 import { inParallel, type Programme } from "./programme.ts"
 import type { Random } from "./random.ts"
 

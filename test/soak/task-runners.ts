@@ -1,5 +1,5 @@
-import { check } from "../support/checker.ts"
-import { crashedPipeline } from "../support/pipeline-crashes.ts"
+import { check } from "../support/checker/checker.ts"
+import { crashedPipeline } from "../support/pipeline/pipeline-crashes.ts"
 import { crashedTask } from "../support/task-crashes.ts"
 import { taskViolations, taskWorkspace } from "../support/task-workspace.ts"
 import { inParallel, type Programme } from "./programme.ts"

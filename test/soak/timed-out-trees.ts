@@ -1,7 +1,7 @@
 import { runAcode } from "../support/acode.ts"
-import { check } from "../support/checker.ts"
+import { check } from "../support/checker/checker.ts"
 import { endProcesses, processesWith } from "../support/processes.ts"
-import { tempWorkspace } from "../support/temp-workspace.ts"
+import { tempWorkspace } from "../support/workspace/temp-workspace.ts"
 import { inParallel, type Programme } from "./programme.ts"
 
 /** Ways to hide from whoever kills a process group. `$M` is the marker all of them sleep for. */

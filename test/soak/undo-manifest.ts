@@ -1,4 +1,4 @@
-import { undoneManifest } from "../support/undo-manifest.ts"
+import { undoneManifest } from "../support/workspace/undo-manifest.ts"
 import { inParallel, type Programme } from "./programme.ts"
 import { seededRandom } from "./random.ts"
 

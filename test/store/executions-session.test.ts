@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { CommandStarted } from "../../src/domain/command-events.ts"
-import { newEvent } from "../../src/domain/event-definition.ts"
+import { CommandStarted } from "../../src/domain/events/command-events.ts"
+import { newEvent } from "../../src/domain/events/definition.ts"
 import { event, type SessionWriter, startSession } from "./support/session-events.ts"
 import { nextId, recordOf, runOne, startOf, storeFixture } from "./support/store-fixture.ts"
 

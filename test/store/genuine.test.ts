@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { Failure } from "../../src/domain/failure.ts"
-import { anchorPath } from "../../src/store/anchors.ts"
 import type { Store } from "../../src/store/contract.ts"
-import { eventReader } from "../../src/store/event-rows.ts"
 import { assertAnchored, assertGenuine, type GenuineParts } from "../../src/store/genuine.ts"
+import { anchorPath } from "../../src/store/log/anchors.ts"
+import { eventReader } from "../../src/store/log/event-rows.ts"
 import { changing, event, remarks, type SessionWriter, startSession } from "./support/session-events.ts"
 import {
   codeOf,

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
-import { HistoryPruned } from "../../src/domain/command-events.ts"
-import { newEvent } from "../../src/domain/event-definition.ts"
+import { HistoryPruned } from "../../src/domain/events/command-events.ts"
+import { newEvent } from "../../src/domain/events/definition.ts"
 import type { ProcessIdentity } from "../../src/domain/process-identity.ts"
 import { codeOf, storeFixture } from "./support/store-fixture.ts"
 

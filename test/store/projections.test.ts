@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
+import { sessionTables } from "../../src/store/database/schema-sessions.ts"
+import { countRows } from "../../src/store/database/table-projection.ts"
 import { sessionProjections } from "../../src/store/projections.ts"
-import { sessionTables } from "../../src/store/schema-sessions.ts"
-import { countRows } from "../../src/store/table-projection.ts"
 
 test("every table of sessions is compared with the log", () => {
   using db = new Database(":memory:")

@@ -1,6 +1,6 @@
 import { join } from "node:path"
-import { tryAdvice } from "./advice-run.ts"
-import { noteRun } from "./seen.ts"
+import { tryAdvice } from "./declared/advice-run.ts"
+import { noteRun } from "./declared/seen.ts"
 
 export const repositoryRoot = join(import.meta.dirname, "..", "..")
 

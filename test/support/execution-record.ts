@@ -1,6 +1,6 @@
 import type { z } from "zod"
-import type { CommandStarted } from "../../src/domain/command-events.ts"
 import type { CommandResult, ExecutionRecord } from "../../src/domain/command-result.ts"
+import type { CommandStarted } from "../../src/domain/events/command-events.ts"
 import type { ProcessIdentity } from "../../src/domain/process-identity.ts"
 
 /** A whole, valid record of `echo hello`; a test names only what it is about. */

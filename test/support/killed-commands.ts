@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { findControlGroups } from "../../src/sandbox/cgroup.ts"
+import { findControlGroups } from "../../src/sandbox/process/cgroup.ts"
 import { type AcodeRun, runAcode, startAcode } from "./acode.ts"
-import { check } from "./checker.ts"
+import { check } from "./checker/checker.ts"
 import { eventually } from "./eventually.ts"
 import { endProcesses, processesWith } from "./processes.ts"
 import { missingProgram } from "./requirement.ts"
-import { type TempWorkspace, tempWorkspace } from "./temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "./workspace/temp-workspace.ts"
 
 /**
  * What ends acode: a numbered fault point, or a signal once the command has planted all it wants. Or memory that runs

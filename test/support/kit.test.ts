@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { crashes } from "./crash.ts"
+import { crashes } from "./crash/crash.ts"
 import { eventually } from "./eventually.ts"
 import { countingIds, fixedClock } from "./fixed-clock.ts"
 import { processesWith, taggedProcesses, untilNoProcessWith } from "./processes.ts"
 import { missingProgram, testWhere } from "./requirement.ts"
-import { tempWorkspace } from "./temp-workspace.ts"
 import { openTerminal } from "./terminal.ts"
+import { tempWorkspace } from "./workspace/temp-workspace.ts"
 
 test("a workspace has its own state directories, holds what was asked for, and is gone afterwards", () => {
   let outside = ""

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import fc from "fast-check"
 import type { ApprovalQuestion } from "../../src/app/approval-desk.ts"
 import type { ModelReply, ModelRequest } from "../../src/provider/contract.ts"
-import { type AgentRoom, agentRoom } from "./agent-room.ts"
+import { type AgentRoom, agentRoom } from "./agent/agent-room.ts"
 import { missingSandbox } from "./requirement.ts"
 import { open, reply } from "./script-replies.ts"
 

@@ -1,4 +1,4 @@
-import type { ReplyText } from "./agent-workspace.ts"
+import type { ReplyText } from "./agent/agent-workspace.ts"
 
 type Part = Readonly<Record<string, unknown>>
 

@@ -3,12 +3,12 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Random } from "../soak/random.ts"
 import type { AcodeRun } from "./acode.ts"
-import { changeDatabase } from "./at-the-file.ts"
 import { commandLines } from "./command-lines.ts"
-import { planText } from "./plan-workspace.ts"
-import { type SavedWorkspace, savedWorkspace } from "./saved-workspace.ts"
+import { planText } from "./plan/plan-workspace.ts"
 import { reply } from "./script-replies.ts"
-import { openTempStore } from "./temp-store.ts"
+import { changeDatabase } from "./workspace/at-the-file.ts"
+import { type SavedWorkspace, savedWorkspace } from "./workspace/saved-workspace.ts"
+import { openTempStore } from "./workspace/temp-store.ts"
 
 /** One change that a person with `sqlite3` makes while no acode runs. */
 export interface Tamper {

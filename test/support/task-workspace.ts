@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Task } from "../../src/domain/skill/task.ts"
 import { readTask, taskText } from "../../src/domain/skill/task-text.ts"
+import type { Task } from "../../src/domain/task.ts"
 import { exampleTask } from "../domain/skill/task-fixture.ts"
 import { type AcodeRun, type RunningAcode, runAcode, startAcode } from "./acode.ts"
-import type { ReplyText } from "./agent-workspace.ts"
-import { allRows } from "./plan-report.ts"
-import { type TempWorkspace, tempWorkspace } from "./temp-workspace.ts"
+import type { ReplyText } from "./agent/agent-workspace.ts"
+import { allRows } from "./plan/plan-report.ts"
+import { type TempWorkspace, tempWorkspace } from "./workspace/temp-workspace.ts"
 
 export interface TaskWorkspace extends Disposable {
   readonly temp: TempWorkspace

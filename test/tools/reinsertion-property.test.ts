@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { createRedactor } from "../../src/policy/redactor.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
 import { reinserted } from "../../src/tools/reinsertion.ts"
 import { shownText } from "../../src/tools/shown-text.ts"
 import { seeded } from "../workspace/support.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Failure } from "../../src/domain/failure.ts"
-import { createRedactor } from "../../src/policy/redactor.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
 import { reinserted } from "../../src/tools/reinsertion.ts"
 import { shownText } from "../../src/tools/shown-text.ts"
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { editShown } from "../../src/tools/shown-edits.ts"
+import { editShown } from "../../src/tools/modified-files.ts"
 import { shownText } from "../../src/tools/shown-text.ts"
 import { seeded } from "../workspace/support.ts"
 import { failureOf, type TestRoom, testRoom } from "./support.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { createRedactor } from "../../src/policy/redactor.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
 import { shownText } from "../../src/tools/shown-text.ts"
 
 const redactor = createRedactor({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { boundedView } from "../../src/tools/view.ts"
+import { boundedView } from "../../src/tools/tool-result.ts"
 
 describe("a bounded view", () => {
   test("is the text itself where it fits, to the byte", () => {

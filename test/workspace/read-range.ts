@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
-import { readLines } from "../../src/workspace/read-file.ts"
-import { WorkspaceRoot } from "../../src/workspace/root.ts"
+import { readLines } from "../../src/workspace/files/read-file.ts"
+import { WorkspaceRoot } from "../../src/workspace/files/root.ts"
 
 /** Reads line 1002 of a file and tells how much memory that took at most: `bun read-range.ts ROOT FILE`. */
 const [directory = ".", file = ""] = process.argv.slice(2)

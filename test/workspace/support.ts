@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Failure } from "../../src/domain/failure.ts"
 import type { PathGuard } from "../../src/workspace/contract.ts"
-import { WorkspaceRoot } from "../../src/workspace/root.ts"
+import { WorkspaceRoot } from "../../src/workspace/files/root.ts"
 
 /** A workspace in a directory of its own, with an outside next to it that nothing may touch. */
 export interface TestWorkspace extends Disposable {

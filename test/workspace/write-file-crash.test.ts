@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { existsSync, readdirSync, statSync } from "node:fs"
-import { removeLeftovers, writeFile } from "../../src/workspace/write-file.ts"
+import { removeLeftovers, writeFile } from "../../src/workspace/files/write-file.ts"
 import { type TestWorkspace, testWorkspace } from "./support.ts"
 
 let ws: TestWorkspace

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { counted } from "../../base/text.ts"
-import { dataOf } from "../../domain/event-definition.ts"
-import { CheckFinished, CycleStarted } from "../../domain/pipeline/pipeline-events.ts"
+import { dataOf } from "../../domain/events/definition.ts"
+import { CheckFinished, CycleStarted } from "../../domain/events/pipeline-events.ts"
 import type { AuditReport, StoredEvent } from "../../store/contract.ts"
-import type { AgentEnd } from "../agent-verbs.ts"
+import type { AgentEnd } from "../verbs/agent.ts"
 
 export interface DemoOutcome {
   readonly root: string

@@ -1,5 +1,5 @@
-import type { EscalationLevel, StageStatus } from "./pipeline-events.ts"
-import type { Stage, Target } from "./stage.ts"
+import type { EscalationLevel, StageStatus } from "../events/pipeline-events.ts"
+import type { Stage, Target } from "../stage.ts"
 import type {
   OpenCall,
   PersonsAnswer,

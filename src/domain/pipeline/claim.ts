@@ -1,6 +1,6 @@
 import type { Json } from "../../base/canonical.ts"
 import { firstLine } from "../../base/text.ts"
-import { withoutThinking } from "../thinking.ts"
+import { withoutThinking } from "../text/thinking.ts"
 import type { StepFailure } from "./action.ts"
 import type { StepState, Turn } from "./state.ts"
 

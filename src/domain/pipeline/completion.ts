@@ -1,4 +1,4 @@
-import { isRedactedPath } from "../redacted-path.ts"
+import { isRedactedPath } from "../text/redacted-json.ts"
 import type { Completion } from "./action.ts"
 import { isDoubtful } from "./claim.ts"
 import { checkKey, isOfAnotherTree } from "./progress.ts"

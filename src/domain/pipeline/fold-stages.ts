@@ -1,17 +1,32 @@
-import { dataOf } from "../event-definition.ts"
-import { activeState } from "./active-state.ts"
-import { newStep } from "./fold-steps.ts"
+import { canonicalJson } from "../../base/canonical.ts"
+import { ApprovalAnswered, type ApprovalKind, ApprovalRequested } from "../events/call-events.ts"
+import { dataOf, type NewEvent } from "../events/definition.ts"
 import {
   CheckFinished,
   CycleStarted,
+  PlanProposed,
   StageEntered,
   StageFinished,
   StageTransitioned,
-} from "./pipeline-events.ts"
+  StepRefused,
+} from "../events/pipeline-events.ts"
+import { PlanApproved, StepFinished, StepStarted } from "../events/session-events.ts"
+import { orderedSteps } from "../plan/order.ts"
+import type { Plan, PlanStep, PlanTask } from "../plan/plan.ts"
+import { readPlan } from "../plan/reading.ts"
+import { backwardEdge, type Stage } from "../stage.ts"
+import { answerIn } from "./claim.ts"
 import { checkKey } from "./progress.ts"
-import type { PipelineEvent } from "./recorded-event.ts"
-import { backwardEdge, type Stage } from "./stage.ts"
-import type { PipelineState, StageRun, StepState } from "./state.ts"
+import type { Contents, PipelineEvent } from "./recorded-event.ts"
+import {
+  activeState,
+  type PersonsAnswer,
+  type PipelineState,
+  type PlanVersion,
+  type PutQuestion,
+  type StageRun,
+  type StepState,
+} from "./state.ts"
 
 export function applyStage(state: PipelineState, event: PipelineEvent): PipelineState {
   const entered = dataOf(StageEntered, event)
@@ -112,4 +127,167 @@ function addCheck(
   const failedChecks =
     verdict === "failed" ? new Set([...state.failedChecks, checkKey(check)]) : state.failedChecks
   return { ...state, failedChecks, verification: { seq, treeDigest: treeAfter ?? treeDigest, checks } }
+}
+
+/** A step that nothing has been done for. */
+export function newStep(task: PlanTask, step: PlanStep, index: number): StepState {
+  return { task, step, index, status: "pending", attempts: 0, startedAtMs: null, ...nothingDone }
+}
+
+/** Whether the step is done already, under this very text: then another plan that has it does not do it again. */
+export function isSameDoneStep(old: StepState, task: PlanTask, step: PlanStep): boolean {
+  return old.task.id === task.id && old.status === "done" && canonicalJson(old.step) === canonicalJson(step)
+}
+
+const nothingDone = {
+  callCount: 0,
+  changedPaths: [],
+  commandCount: 0,
+  lastCommand: null,
+  refusedSeq: 0,
+  lastCall: null,
+  refusalCode: null,
+} as const
+
+export function applyStep(state: PipelineState, event: PipelineEvent): PipelineState {
+  const started = dataOf(StepStarted, event)
+  if (started !== null)
+    return {
+      ...withStep(state, started.index, step => ({
+        ...step,
+        status: "active",
+        attempts: step.attempts + 1,
+        startedAtMs: Date.parse(event.at),
+        ...nothingDone,
+      })),
+      turns: [],
+    }
+  const refused = dataOf(StepRefused, event)
+  if (refused !== null) {
+    const mark = (step: StepState): StepState =>
+      step.status === "active" ? { ...step, refusedSeq: event.seq } : step
+    return { ...state, steps: state.steps.map(mark) }
+  }
+  const finished = dataOf(StepFinished, event)
+  if (finished === null) return state
+  const answer = (finished.success ? answerIn(state.turns) : null) ?? state.answer
+  return { ...withStep(state, finished.index, step => end(step, finished)), answer, turns: [] }
+}
+
+/** The steps that failed, and the one in whose middle the session stopped because it led nowhere. */
+export function skippableSteps({ steps, escalation, rest }: PipelineState): readonly StepState[] {
+  const isStuck = rest !== null && escalation?.stage === "executor" && escalation.level !== "BudgetLimit"
+  return steps.filter(({ status }) => status === "failed" || (isStuck && status === "active"))
+}
+
+/** Why it failed stays with it, for whoever has to mend it. */
+function end(step: StepState, { success, callId, code, message }: Finished): StepState {
+  if (success) return { ...step, status: "done" }
+  const failure = code === null || message === null ? null : { code, message }
+  return { ...step, status: "failed", lastCall: { callId: callId ?? step.lastCall?.callId ?? "", failure } }
+}
+
+type Finished = NewEvent<typeof StepFinished>["data"]
+
+export function withStep(
+  state: PipelineState,
+  index: number,
+  change: (step: StepState) => StepState,
+): PipelineState {
+  return { ...state, steps: state.steps.map(step => (step.index === index ? change(step) : step)) }
+}
+
+/** Plans, and the questions that are put about plans and reviews. */
+export function applyPlan(state: PipelineState, event: PipelineEvent, contents: Contents): PipelineState {
+  const proposed = dataOf(PlanProposed, event)
+  if (proposed !== null) {
+    const plan = planOf(contents, proposed.plan)
+    if (plan === null) return unreadable(state)
+    const version: PlanVersion = {
+      version: proposed.version,
+      seq: event.seq,
+      plan: { ...plan, hash: proposed.planHash },
+      checks: proposed.checks ?? [],
+      isApproved: false,
+      isUnconfined: false,
+      isUnseen: false,
+      question: null,
+    }
+    return { ...state, plans: [...state.plans, version] }
+  }
+  const approved = dataOf(PlanApproved, event)
+  if (approved !== null) {
+    if (state.plans.at(-1)?.plan.hash !== approved.planHash) return state
+    const { isUnconfined = false, isUnseen = true } = approved
+    return withNewestPlan(approveNewest(state), plan => ({ ...plan, isUnconfined, isUnseen }))
+  }
+  const requested = dataOf(ApprovalRequested, event)
+  if (requested !== null)
+    return ask(state, requested.kind, { approvalId: requested.approvalId, answer: null })
+  const answered = dataOf(ApprovalAnswered, event)
+  return answered === null ? state : withAnswer(state, answered.approvalId, answered)
+}
+
+/** The plan was valid when it was recorded; which tools there are today does not change what it was. */
+function planOf(contents: Contents, recorded: Parameters<Contents["json"]>[0]): Plan | null {
+  const reading = readPlan(JSON.stringify(contents.json(recorded)), { check: () => [] })
+  return "plan" in reading ? reading.plan : null
+}
+
+/** What is recorded is redacted, which can leave no plan; proposing it again and again would never end. */
+function unreadable(state: PipelineState): PipelineState {
+  const problems = ["what was recorded of the plan is not a plan: does it contain a secret?"]
+  const turns = state.turns.map((turn, index) =>
+    index === state.turns.length - 1 ? { ...turn, output: null, problems } : turn,
+  )
+  return { ...state, turns }
+}
+
+function approveNewest(state: PipelineState): PipelineState {
+  const newest = state.plans.at(-1)
+  if (newest === undefined || newest.isApproved) return state
+  const approved = withNewestPlan(state, plan => ({ ...plan, isApproved: true }))
+  return { ...approved, steps: stepsOf(newest.plan, state.steps) }
+}
+
+/** What is done stays done, as long as the new plan has the very same step. */
+function stepsOf(plan: Plan, before: readonly StepState[]): readonly StepState[] {
+  return orderedSteps(plan).map(({ task, step, index }) => {
+    const same = before.find(old => isSameDoneStep(old, task, step))
+    return same === undefined ? newStep(task, step, index) : { ...same, task, index }
+  })
+}
+
+function ask(state: PipelineState, kind: ApprovalKind, question: PutQuestion): PipelineState {
+  if (kind === "plan") return active(withNewestPlan(state, plan => ({ ...plan, question })))
+  if (kind === "review" && state.stage !== null)
+    return active({ ...state, stage: { ...state.stage, question } })
+  return state
+}
+
+function active(state: PipelineState): PipelineState {
+  return { ...state, state: activeState(state) }
+}
+
+function withNewestPlan(state: PipelineState, change: (plan: PlanVersion) => PlanVersion): PipelineState {
+  const newest = state.plans.at(-1)
+  return newest === undefined ? state : { ...state, plans: [...state.plans.slice(0, -1), change(newest)] }
+}
+
+/** The first answer counts. Granting a plan is approving it, also when acode ended before it could say so. */
+function withAnswer(state: PipelineState, approvalId: string, given: PersonsAnswer): PipelineState {
+  const { answer, by, reason } = given
+  const isAbout = (question: PutQuestion | null) =>
+    question !== null && question.approvalId === approvalId && question.answer === null
+  const question: PutQuestion = { approvalId, answer: { answer, by, reason } }
+  const { stage } = state
+  if (stage !== null && isAbout(stage.question)) return unrested({ ...state, stage: { ...stage, question } })
+  if (!isAbout(state.plans.at(-1)?.question ?? null)) return state
+  const answered = withNewestPlan(state, plan => ({ ...plan, question }))
+  return unrested(answer === "granted" ? approveNewest(answered) : answered)
+}
+
+/** An answer that comes while the session rests does not wake it: somebody has to resume it. */
+function unrested(state: PipelineState): PipelineState {
+  return state.rest === null ? active(state) : state
 }

@@ -1,17 +1,18 @@
-import { dataOf, type NewEvent } from "../event-definition.ts"
-import { SessionFinished, SessionRested, SessionStarted } from "../session-events.ts"
-import { activeState } from "./active-state.ts"
-import { applyCall } from "./fold-calls.ts"
-import { applyPlan } from "./fold-plans.ts"
-import { applyStage } from "./fold-stages.ts"
-import { applyStep, skippableSteps } from "./fold-steps.ts"
-import { applyTurn } from "./fold-turns.ts"
-import { EscalationRaised, SessionCancelled, SessionPaused, SessionResumed } from "./pipeline-events.ts"
+import { dataOf, type NewEvent } from "../events/definition.ts"
+import {
+  EscalationRaised,
+  SessionCancelled,
+  SessionPaused,
+  SessionResumed,
+} from "../events/pipeline-events.ts"
+import { SessionFinished, SessionRested, SessionStarted } from "../events/session-events.ts"
+import type { PipelineSettings } from "../pipeline-settings.ts"
+import { applyPlan, applyStage, applyStep, skippableSteps } from "./fold-stages.ts"
+import { applyCall, applyTurn } from "./fold-turns.ts"
+import { nothingTold } from "./left-out.ts"
 import type { PipelineEvent, Contents as RecordedContents } from "./recorded-event.ts"
-import type { PipelineSettings } from "./settings.ts"
-import type { PipelineState, Rest, StepState } from "./state.ts"
+import { activeState, type PipelineState, type Rest, type StepState } from "./state.ts"
 import { noUsage } from "./token-usage.ts"
-import { nothingTold } from "./told.ts"
 
 /** What a fold needs beside the events; its parts know it from the file of the event, so that none imports this one. */
 export type Contents = RecordedContents

@@ -1,14 +1,14 @@
 import { unreachable } from "../../base/assert.ts"
+import { counted, firstLine } from "../../base/text.ts"
 import type { Action } from "./action.ts"
-import { overspent } from "./budget.ts"
+import { claimOf, finishTool } from "./claim.ts"
 import { completionOf } from "./completion.ts"
-import { escalate, withoutStep } from "./escalation.ts"
-import { nextForExecutor } from "./next-for-executor.ts"
-import { nextForPlanner } from "./next-for-planner.ts"
-import { nextForReviewer } from "./next-for-reviewer.ts"
-import { nextForVerifier } from "./next-for-verifier.ts"
-import type { PipelineState, StageRun } from "./state.ts"
-import { stageDeadlineMs, stepDeadlineMs } from "./time.ts"
+import { escalate, longerReplies, needsPerson, withoutStep } from "./escalation.ts"
+import { overspent, stageDeadlineMs, stepDeadlineMs } from "./limits.ts"
+import { nextForReviewer, nextForVerifier } from "./next-for-checks.ts"
+import { isGoingInCircles } from "./progress.ts"
+import { atOnce, nextReply, retryAfterFailure, turnsOfRun } from "./retry.ts"
+import type { PersonsAnswer, PipelineState, PlanVersion, StageRun, StepState, Turn } from "./state.ts"
 
 /** The one decision of the pipeline: total, and the same for the same state and time. */
 export function nextAction(state: PipelineState, nowMs: number): Action {
@@ -97,4 +97,170 @@ function unknown({ stage }: PipelineState, callId: string): Action {
       "`acode session undo` puts back what it changed, `acode checkpoint list` shows what is kept",
     status: null,
   })
+}
+
+function nextForPlanner(state: PipelineState, run: StageRun): Action {
+  const proposed = state.plans.findLast(({ seq }) => seq > run.enteredSeq)
+  if (proposed !== undefined) return nextForProposed(state, run, proposed)
+  const last = state.turns.at(-1)
+  if (last !== undefined && last.output !== null)
+    return { kind: "proposePlan", turn: last, version: state.plans.length + 1 }
+  return nextReply(state, "planner") ?? withoutPlan(state)
+}
+
+function withoutPlan(state: PipelineState): Action {
+  const { turns } = state
+  return escalate("planner", "StageRetryLimit", 22, {
+    reason: `the model gave no valid plan in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
+    advice:
+      longerReplies(state, "planner") ??
+      "say more exactly what is wanted, or use another model (`acode models list`) with `acode resume` and --model",
+  })
+}
+
+function nextForProposed(state: PipelineState, run: StageRun, proposed: PlanVersion): Action {
+  if (state.settings.planOnly)
+    return escalate("planner", "StageFailed", 0, {
+      reason: "the plan is made, and no more was asked for",
+      advice: "`acode session show` shows it, `acode resume` goes on",
+      status: null,
+    })
+  if (proposed.isApproved)
+    return {
+      kind: "move",
+      from: "planner",
+      to: "executor",
+      status: "success",
+      reason: `plan version ${proposed.version} is approved`,
+      feedback: [],
+      fixes: [],
+    }
+  if (proposed.question === null) return { kind: "askAboutPlan", plan: proposed }
+  const { answer, approvalId } = proposed.question
+  if (answer === null) return { kind: "awaitAnswer", approvalId }
+  return answer.answer === "stopped" ? { kind: "cancel", answer } : rejected(state, run, answer)
+}
+
+/** What the person did not like goes back to the planner, as often as the stage may be repeated. */
+function rejected({ settings }: PipelineState, { attempt }: StageRun, { by, reason }: PersonsAnswer): Action {
+  if (attempt < settings.limits.stageRetriesMax.planner)
+    return {
+      kind: "move",
+      from: "planner",
+      to: "planner",
+      status: "retry",
+      reason: `${by} refused the plan`,
+      feedback: [reason ?? "the plan was refused without a reason; propose another one"],
+      fixes: [],
+    }
+  return escalate("planner", "StageRetryLimit", 33, {
+    reason: `${by} refused ${attempt + 1} plans${reason === null ? "" : `, the last one because: ${reason}`}`,
+    advice: "`acode resume` asks for another plan; or start again with another request",
+    code: needsPerson,
+  })
+}
+
+function nextForExecutor(state: PipelineState): Action {
+  const active = state.steps.find(({ status }) => status === "active")
+  if (active !== undefined) return nextForStep(state, active)
+  const ready = state.steps.find(step => step.status === "pending" && isReady(step, state.steps))
+  if (ready !== undefined) return { kind: "startStep", step: ready }
+  if (!state.steps.every(isFinished)) return stuck(state)
+  return {
+    kind: "move",
+    from: "executor",
+    to: "verifier",
+    status: "success",
+    reason: doneText(state.steps),
+    feedback: [],
+    fixes: [],
+  }
+}
+
+function doneText(steps: readonly StepState[]): string {
+  const skipped = steps.filter(({ status }) => status === "skipped").length
+  if (skipped === 0) return steps.length === 1 ? "the step is done" : `all ${steps.length} steps are done`
+  return `${steps.length - skipped} of ${steps.length} steps are done, ${skipped} skipped`
+}
+
+/** Its task's tasks and its own steps before it are done; what a failed one stands before stays undone. */
+function isReady({ task, step }: StepState, steps: readonly StepState[]): boolean {
+  const tasksDone = task.dependsOn.every(id => steps.filter(other => other.task.id === id).every(isFinished))
+  return (
+    tasksDone &&
+    step.dependsOn.every(id =>
+      steps.filter(other => other.task.id === task.id && other.step.id === id).every(isFinished),
+    )
+  )
+}
+
+function isFinished({ status }: StepState): boolean {
+  return status === "done" || status === "skipped"
+}
+
+function stuck({ steps }: PipelineState): Action {
+  const failed = steps.filter(({ status }) => status === "failed")
+  const pending = steps.filter(({ status }) => status === "pending").length
+  const waiting = pending === 1 ? ", and 1 step waits for it" : `, and ${pending} steps wait for it`
+  const names = failed.map(({ step }) => step.id).join(", ")
+  const why = failed
+    .flatMap(({ lastCall }) => lastCall?.failure?.message ?? [])
+    .map(each => firstLine(each, 300))
+  return escalate("executor", "StageFailed", Math.max(30, ...failed.map(exitCodeOf)), {
+    reason: `step ${names} failed${pending > 0 ? waiting : ""}${why.length === 0 ? "" : `: ${why.join("; ")}`}`,
+    advice: `fix what it says, then \`acode resume\`; ${withoutStep}`,
+  })
+}
+
+/** A step that was not allowed what it needed failed for that reason, whatever the model says. */
+function exitCodeOf({ refusalCode }: StepState): number {
+  if (refusalCode === null) return 30
+  return violations.has(refusalCode) ? 32 : 33
+}
+
+const violations: ReadonlySet<string> = new Set(["ACODE-SEC-003", "ACODE-SEC-005", "ACODE-EXEC-004"])
+
+function nextForStep(state: PipelineState, active: StepState): Action {
+  if (active.step.kind === "concrete") {
+    const { lastCall } = active
+    if (lastCall === null) return { kind: "callStep", step: active }
+    return { kind: "finishStep", step: active, failure: lastCall.failure }
+  }
+  const last = state.turns.at(-1)
+  if (last === undefined) return { kind: "askModel", stage: "executor", step: active, turn: 1, ...atOnce }
+  if (last.failure !== null) return retryAfterFailure(state, last, last.failure, "executor", active)
+  const open = last.calls.filter(({ tool, result }) => result === null && tool !== finishTool)
+  if (open.length > 0) return { kind: "callTools", step: active, turn: last, calls: open }
+  return nextAfterTurn(state, active, last.turn)
+}
+
+/** Every call of the last turn has its result: either the model says the step is finished, or it is asked again. */
+function nextAfterTurn(state: PipelineState, active: StepState, lastTurn: number): Action {
+  const claim = claimOf(active, state.turns)
+  if (claim !== null) {
+    const { modelCallId, problem, failure } = claim
+    if (problem !== null) return { kind: "refuseStep", step: active, modelCallId, reason: problem }
+    return { kind: "finishStep", step: active, failure }
+  }
+  const { step } = active
+  const { turnsMax } = state.settings.limits
+  const turns = turnsOfRun(state).filter(({ failure }) => failure === null)
+  if (isGoingInCircles(turns))
+    return escalate("executor", "NoProgress", 22, {
+      reason: `step ${step.id}, again and again: ${whatRepeats(turns.at(-1))}`,
+      advice:
+        longerReplies(state, "executor") ??
+        `look at \`acode session logs\`, help it along by hand, then \`acode resume\`; ${withoutStep}`,
+    })
+  if (turns.length >= turnsMax)
+    return escalate("executor", "TurnLimit", 31, {
+      reason: `step ${step.id} is not finished after ${counted(turnsMax, "turn")}`,
+      advice: `allow it more: \`acode resume --max-turns ${Math.min(1000, Math.max(1, turnsMax) * 2)}\`; ${withoutStep}`,
+    })
+  return { kind: "askModel", stage: "executor", step: active, turn: lastTurn + 1, ...atOnce }
+}
+
+function whatRepeats(last: Turn | undefined): string {
+  if (last === undefined || last.calls.length > 0) return "the same calls with the same results"
+  return last.problems.length > 0 ? last.problems.join("; ") : "the same answer without a call"
 }

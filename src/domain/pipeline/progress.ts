@@ -1,5 +1,5 @@
 import { canonicalJson } from "../../base/canonical.ts"
-import { onceFor } from "../../base/once-for.ts"
+import { onceFor } from "../../base/lazy.ts"
 import type { CheckResult, Turn, Verification } from "./state.ts"
 
 /** How often the same thing has to come back before it counts as going round in circles. */

@@ -1,5 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
-import type { RecordedText } from "../recorded-text.ts"
+import type { RecordedText } from "../events/recorded-text.ts"
 import type { RecordedJson } from "../tool-call.ts"
 
 /** An event as it was read from the log. */

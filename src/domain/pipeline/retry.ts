@@ -1,10 +1,9 @@
+import type { PipelineLimits } from "../pipeline-settings.ts"
+import type { Stage } from "../stage.ts"
 import type { Action } from "./action.ts"
-import { escalate } from "./escalation.ts"
-import { isTooLong, retriesAllowed } from "./failed-turn.ts"
-import { askedOtherwise, moreContext, otherWords } from "./model-advice.ts"
-import type { Stage } from "./stage.ts"
+import { askedOtherwise, escalate, moreContext, otherWords } from "./escalation.ts"
+import { backoffMs } from "./limits.ts"
 import type { PipelineState, StepState, Turn, TurnFailure } from "./state.ts"
-import { backoffMs } from "./time.ts"
 
 export const atOnce = { waitMs: 0, waitAtLeastMs: 0 } as const
 
@@ -99,4 +98,20 @@ const mendings: Readonly<Record<string, Mending>> = {
   refused: { exitCode: 4, advice: () => otherWords },
   badRequest: { exitCode: 4, advice: askedOtherwise },
   script: { exitCode: 4, advice: () => "mend the script or the recording, then `acode resume`" },
+}
+
+/** Whether the server holds less than acode thinks. It is asked again with less, which is another request. */
+export function isTooLong(failureKind: string): boolean {
+  return failureKind === "contextTooLong"
+}
+
+/**
+ * How often a model is asked again after it failed in this way. The two ways are counted apart: a model that does not
+ * answer is soon left alone, while a shorter request aims at two thirds of the one before, and only the third of them
+ * gets below a third of what was believed to fit.
+ */
+export function retriesAllowed(limits: PipelineLimits, failureKind: string): number {
+  if (isTooLong(failureKind)) return limits.stepRetriesMax
+  // What was recorded holds: sessions from before there were two limits had this one for both.
+  return limits.modelRetriesMax ?? limits.stepRetriesMax
 }

@@ -1,6 +1,6 @@
 import * as z from "zod/mini"
 import type { Json } from "../../base/canonical.ts"
-import { lazily } from "../lazily.ts"
+import { lazily } from "../../base/lazy.ts"
 
 /** What a reviewer answers. */
 export const Review = lazily(() =>

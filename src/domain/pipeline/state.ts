@@ -1,12 +1,12 @@
 import type { Json } from "../../base/canonical.ts"
-import type { Plan, PlanStep, PlanTask } from "../plan.ts"
-import type { SessionState } from "../session-events.ts"
+import type { EscalationLevel, StageStatus, Verdict } from "../events/pipeline-events.ts"
+import type { SessionState } from "../events/session-events.ts"
+import type { PipelineSettings } from "../pipeline-settings.ts"
+import type { Plan, PlanStep, PlanTask } from "../plan/plan.ts"
+import type { BackwardEdge, Stage, Target } from "../stage.ts"
 import type { Certainty, EffectClass, ToolOutcome } from "../tool-call.ts"
-import type { EscalationLevel, StageStatus, Verdict } from "./pipeline-events.ts"
-import type { PipelineSettings } from "./settings.ts"
-import type { BackwardEdge, Stage, Target } from "./stage.ts"
+import type { Told } from "./left-out.ts"
 import type { StageUsage } from "./token-usage.ts"
-import type { Told } from "./told.ts"
 
 /** What the events of a session say, and nothing else. Two folds of the same events are equal. */
 export interface PipelineState {
@@ -116,7 +116,7 @@ export interface PutQuestion {
   readonly answer: PersonsAnswer | null
 }
 
-export interface FinishedStage {
+interface FinishedStage {
   readonly stage: Stage
   readonly attempt: number
   readonly status: StageStatus
@@ -145,7 +145,7 @@ export interface PersonsAnswer {
   readonly reason: string | null
 }
 
-export type StepStatus = "pending" | "active" | "done" | "failed" | "skipped"
+type StepStatus = "pending" | "active" | "done" | "failed" | "skipped"
 
 export interface StepState {
   readonly task: PlanTask
@@ -168,13 +168,13 @@ export interface StepState {
   readonly refusalCode: string | null
 }
 
-export interface StepCall {
+interface StepCall {
   readonly callId: string
   /** Null when it did what it was for. */
   readonly failure: { readonly code: string; readonly message: string } | null
 }
 
-export interface StepCommand {
+interface StepCommand {
   /** Where its outcome is recorded. */
   readonly seq: number
   /** Null when it exited with 0. */
@@ -249,4 +249,20 @@ export interface CheckResult {
   readonly runs: number
   /** The files it looked at, as they were named and where they really are; none for a command. */
   readonly paths: readonly string[]
+}
+
+/** The state of a session that is driven: what it waits for, or else which half of the work it is at. */
+export function activeState({
+  stage,
+  moved,
+  plans,
+}: Pick<PipelineState, "stage" | "moved" | "plans">): SessionState {
+  const at = stage?.stage ?? moved?.to ?? "planner"
+  const asked = [stage?.question ?? null, at === "planner" ? (plans.at(-1)?.question ?? null) : null]
+  if (asked.some(isOpen)) return "AWAITING_APPROVAL"
+  return at === "planner" ? "PLANNING" : "EXECUTING"
+}
+
+function isOpen(question: PutQuestion | null): boolean {
+  return question !== null && question.answer === null
 }

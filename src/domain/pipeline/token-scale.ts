@@ -1,4 +1,4 @@
-import type { Stage } from "./stage.ts"
+import type { Stage } from "../stage.ts"
 import type { PipelineState } from "./state.ts"
 
 /** How many tokens the model of a stage counts for one that acode estimates; 1 until its server has reported. */

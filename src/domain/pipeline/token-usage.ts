@@ -1,5 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
-import type { Stage } from "./stage.ts"
+import type { Stage } from "../stage.ts"
 
 /** What the requests of a stage took. */
 export interface TokenUsage {

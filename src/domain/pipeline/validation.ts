@@ -1,11 +1,11 @@
-import { dataOf } from "../event-definition.ts"
-import { SessionFinished, SessionRested, SessionStarted, SessionUndone } from "../session-events.ts"
+import { dataOf } from "../events/definition.ts"
+import { CycleStarted, SessionResumed, StageEntered, StageTransitioned } from "../events/pipeline-events.ts"
+import { SessionFinished, SessionRested, SessionStarted, SessionUndone } from "../events/session-events.ts"
+import { cyclesAllowed } from "../pipeline-settings.ts"
+import { isAllowed, transitions } from "../stage.ts"
 import { staleness } from "./completion.ts"
 import { applyEvent } from "./fold.ts"
-import { CycleStarted, SessionResumed, StageEntered, StageTransitioned } from "./pipeline-events.ts"
 import type { Contents, PipelineEvent } from "./recorded-event.ts"
-import { cyclesAllowed } from "./settings.ts"
-import { isAllowed, transitions } from "./stage.ts"
 import type { PipelineState } from "./state.ts"
 
 export interface ValidationProblem {

@@ -1,5 +1,5 @@
 import type { ExternalCalls } from "../external-calls.ts"
-import type { TaskStatus } from "./task.ts"
+import type { TaskStatus } from "../task.ts"
 
 interface ErrorRule {
   /** Whether asking the model again can help. */

@@ -1,4 +1,4 @@
-import type { Task } from "./task.ts"
+import type { Task } from "../task.ts"
 
 /** What decides where an output goes. */
 export interface OutputPlan {

@@ -1,10 +1,10 @@
 import * as z from "zod/mini"
 import type { Json } from "../../base/canonical.ts"
-import { described } from "../described.ts"
-import { lazily } from "../lazily.ts"
+import { lazily } from "../../base/lazy.ts"
+import { described } from "../events/definition.ts"
+import type { PipelinePlan } from "../events/skill-events.ts"
+import { isSkillName, isTaskId, newTaskId, taskPriorities } from "../task.ts"
 import { pathProblem } from "./output-path.ts"
-import type { PipelinePlan } from "./skill-events.ts"
-import { isSkillName, isTaskId, newTaskId, taskPriorities } from "./task.ts"
 
 const SkillName = lazily(() => z.string().check(z.refine(isSkillName, "is not the name of a skill")))
 const Text = lazily(() => z.string().check(z.maxLength(100_000)))

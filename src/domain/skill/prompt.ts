@@ -1,6 +1,6 @@
-import { dataBlock, dataRule } from "../data-block.ts"
+import type { Task } from "../task.ts"
+import { dataBlock, dataRule } from "../text/data-block.ts"
 import type { SkillContent } from "./skill-text.ts"
-import type { Task } from "./task.ts"
 import { inOneLine } from "./task-text.ts"
 
 export interface UpstreamOutput {

@@ -1,13 +1,12 @@
-import { ToolCallSettled } from "../call-events.ts"
-import { dataOf, type NewEvent } from "../event-definition.ts"
+import { ToolCallSettled } from "../events/call-events.ts"
+import { dataOf, type NewEvent } from "../events/definition.ts"
 import {
   SessionFinished,
   SessionRested,
   SessionStarted,
   StepFinished,
   StepStarted,
-} from "../session-events.ts"
-import { type ExecutionErrorCode, isExecutionErrorCode } from "./execution-error.ts"
+} from "../events/session-events.ts"
 import {
   type PipelinePlan,
   PipelinePlanned,
@@ -16,7 +15,8 @@ import {
   TaskAsked,
   TaskClaimed,
   TaskReplied,
-} from "./skill-events.ts"
+} from "../events/skill-events.ts"
+import { type ExecutionErrorCode, isExecutionErrorCode } from "./execution-error.ts"
 
 interface RecordedEvent {
   readonly type: string

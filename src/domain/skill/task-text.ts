@@ -1,14 +1,6 @@
 import type { Json } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
 import {
-  type FlatField,
-  type FrontMatter,
-  flatFields,
-  type LineProblem,
-  spelledScalar,
-  splitFrontMatter,
-} from "./front-matter.ts"
-import {
   isSkillName,
   isTaskId,
   type Task,
@@ -17,7 +9,15 @@ import {
   taskNextTypes,
   taskPriorities,
   taskStatuses,
-} from "./task.ts"
+} from "../task.ts"
+import {
+  type FlatField,
+  type FrontMatter,
+  flatFields,
+  type LineProblem,
+  spelledScalar,
+  splitFrontMatter,
+} from "./front-matter.ts"
 
 export type TaskReading = { readonly task: Task } | { readonly problems: readonly LineProblem[] }
 

@@ -1,7 +1,6 @@
 import type * as z from "zod/mini"
-import { jsonAnswer, parsedJson } from "../../domain/json-answer.ts"
-import { shapeFindings } from "../../domain/plan-issues.ts"
-import { planProblems } from "../../domain/plan-problem.ts"
+import { planProblems, shapeFindings } from "../../domain/plan/problem.ts"
+import { jsonAnswer, parsedJson } from "../../domain/text/json-answer.ts"
 
 export type ShapedAnswer<Value> =
   | { readonly value: Value; readonly problems?: undefined }

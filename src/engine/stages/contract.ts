@@ -1,9 +1,9 @@
 import type { Json } from "../../base/canonical.ts"
+import type { LeftOut } from "../../domain/pipeline/left-out.ts"
 import type { Review } from "../../domain/pipeline/review.ts"
-import type { Stage } from "../../domain/pipeline/stage.ts"
-import type { PipelineState, StepState } from "../../domain/pipeline/state.ts"
-import type { LeftOut } from "../../domain/pipeline/told.ts"
-import type { PlanTools } from "../../domain/plan-rules.ts"
+import type { PipelineState, StepState, Turn } from "../../domain/pipeline/state.ts"
+import type { PlanTools } from "../../domain/plan/rules.ts"
+import type { Stage } from "../../domain/stage.ts"
 import type { ModelMessage, ToolDescription } from "../../provider/contract.ts"
 
 /** A stage as data: what a model is told, what it may use, and what its answer has to be. */
@@ -72,4 +72,19 @@ export interface BoundedText {
 export interface AcodeFinding {
   readonly severity: Review["findings"][number]["severity"]
   readonly text: string
+}
+
+/** Answers that were not of the right shape, each with exactly what was wrong with it. */
+export function failedTries(turns: readonly Turn[]): readonly ModelMessage[] {
+  return turns
+    .filter(({ failure, problems }) => failure === null && problems.length > 0)
+    .flatMap(({ text, problems }) => [
+      { role: "assistant" as const, text, calls: [] },
+      { role: "user" as const, text: correction(problems) },
+    ])
+}
+
+function correction(problems: readonly string[]): string {
+  const listed = problems.map(problem => `- ${problem}`).join("\n")
+  return `That answer cannot be used:\n${listed}\nAnswer again with the whole JSON object, and nothing else.`
 }

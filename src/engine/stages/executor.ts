@@ -1,14 +1,13 @@
 import { canonicalJson } from "../../base/canonical.ts"
-import { dataBlock, dataRule } from "../../domain/data-block.ts"
 import { finishTool } from "../../domain/pipeline/claim.ts"
 import { isQuestion } from "../../domain/pipeline/completion.ts"
 import type { PipelineState, StepState } from "../../domain/pipeline/state.ts"
+import { dataBlock, dataRule } from "../../domain/text/data-block.ts"
 import type { ModelMessage, ToolDescription } from "../../provider/contract.ts"
+import { instructionBlocks } from "../context/instructions.ts"
 import type { StageDefinition, StageParts, StageView } from "./contract.ts"
-import { type EditTools, editTools } from "./edit-tools.ts"
-import { instructionBlocks } from "./instructions.ts"
+import { allStepTools, type EditTools, editTools, toolsForAction } from "./edit-tools.ts"
 import { planProgress } from "./plan-progress.ts"
-import { allStepTools, toolsForAction } from "./step-tools.ts"
 import { transcript } from "./transcript.ts"
 
 export function executorStage({ toolDescriptions }: StageParts): StageDefinition {

@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../base/canonical.ts"
 import { counted, oneLine } from "../../base/text.ts"
-import type { Plan, PlanTask } from "../../domain/plan.ts"
+import type { Plan, PlanTask } from "../../domain/plan/plan.ts"
 
 /** What a version of a plan changes, as acode sees it: a planner's own words could say anything. */
 export function planChange(before: Plan | null, after: Plan): string {

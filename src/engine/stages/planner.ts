@@ -1,15 +1,20 @@
-import { dataBlock, dataRule } from "../../domain/data-block.ts"
-import { jsonAnswer, parsedJson } from "../../domain/json-answer.ts"
 import type { PipelineState, PlanVersion } from "../../domain/pipeline/state.ts"
-import { problemText } from "../../domain/plan-problem.ts"
-import { readPlan } from "../../domain/plan-reading.ts"
+import type { Plan, PlanTask } from "../../domain/plan/plan.ts"
+import { problemText, quoted } from "../../domain/plan/problem.ts"
+import { readPlan } from "../../domain/plan/reading.ts"
+import { dataBlock, dataRule } from "../../domain/text/data-block.ts"
+import { jsonAnswer, parsedJson } from "../../domain/text/json-answer.ts"
 import type { ToolDescription } from "../../provider/contract.ts"
-import type { StageAnswer, StageDefinition, StageParts, StageView } from "./contract.ts"
-import { instructionBlocks } from "./instructions.ts"
+import { instructionBlocks } from "../context/instructions.ts"
+import {
+  failedTries,
+  type StageAnswer,
+  type StageDefinition,
+  type StageParts,
+  type StageView,
+} from "./contract.ts"
 import { answerSchemas } from "./model-schemas.ts"
-import { planPathProblems } from "./plan-paths.ts"
-import { stepLine } from "./step-line.ts"
-import { failedTries } from "./tries.ts"
+import { stepLine } from "./plan-progress.ts"
 
 export function plannerStage(parts: StageParts): StageDefinition {
   return {
@@ -116,4 +121,28 @@ function read(text: string, { planTools }: StageParts): StageAnswer {
   if (outside.length > 0) return { problems: outside }
   const output = parsedJson(answer.json)
   return output === undefined ? { problems: ["the answer is no JSON"] } : { output }
+}
+
+/** Paths a planner wrote that do not stay below the workspace root by the look of them. */
+function planPathProblems({ tasks }: Plan): readonly string[] {
+  return tasks.flatMap((task, index) => taskProblems(task, `$.tasks[${index}]`))
+}
+
+function taskProblems({ resources, acceptance }: PlanTask, place: string): readonly string[] {
+  const { read, write } = resources
+  const paths = [
+    ...Object.entries({ read, write }).flatMap(([name, globs]) =>
+      globs.map((path, index) => ({ path, at: `${place}.resources.${name}[${index}]` })),
+    ),
+    ...acceptance.flatMap((criterion, index) =>
+      "path" in criterion ? [{ path: criterion.path, at: `${place}.acceptance[${index}].path` }] : [],
+    ),
+  ]
+  return paths
+    .filter(({ path }) => leavesWorkspace(path))
+    .map(({ path, at }) => `${at}: ${quoted(path)} must be relative to the workspace, without ".."`)
+}
+
+function leavesWorkspace(path: string): boolean {
+  return /^(?:[/\\~]|[A-Za-z]:[/\\])/.test(path) || path.split(/[/\\]/).includes("..")
 }

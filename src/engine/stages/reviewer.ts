@@ -1,16 +1,15 @@
 import { canonicalJson } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
-import { dataBlock, dataRule } from "../../domain/data-block.ts"
 import { isQuestion } from "../../domain/pipeline/completion.ts"
 import { Review } from "../../domain/pipeline/review.ts"
 import type { PipelineState, PlanVersion } from "../../domain/pipeline/state.ts"
+import { dataBlock, dataRule } from "../../domain/text/data-block.ts"
+import { instructionBlocks } from "../context/instructions.ts"
 import { shapedAnswer } from "./answer-shape.ts"
-import type { StageAnswer, StageDefinition, StageView } from "./contract.ts"
-import { instructionBlocks } from "./instructions.ts"
+import { failedTries, type StageAnswer, type StageDefinition, type StageView } from "./contract.ts"
 import { answerSchemas } from "./model-schemas.ts"
 import { planChange } from "./plan-change.ts"
-import { stepLine } from "./step-line.ts"
-import { failedTries } from "./tries.ts"
+import { stepLine } from "./plan-progress.ts"
 
 /** Sees what was asked for, what was done and what was proved, and nothing of how the model talked itself there. */
 export const reviewerStage: StageDefinition = {

@@ -1,4 +1,4 @@
-import type { Stage } from "../../domain/pipeline/stage.ts"
+import type { Stage } from "../../domain/stage.ts"
 import type { StageDefinition, StageParts } from "./contract.ts"
 import { executorStage } from "./executor.ts"
 import { plannerStage } from "./planner.ts"

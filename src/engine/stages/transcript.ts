@@ -1,10 +1,10 @@
 import { finishTool } from "../../domain/pipeline/claim.ts"
 import type { PipelineState, Turn, TurnCall } from "../../domain/pipeline/state.ts"
-import { withoutThinking } from "../../domain/thinking.ts"
+import { withoutThinking } from "../../domain/text/thinking.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
+import { oldResults, resultLine, resultTokensIn, shownResult } from "../context/shown-result.ts"
 import type { OlderResults } from "./contract.ts"
 import { type EditTools, fallbackRemark } from "./edit-tools.ts"
-import { oldResults, resultLine, resultTokensIn, shownResult } from "./shown-result.ts"
 
 /** After the calls of a turn come exactly their results, in their order. Turns without an answer are left out. */
 export function transcript(

@@ -1,13 +1,12 @@
 import type { Json } from "../../base/canonical.ts"
-import { dataBlock, dataRule } from "../../domain/data-block.ts"
-import type { Verdict } from "../../domain/pipeline/pipeline-events.ts"
+import type { Verdict } from "../../domain/events/pipeline-events.ts"
 import { Judgement } from "../../domain/pipeline/review.ts"
 import type { PipelineState, PlannedCheck } from "../../domain/pipeline/state.ts"
+import { dataBlock, dataRule } from "../../domain/text/data-block.ts"
+import { instructionBlocks } from "../context/instructions.ts"
 import { shapedAnswer } from "./answer-shape.ts"
-import type { StageAnswer, StageDefinition, StageView } from "./contract.ts"
-import { instructionBlocks } from "./instructions.ts"
+import { failedTries, type StageAnswer, type StageDefinition, type StageView } from "./contract.ts"
 import { answerSchemas } from "./model-schemas.ts"
-import { failedTries } from "./tries.ts"
 
 /** For criteria that only judgement can decide; everything else is decided by what acode ran. */
 export const verifierStage: StageDefinition = {

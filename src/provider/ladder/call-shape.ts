@@ -1,6 +1,6 @@
 import { canonicalJson, type Json } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
-import { findUnusable } from "../json-limits.ts"
+import { findUnusable } from "../limits.ts"
 import { readJson, skipSpace } from "./json-text.ts"
 
 export interface PrintedCall {

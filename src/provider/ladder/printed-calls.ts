@@ -1,5 +1,4 @@
-import type { CallReading, PrintedCall } from "./call-shape.ts"
-import { callsOf } from "./call-shape.ts"
+import { type CallReading, callsOf, type PrintedCall } from "./call-shape.ts"
 import { readJson, skipSpace } from "./json-text.ts"
 
 /** A way to print calls. */

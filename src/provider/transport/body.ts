@@ -1,6 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
-import { modelFailure } from "../failures.ts"
-import { ReplyFault } from "../reply-fault.ts"
+import { modelFailure, ReplyFault } from "../reply-fault.ts"
 import type { TransportReply } from "./contract.ts"
 import { foreignJson } from "./foreign-json.ts"
 

@@ -1,5 +1,5 @@
 import type { ModelFailure } from "../contract.ts"
-import { modelFailure } from "../failures.ts"
+import { modelFailure } from "../reply-fault.ts"
 import type { Egress, Endpoint } from "./contract.ts"
 import { endpointName, isNamedBy, readEndpoint } from "./endpoint.ts"
 
@@ -32,4 +32,19 @@ function forbidden({ mode, configured, consented }: Egress, endpoint: Endpoint):
     default:
       return `the mode ${JSON.stringify(mode)} is not known`
   }
+}
+
+/** How a server is reached: what to ask, and what to call it. */
+export interface Way {
+  /** The endpoint's URL with an address in the place of `localhost`. */
+  readonly url: string
+  /** The name in the URL as it was written. */
+  readonly host: string
+}
+
+/** The ways to a server, in their order. `localhost` is never looked up: a resolver may say that it is elsewhere. */
+export function waysTo({ url }: Endpoint): readonly Way[] {
+  const { host, hostname } = new URL(url)
+  if (hostname !== "localhost") return [{ url, host }]
+  return ["127.0.0.1", "[::1]"].map(address => ({ url: url.replace("//localhost", `//${address}`), host }))
 }

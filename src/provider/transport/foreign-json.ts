@@ -1,8 +1,7 @@
 import type { Json } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
-import { modelFailure } from "../failures.ts"
-import { findUnusable } from "../json-limits.ts"
-import { ReplyFault } from "../reply-fault.ts"
+import { findUnusable } from "../limits.ts"
+import { modelFailure, ReplyFault } from "../reply-fault.ts"
 
 /** What a server wrote as JSON. Throws `ReplyFault` when it is none, or none that may go further. */
 export function foreignJson(text: string): Json {

@@ -1,23 +1,19 @@
 import { errnoOf } from "../../base/assert.ts"
 import { oneLine } from "../../base/text.ts"
-import type { ModelFailureKind } from "../contract.ts"
-import { modelFailure } from "../failures.ts"
-import { ReplyFault } from "../reply-fault.ts"
-import { type Attempt, startAttempt } from "./attempt.ts"
-import { connect } from "./connect.ts"
+import type { ModelFailure, ModelFailureKind } from "../contract.ts"
+import { abortedFailure, modelFailure, ReplyFault } from "../reply-fault.ts"
 import type {
   Egress,
   Endpoint,
   ExternalCallLog,
   Transport,
+  TransportLimits,
   TransportReply,
   TransportRequest,
 } from "./contract.ts"
-import { refusal } from "./egress.ts"
+import { refusal, type Way, waysTo } from "./egress.ts"
 import { endpointName } from "./endpoint.ts"
-import { httpFailure } from "./http-failure.ts"
-import { receivedChunks } from "./received-chunks.ts"
-import { type Way, waysTo } from "./ways.ts"
+import { httpFailure } from "./failures.ts"
 
 /** The way to one server. What the mode forbids is refused at each request, before anything else happens. */
 export function openTransport({ endpoint, egress, externalCalls }: TransportOptions): Transport {
@@ -161,4 +157,158 @@ function answered(response: Response, attempt: Attempt, name: string): Transport
 
 function fault(kind: ModelFailureKind, message: string): ReplyFault {
   return new ReplyFault(modelFailure(kind, message))
+}
+
+/**
+ * Connects once, sends nothing and hangs up, because a request does not tell when it is connected, and a server that
+ * is not there is not to be waited for as long as one that thinks. Throws the system's error.
+ */
+export async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<void> {
+  const url = new URL(endpoint.url)
+  const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80)
+  const host = url.hostname.replace(/^\[|\]$/g, "")
+  // Bun's own sockets cannot be called off while they connect, and would keep a finished process waiting. Loaded
+  // here, because it takes longer to load than everything else at the start.
+  const { createConnection } = await import("node:net")
+  signal.throwIfAborted()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const socket = createConnection(endpoint.socket === null ? { host, port } : { path: endpoint.socket })
+  const callOff = () => reject(signal.reason)
+  signal.addEventListener("abort", callOff)
+  socket.on("connect", resolve)
+  socket.on("error", reject)
+  try {
+    await promise
+  } finally {
+    signal.removeEventListener("abort", callOff)
+    socket.destroy()
+  }
+}
+
+const replyBytesMax = 64 * 1024 * 1024
+
+/**
+ * A body piece by piece, under the limits of its attempt, which ends with it. Not a generator: one that was never
+ * started ignores that it is returned, and the connection would stay.
+ */
+export function receivedChunks(
+  body: ReadableStream<Uint8Array> | null,
+  attempt: Attempt,
+  name: string,
+): AsyncIterable<Uint8Array> {
+  const reader = body?.getReader()
+  if (reader === undefined) attempt.end()
+  let bytes = 0
+  let isOver = reader === undefined
+  const end = () => {
+    isOver = true
+    attempt.end()
+  }
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      if (isOver || reader === undefined) return { done: true, value: undefined }
+      try {
+        if (bytes > 0) attempt.limit("betweenMs")
+        const piece = await attempt.within(reader.read())
+        attempt.pause()
+        if (!piece.done) {
+          bytes += piece.value.byteLength
+          if (bytes > replyBytesMax) throw tooLong(name)
+          return piece
+        }
+      } catch (error) {
+        end()
+        throw new ReplyFault(httpFailure(error, name))
+      }
+      end()
+      return { done: true, value: undefined }
+    },
+    async return() {
+      end()
+      return { done: true, value: undefined }
+    },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+
+function tooLong(name: string): ReplyFault {
+  return new ReplyFault(
+    modelFailure("malformed", `the answer of ${name} is longer than ${replyBytesMax} bytes`),
+  )
+}
+
+/** One request and its reply: what can stop it, and which of it did. */
+interface Attempt {
+  /** Fires when the attempt is over, however it ended. */
+  readonly signal: AbortSignal
+  /** From now on this limit runs instead of the one before. */
+  limit(which: "connectMs" | "firstByteMs" | "betweenMs"): void
+  /** Nobody waits for the server now. Only the limit of the whole goes on. */
+  pause(): void
+  /** The same value, or `ReplyFault` as soon as the attempt is stopped, even if the promise never settles. */
+  within<Value>(promise: Promise<Value>): Promise<Value>
+  /** Gives back every timer and listener, and ends the connection. */
+  end(): void
+}
+
+/** Nobody looks at it. Without one an error with its whole stack is made for each request. */
+const over = Symbol("over")
+
+/** A timer of more would fire at once. */
+const timerMsMax = 2_147_483_647
+
+/**
+ * Time and the caller have a way each to stop an attempt, and what came first is remembered: on one common signal a
+ * server that is too slow looks like a person who gave up, and would not be asked again.
+ */
+export function startAttempt(limits: TransportLimits, caller: AbortSignal): Attempt {
+  const controller = new AbortController()
+  let fault: ReplyFault | null = null
+  let onStop: ((fault: ReplyFault) => void) | null = null
+  let stage: Timer | undefined
+  const stop = (failure: ModelFailure) => {
+    fault = new ReplyFault(failure)
+    onStop?.(fault)
+    end()
+  }
+  const abort = () => stop(abortedFailure)
+  const timer = (which: keyof TransportLimits) =>
+    setTimeout(() => stop(timeoutFailure(which, limits[which])), Math.min(limits[which], timerMsMax))
+  const whole = timer("wholeMs")
+  const end = () => {
+    clearTimeout(whole)
+    clearTimeout(stage)
+    caller.removeEventListener("abort", abort)
+    controller.abort(over)
+  }
+  caller.addEventListener("abort", abort)
+  if (caller.aborted) abort()
+  return {
+    signal: controller.signal,
+    limit(which) {
+      clearTimeout(stage)
+      if (!controller.signal.aborted) stage = timer(which)
+    },
+    pause: () => clearTimeout(stage),
+    within: promise =>
+      new Promise((resolve, reject) => {
+        if (fault !== null) reject(fault)
+        onStop = reject
+        promise.then(resolve, reject)
+      }),
+    end,
+  }
+}
+
+type Timer = ReturnType<typeof setTimeout>
+
+function timeoutFailure(which: keyof TransportLimits, ms: number): ModelFailure {
+  return modelFailure("timeout", `${tooSlow[which]} within ${ms / 1000} s`)
+}
+
+const tooSlow: Readonly<Record<keyof TransportLimits, string>> = {
+  connectMs: "no connection to the model server",
+  firstByteMs: "the model server did not begin to answer",
+  betweenMs: "the model server stopped in the middle of its answer and said nothing more",
+  wholeMs: "the model server did not finish its answer",
 }

@@ -1,6 +1,7 @@
-import { modelFailure } from "../failures.ts"
-import { ReplyFault } from "../reply-fault.ts"
+import type { Json } from "../../base/canonical.ts"
+import { modelFailure, ReplyFault } from "../reply-fault.ts"
 import type { Taker } from "../streamed-items.ts"
+import { foreignJson } from "./foreign-json.ts"
 
 const lineLengthMax = 16 * 1024 * 1024
 
@@ -40,4 +41,14 @@ function tooLong(): ReplyFault {
   return new ReplyFault(
     modelFailure("malformed", `the answer has a line of more than ${lineLengthMax} characters`),
   )
+}
+
+/** One value for each line that is not blank. Throws `ReplyFault` at a line that is no JSON. */
+export function jsonLineReader(values: Taker<Json>): Taker<Uint8Array> {
+  return lineReader({
+    take: line => {
+      if (line.trim() !== "") values.take(foreignJson(line))
+    },
+    end: () => values.end(),
+  })
 }

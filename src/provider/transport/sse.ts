@@ -1,5 +1,4 @@
-import { modelFailure } from "../failures.ts"
-import { ReplyFault } from "../reply-fault.ts"
+import { modelFailure, ReplyFault } from "../reply-fault.ts"
 import type { Taker } from "../streamed-items.ts"
 import { lineReader } from "./lines.ts"
 

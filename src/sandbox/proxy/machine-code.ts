@@ -1,4 +1,4 @@
-import type { Architecture } from "../seccomp.ts"
+import type { Architecture } from "../process/seccomp.ts"
 
 /** One step of a program that is a flat list of system calls. A call that fails goes to the step `failure`. */
 export type Step =

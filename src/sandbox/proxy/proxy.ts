@@ -1,12 +1,9 @@
-import { createServer, type Server, type Socket } from "node:net"
+import { createConnection, createServer, type Server, type Socket } from "node:net"
 import { messageOf } from "../../base/assert.ts"
 import { oneLine } from "../../base/text.ts"
 import type { Connection, Connections } from "../../domain/connections.ts"
-import { type Host, hostText, placeText, readHost } from "../../domain/hosts.ts"
-import { createConnectionLog } from "./connection-log.ts"
+import { type Host, hostText, isLocalName, isPort, placeText, readHost } from "../../domain/hosts.ts"
 import type { ProxySettings } from "./contract.ts"
-import { dial, NotReached } from "./dial.ts"
-import { readRequestHead } from "./request-head.ts"
 import { answer, readHead, tunnel, type Unreadable } from "./streams.ts"
 
 /** An HTTP proxy for one command. It connects to what the rules allow, and to nothing else. */
@@ -141,4 +138,191 @@ async function requestedRoute({ limits }: ProxySettings, client: Socket): Promis
 function localRoute(port: number): Route | null {
   const host = readHost("localhost")
   return host === null ? null : { kind: "local", host, port, opening: [] }
+}
+
+/** What became of the connections of one command. It stays small however many there are. */
+interface ConnectionLog {
+  add(connection: Connection): void
+  connections(): Connections
+}
+
+function createConnectionLog(listedMax: number): ConnectionLog {
+  const listed: Connection[] = []
+  const refusals = new Map<string, number>()
+  const more = { count: 0, refused: 0, sentBytes: 0, receivedBytes: 0 }
+  return {
+    add: connection => {
+      const key = connection.decision === "refused" ? keyOf(connection) : null
+      const known = key === null ? undefined : refusals.get(key)
+      const alike = known === undefined ? undefined : listed[known]
+      if (known !== undefined && alike !== undefined) {
+        listed[known] = { ...alike, count: alike.count + 1 }
+      } else if (listed.length < listedMax) {
+        if (key !== null) refusals.set(key, listed.length)
+        listed.push(connection)
+      } else {
+        more.count += 1
+        more.refused += connection.decision === "refused" ? 1 : 0
+        more.sentBytes += connection.sentBytes
+        more.receivedBytes += connection.receivedBytes
+      }
+    },
+    connections: () => ({ listed: [...listed], more: more.count === 0 ? null : { ...more } }),
+  }
+}
+
+function keyOf({ host, port, reason }: Connection): string {
+  return JSON.stringify([host, port, reason])
+}
+
+/** Why there is no connection: because it may not be, or because it could not be made. */
+class NotReached extends Error {
+  constructor(
+    message: string,
+    readonly isRefused: boolean,
+  ) {
+    super(message)
+  }
+}
+
+interface Dialled {
+  readonly socket: Socket
+  readonly address: string
+}
+
+/**
+ * Connects to a host if that is allowed. The name is looked up once, and the connection goes to an address that was
+ * checked: what the name stands for a moment later does not matter. One address that is refused is enough to refuse
+ * the name, because it says that the name does not lead where it is taken to lead.
+ */
+async function dial(
+  { rules, resolveHost, limits }: ProxySettings,
+  host: Host,
+  port: number,
+  gone: AbortSignal,
+): Promise<Dialled> {
+  const refusal = rules.refusalOf(host, port)
+  if (refusal !== null) throw new NotReached(refusal, true)
+  const addresses = await addressesOf(host, name => within(resolveHost(name), limits.resolveMs, gone))
+  for (const address of addresses) {
+    const why = rules.refusalOfAddress(address, host, port)
+    if (why !== null) throw new NotReached(why, true)
+  }
+  let last: unknown = new Error("it has no address")
+  for (const address of addresses.slice(0, addressesMax)) {
+    if (gone.aborted) break
+    try {
+      return { socket: await connected(address, port, limits.connectMs, gone), address }
+    } catch (error) {
+      last = error
+    }
+  }
+  throw new NotReached(`it cannot be reached: ${messageOf(last)}`, false)
+}
+
+/** A name with many addresses must not keep a client waiting for all of them. */
+const addressesMax = 6
+
+async function addressesOf(
+  host: Host,
+  resolve: (name: string) => Promise<readonly string[]>,
+): Promise<readonly string[]> {
+  if (host.address !== null) return [host.name]
+  if (isLocalName(host)) return ["127.0.0.1", "::1"]
+  try {
+    return [...new Set(await resolve(host.name))]
+  } catch (error) {
+    throw new NotReached(`the name cannot be resolved: ${messageOf(error)}`, false)
+  }
+}
+
+function connected(address: string, port: number, timeoutMs: number, gone: AbortSignal): Promise<Socket> {
+  const socket = createConnection({ host: address, port, allowHalfOpen: true })
+  const connecting = new Promise<Socket>((resolve, reject) => {
+    socket.once("connect", () => resolve(socket))
+    socket.once("error", reject)
+  })
+  return within(connecting, timeoutMs, gone).catch((error: unknown) => {
+    // Its late errors are nobody's any more.
+    socket.on("error", () => undefined)
+    socket.destroy()
+    throw error
+  })
+}
+
+/** Waits no longer than this, and only as long as the client is there. */
+async function within<Value>(work: Promise<Value>, timeoutMs: number, gone: AbortSignal): Promise<Value> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const leave = () => reject(new Error("the client has gone"))
+  const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
+  gone.addEventListener("abort", leave, { once: true })
+  if (gone.aborted) leave()
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    clearTimeout(timer)
+    gone.removeEventListener("abort", leave)
+  }
+}
+
+/** What a client of the proxy asks for. */
+type ProxyRequest =
+  | { readonly kind: "tunnel"; readonly host: Host; readonly port: number }
+  /** One HTTP request, and its head as the server is to see it. */
+  | { readonly kind: "forward"; readonly host: Host; readonly port: number; readonly head: Buffer }
+  | { readonly kind: "malformed"; readonly problem: string }
+
+/**
+ * Reads the head of a request up to and with its empty line. Strict: what two readers could understand differently is
+ * refused. The host is the one in the first line; a `Host` header counts for nothing and is replaced by it.
+ */
+export function readRequestHead(head: Buffer): ProxyRequest {
+  const [first = "", ...rest] = head.toString("latin1").split("\r\n")
+  const fields = rest.slice(0, -2)
+  const line = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,32}) (\S+) HTTP\/1\.([01])$/.exec(first)
+  if (line === null) return malformed("the first line is not one of HTTP/1.1")
+  const wrong = fields.find(field => !fieldPattern.test(field))
+  if (wrong !== undefined) return malformed("a header is not of the form NAME: VALUE")
+  const [, method = "", target = "", minor = ""] = line
+  if (method === "CONNECT") return readTunnel(target)
+  return readForward(method, target, minor, fields)
+}
+
+const fieldPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t -~\u0080-\u00ff]*$/
+const authority = "(\\[[0-9A-Fa-f:.]+\\]|[^:[\\]/?#@\\\\]+)"
+const tunnelTarget = new RegExp(`^${authority}:(\\d{1,5})$`)
+const forwardTarget = new RegExp(`^http://${authority}(?::(\\d{1,5}))?((?:[/?][^#]*)?)$`, "i")
+
+function readTunnel(target: string): ProxyRequest {
+  const [, name = "", digits = ""] = tunnelTarget.exec(target) ?? []
+  const [host, port] = [readHost(name), Number(digits)]
+  if (host === null || !isPort(port)) return malformed("CONNECT names no host and port")
+  return { kind: "tunnel", host, port }
+}
+
+function readForward(method: string, target: string, minor: string, fields: readonly string[]): ProxyRequest {
+  const parts = forwardTarget.exec(target)
+  if (parts === null) return malformed("the request is neither CONNECT nor for an http:// address")
+  const [, name = "", digits = "80", path = ""] = parts
+  const [host, port] = [readHost(name), Number(digits)]
+  if (host === null || !isPort(port)) return malformed("the request names no host that can be used")
+  const place = path.startsWith("/") ? path : `/${path}`
+  const shown = port === 80 ? name : `${name}:${port}`
+  const kept = fields.filter(field => !ownFields.has(field.slice(0, field.indexOf(":")).toLowerCase()))
+  // One request for each connection: the next one may be for another host.
+  const lines = [`${method} ${place} HTTP/1.${minor}`, `Host: ${shown}`, ...kept, "Connection: close"]
+  return { kind: "forward", host, port, head: Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1") }
+}
+
+/** What is between the client and the proxy, and the host, which is known from the first line. */
+const ownFields: ReadonlySet<string> = new Set([
+  "host",
+  "connection",
+  "proxy-connection",
+  "proxy-authorization",
+  "keep-alive",
+])
+
+function malformed(problem: string): ProxyRequest {
+  return { kind: "malformed", problem }
 }

@@ -1,10 +1,10 @@
 import type { z } from "zod"
 import { assert } from "../../base/assert.ts"
-import { ToolCallRequested, ToolCallSettled } from "../../domain/call-events.ts"
+import { ToolCallRequested, ToolCallSettled } from "../../domain/events/call-events.ts"
 import type { Certainty, ToolOutcome } from "../../domain/tool-call.ts"
 import type { StoredEvent } from "../contract.ts"
-import { fieldsOf } from "../event-fields.ts"
-import { type DetailRow, type TableRow, tableProjection } from "../table-projection.ts"
+import { type DetailRow, type TableRow, tableProjection } from "../database/table-projection.ts"
+import { fieldsOf } from "../log/event-rows.ts"
 import type { EvidenceRow } from "./contract.ts"
 
 /** A row of the table `evidence`, computed from the request of a call and its outcome. */

@@ -1,8 +1,15 @@
+import type { Json } from "../../base/canonical.ts"
 import type { ArtifactStore } from "../contract.ts"
-import { matchingIds } from "../table-projection.ts"
-import type { EvidenceHistory } from "./contract.ts"
-import { fixesOf, recurringDiagnostics } from "./diagnostic-queries.ts"
-import { showEvidence } from "./evidence-details.ts"
+import type { Connection } from "../database/database.ts"
+import { matchingIds, readRow, timeRange } from "../database/table-projection.ts"
+import { jsonOf } from "../log/recorded-values.ts"
+import type {
+  EvidenceDetails,
+  EvidenceFix,
+  EvidenceHistory,
+  EvidenceRange,
+  RecurringDiagnostic,
+} from "./contract.ts"
 import {
   callsByCode,
   callsByFile,
@@ -10,8 +17,10 @@ import {
   type EvidenceReading,
   failedCalls,
   lastCallOf,
+  recordedCall,
+  toEvidence,
 } from "./evidence-queries.ts"
-import { evidenceTable } from "./evidence-rows.ts"
+import { type CallRow, evidenceTable, pathsOf, type SettledFields } from "./evidence-rows.ts"
 
 export function createEvidence(reading: EvidenceReading, artifacts: ArtifactStore): EvidenceHistory {
   const { connection } = reading
@@ -28,3 +37,128 @@ export function createEvidence(reading: EvidenceReading, artifacts: ArtifactStor
     fixes: (code, range) => read(() => fixesOf(connection, code, range)),
   }
 }
+
+type EvidenceArtifact = EvidenceDetails["artifacts"][number]
+
+/** A call, whole: its row, what it was given, and everything it gave back. */
+function showEvidence(
+  { connection, log }: EvidenceReading,
+  artifacts: ArtifactStore,
+  id: string,
+): EvidenceDetails | null {
+  const row = readRow<CallRow>(connection, evidenceTable, id)
+  if (row === null) return null
+  const { requested, settled } = recordedCall(log, row)
+  return {
+    ...toEvidence(row),
+    arguments: jsonOf(requested.arguments, artifacts),
+    paths: settled === null ? [] : pathsOf(settled),
+    artifacts: [...(settled === null ? [] : outcomeArtifacts(settled, artifacts)), ...stepContext(row)],
+  }
+}
+
+function outcomeArtifacts(settled: SettledFields, artifacts: ArtifactStore): readonly EvidenceArtifact[] {
+  const diagnostics =
+    settled.diagnostics.length === 0 ? [] : [{ kind: "diagnostics", content: settled.diagnostics }]
+  if (settled.result === null) return diagnostics
+  const result = jsonOf(settled.result, artifacts)
+  return [{ kind: "result", content: result }, ...outputs(result), ...diagnostics]
+}
+
+/** What a command printed stands in its result. */
+function outputs(result: Json): readonly EvidenceArtifact[] {
+  if (result === null || typeof result !== "object") return []
+  const members = new Map(Object.entries(result))
+  return ["stdout", "stderr"].flatMap(kind => {
+    const content = members.get(kind)
+    return typeof content === "string" ? [{ kind, content }] : []
+  })
+}
+
+function stepContext(row: CallRow): readonly EvidenceArtifact[] {
+  const { plan_id, plan_hash, task_id, step_id, step_key } = row
+  if (plan_id === null && step_id === null) return []
+  return [{ kind: "step_context", content: { plan_id, plan_hash, task_id, step_id, step_key } }]
+}
+
+interface Recurring {
+  readonly code: string
+  readonly count: number
+  readonly firstSeen: string
+  readonly lastSeen: string
+}
+
+/** Counted by calls, so that one run of a compiler that says a thing thirty times is one. */
+function recurringDiagnostics(
+  connection: Connection,
+  threshold: number,
+  range: EvidenceRange,
+): readonly RecurringDiagnostic[] {
+  const { since, until } = timeRange(range)
+  return connection.db
+    .query<Recurring, [string, string, number, number]>(
+      `SELECT code, count(*) AS count, min(at) AS firstSeen, max(at) AS lastSeen
+       FROM evidence_diagnostics WHERE is_first = 1 AND at >= ? AND at < ?
+       GROUP BY code HAVING count(*) >= ? ORDER BY count DESC, code LIMIT ?`,
+    )
+    .all(since, until, threshold, range.limit ?? -1)
+    .map(found => ({ ...found, ids: idsOf(connection, found.code, since, until) }))
+}
+
+function idsOf(connection: Connection, code: string, since: string, until: string): readonly string[] {
+  return connection.db
+    .query<{ call_id: string }, [string, string, string]>(
+      `SELECT call_id FROM evidence_diagnostics WHERE is_first = 1 AND code = ? AND at >= ? AND at < ?
+       ORDER BY at, position`,
+    )
+    .all(code, since, until)
+    .map(row => row.call_id)
+}
+
+interface Fix {
+  readonly diagnosticId: string
+  readonly diagnosticAt: string
+  readonly fixId: string
+  readonly fixAt: string
+  readonly file: string
+  readonly tool: string
+}
+
+/**
+ * Each change is told once, with the last diagnostic of this code that the file had before it. That it came after is
+ * all that is said: whether it helped, nobody knows here.
+ */
+function fixesOf(connection: Connection, code: string, range: EvidenceRange): readonly EvidenceFix[] {
+  const { since, until } = timeRange(range)
+  return connection.db
+    .query<Fix, [string, string, string, number]>(fixesSql)
+    .all(code, since, until, range.limit ?? -1)
+    .map(({ diagnosticAt, fixAt, ...fix }) => ({
+      ...fix,
+      temporalGapMs: Date.parse(fixAt) - Date.parse(diagnosticAt),
+    }))
+}
+
+/**
+ * The loops are nested in the order of the answer: nothing is sorted, and a limit ends it early. A plus keeps a term
+ * from being used for the search, so that the next diagnostic bounds it and not the end of the range.
+ */
+const fixesSql = `
+  SELECT d.call_id AS diagnosticId, d.at AS diagnosticAt, fix.id AS fixId, f.at AS fixAt, f.path AS file,
+    coalesce(fix.canonical_tool, fix.tool) AS tool
+  FROM evidence_diagnostics AS d
+  CROSS JOIN evidence_files AS f ON f.path = d.file_name
+  CROSS JOIN evidence AS fix ON fix.position = f.position
+  WHERE d.code = ?1 AND d.at < ?3 AND f.at >= max(?2, d.at)
+    AND f.at <= coalesce(
+      (SELECT min(later.at) FROM evidence_diagnostics AS later
+       WHERE later.code = ?1 AND later.file_name = d.file_name AND later.at > d.at), ?3)
+    AND +f.at < ?3 AND (+f.at, f.position) > (d.at, d.position)
+    AND NOT EXISTS (
+      SELECT 1 FROM evidence_diagnostics AS later
+      WHERE later.code = ?1 AND later.file_name = d.file_name AND later.at >= d.at AND later.at <= f.at
+        AND (later.at, later.position) > (d.at, d.position)
+        AND (later.at, later.position) < (f.at, f.position)
+    )
+    AND f.changed = 1 AND fix.status = 'succeeded'
+  ORDER BY d.at, d.position, d.file_name, f.at, f.position LIMIT ?4`

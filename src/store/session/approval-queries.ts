@@ -1,24 +1,25 @@
 import { toIso } from "../../base/clock.ts"
-import { ApprovalRequested } from "../../domain/call-events.ts"
+import { ApprovalRequested } from "../../domain/events/call-events.ts"
+import type { RecordedText } from "../../domain/events/recorded-text.ts"
+import { PlanApproved } from "../../domain/events/session-events.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { RecordedText } from "../../domain/recorded-text.ts"
-import { PlanApproved } from "../../domain/session-events.ts"
-import type { AnchorFields } from "../chain.ts"
 import type { ArtifactStore } from "../contract.ts"
-import type { Connection } from "../database.ts"
-import { fieldsOf } from "../event-fields.ts"
-import type { EventReader } from "../event-rows.ts"
-import { textOf } from "../recorded-values.ts"
-import { changedRow, type Noted, unlessChanged } from "../store-failures.ts"
-import { isStoredRow, readRow } from "../table-projection.ts"
-import { type ApprovalRow, approvalsTable, nextApprovalRow } from "./approval-rows.ts"
-import type { ApprovalHistory, ApprovalSummary, PlanApproval } from "./contract.ts"
+import type { Connection } from "../database/database.ts"
+import { changedRow, type Noted, unlessChanged } from "../database/store-failures.ts"
+import { isStoredRow, readRow } from "../database/table-projection.ts"
+import type { AnchorFields } from "../log/chain.ts"
+import { type EventReader, fieldsOf } from "../log/event-rows.ts"
+import { textOf } from "../log/recorded-values.ts"
 import {
+  type ApprovalRow,
   approvalStreamPrefix,
+  approvalsTable,
+  nextApprovalRow,
   type PlanApprovalRow,
   planApprovalRow,
   planApprovalsTable,
-} from "./plan-approval-rows.ts"
+} from "./approval-rows.ts"
+import type { ApprovalHistory, ApprovalSummary, PlanApproval } from "./contract.ts"
 import type { FactsOf, Question, SessionFacts } from "./session-facts.ts"
 
 export interface ApprovalReading {

@@ -3,12 +3,12 @@ import {
   ApprovalAnswered,
   ApprovalRequested,
   ToolCallStarted,
-} from "../../domain/call-events.ts"
+} from "../../domain/events/call-events.ts"
+import { PlanApproved } from "../../domain/events/session-events.ts"
 import type { StoredEvent } from "../contract.ts"
-import { fieldsOf } from "../event-fields.ts"
-import { appendConflict } from "../store-failures.ts"
-import { type TableRow, tableProjection } from "../table-projection.ts"
-import { instant } from "../time-range.ts"
+import { appendConflict } from "../database/store-failures.ts"
+import { instant, type TableRow, tableProjection } from "../database/table-projection.ts"
+import { fieldsOf } from "../log/event-rows.ts"
 
 /** A row of the table `approvals`: whether a question is answered, and whether the answer was used. */
 export interface ApprovalRow extends TableRow {
@@ -79,4 +79,50 @@ function changedRow(row: ApprovalRow, event: StoredEvent): ApprovalRow {
   if (fieldsOf(ToolCallStarted, event) === null) return row
   if (row.used_at !== null) throw appendConflict(event.stream, `the approval ${row.id} was used already`)
   return { ...row, used_at: event.at }
+}
+
+/** A row of the table `plan_approvals`: that somebody approved exactly this plan. */
+export interface PlanApprovalRow extends TableRow {
+  readonly id: string
+  readonly position: number
+  readonly plan_id: string
+  readonly plan_hash: string
+  readonly approver: string
+  readonly step_count: number
+  readonly approved_at: string
+  readonly expires_at: string
+}
+
+export const planApprovalsTable = "plan_approvals"
+
+/** Streams of one event each: the approval of a plan, or the answer to a question. */
+export const approvalStreamPrefix = "apr_"
+
+export const planApprovalRows = tableProjection<PlanApprovalRow>({
+  table: planApprovalsTable,
+  // In a session's own stream a plan is approved for that session only.
+  idOf: event =>
+    event.stream.startsWith(approvalStreamPrefix)
+      ? (fieldsOf(PlanApproved, event)?.approvalId ?? null)
+      : null,
+  next: (row, event) => row ?? planApprovalRow(event),
+  isFinal: () => false,
+  detailTables: [],
+  detailsOf: () => [],
+})
+
+/** Returns the row of an event that approves a plan; null for any other. */
+export function planApprovalRow(event: StoredEvent): PlanApprovalRow | null {
+  const approved = fieldsOf(PlanApproved, event)
+  if (approved === null) return null
+  return {
+    id: approved.approvalId,
+    position: event.position,
+    plan_id: approved.planId,
+    plan_hash: approved.planHash,
+    approver: approved.approver,
+    step_count: approved.stepCount,
+    approved_at: event.at,
+    expires_at: instant(approved.expiresAt),
+  }
 }

@@ -1,14 +1,14 @@
 import { assert } from "../../base/assert.ts"
 import { type Clock, toIso } from "../../base/clock.ts"
-import { ApprovalAnswered } from "../../domain/call-events.ts"
-import { newEvent } from "../../domain/event-definition.ts"
+import { ApprovalAnswered } from "../../domain/events/call-events.ts"
+import { newEvent } from "../../domain/events/definition.ts"
+import { PlanApproved } from "../../domain/events/session-events.ts"
+import { Failure } from "../../domain/failure.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
-import { PlanApproved } from "../../domain/session-events.ts"
-import type { LogWriter } from "../event-log.ts"
-import type { PreparedEvent } from "../event-preparation.ts"
+import { matchingIds } from "../database/table-projection.ts"
 import { dropLease, takeLease } from "../leases.ts"
-import { matchingIds } from "../table-projection.ts"
-import { closedApproval, unknownApproval } from "./approval-failures.ts"
+import type { LogWriter } from "../log/event-log.ts"
+import type { PreparedEvent } from "../log/event-preparation.ts"
 import {
   type ApprovalReading,
   approvalsOf,
@@ -16,7 +16,7 @@ import {
   listApprovals,
   planApprovals,
 } from "./approval-queries.ts"
-import { approvalsTable } from "./approval-rows.ts"
+import { approvalsTable, planApprovalsTable } from "./approval-rows.ts"
 import type {
   AnswerToApproval,
   ApprovalHistory,
@@ -24,7 +24,6 @@ import type {
   NewPlanApproval,
   PlanApproval,
 } from "./contract.ts"
-import { planApprovalsTable } from "./plan-approval-rows.ts"
 
 export interface ApprovalParts extends ApprovalReading {
   readonly log: LogWriter
@@ -95,4 +94,25 @@ function whyClosed(asked: ApprovalSummary): string {
   if (asked.state === "expired") return `has expired at ${asked.expiresAt}`
   if (asked.state === "abandoned") return "belongs to a session that has ended"
   return `was answered already: ${asked.state} by ${asked.answeredBy} at ${asked.answeredAt}`
+}
+
+export function unknownApproval(id: string): Failure {
+  return new Failure({
+    kind: "usage",
+    code: "ACODE-APPR-001",
+    message: "there is no such approval request",
+    where: id,
+    hint: "`acode approvals list` shows what waits for an answer",
+  })
+}
+
+/** Nobody can answer it any more; `why` completes "the approval request …". */
+export function closedApproval(id: string, why: string): Failure {
+  return new Failure({
+    kind: "usage",
+    code: "ACODE-APPR-002",
+    message: `the approval request ${why}`,
+    where: id,
+    hint: `\`acode approvals show ${id}\` tells how it ended; nothing was recorded`,
+  })
 }

@@ -1,6 +1,6 @@
-import type { ApprovalAnswer, ApprovalKind } from "../../domain/call-events.ts"
+import type { ApprovalAnswer, ApprovalKind } from "../../domain/events/call-events.ts"
+import type { Lane, SessionState } from "../../domain/events/session-events.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
-import type { Lane, SessionState } from "../../domain/session-events.ts"
 
 /**
  * The sessions of this workspace. One session is computed from its signed events; a list is read from a projection of

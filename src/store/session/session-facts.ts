@@ -1,10 +1,9 @@
 import type { z } from "zod"
-import { ApprovalAnswered, ApprovalRequested, ToolCallStarted } from "../../domain/call-events.ts"
-import { SessionResumed } from "../../domain/pipeline/pipeline-events.ts"
-import { SessionStarted, SessionUndone } from "../../domain/session-events.ts"
+import { ApprovalAnswered, ApprovalRequested, ToolCallStarted } from "../../domain/events/call-events.ts"
+import { SessionResumed } from "../../domain/events/pipeline-events.ts"
+import { SessionStarted, SessionUndone } from "../../domain/events/session-events.ts"
 import type { StoredEvent } from "../contract.ts"
-import { fieldsOf } from "../event-fields.ts"
-import type { EventReader } from "../event-rows.ts"
+import { type EventReader, fieldsOf } from "../log/event-rows.ts"
 import { nextSessionRow, type SessionRow } from "./session-rows.ts"
 
 /**

@@ -1,5 +1,4 @@
-import { PlanProposed, SessionResumed, StageEntered } from "../../domain/pipeline/pipeline-events.ts"
-import type { ProcessIdentity } from "../../domain/process-identity.ts"
+import { PlanProposed, SessionResumed, StageEntered } from "../../domain/events/pipeline-events.ts"
 import {
   type Lane,
   PlanApproved,
@@ -10,10 +9,11 @@ import {
   SessionUndone,
   StepFinished,
   StepStarted,
-} from "../../domain/session-events.ts"
+} from "../../domain/events/session-events.ts"
+import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import type { StoredEvent } from "../contract.ts"
-import { fieldsOf } from "../event-fields.ts"
-import { type TableRow, tableProjection } from "../table-projection.ts"
+import { type TableRow, tableProjection } from "../database/table-projection.ts"
+import { fieldsOf } from "../log/event-rows.ts"
 
 /** A row of the table `sessions`, computed from the events of the session's own stream. */
 export interface SessionRow extends TableRow {

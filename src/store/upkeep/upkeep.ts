@@ -1,13 +1,25 @@
+import { lstatSync } from "node:fs"
 import { type Clock, toIso } from "../../base/clock.ts"
+import { controlStreamOf } from "../../domain/events/pipeline-events.ts"
+import { Failure } from "../../domain/failure.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
-import { sweepArtifacts } from "../artifact-collection.ts"
-import { type Connection, guarded } from "../database.ts"
-import { bootOnly } from "../process-identity.ts"
-import type { KeptKind, ObservedTime, Upkeep } from "./contract.ts"
-import { afterReading, firstRecord, observedTime, type TimeRecord, trusting } from "./observed-time.ts"
-import { recordUses } from "./record-use.ts"
-import { forecastRecords, pruneSessions, type SessionPruneParts } from "./session-prune.ts"
-import { shrinkDatabase } from "./shrink.ts"
+import { artifactPath, storedBytes } from "../artifacts/artifacts.ts"
+import { isCollectable, sweepArtifacts, type Unnamed } from "../artifacts/collection.ts"
+import { type Connection, guarded } from "../database/database.ts"
+import { pagesOf, shrinkDatabase, worthIt } from "../database/shrink.ts"
+import { unlessChanged } from "../database/store-failures.ts"
+import {
+  executionsAmong,
+  orphansBeforeMs,
+  type PruneParts,
+  pruneStreams,
+  removeStreams,
+} from "../executions/prune.ts"
+import { assertOwn } from "../genuine.ts"
+import { leaseOwner } from "../leases.ts"
+import { bootOnly, type Liveness } from "../process-identity.ts"
+import type { FactsOf, SessionFacts } from "../session/session-facts.ts"
+import type { KeptKind, ObservedTime, RecordUse, Upkeep } from "./contract.ts"
 
 export interface UpkeepParts extends SessionPruneParts {
   readonly clock: Clock
@@ -139,3 +151,195 @@ function agesOf(parts: UpkeepParts, kind: KeptKind, names: readonly string[]): R
     if (!ages.has(name)) db.query("DELETE FROM kept WHERE kind = ? AND name = ?").run(kind, name)
   return ages
 }
+
+/** What each session and each finished execution outside of one takes. */
+function recordUses(connection: Connection, artifactsDirectory: string): readonly RecordUse[] {
+  const artifacts = artifactBytes(connection, artifactsDirectory)
+  return connection.db
+    .query<Omit<RecordUse, "kind"> & { readonly isSession: number }, []>(
+      `SELECT stream AS id, max(position) AS position, sum(length(data) + ${rowBytes}) AS bytes,
+         stream IN (SELECT id FROM sessions) AS isSession
+       FROM events
+       WHERE stream IN (SELECT id FROM sessions UNION
+         SELECT id FROM executions WHERE stream = id AND finished_position IS NOT NULL)
+       GROUP BY stream ORDER BY position`,
+    )
+    .all()
+    .map(({ id, position, bytes, isSession }) => ({
+      kind: isSession === 1 ? "session" : "execution",
+      id,
+      position,
+      bytes: bytes + (artifacts.get(id) ?? 0),
+    }))
+}
+
+/** An event has two hashes and a few short columns beside its data, and stands in two indexes. */
+const rowBytes = 400
+
+function artifactBytes(connection: Connection, directory: string): ReadonlyMap<string, number> {
+  const bytes = new Map<string, number>()
+  const rows = connection.db
+    .query<{ stream: string; ref: string }, []>(
+      "SELECT DISTINCT stream, ref FROM artifact_references JOIN events USING (position)",
+    )
+    .iterate()
+  for (const { stream, ref } of rows)
+    bytes.set(stream, (bytes.get(stream) ?? 0) + (storedBytes(directory, ref) ?? 0))
+  return bytes
+}
+
+interface SessionPruneParts extends PruneParts {
+  readonly facts: FactsOf
+  readonly liveness: (owner: ProcessIdentity) => Liveness
+}
+
+/**
+ * Removes sessions with their control streams and the answers to what they asked. One that somebody has taken up since
+ * it was chosen stays, and so does one whose history was changed: a tombstone would hide that. Returns those that went.
+ */
+function pruneSessions(parts: SessionPruneParts, ids: readonly string[], reason: string): readonly string[] {
+  const removed = pruneStreams(parts, reason, () => ids.flatMap(id => streamsOf(parts, id)))
+  const streams = new Set(removed)
+  return ids.filter(id => streams.has(id))
+}
+
+/** At least how much would be freed by removing these sessions and executions. */
+function forecastRecords(
+  parts: SessionPruneParts,
+  sessions: readonly string[],
+  executions: readonly string[],
+): number {
+  const { connection } = parts
+  const streams = connection.snapshot(() => [
+    ...sessions.flatMap(id => streamsOf(parts, id)),
+    ...executionsAmong(parts, executions),
+  ])
+  return forecastPrune(parts, streams)
+}
+
+/** The streams that go with a session; none when it stays. */
+function streamsOf(parts: SessionPruneParts, id: string): readonly string[] {
+  const facts = unlessChanged(parts.noted, () => {
+    assertOwn(parts, id)
+    return parts.facts(id)
+  })
+  if (facts === null || isDriven(parts, facts)) return []
+  return [id, controlStreamOf(id), ...facts.questions.keys()]
+}
+
+function isDriven({ connection, liveness }: SessionPruneParts, { row }: SessionFacts): boolean {
+  const holder = leaseOwner(connection, row.id)
+  if (holder !== null && liveness(holder) !== "dead") return true
+  const owner = { bootId: row.boot_id, pid: row.pid, startTicks: row.start_ticks }
+  return row.reason === null && liveness(owner) !== "dead"
+}
+
+/**
+ * At least how much smaller the database and the artifacts become on the disk when streams are removed and the database
+ * is written anew. It is tried, and taken back; a history that can only be read says 0.
+ */
+function forecastPrune(parts: PruneParts, streams: readonly string[]): number {
+  const { connection } = parts
+  if (connection.readOnly || streams.length === 0) return 0
+  let bytes = 0
+  try {
+    connection.transaction("forecast", () => {
+      const { unnamed } = removeStreams(parts, streams, "forecast")
+      bytes = databaseBytes(connection) + unnamedArtifactBytes(parts, unnamed)
+      throw new TakenBack()
+    })
+  } catch (error) {
+    // Without room to try it, nothing is sure.
+    if (error instanceof Failure && error.report.code === "ACODE-DB-004") return 0
+    if (!(error instanceof TakenBack)) throw error
+  }
+  return bytes
+}
+
+class TakenBack extends Error {}
+
+/** The free pages go. A few others may be needed: rows are laid out anew, and the removal itself is recorded. */
+function databaseBytes({ db }: Connection): number {
+  if (!worthIt(db)) return 0
+  const { free, all, size } = pagesOf(db)
+  return Math.max(0, free - sparePages - Math.ceil(all / 50)) * size
+}
+
+const sparePages = 4
+
+function unnamedArtifactBytes(
+  { connection, artifactsDirectory, clock }: PruneParts,
+  unnamed: readonly Unnamed[],
+): number {
+  const olderThanMs = orphansBeforeMs(clock)
+  return unnamed
+    .filter(each => isCollectable(connection, artifactsDirectory, each, olderThanMs))
+    .map(
+      ({ ref }) => lstatSync(artifactPath(artifactsDirectory, ref), { throwIfNoEntry: false })?.blocks ?? 0,
+    )
+    .reduce((sum, blocks) => sum + blocks * blockBytes, 0)
+}
+
+const blockBytes = 512
+
+/**
+ * How much time has passed, as far as this machine can prove it. Within one boot that is its uptime. Over a reboot it
+ * is what the wall clock says, but one day at most: nobody knows how long the machine was off, and its clock may have
+ * been set wrong since.
+ */
+export interface TimeRecord {
+  readonly bootId: string
+  readonly uptimeMs: number
+  readonly wallMs: number
+  readonly agedMs: number
+  /** The wall clock minus `agedMs`, as it is believed. */
+  readonly offsetMs: number
+  /** When the span began in which the wall clock is being watched, in observed time. */
+  readonly watchedSinceMs: number
+  /** The smallest and the largest offset within it. */
+  readonly lowMs: number
+  readonly highMs: number
+}
+
+type ClockReading = Pick<TimeRecord, "bootId" | "uptimeMs" | "wallMs">
+
+const dayMs = 24 * 3_600_000
+
+/** Before anything was read, the last event of the log says when it was written. */
+export function firstRecord(wallMs: number): TimeRecord {
+  const began = { agedMs: 0, offsetMs: wallMs, watchedSinceMs: 0, lowMs: wallMs, highMs: wallMs }
+  return { bootId: noBoot, uptimeMs: 0, wallMs, ...began }
+}
+
+/**
+ * After a further reading. Once a day the offset moves to the nearest one that the wall clock kept to for all of that
+ * day; a clock that was wrong for less, ahead or behind, moves nothing.
+ */
+export function afterReading(before: TimeRecord, reading: ClockReading): TimeRecord {
+  const agedMs = before.agedMs + passedMs(before, reading)
+  const offset = reading.wallMs - agedMs
+  const [lowMs, highMs] = [Math.min(before.lowMs, offset), Math.max(before.highMs, offset)]
+  if (agedMs - before.watchedSinceMs < dayMs) return { ...before, ...reading, agedMs, lowMs, highMs }
+  const offsetMs = Math.min(Math.max(before.offsetMs, lowMs), highMs)
+  return { ...reading, agedMs, offsetMs, watchedSinceMs: agedMs, lowMs: offset, highMs: offset }
+}
+
+/** The same with the wall clock as it is now taken for right. */
+function trusting(record: TimeRecord): TimeRecord {
+  const offsetMs = record.wallMs - record.agedMs
+  return { ...record, offsetMs, watchedSinceMs: record.agedMs, lowMs: offsetMs, highMs: offsetMs }
+}
+
+export function observedTime({ agedMs, offsetMs, wallMs }: TimeRecord): ObservedTime {
+  const nowMs = Math.min(wallMs, agedMs + offsetMs)
+  return { agedMs, nowMs, aheadMs: wallMs - nowMs }
+}
+
+function passedMs(before: TimeRecord, { bootId, uptimeMs, wallMs }: ClockReading): number {
+  if (bootId === before.bootId) return Math.max(0, uptimeMs - before.uptimeMs)
+  const byWallMs = Math.min(Math.max(0, wallMs - before.wallMs), dayMs)
+  // The machine was started after the last reading, so at least its uptime has passed.
+  return before.bootId === noBoot ? byWallMs : Math.max(uptimeMs, byWallMs)
+}
+
+const noBoot = ""

@@ -1,8 +1,11 @@
+import { dlopen, FFIType } from "bun:ffi"
 import {
+  chmodSync,
   closeSync,
   constants,
   fsyncSync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -15,6 +18,7 @@ import { errnoOf } from "../../base/assert.ts"
 import { sha256Hex } from "../../base/canonical.ts"
 import type { Faults } from "../../base/faults.ts"
 import { Failure } from "../../domain/failure.ts"
+import { fileFailure, systemFailure } from "../failures.ts"
 import {
   allotted,
   bounded,
@@ -24,11 +28,8 @@ import {
   syncDirectory,
   unlikelyName,
   writeAll,
-} from "../durable.ts"
-import { fileFailure, systemFailure } from "../failures.ts"
+} from "../files/durable.ts"
 import type { Pace } from "../pace.ts"
-import { ensurePrivateDirectory } from "./private-directory.ts"
-import { syncFilesystem } from "./sync-filesystem.ts"
 
 /** Byte-exact copies named by their hash. What is named is whole and durable; a copy in the making has another name. */
 export class CheckpointContents {
@@ -265,4 +266,52 @@ function damaged(sha256: string, what: string): Failure {
     where: sha256,
     hint: "this checkpoint cannot be restored completely; use git or another copy for that file",
   })
+}
+
+/** Makes sure that a directory is there, is one, is ours and is closed to everybody else. */
+export function ensurePrivateDirectory(path: string): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  const stat = lstatSync(path)
+  const owner = process.getuid?.()
+  if (!stat.isDirectory() || (owner !== undefined && stat.uid !== owner))
+    throw new Failure({
+      kind: "integrity",
+      code: "ACODE-SEC-006",
+      message: `"${path}" is not a directory of its own that belongs to you`,
+      where: path,
+      hint: "remove the symlink or the foreign directory; copies of your files are kept there",
+    })
+  if ((stat.mode & 0o077) !== 0) chmodSync(path, 0o700)
+}
+
+/**
+ * Makes everything on the file system of `directory` durable in one go. Ten thousand small files synced one by one
+ * take many times as long. False where the system does not offer it.
+ */
+export function syncFilesystem(directory: string): boolean {
+  const call = syncfs()
+  if (call === null) return false
+  const fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    return call(fd) === 0
+  } finally {
+    closeSync(fd)
+  }
+}
+
+let loaded: ((fd: number) => number) | null | undefined
+
+function syncfs(): ((fd: number) => number) | null {
+  if (loaded === undefined) loaded = process.platform === "linux" ? load() : null
+  return loaded
+}
+
+function load(): ((fd: number) => number) | null {
+  try {
+    const { symbols } = dlopen("libc.so.6", { syncfs: { args: [FFIType.i32], returns: FFIType.i32 } })
+    return symbols.syncfs
+  } catch {
+    // Another C library: the caller syncs file by file.
+    return null
+  }
 }

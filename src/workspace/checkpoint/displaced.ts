@@ -14,10 +14,10 @@ import { errnoOf } from "../../base/assert.ts"
 import { sha256Hex } from "../../base/canonical.ts"
 import { pathBytes, systemPath } from "../../base/path-bytes.ts"
 import { parentOf } from "../../base/path-names.ts"
-import { allotted, syncDirectory } from "../durable.ts"
-import type { Pinned } from "../pin.ts"
-import type { NameIn } from "../rename.ts"
-import { ensurePrivateDirectory } from "./private-directory.ts"
+import { allotted, syncDirectory } from "../files/durable.ts"
+import type { Pinned } from "../files/pin.ts"
+import type { NameIn } from "../files/rename.ts"
+import { ensurePrivateDirectory } from "./contents.ts"
 
 /**
  * Where restoring moves what it replaces: the inode itself, so that the bytes that go are the bytes that are looked at,

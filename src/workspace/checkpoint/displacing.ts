@@ -17,12 +17,12 @@ import type { Faults } from "../../base/faults.ts"
 import { pathBytes, pathFromBytes, systemPath } from "../../base/path-bytes.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
-import { keepOwner } from "../atomic-write.ts"
 import type { TreeEntry } from "../contract.ts"
-import { hashSteady, syncDirectory, unlikelyName } from "../durable.ts"
 import { fileFailure } from "../failures.ts"
-import { entryPath, type Pinned, pin } from "../pin.ts"
-import { exactPlace, type Place } from "../place.ts"
+import { keepOwner } from "../files/atomic-write.ts"
+import { hashSteady, syncDirectory, unlikelyName } from "../files/durable.ts"
+import { entryPath, type Pinned, pin } from "../files/pin.ts"
+import { exactPlace, type Place } from "../files/place.ts"
 import {
   exchangeNames,
   keepWritersOut,
@@ -30,8 +30,8 @@ import {
   moveToFreeName,
   type NameIn,
   pathOfName,
-} from "../rename.ts"
-import type { WorkspaceRoot } from "../root.ts"
+} from "../files/rename.ts"
+import type { WorkspaceRoot } from "../files/root.ts"
 import { specialEntry } from "../tree/reader.ts"
 import { isRacy } from "../tree/stat-cache.ts"
 import { directoryAt } from "./directories.ts"

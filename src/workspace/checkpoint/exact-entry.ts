@@ -3,9 +3,9 @@ import { errnoOf } from "../../base/assert.ts"
 import { pathFromBytes } from "../../base/path-bytes.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import type { ExactContent, TreeEntry } from "../contract.ts"
-import { bounded, chunksOf, hashChunks, passingChunksOf } from "../durable.ts"
 import { fileFailure, onPath } from "../failures.ts"
-import { entryPath, type PinRoot, pin } from "../pin.ts"
+import { bounded, chunksOf, hashChunks, passingChunksOf } from "../files/durable.ts"
+import { entryPath, type PinRoot, pin } from "../files/pin.ts"
 import { statIdentity } from "../tree/stat-cache.ts"
 
 /**

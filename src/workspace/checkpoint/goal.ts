@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from "node:fs"
 import type { TreeEntry } from "../contract.ts"
-import { hashChunks, passingChunksOf, writeAll } from "../durable.ts"
 import { fileFailure, onPath } from "../failures.ts"
+import { hashChunks, passingChunksOf, writeAll } from "../files/durable.ts"
 import type { Checkpoint } from "./contract.ts"
 import type { Goal } from "./displacing.ts"
 import { contentOf } from "./manifest.ts"

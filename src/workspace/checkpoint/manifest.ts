@@ -1,6 +1,6 @@
 import * as z from "zod/mini"
+import { lazily } from "../../base/lazy.ts"
 import { Failure } from "../../domain/failure.ts"
-import { lazily } from "../../domain/lazily.ts"
 import type { Tree, TreeEntry } from "../contract.ts"
 import { hashedPlaces } from "../tree/ignored.ts"
 import { digestOf } from "../tree/reader.ts"

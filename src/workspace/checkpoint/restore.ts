@@ -4,12 +4,12 @@ import type { Clock } from "../../base/clock.ts"
 import { type Faults, noFaults } from "../../base/faults.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure, isStopped } from "../../domain/failure.ts"
-import { isLeftover } from "../atomic-write.ts"
 import type { Tree, TreeOptions } from "../contract.ts"
 import { fileFailure, onPath } from "../failures.ts"
+import { isLeftover } from "../files/atomic-write.ts"
+import { entryPath } from "../files/pin.ts"
+import type { WorkspaceRoot } from "../files/root.ts"
 import type { Pace } from "../pace.ts"
-import { entryPath } from "../pin.ts"
-import type { WorkspaceRoot } from "../root.ts"
 import type {
   Checkpoint,
   Keeping,

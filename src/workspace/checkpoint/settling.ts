@@ -1,7 +1,7 @@
 import { constants, openSync, rmSync } from "node:fs"
 import { Failure } from "../../domain/failure.ts"
+import type { WorkspaceRoot } from "../files/root.ts"
 import type { Pace } from "../pace.ts"
-import type { WorkspaceRoot } from "../root.ts"
 import { digestOf } from "../tree/reader.ts"
 import type { ContentSource } from "./contents.ts"
 import type { Checkpoint, WhileOwned } from "./contract.ts"

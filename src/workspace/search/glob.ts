@@ -1,9 +1,9 @@
+import { compilePath, matchesPath, type PathPattern } from "../../base/glob.ts"
 import type { GlobMatches, GlobRequest } from "../contract.ts"
 import { fileFailure, outsideWorkspace } from "../failures.ts"
-import { pinDirectory } from "../place.ts"
-import type { WorkspaceRoot } from "../root.ts"
+import { pinDirectory } from "../files/place.ts"
+import type { WorkspaceRoot } from "../files/root.ts"
 import { walkFiles } from "../tree/walk.ts"
-import { compilePath, matchesPath, type PathPattern } from "../wildcard.ts"
 
 /** Finds files by name. Ignored files, `.git` and `.agent` are not looked at and symlinks not followed. */
 export function globFiles(

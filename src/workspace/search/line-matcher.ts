@@ -1,5 +1,4 @@
-import { badPattern, type CharacterTest } from "./pattern-reader.ts"
-import { isWordCharacter } from "./pattern-set.ts"
+import { badPattern, type CharacterTest, isWordCharacter } from "./pattern-set.ts"
 import { type Assertion, type PatternNode, parsePattern } from "./pattern-syntax.ts"
 
 /** Finds lines that match a pattern. */

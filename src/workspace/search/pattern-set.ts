@@ -1,4 +1,4 @@
-import { badPattern, type CharacterTest, type PatternReader } from "./pattern-reader.ts"
+import { fileFailure } from "../failures.ts"
 
 /** The characters of `[…]`; the reader stands behind the opening bracket. */
 export function parseSet(reader: PatternReader): CharacterTest {
@@ -115,4 +115,19 @@ function propertyTest(pattern: string, name: string): CharacterTest {
     // The engine does not know the property, and says so in this way only.
     throw badPattern(pattern, `names a class of characters that is not known: ${name}`)
   }
+}
+
+/** Whether a character (as code point) is meant. */
+export type CharacterTest = (code: number) => boolean
+
+/** A pattern, how far it is read, and what holds there. */
+export interface PatternReader {
+  readonly pattern: string
+  at: number
+  ignoreCase: boolean
+  depth: number
+}
+
+export function badPattern(pattern: string, why: string) {
+  return fileFailure("malformed", pattern, `is no pattern: it ${why}`)
 }

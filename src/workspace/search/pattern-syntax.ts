@@ -1,5 +1,4 @@
-import { badPattern, type CharacterTest, type PatternReader } from "./pattern-reader.ts"
-import { parseEscape, parseSet } from "./pattern-set.ts"
+import { badPattern, type CharacterTest, type PatternReader, parseEscape, parseSet } from "./pattern-set.ts"
 
 export type Assertion = "start" | "end" | "wordBoundary" | "notWordBoundary"
 

@@ -1,12 +1,17 @@
+import { closeSync, constants, openSync, readFileSync } from "node:fs"
+import { errnoOf } from "../../base/assert.ts"
 import type { Clock } from "../../base/clock.ts"
+import { pathFromBytes } from "../../base/path-bytes.ts"
+import { Failure } from "../../domain/failure.ts"
 import type { RunProgram, SearchRequest, SearchResult, SearchRow } from "../contract.ts"
 import { fileFailure } from "../failures.ts"
-import { pinGuarded } from "../place.ts"
-import type { WorkspaceRoot } from "../root.ts"
-import { searchByReading } from "./by-reading.ts"
+import { pin } from "../files/pin.ts"
+import { pinGuarded } from "../files/place.ts"
+import type { WorkspaceRoot } from "../files/root.ts"
+import { decodeText } from "../files/text-format.ts"
+import { walkFiles } from "../tree/walk.ts"
 import { compileNameGlob } from "./glob.ts"
-import { searchWithRipgrep } from "./ripgrep.ts"
-import type { SearchScope } from "./scope.ts"
+import { compileLineMatcher, type LineMatcher } from "./line-matcher.ts"
 
 export interface SearchTools {
   readonly isHidden: (path: string) => boolean
@@ -61,3 +66,179 @@ function byPlace(a: SearchRow, b: SearchRow): number {
   if (a.file_path !== b.file_path) return a.file_path < b.file_path ? -1 : 1
   return a.line_number - b.line_number
 }
+
+/** Longer files are not searched, and the result says that it is not all. */
+const fileBytesMax = 16 * 1024 * 1024
+
+/** The engine for machines without ripgrep: the same dialect, bounded in time and in the size of files. */
+function searchByReading(scope: SearchScope, clock: Clock): FoundRows {
+  const matcher = compileLineMatcher(scope.pattern)
+  const deadline = clock.monotonicMs() + scope.timeoutMs
+  const files = scope.isFile ? [scope.start] : walkFiles(scope.root.path, scope.start, scope.isHidden)
+  const rows: SearchRow[] = []
+  let truncated = false
+  for (const path of files) {
+    if (clock.monotonicMs() > deadline) return { rows, truncated: true }
+    if (!scope.accepts(path)) continue
+    const content = contentOf(scope, path)
+    if (content === "tooLarge" && scope.isFile)
+      throw fileFailure("tooLarge", path, `is larger than the ${fileBytesMax} bytes that are searched`)
+    if (content === "tooLarge") truncated = true
+    if (content === null || content === "tooLarge") continue
+    if (!collect(matcher, path, content, scope.matchesMax + 1, rows, () => clock.monotonicMs() > deadline))
+      return { rows, truncated: true }
+  }
+  return { rows, truncated }
+}
+
+/** False when there is no room or no time for more. */
+function collect(
+  matcher: LineMatcher,
+  path: string,
+  bytes: Uint8Array,
+  rowsMax: number,
+  rows: SearchRow[],
+  isLate: () => boolean,
+): boolean {
+  const { required } = matcher
+  const isPlain = bytes[0] !== 0xff && bytes[0] !== 0xfe
+  if (
+    required !== null &&
+    isPlain &&
+    !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(required)
+  )
+    return true
+  const text = decodeText(bytes)?.text ?? ""
+  let number = 0
+  for (let start = 0; start < text.length; ) {
+    const newline = text.indexOf("\n", start)
+    const end = newline < 0 ? text.length : newline
+    number += 1
+    const line = text.slice(start, end).replace(/\r$/, "")
+    start = end + 1
+    if (number % 1000 === 0 && isLate()) return false
+    if (required !== null && !line.includes(required)) continue
+    if (!matcher.matches(line)) continue
+    if (rows.length >= rowsMax) return false
+    rows.push({ file_path: path, line_number: number, line: line.slice(0, rowLengthMax) })
+  }
+  return true
+}
+
+/** Null for what is no text, no file any more, or not readable: nothing is found in it. */
+function contentOf({ root }: SearchScope, path: string): Uint8Array | "tooLarge" | null {
+  try {
+    using file = pin(root, path, "never")
+    if (!file?.stat.isFile()) return null
+    if (file.stat.size > fileBytesMax) return "tooLarge"
+    const fd = openSync(file.at, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      return readFileSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+  } catch (error) {
+    if (error instanceof Failure || errnoOf(error) !== null) return null
+    throw error
+  }
+}
+
+const stdoutBytesMax = 16 * 1024 * 1024
+
+/** Null when ripgrep could not do it, for whatever reason: there is another engine. */
+async function searchWithRipgrep(
+  scope: SearchScope,
+  { program, run }: { readonly program: string; readonly run: RunProgram },
+): Promise<FoundRows | null> {
+  const { exitCode, stdout, truncated } = await run([program, ...ripgrepArguments(scope)], {
+    cwd: scope.root.path,
+    stdoutBytesMax,
+    timeoutMs: scope.timeoutMs,
+  })
+  const failed = exitCode !== 0 && exitCode !== 1
+  if (failed && stdout.length === 0) return null
+  const rows: SearchRow[] = []
+  for (const line of Buffer.from(stdout).toString("utf8").split("\n")) {
+    const row = rowOf(line)
+    if (row !== null && scope.accepts(row.file_path)) rows.push(row)
+  }
+  return { rows, truncated: truncated || failed }
+}
+
+/**
+ * The pattern is glued to its option and paths come after `--` with `./` in front: neither can become an option, and
+ * `--pre` would run a program. A configuration file could hold one too, so none is read. Globs are applied to the
+ * rows, because to ripgrep they would bring back ignored files. No file is too large: ripgrep would leave it out
+ * without a word, while running out of time is told.
+ */
+function ripgrepArguments({ pattern, start }: SearchScope): string[] {
+  return [
+    "--no-config",
+    "--json",
+    "--hidden",
+    "--no-messages",
+    "--no-follow",
+    "--no-ignore-global",
+    "--no-ignore-dot",
+    "--sort=path",
+    "--glob=!.git",
+    "--glob=!.agent",
+    `--regexp=${pattern}`,
+    "--",
+    start === "." ? "./" : `./${start}`,
+  ]
+}
+
+/** Null for the messages that are no match, and for a last one that was cut. */
+function rowOf(line: string): SearchRow | null {
+  const message = parse(line)
+  if (!isRecord(message) || message["type"] !== "match" || !isRecord(message["data"])) return null
+  const { path, lines, line_number } = message["data"]
+  const file = textOf(path, pathFromBytes)
+  const text = textOf(lines, bytes => Buffer.from(bytes).toString("latin1"))
+  if (file === null || text === null || typeof line_number !== "number") return null
+  const shown = text.replace(/\r?\n$/, "").slice(0, rowLengthMax)
+  return { file_path: file.replace(/^(\.\/+)+/, ""), line_number, line: shown }
+}
+
+/** A name or a line that is not UTF-8 comes as base64 of its bytes. */
+function textOf(value: unknown, decode: (bytes: Uint8Array) => string): string | null {
+  if (!isRecord(value)) return null
+  if (typeof value["text"] === "string") return value["text"]
+  return typeof value["bytes"] === "string" ? decode(Buffer.from(value["bytes"], "base64")) : null
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    // The output was cut in the middle of a message, which `truncated` tells.
+    return null
+  }
+}
+
+/** What both engines search: the rows they give are filtered and bounded here. */
+interface SearchScope {
+  readonly root: WorkspaceRoot
+  readonly pattern: string
+  /** A real path in the workspace, or `.`. */
+  readonly start: string
+  readonly isFile: boolean
+  readonly matchesMax: number
+  readonly timeoutMs: number
+  readonly accepts: (path: string) => boolean
+  readonly isHidden: (path: string) => boolean
+}
+
+/** What an engine found, in any order; at most a few more than asked for. */
+interface FoundRows {
+  readonly rows: readonly SearchRow[]
+  readonly truncated: boolean
+}
+
+/** Characters of a line that are given: more than anybody is shown, so that a secret is cut by none but its reader. */
+const rowLengthMax = 32 * 1024

@@ -1,7 +1,6 @@
 import { lstatSync, type Stats } from "node:fs"
 import { sha256Hex } from "../../base/canonical.ts"
-import { systemPath } from "../../base/path-bytes.ts"
-import { type NamedEntry, readEntries } from "../../base/read-names.ts"
+import { type NamedEntry, readEntries, systemPath } from "../../base/path-bytes.ts"
 import type { IgnoredFiles } from "../contract.ts"
 import type { Pace } from "../pace.ts"
 import { type IgnoredEntry, whyClosed } from "./listing.ts"

@@ -1,7 +1,6 @@
 import { lstatSync, type Stats } from "node:fs"
 import { errnoOf } from "../../base/assert.ts"
-import { systemPath } from "../../base/path-bytes.ts"
-import { readEntries } from "../../base/read-names.ts"
+import { readEntries, systemPath } from "../../base/path-bytes.ts"
 import type { ClosedPath } from "../contract.ts"
 import { systemFailure } from "../failures.ts"
 import type { GitRules } from "./git-rules.ts"

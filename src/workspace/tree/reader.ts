@@ -14,9 +14,9 @@ import type {
   TreeEntry,
   TreeOptions,
 } from "../contract.ts"
-import { bounded, type ContentHash, hashPaced } from "../durable.ts"
+import { bounded, type ContentHash, hashPaced } from "../files/durable.ts"
+import { type PinRoot, pin } from "../files/pin.ts"
 import { Pace } from "../pace.ts"
-import { type PinRoot, pin } from "../pin.ts"
 import { type GitRules, readGitRules, recordedRules } from "./git-rules.ts"
 import type { IgnoreRules } from "./ignore.ts"
 import { watchIgnored } from "./ignored.ts"

@@ -1,11 +1,11 @@
-import { defaultConfig } from "../../../src/app/config-defaults.ts"
-import type { Config } from "../../../src/app/config-schema.ts"
-import { readEnvironment } from "../../../src/app/environment.ts"
-import { externalCallLog } from "../../../src/app/model/external-call-log.ts"
-import type { ModelRoom, ServerWish } from "../../../src/app/model/found-server.ts"
-import type { UsualServer } from "../../../src/app/model/usual-servers.ts"
 import { systemClock } from "../../../src/base/clock.ts"
-import type { StageModel } from "../../../src/domain/pipeline/settings.ts"
+import { defaultConfig } from "../../../src/config/defaults.ts"
+import { readEnvironment } from "../../../src/config/environment.ts"
+import type { Config } from "../../../src/config/schema.ts"
+import type { StageModel } from "../../../src/domain/pipeline-settings.ts"
+import { externalCallLog } from "../../../src/models/external-call-log.ts"
+import type { ModelRoom, ServerWish } from "../../../src/models/server.ts"
+import type { UsualServer } from "../../../src/models/usual-servers.ts"
 
 export const fakeModel: StageModel = {
   name: "fake",

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../src/base/canonical.ts"
 import { claimOf } from "../../../src/domain/pipeline/claim.ts"
-import { newStep } from "../../../src/domain/pipeline/fold-steps.ts"
+import { newStep } from "../../../src/domain/pipeline/fold-stages.ts"
 import type { StepState, Turn } from "../../../src/domain/pipeline/state.ts"
-import { openStep, planOf, taskOf, writeStep } from "../../support/pipeline-plans.ts"
-import { atExecutor, stepAt } from "../../support/pipeline-sessions.ts"
+import { openStep, planOf, taskOf, writeStep } from "../../support/pipeline/pipeline-plans.ts"
+import { atExecutor, stepAt } from "../../support/pipeline/pipeline-sessions.ts"
 
 function stepOf(action: string, done: Partial<StepState> = {}): StepState {
   const { task, step } = stepAt(atExecutor(planOf([taskOf("t1", [openStep("s1", "READ_FILE")])])), 0)

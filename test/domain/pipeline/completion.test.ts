@@ -9,8 +9,8 @@ import {
   settingsOf,
   stepEnded,
   stepStarted,
-} from "../../support/pipeline-events.ts"
-import { smallPlan } from "../../support/pipeline-plans.ts"
+} from "../../support/pipeline/pipeline-events.ts"
+import { smallPlan } from "../../support/pipeline/pipeline-plans.ts"
 import {
   atExecutor,
   atReviewer,
@@ -18,7 +18,7 @@ import {
   stepAt,
   toReviewer,
   toVerifier,
-} from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-sessions.ts"
 
 describe("a session is unverified", () => {
   test("when nothing was checked", () => {

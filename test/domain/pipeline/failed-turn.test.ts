@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
-import { isTooLong, retriesAllowed } from "../../../src/domain/pipeline/failed-turn.ts"
-import { defaultLimits } from "../../../src/domain/pipeline/settings.ts"
+import { isTooLong, retriesAllowed } from "../../../src/domain/pipeline/retry.ts"
+import { defaultLimits } from "../../../src/domain/pipeline-settings.ts"
 
 test("a model that does not answer is asked twice more, and one that holds less three times with less", () => {
   expect(retriesAllowed(defaultLimits, "overloaded")).toBe(2)

@@ -1,6 +1,13 @@
 import { describe, expect, test } from "bun:test"
-import { callAsked, callBegan, callSettled, replied, startMs, wanted } from "../../support/pipeline-events.ts"
-import { atReviewer, atStep, stepAt } from "../../support/pipeline-sessions.ts"
+import {
+  callAsked,
+  callBegan,
+  callSettled,
+  replied,
+  startMs,
+  wanted,
+} from "../../support/pipeline/pipeline-events.ts"
+import { atReviewer, atStep, stepAt } from "../../support/pipeline/pipeline-sessions.ts"
 
 const asking = () => atStep().add(replied({ calls: [wanted("c1", "write_file")] }), callAsked("call_1", "c1"))
 const resultOf = ({ state }: ReturnType<typeof atStep>) => state.turns[0]?.calls[0]?.result ?? null

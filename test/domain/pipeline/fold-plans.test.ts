@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { newStep } from "../../../src/domain/pipeline/fold-steps.ts"
-import { planHash } from "../../../src/domain/plan-hash.ts"
+import { newStep } from "../../../src/domain/pipeline/fold-stages.ts"
+import { planHash } from "../../../src/domain/plan/plan.ts"
 import {
   answered,
   approved,
@@ -9,8 +9,8 @@ import {
   proposed,
   replied,
   rested,
-} from "../../support/pipeline-events.ts"
-import { openStep, planOf, smallPlan, taskOf } from "../../support/pipeline-plans.ts"
+} from "../../support/pipeline/pipeline-events.ts"
+import { openStep, planOf, smallPlan, taskOf } from "../../support/pipeline/pipeline-plans.ts"
 import {
   atExecutor,
   atPlanner,
@@ -18,7 +18,7 @@ import {
   atReviewer,
   doStep,
   stepAt,
-} from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-sessions.ts"
 
 const hash = planHash(smallPlan())
 const granted = { answer: "granted", by: "ann", reason: null } as const

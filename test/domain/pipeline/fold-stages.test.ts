@@ -1,6 +1,14 @@
 import { describe, expect, test } from "bun:test"
-import { newStep } from "../../../src/domain/pipeline/fold-steps.ts"
-import { checked, cycle, ended, entered, moved, replied, startMs } from "../../support/pipeline-events.ts"
+import { newStep } from "../../../src/domain/pipeline/fold-stages.ts"
+import {
+  checked,
+  cycle,
+  ended,
+  entered,
+  moved,
+  replied,
+  startMs,
+} from "../../support/pipeline/pipeline-events.ts"
 import {
   atExecutor,
   atPlanner,
@@ -8,7 +16,7 @@ import {
   atStep,
   atVerifier,
   stepAt,
-} from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-sessions.ts"
 
 const a1 = { id: "a1", kind: "command", taskId: "t1" }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { newStep, withStep } from "../../../src/domain/pipeline/fold-steps.ts"
+import { newStep, withStep } from "../../../src/domain/pipeline/fold-stages.ts"
 import {
   callAsked,
   callSettled,
@@ -7,8 +7,8 @@ import {
   startMs,
   stepEnded,
   stepStarted,
-} from "../../support/pipeline-events.ts"
-import { atExecutor, atStep, stepAt } from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-events.ts"
+import { atExecutor, atStep, stepAt } from "../../support/pipeline/pipeline-sessions.ts"
 
 test("a step begins with nothing done, and counts how often it began", () => {
   const session = atStep().add(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { newEvent } from "../../../src/domain/event-definition.ts"
-import { StepRefused } from "../../../src/domain/pipeline/pipeline-events.ts"
-import { ModelRequested } from "../../../src/domain/pipeline/turn-events.ts"
+import { newEvent } from "../../../src/domain/events/definition.ts"
+import { StepRefused } from "../../../src/domain/events/pipeline-events.ts"
+import { ModelRequested } from "../../../src/domain/events/turn-events.ts"
 import {
   callAsked,
   callSettled,
@@ -11,8 +11,8 @@ import {
   settingsOf,
   startMs,
   wanted,
-} from "../../support/pipeline-events.ts"
-import { atStep } from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-events.ts"
+import { atStep } from "../../support/pipeline/pipeline-sessions.ts"
 
 describe("a turn", () => {
   test("is what the model said, and what it asks for has no result", () => {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test"
-import { newEvent } from "../../../src/domain/event-definition.ts"
-import { applyEvent, fold } from "../../../src/domain/pipeline/fold.ts"
+import { newEvent } from "../../../src/domain/events/definition.ts"
 import {
   SessionCancelled,
   SessionPaused,
   StageProgressed,
-} from "../../../src/domain/pipeline/pipeline-events.ts"
-import { SessionFinished } from "../../../src/domain/session-events.ts"
+} from "../../../src/domain/events/pipeline-events.ts"
+import { SessionFinished } from "../../../src/domain/events/session-events.ts"
+import { applyEvent, fold } from "../../../src/domain/pipeline/fold.ts"
 import {
   contents,
   RecordedSession,
@@ -16,8 +16,8 @@ import {
   started,
   startMs,
   stepEnded,
-} from "../../support/pipeline-events.ts"
-import { atExecutor, atReviewer, atStep, stepAt } from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-events.ts"
+import { atExecutor, atReviewer, atStep, stepAt } from "../../support/pipeline/pipeline-sessions.ts"
 
 const settings = settingsOf()
 

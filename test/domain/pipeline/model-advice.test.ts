@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
-import { longerReplies } from "../../../src/domain/pipeline/model-advice.ts"
-import type { ModelSelection } from "../../../src/domain/pipeline/settings.ts"
-import { replied, settingsOf } from "../../support/pipeline-events.ts"
-import { atPlanner } from "../../support/pipeline-sessions.ts"
+import { longerReplies } from "../../../src/domain/pipeline/escalation.ts"
+import type { ModelSelection } from "../../../src/domain/pipeline-settings.ts"
+import { replied, settingsOf } from "../../support/pipeline/pipeline-events.ts"
+import { atPlanner } from "../../support/pipeline/pipeline-sessions.ts"
 
 describe("what helps against answers that are cut off", () => {
   const advice = (selection: Partial<ModelSelection> | null, cutOff: number, more = {}) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { newEvent } from "../../../src/domain/event-definition.ts"
+import { newEvent } from "../../../src/domain/events/definition.ts"
+import { SessionCancelled, SessionPaused } from "../../../src/domain/events/pipeline-events.ts"
 import { nextAction } from "../../../src/domain/pipeline/next-action.ts"
-import { SessionCancelled, SessionPaused } from "../../../src/domain/pipeline/pipeline-events.ts"
 import {
   callAsked,
   callBegan,
@@ -17,9 +17,15 @@ import {
   resumed,
   settingsOf,
   wanted,
-} from "../../support/pipeline-events.ts"
-import { smallPlan } from "../../support/pipeline-plans.ts"
-import { atPlanner, atReviewer, atStep, atVerifier, toReviewer } from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-events.ts"
+import { smallPlan } from "../../support/pipeline/pipeline-plans.ts"
+import {
+  atPlanner,
+  atReviewer,
+  atStep,
+  atVerifier,
+  toReviewer,
+} from "../../support/pipeline/pipeline-sessions.ts"
 
 const open = { callId: "call_1", modelCallId: null, stepId: null, effectClass: "once" } as const
 

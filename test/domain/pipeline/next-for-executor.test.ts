@@ -10,9 +10,9 @@ import {
   stepEnded,
   stepStarted,
   wanted,
-} from "../../support/pipeline-events.ts"
-import { openStep, planOf, smallPlan, taskOf, writeStep } from "../../support/pipeline-plans.ts"
-import { atExecutor, atStep, doStep, stepAt } from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-events.ts"
+import { openStep, planOf, smallPlan, taskOf, writeStep } from "../../support/pipeline/pipeline-plans.ts"
+import { atExecutor, atStep, doStep, stepAt } from "../../support/pipeline/pipeline-sessions.ts"
 
 const chain = planOf([
   taskOf("t2", [openStep("s1", "READ_FILE")], { depends_on: ["t1"] }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { planHash } from "../../../src/domain/plan-hash.ts"
+import { planHash } from "../../../src/domain/plan/plan.ts"
 import {
   answered,
   approved,
@@ -13,9 +13,9 @@ import {
   rested,
   resumed,
   settingsOf,
-} from "../../support/pipeline-events.ts"
-import { smallPlan } from "../../support/pipeline-plans.ts"
-import { atPlanner, atProposal } from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-events.ts"
+import { smallPlan } from "../../support/pipeline/pipeline-plans.ts"
+import { atPlanner, atProposal } from "../../support/pipeline/pipeline-sessions.ts"
 
 const toExecutor = {
   kind: "move",

@@ -11,8 +11,8 @@ import {
   replied,
   resumed,
   settingsOf,
-} from "../../support/pipeline-events.ts"
-import { atReviewer } from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-events.ts"
+import { atReviewer } from "../../support/pipeline/pipeline-sessions.ts"
 
 const says = (answer: Json) => replied({ stage: "reviewer", answer })
 const approve = says({ decision: "approve", summary: "good" })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { fixId } from "../../../src/domain/pipeline/next-for-verifier.ts"
+import { fixId } from "../../../src/domain/pipeline/next-for-checks.ts"
 import {
   checked,
   cycle,
@@ -10,9 +10,9 @@ import {
   replied,
   resumed,
   settingsOf,
-} from "../../support/pipeline-events.ts"
-import { openStep, planOf, taskOf } from "../../support/pipeline-plans.ts"
-import { atVerifier, doStep, stepAt, toVerifier } from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-events.ts"
+import { openStep, planOf, taskOf } from "../../support/pipeline/pipeline-plans.ts"
+import { atVerifier, doStep, stepAt, toVerifier } from "../../support/pipeline/pipeline-sessions.ts"
 
 const a1 = { id: "a1", kind: "command", taskId: "t1" }
 const a2 = { id: "a1", kind: "file_exists", taskId: "t2" }

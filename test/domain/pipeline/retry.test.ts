@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import type { Protocol } from "../../../src/domain/model-choice.ts"
 import { nextReply, turnsOfRun } from "../../../src/domain/pipeline/retry.ts"
-import type { ModelSelection } from "../../../src/domain/pipeline/settings.ts"
 import type { TurnFailure } from "../../../src/domain/pipeline/state.ts"
+import type { ModelSelection } from "../../../src/domain/pipeline-settings.ts"
 import {
   entered,
   escalated,
@@ -11,8 +11,8 @@ import {
   resumed,
   settingsOf,
   wanted,
-} from "../../support/pipeline-events.ts"
-import { atPlanner, atReviewer, atStep } from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-events.ts"
+import { atPlanner, atReviewer, atStep } from "../../support/pipeline/pipeline-sessions.ts"
 
 const busy = { kind: "overloaded", message: "try later", retryable: true, retryAfterMs: null }
 const wrong = { kind: "unauthorized", message: "who are you", retryable: false, retryAfterMs: null }

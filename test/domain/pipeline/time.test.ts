@@ -1,5 +1,10 @@
 import { describe, expect, test } from "bun:test"
-import { backoffMs, deadlineMs, stageDeadlineMs, stepDeadlineMs } from "../../../src/domain/pipeline/time.ts"
+import {
+  backoffMs,
+  deadlineMs,
+  stageDeadlineMs,
+  stepDeadlineMs,
+} from "../../../src/domain/pipeline/limits.ts"
 import {
   callAsked,
   callSettled,
@@ -7,9 +12,9 @@ import {
   resumed,
   settingsOf,
   startMs,
-} from "../../support/pipeline-events.ts"
-import { smallPlan } from "../../support/pipeline-plans.ts"
-import { atExecutor, atPlanner, atReviewer, atStep } from "../../support/pipeline-sessions.ts"
+} from "../../support/pipeline/pipeline-events.ts"
+import { smallPlan } from "../../support/pipeline/pipeline-plans.ts"
+import { atExecutor, atPlanner, atReviewer, atStep } from "../../support/pipeline/pipeline-sessions.ts"
 
 describe("the deadline of a stage", () => {
   test("is its limit after it was entered", () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
-import { newEvent } from "../../../src/domain/event-definition.ts"
-import type { ModelSelection } from "../../../src/domain/pipeline/settings.ts"
-import type { Stage } from "../../../src/domain/pipeline/stage.ts"
+import { newEvent } from "../../../src/domain/events/definition.ts"
+import { ModelRequested } from "../../../src/domain/events/turn-events.ts"
 import { tokenScaleOf } from "../../../src/domain/pipeline/token-scale.ts"
-import { ModelRequested } from "../../../src/domain/pipeline/turn-events.ts"
-import { replied, resumed, settingsOf } from "../../support/pipeline-events.ts"
-import { atStep } from "../../support/pipeline-sessions.ts"
+import type { ModelSelection } from "../../../src/domain/pipeline-settings.ts"
+import type { Stage } from "../../../src/domain/stage.ts"
+import { replied, resumed, settingsOf } from "../../support/pipeline/pipeline-events.ts"
+import { atStep } from "../../support/pipeline/pipeline-sessions.ts"
 
 function selectionOf(executor: string, others: string): ModelSelection {
   const model = (name: string) => ({

@@ -1,11 +1,17 @@
 import { describe, expect, test } from "bun:test"
-import { type NewEvent, newEvent } from "../../../src/domain/event-definition.ts"
-import { SessionPaused } from "../../../src/domain/pipeline/pipeline-events.ts"
+import { type NewEvent, newEvent } from "../../../src/domain/events/definition.ts"
+import { SessionPaused } from "../../../src/domain/events/pipeline-events.ts"
+import { SessionFinished, SessionUndone } from "../../../src/domain/events/session-events.ts"
 import type { PipelineEvent } from "../../../src/domain/pipeline/recorded-event.ts"
 import { sessionProblems } from "../../../src/domain/pipeline/validation.ts"
-import { SessionFinished, SessionUndone } from "../../../src/domain/session-events.ts"
-import * as made from "../../support/pipeline-events.ts"
-import { atExecutor, atReviewer, atStep, atVerifier, toReviewer } from "../../support/pipeline-sessions.ts"
+import * as made from "../../support/pipeline/pipeline-events.ts"
+import {
+  atExecutor,
+  atReviewer,
+  atStep,
+  atVerifier,
+  toReviewer,
+} from "../../support/pipeline/pipeline-sessions.ts"
 
 const finished = (more: Partial<NewEvent<typeof SessionFinished>["data"]> = {}) =>
   newEvent(SessionFinished, {

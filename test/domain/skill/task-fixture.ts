@@ -1,4 +1,4 @@
-import type { Task } from "../../../src/domain/skill/task.ts"
+import type { Task } from "../../../src/domain/task.ts"
 
 /** A task as somebody would write it; `changes` make it another one. */
 export function exampleTask(changes: Partial<Task> = {}): Task {

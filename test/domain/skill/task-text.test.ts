@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { canChangeTo, newTaskId, type TaskStatus, taskStatuses } from "../../../src/domain/skill/task.ts"
 import { changedTaskText, readTask, taskText } from "../../../src/domain/skill/task-text.ts"
+import { canChangeTo, newTaskId, type TaskStatus, taskStatuses } from "../../../src/domain/task.ts"
 import { exampleTask } from "./task-fixture.ts"
 
 const problemsOf = (text: string) => {

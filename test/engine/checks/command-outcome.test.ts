@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { commandOutcome } from "../../../src/engine/checks/command-outcome.ts"
+import { commandOutcome } from "../../../src/engine/checks/run-check.ts"
 import type { SettledCall } from "../../../src/gate/contract.ts"
 
 function settled(more: Partial<SettledCall>, stdout = "", stderr = ""): SettledCall {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test"
 import { emptyGrant } from "../../../src/domain/effect.ts"
 import { decide } from "../../../src/policy/decide.ts"
-import { shippedDefaults } from "../../../src/policy/levels.ts"
-import { ruleSet } from "../../../src/policy/rules.ts"
-import { loadShellParser } from "../../../src/policy/shell-parser.ts"
+import { shippedDefaults } from "../../../src/policy/decision.ts"
+import { ruleSet } from "../../../src/policy/rules/rules.ts"
+import { loadShellParser } from "../../../src/policy/shell/parser.ts"
 import { noScopes } from "../../../src/policy/yes-scopes.ts"
 
 const parser = await loadShellParser()

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { detectTestCommand } from "../../../src/engine/checks/detect.ts"
-import { projectOf } from "../../../src/engine/checks/project.ts"
-import { projectFiles } from "../../../src/engine/checks/project-files.ts"
-import { gateRoom } from "../../support/gate-room.ts"
+import { detectTestCommand, projectFiles, projectOf } from "../../../src/engine/checks/project.ts"
+import { gateRoom } from "../../support/plan/gate-room.ts"
 
 function detected(files: Readonly<Record<string, string>>) {
   using room = gateRoom({ files })

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { checksFor } from "../../../src/engine/checks/planned-checks.ts"
+import { checksFor } from "../../../src/engine/checks/project.ts"
 import { planVersion, smallPlan, smallTask, stateOf } from "../stages/support.ts"
 
 const second = { ...smallTask, id: "t2", acceptance: [{ id: "a1", kind: "file_exists", path: "x" }] }

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../src/base/canonical.ts"
-import { checksFor } from "../../../src/engine/checks/planned-checks.ts"
-import type { Project } from "../../../src/engine/checks/project.ts"
+import { checksFor, type Project } from "../../../src/engine/checks/project.ts"
 import { type FinishedCheck, runCheck } from "../../../src/engine/checks/run-check.ts"
 import type { CallRequest } from "../../../src/gate/contract.ts"
-import { type GateRoom, gateRoom } from "../../support/gate-room.ts"
+import { type GateRoom, gateRoom } from "../../support/plan/gate-room.ts"
 import { planVersion, smallPlan, smallTask, stateOf } from "../stages/support.ts"
 
 const unknownProject: Project = { test: null, check: null }

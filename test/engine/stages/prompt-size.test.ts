@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { editFormats } from "../../../src/domain/model-choice.ts"
-import { stages as stageNames } from "../../../src/domain/pipeline/stage.ts"
+import { stages as stageNames } from "../../../src/domain/stage.ts"
 import { planVersion, selectionOf, smallPlan, stages, stateOf, stepsOf, viewOf } from "./support.ts"
 
 /** Four characters a token, which is how everybody guesses. */

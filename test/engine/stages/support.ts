@@ -1,6 +1,5 @@
 import { planTools } from "../../../src/app/plan-tools.ts"
 import type { Json } from "../../../src/base/canonical.ts"
-import type { ModelSelection, StageModel } from "../../../src/domain/pipeline/settings.ts"
 import type {
   PipelineState,
   PlanVersion,
@@ -9,13 +8,14 @@ import type {
   Turn,
   TurnCall,
 } from "../../../src/domain/pipeline/state.ts"
-import type { Plan } from "../../../src/domain/plan.ts"
-import { orderedSteps } from "../../../src/domain/plan-order.ts"
-import { readPlan } from "../../../src/domain/plan-reading.ts"
+import type { ModelSelection, StageModel } from "../../../src/domain/pipeline-settings.ts"
+import { orderedSteps } from "../../../src/domain/plan/order.ts"
+import type { Plan } from "../../../src/domain/plan/plan.ts"
+import { readPlan } from "../../../src/domain/plan/reading.ts"
 import type { StageView } from "../../../src/engine/stages/contract.ts"
 import { toolDescriptions } from "../../../src/engine/stages/model-schemas.ts"
 import { createStages } from "../../../src/engine/stages/stages.ts"
-import { RecordedSession, settingsOf } from "../../support/pipeline-events.ts"
+import { RecordedSession, settingsOf } from "../../support/pipeline/pipeline-events.ts"
 
 export const stages = createStages({ planTools, toolDescriptions })
 

@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import { connectionRulesFor } from "../../../src/app/wire-sandbox.ts"
+import { connectionRulesFor } from "../../../src/app/wiring/sandbox.ts"
 import { systemClock } from "../../../src/base/clock.ts"
 import { noFaults } from "../../../src/base/faults.ts"
 import {
@@ -14,19 +14,19 @@ import type {
   CommandRunner,
   ExecutionContext,
   ExecutionIntent,
+  ExecutionSettings,
   Recorder,
 } from "../../../src/exec/contract.ts"
 import type { RunnerParts } from "../../../src/exec/execution.ts"
 import { createRunner } from "../../../src/exec/runner.ts"
-import type { ExecutionSettings } from "../../../src/exec/settings.ts"
-import * as environmentRules from "../../../src/policy/environment-rules.ts"
 import { homeCredentials } from "../../../src/policy/home-credentials.ts"
 import { classify, isAsked, topLevelNames } from "../../../src/policy/protected-paths.ts"
-import { createRedactor } from "../../../src/policy/redactor.ts"
+import { createRedactor } from "../../../src/redaction/redactor.ts"
+import * as environmentRules from "../../../src/redaction/secret-names.ts"
 import { createSandbox, type SelectedSandbox } from "../../../src/sandbox/select.ts"
-import { WorkspaceRoot } from "../../../src/workspace/root.ts"
+import { WorkspaceRoot } from "../../../src/workspace/files/root.ts"
 import { countingIds } from "../../support/fixed-clock.ts"
-import { type TempWorkspace, tempWorkspace } from "../../support/temp-workspace.ts"
+import { type TempWorkspace, tempWorkspace } from "../../support/workspace/temp-workspace.ts"
 
 /** Remembers what it is told, as the log would. */
 export interface MemoryRecorder extends Recorder {

@@ -1,4 +1,4 @@
-import { createAnthropic } from "../../../src/provider/anthropic/anthropic.ts"
+import { createAnthropic } from "../../../src/provider/protocols/anthropic/server.ts"
 import { faultTests } from "./fault-tests.ts"
 import { apiKey } from "./status-cases.ts"
 

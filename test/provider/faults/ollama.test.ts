@@ -1,4 +1,4 @@
-import { createOllama } from "../../../src/provider/ollama/ollama.ts"
+import { createOllama } from "../../../src/provider/protocols/ollama/server.ts"
 import { faultTests } from "./fault-tests.ts"
 
 faultTests("ollama", transport => createOllama(transport))

@@ -1,4 +1,4 @@
-import { createOpenAi } from "../../../src/provider/openai/openai.ts"
+import { createOpenAi } from "../../../src/provider/protocols/openai/server.ts"
 import { faultTests } from "./fault-tests.ts"
 import { apiKey } from "./status-cases.ts"
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import type { EditFormat, Protocol } from "../../../src/domain/model-choice.ts"
-import { decideEditFormat } from "../../../src/provider/ladder/edit-format.ts"
+import { decideEditFormat } from "../../../src/provider/ladder/window.ts"
 
 type Case = readonly [
   protocol: Protocol,

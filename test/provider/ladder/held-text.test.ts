@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { createHeldText } from "../../../src/provider/ladder/held-text.ts"
+import { createHeldText } from "../../../src/provider/ladder/ladder.ts"
 
 function shownOf(chunks: readonly string[], blockLine: string | null = null) {
   const held = createHeldText(blockLine)

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { rungs } from "../../../src/domain/model-choice.ts"
-import { stages as stageNames } from "../../../src/domain/pipeline/stage.ts"
+import { stages as stageNames } from "../../../src/domain/stage.ts"
 import { withRung } from "../../../src/provider/ladder/ladder.ts"
 import { stages, stateOf, viewOf } from "../../engine/stages/support.ts"
 import { itemsOf, never, requestOf, stop } from "../provider-kit.ts"

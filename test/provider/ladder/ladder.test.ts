@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import { type Rung, rungs } from "../../../src/domain/model-choice.ts"
 import type { ModelItem } from "../../../src/provider/contract.ts"
-import { failed, modelFailure } from "../../../src/provider/failures.ts"
 import { withRung } from "../../../src/provider/ladder/ladder.ts"
+import { failed, modelFailure } from "../../../src/provider/reply-fault.ts"
 import { call, itemsOf, never, requestOf, stop, text } from "../provider-kit.ts"
 import { block, callText, heard, heardText, listening, pieces, readTool, toolRequest } from "./ladder-kit.ts"
 

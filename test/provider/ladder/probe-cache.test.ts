@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { rungs } from "../../../src/domain/model-choice.ts"
 import type { ModelProbe } from "../../../src/provider/ladder/contract.ts"
-import { decodeProbe, encodeProbe, probeKey } from "../../../src/provider/ladder/probe-cache.ts"
+import { decodeProbe, encodeProbe, probeKey } from "../../../src/provider/ladder/probe.ts"
 
 const probe: ModelProbe = { rung: "native", notes: ["native: works"] }
 

@@ -6,8 +6,8 @@ import {
   modelFailureKinds,
   type Provider,
 } from "../../../src/provider/contract.ts"
-import { failed } from "../../../src/provider/failures.ts"
 import { probeModel } from "../../../src/provider/ladder/probe.ts"
+import { failed } from "../../../src/provider/reply-fault.ts"
 import { call, never, stop, text } from "../provider-kit.ts"
 import { block, callText, systemText } from "./ladder-kit.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../src/base/canonical.ts"
-import { schemaText } from "../../../src/provider/ladder/schema-text.ts"
+import { schemaText } from "../../../src/provider/ladder/rung-request.ts"
 import { nested } from "../provider-kit.ts"
 
 describe("a schema is told", () => {

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test"
 import type { ModelItem, ModelRequest, Provider } from "../../../src/provider/contract.ts"
-import { failed } from "../../../src/provider/failures.ts"
-import { withRung } from "../../../src/provider/ladder/ladder.ts"
-import { withToldFormat } from "../../../src/provider/ladder/told-format.ts"
+import { withRung, withToldFormat } from "../../../src/provider/ladder/ladder.ts"
+import { failed } from "../../../src/provider/reply-fault.ts"
 import { itemsOf, never, requestOf, stop, text } from "../provider-kit.ts"
 import { systemText } from "./ladder-kit.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../src/base/canonical.ts"
-import { createOllama } from "../../../src/provider/ollama/ollama.ts"
+import { createOllama } from "../../../src/provider/protocols/ollama/server.ts"
 import type { ModelServer } from "../../../src/provider/server.ts"
 import { bytes } from "../../support/model-server/http.ts"
 import { never } from "../provider-kit.ts"

@@ -1,7 +1,7 @@
 import { assert } from "../../../src/base/assert.ts"
 import type { Json } from "../../../src/base/canonical.ts"
 import type { ModelItem } from "../../../src/provider/contract.ts"
-import { createOllama } from "../../../src/provider/ollama/ollama.ts"
+import { createOllama } from "../../../src/provider/protocols/ollama/server.ts"
 import type { ModelServer, ModelSettings } from "../../../src/provider/server.ts"
 import type { TransportLimits } from "../../../src/provider/transport/contract.ts"
 import { readEndpoint } from "../../../src/provider/transport/endpoint.ts"

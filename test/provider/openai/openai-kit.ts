@@ -1,7 +1,6 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import type { ModelItem } from "../../../src/provider/contract.ts"
-import type { Asked } from "../../../src/provider/openai/reply-end.ts"
-import { readWhole, replyReader } from "../../../src/provider/openai/reply-reading.ts"
+import { type Asked, readWhole, replyReader } from "../../../src/provider/protocols/openai/reply.ts"
 import type { ServerEvent } from "../../../src/provider/transport/sse.ts"
 import { told, toldOf } from "../provider-kit.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { getEventListeners } from "node:events"
-import { startAttempt } from "../../../src/provider/transport/attempt.ts"
+import { startAttempt } from "../../../src/provider/transport/http.ts"
 import { faultOf, patient } from "./transport-kit.ts"
 
 const forever = () => new Promise<never>(() => undefined)
@@ -90,7 +90,7 @@ describe("an attempt", () => {
 
   test("leaves no timer when it ends: a process ends with it", async () => {
     const source = `
-      import { startAttempt } from ${JSON.stringify(`${import.meta.dir}/../../../src/provider/transport/attempt.ts`)}
+      import { startAttempt } from ${JSON.stringify(`${import.meta.dir}/../../../src/provider/transport/http.ts`)}
       const limits = ${JSON.stringify({ connectMs: 600_000, firstByteMs: 600_000, betweenMs: 600_000, wholeMs: 600_000 })}
       const attempt = startAttempt(limits, new AbortController().signal)
       attempt.limit("connectMs")

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { modelFailure } from "../../../src/provider/failures.ts"
-import { ReplyFault } from "../../../src/provider/reply-fault.ts"
+import { modelFailure, ReplyFault } from "../../../src/provider/reply-fault.ts"
 import { errorText, jsonBody, wholeText } from "../../../src/provider/transport/body.ts"
 import { type Answered, chunksOf, faultOf } from "./transport-kit.ts"
 

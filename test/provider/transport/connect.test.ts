@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { getEventListeners } from "node:events"
 import { errnoOf } from "../../../src/base/assert.ts"
-import { startAttempt } from "../../../src/provider/transport/attempt.ts"
-import { connect } from "../../../src/provider/transport/connect.ts"
+import { connect, startAttempt } from "../../../src/provider/transport/http.ts"
 import { eventually } from "../../support/eventually.ts"
 import { missingProgram, testWhere } from "../../support/requirement.ts"
 import { endpointOf, failureOfReply, faultOf, patient, rawServer, sendTo } from "./transport-kit.ts"
@@ -98,7 +97,7 @@ sys.stdin.read()
     using server = await fullServer()
     const room = `${import.meta.dir}/../../../src/provider/transport`
     const source = `
-      import { connect } from ${JSON.stringify(`${room}/connect.ts`)}
+      import { connect } from ${JSON.stringify(`${room}/http.ts`)}
       import { openTransport } from ${JSON.stringify(`${room}/http.ts`)}
       const endpoint = { url: "http://127.0.0.1:${server.port}", socket: null, isLocal: true }
       const egress = { mode: "local-only", configured: null, consented: null }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { modelFailure } from "../../../src/provider/failures.ts"
-import { ReplyFault } from "../../../src/provider/reply-fault.ts"
-import { httpFailure } from "../../../src/provider/transport/http-failure.ts"
+import { modelFailure, ReplyFault } from "../../../src/provider/reply-fault.ts"
+import { httpFailure } from "../../../src/provider/transport/failures.ts"
 import { failureOfReply, rawServer, sendTo } from "./transport-kit.ts"
 
 const name = "http://localhost:11434"

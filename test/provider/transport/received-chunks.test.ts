@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { startAttempt } from "../../../src/provider/transport/attempt.ts"
-import { receivedChunks } from "../../../src/provider/transport/received-chunks.ts"
+import { receivedChunks, startAttempt } from "../../../src/provider/transport/http.ts"
 import { faultOf, listOf, patient } from "./transport-kit.ts"
 
 const streamOf = (...pieces: (string | Error)[]) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { failureForStatus } from "../../../src/provider/transport/status.ts"
+import { failureForStatus } from "../../../src/provider/transport/failures.ts"
 
 const now = Date.parse("2026-01-02T03:04:05Z")
 const none = () => null

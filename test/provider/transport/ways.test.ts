@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { waysTo } from "../../../src/provider/transport/ways.ts"
+import { waysTo } from "../../../src/provider/transport/egress.ts"
 import { answerOf, endpointOf, failureOfReply, rawServer, sendTo, textOf } from "./transport-kit.ts"
 
 const urls = (endpoint: string) => waysTo(endpointOf(endpoint)).map(({ url, host }) => [url, host])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { readRequestHead } from "../../../src/sandbox/proxy/request-head.ts"
+import { readRequestHead } from "../../../src/sandbox/proxy/proxy.ts"
 
 const read = (...lines: readonly string[]) =>
   readRequestHead(Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"))

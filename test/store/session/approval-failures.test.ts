@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { exitCodeOf } from "../../../src/domain/failure.ts"
-import { closedApproval, unknownApproval } from "../../../src/store/session/approval-failures.ts"
+import { closedApproval, unknownApproval } from "../../../src/store/session/approvals.ts"
 
 test("an id that nobody asks under is a mistake of the caller, who is told where to look", () => {
   const { report } = unknownApproval("apr_x")

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { writeFileSync } from "node:fs"
-import { artifactPath } from "../../../src/store/artifacts.ts"
+import { artifactPath } from "../../../src/store/artifacts/artifacts.ts"
 import type { Store } from "../../../src/store/contract.ts"
 import { event, type SessionWriter, startSession } from "../support/session-events.ts"
 import { type StoreFixture, storeFixture } from "../support/store-fixture.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { processIdentity } from "../../../src/store/process-identity.ts"
-import { changeDatabase } from "../../support/at-the-file.ts"
+import { changeDatabase } from "../../support/workspace/at-the-file.ts"
 import { event, startSession } from "../support/session-events.ts"
 import { hides, storeFixture } from "../support/store-fixture.ts"
 

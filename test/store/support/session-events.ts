@@ -5,10 +5,9 @@ import {
   ToolCallRequested,
   ToolCallSettled,
   ToolCallStarted,
-} from "../../../src/domain/call-events.ts"
-import { type EventDefinition, type NewEvent, newEvent } from "../../../src/domain/event-definition.ts"
-import { SessionResumed } from "../../../src/domain/pipeline/pipeline-events.ts"
-import { defaultLimits, plainSettings } from "../../../src/domain/pipeline/settings.ts"
+} from "../../../src/domain/events/call-events.ts"
+import { type EventDefinition, type NewEvent, newEvent } from "../../../src/domain/events/definition.ts"
+import { SessionResumed } from "../../../src/domain/events/pipeline-events.ts"
 import {
   SessionFinished,
   SessionRested,
@@ -16,7 +15,8 @@ import {
   SessionUndone,
   StepFinished,
   StepStarted,
-} from "../../../src/domain/session-events.ts"
+} from "../../../src/domain/events/session-events.ts"
+import { defaultLimits, plainSettings } from "../../../src/domain/pipeline-settings.ts"
 import type { Store, StoredEvent } from "../../../src/store/contract.ts"
 import { processIdentity } from "../../../src/store/process-identity.ts"
 

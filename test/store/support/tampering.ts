@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import type { AuditReport } from "../../../src/store/contract.ts"
-import type { Connection } from "../../../src/store/database.ts"
-import { readKey } from "../../../src/store/keys.ts"
+import type { Connection } from "../../../src/store/database/database.ts"
+import { readKey } from "../../../src/store/log/keys.ts"
 import { type VerifyParts, verifyLog } from "../../../src/store/verify.ts"
 import type { StoreFixture } from "./store-fixture.ts"
 

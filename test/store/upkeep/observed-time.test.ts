@@ -1,11 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import {
-  afterReading,
-  firstRecord,
-  observedTime,
-  type TimeRecord,
-} from "../../../src/store/upkeep/observed-time.ts"
+import { afterReading, firstRecord, observedTime, type TimeRecord } from "../../../src/store/upkeep/upkeep.ts"
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { statSync } from "node:fs"
 import type { Store } from "../../../src/store/contract.ts"
-import { changeDatabase } from "../../support/at-the-file.ts"
+import { changeDatabase } from "../../support/workspace/at-the-file.ts"
 import { event, startSession } from "../support/session-events.ts"
 import {
   nextId,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../src/base/canonical.ts"
-import type { Protocol } from "../../../src/domain/model-choice.ts"
-import { protocols } from "../../../src/domain/model-choice.ts"
+import { type Protocol, protocols } from "../../../src/domain/model-choice.ts"
 import { reply } from "../script-replies.ts"
 import type { FakeServer, ModelServerOptions } from "./contract.ts"
 import { encodeReply, wires } from "./encode.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { applyEdits } from "../../../src/workspace/change/edits.ts"
+import { applyEdits } from "../../../src/workspace/change/changes.ts"
 import { codeOf, messageOf } from "../support.ts"
 
 const edit = (text: string, search: string, replace: string) =>

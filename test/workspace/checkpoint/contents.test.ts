@@ -13,11 +13,13 @@ import { join } from "node:path"
 import { sha256Hex } from "../../../src/base/canonical.ts"
 import { systemClock } from "../../../src/base/clock.ts"
 import { noFaults } from "../../../src/base/faults.ts"
-import { CheckpointContents } from "../../../src/workspace/checkpoint/contents.ts"
+import {
+  CheckpointContents,
+  ensurePrivateDirectory,
+  syncFilesystem,
+} from "../../../src/workspace/checkpoint/contents.ts"
 import { readExactEntry } from "../../../src/workspace/checkpoint/exact-entry.ts"
-import { ensurePrivateDirectory } from "../../../src/workspace/checkpoint/private-directory.ts"
 import { CheckpointStore } from "../../../src/workspace/checkpoint/store.ts"
-import { syncFilesystem } from "../../../src/workspace/checkpoint/sync-filesystem.ts"
 import { Pace } from "../../../src/workspace/pace.ts"
 import { codeOf, codeOfLater, type TestWorkspace, testWorkspace } from "../support.ts"
 import { checkpointBench, filesBelow, roomy } from "./support.ts"

@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { systemClock } from "../../../src/base/clock.ts"
 import { restoreCheckpoints } from "../../../src/workspace/checkpoint/restore.ts"
 import { CheckpointStore } from "../../../src/workspace/checkpoint/store.ts"
+import { WorkspaceRoot } from "../../../src/workspace/files/root.ts"
 import { Pace } from "../../../src/workspace/pace.ts"
-import { WorkspaceRoot } from "../../../src/workspace/root.ts"
 import { roomy } from "./support.ts"
 
 /**

@@ -15,7 +15,7 @@ import type { Checkpoint } from "../../../src/workspace/checkpoint/contract.ts"
 import { changesSince, contentOf, contentsSince } from "../../../src/workspace/checkpoint/manifest.ts"
 import { planRestore, restoreCheckpoints } from "../../../src/workspace/checkpoint/restore.ts"
 import { contentOfStanding, standingAt } from "../../../src/workspace/checkpoint/standing.ts"
-import { initRepository } from "../../support/temp-workspace.ts"
+import { initRepository } from "../../support/workspace/temp-workspace.ts"
 import { seeded } from "../support.ts"
 import { type CheckpointBench, checkpointBench, taken } from "./support.ts"
 

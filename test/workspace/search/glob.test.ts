@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
 import { symlinkSync } from "node:fs"
 import { compileGlob, compileNameGlob, globFiles } from "../../../src/workspace/search/glob.ts"
-import { initRepository } from "../../support/temp-workspace.ts"
+import { initRepository } from "../../support/workspace/temp-workspace.ts"
 import { codeOf, type TestWorkspace, testWorkspace } from "../support.ts"
 
 let ws: TestWorkspace

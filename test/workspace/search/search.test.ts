@@ -3,7 +3,7 @@ import { symlinkSync } from "node:fs"
 import { type Clock, systemClock } from "../../../src/base/clock.ts"
 import type { RunProgram, SearchRequest } from "../../../src/workspace/contract.ts"
 import { searchFiles } from "../../../src/workspace/search/search.ts"
-import { initRepository } from "../../support/temp-workspace.ts"
+import { initRepository } from "../../support/workspace/temp-workspace.ts"
 import { type TestWorkspace, testWorkspace } from "../support.ts"
 
 let ws: TestWorkspace

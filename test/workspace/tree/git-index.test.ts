@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test"
 import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { readTrackedPaths } from "../../../src/workspace/tree/git-index.ts"
+import { readTrackedPaths } from "../../../src/workspace/tree/git-rules.ts"
 import { missingProgram, testWhere } from "../../support/requirement.ts"
 import { git, putFile } from "../git-repository.ts"
 

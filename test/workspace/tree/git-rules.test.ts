@@ -4,7 +4,7 @@ import { readGitRules, withIgnoreFile } from "../../../src/workspace/tree/git-ru
 import { isIgnored } from "../../../src/workspace/tree/ignore.ts"
 import { walkFiles } from "../../../src/workspace/tree/walk.ts"
 import { missingProgram, testWhere } from "../../support/requirement.ts"
-import { initRepository } from "../../support/temp-workspace.ts"
+import { initRepository } from "../../support/workspace/temp-workspace.ts"
 import { git } from "../git-repository.ts"
 import { type TestWorkspace, testWorkspace } from "../support.ts"
 

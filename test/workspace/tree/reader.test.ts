@@ -13,11 +13,11 @@ import {
 import { join } from "node:path"
 import { sha256Hex } from "../../../src/base/canonical.ts"
 import { type Clock, systemClock } from "../../../src/base/clock.ts"
-import { WorkspaceRoot } from "../../../src/workspace/root.ts"
+import { WorkspaceRoot } from "../../../src/workspace/files/root.ts"
 import { digestOf, TreeReader, type TreeScope } from "../../../src/workspace/tree/reader.ts"
 import { StatCache } from "../../../src/workspace/tree/stat-cache.ts"
 import { missingProgram, testWhere } from "../../support/requirement.ts"
-import { initRepository } from "../../support/temp-workspace.ts"
+import { initRepository } from "../../support/workspace/temp-workspace.ts"
 import { git } from "../git-repository.ts"
 import { seeded, type TestWorkspace, testWorkspace } from "../support.ts"
 

@@ -1,0 +1,83 @@
+import { readEnvironment } from "../../config/environment.ts"
+import type { SkillContent } from "../../domain/skill/skill-text.ts"
+import type { Task } from "../../domain/task.ts"
+import type { SkillWorkspace, TaskClaim } from "../../skills/contract.ts"
+import { readTaskFile } from "../../skills/task-folder.ts"
+import { Wiring } from "../wiring/wire.ts"
+import { newSkillSession, type SkillSession, skillFor, taskFolder } from "./session.ts"
+import { skillPlaces } from "./skill-verbs.ts"
+import { finishSkillSession } from "./task-run.ts"
+
+export interface SkillWorkspaceOptions {
+  /** Stands in for the environment of this process. */
+  readonly variables?: Readonly<Record<string, string | undefined>>
+  /** Is told what a person would be told. */
+  readonly notice?: (text: string) => void
+}
+
+/** The tasks of a workspace, for a program that executes them itself. */
+export interface OpenSkillWorkspace extends SkillWorkspace, AsyncDisposable {
+  readTask(id: string): Promise<Task>
+  /** Records the end of the session that the executed tasks belong to. */
+  close(): Promise<void>
+}
+
+/** Opens a workspace. Nothing is read or written before the first task is. */
+export function openSkillWorkspace(root: string, options: SkillWorkspaceOptions = {}): OpenSkillWorkspace {
+  return new LazyWorkspace(root, options)
+}
+
+/** Reads a skill of a workspace, or of one of the usual places. Throws ExecutionError SKILL_NOT_FOUND. */
+export async function loadSkillContent(name: string, projectRoot: string): Promise<SkillContent> {
+  using wiring = new Wiring({ environment: readEnvironment(), workspace: projectRoot, configFile: undefined })
+  const { values } = await wiring.config()
+  return skillFor(skillPlaces(wiring.root.path, wiring.request.environment, values), name, "")
+}
+
+class LazyWorkspace implements OpenSkillWorkspace {
+  private opened: Wiring | null = null
+  private session: Promise<SkillSession> | null = null
+
+  constructor(
+    private readonly root: string,
+    private readonly options: SkillWorkspaceOptions,
+  ) {}
+
+  async readTask(id: string): Promise<Task> {
+    return readTaskFile(await taskFolder(this.wiring()), id).task
+  }
+
+  async claim(task: Task, signal: AbortSignal | undefined): Promise<TaskClaim> {
+    this.session ??= this.begin()
+    return (await this.session).workspace.claim(task, signal)
+  }
+
+  async close(): Promise<void> {
+    const session = await this.session?.catch(() => null)
+    this.session = null
+    if (session != null) await finishSkillSession(this.wiring(), session)
+    this.opened?.[Symbol.dispose]()
+    this.opened = null
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  private wiring(): Wiring {
+    const { variables, notice } = this.options
+    this.opened ??= new Wiring({
+      environment: readEnvironment(variables),
+      ...{ workspace: this.root, configFile: undefined, notice },
+    })
+    return this.opened
+  }
+
+  private begin(): Promise<SkillSession> {
+    const { notice = () => undefined } = this.options
+    return newSkillSession(this.wiring(), {
+      ...{ goal: "execute tasks for a program", settings: { mode: "burst", server: null }, stepCount: 0 },
+      ...{ takeCalls: () => ({}), onEvent: () => undefined, notice, onBusy: () => undefined },
+    })
+  }
+}

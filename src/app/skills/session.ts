@@ -1,0 +1,247 @@
+import { systemIds } from "../../base/clock.ts"
+import type { Config } from "../../config/schema.ts"
+import { type NewEvent, newEvent } from "../../domain/events/definition.ts"
+import { SessionFinished, SessionStarted } from "../../domain/events/session-events.ts"
+import { type PipelinePlan, PipelinePlanned, type SkillSettings } from "../../domain/events/skill-events.ts"
+import { Failure } from "../../domain/failure.ts"
+import { ExecutionError } from "../../domain/skill/execution-error.ts"
+import type { OutputPlan } from "../../domain/skill/output-path.ts"
+import { type SkillState, skillState } from "../../domain/skill/skill-state.ts"
+import type { SkillContent } from "../../domain/skill/skill-text.ts"
+import { openCalls, settleInterrupted } from "../../gate/recovery.ts"
+import { driveSharingSession, type SharingSession } from "../../gate/session-log.ts"
+import type { KeptCalls } from "../../models/external-call-log.ts"
+import { findSkill, loadSkill, SkillProblem } from "../../skills/find-skills.ts"
+import type { RecordedParts } from "../../skills/recorded-claim.ts"
+import { heldWorkspace, RecordedWorkspace } from "../../skills/recorded-workspace.ts"
+import type { TaskFolder } from "../../skills/task-folder.ts"
+import type { StoredEvent } from "../../store/contract.ts"
+import { processIdentity } from "../../store/process-identity.ts"
+import { readGitState } from "../../workspace/git.ts"
+import { approvalDesk } from "../approval-desk.ts"
+import { contentsOf } from "../recorded-contents.ts"
+import { laterWritesOf } from "../session-recovery.ts"
+import { userName } from "../user-name.ts"
+import { wireGate } from "../wiring/gate.ts"
+import type { Wiring } from "../wiring/wire.ts"
+import { decodeYaml, skillPlaces } from "./skill-verbs.ts"
+
+export interface SkillSessionRequest {
+  readonly goal: string
+  readonly settings: SkillSettings
+  /** How many steps are expected. */
+  readonly stepCount: number
+  readonly takeCalls: KeptCalls["take"]
+  /** Of a pipeline. */
+  readonly plan?: PipelinePlan
+  readonly onEvent: (event: StoredEvent) => void
+  readonly notice: (text: string) => void
+  readonly onBusy: () => void
+}
+
+/** A session of the skills lane that this process drives. */
+export interface SkillSession extends Disposable {
+  readonly id: string
+  /** Of which squad a skill is, and what it says. */
+  readonly planOf: RecordedParts["planOf"]
+  readonly skill: RecordedParts["skill"]
+  readonly log: SharingSession
+  readonly workspace: RecordedWorkspace
+  /** Records how the session ended, unless nothing of it was recorded. */
+  finish(ending: SkillEnding): void
+}
+
+export interface SkillEnding {
+  readonly state: "COMPLETED" | "FAILED" | "CANCELLED"
+  readonly reason: string
+  readonly exitCode: number
+  readonly code: string | null
+}
+
+/** Opens a new session; what begins it is recorded with its first step. */
+export async function newSkillSession(wiring: Wiring, request: SkillSessionRequest): Promise<SkillSession> {
+  return opened(wiring, systemIds.next("ses"), async log => wired(wiring, log, request, null))
+}
+
+/**
+ * Opens a session of a process that died, once what that process left open is settled. Null when another process
+ * drives it or has finished it.
+ */
+export async function reopenSkillSession(
+  wiring: Wiring,
+  id: string,
+  request: Omit<SkillSessionRequest, "goal" | "settings" | "stepCount" | "takeCalls">,
+): Promise<{ readonly session: SkillSession; readonly state: SkillState } | null> {
+  const store = await wiring.store()
+  try {
+    return await opened(wiring, id, async driven => {
+      const log = toldEvents(driven, request.onEvent)
+      store.assertGenuine(id)
+      if (skillState(store.log.each(id))?.isOver !== false) return null
+      await settleOpenCalls(wiring, log, request.onBusy)
+      const state = skillState(store.log.each(id))
+      if (state === null) return null
+      const settings = state.settings ?? { mode: "local-only" as const, server: null }
+      const whole = { ...request, goal: "", settings, stepCount: 0, takeCalls: () => ({}) }
+      return { session: await wired(wiring, driven, whole, state), state }
+    })
+  } catch (error) {
+    if (error instanceof Failure && error.report.code === "ACODE-ORCH-008") return null
+    throw error
+  }
+}
+
+async function opened<Opened>(
+  wiring: Wiring,
+  id: string,
+  wire: (driven: SharingSession) => Promise<Opened>,
+): Promise<Opened> {
+  const store = await wiring.store()
+  const parts = { log: store.log, leases: store.leases, owner: processIdentity() }
+  const driven = driveSharingSession(parts, id)
+  let result: Opened | null = null
+  try {
+    result = await wire(driven)
+    return result
+  } finally {
+    if (result === null) driven.release()
+  }
+}
+
+/** Looks what became of the writes that the process was in the middle of. */
+async function settleOpenCalls(wiring: Wiring, log: SharingSession, onBusy: () => void): Promise<void> {
+  const store = await wiring.store()
+  const calls = openCalls(store.log.each(log.sessionId))
+  if (calls.length === 0) return
+  const { workspace, checkpoints } = await wiring.workspace()
+  const { artifacts, executions } = store
+  const laterWrites = laterWritesOf(store, log.sessionId)
+  const parts = { workspace, checkpoints, artifacts, executions, laterWrites }
+  using _ = await heldWorkspace(log, onBusy)
+  for (const call of calls) log.append((await settleInterrupted(parts, call)).events)
+  wiring.faults.reach("skill.recovered")
+}
+
+function toldEvents(driven: SharingSession, onEvent: (event: StoredEvent) => void): SharingSession {
+  return {
+    ...driven,
+    append: events => {
+      const stored = driven.append(events)
+      for (const event of stored) onEvent(event)
+      return stored
+    },
+  }
+}
+
+async function wired(
+  wiring: Wiring,
+  driven: SharingSession,
+  request: SkillSessionRequest,
+  state: SkillState | null,
+): Promise<SkillSession> {
+  const log = toldEvents(driven, request.onEvent)
+  const store = await wiring.store()
+  const { values } = await wiring.config()
+  const policy = await wiring.policy()
+  const redactor = await wiring.redactor([])
+  const { clock, faults } = wiring
+  const beganMs = clock.monotonicMs()
+  const desk = approvalDesk({
+    ...{ approvals: store.approvals, isInteractive: false, whenNobody: "deny", timeoutMs: null, clock },
+    ...{ sessionId: log.sessionId, notice: request.notice, by: userName(), prompt: async () => null },
+  })
+  const places = skillPlaces(wiring.root.path, wiring.request.environment, values)
+  const skill: RecordedParts["skill"] = (name, taskId) => skillFor(places, name, taskId)
+  const planOf: RecordedParts["planOf"] = (name, content) => outputPlan(values, name, content)
+  const workspace = new RecordedWorkspace(
+    {
+      session: log,
+      gate: await wireGate(wiring, log, desk, request.notice),
+      folder: await taskFolder(wiring),
+      decide: policy.decide,
+      artifacts: store.artifacts,
+      recordedText: contentsOf(store.artifacts).text,
+      redactText: text => redactor.redactText(text),
+      skill,
+      planOf,
+      begin: () =>
+        beginning(wiring, { ...request, goal: redactor.redactText(request.goal) }, policy.policyVersion),
+      onBusy: request.onBusy,
+      ...{ clock, faults },
+    },
+    state,
+  )
+  const finish = (ending: SkillEnding) => {
+    if (!workspace.hasBegun) return
+    log.append([
+      finishedEvent({ ...ending, reason: redactor.redactText(ending.reason) }, clock.monotonicMs() - beganMs),
+    ])
+    faults.reach("skill.finished")
+  }
+  const dispose = () => {
+    log.release()
+    if (workspace.hasBegun) store.anchor()
+  }
+  return { ...{ id: log.sessionId, log, workspace, planOf, skill, finish }, [Symbol.dispose]: dispose }
+}
+
+function beginning(
+  { root }: Wiring,
+  { goal, stepCount, settings, takeCalls, plan }: SkillSessionRequest,
+  policyVersion: string,
+): readonly NewEvent[] {
+  const started = newEvent(SessionStarted, {
+    ...{ ...nothingOfOtherLanes, goal, stepCount, policyVersion, skill: settings },
+    ...readGitState(root.path),
+    owner: processIdentity(),
+    ...takeCalls(),
+  })
+  return [started, ...(plan === undefined ? [] : [newEvent(PipelinePlanned, plan)])]
+}
+
+function finishedEvent({ state, reason, exitCode, code }: SkillEnding, wallMs: number): NewEvent {
+  return newEvent(SessionFinished, {
+    ...{ state, reason, exitCode, unverified: true },
+    ...(code === null ? {} : { code }),
+    ...{ treeDigest: null, wallMs: Math.round(wallMs), toolMs: 0, waitMs: 0 },
+  })
+}
+
+const nothingOfOtherLanes = {
+  ...{ lane: "skill" as const, planId: null, planHash: null, approvalId: null, plan: null, agent: null },
+  treeDigest: null,
+  outputs: [],
+}
+
+export async function taskFolder(wiring: Wiring): Promise<TaskFolder> {
+  const { values } = await wiring.config()
+  const { workspace } = await wiring.workspace()
+  const { workspace: folder } = values.skills
+  return { prefix: folder === "." ? "" : `${folder}/`, workspace }
+}
+
+/** Throws ExecutionError SKILL_NOT_FOUND. */
+export function skillFor(
+  places: Parameters<typeof findSkill>[0],
+  name: string,
+  taskId: string,
+): SkillContent {
+  const found = findSkill(places, name)
+  if (found === null) throw new ExecutionError(`there is no skill ${name}`, "SKILL_NOT_FOUND", taskId)
+  try {
+    return loadSkill(found, decodeYaml)
+  } catch (error) {
+    if (!(error instanceof SkillProblem)) throw error
+    throw new ExecutionError(`the skill ${name} cannot be used: ${error.message}`, "SKILL_NOT_FOUND", taskId)
+  }
+}
+
+/** The configuration says of which squad a skill is, else the skill does. */
+function outputPlan({ skills }: Config, skill: string, content: SkillContent | null): OutputPlan {
+  const configured = skills.squads.find(({ skills: names }) => names.includes(skill))
+  return {
+    squad: configured?.name ?? content?.metadata["squad"] ?? null,
+    foundation: skills.foundation,
+    context: skills.context,
+  }
+}

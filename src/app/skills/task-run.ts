@@ -1,0 +1,400 @@
+import { toIso } from "../../base/clock.ts"
+import { counted } from "../../base/text.ts"
+import type { Config } from "../../config/schema.ts"
+import type { PipelinePlan } from "../../domain/events/skill-events.ts"
+import type { Mode } from "../../domain/model-choice.ts"
+import {
+  ExecutionError,
+  type ExecutionErrorCode,
+  executionErrors,
+} from "../../domain/skill/execution-error.ts"
+import { type PipelineFile, pipelinePlan } from "../../domain/skill/pipeline-file.ts"
+import { type SkillState, skillState, type TaskStep } from "../../domain/skill/skill-state.ts"
+import { isRunnable, type Task } from "../../domain/task.ts"
+import { usualMode } from "../../models/mode.ts"
+import type { AgentConfig, ExecutionResult, ModelTier, SkillWorkspace } from "../../skills/contract.ts"
+import {
+  AgentExecutor,
+  createDefaultConfig,
+  DEFAULT_MODEL_MAP,
+  type ExecutorConfig,
+} from "../../skills/executor.ts"
+import { modelClient } from "../../skills/model-client.ts"
+import { type PipelineEnd, runPipeline } from "../../skills/pipeline.ts"
+import { hasWholeReply, taskFailed } from "../../skills/recorded-claim.ts"
+import { director } from "../../skills/review-claim.ts"
+import { readTaskFile, type TaskFolder, taskIds } from "../../skills/task-folder.ts"
+import type { Store, StoredEvent } from "../../store/contract.ts"
+import { isProcessAlive } from "../../store/process-identity.ts"
+import type { ModelChoice } from "../wiring/provider.ts"
+import { sweepOrphans, tidyUp } from "../wiring/upkeep.ts"
+import type { Wiring } from "../wiring/wire.ts"
+import { type SkillModels, skillModels } from "./models.ts"
+import {
+  newSkillSession,
+  reopenSkillSession,
+  type SkillEnding,
+  type SkillSession,
+  taskFolder,
+} from "./session.ts"
+
+export interface TaskRunRequest {
+  /** Ids, or all that may be executed; or the tasks of a pipeline. */
+  readonly tasks: readonly string[] | "pending" | PipelineFile
+  readonly limit: number | null
+  readonly parallel: number | null
+  readonly choice: ModelChoice
+  readonly model: string | null
+  readonly mode: Mode | null
+  readonly agentConfig: Partial<AgentConfig>
+  readonly maxTokens: number | null
+}
+
+/** Who is there while it works. */
+export interface TaskSurface {
+  readonly notice: (text: string) => void
+  readonly onEvent: (event: StoredEvent) => void
+  readonly onResult: (result: ExecutionResult) => void
+  readonly onBusy: () => void
+  readonly signal: AbortSignal
+}
+
+export interface TaskRunEnd {
+  /** Null where no task was begun. */
+  readonly sessionId: string | null
+  readonly results: readonly ExecutionResult[]
+  readonly exitCode: number
+}
+
+/** Executes tasks: first what a dead process left, then those that were asked for. */
+export function executeTasks(
+  wiring: Wiring,
+  request: TaskRunRequest,
+  surface: TaskSurface,
+): Promise<TaskRunEnd> {
+  return new TaskRun(wiring, request, surface).run()
+}
+
+class TaskRun {
+  private models: Promise<SkillModels> | null = null
+  private readonly results: ExecutionResult[] = []
+
+  constructor(
+    private readonly wiring: Wiring,
+    private readonly request: TaskRunRequest,
+    private readonly surface: TaskSurface,
+  ) {}
+
+  async run(): Promise<TaskRunEnd> {
+    const { wiring, surface } = this
+    wiring.stopping = surface.signal
+    const { values } = await wiring.config()
+    wiring.mode = this.request.mode ?? usualMode(values.mode)
+    const store = await wiring.store()
+    try {
+      await this.recover(store)
+      if (isPipeline(this.request.tasks)) return await this.executePipeline(this.request.tasks)
+      const tasks = await this.chosen(this.request.tasks)
+      const sessionId = tasks.length === 0 ? null : await this.execute(tasks)
+      return { sessionId, results: this.results, exitCode: exitCodeFor(this.results.map(codeIn)) }
+    } finally {
+      ;(await this.models?.catch(() => null))?.[Symbol.dispose]()
+    }
+  }
+
+  private lookForModels(isResumed: boolean): Promise<SkillModels> {
+    const { wiring, request, surface } = this
+    this.models ??= (async () => {
+      const { values } = await wiring.config()
+      return skillModels(wiring, {
+        ...{ choice: request.choice, model: request.model, isResumed, notice: surface.notice },
+        ...{ mode: request.mode ?? usualMode(values.mode), isModeTyped: request.mode !== null },
+        signal: surface.signal,
+      })
+    })()
+    return this.models
+  }
+
+  /** The tasks that may be executed, the most urgent first. Of those that were named, the others fail at once. */
+  private async chosen(wanted: readonly string[] | "pending"): Promise<readonly Task[]> {
+    const { request } = this
+    const folder = await taskFolder(this.wiring)
+    const done = new Set(this.results.map(({ taskId }) => taskId))
+    const isNamed = wanted !== "pending"
+    const tasks: Task[] = []
+    for (const id of isNamed ? [...new Set(wanted)] : taskIds(folder)) {
+      if (done.has(id)) continue
+      try {
+        const { task } = readTaskFile(folder, id)
+        if (isRunnable(task.status)) tasks.push(task)
+        else if (isNamed) throw notRunnable(task)
+      } catch (error) {
+        if (!(error instanceof ExecutionError)) throw error
+        if (isNamed) this.add(refusedResult(id, error))
+        else this.surface.notice(`passed over: ${error.message}`)
+      }
+    }
+    const ordered = isNamed ? tasks : tasks.toSorted(byUrgency)
+    return request.limit === null ? ordered : ordered.slice(0, request.limit)
+  }
+
+  private add(result: ExecutionResult): void {
+    this.results.push(result)
+    this.surface.onResult(result)
+  }
+
+  private async execute(tasks: readonly Task[]): Promise<string | null> {
+    const { wiring, surface } = this
+    const models = await this.lookForModels(false)
+    using session = await newSkillSession(wiring, {
+      goal: tasks.length === 1 ? `execute ${tasks[0]?.id ?? ""}` : `execute ${tasks.length} tasks`,
+      ...{ settings: models.settings, stepCount: tasks.length, takeCalls: models.takeCalls },
+      ...{ onEvent: surface.onEvent, notice: surface.notice, onBusy: surface.onBusy },
+    })
+    await this.executeAll(session, tasks)
+    await finishSteps(wiring, session, surface.signal)
+    await this.tidy(session)
+    return session.workspace.hasBegun ? session.id : null
+  }
+
+  /** Old copies go, as after every session; only who holds the workspace may remove them. */
+  private async tidy({ workspace, log }: SkillSession): Promise<void> {
+    const { signal, notice } = this.surface
+    if (!workspace.hasBegun || signal.aborted) return
+    const held = log.tryHold()
+    if (held === null) return
+    using _ = held
+    await sweepOrphans(this.wiring)
+    await tidyUp(this.wiring, notice)
+  }
+
+  private async executeAll(session: SkillSession, tasks: readonly Task[]): Promise<void> {
+    const { values } = await this.wiring.config()
+    const width = this.request.parallel ?? values.skills.max_parallel
+    const waiting = [...tasks]
+    const isPending = this.request.tasks === "pending"
+    const folder = await taskFolder(this.wiring)
+    const lane = async () => {
+      for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
+        // Another runner may have been quicker; looking costs less than asking for the workspace.
+        if (isPending && !isStillRunnable(folder, task)) continue
+        if (this.surface.signal.aborted) return
+        const result = await this.executeOne(session, task)
+        if (!(isPending && isTaken(result))) this.add(result)
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(width, tasks.length) }, lane))
+  }
+
+  private async executeOne(
+    session: SkillSession,
+    task: Task,
+    {
+      workspace = session.workspace,
+      signal = this.surface.signal,
+      tier = null,
+      tokensMax = null,
+    }: Executing = {},
+  ): Promise<ExecutionResult> {
+    const { values } = await this.wiring.config()
+    const { agentConfig, maxTokens } = this.request
+    const client = modelClient({
+      ask: async (asked, stopped) => {
+        const models = await this.lookForModels(true)
+        if (tokensMax !== null && (await this.spentTokens(session)) >= tokensMax)
+          throw new ExecutionError(`${tokensMax} tokens are spent`, "BUDGET_EXHAUSTED", task.id)
+        return models.ask(asked, stopped)
+      },
+      replyIndex: () => session.workspace.replyIndexOf(task.id),
+    })
+    // A reply that is recorded needs no model.
+    const models = await this.models
+    const config = executorConfig(values, models?.modelMap ?? DEFAULT_MODEL_MAP, maxTokens)
+    const own = tier === null ? {} : { modelTier: tier }
+    return new AgentExecutor(client, workspace, config).execute(task, {
+      ...{ signal, agentConfig: { ...own, ...agentConfig } },
+    })
+  }
+
+  private async spentTokens({ id }: SkillSession): Promise<number> {
+    const { log } = await this.wiring.store()
+    return skillState(log.each(id))?.tokens ?? 0
+  }
+
+  private async executePipeline(file: PipelineFile): Promise<TaskRunEnd> {
+    const { wiring, surface } = this
+    const models = await this.lookForModels(false)
+    const plan = pipelinePlan(file, toIso(wiring.clock.now()), this.request.parallel, sixDigits)
+    using session = await newSkillSession(wiring, {
+      ...{ goal: file.goal, plan, settings: models.settings, takeCalls: models.takeCalls },
+      stepCount: plan.steps.reduce((sum, { tasks }) => sum + tasks.length, 0),
+      ...{ onEvent: surface.onEvent, notice: surface.notice, onBusy: surface.onBusy },
+    })
+    const end = await this.carryPipeline(session, plan)
+    await this.tidy(session)
+    return { sessionId: session.id, results: this.results, exitCode: end.exitCode }
+  }
+
+  private async carryPipeline(session: SkillSession, plan: PipelinePlan): Promise<PipelineEnd> {
+    const { workspace, planOf, skill } = session
+    const { revisionsMax, tokensMax } = plan.limits
+    const end = await runPipeline({
+      ...{ plan, workspace, planOf, skill, signal: this.surface.signal },
+      folder: await taskFolder(this.wiring),
+      execute: (task, signal) => this.executeOne(session, task, { signal, tokensMax }),
+      review: (task, reviewer, signal) =>
+        this.executeOne(
+          session,
+          { ...task, status: "pending" },
+          {
+            ...{ signal, tokensMax, tier: reviewer === director ? "opus" : null },
+            workspace: { claim: ({ id }) => workspace.review(id, reviewer, revisionsMax) },
+          },
+        ),
+      onResult: result => this.add(result),
+    })
+    session.finish({ ...end, code: end.exitCode === 0 ? null : taskFailed })
+    return end
+  }
+
+  /** Finishes the sessions of processes that died: what was answered is written, and what was not is asked. */
+  private async recover(store: Store): Promise<void> {
+    const { wiring, surface } = this
+    for (const { id } of store.sessions.interrupted(isProcessAlive).filter(({ lane }) => lane === "skill")) {
+      if (surface.signal.aborted) return
+      const { onEvent, notice, onBusy } = surface
+      const reopened = await reopenSkillSession(wiring, id, { onEvent, notice, onBusy })
+      if (reopened === null) continue
+      using session = reopened.session
+      await this.finishInterrupted(session, reopened.state)
+    }
+  }
+
+  private async finishInterrupted(session: SkillSession, state: SkillState): Promise<void> {
+    const { surface } = this
+    const open = state.steps.filter(({ end }) => end === null)
+    if (state.pipeline !== null) {
+      surface.notice(`session ${session.id} was interrupted: going on with its pipeline`)
+      await this.lookForModels(true)
+      await this.carryPipeline(session, state.pipeline)
+      return
+    }
+    surface.notice(
+      `session ${session.id} was interrupted: finishing ${counted(open.length, "task")} that it had begun`,
+    )
+    for (const step of open) {
+      if (surface.signal.aborted) return
+      // Before the model is asked: a server that cannot be found must leave the task as it is.
+      if (!hasWholeReply(step)) await this.lookForModels(true)
+      this.add(await this.executeOne(session, taskOf(step)))
+    }
+    await finishSteps(this.wiring, session, surface.signal)
+  }
+}
+
+/** How one task is executed where it is not as usual. */
+interface Executing {
+  readonly workspace?: SkillWorkspace
+  readonly signal?: AbortSignal
+  readonly tier?: ModelTier | null
+  readonly tokensMax?: number | null
+}
+
+function isPipeline(tasks: TaskRunRequest["tasks"]): tasks is PipelineFile {
+  return typeof tasks === "object" && "steps" in tasks
+}
+
+function sixDigits(): string {
+  return crypto.randomUUID().slice(0, 6)
+}
+
+/** Records the end of a session whose steps are over, and gives it back. */
+export async function finishSkillSession(wiring: Wiring, session: SkillSession): Promise<void> {
+  using _ = session
+  await finishSteps(wiring, session, null)
+}
+
+async function finishSteps(wiring: Wiring, session: SkillSession, signal: AbortSignal | null): Promise<void> {
+  const { log } = await wiring.store()
+  session.finish(endingOf(skillState(log.each(session.id))?.steps ?? [], signal?.aborted === true))
+}
+
+/** Enough of a task for its claim, which reads it anew. */
+function taskOf({ taskId, skill }: TaskStep): Task {
+  return {
+    ...{ id: taskId, to: skill, status: "pending", priority: "P2", from: "", createdAt: "", updatedAt: "" },
+    ...{ deadline: null, goalId: null, pipelineId: null, revisionCount: 0, goal: "", inputs: [] },
+    ...{
+      requirements: "",
+      output: { path: "", format: "" },
+      next: { type: "complete" },
+      tags: [],
+      metadata: {},
+    },
+  }
+}
+
+function isStillRunnable(folder: TaskFolder, { id }: Task): boolean {
+  try {
+    return isRunnable(readTaskFile(folder, id).task.status)
+  } catch (error) {
+    if (error instanceof ExecutionError) return false
+    throw error
+  }
+}
+
+function isTaken({ error }: ExecutionResult): boolean {
+  return error?.code === "TASK_CLAIMED" || error?.code === "TASK_NOT_EXECUTABLE"
+}
+
+function byUrgency(one: Task, other: Task): number {
+  const keyOf = ({ priority, createdAt, id }: Task) => `${priority} ${createdAt} ${id}`
+  return keyOf(one) < keyOf(other) ? -1 : 1
+}
+
+function notRunnable({ id, status }: Task): ExecutionError {
+  const code = status === "in_progress" ? "TASK_CLAIMED" : "TASK_NOT_EXECUTABLE"
+  return new ExecutionError(`its status is ${status}`, code, id)
+}
+
+function refusedResult(taskId: string, error: ExecutionError): ExecutionResult {
+  return {
+    ...{ taskId, skill: "", status: "failed", outputPath: null, durationMs: 0, warnings: [], error },
+    tokensUsed: { input: 0, output: 0, total: 0 },
+  }
+}
+
+function executorConfig({ skills }: Config, modelMap: ExecutorConfig["modelMap"], maxTokens: number | null) {
+  return createDefaultConfig({
+    modelMap,
+    defaultModelTier: skills.default_tier,
+    defaultTimeoutMs: Math.round(skills.timeout_seconds * 1000),
+    defaultMaxTokens: maxTokens ?? skills.max_tokens,
+    maxRetries: skills.retry_count,
+    retryDelayMs: skills.retry_delay_ms,
+    retryJitter: skills.retry_jitter,
+    retryableErrors: skills.retryable,
+    foundationSkill: skills.foundation,
+    strictContext: skills.strict_context,
+  })
+}
+
+function codeIn({ status, error }: ExecutionResult): ExecutionErrorCode | null {
+  return status === "completed" ? null : (error?.code ?? "UNKNOWN")
+}
+
+/** Of what was carried out, the first that did not go well decides. */
+function exitCodeFor(errors: readonly (ExecutionErrorCode | null)[]): number {
+  const first = errors.find(error => error !== null && executionErrors[error].exitCode !== 0)
+  return first == null ? 0 : executionErrors[first].exitCode
+}
+
+function endingOf(steps: readonly TaskStep[], isStopped: boolean): SkillEnding {
+  const done = steps.filter(({ end }) => end?.isSuccess === true).length
+  const reason = `${done} of ${counted(steps.length, "task")} completed`
+  const exitCode = exitCodeFor(steps.map(({ end }) => end?.error ?? null))
+  if (isStopped)
+    return { state: "CANCELLED", reason: `interrupted; ${reason}`, exitCode: 130, code: taskFailed }
+  if (done === steps.length) return { state: "COMPLETED", reason, exitCode: 0, code: null }
+  return { state: "FAILED", reason, exitCode, code: taskFailed }
+}

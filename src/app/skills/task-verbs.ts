@@ -1,0 +1,186 @@
+import { shownPath } from "../../base/path-names.ts"
+import { oneLine } from "../../base/text.ts"
+import { readYaml } from "../../config/yaml.ts"
+import { Failure } from "../../domain/failure.ts"
+import { ExecutionError } from "../../domain/skill/execution-error.ts"
+import { type PipelineFile, readPipeline } from "../../domain/skill/pipeline-file.ts"
+import { skillState, type TaskStep } from "../../domain/skill/skill-state.ts"
+import type { Task } from "../../domain/task.ts"
+import { readTaskFile, taskIds } from "../../skills/task-folder.ts"
+import type { Store } from "../../store/contract.ts"
+import { isProcessAlive } from "../../store/process-identity.ts"
+import { userName } from "../user-name.ts"
+import { givenText, readGivenFile } from "../wiring/given-file.ts"
+import type { Wiring } from "../wiring/wire.ts"
+import { newSkillSession, taskFolder } from "./session.ts"
+import { executeTasks, type TaskRunEnd, type TaskRunRequest, type TaskSurface } from "./task-run.ts"
+
+/** Tasks of skills: files that are executed one by one. */
+export interface TaskVerbs {
+  executeTasks(request: TaskRunRequest, surface: TaskSurface): Promise<TaskRunEnd>
+  /** Throws ACODE-SKILL-004. */
+  readPipeline(path: string): Promise<PipelineFile>
+  listTasks(): Promise<readonly ListedTask[]>
+  /** Throws ACODE-SKILL-002. */
+  showTask(id: string): Promise<ShownTask>
+  /** Sets a task back to pending. Throws ACODE-SKILL-002. Returns the session that it is recorded in. */
+  resetTask(id: string, reason: string): Promise<{ readonly sessionId: string }>
+}
+
+export interface ListedTask {
+  readonly id: string
+  /** Null where its file is no task. */
+  readonly task: Task | null
+  readonly problem: string | null
+  /** In progress for longer than any attempt may take, and no process works on it. */
+  readonly isStale: boolean
+}
+
+export interface ShownTask {
+  readonly task: Task
+  readonly path: string
+  /** Newest session first. */
+  readonly executions: readonly (TaskStep & { readonly sessionId: string; readonly startedAt: string })[]
+}
+
+/** Sessions that are looked through for a task. */
+const sessionsMax = 500
+
+export function taskVerbs(wiring: Wiring): TaskVerbs {
+  return {
+    executeTasks: (request, surface) => executeTasks(wiring, request, surface),
+    readPipeline: async path => readPipelineFile(path),
+    listTasks: () => listTasks(wiring),
+    showTask: id => showTask(wiring, id),
+    resetTask: (id, reason) => resetTask(wiring, id, reason),
+  }
+}
+
+async function listTasks(wiring: Wiring): Promise<readonly ListedTask[]> {
+  const folder = await taskFolder(wiring)
+  const { values } = await wiring.config()
+  const store = await wiring.existingStore()
+  const live = store === null ? new Map<string, string>() : liveTasks(store)
+  const staleBefore = wiring.clock.now() - 2 * values.skills.timeout_seconds * 1000
+  return taskIds(folder).map(id => {
+    try {
+      const { task } = readTaskFile(folder, id)
+      const isOld = !(Date.parse(task.updatedAt) >= staleBefore)
+      const isStale = task.status === "in_progress" && isOld && !live.has(id)
+      return { id, task, problem: null, isStale }
+    } catch (error) {
+      if (!(error instanceof ExecutionError)) throw error
+      return { id, task: null, problem: error.message, isStale: false }
+    }
+  })
+}
+
+/** The tasks that a process works on now, and in which session each. */
+function liveTasks(store: Store): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const { id, exitCode, owner } of store.sessions.list({ lane: "skill", limit: sessionsMax })) {
+    if (exitCode !== null || !isProcessAlive(owner)) continue
+    for (const step of skillState(store.log.each(id))?.steps ?? [])
+      if (step.end === null) found.set(step.taskId, id)
+  }
+  return found
+}
+
+async function showTask(wiring: Wiring, id: string): Promise<ShownTask> {
+  const folder = await taskFolder(wiring)
+  const { task, path } = toldAs(id, () => readTaskFile(folder, id))
+  const store = await wiring.existingStore()
+  const sessions = store?.sessions.list({ lane: "skill", limit: sessionsMax }) ?? []
+  const executions = sessions.flatMap(session =>
+    (skillState(store?.log.each(session.id) ?? [])?.steps ?? [])
+      .filter(step => step.taskId === id)
+      .map(step => ({ ...step, sessionId: session.id, startedAt: session.startedAt })),
+  )
+  return { task, path, executions }
+}
+
+async function resetTask(
+  wiring: Wiring,
+  id: string,
+  reason: string,
+): Promise<{ readonly sessionId: string }> {
+  const folder = await taskFolder(wiring)
+  toldAs(id, () => readTaskFile(folder, id))
+  const store = await wiring.store()
+  const holder = liveTasks(store).get(id)
+  if (holder !== undefined)
+    throw refused(
+      id,
+      `session ${holder} works on it`,
+      `\`acode session show ${holder}\` shows it; stop its process first`,
+    )
+  const { values } = await wiring.config()
+  using session = await newSkillSession(wiring, {
+    ...{ goal: `reset ${id}: ${oneLine(reason, 200)}`, stepCount: 1, takeCalls: () => ({}) },
+    settings: { mode: values.mode.default, server: null },
+    ...{ onEvent: () => undefined, notice: () => undefined, onBusy: () => undefined },
+  })
+  try {
+    await session.workspace.reset(id, { by: userName(), reason })
+  } catch (error) {
+    if (error instanceof ExecutionError) throw refused(id, error.message, listHint)
+    throw error
+  }
+  session.finish({ state: "COMPLETED", reason: `${id} was set back to pending`, exitCode: 0, code: null })
+  return { sessionId: session.id }
+}
+
+const listHint = "`acode agent list` shows all tasks"
+
+function toldAs<Value>(id: string, read: () => Value): Value {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ExecutionError)) throw error
+    const isUnknown = error.code === "TASK_NOT_FOUND"
+    throw refused(id, error.message, listHint, isUnknown ? "usage" : "general")
+  }
+}
+
+function refused(id: string, message: string, hint: string, kind: "usage" | "general" = "general"): Failure {
+  return new Failure({ kind, code: "ACODE-SKILL-002", message, where: oneLine(id, 140), hint })
+}
+
+const pipelineBytesMax = 1_000_000
+const problemsMax = 50
+
+/** Reads a pipeline, YAML or JSON. Throws ACODE-SKILL-004 with every problem and its place. */
+function readPipelineFile(path: string): PipelineFile {
+  const file = { path, flag: "FILE" }
+  const read = readYaml(givenText(file, readGivenFile(file, pipelineBytesMax)))
+  if ("problems" in read)
+    throw invalid(
+      path,
+      read.problems.map(({ line, column, message }) => `line ${line}, column ${column}: ${message}`),
+    )
+  const { value, placeOf } = read.tree
+  const reading = readPipeline(value)
+  if ("pipeline" in reading) return reading.pipeline
+  throw invalid(
+    path,
+    reading.problems
+      .map(({ path: at, message }) => ({
+        ...placeOf(at, "value"),
+        what: `${at.join(".")} ${message}`.trim(),
+      }))
+      .toSorted((one, other) => one.line - other.line || one.column - other.column)
+      .map(({ line, column, what }) => `line ${line}, column ${column}: ${what}`),
+  )
+}
+
+function invalid(path: string, problems: readonly string[]): Failure {
+  const shown = problems.slice(0, problemsMax)
+  if (problems.length > shown.length) shown.push(`and ${problems.length - shown.length} more`)
+  return new Failure({
+    kind: "usage",
+    code: "ACODE-SKILL-004",
+    message: `the pipeline is not valid:\n${shown.map(line => `  ${line}`).join("\n")}`,
+    where: shownPath(path),
+    hint: "correct what is named; `acode schema pipeline` describes the format",
+  })
+}

@@ -1,0 +1,177 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { errnoOf } from "../../base/assert.ts"
+import { canonicalJson, sha256Hex } from "../../base/canonical.ts"
+import { shownPath } from "../../base/path-names.ts"
+import type { AppEnvironment } from "../../config/environment.ts"
+import { Failure } from "../../domain/failure.ts"
+import { isWithin } from "../../sandbox/tree/paths.ts"
+import { applicationId } from "../../store/database/schema.ts"
+import { tooBroad } from "../../workspace/locate.ts"
+
+/** Where everything about one workspace lies. Only `agentDirectory` is inside it: nothing there is state. */
+export interface StatePlaces {
+  /** What people write and may commit: configuration, plans, scripts. */
+  readonly agentDirectory: string
+  /** The state of every workspace of this user, each in a directory of its own. */
+  readonly workspacesDirectory: string
+  /** The state of this workspace. Nothing in a repository can name, replace or link into it. */
+  readonly stateDirectory: string
+  readonly databasePath: string
+  readonly artifactsDirectory: string
+  readonly quarantineDirectory: string
+  /** The one place with byte-exact copies of user files; masked in every sandbox like all state. */
+  readonly checkpointsDirectory: string
+  /** Keys, anchors and trust of all workspaces. */
+  readonly dataDirectory: string
+  readonly keysDirectory: string
+  readonly anchorsDirectory: string
+  readonly trustDirectory: string
+}
+
+type Homes = Pick<AppEnvironment, "xdgDataHome" | "xdgStateHome" | "stateDirectory">
+
+export function statePlaces(workspaceRoot: string, homes: Homes): StatePlaces {
+  const workspacesDirectory = join(homes.stateDirectory ?? join(homes.xdgStateHome, "acode"), "workspaces")
+  const stateDirectory = join(workspacesDirectory, workspaceKey(directoryIdentity(workspaceRoot)))
+  const dataDirectory = join(homes.xdgDataHome, "acode")
+  return {
+    agentDirectory: join(workspaceRoot, ".agent"),
+    workspacesDirectory,
+    stateDirectory,
+    ...partsOfState(stateDirectory),
+    dataDirectory,
+    keysDirectory: join(dataDirectory, "keys"),
+    anchorsDirectory: join(dataDirectory, "anchors"),
+    trustDirectory: join(dataDirectory, "trust"),
+  }
+}
+
+export function partsOfState(directory: string) {
+  return {
+    databasePath: join(directory, "workspace.db"),
+    artifactsDirectory: join(directory, "artifacts"),
+    quarantineDirectory: join(directory, "quarantine"),
+    checkpointsDirectory: join(directory, "checkpoints"),
+  }
+}
+
+/** What makes a directory the one it is: its path, and what a directory made anew at that path does not have. */
+export interface DirectoryIdentity {
+  readonly root: string
+  readonly inode: string
+  /** Nanoseconds; 0 on a file system that does not record when a directory was made. */
+  readonly born: string
+}
+
+export function directoryIdentity(root: string): DirectoryIdentity {
+  const { ino, birthtimeNs } = statSync(root, { bigint: true })
+  return { root, inode: String(ino), born: String(birthtimeNs) }
+}
+
+/** Begins with the name of the directory, so that people find their way among them. */
+export function workspaceKey({ root, inode, born }: DirectoryIdentity): string {
+  const name = basename(root)
+    .replaceAll(/[^A-Za-z0-9_.-]+/g, "-")
+    .replace(/^[.-]+/, "")
+    .slice(0, 32)
+  return `${name === "" ? "root" : name}-${sha256Hex(canonicalJson({ root, inode, born })).slice(0, 16)}`
+}
+
+/** Whether something that says it is the database of an older acode lies in `.agent`, and none where it belongs. */
+export function hasOldState(places: StatePlaces): boolean {
+  return !existsSync(places.databasePath) && saysItIsOurs(partsOfState(places.agentDirectory).databasePath)
+}
+
+/** The number that SQLite keeps at a fixed place for whoever wrote the file. */
+function saysItIsOurs(databasePath: string): boolean {
+  const stat = lstatSync(databasePath, { throwIfNoEntry: false })
+  if (stat?.isFile() !== true) return false
+  const fd = openSync(databasePath, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    const header = Buffer.alloc(100)
+    return readSync(fd, header, 0, 100, 0) === 100 && header.readInt32BE(68) === applicationId
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Makes `.agent` ready to be written to. A symlink in its place would send our writes somewhere else: refused. */
+export function ensureAgentDirectory(agentDirectory: string): void {
+  try {
+    mkdirSync(agentDirectory, { mode: 0o755 })
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw cannotCreate(agentDirectory, errnoOf(error))
+  }
+  const stat = lstatSync(agentDirectory)
+  if (!stat.isDirectory()) throw notADirectory()
+  if ((stat.mode & 0o022) !== 0) chmodSync(agentDirectory, stat.mode & 0o755)
+}
+
+/** Refuses to record, and so to do, anything in a directory that nobody means as one project. */
+export function assertNarrow(workspaceRoot: string, home: string): void {
+  const reason = tooBroad(workspaceRoot, realOf(home))
+  if (reason === null) return
+  throw new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-008",
+    message: `acode does not work in ${shownPath(workspaceRoot)}: ${reason}`,
+    where: workspaceRoot,
+    hint: "change into a directory of its own or name one with -C DIR; --allow-broad-workspace works here all the same",
+  })
+}
+
+/** Refuses a place for state that lies inside the workspace, where the repository could bring it along. */
+export function assertStateOutside({ workspacesDirectory }: StatePlaces, workspaceRoot: string): void {
+  const real = realOf(workspacesDirectory)
+  if (!isWithin(real, workspaceRoot)) return
+  throw new Failure({
+    kind: "confinement",
+    code: "ACODE-SEC-006",
+    message: "acode would keep its state inside the workspace, where whatever works there could change it",
+    where: real,
+    hint: "choose a smaller workspace with -C, or let ACODE_STATE_DIR name a directory outside of this one",
+  })
+}
+
+/** The real path of what is there, and the rest as it is written. */
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    const parent = dirname(path)
+    if (errnoOf(error) !== "ENOENT" || parent === path) return path
+    return join(realOf(parent), basename(path))
+  }
+}
+
+function cannotCreate(path: string, errno: string | null): Failure {
+  return new Failure({
+    kind: "config",
+    code: errno === "ENOSPC" || errno === "EDQUOT" ? "ACODE-FS-010" : "ACODE-CFG-001",
+    message: `cannot make the directory of the project's configuration: ${errno ?? "unknown error"}`,
+    where: path,
+    hint: "make the workspace writable or choose another one with -C",
+  })
+}
+
+function notADirectory(): Failure {
+  return new Failure({
+    kind: "confinement",
+    code: "ACODE-SEC-006",
+    message: ".agent is not a directory of this workspace (a symlink or a file stands there)",
+    where: ".agent",
+    hint: "remove it; acode reads and writes the project's configuration only in a real directory",
+  })
+}

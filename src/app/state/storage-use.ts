@@ -1,0 +1,91 @@
+import { lstatSync, readdirSync, type Stats } from "node:fs"
+import { join } from "node:path"
+import { errnoOf } from "../../base/assert.ts"
+import type { StatePlaces } from "./state-directory.ts"
+
+/** What one part of the state of a workspace takes on the disk. */
+export interface StoragePart {
+  readonly id: "database" | "artifacts" | "checkpoints" | "quarantine" | "temporary" | "other"
+  /** As the file system allots it, directories included. */
+  readonly bytes: number
+  /** Files, links and anything else that is not a directory. */
+  readonly count: number
+  /** When the oldest of them was last written. */
+  readonly oldest: string | null
+}
+
+export interface StorageUse {
+  readonly directory: string
+  readonly usedBytes: number
+  readonly limitBytes: number
+  readonly parts: readonly StoragePart[]
+}
+
+type Counted = { bytes: number; count: number; oldestMs: number }
+
+/** Counts everything below the state directory; what is gone before it is looked at counts for nothing. */
+export function storageUse(places: StatePlaces, limitBytes: number): StorageUse {
+  const counted = new Map<StoragePart["id"], Counted>(
+    partIds.map(id => [id, { bytes: 0, count: 0, oldestMs: Number.POSITIVE_INFINITY }]),
+  )
+  const { stateDirectory } = places
+  walk(stateDirectory, "", (path, stat) => {
+    const part = counted.get(partOf(path))
+    if (part === undefined) return
+    part.bytes += stat.blocks * blockBytes
+    if (stat.isDirectory()) return
+    part.count += 1
+    part.oldestMs = Math.min(part.oldestMs, stat.mtimeMs)
+  })
+  const parts = [...counted].map(([id, { bytes, count, oldestMs }]) => ({
+    id,
+    bytes,
+    count,
+    oldest: Number.isFinite(oldestMs) ? new Date(oldestMs).toISOString() : null,
+  }))
+  const usedBytes = parts.reduce((sum, { bytes }) => sum + bytes, 0)
+  return { directory: stateDirectory, usedBytes, limitBytes, parts }
+}
+
+/** What one entry and everything below it takes. */
+export function bytesAt(path: string): number {
+  let bytes = 0
+  walk(path, "", (_, stat) => {
+    bytes += stat.blocks * blockBytes
+  })
+  return bytes
+}
+
+const partIds = ["database", "artifacts", "checkpoints", "quarantine", "temporary", "other"] as const
+const blockBytes = 512
+
+function partOf(path: string): StoragePart["id"] {
+  const [first = "", ...rest] = path.split("/")
+  if (isTemporary(rest.at(-1) ?? first)) return "temporary"
+  if (/^workspace\.db(-wal|-shm)?$/.test(first)) return "database"
+  return first === "artifacts" || first === "checkpoints" || first === "quarantine" ? first : "other"
+}
+
+/** What is being written, or was when a process died. */
+function isTemporary(name: string): boolean {
+  return name.endsWith(".tmp~") || name.startsWith(".aside-") || /^\..+\.[0-9a-f-]{36}\.tmp$/.test(name)
+}
+
+function walk(root: string, path: string, see: (path: string, stat: Stats) => void): void {
+  const at = path === "" ? root : join(root, path)
+  const stat = lstatSync(at, { throwIfNoEntry: false })
+  if (stat === undefined) return
+  see(path, stat)
+  if (!stat.isDirectory()) return
+  for (const name of namesIn(at)) walk(root, path === "" ? name : `${path}/${name}`, see)
+}
+
+/** Of a directory that is gone or may not be read none. */
+export function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "EACCES"].includes(errnoOf(error) ?? "")) return []
+    throw error
+  }
+}

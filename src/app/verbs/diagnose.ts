@@ -1,0 +1,148 @@
+import { existsSync, statSync } from "node:fs"
+import { messageOf } from "../../base/assert.ts"
+import { counted } from "../../base/text.ts"
+import { command } from "../../domain/command-validation.ts"
+import { Failure } from "../../domain/failure.ts"
+import { findProgram } from "../../exec/program.ts"
+import { openStore } from "../../store/open-store.ts"
+import { hasOldState } from "../state/state-directory.ts"
+import { formerHistory } from "../state/workspace-record.ts"
+import { probeHere } from "../wiring/sandbox.ts"
+import type { Wiring } from "../wiring/wire.ts"
+import type { Finding } from "./diagnosis.ts"
+
+/** Looks at everything acode stands on here. Each look is on its own, so one fault does not hide another. */
+export async function diagnose(wiring: Wiring): Promise<readonly Finding[]> {
+  const told: Told = new Map()
+  return [
+    runtime(),
+    await guardedFinding(told, "configuration", () => configuration(wiring)),
+    await guardedFinding(told, "sandbox", () => sandbox(wiring)),
+    await guardedFinding(told, "runner", () => runner(wiring)),
+    await guardedFinding(told, "git", async () => git(wiring)),
+    await guardedFinding(told, "database", () => database(wiring)),
+    await guardedFinding(told, "keys", async () => keys(wiring)),
+    await guardedFinding(told, "model", async () =>
+      (await import("./model-finding.ts")).modelFinding(wiring),
+    ),
+  ]
+}
+
+/** What was told already, and under which name: the very same failure stands in the way of several looks. */
+type Told = Map<unknown, string>
+
+async function guardedFinding(told: Told, name: string, look: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await look()
+  } catch (error) {
+    const before = told.get(error)
+    if (before !== undefined) return warning(name, `not looked at: ${before} comes first`, null)
+    told.set(error, name)
+    if (!(error instanceof Failure)) return fault(name, messageOf(error), "please report this")
+    const { code, message, where, hint } = error.report
+    // A message of several lines names the place in each of them.
+    const place = where === undefined || message.includes("\n") ? "" : ` (${where})`
+    return fault(name, `${code}: ${message}${place}`, hint ?? null)
+  }
+}
+
+function runtime(): Finding {
+  return ok("runtime", `Bun ${Bun.version} on ${process.platform} ${process.arch}`)
+}
+
+async function configuration(wiring: Wiring): Promise<Finding> {
+  const { projectFile, userFile, notices } = await wiring.config()
+  const used = [projectFile, userFile].filter(file => file.exists).map(file => file.shown)
+  const message = used.length === 0 ? "defaults, no file" : used.join(" and ")
+  if (notices.length === 0) return ok("configuration", message)
+  return warning(
+    "configuration",
+    `${message}; ${notices.join("; ")}`,
+    "read the file, then `acode config trust`",
+  )
+}
+
+async function sandbox(wiring: Wiring): Promise<Finding> {
+  const probe = await probeHere(wiring.root.path)
+  const missing = Object.entries(probe.features).flatMap(([name, isPresent]) => (isPresent ? [] : [name]))
+  if (probe.kind === "none") return warning("sandbox", `none: ${probe.reason ?? "not available"}`, probe.hint)
+  if (missing.length === 0) return ok("sandbox", "bubblewrap, with everything it can do")
+  return ok("sandbox", `bubblewrap, without ${missing.join(", ")}`)
+}
+
+/** Takes the whole way a command takes, but for the record: a check must not write history. */
+async function runner(wiring: Wiring): Promise<Finding> {
+  const { result } = await (await wiring.unrecordedRunner()).execute(command("true").build())
+  if (result.success)
+    return ok("runner", `ran a command in ${result.durationMs} ms, sandbox ${result.sandbox.kind}`)
+  const { code, message, details } = result.error ?? {
+    code: "ACODE-EXE-003",
+    message: "it failed",
+    details: {},
+  }
+  return fault("runner", `${code}: ${message}`, details["hint"] ?? null)
+}
+
+function git(wiring: Wiring): Finding {
+  const found = findProgram("git", wiring.root.path, wiring.request.environment.host["PATH"])
+  if (found.kind === "found") return ok("git", found.path)
+  return warning(
+    "git",
+    "not found; acode reads git's files itself and does not need it",
+    "install git to use it yourself",
+  )
+}
+
+async function database(wiring: Wiring): Promise<Finding> {
+  const { databasePath } = wiring.places
+  if (!existsSync(databasePath)) return noDatabase(wiring)
+  using store = openStore({ ...(await wiring.storeOptions()), readOnly: true })
+  const [problem] = store.fileProblems()
+  if (problem !== undefined)
+    return fault(
+      "database",
+      `ACODE-DB-005: ${problem}`,
+      `keep a copy of ${wiring.places.stateDirectory} and restore a backup`,
+    )
+  const report = store.verify()
+  const [first] = report.problems
+  if (first !== undefined)
+    return fault("database", `ACODE-SEC-004: ${first.what}`, "`acode audit verify` tells more")
+  return ok("database", `${counted(report.events, "event")}, chain and signatures hold`)
+}
+
+function noDatabase(wiring: Wiring): Finding {
+  const former = formerHistory(wiring.places, wiring.root.path)
+  if (former !== null) return warning("database", "none yet", former)
+  if (hasOldState(wiring.places))
+    return warning(
+      "database",
+      "none yet; .agent/workspace.db was not written by this user's acode and counts for nothing",
+      "remove it from the repository",
+    )
+  return ok("database", "none yet; the first execution makes it")
+}
+
+function keys(wiring: Wiring): Finding {
+  const { keysDirectory } = wiring.places
+  if (!existsSync(keysDirectory)) return ok("keys", "none yet; the first execution makes one")
+  const mode = statSync(keysDirectory).mode & 0o777
+  if ((mode & 0o077) === 0) return ok("keys", keysDirectory)
+  return fault(
+    "keys",
+    `${keysDirectory} is open to others (mode ${mode.toString(8)})`,
+    `chmod 700 ${keysDirectory}`,
+  )
+}
+
+function ok(name: string, message: string): Finding {
+  return { name, status: "ok", message, hint: null }
+}
+
+function warning(name: string, message: string, hint: string | null): Finding {
+  return { name, status: "warning", message, hint }
+}
+
+function fault(name: string, message: string, hint: string | null): Finding {
+  return { name, status: "fault", message, hint }
+}

@@ -1,0 +1,63 @@
+import { join } from "node:path"
+import { shownPath } from "../../base/path-names.ts"
+import { oneLine } from "../../base/text.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { Store } from "../../store/contract.ts"
+import { openStore } from "../../store/open-store.ts"
+import { fitting, matchingIds, type RecordedKind } from "../recorded-id.ts"
+import { partsOfState } from "../state/state-directory.ts"
+import { namesIn } from "../state/storage-use.ts"
+import { type KnownWorkspace, knownWorkspaces } from "../state/workspace-record.ts"
+import type { Wiring } from "../wiring/wire.ts"
+
+/** Where an id that names nothing here is known, and how to get at it; null when no history has it. */
+export async function whereKnown(wiring: Wiring, typed: string, kind: RecordedKind): Promise<string | null> {
+  if (typed === "") return null
+  const others = knownWorkspaces(wiring.places).filter(({ standing }) => standing !== "here")
+  for (const known of others.slice(0, othersMax)) {
+    const [id] = await idsIn(wiring, known, typed, kind)
+    if (id !== undefined)
+      return `${id} is in the history of ${oneLine(shownPath(known.root), 200)}${wayThere(known)}`
+  }
+  return null
+}
+
+/** Each is a database to be opened. */
+const othersMax = 100
+
+function wayThere({ standing, key }: KnownWorkspace): string {
+  if (standing === "elsewhere") return "; -C names that workspace"
+  return `, which was ${standing === "aside" ? "set aside" : "moved or removed"}: \`acode workspace adopt ${key}\` takes it over`
+}
+
+async function idsIn(
+  wiring: Wiring,
+  { directory }: KnownWorkspace,
+  typed: string,
+  kind: RecordedKind,
+): Promise<readonly string[]> {
+  if (kind !== "checkpoint")
+    return (await lookInto(wiring, directory, store => matchingIds(store, typed, kind))) ?? []
+  const names = namesIn(join(partsOfState(directory).checkpointsDirectory, "manifests"))
+  return fitting(
+    names.flatMap(name => (name.endsWith(".json") ? [name.slice(0, -".json".length)] : [])),
+    typed,
+  )
+}
+
+/** Reads the history of another workspace; null when it cannot be read. */
+export async function lookInto<Result>(
+  wiring: Wiring,
+  directory: string,
+  look: (store: Store) => Result,
+): Promise<Result | null> {
+  try {
+    const places = { ...partsOfState(directory), place: directory }
+    using store = openStore({ ...(await wiring.storeOptions()), ...places, readOnly: true })
+    return look(store)
+  } catch (error) {
+    // Damaged, of another version or of another user: nothing is known of it, and nobody asked for it by name.
+    if (error instanceof Failure) return null
+    throw error
+  }
+}

@@ -1,0 +1,165 @@
+import { existsSync } from "node:fs"
+import { join, relative, resolve } from "node:path"
+import { onceFor } from "../../base/lazy.ts"
+import { readShown } from "../../base/path-names.ts"
+import { ApprovalRequested } from "../../domain/events/call-events.ts"
+import type { NewEvent } from "../../domain/events/definition.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { SessionEvent } from "../../domain/session/session-view.ts"
+import type { DiffStat } from "../../engine/diffstat.ts"
+import type { AcceptedHistory, ExecutionHistory, Store, StoredEvent } from "../../store/contract.ts"
+import type { EvidenceHistory } from "../../store/evidence/contract.ts"
+import type {
+  AnswerToApproval,
+  ApprovalHistory,
+  ApprovalSummary,
+  SessionHistory,
+} from "../../store/session/contract.ts"
+import { checkpointId, type RecordedKind, recordedId, unknownId } from "../recorded-id.ts"
+import { userName } from "../user-name.ts"
+import type { Wiring } from "../wiring/wire.ts"
+
+/** Looking at what was recorded, and answering what waits. A history is null when nothing was ever recorded here. */
+export interface HistoryVerbs {
+  /** The one id that is meant by a whole id, its beginning or its end; a usage failure says why there is none. */
+  idOf(typed: string, kind: RecordedKind): Promise<string>
+  sessions(): Promise<SessionHistory | null>
+  executions(): Promise<ExecutionHistory | null>
+  /** The events of one session and the answers to what it asked, oldest first and numbered from 1. */
+  sessionEvents(id: string): Promise<readonly SessionEvent[]>
+  /** What a session changed in the workspace, counted from the copies of what was there before. */
+  diffStat(sessionId: string): Promise<DiffStat>
+  approvals(): Promise<ApprovalHistory | null>
+  /** One question, once the history of its session is verified; null when there is none of this id. */
+  approval(id: string): Promise<ApprovalSummary | null>
+  /** Records the answer of the person who runs acode. ACODE-APPR-001 when nothing asks, -002 when it is too late. */
+  answer(answer: Pick<AnswerToApproval, "approvalId" | "answer" | "reason">): Promise<ApprovalSummary>
+  evidence(): Promise<EvidenceHistory | null>
+  /** Records that the person who runs acode accepts that the history does not match its anchors. */
+  acceptHistory(reason: string): Promise<AcceptedHistory>
+  /** The directory with what an execution made under protected names; null when it is not there any more. */
+  quarantineOf(executionId: string): string | null
+  /** A path as a person types it, in the form in which evidence knows it. */
+  recordedPath(typed: string): string
+}
+
+const noChanges: DiffStat = { files: [], total: { files: 0, added: 0, removed: 0, uncounted: 0 } }
+
+/** The code of an id that fits several things. */
+const ambiguous = "ACODE-CLI-005"
+
+async function idHere(wiring: Wiring, typed: string, kind: RecordedKind): Promise<string> {
+  if (kind !== "checkpoint") return recordedId(await wiring.existingStore(), typed, kind)
+  const { checkpoints } = await wiring.workspace()
+  return checkpointId(
+    checkpoints.list().map(({ id }) => id),
+    typed,
+  )
+}
+
+export function historyVerbs(wiring: Wiring): HistoryVerbs {
+  return {
+    idOf: async (typed, kind) => {
+      try {
+        return await idHere(wiring, typed, kind)
+      } catch (error) {
+        if (!(error instanceof Failure) || error.report.code === ambiguous || isIntegrity(error)) throw error
+        // Loaded when it is needed: most ids are known here.
+        const { whereKnown } = await import("./former-ids.ts")
+        const hint = await whereKnown(wiring, typed, kind)
+        throw hint === null ? error : new Failure({ ...error.report, hint })
+      }
+    },
+    executions: async () => (await shownStore(wiring))?.executions ?? null,
+    sessions: async () => (await shownStore(wiring))?.sessions ?? null,
+    sessionEvents: async id => {
+      const store = await shownStore(wiring)
+      // Without its last events a session would be shown as what it was before.
+      store?.assertGenuine(id)
+      return store === null ? [] : eventsOf(store, id)
+    },
+    diffStat: async id => {
+      const store = await wiring.existingStore()
+      if (store === null) return noChanges
+      // Loaded when it is asked for: it brings the schemas of the events along.
+      return (await import("../wiring/diffstat.ts")).sessionDiffStat(wiring, store, id)
+    },
+    approvals: async () => (await shownStore(wiring))?.approvals ?? null,
+    approval: async id => {
+      const store = await shownStore(wiring)
+      return store === null ? null : genuineApproval(store, id)
+    },
+    answer: async answer => {
+      const store = await wiring.existingStore()
+      if (store === null) throw unknownId(answer.approvalId, "approval")
+      const asked = genuineApproval(store, answer.approvalId)
+      if (answer.answer === "granted") assertSeen(asked)
+      const answered = store.approvals.answer({ ...answer, by: userName(), via: "command" })
+      store.anchor()
+      return answered
+    },
+    // Loaded when it is used.
+    acceptHistory: async reason => (await import("../history-acceptance.ts")).acceptHere(wiring, reason),
+    evidence: async () => (await shownStore(wiring))?.evidence ?? null,
+    quarantineOf: executionId => {
+      const directory = join(wiring.places.quarantineDirectory, executionId)
+      return existsSync(directory) ? directory : null
+    },
+    recordedPath: typed => {
+      const { path: root } = wiring.root
+      const path = readShown(typed)
+      // Bytes that are no UTF-8 would not survive the way through node:path.
+      if (!path.isWellFormed()) return path
+      const inside = relative(root, resolve(root, path))
+      return inside === "" ? "." : inside
+    },
+  }
+}
+
+/** The history, to be shown; whether it is the one that was anchored is looked at once. */
+async function shownStore(wiring: Wiring): Promise<Store | null> {
+  const store = await wiring.existingStore()
+  if (store !== null) onceShown(store)
+  return store
+}
+
+const onceShown = onceFor((store: Store) => store.noteChanged(() => store.assertAnchored()))
+
+function genuineApproval(store: Store, id: string): ApprovalSummary | null {
+  const asked = store.approvals.find(id)
+  if (asked !== null) store.assertGenuine(asked.sessionId)
+  return asked
+}
+
+function isIntegrity({ report }: Failure): boolean {
+  return report.kind === "integrity"
+}
+
+/** Whoever approves here sees what is recorded, and that is not all of it when it is redacted. */
+function assertSeen(asked: ApprovalSummary | null): void {
+  if (asked?.state !== "open" || !asked.isRedacted) return
+  throw new Failure({
+    kind: "denied",
+    code: "ACODE-APPR-005",
+    message: `parts of it are not in the record: ${asked.operation}`,
+    hint: "approve it at the terminal that asks, or resume the session at one: it shows all of it",
+  })
+}
+
+/** An answer has a stream of its own, since anybody may give it; its place in the log says when it came. */
+function eventsOf(store: Store, id: string): readonly SessionEvent[] {
+  const own = store.log.read(id)
+  const answers = own.flatMap(event => {
+    const asked = approvalIdIn(event)
+    return asked === null ? [] : store.log.read(asked)
+  })
+  return [...own, ...answers]
+    .sort((a, b) => a.position - b.position)
+    .map(({ at, type, data }, index) => ({ seq: index + 1, at, type, data }))
+}
+
+function approvalIdIn({ type, data }: StoredEvent): string | null {
+  if (type !== ApprovalRequested.type) return null
+  // The type of an event decides the shape of its data; nothing gets into the log that was not parsed with it.
+  return (data as NewEvent<typeof ApprovalRequested>["data"]).approvalId
+}

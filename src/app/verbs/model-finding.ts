@@ -1,0 +1,64 @@
+import { counted } from "../../base/text.ts"
+import { Failure, type FailureReport } from "../../domain/failure.ts"
+import { keyVariables } from "../../models/destination.ts"
+import { usualMode } from "../../models/mode.ts"
+import { findServer, type ModelRoom } from "../../models/server.ts"
+import { glanceLimits } from "../../models/settings.ts"
+import { modelRoom } from "../wiring/session-models.ts"
+import type { Wiring } from "../wiring/wire.ts"
+import type { Finding } from "./diagnosis.ts"
+
+const patienceMs = 2_000
+
+/** Whether a session would find a model here. What is missing is no fault: everything but `run` works without one. */
+export async function modelFinding(wiring: Wiring): Promise<Finding> {
+  const signal = AbortSignal.timeout(patienceMs)
+  const room = { ...(await modelRoom(wiring, () => undefined, signal)), limits: glanceLimits }
+  const mode = usualMode(room.config.mode)
+  const told = `mode ${mode}${keysText(room)}`
+  try {
+    const found = await findServer(room, { mode, model: null, consentsNow: null, consented: null })
+    const { server, models } = found
+    const there = models === null ? "it does not list its models" : countText(models.length)
+    const message = `${server.protocol} at ${server.endpoint}, ${there}; ${told}`
+    const { name } = room.config.model
+    const isMissing = models?.length === 0 || (name !== null && isUnlisted(name, models ?? []))
+    if (!isMissing) return { name: "model", status: "ok", message, hint: null }
+    return warning(
+      name === null ? message : `${message}; ${name} is not among them`,
+      "`acode models list` shows what is there",
+    )
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    const { code, message, hint } = signal.aborted ? silence(error.report) : error.report
+    return warning(`${code}: ${message}; ${told}`, hint ?? null)
+  }
+}
+
+/** It is this look that was ended, and nobody else: a person would search for who did it. */
+function silence({ code, where }: FailureReport): Pick<FailureReport, "code" | "message" | "hint"> {
+  return {
+    code,
+    message: `${where ?? "the model server"} did not answer within ${patienceMs / 1000} s`,
+    hint: "see whether the server there is busy or hangs; `acode models list` waits longer",
+  }
+}
+
+function isUnlisted(name: string, models: readonly { readonly name: string }[]): boolean {
+  return models.length > 0 && !models.some(model => model.name === name || model.name === `${name}:latest`)
+}
+
+/** Whether there is one, never what it is. */
+function keysText({ environment }: ModelRoom): string {
+  const keys = { anthropic: environment.anthropicApiKey, openai: environment.openaiApiKey }
+  const present = (["anthropic", "openai"] as const).filter(provider => keys[provider] !== null)
+  return present.map(provider => `, ${keyVariables[provider]} is set`).join("")
+}
+
+function countText(count: number): string {
+  return count === 0 ? "which has no model" : counted(count, "model")
+}
+
+function warning(message: string, hint: string | null): Finding {
+  return { name: "model", status: "warning", message, hint }
+}

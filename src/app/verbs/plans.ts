@@ -1,0 +1,220 @@
+import { systemIds, toIso } from "../../base/clock.ts"
+import { shellQuoted } from "../../base/text.ts"
+import { toApprovalSettings } from "../../config/settings.ts"
+import { newEvent } from "../../domain/events/definition.ts"
+import { SessionStarted } from "../../domain/events/session-events.ts"
+import { Failure } from "../../domain/failure.ts"
+import { concreteSteps } from "../../domain/plan/order.ts"
+import { type Plan, reachOfSteps, resourcesOf } from "../../domain/plan/plan.ts"
+import { planFailure } from "../../domain/plan/problem.ts"
+import { type PlanWatcher, type RunnablePlan, runPlan } from "../../engine/lanes/plan-lane.ts"
+import type { PlanReport } from "../../engine/lanes/plan-result.ts"
+import type { ApprovalDesk, SessionLog } from "../../gate/contract.ts"
+import { recordText } from "../../gate/recorded.ts"
+import { driveSession } from "../../gate/session-log.ts"
+import type { Store } from "../../store/contract.ts"
+import { processIdentity } from "../../store/process-identity.ts"
+import type { ApprovalHistory, PlanApproval } from "../../store/session/contract.ts"
+import { readGitState } from "../../workspace/git.ts"
+import { type ApprovalPrompt, approvalDesk } from "../approval-desk.ts"
+import { unknownId } from "../recorded-id.ts"
+import { userName } from "../user-name.ts"
+import { sessionDiffStat } from "../wiring/diffstat.ts"
+import { wireGate } from "../wiring/gate.ts"
+import { sweepOrphans, tidyUp } from "../wiring/upkeep.ts"
+import type { Wiring } from "../wiring/wire.ts"
+
+interface AuthorizationRequest {
+  readonly plan: Plan
+  readonly where: string
+  readonly approvalId: string | null
+}
+
+/** The approval under which this very plan may run now. Throws E002 or E003 with the reason when there is none. */
+export function authorizationOf(
+  approvals: ApprovalHistory,
+  { plan, where, approvalId }: AuthorizationRequest,
+  now: number,
+): PlanApproval {
+  // What was piped in is in no file that is known here.
+  const file = where === "-" ? "FILE" : shellQuoted(where)
+  const refuse = (code: "E002" | "E003", message: string) =>
+    new Failure({
+      kind: "denied",
+      code,
+      message,
+      where,
+      hint: `look at it with \`acode plan show ${file}\`, then \`acode plan approve ${file}\``,
+    })
+  const isOver = ({ hasEnded, approvedAt, expiresAt }: PlanApproval) =>
+    hasEnded || Date.parse(expiresAt) <= now || now < Date.parse(approvedAt)
+  const over = ({ hasEnded, approvedAt, expiresAt }: PlanApproval) =>
+    !hasEnded && now < Date.parse(approvedAt)
+      ? refuse("E002", `the clock says ${toIso(now)}, which is before the plan was approved at ${approvedAt}`)
+      : refuse("E002", `the approval of this plan ended at ${expiresAt}`)
+  if (approvalId !== null) {
+    const named = approvals.findPlan(approvalId)
+    if (named === null) throw unknownId(approvalId, "planApproval")
+    if (named.planId !== plan.planId)
+      throw refuse("E003", `the approval is of the plan "${named.planId}", and this is "${plan.planId}"`)
+    if (named.planHash !== plan.hash) throw refuse("E002", changed(named))
+    if (isOver(named)) throw over(named)
+    return named
+  }
+  const fitting = approvals.plansApproved({ planHash: plan.hash })
+  const current = fitting.find(approval => !isOver(approval))
+  if (current !== undefined) return current
+  const [last] = fitting
+  if (last !== undefined) throw over(last)
+  const [other] = approvals.plansApproved({ planId: plan.planId })
+  throw refuse("E002", other === undefined ? `nobody has approved this plan (${plan.hash})` : changed(other))
+}
+
+function changed({ planHash, approvedAt }: PlanApproval): string {
+  return `the plan was changed after its approval of ${toIso(Date.parse(approvedAt))}, which is of ${planHash}`
+}
+
+/** The plan lane: approve exactly this plan, run exactly this plan. */
+export interface PlanVerbs {
+  /** Records it after `show` was given what the plan could reach. */
+  approvePlan(plan: Plan, forMs: number, show: (reach: string) => void): Promise<PlanApproval>
+  runPlan(request: PlanRunRequest): Promise<PlanReport>
+}
+
+export interface PlanRunRequest {
+  readonly plan: Plan
+  /** Where it was read from, for messages. */
+  readonly where: string
+  /** Which approval is meant; null for any that fits. */
+  readonly approvalId: string | null
+  readonly watcher: PlanWatcher
+  readonly signal: AbortSignal
+  /** Whether somebody is there to be asked, and how. */
+  readonly isInteractive: boolean
+  readonly prompt: ApprovalPrompt
+  readonly notice: (text: string) => void
+}
+
+export function planVerbs(wiring: Wiring): PlanVerbs {
+  return {
+    approvePlan: (plan, forMs, show) => approve(wiring, plan, forMs, show),
+    runPlan: request => run(wiring, request),
+  }
+}
+
+async function approve(
+  wiring: Wiring,
+  plan: Plan,
+  forMs: number,
+  show: (reach: string) => void,
+): Promise<PlanApproval> {
+  const steps = runnableSteps(plan, plan.planId)
+  const isConfined = await wiring.hasSandbox()
+  show(reachOfSteps(plan, isConfined))
+  const store = await wiring.store()
+  store.assertAnchored()
+  const approval = store.approvals.approvePlan({
+    approvalId: systemIds.next("apr"),
+    planId: plan.planId,
+    planHash: plan.hash,
+    approver: userName(),
+    stepCount: steps.length,
+    expiresAt: toIso(wiring.clock.now() + forMs),
+    isUnconfined: !isConfined,
+  })
+  store.anchor()
+  return approval
+}
+
+async function run(wiring: Wiring, request: PlanRunRequest): Promise<PlanReport> {
+  const { plan, watcher, signal } = request
+  wiring.stopping = signal
+  const steps = runnableSteps(plan, request.where)
+  const store = await wiring.store()
+  store.assertAnchored()
+  const authorization = authorizationOf(store.approvals, request, wiring.clock.now())
+  const { isUnconfined } = authorization
+  const lane = { plan, steps, grant: { ...resourcesOf(plan), exact: [], isUnconfined, isUnseen: false } }
+  const session = driveSession(
+    { log: store.log, leases: store.leases, owner: processIdentity() },
+    systemIds.next("ses"),
+  )
+  try {
+    await start(wiring, store, session, lane, authorization)
+    const { workspace } = await wiring.workspace()
+    const { timeoutMs } = toApprovalSettings((await wiring.config()).values)
+    const desk = deskOf(wiring, store, session.sessionId, { ...request, timeoutMs })
+    const gate = await wireGate(wiring, session, desk, request.notice)
+    const { clock, faults } = wiring
+    const result = await runPlan({ log: session, gate, workspace, clock, faults }, lane, watcher, signal)
+    if (!signal.aborted) await tidyUp(wiring, request.notice)
+    return { ...result, changes: await sessionDiffStat(wiring, store, session.sessionId) }
+  } finally {
+    session.release()
+    store.anchor()
+  }
+}
+
+function deskOf(
+  wiring: Wiring,
+  { approvals }: Store,
+  sessionId: string,
+  {
+    isInteractive,
+    prompt,
+    notice,
+    timeoutMs,
+  }: Pick<PlanRunRequest, "isInteractive" | "prompt" | "notice"> & { readonly timeoutMs: number | null },
+): ApprovalDesk {
+  return approvalDesk({
+    ...{
+      sessionId,
+      approvals,
+      isInteractive,
+      prompt,
+      notice,
+      by: userName(),
+      clock: wiring.clock,
+      timeoutMs,
+    },
+    // A plan run is never taken up again, so a question that stays open would never be of use.
+    whenNobody: "deny",
+  })
+}
+
+async function start(
+  wiring: Wiring,
+  store: Store,
+  session: SessionLog,
+  { plan, steps }: RunnablePlan,
+  approval: PlanApproval,
+): Promise<void> {
+  await sweepOrphans(wiring)
+  const { workspace } = await wiring.workspace()
+  const redactor = await wiring.redactor([])
+  const { policyVersion } = await wiring.policy()
+  const { worktreeId, repoSha } = readGitState(wiring.root.path)
+  session.append([
+    newEvent(SessionStarted, {
+      lane: "plan",
+      goal: plan.goal,
+      planId: plan.planId,
+      planHash: plan.hash,
+      approvalId: approval.approvalId,
+      plan: recordText(redactor.redactText(JSON.stringify(plan.tasks)), store.artifacts),
+      stepCount: steps.length,
+      policyVersion,
+      agent: null,
+      treeDigest: (await workspace.tree()).digest,
+      outputs: [...wiring.ownOutputs],
+      ...{ worktreeId, repoSha },
+      owner: processIdentity(),
+    }),
+  ])
+}
+
+function runnableSteps(plan: Plan, where: string): RunnablePlan["steps"] {
+  const ordered = concreteSteps(plan)
+  if ("problems" in ordered) throw planFailure(ordered.problems, where)
+  return ordered.steps
+}

@@ -1,0 +1,204 @@
+import { type Clock, systemIds } from "../../base/clock.ts"
+import { printable } from "../../base/text.ts"
+import type { Config } from "../../config/schema.ts"
+import { toProjectCommands } from "../../config/sections/verification.ts"
+import { type ApprovalSettings, toApprovalSettings } from "../../config/settings.ts"
+import type { NewEvent } from "../../domain/events/definition.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { PipelineState } from "../../domain/pipeline/state.ts"
+import type { PipelineSettings } from "../../domain/pipeline-settings.ts"
+import type { AgentParts, RecordedAnswer } from "../../engine/agent-parts.ts"
+import { projectOf } from "../../engine/checks/project.ts"
+import { openLiveSession } from "../../engine/live-session.ts"
+import { toolDescriptions } from "../../engine/stages/model-schemas.ts"
+import { createStages } from "../../engine/stages/stages.ts"
+import type { ApprovalDesk, Gate } from "../../gate/contract.ts"
+import type { DrivenSession } from "../../gate/session-log.ts"
+import { externalCallLog } from "../../models/external-call-log.ts"
+import type { SelectedModels } from "../../models/provider.ts"
+import { collect } from "../../provider/reply.ts"
+import type { ExternalCallLog } from "../../provider/transport/contract.ts"
+import { timerWait } from "../../provider/wait.ts"
+import { endTagged } from "../../sandbox/process/survivors.ts"
+import type { Store } from "../../store/contract.ts"
+import { textChanges } from "../../workspace/change/changes.ts"
+import type { Workspace } from "../../workspace/contract.ts"
+import { approvalDesk } from "../approval-desk.ts"
+import { planTools } from "../plan-tools.ts"
+import { opensNetworkOf } from "../policy-yes.ts"
+import { contentsOf } from "../recorded-contents.ts"
+import { controlsFrom } from "../session-control.ts"
+import { laterWritesOf } from "../session-recovery.ts"
+import { userName } from "../user-name.ts"
+import type { AgentSurface } from "./agent-surface.ts"
+import { wireGate } from "./gate.ts"
+import { type WiredProvider, wireProvider } from "./provider.ts"
+import { sweepOrphans } from "./upkeep.ts"
+import type { Wiring } from "./wire.ts"
+
+export interface WiredAgent extends AsyncDisposable {
+  readonly parts: AgentParts
+  /** The first events of this process: the session starts, or goes on. */
+  begin(events: readonly NewEvent[]): void
+}
+
+export interface AgentSession {
+  readonly driven: DrivenSession
+  readonly settings: PipelineSettings
+  readonly isResumed: boolean
+  /** What its events say, where that was looked at already. */
+  readonly known?: PipelineState
+}
+
+/** Puts one driven session together. */
+export async function wireAgent(
+  wiring: Wiring,
+  { driven, settings, isResumed, known }: AgentSession,
+  surface: AgentSurface,
+): Promise<WiredAgent> {
+  const store = await wiring.store()
+  const { values } = await wiring.config()
+  const { workspace, checkpoints } = await wiring.workspace()
+  const redactor = await wiring.redactor([])
+  const { policyVersion } = await wiring.policy()
+  const { clock, faults } = wiring
+  const { artifacts, executions } = store
+  const session = openLiveSession(driven, store.log, contentsOf(artifacts), surface.onEvent, known)
+  const { sessionId } = driven
+  const desk = deskFor(store, surface, { sessionId, clock, ...toApprovalSettings(values) })
+  checkContextGlobs(workspace, settings, known?.settings, surface.notice)
+  const calls = externalCallLog(clock)
+  const model = await wireProvider({
+    choice: surface.model,
+    selected: selectedModels(wiring, settings, values, calls),
+    ...{ isResumed, root: wiring.root.path },
+    redactText: text => redactor.redactText(text),
+  })
+  // As a part of the tree it would make every verification stale, and a replay another request than the recorded one.
+  if (model.recordingFile !== null) wiring.ownOutputs.add(model.recordingFile)
+  const parts: AgentParts = {
+    ...{ session, workspace, checkpoints, artifacts, executions },
+    laterWrites: laterWritesOf(store, driven.sessionId),
+    ...{ desk, policyVersion, redactor, clock, faults },
+    gate: gateWhenNeeded(() => wireGate(wiring, session, desk, surface.notice)),
+    ask: askWith(wiring, model, surface),
+    externalCalls: calls.take,
+    stages: createStages({ planTools, toolDescriptions }),
+    answerTo: id => answerIn(store, id),
+    acceptsPlan: plan => {
+      if (!surface.acceptsPlans) return "no"
+      return opensNetworkOf(wiring.yes, plan) ? "yes" : "notItsNetwork"
+    },
+    isConfined: () => wiring.hasSandbox(),
+    fingerprint: store.fingerprint,
+    changes: textChanges,
+    project: projectOf(toProjectCommands(values), workspace),
+    control: controlsFrom(store, driven.sessionId),
+    endExecution: async id => void (await endTagged(id)),
+    jitter: Math.random,
+    wait: timerWait,
+    ids: systemIds,
+  }
+  return {
+    parts,
+    begin: events => void session.append(events),
+    [Symbol.asyncDispose]: async () => model[Symbol.dispose](),
+  }
+}
+
+/** The first call makes it: a gate needs to know about the sandbox, and a model can be asked without it. */
+function gateWhenNeeded(wire: () => Promise<Gate>): Gate {
+  let wired: Promise<Gate> | null = null
+  return {
+    call: async request => {
+      wired ??= wire()
+      return (await wired).call(request)
+    },
+  }
+}
+
+/** What dead processes left half written goes after the first reply: no request waits for it. */
+function askWith(wiring: Wiring, { provider }: WiredProvider, { onText }: AgentSurface): AgentParts["ask"] {
+  let isFirst = true
+  return async (request, signal) => {
+    const reply = collect(provider.ask(request, signal), signal, onText)
+    lookAhead(wiring)
+    await reply
+    if (isFirst) await sweepOrphans(wiring)
+    isFirst = false
+    return reply
+  }
+}
+
+/** A look at the sandbox starts programs, which may as well run while the model answers. */
+function lookAhead(wiring: Wiring): void {
+  // What goes wrong is told when it is needed.
+  wiring.hasSandbox().catch(() => undefined)
+}
+
+function selectedModels(
+  { request }: Wiring,
+  { selection, mode }: PipelineSettings,
+  config: Config,
+  externalCalls: ExternalCallLog,
+): SelectedModels | null {
+  if (selection === null) return null
+  return { selection, mode, config, environment: request.environment, externalCalls }
+}
+
+function deskFor(
+  { approvals }: Store,
+  { isInteractive, prompt, notice }: AgentSurface,
+  settings: ApprovalSettings & { readonly sessionId: string; readonly clock: Clock },
+): ApprovalDesk {
+  const { nonInteractive: whenNobody, timeoutMs, sessionId, clock } = settings
+  return approvalDesk({
+    ...{ sessionId, approvals, isInteractive, prompt, notice, by: userName(), clock },
+    ...{ whenNobody, timeoutMs },
+  })
+}
+
+function answerIn({ approvals }: Store, approvalId: string): RecordedAnswer | null {
+  const found = approvals.find(approvalId)
+  if (found === null || !isAnswer(found.state)) return null
+  return { answer: found.state, by: found.answeredBy ?? "somebody", reason: found.answerReason }
+}
+
+const answers = ["granted", "refused", "skipped", "stopped"] as const
+
+function isAnswer(state: string): state is (typeof answers)[number] {
+  return answers.some(answer => answer === state)
+}
+
+/**
+ * Looks at what `--context-files` names before anything has begun. A glob that can name nothing here is a mistake; one
+ * that names nothing yet may be meant so, and is told; not again when the session goes on.
+ */
+function checkContextGlobs(
+  workspace: Pick<Workspace, "glob">,
+  { contextFiles: globs }: PipelineSettings,
+  before: PipelineSettings | undefined,
+  notice: (text: string) => void,
+): void {
+  for (const pattern of globs)
+    if (!before?.contextFiles.includes(pattern) && isEmpty(workspace, pattern))
+      notice(`--context-files ${printable(pattern)} matches no file of the workspace`)
+}
+
+function isEmpty(workspace: Pick<Workspace, "glob">, pattern: string): boolean {
+  try {
+    return workspace.glob({ pattern, path: ".", matchesMax: 1 }).paths.length === 0
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    throw new Failure(
+      {
+        kind: "usage",
+        code: "ACODE-CLI-002",
+        message: `--context-files: ${error.report.message}`,
+        where: `--context-files ${printable(pattern)}`,
+        hint: "write a pattern of names below the workspace, such as 'src/**/*.ts'",
+      },
+      { cause: error },
+    )
+  }
+}

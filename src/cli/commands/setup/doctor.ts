@@ -1,0 +1,29 @@
+import { type Finding, isHealthy } from "../../../app/verbs/diagnosis.ts"
+import { defineCommand } from "../../definition.ts"
+import type { Output } from "../../output.ts"
+
+export const doctor = defineCommand({
+  name: "doctor",
+  summary: "check what acode needs here and say what to do",
+  description: "Exits 1 when something is broken; a warning alone is no fault.",
+  arguments: [],
+  flags: {},
+  examples: [{ line: "acode doctor", note: "first thing to try when something does not work" }],
+  run: async (_input, { service, output, globals }) => {
+    const findings = await (await service()).diagnose()
+    if (globals.json) output.json(findings.map(finding => ({ id: finding.name, ...finding })))
+    const width = Math.max(...findings.map(finding => finding.name.length))
+    const indent = " ".repeat(width + 4)
+    for (const finding of findings) {
+      const message = finding.message.replaceAll("\n", `\n${indent}`)
+      output.line(`${markOf(finding, output)} ${finding.name.padEnd(width)}  ${message}`)
+      if (finding.hint !== null) output.line(`${indent}→ ${finding.hint}`)
+    }
+    return isHealthy(findings) ? 0 : 1
+  },
+})
+
+function markOf(finding: Finding, output: Output): string {
+  if (finding.status === "ok") return output.green("✓")
+  return finding.status === "warning" ? "!" : output.red("✗")
+}

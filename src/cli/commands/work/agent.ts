@@ -1,0 +1,304 @@
+import type { AppService } from "../../../app/service.ts"
+import type { TaskRunRequest } from "../../../app/skills/task-run.ts"
+import type { ListedTask } from "../../../app/skills/task-verbs.ts"
+import { oneLine } from "../../../base/text.ts"
+import { dataOf } from "../../../domain/events/definition.ts"
+import { SessionFinished } from "../../../domain/events/session-events.ts"
+import { ReviewFinished } from "../../../domain/events/skill-events.ts"
+import { Failure } from "../../../domain/failure.ts"
+import { type Task, type TaskStatus, taskStatuses } from "../../../domain/task.ts"
+import { type ExecutionResult, modelTiers } from "../../../skills/contract.ts"
+import type { StoredEvent } from "../../../store/contract.ts"
+import { defineCommand } from "../../definition.ts"
+import type { Output } from "../../output.ts"
+import { type FlagSpecs, type FlagValues, limitFlag } from "../../parse/flags.ts"
+import { durationText, eventLine, shortId } from "../../render/format.ts"
+import { replyFlags } from "../../run/flags.ts"
+import { interruption } from "../../terminal/interruption.ts"
+
+const modelFlags = {
+  model: { kind: "text", value: "NAME", summary: "the model for every task: NAME, PROVIDER/NAME or a tier" },
+  tier: { kind: "choice", choices: modelTiers, summary: "the tier for every task" },
+  timeout: {
+    kind: "number",
+    value: "SECONDS",
+    summary: "how long one attempt may take (120)",
+    min: 0.01,
+    max: 86_400,
+    isWhole: false,
+  },
+  "max-retries": {
+    kind: "number",
+    value: "N",
+    summary: "how often a model that did not answer is asked again (2)",
+    min: 0,
+    max: 20,
+    isWhole: true,
+  },
+  "max-tokens": {
+    kind: "number",
+    value: "N",
+    summary: "how long an output may be, in tokens (4096)",
+    min: 16,
+    max: 10_000_000,
+    isWhole: true,
+  },
+  parallel: {
+    kind: "number",
+    value: "N",
+    summary: "how many tasks are answered at the same time (4)",
+    min: 1,
+    max: 32,
+    isWhole: true,
+  },
+  ...replyFlags,
+} as const satisfies FlagSpecs
+
+/** What the flags of a command say about models and limits. */
+function modelRequest(flags: FlagValues<typeof modelFlags>) {
+  const { tier, timeout, "max-retries": maxRetries } = flags
+  return {
+    choice: { script: flags.script, record: flags.record, replay: flags.replay },
+    ...{ model: flags.model ?? null, mode: flags.mode ?? null, parallel: flags.parallel ?? null },
+    maxTokens: flags["max-tokens"] ?? null,
+    agentConfig: {
+      ...(tier === undefined ? {} : { modelTier: tier }),
+      ...(timeout === undefined ? {} : { timeoutMs: Math.round(timeout * 1000) }),
+      ...(maxRetries === undefined ? {} : { maxRetries }),
+    },
+  }
+}
+
+export const agentRun = defineCommand({
+  name: "agent run",
+  summary: "execute tasks: one skill, one request to a model, one output each",
+  description:
+    "A task is a file tasks/ID.md below skills.workspace. Its skill and its requirements are sent to a model, what the\n" +
+    "model answers is written to the output_path of the task, and its status says how it ended. A task that another\n" +
+    "process executes is left alone; tasks of a process that was killed are finished first. Ctrl-C stops the requests\n" +
+    "and cancels their tasks. With --json every event is one line, and the last line is the result.",
+  arguments: [{ name: "TASK", summary: "the id of a task", optional: true, variadic: true }],
+  flags: {
+    ...modelFlags,
+    pending: { kind: "boolean", summary: "every task that may be executed, the most urgent first" },
+    limit: limitFlag("at most N of them"),
+  },
+  examples: [
+    { line: "acode agent run copywriting-20260115-3d4e5f", note: "one task, with a model of this machine" },
+    { line: "acode agent run --pending --parallel 8 --json", note: "for a script" },
+    {
+      line: "acode agent run --pending --mode burst --model anthropic/sonnet",
+      note: "with a model elsewhere",
+    },
+  ],
+  run: async ({ arguments: ids, flags }, { service, output, globals }) => {
+    if (flags.pending === ids.length > 0)
+      throw usage("name tasks, or say --pending for all that may be executed", "agent run")
+    const app = await service()
+    const tasks = flags.pending ? ("pending" as const) : ids
+    return execute(app, { ...modelRequest(flags), tasks, limit: flags.limit ?? null }, output, globals.json)
+  },
+})
+
+export const agentPipeline = defineCommand({
+  name: "agent pipeline",
+  summary: "execute the tasks of a pipeline: one after the other, several at once, reviewed",
+  description:
+    "The outputs of a step are the inputs of the next one. Where one task of a parallel step fails, the others are\n" +
+    "cancelled and the pipeline ends. A review approves an output, asks for a revision, or rejects it; an output that is\n" +
+    "not approved in the end stops the pipeline with exit code 22. A pipeline whose process was killed is taken to its\n" +
+    "end by the next `agent run` or `agent pipeline`.",
+  arguments: [{ name: "FILE", summary: "YAML or JSON, as `acode schema pipeline` describes it" }],
+  flags: modelFlags,
+  examples: [
+    { line: "acode agent pipeline launch.yml", note: "with a model of this machine" },
+    { line: "acode agent pipeline launch.yml --script replies.json --json", note: "without any model" },
+  ],
+  run: async ({ arguments: [file = ""], flags }, { service, output, globals }) => {
+    const app = await service()
+    const tasks = await app.readPipeline(file)
+    return execute(app, { ...modelRequest(flags), tasks, limit: null }, output, globals.json)
+  },
+})
+
+async function execute(
+  app: AppService,
+  request: TaskRunRequest,
+  output: Output,
+  isJson: boolean,
+): Promise<number> {
+  using interrupted = interruption()
+  let isTold = false
+  const end = await app.executeTasks(request, {
+    notice: text => output.notice(text),
+    onEvent: event => {
+      if (isJson) output.jsonLine(eventLine(event.stream, event))
+      else for (const line of eventLines(event)) output.line(line)
+    },
+    onResult: result => {
+      if (!isJson) for (const line of resultLines(result, output)) output.line(line)
+    },
+    onBusy: () => {
+      if (!isTold) output.notice("waiting for another session to leave the workspace")
+      isTold = true
+    },
+    signal: interrupted.signal,
+  })
+  const { sessionId: session, results, exitCode } = end
+  if (isJson) output.jsonLine({ schema: 1, type: "result", ...jsonEnd(results), session, exitCode })
+  else if (results.length === 0 && session === null)
+    output.notice("no task may be executed; `acode agent list` shows all")
+  else if (session !== null) output.line(output.dim(`session ${session}`))
+  return exitCode
+}
+
+/** What a person is told of an event besides the results. */
+function eventLines(event: StoredEvent): readonly string[] {
+  const review = dataOf(ReviewFinished, event)
+  if (review !== null) {
+    const { verdict, taskId, summary, path } = review
+    return [`  ${verdict} ${oneLine(taskId, 130)}: ${oneLine(summary, 300)} (${path})`]
+  }
+  const finished = dataOf(SessionFinished, event)
+  if (finished === null || finished.exitCode === 0) return []
+  return [`✗ ${oneLine(finished.reason, 600)} (exit ${finished.exitCode})`]
+}
+
+/** One result as itself, several as a list. */
+function jsonEnd(results: readonly ExecutionResult[]) {
+  const all = results.map(({ error, ...result }) => ({
+    ...result,
+    ...(error === undefined ? {} : { error: { code: error.code, message: error.message } }),
+  }))
+  return all.length === 1 ? { data: all[0], results: all } : { results: all }
+}
+
+function resultLines(result: ExecutionResult, output: Output): readonly string[] {
+  const { taskId, status, outputPath, error, warnings, tokensUsed, durationMs } = result
+  const isDone = status === "completed"
+  const mark = isDone ? output.green("✓") : output.red("✗")
+  const where = isDone ? ` → ${oneLine(outputPath ?? "", 300)}` : ""
+  const spent = `${durationText(durationMs)}, ${tokensUsed.input} + ${tokensUsed.output} tokens`
+  return [
+    `${mark} ${oneLine(taskId, 130)}${where} ${output.dim(`(${spent})`)}`,
+    ...(isDone || error === undefined ? [] : [`  ${error.code}: ${oneLine(error.message, 600)}`]),
+    ...warnings.map(warning => `  ⚠ ${oneLine(warning, 300)}`),
+  ]
+}
+
+export const agentList = defineCommand({
+  name: "agent list",
+  summary: "the tasks of this workspace",
+  arguments: [],
+  flags: {
+    status: { kind: "choice", choices: taskStatuses, summary: "only those with this status" },
+    skill: { kind: "text", value: "NAME", summary: "only those of one skill" },
+    stale: { kind: "boolean", summary: "only those that are in progress and that no process works on" },
+    limit: limitFlag("at most N of them (1000)"),
+  },
+  examples: [
+    { line: "acode agent list --status failed", note: "what did not work" },
+    { line: "acode agent list --stale", note: "`acode agent reset TASK --reason WHY` sets one back" },
+  ],
+  run: async ({ flags }, { service, output, globals }) => {
+    const all = await (await service()).listTasks()
+    const wanted = all.filter(each => isWanted(each, flags.status, flags.skill, flags.stale))
+    const shown = wanted.slice(0, flags.limit ?? 1000)
+    if (globals.json) output.json(shown.map(({ task, ...each }) => ({ ...each, ...(task ?? {}) })))
+    for (const each of shown) output.line(listedLine(each))
+    if (wanted.length === 0) output.notice("no tasks")
+    if (wanted.length > shown.length)
+      output.notice(`${wanted.length - shown.length} more; --limit shows more`)
+    return 0
+  },
+})
+
+function isWanted(
+  { task, isStale }: ListedTask,
+  status: TaskStatus | undefined,
+  skill: string | undefined,
+  stale: boolean,
+): boolean {
+  if (stale && !isStale) return false
+  if (status === undefined && skill === undefined) return true
+  return task !== null && (status ?? task.status) === task.status && (skill ?? task.to) === task.to
+}
+
+function listedLine({ id, task, problem, isStale }: ListedTask): string {
+  if (task === null) return `✗ ${oneLine(id, 60)}  ${oneLine(problem ?? "", 300)}`
+  const note = isStale ? "  (nobody works on it)" : ""
+  return `${task.priority} ${task.status.padEnd(11)} ${oneLine(id, 60).padEnd(40)} ${oneLine(task.goal, 80)}${note}`
+}
+
+export const agentShow = defineCommand({
+  name: "agent show",
+  summary: "one task: what it asks for, and what came of it each time it was executed",
+  arguments: [{ name: "TASK", summary: "the id of a task" }],
+  flags: {},
+  examples: [
+    { line: "acode agent show copywriting-20260115-3d4e5f", note: "with the sessions that executed it" },
+  ],
+  run: async ({ arguments: [id = ""] }, { service, output, globals }) => {
+    const shown = await (await service()).showTask(id)
+    if (globals.json) output.json(shown)
+    for (const line of taskLines(shown.task, shown.path)) output.line(line)
+    for (const { sessionId, startedAt, end, replied } of shown.executions) {
+      const how = end === null ? "open" : end.isSuccess ? "completed" : `failed: ${end.error}`
+      const tokens = replied.reduce((sum, { usage: used }) => sum + used.input + used.output, 0)
+      output.line(
+        `  session ${shortId(sessionId)} ${startedAt}  ${how}, ${replied.length} replies, ${tokens} tokens`,
+      )
+    }
+    return 0
+  },
+})
+
+function taskLines(task: Task, path: string): readonly string[] {
+  const facts: readonly (readonly [string, string])[] = [
+    ["status", task.status],
+    ["file", path],
+    ["skill", task.to],
+    ["from", task.from],
+    ["priority", task.priority],
+    ["goal", task.goal],
+    ["updated", task.updatedAt],
+    ["revision", String(task.revisionCount)],
+    ...task.inputs.map(input => ["input", `${input.path}  ${input.description}`] as const),
+    ["output", task.output.path],
+  ]
+  return [oneLine(task.id, 130), ...facts.map(([key, value]) => `  ${key.padEnd(9)} ${oneLine(value, 400)}`)]
+}
+
+export const agentReset = defineCommand({
+  name: "agent reset",
+  summary: "set a task back to pending that failed, was cancelled, or was left in progress",
+  description: "Refused while a process works on it. The reason is recorded.",
+  arguments: [{ name: "TASK", summary: "the id of a task" }],
+  flags: { reason: { kind: "text", value: "TEXT", summary: "why; needed" } },
+  examples: [
+    {
+      line: 'acode agent reset copywriting-20260115-3d4e5f --reason "the key was wrong"',
+      note: "then run it again",
+    },
+  ],
+  run: async ({ arguments: [id = ""], flags }, { service, output, globals }) => {
+    const reason = flags.reason?.trim() ?? ""
+    if (reason === "") throw usage("say why: --reason TEXT", "agent reset")
+    const { sessionId } = await (await service()).resetTask(id, reason)
+    if (globals.json) output.json({ taskId: id, status: "pending", session: sessionId })
+    output.line(`${oneLine(id, 130)} is pending again`)
+    output.line(output.advice(`→ acode agent run ${oneLine(id, 130)}`))
+    return 0
+  },
+})
+
+function usage(message: string, verb: string): Failure {
+  const where = `acode ${verb}`
+  return new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-003",
+    message,
+    where,
+    hint: `\`acode ${verb} --help\``,
+  })
+}

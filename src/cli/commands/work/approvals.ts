@@ -1,0 +1,107 @@
+import { unknownId } from "../../../app/recorded-id.ts"
+import { oneLine, printable } from "../../../base/text.ts"
+import type { ApprovalSummary } from "../../../store/session/contract.ts"
+import { defineCommand } from "../../definition.ts"
+import { limitFlag } from "../../parse/flags.ts"
+import { questionRows } from "../../render/approval-text.ts"
+import { shortId } from "../../render/format.ts"
+
+export const approvalsList = defineCommand({
+  name: "approvals list",
+  summary: "what waits for an answer, newest first",
+  arguments: [],
+  flags: {
+    all: { kind: "boolean", summary: "also what is answered, expired or left" },
+    limit: limitFlag("at most N of them (50)"),
+  },
+  examples: [
+    { line: "acode approvals list", note: "what somebody at another terminal is asked" },
+    { line: "acode approvals list --all --json", note: "for a script" },
+  ],
+  run: async ({ flags }, { service, output, globals }) => {
+    const history = await (await service()).approvals()
+    const which = flags.all ? {} : { open: true }
+    const found = history?.list({ limit: flags.limit ?? 50, isChecked: true, ...which }) ?? []
+    if (globals.json) output.json(found)
+    for (const approval of found) output.line(row(approval))
+    if (found.length === 0) output.notice(flags.all ? "no approvals" : "nothing waits for an answer")
+    return 0
+  },
+})
+
+function row({ id, requestedAt, state, level, operation }: ApprovalSummary): string {
+  return `${shortId(id)}  ${requestedAt.slice(0, 19)}Z  ${state.padEnd(9)} level ${level}  ${oneLine(operation, 100)}`
+}
+
+export const approvalsShow = defineCommand({
+  name: "approvals show",
+  summary: "one approval: what is asked, with its preview, and how it was answered",
+  arguments: [{ name: "ID", id: "approval", summary: "the id, its beginning or its last characters" }],
+  flags: {},
+  examples: [{ line: "acode approvals show 3f2a91bc", note: "by the id that `approvals list` shows" }],
+  run: async ({ arguments: [typed = ""] }, { service, output, globals }) => {
+    const app = await service()
+    const id = await app.idOf(typed, "approval")
+    const approval = await app.approval(id)
+    if (approval === null) throw unknownId(id, "approval")
+    if (globals.json) output.json(approval)
+    for (const row of recordedRows(approval)) output.line(row)
+    output.line(`  ${answerText(approval)}`)
+    return 0
+  },
+})
+
+/** All that is recorded of a request, for somebody at another terminal than the one that asks. */
+function recordedRows(approval: ApprovalSummary): readonly string[] {
+  const rows = questionRows(approval, process.stdout.columns || 80)
+  if (!approval.isRedacted) return rows
+  return [...rows, "  parts of it are not in the record: only the terminal that asks shows all of it"]
+}
+
+function answerText({ state, answeredBy, answeredAt, answerReason }: ApprovalSummary): string {
+  if (state === "open") return "waits for an answer"
+  if (answeredAt === null) return state
+  const reason = answerReason === null ? "" : `: ${printable(answerReason)}`
+  return `${state} by ${printable(answeredBy ?? "somebody")} at ${answeredAt}${reason}`
+}
+
+export const approve = defineCommand({
+  name: "approve",
+  summary: "approve what waits for an answer, from any terminal",
+  description:
+    "Shows what is asked and records the approval: typing it is the answer, it never asks. It covers exactly this, once,\n" +
+    "and for a limited time; what the record hides because it looks secret is refused. The first answer counts.",
+  arguments: [{ name: "ID", id: "approval", summary: "the id, its beginning or its last characters" }],
+  flags: {},
+  examples: [{ line: "acode approve 3f2a91bc", note: "after `acode approvals show 3f2a91bc`" }],
+  run: async ({ arguments: [typed = ""] }, { service, output, globals }) => {
+    const app = await service()
+    const approvalId = await app.idOf(typed, "approval")
+    const asked = await app.approval(approvalId)
+    // Shown before it is recorded: whoever sees something wrong in it can still press Ctrl-C.
+    if (asked?.state === "open" && !asked.isRedacted) output.shown(recordedRows(asked))
+    const answered = await app.answer({ approvalId, answer: "granted", reason: null })
+    if (globals.json) output.json(answered)
+    output.line(`approved ${shortId(approvalId)}: ${oneLine(answered.operation, 500)}`)
+    return 0
+  },
+})
+
+export const deny = defineCommand({
+  name: "deny",
+  summary: "deny what waits for an answer, from any terminal",
+  arguments: [{ name: "ID", id: "approval", summary: "the id, its beginning or its last characters" }],
+  flags: { reason: { kind: "text", value: "TEXT", summary: "why, for whoever asked" } },
+  examples: [
+    { line: "acode deny 3f2a91bc", note: "by the id that `approvals list` shows" },
+    { line: "acode deny 3f2a91bc --reason 'not on a Friday'", note: "the reason is recorded" },
+  ],
+  run: async ({ arguments: [typed = ""], flags }, { service, output, globals }) => {
+    const app = await service()
+    const approvalId = await app.idOf(typed, "approval")
+    const answered = await app.answer({ approvalId, answer: "refused", reason: flags.reason ?? null })
+    if (globals.json) output.json(answered)
+    output.line(`denied ${shortId(approvalId)}: ${oneLine(answered.operation, 500)}`)
+    return 0
+  },
+})

@@ -1,0 +1,274 @@
+import { constants } from "node:os"
+import type { CommandForm } from "../../../app/service.ts"
+import { shownPath } from "../../../base/path-names.ts"
+import { printable } from "../../../base/text.ts"
+import {
+  type Command,
+  captureModes,
+  type ExecutionOptions,
+  environmentModes,
+  limitRanges,
+  networkChoices,
+  sandboxChoices,
+} from "../../../domain/command.ts"
+import type { CommandResult, ExecutionRecord } from "../../../domain/command-result.ts"
+import { connectionLines, networkText } from "../../../domain/connections.ts"
+import { Failure } from "../../../domain/failure.ts"
+import type { ExecutionContext } from "../../../exec/contract.ts"
+import type { CliContext } from "../../context.ts"
+import { type CliInput, defineCommand } from "../../definition.ts"
+import { OutputClosed, OutputLost, writeChunk } from "../../output.ts"
+import type { FlagSpecs } from "../../parse/flags.ts"
+import { shortId } from "../../render/format.ts"
+import { interruption } from "../../terminal/interruption.ts"
+import { terminalFilter, unchanged } from "../../terminal/terminal-filter.ts"
+
+const flags = {
+  timeout: limit("SECONDS", "stop it after this long; fractions allowed", limitRanges.timeoutMs, 1000),
+  cwd: { kind: "text", value: "DIR", summary: "run it in DIR of the workspace instead of here" },
+  env: {
+    kind: "list",
+    value: "K=V",
+    summary: "add a variable; may be repeated; --env-mode merge to change one that is set",
+  },
+  "env-mode": { kind: "choice", choices: environmentModes, summary: "what it gets of your environment" },
+  shell: { kind: "boolean", summary: "give the one string to /bin/sh" },
+  capture: { kind: "choice", choices: captureModes, summary: "which output is kept" },
+  "max-output": {
+    ...limit("BYTES", "how much of each stream stands in the result", limitRanges.outputBytesMax, 1),
+    isWhole: true,
+  },
+  sandbox: { kind: "choice", choices: sandboxChoices, summary: "how it is confined" },
+  network: {
+    kind: "choice",
+    choices: networkChoices,
+    summary: "what it reaches: nothing, all that this machine does, or the hosts of --allow-host",
+  },
+  "allow-host": {
+    kind: "list",
+    value: "HOST",
+    summary:
+      "let it reach HOST and nothing else: example.com, *.example.com, localhost:8080; may be repeated",
+  },
+  writable: {
+    kind: "list",
+    value: "PATH",
+    summary: "open a path for writing, protected ones too; from here, else from the root; may be repeated",
+  },
+  memory: limit("MB", "end it when the whole tree uses more", limitRanges.memoryBytesMax, 1024 * 1024),
+} as const satisfies FlagSpecs
+
+/** A limit in the unit of its flag; one of those is `factor` of the limit's own. */
+function limit(value: string, summary: string, { min, max }: { min: number; max: number }, factor: number) {
+  const range = { min: min / factor, max: max / factor, isWhole: false, code: "ACODE-EXE-007" } as const
+  return { kind: "number", value, summary, ...range } as const
+}
+
+export const exec = defineCommand({
+  name: "exec",
+  summary: "run one command: confined, bounded, killed as a tree, recorded",
+  description:
+    "Gives the command's own exit code; 124 timed out, 125 acode refused or could not run or record it,\n" +
+    "126 not executable, 127 not found, 128+N killed by signal N.\n" +
+    "It runs in the current directory, or in the root of the workspace when called from outside of it.\n" +
+    "--network host opens all that this machine reaches, services of this machine and the metadata service of a cloud\n" +
+    "included: nothing of it is filtered. --allow-host opens single hosts, at the ports 443 and 80 unless HOST:PORT names\n" +
+    "another: through a proxy of acode that HTTP_PROXY and its like name, in a sandbox only. A program that uses no proxy\n" +
+    "reaches none of them but named ports of this machine (localhost:5432). Each connection is recorded.\n" +
+    "It reads what is piped in. At a terminal its standard input is empty: it cannot ask, and `exec -- cat` ends at once.",
+  arguments: [{ name: "PROGRAM", summary: "a program and its arguments, or one string", variadic: true }],
+  flags,
+  examples: [
+    { line: "acode exec -- npm test", note: "everything after -- belongs to npm" },
+    { line: 'acode exec "npm test" --timeout 60', note: "one string is split without a shell" },
+    {
+      line: "acode exec --allow-host registry.example.com -- npm ci",
+      note: "one host, through acode's proxy, and nothing else",
+    },
+    {
+      line: "acode exec --network host -- curl -s https://example.com",
+      note: "no network unless you say so",
+    },
+    { line: "acode exec --json -- make build", note: "the whole result as JSON" },
+    { line: "acode exec --shell 'ls | wc -l'", note: "pipes and variables need a shell" },
+  ],
+  passthrough: true,
+  usageExitCode: 125,
+  run: async (input, context) => {
+    const service = await context.service()
+    const command = await service.commandOf(input.arguments, formOf(input))
+    using interrupt = interruption()
+    const passing: Passing = { stoppedBy: null }
+    try {
+      const record = await service.execute(
+        command,
+        optionsOf(input),
+        liveContext(context, interrupt, passing),
+      )
+      // What the command did is recorded; that its output is missing where it was sent to is what must be told.
+      if (passing.stoppedBy instanceof OutputLost) throw passing.stoppedBy
+      report(record, context)
+      tellUnapplied(record, command, context)
+      return passing.stoppedBy === null ? exitCodeFor(record.result, interrupt.signalNumber()) : 141
+    } catch (error) {
+      if (interrupt.signalNumber() !== null && error instanceof Failure)
+        return 128 + (interrupt.signalNumber() ?? 0)
+      throw error
+    }
+  },
+})
+
+type Input = CliInput<typeof flags>
+
+function formOf(input: Input): CommandForm {
+  const { flags: given, isLiteral } = input
+  return {
+    isLiteral,
+    useShell: given.shell || undefined,
+    cwd: given.cwd,
+    environment: Object.fromEntries(given.env.map(variable)),
+    timeoutMs: given.timeout === undefined ? undefined : given.timeout * 1000,
+    memoryBytesMax: given.memory === undefined ? undefined : Math.round(given.memory * 1024 * 1024),
+  }
+}
+
+function variable(assignment: string): [string, string] {
+  const equals = assignment.indexOf("=")
+  if (equals > 0) return [assignment.slice(0, equals), assignment.slice(equals + 1)]
+  throw new Failure({
+    kind: "usage",
+    code: "ACODE-CLI-002",
+    message: `--env "${assignment}" is not NAME=VALUE`,
+    where: "acode exec",
+    hint: "write --env NAME=VALUE",
+  })
+}
+
+function optionsOf({ flags: given }: Input): ExecutionOptions {
+  return {
+    ...(given["env-mode"] === undefined ? {} : { environmentMode: given["env-mode"] }),
+    ...(given.shell ? { useShell: true } : {}),
+    ...(given.capture === undefined ? {} : { capture: given.capture }),
+    ...(given["max-output"] === undefined ? {} : { outputBytesMax: given["max-output"] }),
+    ...(given.sandbox === undefined ? {} : { sandbox: given.sandbox }),
+    ...networkOf(given),
+    ...(given.writable.length === 0 ? {} : { writable: given.writable }),
+  }
+}
+
+/** Naming a host says enough: what it may reach is that host. */
+function networkOf({
+  network,
+  "allow-host": hosts,
+}: Input["flags"]): Pick<ExecutionOptions, "network" | "hosts"> {
+  if (hosts.length > 0) return { network: network ?? "hosts", hosts }
+  return network === undefined ? {} : { network }
+}
+
+/** Why the command's output is passed on no longer. */
+interface Passing {
+  stoppedBy: OutputClosed | OutputLost | null
+}
+
+/** A person sees the output as it comes; a program that asked for JSON gets it whole at the end. */
+function liveContext(
+  context: CliContext,
+  interrupt: ReturnType<typeof interruption>,
+  passing: Passing,
+): ExecutionContext {
+  const filters = {
+    stdout: context.terminal.stdout ? terminalFilter() : unchanged,
+    stderr: context.terminal.stderr ? terminalFilter() : unchanged,
+  }
+  const pass = async (stream: "stdout" | "stderr", chunk: Uint8Array) => {
+    if (passing.stoppedBy !== null) return
+    try {
+      await writeChunk(stream === "stdout" ? 1 : 2, filters[stream].push(chunk))
+    } catch (error) {
+      if (!(error instanceof OutputClosed || error instanceof OutputLost)) throw error
+      // As SIGPIPE would: nobody gets what it writes, so the command need not go on.
+      passing.stoppedBy ??= error
+      interrupt.abort()
+    }
+  }
+  return {
+    signal: interrupt.signal,
+    ...(context.terminal.stdin ? {} : { stdin: 0 }),
+    ...(context.globals.json ? {} : { onOutput: pass }),
+    onConfined: (sandbox, notice) => {
+      if (notice !== null) context.output.notice(notice)
+      else if (context.terminal.stderr)
+        context.output.notice(`acode: sandbox ${sandbox.kind}, network ${networkText(sandbox)}`)
+    },
+  }
+}
+
+function report(record: ExecutionRecord, { output, globals }: CliContext): void {
+  const { result, id } = record
+  if (globals.json) output.json(record)
+  else if (result.error !== null)
+    output.failure({
+      kind: "general",
+      code: result.error.code,
+      message: result.error.message,
+      where: `execution ${id.slice(-8)}`,
+      ...(result.error.details["hint"] === undefined ? {} : { hint: result.error.details["hint"] }),
+    })
+  if (result.sandbox.quarantined.length > 0)
+    output.notice(
+      `acode: moved to quarantine, protected: ${result.sandbox.quarantined.map(shownPath).join(", ")}; ` +
+        `\`acode runs show ${shortId(id)}\` says where`,
+    )
+  if (result.sandbox.asked !== undefined)
+    output.notice(
+      `acode: it wrote what CI or assistants act on: ${result.sandbox.asked.map(shownPath).join(", ")}; look at it before you commit`,
+    )
+  for (const line of connectionNotices(result.sandbox, globals.verbose)) output.notice(`acode: ${line}`)
+  if (globals.verbose)
+    output.notice(
+      `acode: ${id} ${result.ending} exit=${result.exitCode ?? "-"} in ${result.durationMs} ms` +
+        ` (queued ${result.queuedMs} ms, cpu ${result.usage.cpuMs ?? "?"} ms, sandbox ${result.sandbox.kind}, network ${networkText(result.sandbox)})`,
+    )
+}
+
+/** A variable that is set here keeps its value unless the mode says otherwise; whoever gave another one is told. */
+function tellUnapplied({ command: recorded }: ExecutionRecord, asked: Command, { output }: CliContext): void {
+  const kept = Object.keys(asked.environment).filter(name => !Object.hasOwn(recorded.environment, name))
+  if (kept.length === 0) return
+  const hint = recorded.environmentMode === "inherit" ? "; --env-mode merge lets --env replace it" : ""
+  output.notice(`acode: --env did not change ${kept.join(", ")}, which is set already${hint}`)
+}
+
+function exitCodeFor(result: CommandResult, interruptedBy: number | null): number {
+  switch (result.ending) {
+    case "exited":
+      return result.exitCode ?? 125
+    case "timedOut":
+      return 124
+    case "signalled":
+      return 128 + signalNumber(result.signal)
+    case "cancelled":
+      return 128 + (interruptedBy ?? 2)
+    case "notStarted":
+      return result.error?.code === "ACODE-EXE-001" ? 127 : result.error?.code === "ACODE-EXE-005" ? 126 : 125
+    case "interrupted":
+      return 125
+  }
+}
+
+function signalNumber(name: string | null): number {
+  const numbers: Readonly<Record<string, number>> = constants.signals
+  // Real-time signals have a number and no name: `SIG34`.
+  return name === null ? 0 : (numbers[name] ?? Number(/^SIG(\d+)$/.exec(name)?.[1] ?? 0))
+}
+
+/** Refusals explain a failure that the command itself may only call a network error; the rest is for who asks. */
+function connectionNotices({ connections }: CommandResult["sandbox"], isVerbose: boolean): readonly string[] {
+  if (connections === undefined) return []
+  const listed = isVerbose
+    ? connections.listed
+    : connections.listed.filter(({ decision }) => decision !== "allowed")
+  return connectionLines({ listed, more: isVerbose || listed.length > 0 ? connections.more : null }).map(
+    printable,
+  )
+}

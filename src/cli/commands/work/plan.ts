@@ -1,0 +1,363 @@
+import { open } from "node:fs/promises"
+import type { ApprovalPrompt } from "../../../app/approval-desk.ts"
+import { errnoOf, messageOf } from "../../../base/assert.ts"
+import { shownPath } from "../../../base/path-names.ts"
+import { counted, oneLine, shellQuoted } from "../../../base/text.ts"
+import { Failure } from "../../../domain/failure.ts"
+import { planLines } from "../../../domain/plan/listing.ts"
+import { concreteSteps, type OrderedStep, orderedSteps } from "../../../domain/plan/order.ts"
+import type { Plan } from "../../../domain/plan/plan.ts"
+import { type PlanProblem, planFailure, problemText } from "../../../domain/plan/problem.ts"
+import { type PlanReading, readPlan } from "../../../domain/plan/reading.ts"
+import { planBytesMax } from "../../../domain/plan/strict-json.ts"
+import type { PlannedStep, PlanWatcher } from "../../../engine/lanes/plan-lane.ts"
+import type { PlanReport, StepResult } from "../../../engine/lanes/plan-result.ts"
+import type { CliContext } from "../../context.ts"
+import { defineCommand } from "../../definition.ts"
+import type { Output } from "../../output.ts"
+import { wrappedLines } from "../../render/approval-text.ts"
+import { diffStatLines } from "../../render/diffstat-text.ts"
+import { durationText, nothingChecked, shortId } from "../../render/format.ts"
+import { nextCommands } from "../../render/next-commands.ts"
+import { quarantineLines } from "../../run/call-lines.ts"
+import { interruption } from "../../terminal/interruption.ts"
+import { isInteractive } from "../../terminal/terminal.ts"
+
+const planArgument = { name: "FILE", summary: "the plan, a JSON file; - is standard input" }
+
+/** The plan in a file, or a failure that lists everything that is wrong with it. */
+async function validPlan(file: string): Promise<Plan> {
+  const reading = await readPlanFile(file)
+  if ("plan" in reading) return reading.plan
+  throw planFailure(reading.problems, file)
+}
+
+async function readPlanFile(file: string): Promise<PlanReading> {
+  // Loaded here: the tools bring half of the program along.
+  const { planTools } = await import("../../../app/plan-tools.ts")
+  const text = await planText(file)
+  return text === null ? { problems: [notText] } : readPlan(text, planTools)
+}
+
+const notText: PlanProblem = { code: "E001", path: "$", message: "the text is not UTF-8" }
+
+/** Null when it is no text, which is one more thing that can be wrong with a plan. */
+async function planText(file: string): Promise<string | null> {
+  const bytes = await bounded(file === "-" ? Bun.stdin.stream() : fileChunks(file))
+  // Cut off in the middle of a character perhaps; it is refused for its size all the same.
+  if (bytes.length > planBytesMax) return bytes.toString("utf8")
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    return null
+  }
+}
+
+/** Up to one byte more than a plan may have, so that an endless input ends here. */
+async function bounded(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const held: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks) {
+    // A copy, since the source may fill the same memory again.
+    held.push(Uint8Array.from(chunk))
+    size += chunk.length
+    if (size > planBytesMax) break
+  }
+  return Buffer.concat(held).subarray(0, planBytesMax + 1)
+}
+
+async function* fileChunks(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    await using handle = await open(file, "r")
+    const buffer = new Uint8Array(64 * 1024)
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, null)
+      if (bytesRead === 0) return
+      yield buffer.subarray(0, bytesRead)
+    }
+  } catch (error) {
+    throw unreadable(file, error)
+  }
+}
+
+const reasons: Readonly<Record<string, readonly [code: string, message: string]>> = {
+  ENOENT: ["ACODE-FS-002", "the plan file does not exist"],
+  ENOTDIR: ["ACODE-FS-002", "the plan file does not exist"],
+  EISDIR: ["ACODE-FS-003", "the plan file is a directory"],
+  EACCES: ["ACODE-FS-005", "the plan file may not be read by this user"],
+}
+
+function unreadable(file: string, error: unknown): Failure {
+  const [code, message] = reasons[errnoOf(error) ?? ""] ?? [
+    "ACODE-FS-010",
+    `the plan file cannot be read: ${oneLine(messageOf(error), 500)}`,
+  ]
+  return new Failure(
+    {
+      kind: "usage",
+      code,
+      message,
+      where: shownPath(file),
+      hint: "name a plan file, or - for standard input",
+    },
+    { cause: error },
+  )
+}
+
+export const planApprove = defineCommand({
+  name: "plan approve",
+  summary: "approve exactly this plan, so that it can be run",
+  description:
+    "Shows the plan and its hash and records the approval: typing it is the answer, it never asks.\n" +
+    "The approval is of the content, not of the file name: any change but spacing and the order of keys ends it.",
+  arguments: [planArgument],
+  flags: {
+    expires: {
+      kind: "duration",
+      value: "DURATION",
+      summary: "how long it holds: 90s, 30m, 1h (default), 7d; at most a year",
+      minMs: 1,
+      maxMs: 366 * 86_400_000,
+    },
+  },
+  examples: [
+    { line: "acode plan approve plan.json", note: "holds for an hour" },
+    { line: "acode plan approve plan.json --expires 7d", note: "for longer" },
+  ],
+  run: async ({ arguments: [file = ""], flags }, { output, globals, service }) => {
+    const plan = await validPlan(file)
+    const app = await service()
+    // Shown before it is recorded: whoever sees something wrong in it can still press Ctrl-C.
+    const show = (reach: string) => output.shown(planRows(plan, reach))
+    const approval = await app.approvePlan(plan, flags.expires ?? 3_600_000, show)
+    if (globals.json) output.json({ id: approval.approvalId, ...approval })
+    output.line()
+    output.line(`${output.green("approved")} by ${approval.approver} until ${approval.expiresAt}`)
+    output.line(output.dim(`approval ${approval.approvalId}`))
+    return 0
+  },
+})
+
+/** The plan behind what it could reach, which stands below it again where the plan moves it off the screen. */
+function planRows(plan: Plan, reach: string | null): readonly string[] {
+  const lines = [...(reach === null ? [] : [reach]), ...planLines(plan)]
+  const { columns, rows, isTTY } = process.stdout
+  if (!isTTY) return lines
+  const shown = wrappedLines(lines, columns || 80)
+  const isLong = shown.length > (rows || 24) - endRows
+  return reach !== null && isLong ? [...shown, ...wrappedLines(["", reach], columns || 80)] : shown
+}
+
+/** What is printed behind it. */
+const endRows = 4
+
+export const planHash = defineCommand({
+  name: "plan hash",
+  summary: "print the hash that an approval of a plan is bound to",
+  description: "Spacing and the order of keys do not change it; everything else does.",
+  arguments: [planArgument],
+  flags: {},
+  examples: [
+    { line: "acode plan hash plan.json", note: "to compare with what was approved" },
+    { line: "acode plan hash - --json < plan.json", note: "for a script" },
+  ],
+  run: async ({ arguments: [file = ""] }, { output, globals }) => {
+    const { planId, hash } = await validPlan(file)
+    if (globals.json) output.json({ plan_id: planId, hash })
+    output.line(hash)
+    return 0
+  },
+})
+
+export const planRun = defineCommand({
+  name: "plan run",
+  summary: "run an approved plan exactly as written, with evidence for every step",
+  description:
+    "Steps run one after the other, each exactly one tool call, and the first failure is the end.\n" +
+    "A run that was interrupted is reported and never taken up again by itself.",
+  arguments: [planArgument],
+  flags: {
+    approval: {
+      kind: "id",
+      of: "planApproval",
+      value: "ID",
+      summary: "run under this approval and no other",
+    },
+  },
+  examples: [
+    { line: "acode plan approve plan.json && acode plan run plan.json", note: "the usual way" },
+    { line: "acode plan run plan.json --json", note: "the result of every step as JSON" },
+  ],
+  run: async ({ arguments: [file = ""], flags }, context) => {
+    const plan = await validPlan(file)
+    const service = await context.service()
+    using interrupted = interruption()
+    const result = await service.runPlan({
+      plan,
+      where: file,
+      approvalId: flags.approval === undefined ? null : await service.idOf(flags.approval, "planApproval"),
+      watcher: watcherOf(context),
+      signal: interrupted.signal,
+      isInteractive: isInteractive(context),
+      prompt: lazyPrompt(context.output),
+      notice: text => context.output.notice(text),
+    })
+    if (context.globals.json) context.output.json(result)
+    else tellEnd(result, plan.tasks.flatMap(({ steps }) => steps).length, context.output)
+    return result.exit_code
+  },
+})
+
+/** The prompt is loaded when somebody is asked: most plans ask nobody. */
+function lazyPrompt(output: Output): ApprovalPrompt {
+  return async (question, dismissed) => {
+    const { approvalPrompt } = await import("../../run/approval-prompt.ts")
+    return approvalPrompt(output)(question, dismissed)
+  }
+}
+
+function watcherOf({ output, globals }: CliContext): PlanWatcher {
+  return {
+    onStepStart: ({ step, index }, count) =>
+      output.line(
+        `${output.dim(`[${index + 1}/${count}]`)} ${oneLine(step.id, 40)}  [tool:${step.tool}] ${argumentText(step)}`,
+      ),
+    onStepComplete: (_step, result) => {
+      output.line(`${output.green("  ✓")} ${durationText(result.duration_ms)}${evidenceText(result)}`)
+      for (const line of quarantineLines(result.result, null)) output.line(line)
+    },
+    onStepFailed: (_step, result) => {
+      tellFailure(result, output)
+      for (const line of quarantineLines(result.result, null)) output.line(line)
+    },
+    ...(globals.verbose ? { onOutput: (_stream, chunk) => output.recorded(chunk, true, 2) } : {}),
+  }
+}
+
+function argumentText({ arguments: args, title }: PlannedStep["step"]): string {
+  const named = args["path"] ?? args["argv"] ?? args["command"] ?? args["pattern"] ?? args["paths"] ?? title
+  const text = Array.isArray(named) ? named.map(word => shellQuoted(String(word))).join(" ") : String(named)
+  return oneLine(text, 80)
+}
+
+function evidenceText({ execution_id: id }: StepResult): string {
+  return id === null ? "" : `  evidence ${shortId(id)}`
+}
+
+function tellFailure(result: StepResult, output: Output): void {
+  output.line(`${output.red("  ✗")} ${result.error_code ?? ""}: ${oneLine(result.error_message ?? "", 400)}`)
+  const shown = result.stderr === null || result.stderr === "" ? result.stdout : result.stderr
+  const tail = (shown ?? "").trimEnd().split("\n").slice(-tailLines).filter(Boolean)
+  for (const line of tail) output.line(output.dim(`    ${oneLine(line, 200)}`))
+  output.line(output.dim(`    ${evidenceText(result).trim()}`))
+}
+
+const tailLines = 10
+
+function tellEnd(result: PlanReport, planned: number, output: Output): void {
+  const { status, step_results: steps, session_id: session, exit_code: exitCode } = result
+  const done = steps.filter(({ success }) => success).length
+  const isDone = status === "Completed"
+  const head = isDone ? output.green("completed") : `${output.red("failed")} (exit ${exitCode})`
+  const unreached = planned === steps.length ? "" : `, ${planned - steps.length} did not run`
+  output.line(
+    `${head}: ${done} of ${planned} steps succeeded${unreached}, in ${durationText(result.wall_ms)}`,
+  )
+  if (isDone) output.line(`⚠ ${nothingChecked}`)
+  for (const line of diffStatLines(result.changes)) output.line(line)
+  const next = nextCommands(session, isDone ? "COMPLETED" : "FAILED", {
+    ...{ lane: "plan", openApproval: null, isDriven: false, repliesFlag: null },
+    hasChanges: result.changes.total.files > 0,
+  })
+  output.line(output.dim(`session ${session}`))
+  output.line(output.dim(output.advice(`next: ${next.join("  ·  ")}`)))
+}
+
+export const planShow = defineCommand({
+  name: "plan show",
+  summary: "a plan as it would run: steps, tools, arguments, conditions",
+  arguments: [planArgument],
+  flags: {},
+  examples: [
+    { line: "acode plan show plan.json", note: "to read it before approving it" },
+    { line: "acode plan show plan.json --json", note: "steps in the order they run" },
+  ],
+  run: async ({ arguments: [file = ""] }, { output, globals }) => {
+    const plan = await validPlan(file)
+    if (globals.json) output.json(planJson(plan))
+    for (const row of planRows(plan, null)) output.line(row)
+    return 0
+  },
+})
+
+/** In the words of the plan format, with everything that may be left out filled in. */
+function planJson(plan: Plan) {
+  return {
+    plan_id: plan.planId,
+    hash: plan.hash,
+    goal: plan.goal,
+    intent: plan.intent,
+    runnable: "steps" in concreteSteps(plan),
+    tasks: plan.tasks.map(({ dependsOn, steps: _steps, ...task }) => ({ ...task, depends_on: dependsOn })),
+    steps: orderedSteps(plan).map(stepJson),
+    evidence_referenced: plan.evidenceReferenced,
+  }
+}
+
+function stepJson({ task, step, index }: OrderedStep) {
+  const base = {
+    index,
+    task_id: task.id,
+    id: step.id,
+    title: step.title,
+    description: step.description,
+    depends_on: step.dependsOn,
+  }
+  if (step.kind === "open") return { ...base, action: step.action }
+  return {
+    ...base,
+    tool: step.tool,
+    arguments: step.arguments,
+    precondition: step.precondition,
+    requires_confirmation: step.requiresConfirmation,
+  }
+}
+
+export const planValidate = defineCommand({
+  name: "plan validate",
+  summary: "say everything that is wrong with a plan",
+  description:
+    "Exits 0 when the plan is valid and 1 when it is not. Checks its shape, ids, dependencies, conditions, and the\n" +
+    "tool and arguments of every concrete step. Nothing is run and nothing is recorded.",
+  arguments: [planArgument],
+  flags: {},
+  examples: [
+    { line: "acode plan validate plan.json", note: "every problem with its place" },
+    { line: "generate-plan | acode plan validate - --json", note: "from a program, for a program" },
+  ],
+  run: async ({ arguments: [file = ""] }, context) => {
+    const reading = await readPlanFile(file)
+    if ("problems" in reading) return printProblems(reading.problems, context)
+    printValid(reading.plan, context)
+    return 0
+  },
+})
+
+function printProblems(problems: readonly PlanProblem[], { output, globals }: CliContext): number {
+  if (globals.json) output.json({ valid: false, problems })
+  for (const problem of problems) output.line(problemText(problem))
+  output.line(output.red(`not valid: ${counted(problems.length, "problem")}`))
+  return 1
+}
+
+function printValid(plan: Plan, { output, globals }: CliContext): void {
+  const [tasks, steps] = [plan.tasks.length, orderedSteps(plan).length]
+  const runnable = "steps" in concreteSteps(plan)
+  if (globals.json)
+    output.json({ valid: true, plan_id: plan.planId, hash: plan.hash, tasks, steps, runnable, problems: [] })
+  const lane = runnable ? "" : ", for a model: some steps are open"
+  output.line(
+    `${output.green("valid")}: ${counted(steps, "step")} in ${counted(tasks, "task")}${lane} (${plan.hash})`,
+  )
+}

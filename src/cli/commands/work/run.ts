@@ -1,0 +1,52 @@
+import { plainSettings } from "../../../domain/pipeline-settings.ts"
+import { defineCommand } from "../../definition.ts"
+import type { FlagSpecs } from "../../parse/flags.ts"
+import { sessionFlags, settingsChange } from "../../run/flags.ts"
+
+const runFlags = {
+  ...sessionFlags,
+  "require-all-stages": { kind: "boolean", summary: "always so: no stage can be left out" },
+  "verify-before-commit": { kind: "boolean", summary: "always so: nothing is done that was not verified" },
+} as const satisfies FlagSpecs
+
+export const run = pipelineCommand("run", "work on a goal: plan, do it, check it, review it", {})
+
+export const task = pipelineCommand("task", "the same as run", {
+  "multi-stage": { kind: "boolean", summary: "always so" },
+})
+
+function pipelineCommand(name: "run" | "task", summary: string, more: FlagSpecs) {
+  return defineCommand({
+    name,
+    summary,
+    description:
+      "The plan is shown and asked about once; --yes=plan accepts it unseen. A session that needs somebody rests,\n" +
+      "says why, and goes on with `acode resume`. Ctrl-C lets what is being done come to its end, twice stops it;\n" +
+      "at a question it denies and ends the session for good, as `x` does.\n" +
+      "With --json every event is one line, from session.started to session.finished or session.rested; the\n" +
+      "last one has `changes`, the lines the session added and removed.",
+    arguments: [{ name: "GOAL", summary: "what is to be done, in quotes" }],
+    flags: { ...runFlags, ...more },
+    examples: [
+      { line: `acode ${name} "add a --json flag to the report"`, note: "asks about the plan, then works" },
+      { line: `acode ${name} "fix the failing test" --yes=plan,file_write --json`, note: "for a script" },
+      { line: `acode ${name} "tidy up" --plan-only`, note: "only a plan; `acode resume` goes on with it" },
+    ],
+    run: async ({ arguments: [goal = ""], flags }, context) => {
+      const change = settingsChange(flags, context.globals.yes)
+      // Loaded when it is asked for: it brings the events and everything that tells them along.
+      const { checkSkipVerify, driveHere } = await import("../../run/driving.ts")
+      checkSkipVerify(context, flags)
+      const { toPipelineLimits } = await import("../../../config/settings.ts")
+      const service = await context.service()
+      const { values } = await service.config()
+      const { usualMode } = await import("../../../models/mode.ts")
+      const mode = usualMode(values.mode)
+      const settings = change({ ...plainSettings, mode, limits: toPipelineLimits(values) })
+      return driveHere(context, {
+        ...{ flags, yes: settings.yes, seen: [], prices: values.model.prices },
+        begin: surface => service.run(goal, settings, surface),
+      })
+    },
+  })
+}

@@ -1,0 +1,37 @@
+import { defineCommand } from "../../definition.ts"
+import { sessionArguments, sessionIdOf } from "../../session-id.ts"
+
+export const status = defineCommand({
+  name: "status",
+  summary: "where a session stands, what it waits for and what to type",
+  ...sessionArguments,
+  examples: [
+    { line: "acode status", note: "the latest session" },
+    { line: "acode status 3f2a91bc --json", note: "for a script" },
+  ],
+  run: async (input, { service, output, globals }) => {
+    // Loaded when it is asked for: it brings the schemas of the events along.
+    const { statusLines, statusOf } = await import("./status-view.ts")
+    const { sessionView } = await import("../../../domain/session/session-view.ts")
+    const app = await service()
+    const id = await sessionIdOf(app, input)
+    const found = (await app.sessions())?.find(id)
+    // The id was found in this very history.
+    if (found == null) return 2
+    const asked = (await app.approvals())?.ofSession(id) ?? []
+    const view = statusOf(found, await app.agentState(id), {
+      isDriven: await app.isDriven(id),
+      hasChanges:
+        found.undoneAt === null && sessionView(id, await app.sessionEvents(id)).calls.some(hasChanged),
+      openApprovals: asked.filter(({ state }) => state === "open"),
+      lastAsked: asked[0] ?? null,
+    })
+    if (globals.json) output.json(view)
+    for (const line of statusLines(view)) output.line(output.advice(line))
+    return 0
+  },
+})
+
+function hasChanged({ changeCount }: { readonly changeCount: number }): boolean {
+  return changeCount > 0
+}

@@ -1,0 +1,128 @@
+import type { RecordedKind } from "../../app/recorded-id.ts"
+import type { ObservedTime } from "../../store/upkeep/contract.ts"
+import type { Output } from "../output.ts"
+import { durationText } from "../render/format.ts"
+
+/** A flag as data: parsing, help, documentation and completion all read the same table. */
+export type FlagSpec =
+  | { readonly kind: "boolean"; readonly summary: string; readonly short?: string }
+  | { readonly kind: "text"; readonly value: string; readonly summary: string; readonly short?: string }
+  | NumberFlag
+  | DurationFlag
+  /** A point in time, or how long ago; checked when it is read and given as typed, for `instantOf`. */
+  | { readonly kind: "time"; readonly value: "TIME"; readonly summary: string }
+  /** A whole id, its beginning or its end, as typed: `idOf` of the service says which one is meant. */
+  | { readonly kind: "id"; readonly of: RecordedKind; readonly value: "ID"; readonly summary: string }
+  | { readonly kind: "choice"; readonly choices: readonly string[]; readonly summary: string }
+  /** May be given many times. */
+  | { readonly kind: "list"; readonly value: string; readonly summary: string }
+  /** May stand alone or with `=value`. */
+  | { readonly kind: "optional"; readonly value: string; readonly summary: string }
+
+/** A number in plain digits, between two bounds that both count. */
+export interface NumberFlag {
+  readonly kind: "number"
+  readonly value: string
+  readonly summary: string
+  readonly min: number
+  readonly max: number
+  /** Fractions are refused. */
+  readonly isWhole: boolean
+  /** The code of a number out of range, where it is not the general one. */
+  readonly code?: string
+}
+
+/** `90s`, `30m`, `1h`, `7d`, `2w`; given in milliseconds. */
+export interface DurationFlag {
+  readonly kind: "duration"
+  readonly value: string
+  readonly summary: string
+  readonly minMs: number
+  readonly maxMs: number
+}
+
+/** Returns the flag that bounds how much a listing shows. */
+export function limitFlag(summary: string) {
+  return { kind: "number", value: "N", summary, min: 1, max: 1_000_000_000, isWhole: true } as const
+}
+
+/** The flags of a listing that begins or ends at a point in time. */
+export const timeFlags = {
+  since: {
+    kind: "time",
+    value: "TIME",
+    summary: "from this time on: 2026-01-15T00:00:00Z, 2026-01-15 or 2h",
+  },
+  until: { kind: "time", value: "TIME", summary: "before this time" },
+} as const satisfies FlagSpecs
+
+export type FlagSpecs = Readonly<Record<string, FlagSpec>>
+
+export type FlagValue<Spec extends FlagSpec> = Spec extends { kind: "boolean" }
+  ? boolean
+  : Spec extends { kind: "text" | "time" | "id" }
+    ? string | undefined
+    : Spec extends { kind: "number" | "duration" }
+      ? number | undefined
+      : Spec extends { kind: "choice"; choices: readonly (infer Choice)[] }
+        ? Choice | undefined
+        : Spec extends { kind: "optional" }
+          ? string | true | undefined
+          : readonly string[]
+
+export type FlagValues<Specs extends FlagSpecs> = { readonly [Name in keyof Specs]: FlagValue<Specs[Name]> }
+
+export const globalFlags = {
+  help: { kind: "boolean", short: "h", summary: "show help for a command" },
+  version: { kind: "boolean", summary: "show the version" },
+  workspace: {
+    kind: "text",
+    short: "C",
+    value: "DIR",
+    summary: "work in DIR instead of the workspace found here",
+  },
+  "allow-broad-workspace": {
+    kind: "boolean",
+    summary: "work in a home directory, or one of the system, all the same",
+  },
+  config: { kind: "text", value: "FILE", summary: "use FILE instead of .agent/config.yml" },
+  json: { kind: "boolean", summary: "print JSON on stdout, everything else on stderr" },
+  quiet: { kind: "boolean", short: "q", summary: "no notices" },
+  verbose: { kind: "boolean", short: "v", summary: "say more" },
+  "no-color": { kind: "boolean", summary: "no colour, also when NO_COLOR is set" },
+  yes: {
+    kind: "optional",
+    value: "SCOPES",
+    summary: "answer approvals of these scopes with yes; no other scope includes network",
+  },
+  "ack-danger": { kind: "boolean", summary: "needed with --yes=all" },
+  "non-interactive": { kind: "boolean", summary: "never ask; also without a terminal and when CI is set" },
+} as const satisfies FlagSpecs
+
+export type GlobalFlags = FlagValues<typeof globalFlags>
+
+/** For the verbs that remove by age. */
+export const trustClockFlag = {
+  kind: "boolean",
+  summary: "count from the clock of this machine, also where it ran ahead of what acode saw pass",
+} as const
+
+export const ageFlag = {
+  kind: "duration",
+  value: "AGE",
+  summary: "such as 30d; without it the configured retention",
+  minMs: 0,
+  maxMs: 36_525 * 86_400_000,
+} as const
+
+const dayMs = 24 * 3_600_000
+
+/** Says from when an age was counted, where that is not what the clock says. */
+export function reportDistrust(output: Output, { nowMs, aheadMs }: ObservedTime): void {
+  if (aheadMs < dayMs) return
+  const ahead = aheadMs < 2 * dayMs ? durationText(aheadMs) : `${Math.floor(aheadMs / dayMs)} days`
+  output.notice(
+    `the clock is ${ahead} ahead of the time acode saw pass here; ages were counted from ${new Date(nowMs).toISOString().slice(0, 10)}\n` +
+      "  → if the date is right, give --trust-clock; a day from now it counts by itself",
+  )
+}

@@ -1,0 +1,53 @@
+import { shownPath } from "../../base/path-names.ts"
+import { counted, oneLine } from "../../base/text.ts"
+import type { DiffStat, FileStat, MeanwhileChange } from "../../engine/diffstat.ts"
+
+const rowsMax = 10
+const nameLengthMax = 60
+
+/** What a session changed, as `git diff --stat` would say it: a few files and the sum. Empty where nothing changed. */
+export function diffStatLines({ files, total, meanwhile = [] }: DiffStat): readonly string[] {
+  const apart = [...Map.groupBy(meanwhile, ({ by }) => by)].map(([by, changes]) => apartText(by, changes))
+  if (total.files === 0) return apart
+  const shown = files.slice(0, rowsMax).map(file => ({ name: nameOf(file), file }))
+  const width = Math.max(...shown.map(({ name }) => name.length))
+  const more = total.files - shown.length
+  return [
+    ...shown.map(({ name, file }) => ` ${name.padEnd(width)} | ${countText(file)}`),
+    ...(more > 0 ? [` … and ${counted(more, "more file")}`] : []),
+    ` ${totalText(total)}`,
+    ...duringText(total),
+    ...apart,
+  ]
+}
+
+/** Nobody can tell whether a person saved a file while a command ran. */
+function duringText({ files, duringCommands = 0 }: DiffStat["total"]): readonly string[] {
+  if (duringCommands === 0) return []
+  const which = duringCommands === files ? "" : `${duringCommands} of them `
+  return [` ${which}while a command ran, by it or by somebody else`]
+}
+
+const apartMax = 5
+
+function apartText(by: MeanwhileChange["by"], changes: readonly MeanwhileChange[]): string {
+  const names = changes.slice(0, apartMax).map(({ path }) => oneLine(shownPath(path), nameLengthMax))
+  const more = changes.length > apartMax ? ` and ${counted(changes.length - apartMax, "more file")}` : ""
+  const who = by === "git" ? "by git (checked out or committed)" : "while another command of acode ran"
+  return ` also changed meanwhile ${who}, not counted: ${names.join(", ")}${more}`
+}
+
+function nameOf({ path, change }: FileStat): string {
+  const name = oneLine(shownPath(path), nameLengthMax)
+  return change === "modified" || change === "mode" ? name : `${name} (${change})`
+}
+
+function countText({ added, removed, note }: FileStat): string {
+  return note ?? `+${added ?? 0} -${removed ?? 0}`
+}
+
+function totalText({ files, added, removed, uncounted }: DiffStat["total"]): string {
+  const lines = `${counted(added, "line")} added, ${counted(removed, "line")} removed`
+  const rest = uncounted === 0 ? "" : ` (${counted(uncounted, "file")} not counted)`
+  return `${counted(files, "file")} changed, ${lines}${rest}`
+}

@@ -1,0 +1,64 @@
+import type { AppService } from "../../app/service.ts"
+import { shellQuoted } from "../../base/text.ts"
+import type { Lane, SessionState } from "../../domain/events/session-events.ts"
+import { Failure } from "../../domain/failure.ts"
+import { repliesFlag } from "../../models/recorded.ts"
+import { shortId } from "./format.ts"
+
+export interface NextStand {
+  readonly lane: Lane
+  readonly openApproval: string | null
+  readonly isDriven: boolean
+  /** What a resume has to be given; null when nothing. */
+  readonly repliesFlag: string | null
+  /** Whether there is anything to undo. */
+  readonly hasChanges: boolean
+}
+
+/** What a person types next, the likeliest first. */
+export function nextCommands(id: string, state: SessionState, stand: NextStand): readonly string[] {
+  const { lane, openApproval, isDriven, hasChanges } = stand
+  const short = shellQuoted(shortId(id))
+  const answer = openApproval === null ? [] : [`acode approve ${shortId(openApproval)}`]
+  if (state === "COMPLETED" || state === "FAILED" || state === "CANCELLED")
+    return [`acode session show ${short}`, ...(hasChanges ? [`acode session undo ${short}`] : [])]
+  if (lane === "skill")
+    return isDriven
+      ? [`acode session show ${short}`]
+      : ["acode agent run --pending", `acode session show ${short}`]
+  // Nobody pauses, cancels or resumes a plan run from elsewhere.
+  if (lane === "plan") return [...answer, `acode session show ${short}`]
+  if (isDriven) return [...answer, `acode pause ${short}`, `acode cancel ${short}`]
+  const resume = `acode resume ${short}${stand.repliesFlag === null ? "" : ` ${stand.repliesFlag}`}`
+  return [...answer, resume, `acode session show ${short}`, `acode cancel ${short}`]
+}
+
+/**
+ * Returns a recorded text with the session named in the commands it gives: without an id they mean the latest one, and
+ * whoever goes on with replies from a file has to say so again.
+ */
+export function aboutSession(text: string, id: string, neededReplies: string | null): string {
+  const short = shellQuoted(shortId(id))
+  return text.replace(
+    /`acode (resume|session show|session undo|session logs|cancel)((?: --[^`]*)?)`/g,
+    (_, verb, flags) => {
+      const isAsked = verb === "resume" && neededReplies !== null && !flags.includes("--model")
+      return `\`acode ${verb} ${short}${flags}${isAsked ? ` ${neededReplies}` : ""}\``
+    },
+  )
+}
+
+/** Returns the failure with its session named in the commands of its hint. */
+export async function namingSession(failure: Failure, service: AppService): Promise<Failure> {
+  const { where = "", hint } = failure.report
+  if (hint === undefined) return failure
+  try {
+    const state = await service.agentState(where)
+    const replies = state === null ? null : repliesFlag(state.settings.selection)
+    return new Failure({ ...failure.report, hint: aboutSession(hint, where, replies) }, { cause: failure })
+  } catch (error) {
+    // A session that cannot be read is what the failure may be about; its own words are the better ones.
+    if (error instanceof Failure) return failure
+    throw error
+  }
+}

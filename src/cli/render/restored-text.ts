@@ -1,0 +1,35 @@
+import { shownPath } from "../../base/path-names.ts"
+import type { Output } from "../output.ts"
+
+export function explained({ path, reason }: { readonly path: string; readonly reason: string }): string {
+  return `${shownPath(path)} (${reason})`
+}
+
+/** Paths that stay as they are, each with what speaks against replacing it. */
+export function leftAlone(
+  paths: readonly string[],
+  doubts: readonly { readonly path: string; readonly reason: string }[],
+): readonly string[] {
+  const reasons = new Map(doubts.map(({ path, reason }) => [path, reason]))
+  return paths.map(path => explained({ path, reason: reasons.get(path) ?? "it is being changed" }))
+}
+
+/** One line each; the paths are as they are shown. */
+export function tellPaths(output: Output, groups: Readonly<Record<string, readonly string[]>>): void {
+  for (const [name, paths] of Object.entries(groups))
+    for (const path of paths) output.line(`${name}: ${path}`)
+}
+
+/** How to get back what was replaced. */
+export function keptLine(keptId: string): string {
+  return `what was there before is kept: \`acode checkpoint restore ${keptId}\``
+}
+
+/** What a person has to decide about counts more than what could not be done. */
+export function restoredExitCode(done: {
+  readonly foreign: readonly string[]
+  readonly blocked: readonly unknown[]
+}): number {
+  if (done.foreign.length > 0) return 60
+  return done.blocked.length > 0 ? 1 : 0
+}

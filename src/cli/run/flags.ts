@@ -1,0 +1,108 @@
+import { modes } from "../../domain/model-choice.ts"
+import type { PipelineLimits, PipelineSettings } from "../../domain/pipeline-settings.ts"
+import type { FlagSpecs, FlagValues } from "../parse/flags.ts"
+
+/** Flags of every command that asks models: where the models may be, and files that stand for them or keep replies. */
+export const replyFlags = {
+  mode: {
+    kind: "choice",
+    choices: modes,
+    summary: "where models may be: on this machine, elsewhere too (burst), only at the configured endpoint",
+  },
+  script: { kind: "text", value: "FILE", summary: "take the model's replies from this file" },
+  record: { kind: "text", value: "FILE", summary: "write the model's replies to this file" },
+  replay: { kind: "text", value: "FILE", summary: "take the model's replies from such a recording" },
+} as const satisfies FlagSpecs
+
+/** What `run` and `resume` both take: the model, the limits, and who is asked. */
+export const sessionFlags = {
+  model: { kind: "text", value: "NAME", summary: "the model that is asked: NAME or PROVIDER/NAME" },
+  "plan-only": { kind: "boolean", summary: "stop when there is a plan; `acode resume` goes on" },
+  "approve-plan": { kind: "boolean", summary: "let a person approve the plan, whatever --yes says" },
+  "max-cycles": count("how often each way back may be taken, 0 to 10 (3)", 0, 10),
+  "max-turns": count("how many replies of the model a step may take (10)", 1, 1000),
+  "max-context-tokens": count(
+    "how long a request to the model may be; older results are left out (no limit)",
+    256,
+    10_000_000,
+  ),
+  "max-tokens": count(
+    "how many tokens all requests and replies of the session may take (no limit)",
+    1,
+    1_000_000_000_000,
+  ),
+  "planner-timeout": seconds("the planner", "120"),
+  "executor-timeout": seconds("the executor", "no limit"),
+  "verifier-timeout": seconds("the verifier", "180"),
+  "reviewer-timeout": seconds("the reviewer", "120"),
+  "executor-step-timeout": seconds("one step", "120"),
+  "skip-verify": { kind: "boolean", summary: "check nothing: the result is marked as unverified" },
+  "require-review-approval": { kind: "boolean", summary: "let a person accept the review" },
+  "context-files": { kind: "list", value: "GLOB", summary: "files the planner should know; may be repeated" },
+  "show-model-progress": { kind: "boolean", summary: "show what the model writes while it writes it" },
+  follow: { kind: "boolean", summary: "always so: what happens is shown as it happens" },
+  wait: { kind: "boolean", summary: "wait while another session works in this workspace" },
+  ...replyFlags,
+} as const satisfies FlagSpecs
+
+export type SessionFlags = FlagValues<typeof sessionFlags>
+
+function count(summary: string, min: number, max: number) {
+  return { kind: "number", value: "N", summary, min, max, isWhole: true } as const
+}
+
+function seconds(what: string, usual: string) {
+  return {
+    kind: "number",
+    value: "SECONDS",
+    summary: `how long ${what} may take (${usual})`,
+    min: 0.01,
+    max: 7 * 24 * 3600,
+    isWhole: false,
+  } as const
+}
+
+/**
+ * What the flags change in the settings of a session; what is not given stays as it was. Throws before anything has
+ * begun when a value is out of range or has no effect.
+ */
+export function settingsChange(
+  flags: SessionFlags,
+  yes: string | true | undefined,
+): (settings: PipelineSettings) => PipelineSettings {
+  const limitsChange = changeOfLimits(flags)
+  return settings => ({
+    model: flags.model ?? settings.model,
+    mode: flags.mode ?? settings.mode,
+    selection: settings.selection,
+    limits: limitsChange(settings.limits),
+    // Whoever resumes a session that had only to plan has seen the plan and wants it done.
+    planOnly: flags["plan-only"],
+    approvePlan: settings.approvePlan || flags["approve-plan"],
+    skipVerify: settings.skipVerify || flags["skip-verify"],
+    requireReviewApproval: settings.requireReviewApproval || flags["require-review-approval"],
+    yes: yes === undefined ? settings.yes : yes === true ? "default" : yes,
+    contextFiles: [...new Set([...settings.contextFiles, ...flags["context-files"]])],
+  })
+}
+
+function changeOfLimits(flags: SessionFlags): (limits: PipelineLimits) => PipelineLimits {
+  return limits => ({
+    ...limits,
+    cyclesMax: flags["max-cycles"] ?? limits.cyclesMax,
+    turnsMax: flags["max-turns"] ?? limits.turnsMax,
+    contextTokensMax: flags["max-context-tokens"] ?? limits.contextTokensMax,
+    tokensMax: flags["max-tokens"] ?? limits.tokensMax,
+    stageTimeoutMs: {
+      planner: milliseconds(flags["planner-timeout"]) ?? limits.stageTimeoutMs.planner,
+      executor: milliseconds(flags["executor-timeout"]) ?? limits.stageTimeoutMs.executor,
+      verifier: milliseconds(flags["verifier-timeout"]) ?? limits.stageTimeoutMs.verifier,
+      reviewer: milliseconds(flags["reviewer-timeout"]) ?? limits.stageTimeoutMs.reviewer,
+    },
+    stepTimeoutMs: milliseconds(flags["executor-step-timeout"]) ?? limits.stepTimeoutMs,
+  })
+}
+
+function milliseconds(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : Math.round(seconds * 1000)
+}

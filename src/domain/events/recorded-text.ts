@@ -1,0 +1,12 @@
+import * as z from "zod/mini"
+import { lazily } from "../../base/lazy.ts"
+
+/** Text of an output stream: short text stands in the event, long text is an artifact. */
+export const RecordedText = lazily(() =>
+  z.discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("inline"), text: z.string() }),
+    z.strictObject({ kind: z.literal("artifact"), ref: z.string(), bytes: z.int() }),
+    z.strictObject({ kind: z.literal("omitted") }),
+  ]),
+)
+export type RecordedText = z.infer<ReturnType<typeof RecordedText>>

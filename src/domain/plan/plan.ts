@@ -1,0 +1,215 @@
+import * as z from "zod/mini"
+import { canonicalJson, type Json, sha256Hex } from "../../base/canonical.ts"
+import { lazily } from "../../base/lazy.ts"
+import { exactName } from "../../base/text.ts"
+import { commandReach, type Grant, reachText } from "../effect.ts"
+
+export const planIntents = ["READ", "MUTATE", "QUERY", "EXPLAIN"] as const
+type PlanIntent = (typeof planIntents)[number]
+
+/** What a step may insist on before its tool is called. A closed list: an unknown one is an error, not a pass. */
+export const preconditions = [
+  "none",
+  "file_exists",
+  "project_exists",
+  "index_exists",
+  "symbol_exists",
+  "root_exists",
+] as const
+export type Precondition = (typeof preconditions)[number]
+
+export interface Plan {
+  readonly planId: string
+  readonly goal: string
+  readonly intent: PlanIntent
+  readonly tasks: readonly PlanTask[]
+  readonly evidenceReferenced: readonly string[]
+  /** SHA-256 of the canonical JSON of the file as written: spacing and key order do not matter, all else does. */
+  readonly hash: string
+}
+
+export interface PlanTask {
+  readonly id: string
+  readonly title: string
+  readonly description: string
+  readonly complexity: number
+  readonly dependsOn: readonly string[]
+  readonly resources: PlanResources
+  readonly acceptance: readonly Criterion[]
+  readonly steps: readonly PlanStep[]
+}
+
+export interface PlanResources {
+  readonly read: readonly string[]
+  readonly write: readonly string[]
+  readonly commands: readonly (readonly string[])[]
+  readonly hosts: readonly string[]
+}
+
+interface StepBase {
+  readonly id: string
+  readonly title: string
+  readonly description: string
+  readonly dependsOn: readonly string[]
+}
+
+/** The model chooses the calls. */
+interface OpenStep extends StepBase {
+  readonly kind: "open"
+  readonly action: string
+}
+
+/** One call, exactly as written. */
+export interface ConcreteStep extends StepBase {
+  readonly kind: "concrete"
+  readonly tool: string
+  readonly arguments: { readonly [name: string]: Json }
+  readonly precondition: Precondition
+  readonly requiresConfirmation: boolean
+}
+
+export type PlanStep = OpenStep | ConcreteStep
+
+export const Criterion = lazily(() =>
+  z.discriminatedUnion("kind", [
+    z.strictObject({
+      id: z.string(),
+      kind: z.literal("command"),
+      command: z.array(z.string()).check(z.minLength(1)),
+      expect_exit: z._default(z.int(), 0),
+    }),
+    z.strictObject({ id: z.string(), kind: z.literal("file_exists"), path: z.string() }),
+    z.strictObject({
+      id: z.string(),
+      kind: z.literal("file_contains"),
+      path: z.string(),
+      pattern: z.string(),
+    }),
+    z.strictObject({
+      id: z.string(),
+      kind: z.literal("diagnostics"),
+      path: z.string(),
+      max_errors: z._default(z.int(), 0),
+    }),
+    z.strictObject({ id: z.string(), kind: z.literal("judgement"), text: z.string() }),
+  ]),
+)
+export type Criterion = z.infer<ReturnType<typeof Criterion>>
+
+/** What an approval is bound to: everything the file says, whatever its spacing and the order of its keys. */
+export function planHash(value: Json): string {
+  return `sha256:${sha256Hex(canonicalJson(value))}`
+}
+
+/** The same step of the same plan, in whatever run: what makes two runs comparable. */
+export function stepKey(hash: string, index: number, stepId: string, args: Json): string {
+  return sha256Hex(canonicalJson([hash, index, stepId, args]))
+}
+
+/** What the tasks of a plan ask for together: the part of a grant that is for open steps. */
+export function resourcesOf(plan: Plan): Pick<Grant, "write" | "commands" | "hosts"> {
+  const all = plan.tasks.map(({ resources }) => resources)
+  return {
+    write: union(all, "write"),
+    commands: distinctCommands(all.flatMap(({ commands }) => commands)),
+    hosts: union(all, "hosts"),
+  }
+}
+
+/** A plan, and commands of the project itself that verify it. */
+export interface Proposal {
+  readonly plan: Plan
+  readonly checks: readonly (readonly string[])[]
+}
+
+/** What verification may run without asking: the plan's criteria and the project's own commands. */
+export function verifyingCommands({ plan, checks }: Proposal): readonly (readonly string[])[] {
+  const criteria = plan.tasks.flatMap(({ acceptance }) => acceptance)
+  return distinctCommands([
+    ...criteria.flatMap(each => (each.kind === "command" ? [each.command] : [])),
+    ...checks,
+  ])
+}
+
+/**
+ * What can be reached once a session may do the plan, for the first line of the question about it. A command that is
+ * confined may write the whole workspace, one that is not whatever its person may write.
+ */
+export function reachOfPlan(proposal: Proposal, isConfined: boolean): string {
+  const { tasks } = proposal.plan
+  const { write, commands } = resourcesOf(proposal.plan)
+  const calls = reachOfCalls(proposal.plan)
+  const { isAll, hosts } = networkOfPlan(proposal.plan)
+  // What fails a criterion is fixed by a step that may run commands.
+  const isRun =
+    calls.isRun ||
+    commands.length + proposal.checks.length > 0 ||
+    tasks.some(({ acceptance, steps }) => acceptance.length > 0 || steps.some(mayRun))
+  const written = [...(isRun ? [commandReach(isConfined)] : []), ...write.map(exactName), ...calls.paths]
+  return reachText(isAll ? ["everything"] : hosts.map(exactName), [...new Set(written)])
+}
+
+/** The same where nothing is done but the plan's own calls, one after the other. */
+export function reachOfSteps(plan: Plan, isConfined: boolean): string {
+  const { isOnline, hosts, isRun, paths } = reachOfCalls(plan)
+  const written = [...(isRun ? [commandReach(isConfined)] : []), ...paths]
+  return reachText(isOnline ? ["everything"] : [...new Set(hosts)].map(exactName), [...new Set(written)])
+}
+
+/** What approving the plan opens of the network: all of it, or the entries of allowlists. */
+export function networkOfPlan(plan: Plan): { readonly isAll: boolean; readonly hosts: readonly string[] } {
+  const { isOnline, hosts } = reachOfCalls(plan)
+  return { isAll: isOnline, hosts: [...new Set([...resourcesOf(plan).hosts, ...hosts])] }
+}
+
+function reachOfCalls({ tasks }: Plan) {
+  const steps = tasks.flatMap(task => task.steps)
+  const calls = steps.flatMap(step => (step.kind === "concrete" && !readers.has(step.tool) ? [step] : []))
+  return {
+    isOnline: calls.some(({ arguments: given }) => given["network"] === "host"),
+    hosts: tasks.flatMap(hostsOfCalls),
+    isRun: calls.some(({ tool }) => runners.has(tool)),
+    paths: calls.filter(({ tool }) => !runners.has(tool)).map(stepPath),
+  }
+}
+
+/** A call that names no hosts of its own reaches those of its task. */
+function hostsOfCalls({ steps, resources }: PlanTask): readonly string[] {
+  return steps.flatMap(step => {
+    if (step.kind !== "concrete" || step.arguments["network"] !== "hosts") return []
+    const { hosts } = step.arguments
+    return Array.isArray(hosts) ? hosts.filter(host => typeof host === "string") : resources.hosts
+  })
+}
+
+function mayRun(step: PlanStep): boolean {
+  return step.kind === "open" && !readingActions.has(step.action)
+}
+
+/** By their names in plans as well. */
+const readers: ReadonlySet<string> = new Set([
+  ...["read_file", "list_directory", "search_code", "glob"],
+  ...["file_read", "file_search", "file_glob"],
+])
+const runners: ReadonlySet<string> = new Set(["run_command", "run_terminal"])
+/** Actions whose steps are offered no command. */
+const readingActions: ReadonlySet<string> = new Set(["READ_FILE", "ANALYZE_CODE"])
+
+function stepPath({
+  id,
+  arguments: { path },
+}: {
+  readonly id: string
+  readonly arguments: Readonly<Record<string, Json>>
+}) {
+  return typeof path === "string" ? exactName(path) : `what step ${exactName(id)} names`
+}
+
+function union(all: readonly PlanResources[], name: "write" | "hosts"): readonly string[] {
+  return [...new Set(all.flatMap(resources => resources[name]))]
+}
+
+/** As JSON, since a joined text would take ["a b"] and ["a", "b"] for one command. */
+function distinctCommands(commands: Grant["commands"]): Grant["commands"] {
+  return [...new Map(commands.map(argv => [JSON.stringify(argv), argv])).values()]
+}

@@ -1,0 +1,186 @@
+import type { Json } from "../../base/canonical.ts"
+import { type Dependent, stableOrder } from "./order.ts"
+import { type Precondition, preconditions } from "./plan.ts"
+import { type PlanFinding, type PlanPath, type PlanProblemCode, quoted } from "./problem.ts"
+
+/** What is known about tools, given by whoever has them. */
+export interface PlanTools {
+  /** Everything that is wrong with such a call, as far as can be seen before it is made; empty when nothing is. */
+  check(tool: string, args: { readonly [name: string]: Json }): readonly ToolProblem[]
+  /** Why an entry of `resources.hosts` names no host; left out by those who read what was recorded once. */
+  hostProblem?(entry: string): string | null
+}
+
+export interface ToolProblem {
+  readonly code: PlanProblemCode
+  /** The argument it is about, such as `edits[0].search`; null when it is the tool or the arguments as a whole. */
+  readonly argument: string | null
+  readonly message: string
+}
+
+type JsonObject = { readonly [name: string]: Json }
+
+interface Part {
+  readonly path: PlanPath
+  readonly value: JsonObject
+}
+
+/**
+ * What a schema cannot say: references between parts, conditions by meaning, tools and their arguments. Looks at the
+ * file as it is, well formed or not, so that one reading finds everything.
+ */
+export function ruleFindings(plan: JsonObject, tools: PlanTools): PlanFinding[] {
+  const flatSteps = parts(plan["steps"], ["steps"])
+  const tasks = parts(plan["tasks"], ["tasks"])
+  const steps = tasks.map(({ path, value }) => parts(value["steps"], [...path, "steps"]))
+  const criteria = tasks.map(({ path, value }) => parts(value["acceptance"], [...path, "acceptance"]))
+  return [
+    ...repeatedIds(flatSteps, "step_id"),
+    ...[tasks, ...steps].flatMap(group => [...repeatedIds(group, "id"), ...dependencyFindings(group)]),
+    ...criteria.flatMap(group => repeatedIds(group, "id")),
+    ...tasks.flatMap(task => hostFindings(task, tools)),
+    ...[...flatSteps, ...steps.flat()].flatMap(step => stepFindings(step, tools)),
+  ]
+}
+
+function parts(list: Json | undefined, path: PlanPath): Part[] {
+  if (!Array.isArray(list)) return []
+  return list.flatMap((value: Json, index) => (isObject(value) ? [{ path: [...path, index], value }] : []))
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function hostFindings({ path, value: { resources } }: Part, tools: PlanTools): PlanFinding[] {
+  if (!isObject(resources)) return []
+  return textsOf(resources["hosts"]).flatMap((entry, index) => {
+    const problem = entry === "" ? null : (tools.hostProblem?.(entry) ?? null)
+    return problem === null
+      ? []
+      : [finding([...path, "resources", "hosts", index], `${quoted(entry)} ${problem}`)]
+  })
+}
+
+function repeatedIds(group: readonly Part[], key: "id" | "step_id"): PlanFinding[] {
+  const seen = new Set<string>()
+  return group.flatMap(({ path, value }) => {
+    const id = value[key]
+    if (typeof id !== "string") return []
+    if (seen.has(id)) return [finding([...path, key], `${quoted(id)} is the id of another one already`)]
+    seen.add(id)
+    return []
+  })
+}
+
+function dependencyFindings(group: readonly Part[]): PlanFinding[] {
+  const items = group.flatMap(({ path, value }) => {
+    const { id, depends_on: dependsOn } = value
+    return typeof id === "string" ? [{ id, path, dependsOn: textsOf(dependsOn) }] : []
+  })
+  const known = new Set(items.map(({ id }) => id))
+  const missing = items.flatMap(({ path, dependsOn }) =>
+    dependsOn.flatMap((id, index) =>
+      known.has(id) ? [] : [finding([...path, "depends_on", index], `there is no ${quoted(id)} here`)],
+    ),
+  )
+  const cycles = cyclesAmong(stableOrder(items).stuck).map(cycle => {
+    const [first] = cycle
+    const names = [...cycle, first].map(item => quoted(item?.id ?? "")).join(" → ")
+    return finding([...(first?.path ?? []), "depends_on"], `waits for itself: ${names}`)
+  })
+  return [...missing, ...cycles]
+}
+
+/** Everything stuck waits for something stuck, so following the waits from anywhere ends in a circle. */
+function cyclesAmong<Item extends Dependent>(stuck: readonly Item[]): Item[][] {
+  const byId = new Map(stuck.map(item => [item.id, item]))
+  const seen = new Set<Item>()
+  return stuck.flatMap(start => {
+    const walk: Item[] = []
+    let item: Item | undefined = start
+    while (item !== undefined && !seen.has(item)) {
+      seen.add(item)
+      walk.push(item)
+      item = item.dependsOn.map(id => byId.get(id)).find(needed => needed !== undefined)
+    }
+    const entry = item === undefined ? -1 : walk.indexOf(item)
+    return entry === -1 ? [] : [walk.slice(entry)]
+  })
+}
+
+function textsOf(list: Json | undefined): readonly string[] {
+  return Array.isArray(list) ? list.map((id: Json) => (typeof id === "string" ? id : "")) : []
+}
+
+function stepFindings({ path, value }: Part, tools: PlanTools): PlanFinding[] {
+  const { tool, arguments: args, precondition, action, title, description } = value
+  const found: PlanFinding[] = []
+  if (typeof tool === "string") found.push(...toolFindings(path, tool, args, tools))
+  if (typeof precondition === "string" && readPrecondition(precondition) === null)
+    found.push(
+      finding(
+        [...path, "precondition"],
+        `${quoted(precondition)} is not known; one of ${preconditions.join(", ")}`,
+      ),
+    )
+  if (action !== undefined && !hasText(title) && !hasText(description))
+    found.push(finding(path, "needs a description: an action alone does not say what is to be done"))
+  return found
+}
+
+function hasText(value: Json | undefined): boolean {
+  return typeof value === "string" && value.trim() !== ""
+}
+
+function toolFindings(path: PlanPath, tool: string, args: Json | undefined, tools: PlanTools): PlanFinding[] {
+  if (tool === "finish_step")
+    return [
+      { code: "E201", path: [...path, "tool"], message: "finish_step is for a model; a plan cannot call it" },
+    ]
+  const problems = tools.check(tool, isObject(args) ? args : {})
+  // What is no object has no arguments to miss, and the schema has complained about it.
+  const told = isObject(args) ? problems : problems.filter(({ code }) => code === "E201")
+  return told.map(({ code, argument, message }) => {
+    const place = code === "E201" ? ["tool"] : ["arguments", ...argumentPath(argument)]
+    return { code, path: [...path, ...place], message }
+  })
+}
+
+/** `edits[0].search` is three steps down; a name that only looks odd is one. */
+function argumentPath(argument: string | null): PlanPath {
+  if (argument === null) return []
+  if (!/^\w+(?:\[\d+\]|\.\w+)*$/.test(argument)) return [argument]
+  return argument
+    .split(/[.[\]]+/)
+    .filter(part => part !== "")
+    .map(part => (/^\d+$/.test(part) ? Number(part) : part))
+}
+
+function finding(path: PlanPath, message: string): PlanFinding {
+  return { code: "E001", path, message }
+}
+
+/** Every spelling, in small letters with single blanks. The older ones come from plans for other tools. */
+const spellings: ReadonlyMap<string, Precondition> = new Map([
+  ["none", "none"],
+  ["", "none"],
+  ["file exists", "file_exists"],
+  ["file present", "file_exists"],
+  ["project exists", "project_exists"],
+  ["cargo project exists", "project_exists"],
+  ["cargo workspace exists", "project_exists"],
+  ["index exists", "index_exists"],
+  ["codegraph.db exists", "index_exists"],
+  ["symbol exists", "symbol_exists"],
+  ["root exists", "root_exists"],
+])
+
+/** What is meant, or null for what is not on the list: an unknown condition must not pass as no condition. */
+export function readPrecondition(written: string | null | undefined): Precondition | null {
+  const normal = (written ?? "")
+    .replace(/[\s_]+/g, " ")
+    .trim()
+    .toLowerCase()
+  return spellings.get(normal) ?? null
+}

@@ -1,0 +1,120 @@
+import { type LeftOut, newlyLeftOut } from "../../domain/pipeline/left-out.ts"
+import { replyBudget } from "../../domain/pipeline/limits.ts"
+import type { PipelineState } from "../../domain/pipeline/state.ts"
+import { tokenScaleOf } from "../../domain/pipeline/token-scale.ts"
+import { replyTokensMax, requestTokensMax } from "../../domain/pipeline-settings.ts"
+import type { Stage } from "../../domain/stage.ts"
+import type { ModelMessage, ModelRequest } from "../../provider/contract.ts"
+import type { AgentParts } from "../agent-parts.ts"
+import type { StageView } from "../stages/contract.ts"
+import { roomOf } from "./cut-steps.ts"
+import { type Fitted, fitMessages } from "./fitted-messages.ts"
+import { newlyShort, nothingShort } from "./shown-result.ts"
+import { offerTokens, textTokens, tokensOf } from "./token-estimate.ts"
+
+export interface FittedRequest {
+  readonly request: ModelRequest
+  readonly shortened: Fitted["shortened"]
+  readonly shortenedCount: number
+  /** What reading left out, as far as it is not on record. */
+  readonly leftOut: readonly LeftOut[]
+  /** By acode's own estimate. */
+  readonly estimatedTokens: number
+  /** As the server is expected to count. */
+  readonly tokensBefore: number
+  readonly tokensAfter: number
+  readonly tokensMax: number | null
+  /** Why it cannot be asked; null when it fits. */
+  readonly problem: string | null
+}
+
+/** The next request of a stage, made to fit what the model can hold: its messages, tools and format together. */
+export function modelRequest(
+  { session, stages, redactor }: Pick<AgentParts, "session" | "stages" | "redactor">,
+  stage: Stage,
+  view: StageView,
+): FittedRequest {
+  const definition = stages[stage]
+  const { settings, tooLong: foundTooLong, cutOff, replyCount } = session.state
+  const tokenScale = tokenScaleOf(session.state, stage)
+  const offer = {
+    tools: definition.offered(view),
+    format: definition.format,
+  }
+  /** No secret leaves for a model, whoever put it into the request. */
+  const redact = (message: ModelMessage): ModelMessage => {
+    const text = redactor.redactText(message.text)
+    return text === message.text ? message : { ...message, text }
+  }
+  const fixed = offerTokens(offer)
+  const refused = foundTooLong[stage] ?? null
+  const allowed = requestTokensMax(settings, stage, cutOff[stage])
+  const tokensMax = fittingTokens(allowed, refused, tokenScale)
+  const roomIn = (max: number) => Math.floor(max / tokenScale) - fixed
+  const { messages, tokens, tokensBefore, shortened, shortenedCount } = fitMessages(
+    view,
+    of => definition.messages(of).map(redact),
+    tokensMax === null ? null : roomOf(roomIn(tokensMax), tokensMax),
+  )
+  // Only a stage that answers by calling tools is told their results.
+  const missing = newlyMissing(session.state, view, definition.read === null)
+  const isAllowed = allowed === null || tokens <= roomIn(allowed)
+  // It may be longer than was aimed at, but not again as long as what its server has refused.
+  const isShorter = refused === null || fixed + tokens < refused
+  const counted = (estimated: number) => Math.ceil((fixed + estimated) * tokenScale)
+  const { selection } = settings
+  const model = selection?.[stage].name ?? settings.model
+  const longest = selection === null ? null : replyTokensMax(selection, stage, cutOff[stage])
+  const left = replyBudget(session.state, counted(tokens))
+  const outputTokensMax = longest === null || left === null ? longest : Math.min(longest, left)
+  return {
+    request: { stage, replyIndex: replyCount, model, messages, ...offer, outputTokensMax },
+    shortened: [...new Set([...missing.parts, ...shortened])],
+    shortenedCount: missing.parts.length + shortenedCount,
+    ...{ leftOut: missing.leftOut, tokensMax },
+    estimatedTokens: fixed + tokens,
+    tokensBefore: counted(tokensBefore + missing.tokens),
+    tokensAfter: counted(tokens),
+    problem:
+      tokensMax === null || (isAllowed && isShorter)
+        ? null
+        : tooLong(messages, counted(tokens), Math.ceil(fixed * tokenScale), tokensMax),
+  }
+}
+
+/** What this request does not tell, whatever room there is, and the ones before did or were not asked to. */
+function newlyMissing(state: PipelineState, view: StageView, tellsResults: boolean) {
+  const { parts, tokens } = tellsResults ? newlyShort(state) : nothingShort
+  const leftOut = newlyLeftOut(state.told, view.leftOut)
+  return {
+    ...{ leftOut, parts: [...parts, ...leftOut.map(({ part }) => part)] },
+    tokens: leftOut.reduce((sum, each) => sum + each.tokens, tokens),
+  }
+}
+
+/** What is allowed, and less where a server has found a request too long that was allowed; as the server counts. */
+function fittingTokens(allowed: number | null, refused: number | null, tokenScale: number): number | null {
+  if (refused === null) return allowed
+  const learned = Math.floor(refused * tokenScale * shorterBy)
+  return allowed === null ? learned : Math.min(allowed, learned)
+}
+
+/** Of a request that was too long, as much is tried next. */
+const shorterBy = 2 / 3
+
+function tooLong(
+  messages: readonly ModelMessage[],
+  needed: number,
+  offer: number,
+  tokensMax: number,
+): string {
+  const [system, prompt, ...turns] = messages
+  const size = (text = "") => textTokens(text)
+  const parts = [
+    `tools and answer format ${offer}`,
+    `rules ${size(system?.text)}`,
+    `what is to be done and known ${size(prompt?.text)}`,
+    `the turns so far ${turns.reduce((sum, message) => sum + tokensOf(message), 0)}`,
+  ]
+  return `the request needs about ${needed} tokens even when it is shortened, and ${tokensMax} are allowed: ${parts.join(", ")}`
+}

@@ -1,0 +1,151 @@
+import { shownPath } from "../../base/path-names.ts"
+import type { NewEvent } from "../../domain/events/definition.ts"
+import { Failure } from "../../domain/failure.ts"
+import { escalate } from "../../domain/pipeline/escalation.ts"
+import type { OpenCall } from "../../domain/pipeline/state.ts"
+import type { Certainty } from "../../domain/tool-call.ts"
+import { marksOf, outcomeWithout, settledEvent } from "../../gate/outcome.ts"
+import {
+  type OpenCall as GatedCall,
+  openCalls,
+  type Recovered,
+  type RecoveryParts,
+  settleInterrupted,
+} from "../../gate/recovery.ts"
+import type { AgentParts } from "../agent-parts.ts"
+import { escalateNow } from "./perform-stages.ts"
+
+/**
+ * Settles a call that a dead process left open, so that the session can go on. Files that a tool provably wrote in part
+ * are restored first: then the call has not taken place, and can be made again. What changed while a command ran may be
+ * a person's work: it is left alone and named, the session rests, and the next resume says what becomes of it.
+ */
+export async function settleForResume(parts: AgentParts, { callId }: OpenCall): Promise<void> {
+  const call = openCalls(parts.session.events).find(({ requested }) => requested.callId === callId)
+  if (call === undefined) throw new Error(`the call ${callId} is open in the state and not in the log`)
+  if (call.executionId !== null) await parts.endExecution(call.executionId)
+  const looked = await settleInterrupted(parts, call)
+  if (looked.settled.certainty !== "partly") {
+    parts.session.append(looked.events)
+    return
+  }
+  const { openCallDecision } = parts.session.state
+  if (looked.unattributed.length > 0 && openCallDecision === null) {
+    // The command has ended, whatever becomes of its call.
+    const [, ...commandEnd] = looked.events.toReversed()
+    if (commandEnd.length > 0) parts.session.append(commandEnd)
+    escalateNow(parts, askedAbout(parts, looked))
+    return
+  }
+  const isAccepted = looked.unattributed.length > 0 && openCallDecision === "accept"
+  const put = isAccepted ? leftAsItIs : await putBack(parts, call, looked)
+  parts.faults.reach("agent.restored")
+  parts.session.append(put === null ? looked.events : await told(parts, call, looked, put))
+}
+
+/** Names the paths, because nothing is recorded about them before a person decides. */
+function askedAbout({ session: { state } }: AgentParts, { unattributed, doubts, settled }: Recovered) {
+  const reasons = new Map(doubts.map(({ path, reason }) => [path, ` (${reason})`]))
+  const names = listed(unattributed.map(path => `${shownPath(path)}${reasons.get(path) ?? ""}`))
+  return escalate(state.stage?.stage ?? "executor", "Unrecoverable", 60, {
+    reason:
+      `acode ended while the command of call ${settled.callId} ran; these changed meanwhile or since, by the ` +
+      `command or by somebody else, and were left alone: ${names}`,
+    advice:
+      `${redoAdvice(unattributed, reasons)}\`acode resume\` continues with what is there; ` +
+      "`acode cancel` ends the session and changes no file",
+    status: null,
+  })
+}
+
+/** With a path that stays the command cannot run again, and no directory is restored. */
+function redoAdvice(paths: readonly string[], reasons: ReadonlyMap<string, string>): string {
+  const redo = "`acode resume --redo-command` restores"
+  if (reasons.size === 0) return `${redo} them, keeps a copy of what is there and runs the command again; `
+  if (paths.every(path => reasons.has(path) || path.endsWith("/"))) return ""
+  return `${redo} the files without a reason in brackets and keeps a copy of what is there, but cannot run the command again; `
+}
+
+const leftAsItIs: PutBack = { isBack: false, what: "that was left as it is, as a person decided" }
+
+interface PutBack {
+  readonly isBack: boolean
+  /** For the person who reads what became of the call. */
+  readonly what: string
+}
+
+/**
+ * Restores what differs from the pre-image and what nothing suggests to be somebody else's; the rest stays as it is,
+ * for a person to decide. What is there now is kept first, because nobody can be sure whose a change is. A path of
+ * which no copy can be kept stays as well, because nobody could give them their work again.
+ */
+async function putBack(
+  { checkpoints, session, ids }: AgentParts,
+  { requested: { callId }, started }: GatedCall,
+  { settled, doubts }: Recovered,
+): Promise<PutBack | null> {
+  const checkpoint = started?.checkpointId == null ? null : checkpoints.load(started.checkpointId)
+  if (checkpoint === null) return null
+  const doubtful = new Set(doubts.map(({ path }) => path))
+  const ours = settled.changes.filter(({ path }) => !doubtful.has(path))
+  const expected = new Map(ours.map(({ path, after }) => [path, after]))
+  const about = { kind: "recovery" as const, sessionId: session.sessionId, subjectId: callId }
+  const keeping = { id: ids.next("chk"), about }
+  // With files that stay, nobody can tell whose the directories around them are.
+  const directories = doubtful.size > 0 ? [] : (settled.directories ?? [])
+  const modes = new Map(directories.map(([path, , mode]) => [path, mode]))
+  const done = await checkpoints.restore([{ checkpoint, expected, directories: modes }], keeping, work =>
+    session.whileOwned(work),
+  )
+  // The call stays open, and what is left to restore is named to the next process.
+  if (done.isInterrupted) throw stoppedWhileRestoring()
+  const kept =
+    done.keptId === null ? "" : `; what was there is kept: \`acode checkpoint restore ${done.keptId}\``
+  const left = [
+    ...[...doubts, ...done.blocked].map(({ path, reason }) => `${shownPath(path)} (${reason})`),
+    ...done.foreign.map(shownPath),
+  ]
+  if (left.length === 0) return { isBack: true, what: `that was put back${kept}` }
+  if (done.write.length + done.remove.length === 0)
+    return { isBack: false, what: `nothing of it was put back: ${listed(left)}` }
+  return { isBack: false, what: `that was put back but for ${listed(left)}${kept}` }
+}
+
+function stoppedWhileRestoring(): Failure {
+  return new Failure({
+    kind: "interrupted",
+    code: "ACODE-EXE-009",
+    message: "interrupted while the files of the workspace were being restored",
+    hint: "run it again if it is still wanted",
+  })
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : ""
+  return `${names.slice(0, namesMax).join(", ")}${more}`
+}
+
+const namesMax = 50
+
+/** What was found and what was done about it. What is not back as it was can neither be done again nor be left out. */
+async function told(
+  parts: RecoveryParts,
+  call: GatedCall,
+  looked: Recovered,
+  put: PutBack,
+): Promise<readonly NewEvent[]> {
+  const { settled, events, doubts } = await settleInterrupted(parts, call)
+  const { error } = looked.settled
+  if (error === null) throw new Error("an interrupted call says what was found")
+  const certainty: Certainty = put.isBack ? settled.certainty : "unknown"
+  const cause = certainty === "unknown" ? "unknown" : "failed"
+  const more = { ...error, message: `${error.message}; ${put.what}` }
+  const { executionId, paths } = settled
+  const retold = {
+    ...settled,
+    ...outcomeWithout({ outcome: "interrupted", certainty, cause, error: more }, settled),
+    ...{ executionId, paths },
+  }
+  const left = { ...marksOf(parts.workspace, settled.changes), doubts }
+  return [...events.slice(0, -1), settledEvent(retold, parts.artifacts, true, left)]
+}

@@ -1,0 +1,98 @@
+import { canonicalJson } from "../../base/canonical.ts"
+import { newEvent } from "../../domain/events/definition.ts"
+import { CheckFinished } from "../../domain/events/pipeline-events.ts"
+import type { Action } from "../../domain/pipeline/action.ts"
+import type { PipelineState, PlannedCheck } from "../../domain/pipeline/state.ts"
+import { verifyingCommands } from "../../domain/plan/plan.ts"
+import type { AgentParts } from "../agent-parts.ts"
+import { runCheck } from "../checks/run-check.ts"
+import { judgedChecks } from "../stages/verifier.ts"
+import { progressed } from "./perform-stages.ts"
+import { cancelIfStopped, grantOf, restIfUnanswered } from "./perform-steps.ts"
+
+/** Checks one after the other; each is recorded as soon as it is known, so that a crash repeats only the last. */
+export async function runChecks(
+  parts: AgentParts,
+  checks: readonly PlannedCheck[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (const check of checks) {
+    if (signal.aborted || parts.control() !== null) return
+    const result = await runCheck(
+      {
+        state: parts.session.state,
+        workspace: parts.workspace,
+        project: parts.project,
+        runCommand: argv => runCommand(parts, argv, check, signal),
+      },
+      check,
+    )
+    if (signal.aborted || parts.session.state.rest !== null || parts.session.state.finished !== null) return
+    const { stage, verification } = parts.session.state
+    const done = (verification?.checks.length ?? 0) + 1
+    parts.session.append([
+      newEvent(CheckFinished, result),
+      ...progressed("verifier", done, stage?.checks.length ?? 0, "checks"),
+    ])
+    parts.faults.reach("agent.checked")
+  }
+}
+
+/**
+ * Through the gate like every other command: recorded, decided on and confined. What whoever approved the plan has
+ * seen is granted; what the project came to suggest since is asked about.
+ */
+async function runCommand(
+  parts: AgentParts,
+  argv: readonly string[],
+  { id, taskId }: PlannedCheck,
+  signal: AbortSignal,
+) {
+  const { gate, session } = parts
+  const plan = session.state.plans.at(-1)?.plan ?? null
+  const grant = grantOf(session.state, null)
+  const settled = await gate.call({
+    tool: "run_command",
+    arguments: { argv: [...argv] },
+    obstacle: null,
+    origin: {
+      planId: plan?.planId ?? null,
+      planHash: plan?.hash ?? null,
+      taskId,
+      stepId: null,
+      stepKey: null,
+      modelCallId: null,
+    },
+    grant: isSeen(session.state, argv) ? { ...grant, commands: [...grant.commands, argv] } : grant,
+    isGrantedAsWritten: false,
+    offered: null,
+    isForModel: false,
+    requiresConfirmation: false,
+    askedAs: `check ${taskId ?? ""}/${id}`,
+    signal,
+    onOutput: null,
+    before: [],
+    after: restIfUnanswered,
+  })
+  await cancelIfStopped(parts, settled, signal)
+  return settled
+}
+
+function isSeen({ plans }: PipelineState, argv: readonly string[]): boolean {
+  const approved = plans.findLast(({ isApproved }) => isApproved)
+  const wanted = canonicalJson(argv)
+  return approved !== undefined && verifyingCommands(approved).some(seen => canonicalJson(seen) === wanted)
+}
+
+export async function judge(
+  parts: AgentParts,
+  { turn, checks }: Extract<Action, { kind: "judge" }>,
+): Promise<void> {
+  const treeDigest = (await parts.workspace.tree()).digest
+  const seen = { treeDigest, argv: null, exitCode: null, outputHash: null, executionId: null }
+  parts.session.append(
+    judgedChecks(turn?.output ?? null, checks).map(({ check: { id, kind, taskId }, verdict, reason }) =>
+      newEvent(CheckFinished, { criterionId: id, taskId, kind, verdict, reason, ...seen }),
+    ),
+  )
+}

@@ -1,0 +1,305 @@
+import { canonicalJson, type Json } from "../../base/canonical.ts"
+import { toIso } from "../../base/clock.ts"
+import { reachText } from "../../domain/effect.ts"
+import { ApprovalAnswered, ApprovalRequested } from "../../domain/events/call-events.ts"
+import { dataOf, type NewEvent, newEvent } from "../../domain/events/definition.ts"
+import { PlanProposed } from "../../domain/events/pipeline-events.ts"
+import { PlanApproved, SessionRested } from "../../domain/events/session-events.ts"
+import type { Action } from "../../domain/pipeline/action.ts"
+import { isUnverified } from "../../domain/pipeline/completion.ts"
+import { isSameDoneStep } from "../../domain/pipeline/fold-stages.ts"
+import type { PlanVersion, StepState } from "../../domain/pipeline/state.ts"
+import { planLines } from "../../domain/plan/listing.ts"
+import { orderedSteps } from "../../domain/plan/order.ts"
+import {
+  type Criterion,
+  type Plan,
+  type PlanStep,
+  type PlanTask,
+  type Proposal,
+  planHash,
+  reachOfPlan,
+  resourcesOf,
+  verifyingCommands,
+} from "../../domain/plan/plan.ts"
+import { readPlan } from "../../domain/plan/reading.ts"
+import type { WholeQuestion } from "../../gate/contract.ts"
+import { recordJson, recordQuestion } from "../../gate/recorded.ts"
+import type { AgentParts, RecordedAnswer } from "../agent-parts.ts"
+import { projectCommands } from "../checks/project.ts"
+import { toolsForAction } from "../stages/edit-tools.ts"
+import { planChange } from "../stages/plan-change.ts"
+
+/** How long an answer about a plan or a review holds: as long as the session it was given in. */
+const answerLastsMs = 365 * 24 * 3600 * 1000
+
+export function proposePlan(
+  parts: AgentParts,
+  { turn, version }: Extract<Action, { kind: "proposePlan" }>,
+): void {
+  const { session, artifacts } = parts
+  const { plans } = session.state
+  const granted = plans.findLast(({ isApproved }) => isApproved) ?? null
+  const plan = planIn(turn.output)
+  const checks = plan === null ? [] : projectCommands(plan, parts.project).map(argv => [...argv])
+  const proposed = newEvent(PlanProposed, {
+    version,
+    explanation: plan === null ? "" : planChange(plans.at(-1)?.plan ?? null, plan),
+    planHash: planHash(turn.output),
+    plan: recordJson(turn.output, artifacts),
+    checks,
+  })
+  const { steps } = session.state
+  if (plan === null || granted === null || !asksForNoMore({ plan, checks }, { ...granted, steps })) {
+    session.append([proposed])
+    return
+  }
+  // What was granted once is granted still, as long as no more is asked for; in one commit, so that nobody is asked.
+  const kept = `version ${granted.version}, which asked for as much`
+  const { isUnconfined, isUnseen } = granted
+  const approvalId = parts.ids.next("apr")
+  session.append([proposed, approved(parts, { plan, approver: kept, approvalId, isUnconfined, isUnseen })])
+}
+
+export async function askAboutPlan(
+  parts: AgentParts,
+  version: PlanVersion,
+  signal: AbortSignal,
+): Promise<void> {
+  const { plan } = version
+  const isConfined = await parts.isConfined()
+  const shown = planQuestion(version, isConfined)
+  const reason = parts.acceptsPlan(plan) === "notItsNetwork" ? networkNotNamed : shown.reason
+  const request = questionOf(parts, "plan", { ...shown, reason }, plan.hash)
+  const asked = newEvent(ApprovalRequested, { ...request, isConfined })
+  const flag = grantedByFlag(parts, plan, request.approvalId)
+  parts.session.append([asked, ...(flag ?? [])])
+  if (flag === null) await put(parts, request, signal)
+}
+
+/** What `--yes` answers about a plan, unseen; null where it does not. */
+function grantedByFlag(parts: AgentParts, plan: Plan, approvalId: string): readonly NewEvent[] | null {
+  if (parts.acceptsPlan(plan) !== "yes" || parts.session.state.settings.approvePlan) return null
+  const answer = { answer: "granted", by: "--yes=plan", reason: null } as const
+  const given = { plan, approver: answer.by, approvalId, isUnconfined: false, isUnseen: true }
+  return [answered(parts, approvalId, answer, "flag"), approved(parts, given)]
+}
+
+const networkNotNamed =
+  "--yes=plan does not open the network that this plan asks for; --yes=plan,network does"
+
+export async function askAboutReview(parts: AgentParts, summary: string, signal: AbortSignal): Promise<void> {
+  const digest = (await parts.workspace.tree()).digest
+  const shown = {
+    operation: "accept the work",
+    reach: reachText([], []),
+    files: [],
+    reason: "a person accepts the review",
+    preview: summary,
+  }
+  const request = questionOf(parts, "review", shown, digest)
+  parts.session.append([newEvent(ApprovalRequested, request)])
+  await put(parts, request, signal)
+}
+
+/** A question that is in the log already, from before a rest or a crash. */
+export async function awaitAnswer(parts: AgentParts, approvalId: string, signal: AbortSignal): Promise<void> {
+  const given = parts.answerTo(approvalId)
+  if (given !== null) return take(parts, approvalId, given)
+  const version = parts.session.state.plans.at(-1)
+  const isPlan = version?.question?.approvalId === approvalId
+  // Who resumes may say now what nobody was there to say.
+  const flag = isPlan ? grantedByFlag(parts, version.plan, approvalId) : null
+  if (flag !== null) {
+    parts.session.append(flag)
+    return
+  }
+  await put(parts, questionIn(parts, approvalId), signal)
+}
+
+function questionIn({ session }: AgentParts, approvalId: string): Question {
+  for (const event of session.events) {
+    const question = dataOf(ApprovalRequested, event)
+    if (question?.approvalId === approvalId) return question
+  }
+  throw new Error(`the question ${approvalId} is open in the state and not in the log`)
+}
+
+type Question = NewEvent<typeof ApprovalRequested>["data"]
+
+async function put(parts: AgentParts, request: Question, signal: AbortSignal): Promise<void> {
+  if (!parts.desk.isStaffed) return restFor(parts, request, "waiting for an answer")
+  const reply = await parts.desk.ask(request, signal, wholeOf(parts, request))
+  // The question itself has no end: whoever comes back later answers it then.
+  if (reply.isExpired === true) return restFor(parts, request, reply.reason ?? "nobody answered in time")
+  // Interrupted while nobody had answered: the question stays open.
+  if (signal.aborted && reply.by === "nobody") return
+  take(parts, request.approvalId, reply)
+}
+
+/** A plan runs as it is in the state, so that is what is shown; a review shows what is recorded. */
+function wholeOf({ session }: AgentParts, { approvalId, isConfined }: Question): WholeQuestion | null {
+  const version = session.state.plans.at(-1)
+  return version?.question?.approvalId === approvalId ? planQuestion(version, isConfined ?? true) : null
+}
+
+function planQuestion({ version, plan, checks }: PlanVersion, isConfined: boolean): WholeQuestion {
+  return {
+    operation: `run plan version ${version}: ${plan.goal}`,
+    reach: reachOfPlan({ plan, checks }, isConfined),
+    files: [...resourcesOf(plan).write],
+    reason: "a plan is approved by a person before anything of it is done",
+    preview: planLines(plan, checks).join("\n"),
+  }
+}
+
+function restFor({ session }: AgentParts, { approvalId }: Question, why: string): void {
+  const reason = `${why}: \`acode approve ${approvalId}\`, then \`acode resume\``
+  const unverified = isUnverified(session.state)
+  session.append([newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified })])
+}
+
+/** The answer stands in a stream of its own; the session takes it over, so that its fold knows it. */
+function take(parts: AgentParts, approvalId: string, given: RecordedAnswer): void {
+  const plan = parts.session.state.plans.at(-1)
+  const isPlan = plan?.question?.approvalId === approvalId && given.answer === "granted"
+  const isUnconfined = isPlan && questionIn(parts, approvalId).isConfined === false
+  parts.session.append([
+    answered(parts, approvalId, given, "command"),
+    ...(isPlan
+      ? [approved(parts, { plan: plan.plan, approver: given.by, approvalId, isUnconfined, isUnseen: false })]
+      : []),
+  ])
+}
+
+function questionOf(
+  { redactor, artifacts, ids, session }: AgentParts,
+  kind: "plan" | "review",
+  whole: WholeQuestion,
+  subjectHash: string,
+): Question {
+  return {
+    approvalId: ids.next("apr"),
+    sessionId: session.sessionId,
+    callId: null,
+    stepId: null,
+    kind,
+    category: "TERMINAL_COMMAND",
+    level: 3,
+    ...recordQuestion(whole, whole.preview, redactor, artifacts),
+    rule: kind === "plan" ? "plan.gate" : "review.gate",
+    subjectHash,
+    expiresAt: null,
+    options: ["approve", "deny", "stop"],
+  }
+}
+
+function answered(
+  { clock }: AgentParts,
+  approvalId: string,
+  { answer, by, reason }: RecordedAnswer,
+  via: "command" | "flag",
+): NewEvent {
+  const expiresAt = toIso(clock.now() + answerLastsMs)
+  return newEvent(ApprovalAnswered, { approvalId, answer, by, via, reason, expiresAt })
+}
+
+interface GivenApproval {
+  readonly plan: Plan
+  readonly approver: string
+  readonly approvalId: string
+  readonly isUnconfined: boolean
+  readonly isUnseen: boolean
+}
+
+function approved({ clock }: AgentParts, { plan, ...given }: GivenApproval): NewEvent {
+  return newEvent(PlanApproved, {
+    ...given,
+    ...{ planId: plan.planId, planHash: plan.hash },
+    stepCount: plan.tasks.reduce((sum, { steps }) => sum + steps.length, 0),
+    expiresAt: toIso(clock.now() + answerLastsMs),
+  })
+}
+
+/** It was read and found valid when the turn was recorded; redaction may have changed it since. */
+function planIn(output: Json): Plan | null {
+  const reading = readPlan(JSON.stringify(output), { check: () => [] })
+  return "plan" in reading ? reading.plan : null
+}
+
+/** A plan that was granted, and what has become of its steps. */
+interface Granted extends Pick<PlanVersion, "plan" | "checks"> {
+  readonly steps: readonly StepState[]
+}
+
+/**
+ * Everything the new plan may write, run or reach was in the old one, so whoever approved that has seen it. What was
+ * done is granted no second time: a call is granted once, and in the order in which it was shown.
+ */
+function asksForNoMore(now: Proposal, before: Granted): boolean {
+  const [asked, granted] = [resourcesOf(now.plan), resourcesOf(before.plan)]
+  return (
+    isWithin(asked.write, granted.write) &&
+    isWithin(asked.commands, granted.commands) &&
+    isWithin(asked.hosts, granted.hosts) &&
+    isWithin(verifyingCommands(now), [...verifyingCommands(before), ...granted.commands]) &&
+    expectations(now.plan).every(each => isExpectedAsBefore(each, expectations(before.plan))) &&
+    isWithin(openTools(now.plan), openTools(before.plan)) &&
+    isInOrder(callsAhead(now.plan, before.steps), callsLeft(before.steps))
+  )
+}
+
+type Expectation = Extract<Criterion, { kind: "command" }>
+
+function expectations({ tasks }: Plan): readonly Expectation[] {
+  return tasks
+    .flatMap(({ acceptance }) => acceptance)
+    .flatMap(each => (each.kind === "command" ? [each] : []))
+}
+
+/** With another exit code the same command proves something else. */
+function isExpectedAsBefore({ command, expect_exit }: Expectation, before: readonly Expectation[]): boolean {
+  const same = before.filter(other => canonicalJson(other.command) === canonicalJson(command))
+  return same.length === 0 || same.some(other => other.expect_exit === expect_exit)
+}
+
+/** What a model may call of its own accord: a plan of calls as written leaves it nothing. */
+function openTools({ tasks }: Plan): readonly string[] {
+  return tasks.flatMap(({ steps }) =>
+    steps.flatMap(step => (step.kind === "open" ? toolsForAction(step.action) : [])),
+  )
+}
+
+/** The calls of the new plan that would be made; a step that is done and stands in it unchanged stays done. */
+function callsAhead(plan: Plan, before: readonly StepState[]): readonly Json[] {
+  return orderedSteps(plan).flatMap(({ task, step }) =>
+    before.some(old => isSameDoneStep(old, task, step)) ? [] : callOf(task, step),
+  )
+}
+
+/** The calls that were granted and not begun. */
+function callsLeft(steps: readonly StepState[]): readonly Json[] {
+  return steps.flatMap(({ task, step, attempts }) => (attempts > 0 ? [] : callOf(task, step)))
+}
+
+/** As a call would be made: a step that no longer asks for confirmation, or under other hosts, asks for more. */
+function callOf({ resources }: PlanTask, step: PlanStep): readonly Json[] {
+  if (step.kind === "open") return []
+  const hosts = step.arguments["network"] === "hosts" ? resources.hosts : []
+  return [[step.tool, step.arguments, hosts, step.precondition, step.requiresConfirmation]]
+}
+
+function isWithin(asked: readonly Json[], granted: readonly Json[]): boolean {
+  const known = new Set(granted.map(canonicalJson))
+  return asked.every(each => known.has(canonicalJson(each)))
+}
+
+/** Whether nothing is left of the asked after taking, from the granted, each in its turn. */
+function isInOrder(asked: readonly Json[], granted: readonly Json[]): boolean {
+  const left = granted.map(canonicalJson)
+  return asked.map(canonicalJson).every(each => {
+    const at = left.indexOf(each)
+    left.splice(0, at === -1 ? left.length : at + 1)
+    return at !== -1
+  })
+}

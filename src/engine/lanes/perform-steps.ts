@@ -1,0 +1,254 @@
+import { canonicalJson, type Json } from "../../base/canonical.ts"
+import { onceFor } from "../../base/lazy.ts"
+import { emptyGrant, type Grant } from "../../domain/effect.ts"
+import { type NewEvent, newEvent } from "../../domain/events/definition.ts"
+import { StepRefused } from "../../domain/events/pipeline-events.ts"
+import { SessionRested, StepFinished, StepStarted } from "../../domain/events/session-events.ts"
+import type { Action, StepFailure } from "../../domain/pipeline/action.ts"
+import type { PipelineState, PlanVersion, StepState, TurnCall } from "../../domain/pipeline/state.ts"
+import { type PlanStep, resourcesOf, stepKey } from "../../domain/plan/plan.ts"
+import type { CallError } from "../../domain/tool-call.ts"
+import type { CallRequest, SettledCall } from "../../gate/contract.ts"
+import type { AgentParts } from "../agent-parts.ts"
+import { toolsForAction } from "../stages/edit-tools.ts"
+import { cancelSession, progressed } from "./perform-stages.ts"
+import type { RawArguments } from "./perform-turns.ts"
+import { unmetPrecondition } from "./precondition.ts"
+
+export function startStep(parts: AgentParts, state: StepState): void {
+  const { task, step, index } = state
+  parts.session.append([
+    newEvent(StepStarted, {
+      taskId: task.id,
+      stepId: step.id,
+      index,
+      title: step.title,
+      tool: step.kind === "concrete" ? step.tool : step.action,
+      stepKey: keyOf(parts, state),
+    }),
+  ])
+}
+
+function keyOf({ session }: AgentParts, { step, index }: StepState): string {
+  const hash = session.state.plans.at(-1)?.plan.hash ?? ""
+  return stepKey(hash, index, step.id, step.kind === "concrete" ? step.arguments : {})
+}
+
+export function finishStep(
+  { session, clock }: AgentParts,
+  { step, failure }: Extract<Action, { kind: "finishStep" }>,
+): void {
+  const durationMs = Math.max(0, clock.now() - (step.startedAtMs ?? clock.now()))
+  // Believed only because the model says so twice, which whoever reads the history has to know.
+  const doubt = failure === null ? (step.lastCommand?.failure?.message ?? null) : null
+  const note = doubt === null ? null : `its last command did not succeed: ${doubt}`
+  session.append([
+    finished(step, failure, null, durationMs, note),
+    ...(failure === null ? stepsDone(session.state) : []),
+  ])
+}
+
+export function refuseStep(
+  { session }: AgentParts,
+  { step: { task, step }, modelCallId, reason }: Extract<Action, { kind: "refuseStep" }>,
+): void {
+  session.append([newEvent(StepRefused, { taskId: task.id, stepId: step.id, modelCallId, reason })])
+}
+
+/** A concrete step of the plan: one call, exactly as written; its end is the end of the step. */
+export async function callStep(parts: AgentParts, state: StepState, signal: AbortSignal): Promise<void> {
+  const { step, attempts } = state
+  if (step.kind !== "concrete") return
+  const unmet = unmetPrecondition(step, parts.workspace)
+  if (unmet !== null) {
+    parts.session.append([finished(state, unmet, null, 0)])
+    return
+  }
+  const settled = await parts.gate.call({
+    ...requestFor(parts, state, signal),
+    tool: step.tool,
+    arguments: step.arguments,
+    isGrantedAsWritten: true,
+    requiresConfirmation: step.requiresConfirmation,
+    // A step that is taken up again after it failed is another question.
+    askedAs: `step ${keyOf(parts, state)} ${attempts}`,
+    after: call => {
+      if (call.cause === "awaiting") return restIfUnanswered(call)
+      if (isLeft(call)) return []
+      return [
+        finished(state, failureOf(step, call), call.callId, call.durationMs),
+        ...(call.outcome === "succeeded" ? stepsDone(parts.session.state) : []),
+      ]
+    },
+  })
+  await cancelIfStopped(parts, settled, signal)
+}
+
+/** Said with the end of each step but the last, which is the end of the stage as well. */
+function stepsDone({ steps }: PipelineState): readonly NewEvent[] {
+  const done = steps.filter(({ status }) => status === "done" || status === "skipped").length + 1
+  return progressed("executor", done, steps.length, "steps")
+}
+
+const readers: ReadonlySet<string> = new Set(["read_file", "list_directory", "search_code", "glob"])
+
+/** What reads may run at the same time; everything else waits its turn. Results go by the call, not by the clock. */
+export async function callTools(
+  parts: AgentParts,
+  { step, calls }: Extract<Action, { kind: "callTools" }>,
+  signal: AbortSignal,
+  raw: RawArguments,
+): Promise<void> {
+  let reading: Promise<unknown>[] = []
+  for (const call of calls) {
+    if (readers.has(call.tool)) {
+      reading.push(callTool(parts, step, call, signal, raw))
+      continue
+    }
+    await Promise.all(reading)
+    reading = []
+    // The calls behind one that is made again later have to wait for it.
+    if (await callTool(parts, step, call, signal, raw)) return
+    // A person may have answered with a stop, or time may be over: then the rest waits for what is decided about it.
+    const { rest, finished: end } = parts.session.state
+    if (signal.aborted || rest !== null || end !== null || parts.control() !== null) return
+  }
+  await Promise.all(reading)
+}
+
+async function callTool(
+  parts: AgentParts,
+  step: StepState,
+  call: TurnCall,
+  signal: AbortSignal,
+  raw: RawArguments,
+): Promise<boolean> {
+  const args = argumentsOf(parts, call, raw)
+  const request = requestFor(parts, step, signal)
+  const settled = await parts.gate.call({
+    ...request,
+    tool: call.tool,
+    arguments: args === undefined ? call.arguments : args,
+    obstacle: args === undefined ? lostArguments : null,
+    origin: { ...request.origin, modelCallId: call.id },
+    after: restIfUnanswered,
+  })
+  await cancelIfStopped(parts, settled, signal)
+  return isLeft(settled)
+}
+
+export async function cancelIfStopped(
+  parts: AgentParts,
+  { cause }: SettledCall,
+  signal: AbortSignal,
+): Promise<void> {
+  if (cause === "stopped" && !signal.aborted)
+    await cancelSession(parts, "the person who was asked", "stopped")
+}
+
+/** Returns whether a call was stopped before it began: it is made when the session goes on. */
+function isLeft({ outcome, certainty, cause }: SettledCall): boolean {
+  return outcome === "interrupted" && certainty === "notDone" && cause !== "awaiting"
+}
+
+/**
+ * Nobody here can answer, and the session was told to wait for somebody who can. It rests in the same commit as it
+ * asks: else a crash in between would have it ask a second time.
+ */
+export function restIfUnanswered({ cause }: SettledCall): readonly NewEvent[] {
+  if (cause !== "awaiting") return []
+  const reason =
+    "an answer is needed: `acode approvals list` shows the question; answer it, then `acode resume`"
+  return [newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified: true })]
+}
+
+/** The model can read it, and asks again. */
+const lostArguments: CallError = {
+  code: "ACODE-EXEC-007",
+  message: "the arguments held a secret and are gone with the process they were given to",
+  where: null,
+  hint: "ask for it again",
+}
+
+/** As the model gave them; after a crash as they are recorded, if those are the very same; else undefined. */
+function argumentsOf({ fingerprint }: AgentParts, call: TurnCall, raw: RawArguments): Json | undefined {
+  const given = raw.get(call.argsDigest)
+  if (given !== undefined) return given
+  return fingerprint(canonicalJson(call.arguments)) === call.argsDigest ? call.arguments : undefined
+}
+
+function requestFor({ session }: AgentParts, { task, step }: StepState, signal: AbortSignal): CallRequest {
+  const plan = session.state.plans.at(-1)?.plan ?? null
+  return {
+    tool: "",
+    arguments: {},
+    obstacle: null,
+    origin: {
+      planId: plan?.planId ?? null,
+      planHash: plan?.hash ?? null,
+      taskId: task.id,
+      stepId: step.id,
+      stepKey: null,
+      modelCallId: null,
+    },
+    grant: grantOf(session.state, task.id),
+    isGrantedAsWritten: false,
+    offered: step.kind === "open" ? toolsForAction(step.action) : null,
+    isForModel: true,
+    requiresConfirmation: false,
+    askedAs: null,
+    signal,
+    onOutput: null,
+    before: [],
+    after: () => [],
+  }
+}
+
+/** An approved plan grants its resources and nothing else; to the calls of a task only the hosts of that task. */
+export function grantOf({ plans }: PipelineState, taskId: string | null): Grant {
+  const approved = plans.findLast(({ isApproved }) => isApproved)
+  if (approved === undefined) return emptyGrant
+  const task = approved.plan.tasks.find(({ id }) => id === taskId)
+  return { ...grantOfPlan(approved), hosts: task?.resources.hosts ?? [] }
+}
+
+/** Each call of a session is made under the same one. */
+const grantOfPlan = onceFor(
+  ({ plan, isUnconfined, isUnseen }: PlanVersion): Grant => ({
+    ...resourcesOf(plan),
+    ...{ exact: [], isUnconfined, isUnseen },
+  }),
+)
+
+function failureOf(
+  { requiresConfirmation }: Pick<ConcreteStep, "requiresConfirmation">,
+  { outcome, error }: SettledCall,
+): StepFailure | null {
+  if (outcome === "succeeded") return null
+  const { code, message } = error ?? { code: "ACODE-EXEC-001", message: "the call failed" }
+  const isUnconfirmed = requiresConfirmation && code === "ACODE-EXEC-005"
+  return { code: isUnconfirmed ? "E105" : code, message }
+}
+
+type ConcreteStep = Extract<PlanStep, { kind: "concrete" }>
+
+function finished(
+  { task, step, index }: StepState,
+  failure: StepFailure | null,
+  callId: string | null,
+  durationMs: number,
+  note: string | null = null,
+): NewEvent {
+  return newEvent(StepFinished, {
+    taskId: task.id,
+    stepId: step.id,
+    index,
+    success: failure === null,
+    callId,
+    code: failure?.code ?? null,
+    message: failure?.message ?? note,
+    diagnostics: [],
+    durationMs,
+    waitMs: 0,
+  })
+}

@@ -1,0 +1,108 @@
+import type { Json } from "../../base/canonical.ts"
+import { planCodeOf } from "../../domain/plan/codes.ts"
+import type { ConcreteStep } from "../../domain/plan/plan.ts"
+import type { CallError, Diagnostic } from "../../domain/tool-call.ts"
+import type { CallCause, SettledCall } from "../../gate/contract.ts"
+import type { DiffStat } from "../diffstat.ts"
+
+/** What a plan run gives back, as JSON: the names are those of the plan format. */
+export interface PlanResult {
+  readonly plan_id: string
+  readonly plan_hash: string
+  readonly session_id: string
+  readonly status: "Completed" | "Failed"
+  readonly step_results: readonly StepResult[]
+  readonly total_duration_ms: number
+  readonly wall_ms: number
+  readonly tool_ms: number
+  readonly wait_ms: number
+  readonly exit_code: number
+}
+
+/** The same with what the run changed, which is counted when it has ended. */
+export interface PlanReport extends PlanResult {
+  readonly changes: DiffStat
+}
+
+export interface StepResult {
+  readonly step_id: string
+  readonly tool_name: string
+  readonly success: boolean
+  /** Names the evidence of this step, for ever; null when no tool was called. */
+  readonly execution_id: string | null
+  readonly step_key: string
+  readonly result_digest: string | null
+  readonly result: Json
+  readonly stdout: string | null
+  readonly stderr: string | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly duration_ms: number
+  readonly diagnostic_artifacts: readonly Diagnostic[]
+}
+
+/** How a step ended: what its call gave, or why no tool was called at all. */
+export type StepEnd = Pick<
+  SettledCall,
+  "outcome" | "error" | "value" | "resultDigest" | "diagnostics" | "durationMs" | "waitMs" | "cause"
+> & { readonly callId: string | null }
+
+export function stepResult(step: ConcreteStep, stepKey: string, end: StepEnd): StepResult {
+  return {
+    step_id: step.id,
+    tool_name: step.tool,
+    success: end.outcome === "succeeded",
+    execution_id: end.callId,
+    step_key: stepKey,
+    result_digest: end.resultDigest,
+    result: end.value,
+    stdout: textOf(end.value, "stdout"),
+    stderr: textOf(end.value, "stderr"),
+    error_code: end.error?.code ?? null,
+    error_message: end.error?.message ?? null,
+    duration_ms: end.durationMs,
+    diagnostic_artifacts: end.diagnostics,
+  }
+}
+
+/** A step that ended before its tool was called. */
+export function uncalled(error: CallError): StepEnd {
+  const { code, message, where } = error
+  return {
+    callId: null,
+    outcome: "failed",
+    cause: "failed",
+    error,
+    value: null,
+    resultDigest: null,
+    diagnostics: [{ level: "error", message, file_name: where ?? "", line_start: 0, code }],
+    durationMs: 0,
+    waitMs: 0,
+  }
+}
+
+/** The end of a call with the plan lane's own codes for what authors of plans know by name. */
+export function called(step: ConcreteStep, settled: SettledCall): StepEnd {
+  const { error } = settled
+  const code = error === null ? null : planCodeOf(step, error.code)
+  if (error === null || code === null) return settled
+  const diagnostics = settled.diagnostics.map(each => (each.code === error.code ? { ...each, code } : each))
+  return { ...settled, error: { ...error, code }, diagnostics }
+}
+
+/** A step that simply failed is 30; the others are more specific. */
+export const exitCodes: Readonly<Record<CallCause, number>> = {
+  failed: 30,
+  violation: 32,
+  refused: 33,
+  timeout: 34,
+  stopped: 23,
+  unknown: 60,
+  awaiting: 10,
+}
+
+function textOf(value: Json, key: string): string | null {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return null
+  const text = Object.entries(value).find(([name]) => name === key)?.[1]
+  return typeof text === "string" ? text : null
+}

@@ -1,0 +1,84 @@
+import type { Json } from "../../base/canonical.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { ConcreteStep } from "../../domain/plan/plan.ts"
+import type { CallError } from "../../domain/tool-call.ts"
+import type { Workspace } from "../../workspace/contract.ts"
+
+/** Files whose presence makes a directory a project. */
+const projectFiles = [
+  "package.json",
+  "Cargo.toml",
+  "go.mod",
+  "pyproject.toml",
+  "setup.py",
+  "pom.xml",
+  "build.gradle",
+  "build.gradle.kts",
+  "CMakeLists.txt",
+  "Makefile",
+  "composer.json",
+  "Gemfile",
+  "mix.exs",
+  "deno.json",
+]
+
+/** Null when the step may go on. Looks only; that the world may change until the tool runs is the tool's business. */
+export function unmetPrecondition(step: ConcreteStep, workspace: Workspace): CallError | null {
+  switch (step.precondition) {
+    case "none":
+      return null
+    case "file_exists":
+      return fileExists(step, workspace)
+    case "root_exists":
+      return rootExists(step, workspace)
+    case "project_exists":
+      return projectExists(workspace)
+    case "index_exists":
+      return unmet("E103", "index_exists", "this version keeps no code index", null)
+    case "symbol_exists":
+      return unmet("E104", "symbol_exists", "this version keeps no code index", null)
+  }
+}
+
+function fileExists(step: ConcreteStep, workspace: Workspace): CallError | null {
+  const named = [step.arguments["path"], step.arguments["file"], ...listed(step.arguments["paths"])]
+  const paths = named.filter(path => typeof path === "string")
+  if (paths.length === 0) return unmet("E101", "file_exists", "the step names no file", null)
+  const missing = paths.find(path => kindOf(workspace, path) !== "file")
+  return missing === undefined ? null : unmet("E101", "file_exists", `there is no file ${missing}`, missing)
+}
+
+function rootExists(step: ConcreteStep, workspace: Workspace): CallError | null {
+  const named = step.arguments["root"] ?? step.arguments["path"] ?? "."
+  const root = typeof named === "string" ? named : "."
+  if (kindOf(workspace, root) === "directory") return null
+  return unmet("E101", "root_exists", `there is no directory ${root}`, root)
+}
+
+function projectExists(workspace: Workspace): CallError | null {
+  if (projectFiles.some(name => kindOf(workspace, name) === "file")) return null
+  return unmet("E102", "project_exists", `the workspace holds none of ${projectFiles.join(", ")}`, null)
+}
+
+function kindOf(workspace: Workspace, path: string): string {
+  try {
+    return workspace.locate(path).kind
+  } catch (error) {
+    // Outside or malformed: for this question that is as good as missing.
+    if (error instanceof Failure) return "missing"
+    throw error
+  }
+}
+
+function listed(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : []
+}
+
+function unmet(code: string, name: string, reason: string, where: string | null): CallError {
+  return {
+    code,
+    message: `the precondition ${name} does not hold: ${reason}`,
+    where,
+    hint: "put the workspace into the state the plan expects, or change the plan and approve it again",
+  }
+}

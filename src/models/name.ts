@@ -1,0 +1,88 @@
+import { oneLine } from "../base/text.ts"
+import type { Config } from "../config/schema.ts"
+import { Failure } from "../domain/failure.ts"
+import { type Protocol, protocols } from "../domain/model-choice.ts"
+import type { Stage } from "../domain/stage.ts"
+import type { ListedModel } from "../provider/server.ts"
+
+export type WantedName = Pick<NamedModel, "name" | "written">
+
+/** The models that are wanted by name. `--model` is for all stages; without it each may have its own. */
+export function wantedNames(
+  config: Pick<Config, "model" | "models">,
+  named: NamedModel | null,
+): readonly WantedName[] {
+  if (named !== null) return [named]
+  return Object.values(roleNames(config)).flatMap(name => (name === null ? [] : [{ name, written: name }]))
+}
+
+/** The name of a model as its server knows it; null when it is not there. */
+export function listedName(
+  { name, written }: WantedName,
+  models: readonly ListedModel[],
+  protocol: Protocol,
+): string | null {
+  const listed = (wanted: string) => models.find(model => isSameName(model.name, wanted, protocol))?.name
+  return listed(name) ?? listed(written) ?? null
+}
+
+function isSameName(there: string, wanted: string, protocol: Protocol): boolean {
+  return protocol === "ollama" ? fullName(there) === fullName(wanted) : there === wanted
+}
+
+/** Ollama knows a model without a tag as the one tagged latest, and does not look at the case. */
+function fullName(name: string): string {
+  const lower = name.toLowerCase()
+  return lower.lastIndexOf(":") > lower.lastIndexOf("/") ? lower : `${lower}:latest`
+}
+
+/** What `--model` says. */
+export interface NamedModel {
+  /** Null when only a name was given. */
+  readonly provider: Protocol | null
+  readonly name: string
+  /** As it was written: some servers have models whose names begin like a provider's. */
+  readonly written: string
+}
+
+/** Reads NAME or PROVIDER/NAME. A name may have slashes of its own. */
+export function readNamedModel(written: string): NamedModel {
+  const slash = written.indexOf("/")
+  const provider = protocols.find(protocol => protocol === written.slice(0, slash)) ?? null
+  const name = provider === null ? written : written.slice(slash + 1)
+  if (!/^[\x21-\x7e]{1,200}$/.test(name))
+    throw new Failure({
+      kind: "usage",
+      code: "ACODE-CLI-002",
+      message: `--model ${oneLine(JSON.stringify(written), 80)} is no name of a model`,
+      where: "--model",
+      hint: "write NAME or PROVIDER/NAME, where PROVIDER is ollama, openai or anthropic; `acode models list` shows names",
+    })
+  return { provider, name, written }
+}
+
+/** The model a name stands for: that of a tier which is configured, else the name itself. */
+export function modelNamed(name: string, { tiers }: Config["models"]): string {
+  return Object.entries(tiers).find(([tier]) => tier === name)?.[1] ?? name
+}
+
+/** The models of the stages by name; null where nobody names one. */
+export function roleNames({ model, models }: Pick<Config, "model" | "models">): RoleNames {
+  const nameOf = (stage: Stage) => {
+    const name = models[stage] ?? model.name
+    return name === null ? null : modelNamed(name, models)
+  }
+  return {
+    planner: nameOf("planner"),
+    executor: nameOf("executor"),
+    verifier: nameOf("verifier"),
+    reviewer: nameOf("reviewer"),
+  }
+}
+
+type RoleNames = Readonly<Record<Stage, string | null>>
+
+/** Models that only turn text into numbers cannot answer, and those of a cloud are not on this machine. */
+export function isUsable({ name }: Pick<ListedModel, "name">): boolean {
+  return !/embed|rerank|(^|[/-])(bge|e5|gte|minilm)\b/i.test(name) && !/:(?:[^/:]*-)?cloud$/i.test(name)
+}

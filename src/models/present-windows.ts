@@ -1,0 +1,63 @@
+import {
+  longestReply,
+  type ModelSelection,
+  type PipelineSettings,
+  type StageModel,
+} from "../domain/pipeline-settings.ts"
+import type { ModelServer } from "../provider/server.ts"
+import { readEndpoint } from "../provider/transport/endpoint.ts"
+import { apiKeyFor } from "./destination.ts"
+import { openServer } from "./open-server.ts"
+import { egressOf, type ModelRoom } from "./server.ts"
+import { glanceLimits } from "./settings.ts"
+
+/**
+ * The settings of a session that goes on, with no larger windows than its models are loaded with now: a server that was
+ * started again with less may cut requests off without a word. Ollama is told the window with every request, and a
+ * server elsewhere is asked for nothing but replies. What a server does not tell, or whether it is there, is no matter.
+ */
+export async function withPresentWindows(
+  room: ModelRoom,
+  settings: PipelineSettings,
+): Promise<PipelineSettings> {
+  const { selection, mode } = settings
+  if (selection?.protocol !== "openai") return settings
+  const { protocol, consentBy } = selection
+  const endpoint = readEndpoint(selection.endpoint)
+  if (endpoint.problem !== undefined || !endpoint.isLocal) return settings
+  const { config, environment, externalCalls } = room
+  const server = await openServer({
+    ...{ protocol, endpoint, externalCalls },
+    egress: egressOf(mode, config.model.endpoint, selection.endpoint, consentBy),
+    apiKey: apiKeyFor(protocol, endpoint, config, environment),
+  })
+  return { ...settings, selection: await fittingModels(room, server, selection) }
+}
+
+async function fittingModels(
+  { notice, signal }: ModelRoom,
+  server: ModelServer,
+  selection: ModelSelection,
+): Promise<ModelSelection> {
+  const known = new Map<string, StageModel>()
+  const fitting = async (model: StageModel): Promise<StageModel> => {
+    const before = known.get(model.name)
+    if (before !== undefined) return before
+    const { value: facts } = await server.facts(model.name, glanceLimits, signal)
+    const { name, windowTokens } = model
+    const now = facts?.loadedTokens ?? windowTokens
+    const outputTokensMax = Math.min(model.outputTokensMax, longestReply(now))
+    if (now < windowTokens)
+      notice(`model ${name} is loaded with a window of ${now} tokens now, and not with ${windowTokens}`)
+    const fits = now < windowTokens ? { ...model, windowTokens: now, outputTokensMax } : model
+    known.set(name, fits)
+    return fits
+  }
+  return {
+    ...selection,
+    planner: await fitting(selection.planner),
+    executor: await fitting(selection.executor),
+    verifier: await fitting(selection.verifier),
+    reviewer: await fitting(selection.reviewer),
+  }
+}

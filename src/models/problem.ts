@@ -1,0 +1,88 @@
+import { oneLine } from "../base/text.ts"
+import { Failure, type FailureReport } from "../domain/failure.ts"
+import type { ModelFailure } from "../provider/contract.ts"
+import type { UsualServer } from "./usual-servers.ts"
+
+/** What a person is told when a server could not be used before a session began. */
+export function serverProblem({ kind, message }: ModelFailure, endpoint: string): Failure {
+  const told = { message: oneLine(message, 500), where: endpoint }
+  switch (kind) {
+    case "aborted":
+      return new Failure({ ...told, kind: "interrupted", code: "ACODE-MODEL-001", hint: "nothing was begun" })
+    case "refused":
+      return new Failure({
+        ...told,
+        kind: "denied",
+        code: "ACODE-MODEL-004",
+        hint: "`acode config get mode` tells the mode; --mode changes it for a session",
+      })
+    case "auth":
+      return new Failure({ ...told, ...keyProblem, message: `the server refuses the key: ${told.message}` })
+    case "notFound":
+      return new Failure({ ...told, ...modelProblem })
+    case "rateLimited":
+    case "overloaded":
+      return new Failure({
+        ...told,
+        kind: "unavailable",
+        code: "ACODE-MODEL-001",
+        hint: "the server is there, and busy or still loading its model; try again in a moment",
+      })
+    case "timeout":
+    case "unavailable":
+      return new Failure({
+        ...told,
+        kind: "unavailable",
+        code: "ACODE-MODEL-001",
+        hint: "see whether the server runs there; `acode doctor` looks at it, model.endpoint names another one",
+      })
+    default:
+      return new Failure({
+        ...told,
+        kind: "unavailable",
+        code: "ACODE-MODEL-006",
+        hint: "see whether it is a model server of the kind that model.provider names",
+      })
+  }
+}
+
+const keyProblem = {
+  kind: "unavailable",
+  code: "ACODE-MODEL-008",
+  hint: "set ANTHROPIC_API_KEY or OPENAI_API_KEY to a key of that provider",
+} as const satisfies Partial<FailureReport>
+
+const modelProblem = {
+  kind: "unavailable",
+  code: "ACODE-MODEL-007",
+  hint: "`acode models list` shows what is there",
+} as const satisfies Partial<FailureReport>
+
+export function noKey(variable: string, endpoint: string): Failure {
+  const message = `${endpoint} needs an API key and ${variable} is not set`
+  return new Failure({ ...keyProblem, message, where: endpoint, hint: `set ${variable}` })
+}
+
+const namesShownMax = 20
+
+/** `name` is null when none was given where one is needed. */
+export function noSuchModel(name: string | null, there: readonly string[], endpoint: string): Failure {
+  const shown = there.slice(0, namesShownMax).map(each => oneLine(each, 100))
+  const more = there.length > shown.length ? `, and ${there.length - shown.length} more` : ""
+  const listed = there.length === 0 ? "it has none" : `it has ${shown.join(", ")}${more}`
+  const what = name === null ? "no model is named" : `the server has no model ${oneLine(name, 100)}`
+  return new Failure({ ...modelProblem, message: `${what}; ${listed}`, where: endpoint })
+}
+
+export function noServer(looked: readonly UsualServer[], isOpenAi: boolean): Failure {
+  const places = looked.map(({ title, endpoint }) => `${title} (${endpoint})`).join(", ")
+  const starts = [...new Set(looked.map(({ start }) => start))].join(", or ")
+  const elsewhere = isOpenAi ? "; for OpenAI's own: --mode burst --model openai/NAME" : ""
+  return new Failure({
+    kind: "unavailable",
+    code: "ACODE-MODEL-001",
+    message: `no model server was found on this machine; looked for ${places}`,
+    where: "model",
+    hint: `start one (${starts}) or set model.endpoint${elsewhere}`,
+  })
+}

@@ -1,0 +1,122 @@
+import { assertNothingHidden, readNested, readWord, type WordVisitor } from "./expansion.ts"
+import { marks, type Redirect } from "./script.ts"
+import { namedChildren, type SyntaxNode } from "./syntax.ts"
+import { Unreadable } from "./word.ts"
+
+const fileOperators = new Set(["<", ">", ">>", ">|", "<&", ">&", "&>", "&>>"])
+
+/** None for one that only copies or closes a descriptor. */
+export function readRedirect(node: SyntaxNode, visitor: WordVisitor): Redirect[] {
+  const descriptors = node.children.filter(child => child.type === "file_descriptor")
+  // The grammar takes the argument of `a -x2>&1` for a descriptor, and dash that of `a 11>f` for an argument.
+  if (descriptors.some(({ text }) => !/^\d$/.test(text)))
+    throw new Unreadable("a descriptor that is not one digit")
+  const parts = node.children.filter(child => child.type !== "file_descriptor")
+  const [operator, target, ...more] = parts
+  if (operator === undefined) throw new Unreadable("a redirection")
+  if (operator.type === "<&-" || operator.type === ">&-") {
+    if (target !== undefined) throw new Unreadable("words after a redirection")
+    return []
+  }
+  if (!fileOperators.has(operator.type)) throw new Unreadable(`the redirection ${operator.type}`)
+  // The grammar takes `> file word` as two targets where a shell sees an argument.
+  if (target === undefined || more.length > 0) throw new Unreadable("words after a redirection")
+  if (operator.type.startsWith("&")) visitor.bashOnly(operator.type)
+  const word = readWord(target, visitor)
+  if (operator.type.endsWith("&")) {
+    if (/^[\d-]$/.test(word)) return []
+    throw new Unreadable("a descriptor that is not one digit")
+  }
+  return [{ kind: "file", operator: operator.type.replaceAll("&", ""), target: word }]
+}
+
+export interface Heredoc {
+  readonly redirects: readonly Redirect[]
+  /** Commands on the line of `<<`, which the grammar puts inside. */
+  readonly statements: readonly SyntaxNode[]
+}
+
+/**
+ * The text up to the delimiter. Where it ends is checked against the lines of the script: if the grammar and a shell
+ * disagreed about that, commands would hide in what looks like text.
+ */
+export function readHeredoc(node: SyntaxNode, text: string, visitor: WordVisitor): Heredoc {
+  const start = node.children.find(child => child.type === "heredoc_start")
+  const body = node.children.find(child => child.type === "heredoc_body")
+  const end = node.children.find(child => child.type === "heredoc_end")
+  const delimiter = /^(["']?)(\w+)\1$/.exec(start?.text ?? "")
+  if (start === undefined || end === undefined || delimiter === null)
+    throw new Unreadable("a here-document whose end is not plain")
+  const stripsTabs = node.children[0]?.type === "<<-"
+  assertEnd(text, start, end, delimiter[2] ?? "", stripsTabs)
+  const redirects: Redirect[] = [{ kind: "text", body: bodyText(body, delimiter[1] !== "", visitor) }]
+  const statements: SyntaxNode[] = []
+  for (const child of node.children) {
+    if (child === start || child === body || child === end) continue
+    if (child.type === "file_redirect") redirects.push(...readRedirect(child, visitor))
+    else if (child.type === "heredoc_redirect") throw new Unreadable("several here-documents on one line")
+    else if (child.isNamed && child.type !== "heredoc_body" && child.type !== "file_descriptor")
+      statements.push(child)
+    else if (!["<<", "<<-", "|", "&&", "||", ";", "\n"].includes(child.type) && child.type.trim() !== "")
+      throw new Unreadable(`the token ${child.type} beside a here-document`)
+  }
+  return { redirects, statements }
+}
+
+function assertEnd(
+  text: string,
+  start: SyntaxNode,
+  end: SyntaxNode,
+  delimiter: string,
+  stripsTabs: boolean,
+): void {
+  const firstLine = text.indexOf("\n", start.endIndex)
+  const between = text.slice(start.endIndex, firstLine < 0 ? text.length : firstLine)
+  if (/<<|\\/.test(between)) throw new Unreadable("several here-documents on one line")
+  const lines = firstLine < 0 ? [] : text.slice(firstLine + 1).split("\n")
+  let offset = firstLine + 1
+  for (const line of lines) {
+    if ((stripsTabs ? line.replace(/^\t+/, "") : line) === delimiter) {
+      if (end.endIndex === offset + line.length) return
+      break
+    }
+    offset += line.length + 1
+  }
+  throw new Unreadable("a here-document whose end is not plain")
+}
+
+function bodyText(body: SyntaxNode | undefined, quoted: boolean, visitor: WordVisitor): string {
+  if (body === undefined) return ""
+  if (quoted) return body.text
+  assertNothingHidden(body)
+  readNested(body, visitor)
+  return /[\\$`]/.test(body.text) ? marks.unknown : body.text
+}
+
+/** `<<< word`. */
+export function readHereString(node: SyntaxNode, visitor: WordVisitor): Redirect {
+  visitor.bashOnly("<<<")
+  const word = namedChildren(node)[0]
+  return { kind: "text", body: word === undefined ? marks.unknown : readWord(word, visitor) }
+}
+
+/** `[ a || b ]` is two commands to a shell and one test to the grammar, so operators are not read here. */
+export function readTestWords(node: SyntaxNode, visitor: WordVisitor): string[] {
+  const words: string[] = []
+  collect(node, words, visitor)
+  if (words[0] !== "[" || words.at(-1) !== "]") throw new Unreadable("a test")
+  return words
+}
+
+const testTokens = new Set(["[", "]", "=", "==", "!=", "!", "-a", "-o"])
+
+const testExpressions = new Set(["unary_expression", "binary_expression", "test_command"])
+
+function collect(node: SyntaxNode, words: string[], visitor: WordVisitor): void {
+  for (const child of node.children) {
+    if (testExpressions.has(child.type)) collect(child, words, visitor)
+    else if (child.isNamed) words.push(readWord(child, visitor))
+    else if (testTokens.has(child.type)) words.push(child.type)
+    else throw new Unreadable(`the token ${child.type} in a test`)
+  }
+}

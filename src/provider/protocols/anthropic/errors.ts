@@ -1,0 +1,85 @@
+import type { Json } from "../../../base/canonical.ts"
+import { oneLine } from "../../../base/text.ts"
+import type { ModelFailure, ModelFailureKind } from "../../contract.ts"
+import { type JsonObject, objectOf, textOf } from "../../fields.ts"
+import { modelFailure } from "../../reply-fault.ts"
+import { failureForStatus } from "../../transport/failures.ts"
+
+export interface ErrorReply {
+  readonly status: number
+  readonly header: (name: string) => string | null
+  /** Null when it is no JSON, as from a proxy in between. */
+  readonly body: Json
+}
+
+/**
+ * What an answer that is no success means. The type of the error says more than the status and goes first, but for the
+ * two types that the server uses for whatever has none of its own.
+ */
+export function failureForReply({ status, header, body }: ErrorReply, nowMs: number): ModelFailure {
+  const error = objectOf(objectOf(body)?.["error"])
+  const byStatus = failureForStatus(status, header, error === null ? "" : wordsOf(error), nowMs)
+  const told = error === null ? null : kindOf(error)
+  const kind = told === null || isGeneral(told) ? (kindForStatus(status) ?? byStatus.kind) : told
+  const { retryable } = modelFailure(kind, "")
+  return { ...byStatus, kind, retryable, retryAfterMs: retryable ? byStatus.retryAfterMs : null }
+}
+
+/** What an error in the middle of a stream means; there the status was already 200. */
+export function failureForEvent(event: JsonObject): ModelFailure {
+  const error = objectOf(event["error"])
+  if (error === null) return modelFailure("malformed", "the server sent an error without saying which")
+  return modelFailure(kindOf(error) ?? "unavailable", `the server broke off: ${wordsOf(error)}`)
+}
+
+const messageMax = 300
+
+function wordsOf(error: JsonObject): string {
+  const type = oneLine(textOf(error["type"]) ?? "error", 60)
+  const message = textOf(error["message"])
+  return message === null || message === "" ? type : `${type}: ${oneLine(message, messageMax)}`
+}
+
+const kinds: ReadonlyMap<string, ModelFailureKind> = new Map([
+  ["authentication_error", "auth"],
+  ["permission_error", "auth"],
+  ["billing_error", "auth"],
+  ["not_found_error", "notFound"],
+  ["rate_limit_error", "rateLimited"],
+  ["overloaded_error", "overloaded"],
+  ["api_error", "unavailable"],
+  ["conflict_error", "unavailable"],
+  ["timeout_error", "timeout"],
+  ["request_too_large", "contextTooLong"],
+  ["invalid_request_error", "badRequest"],
+  // Of llama.cpp, which speaks the protocol and keeps its own words.
+  ["exceed_context_size_error", "contextTooLong"],
+])
+
+/** Null when the type is not known. */
+function kindOf(error: JsonObject): ModelFailureKind | null {
+  const kind = kinds.get(textOf(error["type"]) ?? "") ?? null
+  if (kind !== "badRequest" && kind !== "rateLimited") return kind
+  const message = textOf(error["message"]) ?? ""
+  // Such a limit ends with the month or when somebody pays: asking again would only fail for as long as it is tried.
+  if (isSpent(error, message)) return "auth"
+  return kind === "badRequest" && tooLong.test(message) ? "contextTooLong" : kind
+}
+
+const tooLong =
+  /prompt is too long|exceeds? (?:the )?(?:model's )?(?:maximum )?context (?:limit|window|length)/i
+const spent = /credit balance is too low|reached your specified (?:\w+ )?API usage limits|spend limit/i
+
+function isSpent(error: JsonObject, message: string): boolean {
+  return objectOf(error["details"])?.["error_code"] === "enforced_spend_limit_reached" || spent.test(message)
+}
+
+function isGeneral(kind: ModelFailureKind): boolean {
+  return kind === "badRequest" || kind === "unavailable"
+}
+
+/** What this protocol means by a status of its own, where no error came with it. */
+function kindForStatus(status: number): ModelFailureKind | null {
+  if (status === 402) return "auth"
+  return status === 409 ? "unavailable" : null
+}

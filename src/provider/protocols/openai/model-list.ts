@@ -1,0 +1,148 @@
+import { canonicalJson, type Json, sha256Hex } from "../../../base/canonical.ts"
+import { oneLine } from "../../../base/text.ts"
+import { type JsonObject, listOf, objectOf, windowOf, wordsOf } from "../../fields.ts"
+import type { ListedModel, ModelFacts } from "../../server.ts"
+
+/** One of `/v1/models`, with what LM Studio tells of it elsewhere. */
+export interface KnownModel {
+  readonly name: string
+  readonly entry: JsonObject
+  readonly studio: JsonObject | null
+}
+
+const modelsMax = 1000
+const nameMax = 300
+
+/** Null when the answer is no list of models. */
+export function modelsIn(body: Json, studioBody: Json | null): readonly KnownModel[] | null {
+  const list = objectOf(body)?.["data"]
+  if (!Array.isArray(list)) return null
+  const studio = named(studioBody)
+  const names = new Map(named(body).map(known => [known.name, known.entry]))
+  return [...names].map(([name, entry]) => ({ name, entry, studio: entryOf(studio, name) }))
+}
+
+/** Whether the answer tells all there is, so that nobody has to look for LM Studio's own list. */
+export function tellsEverything(body: Json): boolean {
+  return named(body).some(
+    ({ entry }) => entry["max_model_len"] !== undefined || objectOf(entry["meta"]) !== null,
+  )
+}
+
+/** Models that turn text into numbers cannot be talked to. */
+export function listed(models: readonly KnownModel[]): readonly ListedModel[] {
+  return models
+    .filter(({ studio }) => studio?.["type"] !== "embeddings")
+    .map(known => ({ name: known.name, details: detailsOf(known), isLoaded: isLoaded(known) }))
+}
+
+/** What is known of one; `props` is llama.cpp's own page. */
+export function factsOf(models: readonly KnownModel[], model: string, props: Json | null): ModelFacts {
+  const known = find(models, model)
+  const meta = objectOf(known?.entry["meta"])
+  const studio = known?.studio ?? null
+  const page = objectOf(props)
+  const generation = objectOf(page?.["default_generation_settings"])
+  return {
+    trainedTokens: windowOf(meta?.["n_ctx_train"]) ?? windowOf(studio?.["max_context_length"]),
+    loadedTokens:
+      windowOf(generation?.["n_ctx"]) ??
+      windowOf(meta?.["n_ctx"]) ??
+      windowOf(known?.entry["max_model_len"]) ??
+      windowOf(studio?.["loaded_context_length"]),
+    declaresTools: declaredTools(page, studio),
+    parameters: billionsOf(meta),
+    digest: digestOf(known, page),
+  }
+}
+
+/**
+ * None of these servers tells a digest, and many have another model under the same name after a restart. What they tell
+ * of its content and of its template stands in for one; windows, states and times change without it.
+ */
+function digestOf(known: KnownModel | null, page: JsonObject | null): string | null {
+  const told = [
+    ...plainValues(objectOf(known?.entry["meta"]), [
+      "n_params",
+      "size",
+      "n_vocab",
+      "n_embd",
+      "n_ctx_train",
+      "ftype",
+    ]),
+    ...plainValues(known?.entry ?? null, ["root"]),
+    ...plainValues(known?.studio ?? null, ["publisher", "arch", "quantization", "compatibility_type"]),
+    ...plainValues(page, ["model_path", "chat_template", "chat_template_tool_use"]),
+  ]
+  return told.every(value => value === null) ? null : sha256Hex(canonicalJson(told))
+}
+
+/** A server may write anything there; what is neither words nor a number is nothing that can be compared. */
+function plainValues(
+  object: JsonObject | null,
+  names: readonly string[],
+): readonly (string | number | null)[] {
+  return names.map(name => {
+    const value = object?.[name]
+    return typeof value === "string" || (typeof value === "number" && Number.isFinite(value)) ? value : null
+  })
+}
+
+/** A llama.cpp server that has one model answers with it under every name. */
+function find(models: readonly KnownModel[], model: string): KnownModel | null {
+  const exact = models.find(({ name, entry }) => name === model || listOf(entry["aliases"]).includes(model))
+  if (exact !== undefined) return exact
+  const [only] = models
+  return models.length === 1 && only?.entry["owned_by"] === "llamacpp" ? only : null
+}
+
+function declaredTools(page: JsonObject | null, studio: JsonObject | null): boolean | null {
+  const caps = objectOf(page?.["chat_template_caps"])
+  const tools = caps?.["supports_tools"]
+  if (typeof tools === "boolean") return tools && caps?.["supports_tool_calls"] !== false
+  const capabilities = studio?.["capabilities"]
+  return Array.isArray(capabilities) ? listOf(capabilities).includes("tool_use") : null
+}
+
+function isLoaded({ entry, studio }: KnownModel): boolean | null {
+  const state = wordsOf(studio?.["state"]) ?? wordsOf(objectOf(entry["status"])?.["value"])
+  if (state !== null) return state === "loaded"
+  // Both have a model only once it is loaded.
+  return entry["owned_by"] === "vllm" || entry["owned_by"] === "llamacpp" ? true : null
+}
+
+function detailsOf({ entry, studio }: KnownModel): string {
+  const meta = objectOf(entry["meta"])
+  const billions = billionsOf(meta)
+  const window =
+    windowOf(studio?.["loaded_context_length"]) ??
+    windowOf(entry["max_model_len"]) ??
+    windowOf(meta?.["n_ctx"])
+  const words = [
+    billions === null ? null : `${billions.toFixed(1)}B`,
+    wordsOf(studio?.["arch"]),
+    wordsOf(studio?.["quantization"]) ?? wordsOf(meta?.["ftype"]),
+    window === null ? null : `window ${window}`,
+  ]
+  return oneLine(words.filter(word => word !== null).join(", "), 200)
+}
+
+function billionsOf(meta: JsonObject | null): number | null {
+  const parameters = meta?.["n_params"]
+  if (typeof parameters !== "number" || !Number.isFinite(parameters) || parameters <= 0) return null
+  return parameters / 1e9
+}
+
+function named(body: Json | null): readonly { readonly name: string; readonly entry: JsonObject }[] {
+  return listOf(objectOf(body ?? undefined)?.["data"])
+    .slice(0, modelsMax)
+    .flatMap(value => {
+      const entry = objectOf(value)
+      const name = wordsOf(entry?.["id"])
+      return entry === null || name === null || name.length > nameMax ? [] : [{ name, entry }]
+    })
+}
+
+function entryOf(models: ReturnType<typeof named>, wanted: string): JsonObject | null {
+  return models.find(({ name }) => name === wanted)?.entry ?? null
+}

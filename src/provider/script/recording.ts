@@ -1,0 +1,142 @@
+import { messageOf } from "../../base/assert.ts"
+import type { ModelItem, ModelRequest, Provider } from "../contract.ts"
+import { failed, toldItems } from "../reply-fault.ts"
+import type { Items } from "../streamed-items.ts"
+import { mapTexts, type RecordedReply, type Recording, requestPrint } from "./recording-file.ts"
+
+export interface RecordingSink {
+  /** Writes one line, to which it adds the end. */
+  append(line: string): void
+  /** A recording is a file that is passed on: no secret may stand in it. */
+  redactText(text: string): string
+  /** Takes out of a request what is different every time. */
+  settledText(text: string): string
+}
+
+/**
+ * Writes down each reply before its end is told. What was aborted is no reply and is asked for again; what the reader
+ * did not want to hear to its end is kept, so that it is not wanted in a replay either.
+ */
+export function recordTo(provider: Provider, sink: RecordingSink): Provider {
+  return { name: provider.name, ask: (request, signal) => recorded(provider, request, signal, sink) }
+}
+
+async function* recorded(
+  provider: Provider,
+  request: ModelRequest,
+  signal: AbortSignal,
+  sink: RecordingSink,
+): AsyncGenerator<ModelItem> {
+  const items: ModelItem[] = []
+  let isOver = false
+  try {
+    for await (const item of provider.ask(request, signal)) {
+      items.push(item)
+      const isLast = item.kind === "end" || item.kind === "failure"
+      if (isLast) {
+        isOver = true
+        const problem = signal.aborted ? null : written(request, items, sink)
+        if (problem !== null) return yield failed("script", problem)
+      }
+      yield item
+    }
+  } finally {
+    if (!isOver && !signal.aborted)
+      written(request, [...items, failed("truncated", "it was not read to its end")], sink)
+  }
+}
+
+/** Null once it is written, else why it could not be: a session that is to be recorded does not go on without. */
+function written(request: ModelRequest, items: readonly ModelItem[], sink: RecordingSink): string | null {
+  const { digest, tools, messages } = requestPrint(request, text => sink.settledText(sink.redactText(text)))
+  const line = {
+    schema: 1,
+    index: request.replyIndex,
+    stage: request.stage,
+    requestDigest: digest,
+    request: { tools, messages: [...messages] },
+    items: joined(items).map(item => redactedItem(item, sink)),
+  } satisfies RecordedReply
+  try {
+    sink.append(JSON.stringify(line))
+    return null
+  } catch (error) {
+    return `the recording could not be written: ${messageOf(error)}`
+  }
+}
+
+/** Neighbouring texts as one: a secret that came in two pieces would not be recognised in either. */
+function joined(items: readonly ModelItem[]): ModelItem[] {
+  const whole: ModelItem[] = []
+  for (const item of items) {
+    const last = whole.at(-1)
+    if (item.kind === "text" && last?.kind === "text")
+      whole[whole.length - 1] = { kind: "text", text: last.text + item.text }
+    else whole.push(item)
+  }
+  return whole
+}
+
+function redactedItem(item: ModelItem, { redactText }: RecordingSink): RecordedReply["items"][number] {
+  switch (item.kind) {
+    case "text":
+      return { kind: "text", text: redactText(item.text) }
+    case "call": {
+      const { id, tool, arguments: args } = item.call
+      // as: the schema's own type of JSON is the same one, only not read-only.
+      const redacted = mapTexts(args, redactText) as RecordedCall["arguments"]
+      return { kind: "call", call: { id, tool, arguments: redacted } }
+    }
+    case "problem":
+      return { kind: "problem", text: redactText(item.text) }
+    case "failure":
+      return { kind: "failure", failure: { ...item.failure, message: redactText(item.failure.message) } }
+    default:
+      return item
+  }
+}
+
+type RecordedCall = Extract<RecordedReply["items"][number], { kind: "call" }>["call"]
+
+/** A model that says again what a recording holds, as long as it is asked the same. */
+export function replayFrom(
+  recording: Recording,
+  settled: Pick<RecordingSink, "redactText" | "settledText">,
+): Provider {
+  return {
+    name: "replay",
+    ask: (request, signal) => toldItems(() => replayed(recording, request, settled), signal),
+  }
+}
+
+async function* replayed(
+  recording: Recording,
+  request: ModelRequest,
+  { redactText, settledText }: Pick<RecordingSink, "redactText" | "settledText">,
+): AsyncGenerator<Items> {
+  const place = `reply ${request.replyIndex} of the recording`
+  const reply = recording.get(request.replyIndex)
+  if (reply === undefined)
+    return yield [failed("script", `there is no ${place}, for which the ${request.stage} asks`)]
+  const difference = differenceOf(reply, request, text => settledText(redactText(text)))
+  if (difference !== null)
+    return yield [failed("script", `the session has left its recording: at ${place} ${difference}`)]
+  yield reply.items
+}
+
+function differenceOf(
+  reply: RecordedReply,
+  request: ModelRequest,
+  settled: (text: string) => string,
+): string | null {
+  if (reply.stage !== request.stage) return `the ${reply.stage} asked, and now the ${request.stage} asks`
+  const { digest, tools, messages } = requestPrint(request, settled)
+  if (digest === reply.requestDigest) return null
+  if (tools !== reply.request.tools) return `the tools were ${reply.request.tools}, and now are ${tools}`
+  const before = reply.request.messages
+  const at = messages.findIndex((message, index) => message !== before[index])
+  if (at === -1 || at >= before.length)
+    return `there were ${before.length} messages, and now there are ${messages.length}`
+  const role = messages[at]?.split(":")[0] ?? ""
+  return `message ${at + 1} of ${messages.length} (${role}) is not what it was`
+}

@@ -1,0 +1,232 @@
+import { alphabetOf } from "../base/byte-sets.ts"
+import {
+  createLiteralScanner,
+  createPlainScanner,
+  type LiteralScanner,
+  plainBytesMax,
+} from "./literal-scanner.ts"
+import { markerOf, type RedactionKind } from "./marker.ts"
+import { keepText, type ReadableText, readableText } from "./readable-text.ts"
+import { redactionRules } from "./rules.ts"
+import {
+  byteBefore,
+  contextBytes,
+  type Extent,
+  extentEnd,
+  type Found,
+  lookaheadBytes,
+  newline,
+  type RedactionRule,
+  type Scene,
+  textAt,
+} from "./scene.ts"
+import { concat, copyOf, type Edits, editsOf, type OnReplaced, type RedactionStage } from "./stage.ts"
+
+interface Anchor {
+  readonly text: string
+  readonly ignoreCase: boolean
+  readonly rule: RedactionRule
+  readonly marker: Uint8Array
+}
+
+const anchors: readonly Anchor[] = redactionRules.flatMap(rule =>
+  rule.anchors.map(text => ({
+    text,
+    ignoreCase: rule.ignoreCase,
+    rule,
+    marker: Buffer.from(markerOf(rule.kind)),
+  })),
+)
+const plainScanner = createPlainScanner(anchors)
+let tableScanner: LiteralScanner | null = null
+
+/** The tables are built for the first text that is long enough to be worth it. */
+function scannerFor(bytes: Uint8Array): LiteralScanner {
+  if (tableScanner === null && bytes.length <= plainBytesMax) return plainScanner
+  tableScanner ??= createLiteralScanner(anchors)
+  return tableScanner
+}
+
+/** Told of what a stage sees in the text. */
+export interface Findings {
+  /** A secret: its readable bytes as far as they have arrived, and where the output is behind its marker. */
+  add(kind: RedactionKind, value: Uint8Array, place: number): void
+  /** That what is just being pushed reads differently from how it is written. */
+  noteDecoration(source: Uint8Array, text: ReadableText): void
+}
+
+/** What a stage remembers between two pieces of the input; all places are places of the input. */
+interface Progress {
+  /** What stands before is out, up to `contextBytes` of it; what follows is held back. */
+  kept: Uint8Array
+  out: number
+  floor: number
+  floorByte: number
+  /** A secret whose marker is out and which goes on. */
+  swallowed: { readonly extent: Extent; readonly skip: number } | null
+}
+
+/** Beyond this many bytes what is held back is not looked at again for every line, or hostile input would take ages. */
+const heldBytesMax = 64 * 1024
+
+/**
+ * Finds secrets by the rules, in the text as its reader sees it. Bytes are held back while an anchor in them may still
+ * turn out to begin a secret: to the end of the line, and no more than `lookaheadBytes` of it; key blocks to their END.
+ */
+export function createRuleStage(onReplaced?: OnReplaced, findings?: Findings): RedactionStage {
+  const progress: Progress = {
+    kept: new Uint8Array(0),
+    out: 0,
+    floor: 0,
+    floorByte: newline,
+    swallowed: null,
+  }
+  let waiting: Uint8Array[] = []
+  let waitingBytes = 0
+  let written = 0
+  return {
+    push: (chunk, final) => {
+      if (chunk.length === 0 && !final) return chunk
+      waitingBytes += chunk.length
+      if (!final && progress.kept.length > heldBytesMax && waitingBytes < progress.kept.length / 4) {
+        waiting.push(copyOf(chunk, 0))
+        return new Uint8Array(0)
+      }
+      const bytes = concat([progress.kept, ...waiting, chunk])
+      waiting = []
+      waitingBytes = 0
+      const edits = editsOf(bytes, onReplaced)
+      const text = readableText(bytes, final)
+      if (text.bytes !== bytes) findings?.noteDecoration(bytes, text)
+      const start = swallow(progress, text)
+      scan({ progress, source: bytes, text, edits, final, written, findings }, start)
+      written += edits.length()
+      return edits.result()
+    },
+  }
+}
+
+/** Skips what still belongs to a secret whose marker is already out; answers where the readable rest begins. */
+function swallow(progress: Progress, text: ReadableText): number {
+  const out = text.readableAt(progress.out)
+  const { swallowed } = progress
+  if (swallowed === null) return out
+  const { bytes } = text
+  const isEscaped = swallowed.skip > 0 && bytes[out] !== newline
+  const from = Math.min(bytes.length, isEscaped ? out + 1 : out)
+  const end = extentEnd(bytes, from, bytes.length, swallowed.extent)
+  progress.swallowed = end < bytes.length ? null : { extent: swallowed.extent, skip: end - bytes.length }
+  const start = Math.min(end, bytes.length)
+  progress.out = text.endOf(start)
+  progress.floor = progress.out
+  return start
+}
+
+interface Scan {
+  readonly progress: Progress
+  readonly source: Uint8Array
+  readonly text: ReadableText
+  readonly edits: Edits
+  readonly final: boolean
+  /** How much has come out before. */
+  readonly written: number
+  readonly findings: Findings | undefined
+}
+
+/** Writes what is known to be free of secrets, and remembers the rest. */
+function scan(run: Scan, start: number): void {
+  const { progress, source, text, edits, final, written, findings } = run
+  const { bytes } = text
+  const end = bytes.length
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, end)
+  const scanner = scannerFor(bytes)
+  const lastLine = final ? end : bytes.lastIndexOf(newline) + 1
+  let scene: Scene = {
+    bytes: view,
+    floor: text.readableAt(progress.floor),
+    floorByte: progress.floorByte,
+    end,
+    final,
+  }
+  const redactPayload = (payload: Uint8Array) => {
+    const inPayload: Findings = {
+      add: (kind, value) => findings?.add(kind, value, written + edits.length()),
+      noteDecoration: (_, inside) => findings?.noteDecoration(payload, inside),
+    }
+    return createRuleStage(undefined, inPayload).push(payload, true)
+  }
+  let copied = progress.out
+  let at = start
+  for (;;) {
+    at = at < end ? scanner.find(bytes, at) : -1
+    if (at < 0) break
+    const attempt = tryAnchors(scene, at, at < lastLine || end - at >= lookaheadBytes)
+    if (attempt === "open") break
+    if (attempt === null) {
+      at += 1
+      continue
+    }
+    const { found, anchor } = attempt
+    for (const span of [found, ...(found.also ?? [])]) {
+      keepText(source, text, edits, copied, text.startOf(span.start), redactPayload)
+      edits.add(anchor.marker)
+      findings?.add(anchor.rule.kind, bytes.subarray(span.start, span.end), written + edits.length())
+      at = Math.min(end, span.end)
+      copied = text.endOf(at)
+    }
+    scene = { bytes: view, floor: at, floorByte: closingBracket, end, final }
+    const last = found.also?.at(-1) ?? found
+    if (last.end >= end && found.extent !== null)
+      progress.swallowed = { extent: found.extent, skip: last.end - end }
+  }
+  // No anchor has a carriage return in it: a progress bar is shown before its line ends.
+  const lastReturn = bytes.lastIndexOf(carriageReturn) + 1
+  const unseen = at >= 0 ? at : Math.max(lastLine, lastReturn, end - scanner.lengthMax + 1)
+  const held = final ? end : Math.max(text.readableAt(copied), unseen)
+  const out = held === end ? text.sourceEnd : Math.max(copied, text.startOf(held))
+  keepText(source, text, edits, copied, out, redactPayload)
+  remember(run, scene, held, out)
+}
+
+function remember({ progress, source, text }: Scan, scene: Scene, held: number, out: number): void {
+  const context = Math.max(0, held - contextBytes)
+  const from = Math.min(out, text.startOf(context))
+  progress.kept = copyOf(source, from)
+  progress.out = out - from
+  progress.floorByte = scene.floor < context ? (text.bytes[context - 1] ?? newline) : scene.floorByte
+  progress.floor = Math.max(0, text.endOf(scene.floor) - from)
+}
+
+const closingBracket = 93
+const carriageReturn = 13
+
+function tryAnchors(
+  scene: Scene,
+  at: number,
+  isDecidable: boolean,
+): { readonly found: Found; readonly anchor: Anchor } | "open" | null {
+  for (const index of scannerFor(scene.bytes).literalsAt(scene.bytes, at)) {
+    const anchor = anchors[index]
+    if (anchor === undefined) continue
+    const { isOpen, match } = anchor.rule
+    if (isOpen === undefined ? !isDecidable : !scene.final && isOpen(scene, at)) return "open"
+    const found = match(scene, at, anchor.text.length)
+    if (found !== null) return isInMarker(scene, at) ? null : { found, anchor }
+  }
+  return null
+}
+
+const kindBytes = alphabetOf(/[a-z-]/)
+const markerOpening = "[REDACTED:"
+const colon = 58
+
+/** `[REDACTED:token] = x` came from a redaction; the word in it is no key. */
+function isInMarker(scene: Scene, at: number): boolean {
+  let start = at
+  while (at - start < kindLengthMax && kindBytes[byteBefore(scene, start)] === 1) start -= 1
+  return (
+    byteBefore(scene, start) === colon && textAt(scene, start - markerOpening.length, start) === markerOpening
+  )
+}
+
+const kindLengthMax = 24

@@ -1,0 +1,74 @@
+import {
+  createLiteralScanner,
+  createPlainScanner,
+  type LiteralScanner,
+  plainBytesMax,
+} from "./literal-scanner.ts"
+import { markerOf, type RedactionKind } from "./marker.ts"
+import { concat, copyOf, editsOf, type StageMaker } from "./stage.ts"
+
+/** One way in which a secret value is written, and what stands in its place. */
+export interface Spelling {
+  readonly text: string
+  readonly ignoreCase: false
+  readonly marker: Uint8Array
+  /** From where on in the text it is looked for. */
+  readonly from: number
+}
+
+export interface ValueSet {
+  readonly spellings: readonly Spelling[]
+  scannerFor(bytes: Uint8Array): LiteralScanner
+}
+
+export function valueSetOf(spellings: readonly Spelling[]): ValueSet {
+  const plainScanner = createPlainScanner(spellings)
+  let tableScanner: LiteralScanner | null = null
+  return {
+    spellings,
+    // As with the rules, the tables are built for the first text that is long enough to be worth it.
+    scannerFor: bytes => {
+      if (tableScanner === null && bytes.length <= plainBytesMax) return plainScanner
+      tableScanner ??= createLiteralScanner(spellings)
+      return tableScanner
+    },
+  }
+}
+
+export function spellingsAs(kind: RedactionKind, texts: readonly string[], from = 0): Spelling[] {
+  const marker = Buffer.from(markerOf(kind))
+  return texts.map(text => ({ text, ignoreCase: false, marker, from }))
+}
+
+/**
+ * Replaces the spellings of known secret values. Holds back at most one byte less than the longest spelling, and
+ * only while what arrived could be the beginning of one.
+ */
+export function createValueStages({ spellings, scannerFor }: ValueSet): StageMaker {
+  return onReplaced => {
+    let held: Uint8Array = new Uint8Array(0)
+    return {
+      push: (chunk, final) => {
+        const bytes = concat([held, chunk])
+        const end = bytes.length
+        const scanner = scannerFor(bytes)
+        const edits = editsOf(bytes, onReplaced)
+        let open = final ? end : scanner.findOpen(bytes, 0)
+        let copied = 0
+        for (;;) {
+          const found = scanner.find(bytes, copied)
+          if (found < 0 || found >= open) break
+          const longest = spellings[scanner.literalsAt(bytes, found)[0] ?? 0]
+          if (longest === undefined) break
+          edits.keep(copied, found)
+          edits.add(longest.marker)
+          copied = found + longest.text.length
+          if (copied > open) open = scanner.findOpen(bytes, copied)
+        }
+        edits.keep(copied, open)
+        held = copyOf(bytes, open)
+        return edits.result()
+      },
+    }
+  }
+}

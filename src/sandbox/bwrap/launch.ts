@@ -1,0 +1,295 @@
+import { closeSync } from "node:fs"
+import { unreachable } from "../../base/assert.ts"
+import { becomeSubreaper, openMemoryFile } from "../../base/libc.ts"
+import type { Spawned } from "../../base/spawn.ts"
+import type { NetworkChoice } from "../../domain/command.ts"
+import { Failure } from "../../domain/failure.ts"
+import type { CleanUpReport, Confinement, Launch } from "../contract.ts"
+import type { ControlGroups } from "../process/cgroup.ts"
+import { defaultScratchBytesMax } from "../process/limits.ts"
+import { buildSeccompFilter, filterArchitecture } from "../process/seccomp.ts"
+import { executionTag } from "../process/survivors.ts"
+import { proxyLimits } from "../proxy/contract.ts"
+import type { Door, DoorDescriptors } from "../proxy/door.ts"
+import type { BwrapSettings } from "../settings.ts"
+import type { ProtectedTree } from "../tree/protected-tree.ts"
+import type { Mount } from "../view/mounts.ts"
+import { guarded } from "./guard.ts"
+import { type ConfinedTree, confinedTree, needsBlock } from "./tree.ts"
+
+export interface PreparedLaunch {
+  readonly settings: BwrapSettings
+  readonly confinement: Confinement
+  readonly groups: ControlGroups
+  readonly mounts: readonly Mount[]
+  readonly maskFile: string
+  readonly tree: ProtectedTree
+  readonly filter: () => Uint8Array<ArrayBuffer>
+}
+
+/** The numbers under which the child finds what is handed over, after its three standard ones. */
+const descriptors = { arguments: 3, seccomp: 4, status: 5, lifeline: 6, block: 7 } as const
+
+export async function launchConfined(prepared: PreparedLaunch): Promise<Launch> {
+  const { settings, confinement, groups } = prepared
+  const blocks = needsBlock(confinement.limits, groups)
+  const door = await openDoor(prepared, blocks)
+  const files = await filesOrNone(() => openFiles(prepared, blocks, door), door)
+  let tree: ConfinedTree | null = null
+  let report: Promise<CleanUpReport> | null = null
+  return {
+    signalsAsExitCodes: true,
+    protectedNames: prepared.tree.names,
+    spawn: {
+      argv: guarded({ ...descriptors, others: [3, 4, ...othersOf(blocks, door)] }, [
+        settings.program,
+        ...["--args", String(descriptors.arguments), "--"],
+        ...(door === null ? [] : [door.starter]),
+        ...confinement.argv,
+      ]),
+      // Nothing but what the next acode finds it by: inside, `/proc/1/environ` is the environment of bubblewrap itself.
+      env: tagOf(confinement.environment),
+      cwd: "/",
+      extra: [
+        ...[files.arguments, files.seccomp, files.status, "pipe" as const],
+        ...(blocks ? ["pipe" as const] : []),
+        ...(door === null ? [] : [door.image, door.channel]),
+      ],
+    },
+    attach: async child => {
+      door?.open(child)
+      tree = await confinedTree({
+        child,
+        status: files.status,
+        gate: ourEnd(child, descriptors.lifeline),
+        block: blocks ? ourEnd(child, descriptors.block) : null,
+        limits: confinement.limits,
+        groups,
+        onSetupFailed: settings.onSetupFailed,
+      })
+      const confined = tree
+      prepared.tree.watch(() => void confined.kill())
+      return {
+        ...confined,
+        startFailure: () => confined.startFailure?.() ?? door?.startFailure() ?? null,
+        limitHit: () => (prepared.tree.wasStopped() ? "repositories" : confined.limitHit()),
+      }
+    },
+    cleanUp: async () => {
+      report ??= cleanUp(prepared, tree, door).finally(files.close)
+      return await report
+    },
+  }
+}
+
+async function filesOrNone<Files>(open: () => Files, door: Door | null): Promise<Files> {
+  try {
+    return open()
+  } catch (error) {
+    await door?.close()
+    throw error
+  }
+}
+
+function othersOf(blocks: boolean, door: Door | null): readonly number[] {
+  const block = blocks ? [descriptors.block] : []
+  return door === null ? block : [...block, ...Object.values(doorNumbers(blocks))]
+}
+
+/** The last ones: most commands have no door. */
+function doorNumbers(blocks: boolean): DoorDescriptors {
+  const first = blocks ? descriptors.block + 1 : descriptors.block
+  return { image: first, channel: first + 1 }
+}
+
+/** Loaded only when there is a list of hosts: no other command needs a proxy. */
+async function openDoor(
+  { settings: { resolveHost, clock }, confinement: { connections } }: PreparedLaunch,
+  blocks: boolean,
+): Promise<Door | null> {
+  if (connections === undefined) return null
+  const architecture = filterArchitecture(process.arch)
+  if (architecture === null) throw noFilter()
+  const { createDoor } = await import("../proxy/door.ts")
+  const settings = { rules: connections, resolveHost, clock, limits: proxyLimits }
+  return createDoor(settings, architecture, doorNumbers(blocks))
+}
+
+function tagOf({ [executionTag]: id }: Confinement["environment"]): Readonly<Record<string, string>> {
+  return id === undefined ? {} : { [executionTag]: id }
+}
+
+function ourEnd(child: Spawned, descriptor: number): number {
+  return child.extra[descriptor - firstExtra] ?? -1
+}
+
+const firstExtra = 3
+
+function openFiles(prepared: PreparedLaunch, blocks: boolean, door: Door | null) {
+  const { settings, confinement } = prepared
+  const filter = prepared.filter()
+  // Orphans of the sandbox become our children, so that their exit can be collected and their usage is known.
+  becomeSubreaper()
+  const profile = profileArguments({
+    mounts: prepared.mounts,
+    environment: { ...confinement.environment, ...door?.environment },
+    cwd: confinement.cwd,
+    network: confinement.network,
+    disableUserNamespaces: settings.disableUserNamespaces,
+    scratchBytesMax: settings.limitsScratch ? defaultScratchBytesMax() : null,
+    maskFile: prepared.maskFile,
+    descriptors: { ...descriptors, block: blocks ? descriptors.block : null },
+  })
+  const open = new Set<number>()
+  const keep = (fd: number) => {
+    open.add(fd)
+    return fd
+  }
+  return {
+    seccomp: keep(openMemoryFile("seccomp", filter)),
+    arguments: keep(openMemoryFile("arguments", encodeArguments(profile))),
+    // A file and not a pipe: bubblewrap would die of writing to a pipe that acode's own death has closed.
+    status: keep(openMemoryFile("status", new Uint8Array())),
+    close: () => {
+      for (const fd of open) closeSync(fd)
+      open.clear()
+    },
+  }
+}
+
+/** The system calls a confined program may make; the same for every command of a sandbox. */
+export function callFilter({ unixSockets }: BwrapSettings): Uint8Array<ArrayBuffer> {
+  const architecture = filterArchitecture(process.arch)
+  if (architecture === null) throw noFilter()
+  return buildSeccompFilter({ architecture, unixSockets })
+}
+
+async function cleanUp(
+  prepared: PreparedLaunch,
+  tree: ConfinedTree | null,
+  door: Door | null,
+): Promise<CleanUpReport> {
+  const connections = await door?.close()
+  const report = await cleanUpFiles(prepared, tree)
+  return connections === undefined ? report : { ...report, connections }
+}
+
+async function cleanUpFiles(
+  { tree: files }: PreparedLaunch,
+  tree: ConfinedTree | null,
+): Promise<CleanUpReport> {
+  const report = await files.end(tree !== null)
+  try {
+    await tree?.dispose()
+    return report
+  } catch {
+    // Never throws, by contract. What was not given back goes with this process.
+    return report
+  }
+}
+
+function noFilter(): Failure {
+  return new Failure({
+    kind: "confinement",
+    code: "ACODE-EXE-010",
+    message: `there is no system call filter for ${process.arch}`,
+    hint: "use --sandbox none if you trust the command",
+  })
+}
+
+/** Everything bubblewrap is told, as data. */
+export interface Profile {
+  readonly mounts: readonly Mount[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly cwd: string
+  readonly network: NetworkChoice
+  /** Bubblewrap before 0.8 cannot forbid nested user namespaces; the filter does it then alone. */
+  readonly disableUserNamespaces: boolean
+  /** How much each place to write in memory may hold; null for a bubblewrap before 0.7, which cannot limit it. */
+  readonly scratchBytesMax: number | null
+  /** An empty file nobody may read; bound over files that are hidden. */
+  readonly maskFile: string
+  readonly descriptors: ProfileDescriptors
+}
+
+/** The numbers as the child sees them. */
+interface ProfileDescriptors {
+  readonly seccomp: number
+  readonly status: number
+  /** Where it waits before it starts the program, when it has to. */
+  readonly block: number | null
+}
+
+/**
+ * The arguments of bubblewrap before `--`. They are handed over through a descriptor: on the command line the whole
+ * host could read the environment of the command, and there could be too many of them.
+ */
+export function profileArguments(profile: Profile): readonly string[] {
+  return [
+    "--unshare-all",
+    "--unshare-user",
+    ...(profile.network === "host" ? ["--share-net"] : []),
+    ...(profile.disableUserNamespaces ? ["--disable-userns"] : []),
+    "--die-with-parent",
+    "--new-session",
+    "--cap-drop",
+    "ALL",
+    ...kernelMounts,
+    ...profile.mounts.flatMap(mount => mountArguments(mount, profile)),
+    "--chdir",
+    profile.cwd,
+    "--clearenv",
+    ...Object.entries(profile.environment).flatMap(([name, value]) => ["--setenv", name, value]),
+    "--seccomp",
+    String(profile.descriptors.seccomp),
+    "--json-status-fd",
+    String(profile.descriptors.status),
+    ...(profile.descriptors.block === null ? [] : ["--block-fd", String(profile.descriptors.block)]),
+  ]
+}
+
+/**
+ * What bubblewrap makes itself, and what it forgets: root could write `/proc/sys/kernel/core_pattern`, and everybody
+ * `/proc/self/oom_score_adj`, by which acode would be ended before its command where memory runs out.
+ */
+const kernelMounts = [
+  ...["--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"],
+  ...["--remount-ro", "/proc"],
+] as const
+
+export function encodeArguments(values: readonly string[]): Uint8Array {
+  return Buffer.from(values.map(value => `${value}\0`).join(""))
+}
+
+function mountArguments(
+  mount: Mount,
+  { maskFile, scratchBytesMax }: Pick<Profile, "maskFile" | "scratchBytesMax">,
+): readonly string[] {
+  switch (mount.kind) {
+    case "readOnly":
+      return ["--ro-bind", mount.path, mount.path]
+    case "writable":
+      return ["--bind", mount.path, mount.path]
+    case "hiddenFile":
+      return ["--ro-bind", maskFile, mount.path]
+    case "scratch":
+      return [
+        ...["--perms", mount.mode.toString(8).padStart(4, "0")],
+        ...(scratchBytesMax === null ? [] : ["--size", String(isMask(mount) ? maskBytes : scratchBytesMax)]),
+        ...["--tmpfs", mount.path],
+      ]
+    case "link":
+      return ["--symlink", mount.target, mount.path]
+    case "frozen":
+      return ["--remount-ro", mount.path]
+    default:
+      return unreachable(mount)
+  }
+}
+
+/** Nothing is meant to be written there; its owner could make it writable all the same. */
+function isMask({ mode }: Extract<Mount, { kind: "scratch" }>): boolean {
+  return (mode & 0o222) === 0
+}
+
+const maskBytes = 4096

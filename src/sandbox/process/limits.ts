@@ -1,0 +1,85 @@
+import { release, totalmem } from "node:os"
+import { hardLimit, type Resource, setLimit } from "../../base/libc.ts"
+import type { ResourceLimits } from "../../domain/command.ts"
+import type { ControlGroup, ControlGroups } from "./cgroup.ts"
+
+/** In force unless a command asks for another number: enough for a parallel build, too few for a fork bomb. */
+export const defaultProcessesMax = 512
+const openFilesMax = 65_536
+
+/** In force where a control group can hold it, unless a command asks for another: acode needs the rest to go on. */
+export function defaultMemoryBytesMax(): number {
+  return Math.floor(usableMemoryBytes() * 0.75)
+}
+
+/** For each of the few places in memory that a command may write to: full ones must leave room for everybody else. */
+export function defaultScratchBytesMax(): number {
+  return Math.floor(usableMemoryBytes() / 4)
+}
+
+/** Of the machine, or of the container that acode runs in. */
+function usableMemoryBytes(): number {
+  const allowed = process.constrainedMemory()
+  return allowed > 0 ? Math.min(totalmem(), allowed) : totalmem()
+}
+
+export interface LimitsInForce {
+  readonly group: ControlGroup
+  /** How many processes somebody has to count, because neither a group nor the kernel's own limit holds them. */
+  readonly watchProcessesMax: number | null
+}
+
+/**
+ * Puts limits on a process that has not started its program yet; what it starts inherits them. `extraProcesses` is
+ * how many processes of ours will be in the same tree, `enter` gets the process into its group or says it cannot.
+ */
+export function applyLimits(
+  pid: number,
+  limits: ResourceLimits,
+  groups: ControlGroups,
+  extraProcesses: number,
+  enter: (group: ControlGroup) => boolean = group => group.add(pid),
+): LimitsInForce {
+  const { processesMax, memoryBytesMax } = limits
+  const group = groups.create({
+    processesMax: processesMax === null ? null : processesMax + extraProcesses,
+    memoryBytesMax,
+  })
+  const grouped = enter(group)
+  lower(pid, "core", 0)
+  lower(pid, "openFiles", openFilesMax)
+  if (limits.cpuSecondsMax !== null) lower(pid, "cpu", limits.cpuSecondsMax, limits.cpuSecondsMax + 1)
+  // Best effort: it holds each process on its own, where only a group holds all of them together.
+  if (memoryBytesMax !== null && !(grouped && group.holdsMemory)) lower(pid, "data", memoryBytesMax)
+  const isHeld = processesMax === null || (grouped && group.holdsProcesses)
+  return { group, watchProcessesMax: isHeld ? null : processesMax }
+}
+
+/** Apart from the others, because it would also hold for what is written down about the launch. */
+export function limitFileSize(pid: number, fileBytesMax: number): void {
+  lower(pid, "fileSize", fileBytesMax)
+}
+
+/**
+ * The kernel's own limit on processes, for the first process of a user namespace: there it counts what is in the
+ * namespace, outside it would count everything the user runs. False where it would not hold: never for root, and
+ * before 5.14 it counts the user's processes everywhere.
+ */
+export function limitProcesses(pid: number, processesMax: number): boolean {
+  return canLimitProcesses() && lower(pid, "processes", processesMax)
+}
+
+export function canLimitProcesses(): boolean {
+  return process.geteuid?.() !== 0 && countsPerNamespace(release())
+}
+
+export function countsPerNamespace(kernelRelease: string): boolean {
+  const [major = 0, minor = 0] = kernelRelease.split(".").map(part => Number.parseInt(part, 10))
+  return major > 5 || (major === 5 && minor >= 14)
+}
+
+/** A hard limit can only be lowered, so what is stricter already stays. */
+function lower(pid: number, resource: Resource, soft: number, hard = soft): boolean {
+  const ceiling = hardLimit(pid, resource)
+  return setLimit(pid, resource, Math.min(soft, ceiling), Math.min(hard, ceiling))
+}

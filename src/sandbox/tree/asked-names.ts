@@ -1,0 +1,57 @@
+import { readlinkSync, symlinkSync } from "node:fs"
+import { systemPath } from "../../base/path-bytes.ts"
+import type { Confinement, Protection } from "../contract.ts"
+import { isWithin } from "./paths.ts"
+import { absolute, isSame, stampOf, type TreeRules } from "./tree-rules.ts"
+import type { TreeSnapshot } from "./tree-snapshot.ts"
+
+/**
+ * The protection in force for one command. Names that are always asked about are protected like any other where
+ * somebody can be asked, but for exactly those that were consented to; in a directory that leads to one of them each
+ * name counts by itself. Nobody is asked about a person's own command: what it writes there is reported.
+ */
+export function protectionFor(protection: Protection, asked: Confinement["asked"]): Protection {
+  return {
+    ...protection,
+    classify: (path, kind) => {
+      const level = protection.classify(path, kind)
+      if (level !== "open" || !protection.isAsked(path)) return level
+      if (asked === null) return "asked"
+      return asked.some(consented => isWithin(consented, path)) ? "open" : "noWrite"
+    },
+  }
+}
+
+/** Links among these names: no mount can cover one, so it is put back when a command has replaced or removed it. */
+export function askedLinks(
+  rules: TreeRules,
+  { protectedEntries }: TreeSnapshot,
+): ReadonlyMap<string, string> {
+  const links = [...protectedEntries.values()].filter(
+    ({ path, stamp, level }) =>
+      stamp.kind === "link" && level === "noWrite" && rules.protection.isAsked(path),
+  )
+  return new Map(links.map(({ path }) => [path, readlinkSync(systemPath(absolute(rules, path)), "latin1")]))
+}
+
+export function restoreLinks(rules: TreeRules, links: ReadonlyMap<string, string>): void {
+  for (const [path, target] of links) {
+    if (stampOf(absolute(rules, path)) !== null) continue
+    try {
+      symlinkSync(Buffer.from(target, "latin1"), systemPath(absolute(rules, path)))
+    } catch {
+      // Its directory is gone: there is no place for it any more.
+    }
+  }
+}
+
+/** The names that were there and are not what they were: written, replaced or removed, where no mask was over them. */
+export function changedAsked(rules: TreeRules, { protectedEntries }: TreeSnapshot): readonly string[] {
+  return [...protectedEntries.values()].flatMap(({ path, level, stamp }) => {
+    const isPutBack = level !== "asked" && stamp.kind === "link"
+    if (isPutBack || !rules.protection.isAsked(path)) return []
+    const now = stampOf(absolute(rules, path))
+    const isWritten = stamp.kind !== "directory" && now?.changedMs !== stamp.changedMs
+    return isWritten || !isSame(now, stamp) ? [path] : []
+  })
+}

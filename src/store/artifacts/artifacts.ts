@@ -1,0 +1,191 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  futimesSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeSync,
+} from "node:fs"
+import { dirname, join } from "node:path"
+import { assert, errnoOf } from "../../base/assert.ts"
+import { canonicalJson, type Json, sha256Hex } from "../../base/canonical.ts"
+import type { Clock } from "../../base/clock.ts"
+import type { Faults } from "../../base/faults.ts"
+import type { ProcessIdentity } from "../../domain/process-identity.ts"
+import { redactJson } from "../../domain/text/redacted-json.ts"
+import type { ArtifactStore, StoredJson, StoreRedactor } from "../contract.ts"
+import { guarded } from "../database/database.ts"
+import { brokenArtifact, unsafeState } from "../database/store-failures.ts"
+
+export interface ArtifactParts {
+  readonly directory: string
+  readonly redactor: StoreRedactor
+  readonly clock: Clock
+  readonly faults: Faults
+  /** This process, as the writer of what it has not finished. */
+  readonly self: ProcessIdentity
+}
+
+/** Also remembers what was asked for and is not there. */
+export interface WatchedArtifacts extends ArtifactStore {
+  readonly missing: ReadonlySet<string>
+}
+
+export function createArtifacts(parts: ArtifactParts): WatchedArtifacts {
+  const missing = new Set<string>()
+  return {
+    missing,
+    put: content => guarded(parts.directory, () => put(parts, parts.redactor.redactBytes(content))),
+    putJson: value => guarded(parts.directory, () => putJson(parts, value)),
+    get: ref =>
+      guarded(ref, () => {
+        const content = get(parts.directory, ref)
+        if (content === null) missing.add(ref)
+        return content
+      }),
+  }
+}
+
+export function artifactPath(directory: string, ref: string): string {
+  const hash = /^sha256:([0-9a-f]{64})$/.exec(ref)?.[1]
+  assert(hash !== undefined, `"${ref}" is the name of an artifact`)
+  return join(directory, hash.slice(0, 2), hash.slice(2))
+}
+
+/** Size of the stored file; null when there is none. A link is no artifact: acode never makes one. */
+export function storedBytes(directory: string, ref: string): number | null {
+  try {
+    const stats = lstatSync(artifactPath(directory, ref))
+    return stats.isFile() ? stats.size : null
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT" || errnoOf(error) === "ENOTDIR") return null
+    throw error
+  }
+}
+
+function put(parts: ArtifactParts, content: Uint8Array): string {
+  const ref = `sha256:${sha256Hex(content)}`
+  const path = artifactPath(parts.directory, ref)
+  if (holds(parts.directory, ref, content) && touch(path, parts.clock)) return ref
+  makeDirectories(parts.directory, dirname(path))
+  const aside = join(dirname(path), asideName(parts.self))
+  try {
+    writeWhole(aside, content, parts.clock)
+    parts.faults.reach("artifact.synced")
+    renameSync(aside, path)
+  } catch (error) {
+    rmSync(aside, { force: true })
+    throw error
+  }
+  syncDirectory(dirname(path))
+  parts.faults.reach("artifact.renamed")
+  return ref
+}
+
+function putJson(parts: ArtifactParts, value: Json): StoredJson {
+  const content = Buffer.from(canonicalJson(redactJson(value, parts.redactor)))
+  return { ref: put(parts, content), bytes: content.length }
+}
+
+/** Marks a file that is being written; one that stays behind is removed once its writer is dead. */
+export const asidePrefix = ".aside-"
+
+function asideName({ bootId, pid, startTicks }: ProcessIdentity): string {
+  return `${asidePrefix}${bootId.replace("/", "_")}.${pid}.${startTicks}.${crypto.randomUUID()}`
+}
+
+/** Who writes the file of this name; null when the name does not say. */
+export function asideWriter(name: string): ProcessIdentity | null {
+  const [, bootId, pid, startTicks] = /^\.aside-([^.]+)\.(\d+)\.(\d+)\.[0-9a-f-]{36}$/.exec(name) ?? []
+  if (bootId === undefined || pid === undefined || startTicks === undefined) return null
+  return { bootId: bootId.replace("_", "/"), pid: Number(pid), startTicks }
+}
+
+/** By its content: a damaged file is as long as a good one, and whoever names it would name what nobody can read. */
+function holds(directory: string, ref: string, content: Uint8Array): boolean {
+  if (storedBytes(directory, ref) !== content.length) return false
+  return withArtifact(directory, ref, fd => readFileSync(fd).equals(content)) ?? false
+}
+
+/** Tells a prune in another process that this content is about to be named again. */
+function touch(path: string, clock: Clock): boolean {
+  try {
+    const now = clock.now() / 1000
+    utimesSync(path, now, now)
+    return true
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return false
+    throw error
+  }
+}
+
+function makeDirectories(root: string, directory: string): void {
+  if (mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined) {
+    syncDirectory(root)
+    syncDirectory(dirname(root))
+    return
+  }
+  if (lstatSync(directory).isSymbolicLink())
+    throw unsafeState(directory, "a symbolic link stands where artifacts are kept", "remove the link")
+}
+
+function writeWhole(path: string, content: Uint8Array, clock: Clock): void {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+  const fd = openSync(path, flags, 0o600)
+  try {
+    for (let written = 0; written < content.length; )
+      written += writeSync(fd, content, written, content.length - written)
+    // The clock of the events: a prune compares the two.
+    futimesSync(fd, clock.now() / 1000, clock.now() / 1000)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Makes the name durable: a rename is only in memory until its directory is synced. */
+function syncDirectory(directory: string): void {
+  const fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function get(directory: string, ref: string): Uint8Array | null {
+  const content = withArtifact(directory, ref, fd => readFileSync(fd))
+  if (content === null) return null
+  if (`sha256:${sha256Hex(content)}` !== ref) throw brokenArtifact(ref)
+  return content
+}
+
+/** Null when it is missing. A pipe put in its place would block whoever opens it, hence O_NONBLOCK. */
+export function withArtifact<Result>(
+  directory: string,
+  ref: string,
+  use: (fd: number) => Result,
+): Result | null {
+  let fd: number
+  try {
+    fd = openSync(
+      artifactPath(directory, ref),
+      constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+    )
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR", "ELOOP"].includes(errnoOf(error) ?? "")) return null
+    throw error
+  }
+  try {
+    return fstatSync(fd).isFile() ? use(fd) : null
+  } finally {
+    closeSync(fd)
+  }
+}

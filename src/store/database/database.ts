@@ -1,0 +1,189 @@
+import { Database, constants as sqlite } from "bun:sqlite"
+import { accessSync, constants, copyFileSync, mkdtempSync, rmSync, statSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, dirname, join } from "node:path"
+import { errnoOf } from "../../base/assert.ts"
+import type { Faults } from "../../base/faults.ts"
+import { Failure } from "../../domain/failure.ts"
+import { asStoreFailure } from "./store-failures.ts"
+
+export interface DatabaseOptions {
+  readonly path: string
+  readonly readOnly: boolean
+  /** How long a writer waits for another one before it gives up with ACODE-DB-002. */
+  readonly busyTimeoutMs: number
+  readonly faults: Faults
+}
+
+/** One connection to the workspace database. Every write goes through `transaction`. */
+export interface Connection extends Disposable {
+  readonly db: Database
+  readonly path: string
+  readonly readOnly: boolean
+  /** All or nothing, durable when it returns. `name` names its fault points. Transactions do not nest. */
+  transaction<Result>(name: string, work: () => Result): Result
+  /** Everything read inside sees the database as it was at one moment. */
+  snapshot<Result>(work: () => Result): Result
+}
+
+export function openDatabase(options: DatabaseOptions): Connection {
+  const { path, faults } = options
+  const db = guarded(path, () => openWithPragmas(options))
+  const opened = fileIdentity(path)
+  return {
+    db,
+    path,
+    readOnly: options.readOnly,
+    transaction: (name, work) =>
+      guarded(path, () => {
+        assertStillThere(path, opened)
+        return inTransaction(db, "BEGIN IMMEDIATE", work, point => faults.reach(`${name}.${point}`))
+      }),
+    snapshot: work => guarded(path, () => inTransaction(db, "BEGIN", work, () => undefined)),
+    // The statements are finalized too: otherwise the file stays open and its log is never folded in.
+    [Symbol.dispose]: () => db.close(true),
+  }
+}
+
+/** Runs work whose errors are SQLite's or the file system's, and gives them their codes. */
+export function guarded<Result>(where: string, work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw asStoreFailure(error, where)
+  }
+}
+
+function openWithPragmas(options: DatabaseOptions): Database {
+  const { path, readOnly } = options
+  try {
+    return prepared(
+      readOnly
+        ? new Database(path, { readonly: true })
+        : new Database(path, { readwrite: true, create: true }),
+      options,
+    )
+  } catch (error) {
+    const code = errnoOf(error) ?? ""
+    const isFull = /^SQLITE_(FULL|IOERR_SHM)/.test(code)
+    if (readOnly && (isFull || (code.startsWith("SQLITE_CANTOPEN") && !canWrite(dirname(path)))))
+      return openUnwritable(options)
+    if (!code.startsWith("SQLITE_CANTOPEN")) throw error
+    // SQLite only says that it cannot make a file beside the database; whether it may is the better answer.
+    accessSync(dirname(path), constants.W_OK)
+    throw error
+  }
+}
+
+function prepared(db: Database, { readOnly, busyTimeoutMs }: DatabaseOptions): Database {
+  try {
+    // First of all, because every statement after it may meet another process that is opening too.
+    db.run(`PRAGMA busy_timeout = ${Math.max(0, Math.floor(busyTimeoutMs))}`)
+    if (!readOnly) useWriteAheadLog(db, busyTimeoutMs)
+    db.run(pragmas)
+    // Nothing is opened before something is read; whether that works decides how the rest is.
+    if (readOnly) db.query("SELECT count(*) FROM sqlite_schema").get()
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/**
+ * Reads a database beside which nothing can be made, for want of permission or of space. SQLite needs an index of the
+ * log of recent writes there, unless it is told that nobody writes; then it does not see that log, so a copy is read
+ * where there is one.
+ */
+function openUnwritable(options: DatabaseOptions): Database {
+  const { path } = options
+  const log = `${path}-wal`
+  if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) === 0)
+    return prepared(openUnchanging(path), options)
+  const directory = mkdtempSync(join(tmpdir(), "acode-history-"))
+  try {
+    for (const file of [path, log]) copyFileSync(file, join(directory, basename(file)))
+    const db = new Database(join(directory, basename(path)), { readonly: true })
+    return prepared(db, options)
+  } finally {
+    // What is open stays readable without its name.
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+function openUnchanging(path: string): Database {
+  const flags = sqlite.SQLITE_OPEN_READONLY | sqlite.SQLITE_OPEN_URI
+  return new Database(`${Bun.pathToFileURL(path).href}?immutable=1`, flags)
+}
+
+export function canWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return true
+  } catch {
+    // Why not is told by whoever has to write.
+    return false
+  }
+}
+
+const pragmas = `
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA trusted_schema = OFF;
+  PRAGMA cell_size_check = ON;
+  PRAGMA secure_delete = FAST;
+  PRAGMA wal_autocheckpoint = 1000;
+  PRAGMA journal_size_limit = 67108864;
+`
+
+/** The switch to WAL upgrades a lock, and SQLite then answers BUSY at once instead of waiting. So it is tried again. */
+function useWriteAheadLog(db: Database, busyTimeoutMs: number): void {
+  const pauseMs = 5
+  for (let waitedMs = 0; ; waitedMs += pauseMs) {
+    try {
+      db.run("PRAGMA journal_mode = WAL")
+      return
+    } catch (error) {
+      if (!errnoOf(error)?.startsWith("SQLITE_BUSY") || waitedMs >= busyTimeoutMs) throw error
+      Bun.sleepSync(pauseMs)
+    }
+  }
+}
+
+function inTransaction<Result>(
+  db: Database,
+  begin: "BEGIN" | "BEGIN IMMEDIATE",
+  work: () => Result,
+  reach: (point: string) => void,
+): Result {
+  db.query(begin).run()
+  try {
+    reach("begun")
+    const result = work()
+    reach("written")
+    db.query("COMMIT").run()
+    reach("committed")
+    return result
+  } catch (error) {
+    // A full disk or a damaged page may have rolled back already, and a second rollback would hide the reason.
+    if (db.inTransaction) db.query("ROLLBACK").run()
+    throw error
+  }
+}
+
+function fileIdentity(path: string): string {
+  const { dev, ino } = statSync(path)
+  return `${dev}:${ino}`
+}
+
+/** SQLite goes on writing to a file that was deleted or replaced under it, and everything would be lost at exit. */
+function assertStillThere(path: string, opened: string): void {
+  if (fileIdentity(path) === opened) return
+  throw new Failure({
+    kind: "integrity",
+    code: "ACODE-DB-001",
+    message: "the workspace database was replaced while it was in use",
+    where: path,
+    hint: "run `acode audit verify`, which compares it with what was anchored outside the workspace",
+  })
+}

@@ -1,0 +1,191 @@
+import { assert } from "../../base/assert.ts"
+import type { Clock } from "../../base/clock.ts"
+import { withArtifacts } from "../../domain/command-result.ts"
+import { CommandFinished, CommandStarted } from "../../domain/events/command-events.ts"
+import { type NewEvent, newEvent } from "../../domain/events/definition.ts"
+import type { ProcessIdentity } from "../../domain/process-identity.ts"
+import { storedBytes } from "../artifacts/artifacts.ts"
+import { artifactsNamedBy } from "../artifacts/references.ts"
+import type { AbandonedExecution, ExecutionHistory } from "../contract.ts"
+import { type Connection, guarded } from "../database/database.ts"
+import { appendConflict, type Noted, unlessChanged } from "../database/store-failures.ts"
+import { matchingIds } from "../database/table-projection.ts"
+import { assertLeases, dropLease, leaseOwner, takeLease } from "../leases.ts"
+import type { LogWriter } from "../log/event-log.ts"
+import type { EventReader } from "../log/event-rows.ts"
+import { interruptedOutcome, type OutputRules, outcomeOf } from "./execution-outcome.ts"
+import { type ExecutionRow, readExecution } from "./execution-projection.ts"
+import {
+  type ExecutionReading,
+  executionStats,
+  hasOtherExecutions,
+  listExecutions,
+  recordedExecution,
+  showExecution,
+} from "./execution-queries.ts"
+import { pruneExecutions } from "./prune.ts"
+
+export interface ExecutionParts extends OutputRules, ExecutionReading {
+  readonly log: LogWriter
+  readonly artifactsDirectory: string
+  readonly clock: Clock
+  readonly self: ProcessIdentity
+  readonly quarantinedOf: (executionId: string) => readonly string[]
+}
+
+export function createExecutions(parts: ExecutionParts): ExecutionHistory {
+  const { connection, log, artifacts } = parts
+  const running = new Map<string, number>()
+  const read = connection.snapshot
+  const finished: ExecutionHistory["finished"] = data => finish(parts, running, data)
+  const outcome: ExecutionHistory["outcome"] = (record, outputs) =>
+    newEvent(CommandFinished, outcomeOf(record, outputs, artifacts, parts))
+  return {
+    started: data => start(parts, running, data),
+    finished,
+    settled: (record, outputs) => {
+      let event = outcome(record, outputs)
+      try {
+        finished(event.data)
+      } catch (error) {
+        if (areStored(parts, event)) throw error
+        // A prune removed content this outcome found stored already; storing it once more makes it ours.
+        event = outcome(record, outputs)
+        finished(event.data)
+      }
+      return withArtifacts(record, event.data.result)
+    },
+    outcome,
+    interrupted: id => read(() => interruptedEvent(parts, log, id)),
+    list: filter => read(() => listExecutions(parts, filter)),
+    hasOthers: (sessionId, from, to) => read(() => hasOtherExecutions(connection, sessionId, from, to)),
+    matching: (typed, of = "execution") =>
+      read(() => matchingIds(connection, "executions", typed, of === "execution" ? "id" : `${of}_id`)),
+    show: id => read(() => showExecution(parts, id)),
+    stats: () => read(() => executionStats(connection, parts.artifactsDirectory)),
+    prune: (filter, reason) => pruneExecutions(parts, filter, reason),
+    abandoned: isAlive => read(() => abandonedExecutions(parts, isAlive)),
+    recover: isAlive => guarded(connection.path, () => recoverExecutions(parts, isAlive)),
+  }
+}
+
+function start(
+  parts: ExecutionParts,
+  running: Map<string, number>,
+  data: Parameters<ExecutionHistory["started"]>[0],
+): void {
+  const { connection, log } = parts
+  const prepared = log.prepare([{ type: CommandStarted.type, version: CommandStarted.version, data }])
+  const lease = connection.transaction("started", () => {
+    const taken = takeLease(connection, data.executionId, parts.self)
+    log.write(data.executionId, 0, taken.epoch, prepared)
+    return taken
+  })
+  running.set(data.executionId, lease.epoch)
+}
+
+function finish(
+  parts: ExecutionParts,
+  running: Map<string, number>,
+  data: Parameters<ExecutionHistory["finished"]>[0],
+): void {
+  const { connection, log } = parts
+  const stream = data.executionId
+  const epoch = running.get(stream)
+  if (epoch === undefined) throw appendConflict(stream, "it was not started by this process")
+  const prepared = log.prepare([{ type: CommandFinished.type, version: CommandFinished.version, data }])
+  connection.transaction("finished", () => {
+    assertLeases(connection, { stream, epoch })
+    log.write(stream, 1, epoch, prepared)
+    dropLease(connection, stream)
+  })
+  running.delete(stream)
+}
+
+function areStored(parts: ExecutionParts, event: ReturnType<ExecutionHistory["outcome"]>): boolean {
+  return artifactsNamedBy(event).every(ref => storedBytes(parts.artifactsDirectory, ref) !== null)
+}
+
+interface RecoveryParts {
+  readonly connection: Connection
+  readonly log: LogWriter
+  readonly self: ProcessIdentity
+  readonly noted: Noted
+  /** What a scan after the death of its acode took away of what a command left. */
+  readonly quarantinedOf: (executionId: string) => readonly string[]
+}
+
+/**
+ * Closes what dead processes left open, one commit each. When nothing is open it is one look into an empty index. What
+ * the table calls open and its events do not is left alone.
+ */
+function recoverExecutions(
+  parts: RecoveryParts,
+  isAlive: (owner: ProcessIdentity) => boolean,
+): readonly string[] {
+  return openExecutions(parts.connection).flatMap(row => {
+    const isClosed = unlessChanged(parts.noted, () => {
+      const owners = ownersOf(parts, row)
+      return !owners.some(owner => isAlive(owner)) && closeInterrupted(parts, row)
+    })
+    return isClosed === true ? [row.id] : []
+  })
+}
+
+function abandonedExecutions(
+  { connection, log, noted }: Pick<RecoveryParts, "connection" | "log" | "noted">,
+  isAlive: (owner: ProcessIdentity) => boolean,
+): readonly AbandonedExecution[] {
+  const open = connection.db
+    .query<ExecutionRow, []>(
+      `SELECT * FROM executions WHERE finished_position IS NULL ORDER BY started_position`,
+    )
+    .all()
+  return open.flatMap(row => {
+    const started = unlessChanged(noted, () => recordedExecution(log, row).started)
+    if (started === null || isAlive(started.owner)) return []
+    return [{ id: row.id, protectedNames: started.protectedNames ?? null }]
+  })
+}
+
+/** How an execution ends whose process is gone: as interrupted, since nobody saw its end. */
+function interruptedEvent(
+  { connection, quarantinedOf }: Pick<RecoveryParts, "connection" | "quarantinedOf">,
+  log: EventReader,
+  id: string,
+): NewEvent<typeof CommandFinished> {
+  const row = readExecution(connection, id)
+  assert(row !== null, `${id} has started and not ended`)
+  const { event, started, finished } = recordedExecution(log, row)
+  assert(finished === null, `${id} has started and not ended`)
+  return newEvent(CommandFinished, interruptedOutcome(started, event.at, quarantinedOf(id)))
+}
+
+function openExecutions(connection: Connection): readonly ExecutionRow[] {
+  return connection.db
+    .query<ExecutionRow, []>(
+      `SELECT * FROM executions WHERE finished_position IS NULL AND stream = id ORDER BY started_position`,
+    )
+    .all()
+}
+
+/** The lease is written as it is, while the event has passed the redactor; but the event is signed. */
+function ownersOf({ connection, log }: RecoveryParts, row: ExecutionRow): readonly ProcessIdentity[] {
+  const { owner } = recordedExecution(log, row).started
+  const holder = leaseOwner(connection, row.stream)
+  return holder === null || Bun.deepEquals(holder, owner) ? [owner] : [holder, owner]
+}
+
+/** False when somebody else closed it since it was found, or when its events say that it has ended. */
+function closeInterrupted(parts: RecoveryParts, { id, stream }: ExecutionRow): boolean {
+  const { connection, log, self } = parts
+  return connection.transaction("recovery", () => {
+    const events = log.read(stream)
+    if (events.length !== 1) return false
+    const { epoch } = takeLease(connection, stream, self)
+    const outcome = interruptedEvent(parts, log, id)
+    log.write(stream, 1, epoch, log.prepare([outcome]))
+    dropLease(connection, stream)
+    return true
+  })
+}

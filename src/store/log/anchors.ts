@@ -1,0 +1,257 @@
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from "node:fs"
+import { basename, dirname, join, relative } from "node:path"
+import { errnoOf } from "../../base/assert.ts"
+import { equalsConstantTime } from "../../base/canonical.ts"
+import { type Clock, toIso } from "../../base/clock.ts"
+import { HistoryAccepted } from "../../domain/events/command-events.ts"
+import type { AcceptedHistory, AuditProblem } from "../contract.ts"
+import type { Connection } from "../database/database.ts"
+import { unsafeState } from "../database/store-failures.ts"
+import { type AnchorFields, anchorMac } from "./chain.ts"
+import { type LogTail, readTail } from "./event-log.ts"
+import { type EventReader, fieldsOf } from "./event-rows.ts"
+import { isWorkspaceId, makePrivateDirectory } from "./keys.ts"
+import type { LogIdentity } from "./log-identity.ts"
+
+export interface Anchor extends AnchorFields {
+  readonly mac: string
+}
+
+export interface AnchorParts {
+  readonly connection: Connection
+  readonly identity: LogIdentity
+  readonly anchorsDirectory: string
+  readonly place: string
+  readonly clock: Clock
+}
+
+/** About 200 anchors; above it the older half is thinned out. */
+const fileBytesMax = 65_536
+
+/**
+ * Writes the head of the log down beside the keys. Only the first anchor, which each log gets before its first event,
+ * is synced: an anchor answers to somebody who puts an older database back, not to a power cut, and once written it is
+ * beyond the reach of `kill -9`. Waiting for the disk would make every execution pay for a third flush. The lock keeps
+ * the lines in the order of their positions, so that a smaller position after a greater one can only mean that an older
+ * database was put back. Where the anchors are gone none is written: a new one would hide that.
+ */
+export function writeAnchor(parts: AnchorParts): void {
+  makePrivateDirectory(parts.anchorsDirectory)
+  parts.connection.transaction("anchor", () => {
+    const tail = readTail(parts.connection)
+    const isFirst = tail.position === 0
+    if (isFirst || hasAnchors(parts)) appendAnchor(parts, tail, isFirst)
+  })
+}
+
+/** Writes the first anchor of a log that has none, and no event. */
+export function ensureFirstAnchor(parts: AnchorParts): void {
+  if (readTail(parts.connection).position === 0 && !hasAnchors(parts)) writeAnchor(parts)
+}
+
+/** Writes the first anchor after a person accepted a history, whatever was anchored before. */
+export function startAnchors(parts: AnchorParts): void {
+  makePrivateDirectory(parts.anchorsDirectory)
+  parts.connection.transaction("anchor", () => appendAnchor(parts, readTail(parts.connection), true))
+}
+
+/** Inside a transaction. */
+function appendAnchor(parts: AnchorParts, { position, head }: LogTail, isDurable: boolean): void {
+  const { key, workspaceId } = parts.identity
+  const fields = { position, head, at: toIso(parts.clock.now()), root: parts.place }
+  const path = anchorPath(parts.anchorsDirectory, workspaceId)
+  const bytes = appendLine(path, toLine({ ...fields, mac: anchorMac(key, workspaceId, fields) }), isDurable)
+  if (bytes > fileBytesMax) rewrite(path, worthKeeping(parseLines(readFileSync(path, "utf8"))))
+}
+
+function hasAnchors({ anchorsDirectory, identity }: AnchorParts): boolean {
+  return (
+    (lstatSync(anchorPath(anchorsDirectory, identity.workspaceId), { throwIfNoEntry: false })?.size ?? 0) > 0
+  )
+}
+
+/** Whether a smaller position, or another head, stands behind an anchor: only an older database does that. */
+export function isStepBack(before: readonly Anchor[], { root, position, head }: Anchor): boolean {
+  const last = before.findLast(anchor => anchor.root === root)
+  if (last === undefined || last.position < position) return false
+  return last.position > position || last.head !== head
+}
+
+/** The streams of what people accepted, one event each. */
+export const acceptancePrefix = "acc_"
+
+/** Returns what people accepted although it did not match the anchors, oldest first. */
+export function acceptedHistories(log: Pick<EventReader, "readAll">): readonly AcceptedHistory[] {
+  return log
+    .readAll(acceptancePrefix)
+    .flatMap(event => {
+      const accepted = fieldsOf(HistoryAccepted, event)
+      return accepted === null ? [] : [{ ...accepted, position: event.position, at: event.at }]
+    })
+    .sort((a, b) => a.position - b.position)
+}
+
+/** What is known of the anchors of a log. */
+export interface KnownAnchors {
+  /** Those that it has to answer for, oldest first. */
+  readonly anchors: readonly Anchor[]
+  readonly problems: readonly AuditProblem[]
+  /** There is none at all, although each log has one before it has an event. */
+  readonly areGone: boolean
+}
+
+export function knownAnchors(parts: Omit<AnchorParts, "clock">): KnownAnchors {
+  const { key, workspaceId } = parts.identity
+  const all = readAnchors(parts.anchorsDirectory, workspaceId)
+  const isGenuine = (anchor: Anchor) => equalsConstantTime(anchorMac(key, workspaceId, anchor), anchor.mac)
+  const genuine = all.filter(isGenuine)
+  return {
+    anchors: concerning(genuine, parts.connection.path, parts.place),
+    problems: all
+      .filter(anchor => !isGenuine(anchor))
+      .map(({ position }) => ({
+        stream: null,
+        seq: null,
+        position,
+        what: "an anchor of this log was changed",
+      })),
+    areGone: genuine.length === 0,
+  }
+}
+
+/** What is wrong with a log that has events and no anchors. */
+export function anchorsGone(directory: string, workspaceId: string): AuditProblem {
+  const what = `the anchors of this history are gone: ${anchorPath(directory, workspaceId)}`
+  return { stream: null, seq: null, position: null, what }
+}
+
+/** What was anchored for this workspace, oldest first. A line that a crash cut short counts for nothing. */
+export function readAnchors(directory: string, workspaceId: string): readonly Anchor[] {
+  try {
+    return parseLines(readFileSync(anchorPath(directory, workspaceId), "utf8"))
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return []
+    throw error
+  }
+}
+
+/**
+ * The anchors this database has to answer for. A history that was moved keeps its anchors; one that was copied does
+ * not answer for what the original did since, and the original is known by still being where its anchors say.
+ */
+export function concerning(
+  anchors: readonly Anchor[],
+  databasePath: string,
+  place: string,
+): readonly Anchor[] {
+  const inside = relative(place, databasePath)
+  return anchors.filter(({ root }) => root === place || !existsSync(join(root, inside)))
+}
+
+/** Workspaces other than this one whose last anchor was made in this very directory. */
+export function othersAnchoredAt(directory: string, place: string, workspaceId: string): readonly string[] {
+  const names = existsSync(directory) ? readdirSync(directory) : []
+  return names
+    .filter(name => name.endsWith(suffix))
+    .map(name => basename(name, suffix))
+    .filter(id => isWorkspaceId(id) && id !== workspaceId)
+    .filter(id => isMissed(readAnchors(directory, id), place))
+}
+
+/** Of a log that has never had an event nothing is lost. */
+function isMissed(anchors: readonly Anchor[], place: string): boolean {
+  return anchors.at(-1)?.root === place && anchors.some(({ position }) => position > 0)
+}
+
+const suffix = ".jsonl"
+
+export function anchorPath(directory: string, workspaceId: string): string {
+  return join(directory, `${workspaceId}${suffix}`)
+}
+
+function toLine(anchor: Anchor): string {
+  return `${JSON.stringify(anchor)}\n`
+}
+
+function parseLines(text: string): readonly Anchor[] {
+  return text.split("\n").flatMap(line => parseLine(line) ?? [])
+}
+
+function parseLine(line: string): Anchor | null {
+  try {
+    const { position, head, at, root, mac } = JSON.parse(line) as Record<string, unknown>
+    const isWhole = [head, at, root, mac].every(field => typeof field === "string")
+    // The two conditions are what makes it an anchor.
+    return isWhole && Number.isSafeInteger(position) ? ({ position, head, at, root, mac } as Anchor) : null
+  } catch {
+    // A line that is no JSON is what a full disk or a power cut leaves of one.
+    return null
+  }
+}
+
+/** The newer half, the last of each root, and whatever stands before a step back: that is evidence. */
+function worthKeeping(anchors: readonly Anchor[]): readonly Anchor[] {
+  return anchors.filter((anchor, index) => {
+    if (index >= anchors.length / 2) return true
+    const next = anchors.find((later, at) => at > index && later.root === anchor.root)
+    if (next === undefined || next.position < anchor.position) return true
+    return next.position === anchor.position && next.head !== anchor.head
+  })
+}
+
+/** Gives the size of the file afterwards. */
+function appendLine(path: string, line: string, isDurable: boolean): number {
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT
+  const bytes = withFile(path, flags, fd => {
+    const { size } = fstatSync(fd)
+    const last = new Uint8Array(1)
+    const isTorn = size > 0 && readSync(fd, last, 0, 1, size - 1) === 1 && last[0] !== "\n".charCodeAt(0)
+    const written = writeSync(fd, isTorn ? `\n${line}` : line)
+    if (isDurable) fsyncSync(fd)
+    return size + written
+  })
+  if (isDurable) withFile(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY, fsyncSync)
+  return bytes
+}
+
+/** Written aside and renamed over: a crash leaves the old file or the new one, and both are whole. */
+function rewrite(path: string, anchors: readonly Anchor[]): void {
+  const aside = `${path}.aside`
+  withFile(aside, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, fd => {
+    writeSync(fd, anchors.map(toLine).join(""))
+    fsyncSync(fd)
+  })
+  renameSync(aside, path)
+  withFile(dirname(path), constants.O_RDONLY | constants.O_DIRECTORY, fsyncSync)
+}
+
+function withFile<Result>(path: string, flags: number, work: (fd: number) => Result): Result {
+  const fd = openWithoutLink(path, flags)
+  try {
+    return work(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function openWithoutLink(path: string, flags: number): number {
+  try {
+    return openSync(path, flags | constants.O_NOFOLLOW, 0o600)
+  } catch (error) {
+    if (errnoOf(error) !== "ELOOP") throw error
+    throw unsafeState(path, "a symbolic link stands where anchors are kept", "remove the link")
+  }
+}

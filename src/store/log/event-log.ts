@@ -1,0 +1,161 @@
+import { type Clock, toIso } from "../../base/clock.ts"
+import type { NewEvent } from "../../domain/events/definition.ts"
+import type { EventLog, StoredEvent, StoreRedactor } from "../contract.ts"
+import { type Connection, guarded } from "../database/database.ts"
+import { appendConflict } from "../database/store-failures.ts"
+import type { Projector } from "../database/table-projection.ts"
+import { assertHeld, type HeldEpochs, heldEpochs } from "../leases.ts"
+import { eventHash, nextHead, noPrevious } from "./chain.ts"
+import { type PreparedEvent, prepareEvent } from "./event-preparation.ts"
+import { type EventReader, type EventRow, eventReader } from "./event-rows.ts"
+import { headElsewhere, headMissing, type LogIdentity, lastPosition } from "./log-identity.ts"
+
+/** The log as the rest of the store uses it: several writes can share one transaction. */
+export interface LogWriter extends EventLog, EventReader {
+  each(stream: string): Generator<StoredEvent>
+  prepare(events: readonly NewEvent[]): readonly PreparedEvent[]
+  /** Inside a transaction of the caller, who has checked that it owns the stream. */
+  write(
+    stream: string,
+    expectedSeq: number,
+    epoch: number,
+    events: readonly PreparedEvent[],
+  ): readonly StoredEvent[]
+}
+
+export interface LogTail {
+  readonly position: number
+  readonly head: string
+}
+
+export interface LogParts {
+  readonly connection: Connection
+  readonly identity: LogIdentity
+  readonly redactor: StoreRedactor
+  readonly clock: Clock
+  readonly projectors: readonly Projector[]
+}
+
+export function createEventLog(parts: LogParts): LogWriter {
+  const { connection, redactor } = parts
+  const reader = eventReader(connection, parts.identity)
+  const prepare = (events: readonly NewEvent[]) => events.map(event => prepareEvent(event, redactor))
+  const write: LogWriter["write"] = (stream, expectedSeq, epoch, events) =>
+    writeEvents(parts, { stream, expectedSeq, epoch }, readEnds(connection, stream), events)
+  return {
+    prepare,
+    write,
+    append: (stream, expectedSeq, epoch, events, under = { stream, epoch }) => {
+      const prepared = prepare(events)
+      return connection.transaction("append", () => {
+        const ends = readEnds(connection, stream, under.stream)
+        assertHeld({ stream, epoch }, under, ends)
+        return writeEvents(parts, { stream, expectedSeq, epoch }, ends, prepared)
+      })
+    },
+    tellsOf: (type, id) =>
+      guarded(
+        connection.path,
+        () => connection.db.query(selectTelling).get(type, id, JSON.stringify(id)) !== null,
+      ),
+    lastSeq: stream => guarded(connection.path, () => readEnds(connection, stream).seq),
+    each: stream => reader.each(stream),
+    at: position => guarded(connection.path, () => reader.at(position)),
+    read: (stream, afterSeq) => guarded(connection.path, () => reader.read(stream, afterSeq)),
+    readAll: prefix => guarded(connection.path, () => reader.readAll(prefix)),
+    readBehind: (stream, link) => guarded(connection.path, () => reader.readBehind(stream, link)),
+  }
+}
+
+const selectTelling = "SELECT 1 FROM events WHERE type = ?1 AND (stream = ?2 OR instr(data, ?3) > 0) LIMIT 1"
+
+/** Whose events are written, and behind which one. */
+interface Writing {
+  readonly stream: string
+  readonly expectedSeq: number
+  readonly epoch: number
+}
+
+function writeEvents(
+  parts: LogParts,
+  { stream, expectedSeq, epoch }: Writing,
+  ends: Ends,
+  events: readonly PreparedEvent[],
+): readonly StoredEvent[] {
+  const { connection, identity } = parts
+  if (ends.seq !== expectedSeq)
+    throw appendConflict(stream, `its last event is number ${ends.seq}, not ${expectedSeq}`)
+  // Only whether this owner may append was asked: nothing has to become durable.
+  if (events.length === 0) return []
+  const at = toIso(parts.clock.now())
+  let { position, head, hash: prevHash } = ends
+  const stored = events.map((event, index) => {
+    position += 1
+    const fields = { stream, seq: expectedSeq + 1 + index, position, epoch, at, prevHash }
+    const chained = { ...fields, type: event.type, version: event.version, data: event.text }
+    const hash = eventHash(identity.key, chained)
+    insertEvent(connection, { ...chained, hash })
+    head = nextHead(identity.key, head, position, hash)
+    prevHash = hash
+    return { ...chained, data: event.data, hash }
+  })
+  connection.db.query("UPDATE log_head SET position = ?, head = ? WHERE id = 1").run(position, head)
+  for (const projector of parts.projectors) for (const event of stored) projector.apply(event)
+  return stored
+}
+
+/** Where the whole log stands; null only when somebody removed the row. */
+export function findTail(connection: Connection): LogTail | null {
+  return connection.db.query<LogTail, []>("SELECT position, head FROM log_head WHERE id = 1").get()
+}
+
+export function readTail(connection: Connection): LogTail {
+  const tail = findTail(connection)
+  if (tail === null) throw headMissing(connection.path)
+  return tail
+}
+
+/** Where the whole log and one stream of it end: what the next event follows, and who may write it. */
+interface Ends extends LogTail, HeldEpochs {
+  /** 0 before the first event of the stream. */
+  readonly seq: number
+  readonly hash: string
+  /** The position of the last event of the log, which its head is at. */
+  readonly last: number
+}
+
+/** All in one question: each one costs an append more than its answer is worth. */
+function readEnds(connection: Connection, stream: string, under: string = stream): Ends {
+  const ends = connection.db
+    .query<Ends, [string, string]>(
+      `SELECT log_head.position, head, ${lastPosition} AS last,
+         coalesce(seq, 0) AS seq, coalesce(hash, '${noPrevious}') AS hash, ${heldEpochs}
+       FROM log_head LEFT JOIN events ON events.position =
+         (SELECT position FROM events WHERE stream = ?1 ORDER BY seq DESC LIMIT 1)
+       WHERE id = 1`,
+    )
+    .get(stream, under)
+  if (ends === null) throw headMissing(connection.path)
+  if (ends.position !== ends.last) throw headElsewhere(connection.path, ends)
+  return ends
+}
+
+function insertEvent(connection: Connection, row: EventRow): void {
+  connection.db
+    .query(
+      `INSERT INTO events (position, stream, seq, epoch, at, type, version, data, prev_hash, hash)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(
+      row.position,
+      row.stream,
+      row.seq,
+      row.epoch,
+      row.at,
+      row.type,
+      row.version,
+      row.data,
+      row.prevHash,
+      row.hash,
+    )
+}

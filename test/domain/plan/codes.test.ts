@@ -1,0 +1,31 @@
+import { describe, expect, test } from "bun:test"
+import { planErrorCodes } from "../../../src/domain/error-codes.ts"
+import { codeBehind, planCodeOf } from "../../../src/domain/plan/codes.ts"
+
+const calls = [
+  ["E105", "ACODE-EXEC-005", "run_command", true],
+  ["E301", "ACODE-FS-002", "file_read", false],
+  ["E301", "ACODE-FS-002", "read_file", true],
+  ["E302", "ACODE-FS-005", "create_file", false],
+] as const
+
+describe("a code of the plan format", () => {
+  test.each(calls)("%s is %s of %s", (code, behind, tool, requiresConfirmation) => {
+    expect(planCodeOf({ tool, requiresConfirmation }, behind)).toBe(code)
+    const found = codeBehind(code)
+    expect(found?.code).toBe(behind)
+    expect(found?.isMeant({ tool, stepKey: requiresConfirmation ? "sha256:1" : null })).toBe(true)
+    expect(planErrorCodes.map(each => String(each.code))).toContain(code)
+  })
+
+  test("is of no other tool, and of a confirmation only where there was one", () => {
+    expect(planCodeOf({ tool: "glob", requiresConfirmation: true }, "ACODE-FS-002")).toBeNull()
+    expect(planCodeOf({ tool: "read_file", requiresConfirmation: false }, "ACODE-EXEC-005")).toBeNull()
+    expect(codeBehind("E301")?.isMeant({ tool: "file_write", stepKey: "sha256:1" })).toBe(false)
+    expect(codeBehind("E105")?.isMeant({ tool: "run_command", stepKey: null })).toBe(false)
+  })
+
+  test("is none that a call itself ends with", () => {
+    for (const code of ["E201", "ACODE-FS-002", "TS2322", ""]) expect(codeBehind(code)).toBeNull()
+  })
+})

@@ -1,0 +1,40 @@
+import { describe, expect, test } from "bun:test"
+import { backwardEdge, isAllowed, readStage, stages, type Target } from "../../src/domain/stage.ts"
+
+const targets: readonly Target[] = [...stages, "complete"]
+
+describe("moves between stages", () => {
+  test("are these nine and no others", () => {
+    const allowed = stages.flatMap(from =>
+      targets.filter(to => isAllowed(from, to)).map(to => `${from}→${to}`),
+    )
+    expect(allowed).toEqual([
+      "planner→planner",
+      "planner→executor",
+      "executor→executor",
+      "executor→verifier",
+      "verifier→executor",
+      "verifier→reviewer",
+      "reviewer→planner",
+      "reviewer→executor",
+      "reviewer→complete",
+    ])
+  })
+
+  test("back to an earlier stage are the three that count as cycles", () => {
+    const back = stages.flatMap(from =>
+      targets.map(to => backwardEdge(from, to)).filter(edge => edge !== null),
+    )
+    expect(back).toEqual(["verifier→executor", "reviewer→planner", "reviewer→executor"])
+  })
+})
+
+describe("a stage's name", () => {
+  test("is read in any case", () => {
+    expect(["Planner", "EXECUTOR", "verifier", "ReViewer"].map(readStage)).toEqual([...stages])
+  })
+
+  test("is none when it is none of the four", () => {
+    expect(["", "complete", "plan", "agent"].map(readStage)).toEqual([null, null, null, null])
+  })
+})

@@ -1,0 +1,197 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { check } from "../checker/checker.ts"
+import { eventually } from "../eventually.ts"
+import { everyToolPlan, writeFirstTree } from "../plan/every-tool-plan.ts"
+import { differences, reportViolations, sessionRows } from "../plan/plan-report.ts"
+import { taggedProcesses } from "../processes.ts"
+import { emptyDirectories, type FileTree, readFileTree, treeChanges } from "../workspace/file-tree.ts"
+import { type SavedWorkspace, savedWorkspace } from "../workspace/saved-workspace.ts"
+import type { TempWorkspace } from "../workspace/temp-workspace.ts"
+
+/** Where the plan lies: beside the workspace, so that it is no part of the tree. */
+export function planFile(workspace: TempWorkspace): string {
+  return join(workspace.outside, "plan.json")
+}
+
+/** A workspace in which the plan with every tool is approved and has not run; saved as `approved`. */
+export async function approveEveryTool(saved: SavedWorkspace): Promise<void> {
+  writeFirstTree(saved.workspace)
+  writeFileSync(planFile(saved.workspace), JSON.stringify(everyToolPlan.plan))
+  const { exitCode, stderr } = await saved.acode(["plan", "approve", planFile(saved.workspace)])
+  if (exitCode !== 0) throw new Error(`plan approve: ${stderr}`)
+  saved.save("approved")
+}
+
+/** What one crash does to a workspace whose plan is approved: whether it took place, and what is wrong afterwards. */
+type CrashAt = (
+  saved: SavedWorkspace,
+  point: number,
+) => Promise<{ readonly isCrashed: boolean; readonly problems: readonly string[] }>
+
+/** Which of the numbered points are crashed at: the first of them, and each so manieth after it. */
+export interface Points {
+  readonly first: number
+  readonly every: number
+}
+
+export const allPoints: Points = { first: 1, every: 1 }
+
+/** Crashes at the points until there is none left, in several workspaces side by side. */
+async function crashAtPoints({ first, every }: Points, width: number, crash: CrashAt) {
+  const found: string[] = []
+  let next = first
+  const taken = () => {
+    const point = next
+    next += every
+    return point
+  }
+  let last = Number.POSITIVE_INFINITY
+  const lane = async () => {
+    using saved = savedWorkspace()
+    await approveEveryTool(saved)
+    for (let point = taken(); point < last; point = taken()) {
+      saved.restore("approved")
+      const { isCrashed, problems } = await crash(saved, point)
+      if (!isCrashed) last = Math.min(last, point)
+      found.push(...problems.map(problem => `point ${point}: ${problem}`))
+    }
+  }
+  const began = performance.now()
+  await Promise.all(Array.from({ length: width }, lane))
+  const seconds = ((performance.now() - began) / 1_000).toFixed(0)
+  const which = every === 1 ? "" : `, from ${first} on every ${every}th crashed at`
+  process.stdout.write(`  ${last - 1} points${which}, ${found.length} violations, ${seconds} s\n`)
+  return { found, last }
+}
+
+/** Undoing takes as long as all the rest, so only what crashed at every so manieth point is undone. */
+const undoneEvery = 5
+
+/** Dies in `plan run`: the session says exactly what happened, and the tree is exactly that. */
+export function crashPlanRun(points: Points) {
+  let crashes = 0
+  return crashAtPoints(points, 3, async (saved, point) => {
+    const env = { ACODE_FAILPOINT: String(point) }
+    const { signal } = await saved.acode(["plan", "run", planFile(saved.workspace)], env)
+    const problems = await recoveryViolations(saved)
+    if (++crashes % undoneEvery === 0) problems.push(...(await undoViolations(saved)))
+    return { isCrashed: signal === "SIGKILL", problems }
+  })
+}
+
+/** Dies in `session undo` of a whole run: a second undo puts everything back. */
+export function crashPlanUndo(points: Points) {
+  return crashAtPoints(points, 2, async (saved, point) => {
+    // Not saved after this: a copy of a finished run would have other inodes, which undo does not know.
+    await saved.acode(["plan", "run", planFile(saved.workspace)])
+    const { signal } = await saved.acode(["session", "undo", "--commands"], {
+      ACODE_FAILPOINT: String(point),
+    })
+    return { isCrashed: signal === "SIGKILL", problems: await undoneAgain(saved) }
+  })
+}
+
+/** Whatever the first undo came to, the second one brings it to its end, once. */
+async function undoneAgain(saved: SavedWorkspace): Promise<readonly string[]> {
+  const { exitCode, stderr } = await saved.acode(["session", "undo", "--commands"])
+  const isSaidTwice = exitCode === 1 && stderr.includes("ACODE-UNDO-002")
+  const records = sessionRows(saved.workspace).filter(row => row.type === "session.undone").length
+  return [
+    ...(exitCode === 0 || isSaidTwice ? [] : [`session undo exits ${exitCode}: ${stderr}`]),
+    ...differences("all is put back", firstTree(), readFileTree(saved.workspace.root)),
+    ...(records === 1 ? [] : [`it was recorded ${records} times`]),
+    ...(await check(saved.workspace)),
+  ]
+}
+
+/** Confined commands die with acode, but not in the same instant. */
+async function untilCommandsAreGone(workspace: TempWorkspace): Promise<void> {
+  const ids = sessionRows(workspace)
+    .filter(row => row.type === "command.started")
+    .map(row => String(row.parsed["executionId"]))
+  const isGone = () => ids.every(id => taggedProcesses(id).length === 0)
+  await eventually("the commands are gone", isGone)
+}
+
+/** One plain start, then everything is looked at; a second start changes nothing. */
+export async function recoveryViolations(saved: SavedWorkspace): Promise<string[]> {
+  const { workspace } = saved
+  const listing = await saved.acode(["session", "list", "--json"])
+  const rows = told(workspace)
+  const tree = readFileTree(workspace.root)
+  const found = [
+    ...(listing.exitCode === 0 ? [] : [`session list exits ${listing.exitCode}: ${listing.stderr}`]),
+    ...(await check(workspace)),
+    ...reportViolations(workspace),
+  ]
+  const audit = await saved.acode(["audit", "verify"])
+  if (audit.exitCode !== 0) found.push(`audit verify exits ${audit.exitCode}: ${audit.stderr}`)
+  if (told(workspace) !== rows) found.push("a second start adds to the session")
+  return [...found, ...differences("a second start is to change nothing", tree, readFileTree(workspace.root))]
+}
+
+/** After a recovery: everything the run did can be put back, byte for byte and with its modes. */
+export async function undoViolations(saved: SavedWorkspace): Promise<string[]> {
+  const first = firstTree()
+  if (sessionRows(saved.workspace).length === 0) return []
+  const { root } = saved.workspace
+  const hasChanged = treeChanges(first, readFileTree(root)).length > 0 || emptyDirectories(root).length > 0
+  const { exitCode, stdout, stderr } = await saved.acode(["session", "undo", "--commands"])
+  return [
+    ...(exitCode === (hasChanged ? 0 : 1) ? [] : [`session undo exits ${exitCode}: ${stdout}${stderr}`]),
+    ...differences("all is put back", first, readFileTree(root)),
+    ...emptyDirectories(root).map(directory => `${directory} is left, with nothing in it`),
+    ...(await check(saved.workspace)),
+  ]
+}
+
+function firstTree(): FileTree {
+  const [first] = everyToolPlan.trees
+  if (first === undefined) throw new Error("the plan has a tree before its first step")
+  return first
+}
+
+/** Runs the approved plan and dies at a point; false when there is no such point. */
+export async function crashAt(saved: SavedWorkspace, point: number): Promise<boolean> {
+  saved.restore("approved")
+  const { signal } = await saved.acode(["plan", "run", planFile(saved.workspace)], {
+    ACODE_FAILPOINT: String(point),
+  })
+  await untilCommandsAreGone(saved.workspace)
+  return signal === "SIGKILL"
+}
+
+/** Dies at each point of the recovery of what is there; a further start has to end as if the first had lived. */
+export async function doubleCrashViolations(
+  saved: SavedWorkspace,
+  pointsMax = 100,
+): Promise<{ readonly runs: number; readonly found: readonly string[] }> {
+  const { workspace } = saved
+  saved.save("crashed")
+  await saved.acode(["session", "list"])
+  const expected = { rows: told(workspace), tree: readFileTree(workspace.root) }
+  const found: string[] = []
+  for (let runs = 0; runs < pointsMax; runs++) {
+    saved.restore("crashed")
+    const again = await saved.acode(["session", "list"], { ACODE_FAILPOINT: String(runs + 1) })
+    if (again.signal !== "SIGKILL") return { runs, found }
+    await saved.acode(["session", "list"])
+    const problems = [
+      ...(told(workspace) === expected.rows ? [] : [`the log says otherwise: ${told(workspace)}`]),
+      ...differences("files differ", expected.tree, readFileTree(workspace.root)),
+      ...(await check(workspace)),
+      ...reportViolations(workspace),
+    ]
+    found.push(...problems.map(problem => `recovery point ${runs + 1}: ${problem}`))
+  }
+  throw new Error(`the recovery still crashes at point ${pointsMax}`)
+}
+
+/** What the sessions say, without times and without inodes, which each copy of a workspace has anew. */
+function told(workspace: TempWorkspace): string {
+  const isOfCopy = (key: string) => key === "left" || key === "identity"
+  const lasting = (data: string) =>
+    JSON.parse(data, (key, value) => (isOfCopy(key) ? undefined : value)) as unknown
+  return JSON.stringify(sessionRows(workspace).map(({ seq, type, data }) => [seq, type, lasting(data)]))
+}
