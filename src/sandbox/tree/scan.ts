@@ -182,14 +182,14 @@ function layoutParts(
   directory: string,
   entries: readonly NamedEntry[],
 ): "all" | readonly string[] {
-  const born = statsOf(absolute(rules, directory))?.birthtimeMs ?? 0
-  const isNew = !before.directories.has(directory) && isRecent(before, born)
-  if (isNew && entries.every(({ name }) => isLayoutName(name))) return "all"
-  const parts = entries.filter(({ name }) => isLayoutName(name)).map(({ name }) => name)
   const changedMs = (name: string) => stampOf(absolute(rules, joined(directory, name)))?.changedMs ?? 0
   const isRequired = (name: string) => requiredLayoutNames.has(name.toLowerCase())
+  const parts = entries.filter(({ name }) => isLayoutName(name)).map(({ name }) => name)
   // A file that a person made a moment before the command stays where others are surely new.
   const surelyNew = parts.filter(name => changedMs(name) >= before.takenAtMs - fileClockLagMs)
+  const born = statsOf(absolute(rules, directory))?.birthtimeMs ?? 0
+  const isNew = !before.directories.has(directory) && isRecent(before, born)
+  if (isNew && surelyNew.length === entries.length) return "all"
   if (surelyNew.some(isRequired)) return surelyNew.map(name => joined(directory, name))
   const fresh = parts.filter(name => isRecent(before, changedMs(name)))
   // A file system that does not say when a name came: then all that makes it a repository.

@@ -193,6 +193,21 @@ describe("a scan after a command", () => {
     expect(found).toEqual(["docs/objects", "docs/refs"])
   })
 
+  test("leaves it as well where the acode that ran the command is dead and nothing is known of the directory", async () => {
+    room.write("docs/HEAD", "a person's")
+    await untilClockTicks(lstatSync(at("docs/HEAD")).ctimeMs + 15)
+    const takenAtMs = Date.now()
+    for (const name of ["objects/x", "refs/x"]) room.write(`docs/${name}`)
+    const known = {
+      directories: new Map(),
+      packaged: new Map(),
+      hadName: () => false,
+      isWhole: true,
+    } as const
+    const appeared = await findAppeared(rules(), { takenAtMs, ...known })
+    expect(appeared.names).toEqual(["docs/objects", "docs/refs"])
+  })
+
   test("finds what git was told of, and links on the way there", async () => {
     room.write("tools/hooks/pre-commit", "a person's")
     room.write("kept/config")
