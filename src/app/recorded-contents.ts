@@ -1,7 +1,7 @@
-import type { Contents } from "../domain/pipeline/fold.ts"
+import type { Contents } from "../domain/pipeline/recorded-event.ts"
 import type { ArtifactStore } from "../store/contract.ts"
 import { missingArtifact } from "../store/database/store-failures.ts"
-import { decoded, parsedJson } from "../store/log/recorded-values.ts"
+import { decoded, parsedContent } from "../store/log/recorded-values.ts"
 
 /** What events name by hash, read when a fold asks for it. */
 export function contentsOf(artifacts: ArtifactStore): Contents {
@@ -16,6 +16,6 @@ export function contentsOf(artifacts: ArtifactStore): Contents {
       return recorded.kind === "artifact" ? decoded(stored(recorded.ref)) : ""
     },
     json: recorded =>
-      recorded.kind === "inline" ? recorded.value : parsedJson(stored(recorded.ref), recorded.ref),
+      recorded.kind === "inline" ? recorded.value : parsedContent(stored(recorded.ref), recorded.ref),
   }
 }

@@ -89,7 +89,7 @@ const kinds = {
  * none or more than one; a null store is a history in which nothing was recorded.
  */
 export function recordedId(store: Store | null, typed: string, kind: RecordedKind): string {
-  const found = store === null ? [] : matchingIds(store, typed, kind)
+  const found = store === null ? [] : recordedIdsLike(store, typed, kind)
   const { eventType }: KindText = kinds[kind]
   // A row that was removed or renamed looks like none; only a whole id can be looked for in the events.
   if (found.length === 0 && eventType !== undefined && isWhole(typed) && store?.log.tellsOf(eventType, typed))
@@ -102,7 +102,7 @@ function isWhole(typed: string): boolean {
 }
 
 /** Of what is in the log. */
-export function matchingIds(store: Store, typed: string, kind: RecordedKind): readonly string[] {
+export function recordedIdsLike(store: Store, typed: string, kind: RecordedKind): readonly string[] {
   return kinds[kind].matching(store, typed)
 }
 

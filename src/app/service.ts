@@ -7,7 +7,7 @@ import type { AuditReport } from "../store/contract.ts"
 import type { SkillVerbs } from "./skills/skill-verbs.ts"
 import type { TaskVerbs } from "./skills/task-verbs.ts"
 import type { AgentVerbs } from "./verbs/agent.ts"
-import type { Finding } from "./verbs/diagnosis.ts"
+import type { DoctorFinding } from "./verbs/diagnosis.ts"
 import type { HistoryVerbs } from "./verbs/history.ts"
 import type { ModelVerbs } from "./verbs/models.ts"
 import type { PlanVerbs } from "./verbs/plans.ts"
@@ -46,7 +46,7 @@ export interface AppService
   retentionMs(): Promise<number>
   now(): number
   audit(stream: string | null): Promise<AuditReport>
-  diagnose(): Promise<readonly Finding[]>
+  diagnose(): Promise<readonly DoctorFinding[]>
   /** What policy would decide, without doing it and without recording anything. */
   askPolicy(question: PolicyQuestion): Promise<PolicyAnswer>
   trustConfig(): Promise<TrustedFile>

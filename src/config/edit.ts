@@ -9,7 +9,7 @@ import { type ConfigSource, readConfigFile } from "./file.ts"
 import { defaultLeaves, documentOf, type Leaves, leavesOf, sectionKeys, unknownKey } from "./keys.ts"
 import { checkConfigText, validateLeaf } from "./load.ts"
 import { withDirectoryLock } from "./lock.ts"
-import { isSame } from "./merge.ts"
+import { isSameValue } from "./merge.ts"
 import { type ConfigProblem, configFailure } from "./problem.ts"
 import { allowedAt, valueKind } from "./reference.ts"
 import { writeAtomically } from "./write.ts"
@@ -112,7 +112,7 @@ function withVersion(text: string): string {
 }
 
 function isSameLeaves(a: Leaves, b: Leaves): boolean {
-  return isSame(documentOf(a), documentOf(b))
+  return isSameValue(documentOf(a), documentOf(b))
 }
 
 function isSection(key: string): Failure {

@@ -27,7 +27,7 @@ export function mergeLayers(layers: readonly ConfigLayer[]): MergedConfig {
       const held = leaves.get(key) ?? null
       const value = layer.isTrusted ? overridden(key, held, said) : stricter(key, held, said)
       // An untrusted value that changed nothing is not where the value in force comes from.
-      if (!isSame(value, said) && isSame(value, held)) continue
+      if (!isSameValue(value, said) && isSameValue(value, held)) continue
       leaves.set(key, value)
       origins.set(key, layer.origin)
     }
@@ -238,11 +238,11 @@ export function stricter(key: string, held: Json, said: Json): Json {
 function isHeldBack(key: string, held: Json, said: Json): boolean {
   const { kind } = strictnessOf(key)
   if (kind === "anything" || kind === "moreEntries") return false
-  if (kind !== "refusals" && !accumulating.has(key)) return !isSame(stricter(key, held, said), said)
+  if (kind !== "refusals" && !accumulating.has(key)) return !isSameValue(stricter(key, held, said), said)
   return entries(said).some(entry => !refuses(entry) && !isAmong(entries(held), entry))
 }
 
-export function isSame(a: Json, b: Json): boolean {
+export function isSameValue(a: Json, b: Json): boolean {
   return canonicalJson(a) === canonicalJson(b)
 }
 
@@ -260,7 +260,7 @@ function patience(seconds: Json): number {
 }
 
 function isAmong(list: readonly Json[], entry: Json): boolean {
-  return list.some(known => isSame(known, entry))
+  return list.some(known => isSameValue(known, entry))
 }
 
 function distinct(list: readonly Json[]): readonly Json[] {

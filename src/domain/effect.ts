@@ -7,6 +7,10 @@ export type Effect = PathEffect | ExecuteEffect | ConnectEffect
 export const pathEffectKinds = ["read", "write", "delete", "list", "createDirectory"] as const
 export type PathEffectKind = (typeof pathEffectKinds)[number]
 
+/** Operations on a path that policy decides on and the guard of a workspace admits. */
+export const pathOperations = ["read", "write", "delete", "list"] as const
+export type PathOperation = (typeof pathOperations)[number]
+
 export interface PathEffect {
   readonly kind: PathEffectKind
   /** Relative to the workspace root, or absolute. */

@@ -27,10 +27,10 @@ const Review = lazily(() =>
     ),
   }),
 )
-export type Review = z.infer<ReturnType<typeof Review>>
+export type TaskReview = z.infer<ReturnType<typeof Review>>
 
 /** Reads what a reviewer answered; a text that is no review gives what is wrong with it. */
-export function readReview(text: string): { readonly review: Review } | { readonly problem: string } {
+export function readTaskReview(text: string): { readonly review: TaskReview } | { readonly problem: string } {
   const answer = jsonAnswer(text)
   if (answer.problem !== undefined) return { problem: answer.problem }
   const parsed = Review().safeParse(parsedJson(answer.json))
@@ -40,13 +40,13 @@ export function readReview(text: string): { readonly review: Review } | { readon
 }
 
 /** What was found counts, whatever the verdict says. */
-function verdictOf({ verdict, findings }: Review): ReviewVerdict {
+function verdictOf({ verdict, findings }: TaskReview): ReviewVerdict {
   if (verdict === "REJECT" || findings.some(({ severity }) => severity === "critical")) return "REJECT"
   return findings.some(({ severity }) => severity === "major") ? "REVISE" : verdict
 }
 
 /** Returns a review as a file that people read, and that the next revision is told. */
-export function reviewText({ verdict, summary, findings, revision_requests: requests }: Review): string {
+export function reviewText({ verdict, summary, findings, revision_requests: requests }: TaskReview): string {
   return [
     `# ${verdict}`,
     "",

@@ -1,5 +1,6 @@
 import type { NewEvent } from "../domain/events/definition.ts"
-import { applyEvent, type Contents, fold } from "../domain/pipeline/fold.ts"
+import { applyEvent, fold } from "../domain/pipeline/fold.ts"
+import type { Contents } from "../domain/pipeline/recorded-event.ts"
 import type { PipelineState } from "../domain/pipeline/state.ts"
 import type { SessionLog } from "../gate/contract.ts"
 import type { DrivenSession } from "../gate/session-log.ts"

@@ -89,7 +89,7 @@ export function planExecution(
   const problems = [...commandProblems(given), ...optionProblems(options)]
   if (problems.length > 0) throw invalidCommand(problems)
   const command = assertValidCommand(given)
-  const secretValues = secretValuesOf(command, rules)
+  const secretValues = commandSecretValues(command, rules)
   const redactor = secretValues.length === 0 ? parts.redactor : parts.redactorKnowing(secretValues)
   const timeoutMs = options.timeoutMs ?? command.timeoutMs ?? settings.defaultTimeoutMs
   const environmentMode = options.environmentMode ?? settings.environmentMode
@@ -182,7 +182,7 @@ export function recordedCommand(
 }
 
 /** Values a person gave to this command alone and whose names call them secret: its output must not show them. */
-export function secretValuesOf(command: Command, rules: EnvironmentRules): readonly string[] {
+export function commandSecretValues(command: Command, rules: EnvironmentRules): readonly string[] {
   return Object.entries(command.environment).flatMap(([name, value]) =>
     value !== null && rules.isSecretName(name) ? [value] : [],
   )

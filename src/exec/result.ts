@@ -31,7 +31,7 @@ export function unstarted(
   return completed(execution, verdict, { ...times, ...span }, unmeasured, noOutputs, confined, report)
 }
 
-export function finished(
+export function finishedResult(
   execution: Execution,
   confined: ConfinementUse,
   times: Times,

@@ -7,7 +7,7 @@ import { internal, interruptedBy, queueFull } from "./errors.ts"
 import { type Execution, planExecution, type RunnerParts } from "./execution.ts"
 import { createQueue } from "./queue.ts"
 import { makeReady, type Readiness, unconfined } from "./readiness.ts"
-import { type Completed, finished, type Times, unstarted } from "./result.ts"
+import { type Completed, finishedResult, type Times, unstarted } from "./result.ts"
 import { supervise } from "./supervision.ts"
 
 /** The command runner. One instance is shared by everybody who runs something, so that its queue is the only one. */
@@ -98,7 +98,7 @@ async function bringAbout(
     parts.faults.reach("command.cleaned")
     return "unspawned" in ended
       ? unstarted(execution, confined, times, { ending: "notStarted", error: ended.unspawned }, report)
-      : finished(execution, confined, times, ended, report)
+      : finishedResult(execution, confined, times, ended, report)
   } catch (error) {
     // A mistake of ours. The command may have done anything, so its record is closed as what it is: not known.
     const report = await launch.cleanUp()

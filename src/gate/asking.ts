@@ -7,10 +7,10 @@ import { type NewEvent, newEvent } from "../domain/events/definition.ts"
 import type { CallError } from "../domain/tool-call.ts"
 import type { DeclaredCall, PreparedCall } from "../tools/contract.ts"
 import type { ApprovalReply, CallRequest, GateParts, WholeQuestion } from "./contract.ts"
-import { type Ending, failedBy, notDone } from "./outcome.ts"
+import { type CallEnding, failedBy, notDone } from "./outcome.ts"
 import { recordQuestion } from "./recorded.ts"
 
-export interface Question {
+export interface CallQuestion {
   readonly callId: string
   readonly request: CallRequest
   readonly declared: DeclaredCall
@@ -18,7 +18,7 @@ export interface Question {
   readonly decision: Decision
 }
 
-export type Answer =
+export type ApprovalOutcome =
   | {
       readonly kind: "granted"
       readonly approvalId: string
@@ -27,17 +27,17 @@ export type Answer =
       readonly events: readonly NewEvent[]
     }
   /** `events` are to be committed with the outcome. */
-  | { readonly kind: "ended"; readonly ending: Ending; readonly events: readonly NewEvent[] }
+  | { readonly kind: "ended"; readonly ending: CallEnding; readonly events: readonly NewEvent[] }
 
 /**
  * Puts the question to a person. What they saw is what is done: after the answer the change is computed again, and
  * the approval covers it only if nothing is different.
  */
-export async function ask(
+export async function askPerson(
   parts: GateParts,
-  question: Question,
+  question: CallQuestion,
   opening: readonly NewEvent[],
-): Promise<Answer> {
+): Promise<ApprovalOutcome> {
   const { request, declared, prepared } = question
   const before = parts.approvals.answeredBefore(approvalHash(subjectOf(parts, prepared, question)))
   if (before !== null) return await useAnswer(parts, question, before, opening)
@@ -69,10 +69,10 @@ export async function ask(
 /** What is covered by the answer is done, and nothing else: the change is computed once more. */
 async function useAnswer(
   parts: GateParts,
-  question: Question,
+  question: CallQuestion,
   reply: ApprovalReply,
   events: readonly NewEvent[],
-): Promise<Answer> {
+): Promise<ApprovalOutcome> {
   const { declared } = question
   if (reply.answer !== "granted") return { kind: "ended", ending: refusal(reply, declared.operation), events }
   const again = await declared.prepare()
@@ -81,7 +81,7 @@ async function useAnswer(
   return { kind: "ended", ending: notDone("refused", "refused", stale(use.reason, declared)), events }
 }
 
-function wholeOf({ declared, prepared, decision }: Question): WholeQuestion {
+function wholeOf({ declared, prepared, decision }: CallQuestion): WholeQuestion {
   return {
     operation: declared.operation,
     reach: reachOf(declared.effects),
@@ -96,7 +96,7 @@ function isConfirmation({ decision }: Decision): boolean {
 }
 
 /** The question stays open; the call has not taken place and is made again once there is an answer. */
-function left(operation: string, events: readonly NewEvent[]): Answer {
+function left(operation: string, events: readonly NewEvent[]): ApprovalOutcome {
   const error = {
     code: "ACODE-EXEC-005",
     message: `waiting for somebody to approve: ${operation}`,
@@ -106,7 +106,7 @@ function left(operation: string, events: readonly NewEvent[]): Answer {
   return { kind: "ended", ending: notDone("interrupted", "awaiting", error), events }
 }
 
-function requestOf(parts: GateParts, question: Question) {
+function requestOf(parts: GateParts, question: CallQuestion) {
   const { callId, request, prepared, decision } = question
   const isAskedByPlan = isConfirmation(decision)
   return {
@@ -135,7 +135,7 @@ function requestOf(parts: GateParts, question: Question) {
 function subjectOf(
   parts: GateParts,
   { subject, targets }: PreparedCall,
-  { callId, request: { tool, arguments: given, origin, askedAs } }: Question,
+  { callId, request: { tool, arguments: given, origin, askedAs } }: CallQuestion,
 ): ApprovalSubject {
   const byModel = origin.modelCallId === null ? null : `${origin.stepId ?? ""}/${origin.modelCallId}`
   const asked = byModel ?? askedAs ?? callId
@@ -171,7 +171,7 @@ function nobodyThere(operation: string): CallError {
   }
 }
 
-function refusal({ answer, by, reason, isExpired }: ApprovalReply, operation: string): Ending {
+function refusal({ answer, by, reason, isExpired }: ApprovalReply, operation: string): CallEnding {
   const said = reason === null ? "" : `: ${reason}`
   const error = {
     code: "ACODE-EXEC-005",

@@ -8,11 +8,11 @@ import { redactJson } from "../domain/text/redacted-json.ts"
 import type { Certainty } from "../domain/tool-call.ts"
 import type { CallContext, DeclaredCall, PreparedCall, ToolResult } from "../tools/contract.ts"
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
-import { ask } from "./asking.ts"
+import { askPerson } from "./asking.ts"
 import type { CallRequest, Gate, GateParts, SettledCall } from "./contract.ts"
 import { contentsChanged, foundBy, type Intent, intend } from "./intent.ts"
 import {
-  type Ending,
+  type CallEnding,
   errorOf,
   type FoundChanges,
   failedBy,
@@ -20,10 +20,10 @@ import {
   notDone,
   nothingChanged,
   type Outcome,
-  outcomeOf,
   outcomeWithout,
   redacted,
   settledEvent,
+  toolOutcome,
 } from "./outcome.ts"
 import { recordJson } from "./recorded.ts"
 import { type Resolution, resolveCall } from "./resolution.ts"
@@ -71,7 +71,7 @@ class GatedCall {
   }
 
   /** Nothing has happened yet, so whatever goes wrong here leaves the world as it was. */
-  private async permit(resolved: Extract<Resolution, { kind: "tool" }>): Promise<Ending | Permitted> {
+  private async permit(resolved: Extract<Resolution, { kind: "tool" }>): Promise<CallEnding | Permitted> {
     try {
       const room = { ...this.parts.room, grantedHosts: this.request.grant.hosts }
       const judged = await this.judge(resolved.tool.declare(resolved.arguments, room))
@@ -90,10 +90,10 @@ class GatedCall {
     return { declared, decision: await this.parts.decide(declared.effects, { ...grant, exact }) }
   }
 
-  private async ask(judged: Judged, prepared: PreparedCall): Promise<Ending | Permitted> {
+  private async ask(judged: Judged, prepared: PreparedCall): Promise<CallEnding | Permitted> {
     const { parts, request, callId } = this
     const askedMs = parts.clock.monotonicMs()
-    const answer = await ask(parts, { callId, request, ...judged, prepared }, this.pending)
+    const answer = await askPerson(parts, { callId, request, ...judged, prepared }, this.pending)
     this.waitMs = Math.round(parts.clock.monotonicMs() - askedMs)
     this.pending = answer.events
     return answer.kind === "ended" ? answer.ending : { ...judged, ...answer }
@@ -117,7 +117,7 @@ class GatedCall {
     return this.settle(outcome)
   }
 
-  private async intend(call: Permitted): Promise<Ending | Intent> {
+  private async intend(call: Permitted): Promise<CallEnding | Intent> {
     try {
       return await intend(this.parts, { callId: this.callId, ...call })
     } catch (error) {
@@ -135,7 +135,7 @@ class GatedCall {
       using _ = isCommand ? beating(parts.checkpoints) : null
       const result = await this.owned(intent, execute)
       parts.faults.reach("gate.done")
-      return outcomeOf(
+      return toolOutcome(
         result,
         await this.changesOf(intent, result, isCommand),
         certaintyOfResult(result, isCommand),
@@ -186,7 +186,7 @@ class GatedCall {
     return { certainty: effectClass === "run" ? ("partly" as const) : ("unknown" as const), found }
   }
 
-  private end(ending: Ending): SettledCall {
+  private end(ending: CallEnding): SettledCall {
     return this.settle(outcomeWithout(ending, nothingChanged))
   }
 
@@ -250,7 +250,7 @@ function beating(checkpoints: Checkpoints): Disposable {
 
 const beatMs = 1000
 
-function denial({ decision, declared }: Judged): Ending {
+function denial({ decision, declared }: Judged): CallEnding {
   return notDone("denied", "violation", {
     code: decision.rule.startsWith("protected:") ? "ACODE-SEC-003" : "ACODE-EXEC-004",
     message: `not allowed: ${declared.operation}: ${decision.reason} (${decision.rule})`,

@@ -31,7 +31,11 @@ export type FoundChanges = Pick<SettledCall, "changes" | "uncovered" | "director
 export const nothingChanged: FoundChanges = { changes: [], uncovered: null }
 
 /** A tool that ran gave a result; whether it did what it was for is in the result. */
-export function outcomeOf(result: ToolResult, found: FoundChanges, certainty: Outcome["certainty"]): Outcome {
+export function toolOutcome(
+  result: ToolResult,
+  found: FoundChanges,
+  certainty: Outcome["certainty"],
+): Outcome {
   const { error, value, text, exitCode, executionId, paths, diagnostics } = result
   return {
     ...{ error, value, text, exitCode, executionId, paths, diagnostics, ...found, certainty },
@@ -42,7 +46,7 @@ export function outcomeOf(result: ToolResult, found: FoundChanges, certainty: Ou
 }
 
 export function outcomeWithout(
-  ending: Ending,
+  ending: CallEnding,
   { changes, uncovered, directories = [] }: FoundChanges,
 ): Outcome {
   const { code, message, hint } = ending.error
@@ -138,19 +142,19 @@ function digestOf(value: Json): string {
 }
 
 /** How a call ends that does not come to give a result. */
-export interface Ending {
+export interface CallEnding {
   readonly outcome: Exclude<ToolOutcome, "succeeded">
   readonly certainty: Certainty
   readonly cause: CallCause
   readonly error: CallError
 }
 
-export function notDone(outcome: Ending["outcome"], cause: CallCause, error: CallError): Ending {
+export function notDone(outcome: CallEnding["outcome"], cause: CallCause, error: CallError): CallEnding {
   return { outcome, certainty: "notDone", cause, error }
 }
 
 /** What was thrown on the way. A Failure is an expected one; anything else is a mistake of ours, and told as such. */
-export function failedBy(thrown: unknown, certainty: Certainty): Ending {
+export function failedBy(thrown: unknown, certainty: Certainty): CallEnding {
   const report = thrown instanceof Failure ? thrown.report : (systemReport(thrown) ?? internal(thrown))
   return { outcome: "failed", certainty, cause: causeOf(report), error: errorOf(report) }
 }

@@ -17,7 +17,7 @@ type Requested = NewEvent<typeof ToolCallRequested>["data"]
 type Started = NewEvent<typeof ToolCallStarted>["data"]
 
 /** A call that has no outcome, because the process that made it is gone. */
-export interface OpenCall {
+export interface UnsettledCall {
   readonly requested: Requested
   readonly started: Started | null
   readonly executionId: string | null
@@ -46,8 +46,8 @@ export interface Recovered {
   readonly unattributed: readonly string[]
 }
 
-export function openCalls(events: Iterable<StoredEvent>): readonly OpenCall[] {
-  const calls = new Map<string, OpenCall>()
+export function openCalls(events: Iterable<StoredEvent>): readonly UnsettledCall[] {
+  const calls = new Map<string, UnsettledCall>()
   const commands = new Map<string, string>()
   const ended = new Set<string>()
   for (const event of events) {
@@ -73,7 +73,7 @@ export function openCalls(events: Iterable<StoredEvent>): readonly OpenCall[] {
  * Settles a call by looking at what is there. Nothing is done again and nothing is put back: whoever reads it learns
  * what took place. Its processes must be gone before this is asked.
  */
-export async function settleInterrupted(parts: RecoveryParts, call: OpenCall): Promise<Recovered> {
+export async function settleInterrupted(parts: RecoveryParts, call: UnsettledCall): Promise<Recovered> {
   const { certainty, changes, uncovered, directories = [], what } = await lookAt(parts, call)
   const ending = { outcome: "interrupted", certainty, cause: causeOf(certainty), error: told(what) } as const
   const settled: SettledCall = {
@@ -107,7 +107,7 @@ function changedPaths({ changes, directories = [] }: FoundChanges): readonly str
 /** What suggests that somebody else made some of the changes that are found now. */
 function doubtsOf(
   parts: RecoveryParts,
-  { started, position }: OpenCall,
+  { started, position }: UnsettledCall,
   changes: readonly FileChange[],
 ): Recovered["doubts"] {
   if (started === null || changes.length === 0) return []
@@ -149,7 +149,7 @@ interface Found extends FoundChanges {
   readonly what: string
 }
 
-async function lookAt(parts: RecoveryParts, { started, requested }: OpenCall): Promise<Found> {
+async function lookAt(parts: RecoveryParts, { started, requested }: UnsettledCall): Promise<Found> {
   if (started === null) return found("notDone", [], `${requested.tool} had not begun`)
   switch (started.effectClass) {
     case "read":

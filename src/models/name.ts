@@ -62,7 +62,7 @@ export function readNamedModel(written: string): NamedModel {
 }
 
 /** The model a name stands for: that of a tier which is configured, else the name itself. */
-export function modelNamed(name: string, { tiers }: Config["models"]): string {
+export function resolveModelName(name: string, { tiers }: Config["models"]): string {
   return Object.entries(tiers).find(([tier]) => tier === name)?.[1] ?? name
 }
 
@@ -70,7 +70,7 @@ export function modelNamed(name: string, { tiers }: Config["models"]): string {
 export function roleNames({ model, models }: Pick<Config, "model" | "models">): RoleNames {
   const nameOf = (stage: Stage) => {
     const name = models[stage] ?? model.name
-    return name === null ? null : modelNamed(name, models)
+    return name === null ? null : resolveModelName(name, models)
   }
   return {
     planner: nameOf("planner"),

@@ -28,7 +28,7 @@ export function modelsLine({ protocol, planner, executor, verifier, reviewer }: 
 }
 
 /** Null for every other line. */
-export function modelsIn(line: string): ModelSelection | null {
+export function recordedModels(line: string): ModelSelection | null {
   if (!line.startsWith('{"schema":1,"models":')) return null
   try {
     const { success, data } = Header().safeParse(JSON.parse(line))

@@ -11,9 +11,9 @@ import type { KeptCalls } from "./external-call-log.ts"
 import {
   isUsable,
   listedName,
-  modelNamed,
   type NamedModel,
   readNamedModel,
+  resolveModelName,
   type WantedName,
   wantedNames,
 } from "./name.ts"
@@ -63,7 +63,7 @@ export async function findServer(room: ModelRoom, wish: ServerWish): Promise<Fou
 
 /** As it was written it stays, for a server that has a model of that very name. */
 function withTier(named: NamedModel, { models }: Config): NamedModel {
-  return { ...named, name: modelNamed(named.name, models) }
+  return { ...named, name: resolveModelName(named.name, models) }
 }
 
 /** The same, as soon as a server has been asked: what it answers is still to come. */

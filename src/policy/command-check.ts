@@ -1,5 +1,5 @@
+import type { PathOperation } from "../domain/effect.ts"
 import { type DecisionKind, type Effect, type ExecuteEffect, emptyGrant } from "../domain/effect.ts"
-import type { PathOperation } from "./contract.ts"
 import { decide } from "./decide.ts"
 import type { PolicyOptions } from "./decision.ts"
 import { isShell } from "./programs/shells.ts"

@@ -3,8 +3,8 @@ import { canonicalJson } from "../base/canonical.ts"
 import type { Effect, ExecuteEffect, Grant } from "../domain/effect.ts"
 import { decidePathEffect } from "./decide-path.ts"
 import { isNetworkRefused, type Part, type PolicyOptions, part, partOf, pathKinds } from "./decision.ts"
-import type { Finding, Layer } from "./programs/layer.ts"
-import { relativeTo, resolveWord, type Scene } from "./programs/paths.ts"
+import type { Layer, Objection } from "./programs/layer.ts"
+import { type CommandContext, relativeTo, resolveWord } from "./programs/paths.ts"
 import { analyseArgv, analyseScript } from "./programs/script.ts"
 import { commandText } from "./rules/reader.ts"
 import { isRefusal, matchedArguments, type Rule, type RuleSet } from "./rules/rules.ts"
@@ -30,7 +30,7 @@ export function decideCommand(
         reason: `${effect.cwd} is outside workspace`,
       }),
     ]
-  const start: Scene = { root: options.root, home: options.home, directories: [directory] }
+  const start: CommandContext = { root: options.root, home: options.home, directories: [directory] }
   const { layers, scene } =
     "argv" in effect.run
       ? analyseArgv(effect.run.argv, start, options.parser)
@@ -48,7 +48,7 @@ interface Context {
   readonly grant: Grant
   readonly rules: RuleSet
   readonly options: PolicyOptions
-  readonly scene: Scene
+  readonly scene: CommandContext
   readonly isExact: boolean
 }
 
@@ -193,7 +193,7 @@ function ordinary(rule: string): Part {
   })
 }
 
-function findingPart(finding: Finding, context: Context): Part {
+function findingPart(finding: Objection, context: Context): Part {
   const { rule, reason } = finding
   if (finding.network) return onlineProgramPart(reason, context)
   const fallback = context.options.defaults.TERMINAL_COMMAND

@@ -1,12 +1,11 @@
 import { posix } from "node:path"
 import { isPlainPath } from "../base/plain-path.ts"
-import type { Effect, Grant, PathEffectKind } from "../domain/effect.ts"
-import type { PathOperation } from "./contract.ts"
+import type { Effect, Grant, PathEffectKind, PathOperation } from "../domain/effect.ts"
 import { type Part, type PolicyOptions, part, partOf, pathKinds } from "./decision.ts"
 import { relativeTo } from "./programs/paths.ts"
 import { decideOutside, decidePath } from "./protected-paths.ts"
 import { compileGlob, isLiteral } from "./rules/glob.ts"
-import { isRefusal, matchesPath, type RuleSet } from "./rules/rules.ts"
+import { isRefusal, type RuleSet, ruleMatchesPath } from "./rules/rules.ts"
 
 export interface PathQuestion {
   readonly kind: PathEffectKind
@@ -38,7 +37,7 @@ export function decidePathEffect(
       rule: "never.workspace",
       reason: "it is the workspace",
     })
-  const refusal = rules.find(rule => isRefusal(rule) && matchesPath(rule, category, relative))
+  const refusal = rules.find(rule => isRefusal(rule) && ruleMatchesPath(rule, category, relative))
   if (refusal !== undefined)
     return partOf(refusal.policy, {
       ...about,
@@ -67,7 +66,7 @@ function withoutGrant(
   { defaults }: PolicyOptions,
 ): Part {
   const { category, path } = about
-  const rule = rules.find(each => matchesPath(each, category, path))
+  const rule = rules.find(each => ruleMatchesPath(each, category, path))
   if (rule !== undefined)
     return partOf(rule.policy, { ...about, rule: rule.name, reason: rule.message ?? `rule "${rule.name}"` })
   const byDefault = defaults[category]

@@ -1,5 +1,11 @@
-import type { Decision, DecisionKind, EffectCategory, Level, PathEffectKind } from "../domain/effect.ts"
-import type { PathOperation } from "./contract.ts"
+import type {
+  Decision,
+  DecisionKind,
+  EffectCategory,
+  Level,
+  PathEffectKind,
+  PathOperation,
+} from "../domain/effect.ts"
 import type { RulePolicy } from "./rules/rules.ts"
 import type { ShellParser } from "./shell/script.ts"
 import { type Answerable, answersYes, type Opening, type YesScopes } from "./yes-scopes.ts"

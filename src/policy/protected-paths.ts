@@ -1,5 +1,5 @@
 import { isPlainPath } from "../base/plain-path.ts"
-import type { PathOperation } from "./contract.ts"
+import type { PathOperation } from "../domain/effect.ts"
 import {
   homeEntries,
   openNames,

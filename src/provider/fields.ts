@@ -15,17 +15,17 @@ export function listOf(value: Json | undefined): readonly Json[] {
   return value !== undefined && isList(value) ? value : []
 }
 
-export function textOf(value: Json | undefined): string | null {
+export function textOrNull(value: Json | undefined): string | null {
   return typeof value === "string" ? value : null
 }
 
 /** Null for everything that is no text, and for text without a character. */
 export function wordsOf(value: Json | undefined): string | null {
-  return textOf(value) || null
+  return textOrNull(value) || null
 }
 
 /** Null for what can be no number of tokens: a server that counts wrongly must not end a budget. */
-export function tokensOf(value: Json | undefined): number | null {
+export function tokenCount(value: Json | undefined): number | null {
   if (typeof value !== "number" || !Number.isInteger(value)) return null
   return value >= 0 && value <= tokensMax ? value : null
 }
@@ -34,7 +34,7 @@ const tokensMax = 100_000_000
 
 /** A window of no tokens is how servers say that they do not know it. */
 export function windowOf(value: Json | undefined): number | null {
-  return tokensOf(value) || null
+  return tokenCount(value) || null
 }
 
 /** A list, which may be left out. */
@@ -46,7 +46,7 @@ export function listAt(object: JsonObject, name: string): readonly Json[] {
 }
 
 /** Empty when it is left out. */
-export function textAt(object: JsonObject, name: string): string {
+export function textField(object: JsonObject, name: string): string {
   const value = object[name] ?? ""
   if (typeof value !== "string") throw wrong(name, "text")
   return value

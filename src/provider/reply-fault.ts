@@ -59,7 +59,7 @@ export function modelFailure(kind: ModelFailureKind, message: string): ModelFail
   return { kind, message, retryable: retryableKinds.has(kind), retryAfterMs: null }
 }
 
-export function failed(kind: ModelFailureKind, message: string): ModelItem {
+export function failedItem(kind: ModelFailureKind, message: string): ModelItem {
   return { kind: "failure", failure: modelFailure(kind, message) }
 }
 

@@ -2,7 +2,7 @@ import { messageOf, unreachable } from "../base/assert.ts"
 import { Failure } from "../domain/failure.ts"
 import { markerOf } from "./marker.ts"
 import { type Automaton, createAutomaton } from "./pattern-automaton.ts"
-import { type Pattern, PatternError, parsePattern } from "./pattern-syntax.ts"
+import { type Pattern, PatternError, parseRedactionPattern } from "./pattern-syntax.ts"
 import { createRuleStage } from "./rule-stage.ts"
 import { newline } from "./scene.ts"
 import { concat, copyOf, editsOf, type StageMaker } from "./stage.ts"
@@ -73,7 +73,7 @@ function matcherOf(sources: readonly string[]): PatternMatcher {
   const items = sources.map((source, index) => {
     const problem = validatePattern(source)
     if (problem !== null) throw refusal(source, index, problem)
-    return parsePattern(source)
+    return parseRedactionPattern(source)
   })
   const pattern: Pattern = { kind: "choice", items }
   return {
@@ -96,7 +96,7 @@ function refusal(source: string, index: number, problem: string): Failure {
 function compile(source: string): void {
   if (source.length > sourceLengthMax)
     throw new PatternError(`it is longer than ${sourceLengthMax} characters`)
-  const pattern = parsePattern(source)
+  const pattern = parseRedactionPattern(source)
   if (canBeEmpty(pattern)) throw new PatternError("it matches the empty text")
   createAutomaton(pattern, { isReversed: false, isUnanchored: false })
 }

@@ -24,7 +24,7 @@ const depthMax = 50
  * Reads the syntax that Rust, PCRE and JavaScript have in common, `(?i)` in front included. What would make matching
  * slow, or means different things in different places, is refused by name rather than guessed.
  */
-export function parsePattern(source: string): Pattern {
+export function parseRedactionPattern(source: string): Pattern {
   const flags = /^\(\?([a-z]+)\)/.exec(source)
   const unknown = flags?.[1]?.replace(/[ims]/g, "") ?? ""
   if (unknown !== "") throw new PatternError(`the flag "${unknown}" is not supported, only (?i)`)

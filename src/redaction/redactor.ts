@@ -3,7 +3,7 @@ import { createFoundValues, spellingsOf } from "./found-values.ts"
 import type { RedactionKind } from "./marker.ts"
 import { createPatternStages } from "./pattern-stage.ts"
 import { createRuleStage } from "./rule-stage.ts"
-import { decodeText, encodeText, type RunStage, redactionSpans } from "./spans.ts"
+import { decodeLossless, encodeLossless, type RunStage, redactionSpans } from "./spans.ts"
 import { concat, copyOf, type RedactionStage } from "./stage.ts"
 import { createValueStages, spellingsAs, type ValueSet, valueSetOf } from "./value-stage.ts"
 
@@ -34,9 +34,9 @@ export function createRedactor(options: RedactorOptions): Redactor {
     redactParts: parts => redactParts(parts, runWhole),
     redactText: text => {
       if (clean.has(text)) return text
-      const bytes = encodeText(text)
+      const bytes = encodeLossless(text)
       const redacted = redactBytes(bytes)
-      const result = redacted === bytes ? text : decodeText(redacted)
+      const result = redacted === bytes ? text : decodeLossless(redacted)
       clean.add(result)
       return result
     },

@@ -9,7 +9,7 @@ export function redactionSpans(
   text: string,
   redact: (bytes: Uint8Array, run: RunStage) => Uint8Array,
 ): readonly RedactedSpan[] {
-  const source = encodeText(text)
+  const source = encodeLossless(text)
   let spans: readonly ByteSpan[] = []
   const redacted = redact(source, (create, bytes) => {
     const replaced: ByteSpan[] = []
@@ -77,13 +77,13 @@ function textSpans(
   const isTorn = (edge: number) => ((source[edge] ?? 0) & 0xc0) === 0x80
   // A pattern of bytes can match half a character, which has no place in a text: then all of it is one span.
   if (spans.some(({ from, to }) => isTorn(from) || isTorn(to)))
-    return [{ start: 0, end: text.length, replacement: decodeText(redacted) }]
+    return [{ start: 0, end: text.length, replacement: decodeLossless(redacted) }]
   let [at, end, written] = [0, 0, 0]
   return spans.map(({ from, to, length }) => {
-    const start = end + decodeText(source.subarray(at, from)).length
+    const start = end + decodeLossless(source.subarray(at, from)).length
     written += from - at
-    end = start + decodeText(source.subarray(from, to)).length
-    const replacement = decodeText(redacted.subarray(written, written + length))
+    end = start + decodeLossless(source.subarray(from, to)).length
+    const replacement = decodeLossless(redacted.subarray(written, written + length))
     written += length
     at = to
     return { start, end, replacement }
@@ -94,7 +94,7 @@ function textSpans(
  * Text as bytes and back without loss. A lone surrogate has no UTF-8 form; it becomes the three bytes it would have
  * by the same scheme, which valid UTF-8 never contains. Replacing it by U+FFFD would alter what is no secret.
  */
-export function encodeText(text: string): Uint8Array {
+export function encodeLossless(text: string): Uint8Array {
   if (text.isWellFormed()) return Buffer.from(text, "utf8")
   return Buffer.concat(
     text.split(/([\ud800-\udfff])/u).map((piece, index) => {
@@ -105,7 +105,7 @@ export function encodeText(text: string): Uint8Array {
   )
 }
 
-export function decodeText(bytes: Uint8Array): string {
+export function decodeLossless(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   let text = ""
   let from = 0

@@ -173,7 +173,7 @@ export class RecordedClaim implements TaskClaim {
     if (written.outcome !== "succeeded") throw writeError(task.id, path, written)
     const file = readAgain(this.parts.folder, task.id)
     if (file === null || !host.isOurs(file, this.step?.claimed?.sha256 ?? null))
-      throw changedMeanwhile(task.id, work.file.path, `while the model worked; the output is in ${path}`)
+      throw taskChangedMeanwhile(task.id, work.file.path, `while the model worked; the output is in ${path}`)
     const whole = { ...result, warnings: [...result.warnings, ...warnings] }
     // A process that died had come as far as this.
     if (file.task.status === "completed") {
@@ -269,13 +269,13 @@ function withoutMarkers(content: string): { readonly text: string; readonly warn
   return { text, warnings: ["the output repeats marks of what was redacted from the request"] }
 }
 
-export function stepKey(index: number, taskId: string): string {
+export function taskStepKey(index: number, taskId: string): string {
   return `${index}/${taskId}`
 }
 
 export function started(index: number, { id, to }: Pick<Task, "id" | "to">, tool = "write_file"): NewEvent {
   return newEvent(StepStarted, {
-    ...{ taskId: id, stepId: id, index, title: to, tool, stepKey: stepKey(index, id) },
+    ...{ taskId: id, stepId: id, index, title: to, tool, stepKey: taskStepKey(index, id) },
   })
 }
 
@@ -291,7 +291,7 @@ export function claimedEvent({ index, file }: Claiming, sha256: string): NewEven
   })
 }
 
-export function finished(
+export function taskStepFinished(
   index: number,
   taskId: string,
   error: ExecutionError | null,
@@ -327,7 +327,7 @@ export function settledEvents(
       error: error === null ? null : { code: error.code, message: error.message },
       tokens: { input: inputTokens, output: outputTokens },
     }),
-    finished(index, taskId, error, durationMs),
+    taskStepFinished(index, taskId, error, durationMs),
   ]
 }
 
@@ -337,7 +337,7 @@ export function notRunnable({ task, path }: TaskFile): ExecutionError {
   return new ExecutionError(`the status in ${path} is ${status}`, code, id)
 }
 
-export function changedMeanwhile(taskId: string, path: string, when: string): ExecutionError {
+export function taskChangedMeanwhile(taskId: string, path: string, when: string): ExecutionError {
   const message = `somebody changed ${path} ${when}; its status was left alone`
   return new ExecutionError(message, "WORKSPACE_WRITE_FAILED", taskId)
 }

@@ -15,9 +15,7 @@ import type { SkillWorkspace, TaskClaim } from "./contract.ts"
 import {
   type ClaimHost,
   type Claiming,
-  changedMeanwhile,
   claimedEvent,
-  finished,
   hashAfter,
   hasWholeReply,
   notRunnable,
@@ -25,8 +23,10 @@ import {
   type RecordedParts,
   settledEvents,
   started,
-  stepKey,
   type TaskEnding,
+  taskChangedMeanwhile,
+  taskStepFinished,
+  taskStepKey,
   writeError,
 } from "./recorded-claim.ts"
 import { ReviewClaim } from "./review-claim.ts"
@@ -155,9 +155,9 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
           call.outcome === "succeeded"
             ? [
                 newEvent(TaskReopened, { taskId: id, path, fromStatus: task.status, by, reason }),
-                finished(index, id, null, 0),
+                taskStepFinished(index, id, null, 0),
               ]
-            : [finished(index, id, writeError(id, path, call), 0)],
+            : [taskStepFinished(index, id, writeError(id, path, call), 0)],
       },
     )
     if (settled.outcome !== "succeeded") throw writeError(id, path, settled)
@@ -181,7 +181,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
         after: call =>
           call.outcome === "succeeded"
             ? [claimedEvent(work, hashAfter(call, path) ?? file.sha256)]
-            : [finished(index, task.id, writeError(task.id, path, call), 0)],
+            : [taskStepFinished(index, task.id, writeError(task.id, path, call), 0)],
       },
     )
     if (settled.outcome !== "succeeded") {
@@ -216,12 +216,12 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     if (claimed === null && !isOurs) return this.claimed(work, false)
     if (claimed === null) this.parts.session.append([claimedEvent(work, file.sha256)])
     if (!isOurs && !hasWholeReply(step))
-      throw changedMeanwhile(taskId, file.path, "while nobody worked on it")
+      throw taskChangedMeanwhile(taskId, file.path, "while nobody worked on it")
     return new RecordedClaim(this.parts, this, work, step)
   }
 
   private end({ index, taskId }: TaskStep, error: ExecutionError): void {
-    this.parts.session.append([finished(index, taskId, error, 0)])
+    this.parts.session.append([taskStepFinished(index, taskId, error, 0)])
   }
 
   isOurs({ path, sha256 }: TaskFile, claimedSha256: string | null): boolean {
@@ -245,7 +245,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
       origin: {
         ...{ planId: null, planHash: null, modelCallId: null },
         ...{ taskId: step?.taskId ?? null, stepId: step?.taskId ?? null },
-        stepKey: step === null ? null : stepKey(step.index, step.taskId),
+        stepKey: step === null ? null : taskStepKey(step.index, step.taskId),
       },
       grant: emptyGrant,
       isGrantedAsWritten: true,

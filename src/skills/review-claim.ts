@@ -7,19 +7,19 @@ import { changedTaskText, type TaskChange } from "../domain/skill/task-text.ts"
 import type { Task } from "../domain/task.ts"
 import {
   directorBody,
-  type Review,
-  readReview,
+  readTaskReview,
   reviewRequirements,
   reviewText,
+  type TaskReview,
 } from "../domain/task-review.ts"
 import type { ClaimResult, WrittenOutput } from "./contract.ts"
 import {
   type ClaimHost,
   type Claiming,
-  changedMeanwhile,
-  finished,
   RecordedClaim,
   type RecordedParts,
+  taskChangedMeanwhile,
+  taskStepFinished,
   writeError,
 } from "./recorded-claim.ts"
 import { readTaskFile, type TaskFile } from "./task-folder.ts"
@@ -67,7 +67,7 @@ export class ReviewClaim extends RecordedClaim {
   override async complete(content: string, _result: ClaimResult): Promise<WrittenOutput> {
     const { host, review, task } = this
     const { index, round } = review
-    const reading = readReview(content)
+    const reading = readTaskReview(content)
     if ("problem" in reading)
       throw new ExecutionError(`the reply is not a review: ${reading.problem}`, "API_ERROR", task.id)
     using _ = await host.hold()
@@ -83,7 +83,7 @@ export class ReviewClaim extends RecordedClaim {
     return { outputPath: path, warnings: [] }
   }
 
-  private async decide(review: Review, path: string): Promise<void> {
+  private async decide(review: TaskReview, path: string): Promise<void> {
     const { host, task } = this
     const { index, round, revisionsMax } = this.review
     const { verdict, summary, findings } = review
@@ -93,10 +93,10 @@ export class ReviewClaim extends RecordedClaim {
         ...{ taskId: task.id, index, round, verdict, path, findingCount: findings.length },
         summary: redactText(summary),
       }),
-      finished(index, task.id, null, 0),
+      taskStepFinished(index, task.id, null, 0),
     ]
     const file = readTaskFile(folder, task.id)
-    if (!host.isOurs(file, null)) throw changedMeanwhile(task.id, file.path, "while it was reviewed")
+    if (!host.isOurs(file, null)) throw taskChangedMeanwhile(task.id, file.path, "while it was reviewed")
     const change = changeFor(review, file.task, { path, round, revisionsMax })
     // Nothing to change, or a process that died had changed it.
     if (change === null || file.task.status !== "completed") {
@@ -116,7 +116,7 @@ export class ReviewClaim extends RecordedClaim {
   }
 
   override async end(error: ExecutionError): Promise<void> {
-    this.parts.session.append([finished(this.review.index, this.task.id, error, 0)])
+    this.parts.session.append([taskStepFinished(this.review.index, this.task.id, error, 0)])
   }
 }
 
@@ -137,7 +137,7 @@ function claiming({ index, file, reviewer }: ReviewWork): Claiming {
 
 /** Null where the task stays as it is, because it was revised as often as it may be. */
 function changeFor(
-  { verdict }: Review,
+  { verdict }: TaskReview,
   { revisionCount }: Task,
   {
     path,

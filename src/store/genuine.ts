@@ -3,7 +3,7 @@ import { HistoryPruned } from "../domain/events/command-events.ts"
 import { controlStreamOf } from "../domain/events/pipeline-events.ts"
 import { SessionStarted } from "../domain/events/session-events.ts"
 import type { StoredEvent } from "./contract.ts"
-import type { Connection } from "./database/database.ts"
+import type { DatabaseConnection } from "./database/database.ts"
 import { changedEvent, changedHistory, changedRow } from "./database/store-failures.ts"
 import { readRow } from "./database/table-projection.ts"
 import { type Anchor, anchorsGone, isStepBack, type KnownAnchors, knownAnchors } from "./log/anchors.ts"
@@ -23,7 +23,7 @@ import { sessionsTable } from "./session/session-rows.ts"
 import { tableProblems } from "./verify.ts"
 
 export interface GenuineParts {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly identity: LogIdentity
   readonly log: EventReader
   readonly anchorsDirectory: string

@@ -1,11 +1,11 @@
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 import type { Lease, Leases } from "./contract.ts"
-import { type Connection, guarded } from "./database/database.ts"
+import { type DatabaseConnection, guarded } from "./database/database.ts"
 import { appendConflict } from "./database/store-failures.ts"
 import type { Liveness } from "./process-identity.ts"
 
 export interface LeaseParts {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly liveness: (owner: ProcessIdentity) => Liveness
   /** Time since the machine was started: the same for all its processes, and nobody can set it. */
   readonly uptimeMs: () => number
@@ -35,7 +35,7 @@ export function createLeases(parts: LeaseParts): Leases {
 }
 
 /** Inside the transaction of an append: a stale owner finds a higher epoch here and is shut out. */
-export function assertLeases(connection: Connection, lease: Lease, under: Lease = lease): void {
+export function assertLeases(connection: DatabaseConnection, lease: Lease, under: Lease = lease): void {
   const held = connection.db
     .query<HeldEpochs, [string, string]>(`SELECT ${heldEpochs}`)
     .get(lease.stream, under.stream)
@@ -69,20 +69,20 @@ function assertEpoch({ stream, epoch }: Lease, held: number | null): void {
 }
 
 /** Who may append to the stream now. */
-export function leaseOwner(connection: Connection, stream: string): ProcessIdentity | null {
+export function leaseOwner(connection: DatabaseConnection, stream: string): ProcessIdentity | null {
   const row = readRow(connection, stream)
   return row === null ? null : ownerOf(row)
 }
 
 /** Inside a transaction. Without an end: only the death of its owner frees it. */
-export function takeLease(connection: Connection, stream: string, owner: ProcessIdentity): Lease {
+export function takeLease(connection: DatabaseConnection, stream: string, owner: ProcessIdentity): Lease {
   const epoch = nextEpoch(connection, stream, readRow(connection, stream))
   writeLease(connection, { stream, epoch }, owner, null)
   return { stream, epoch }
 }
 
 /** Inside a transaction, for a stream that is closed for good: nobody will need its epoch again. */
-export function dropLease(connection: Connection, stream: string): void {
+export function dropLease(connection: DatabaseConnection, stream: string): void {
   connection.db.query("DELETE FROM leases WHERE stream = ?").run(stream)
 }
 
@@ -125,7 +125,7 @@ function ownerOf(row: LeaseRow): ProcessIdentity | null {
   return bootId === null || pid === null || startTicks === null ? null : { bootId, pid, startTicks }
 }
 
-function readRow(connection: Connection, stream: string): LeaseRow | null {
+function readRow(connection: DatabaseConnection, stream: string): LeaseRow | null {
   return connection.db
     .query<LeaseRow, [string]>(
       `SELECT epoch, boot_id AS bootId, pid, start_ticks AS startTicks, expires_at AS expiresAt
@@ -135,7 +135,7 @@ function readRow(connection: Connection, stream: string): LeaseRow | null {
 }
 
 /** Above every epoch that ever was, in the lease and in the events: a row can be removed or changed. */
-function nextEpoch(connection: Connection, stream: string, row: LeaseRow | null): number {
+function nextEpoch(connection: DatabaseConnection, stream: string, row: LeaseRow | null): number {
   const last = connection.db
     .query<{ epoch: number }, [string]>("SELECT epoch FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1")
     .get(stream)
@@ -143,7 +143,7 @@ function nextEpoch(connection: Connection, stream: string, row: LeaseRow | null)
 }
 
 function writeLease(
-  connection: Connection,
+  connection: DatabaseConnection,
   lease: Lease,
   owner: ProcessIdentity,
   expiresAt: number | null,
@@ -158,7 +158,7 @@ function writeLease(
 }
 
 /** The row stays: its epoch must not be given out a second time. */
-function giveBack(connection: Connection, lease: Lease): void {
+function giveBack(connection: DatabaseConnection, lease: Lease): void {
   connection.db
     .query(
       `UPDATE leases SET boot_id = NULL, pid = NULL, start_ticks = NULL, expires_at = NULL

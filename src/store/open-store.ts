@@ -9,7 +9,7 @@ import type { ProcessIdentity } from "../domain/process-identity.ts"
 import { createArtifacts, storedBytes } from "./artifacts/artifacts.ts"
 import { artifactReferences, isReferenced } from "./artifacts/references.ts"
 import type { AcceptedHistory, Store, StoreRedactor } from "./contract.ts"
-import { type Connection, guarded, openDatabase } from "./database/database.ts"
+import { type DatabaseConnection, guarded, openDatabase } from "./database/database.ts"
 import { migrate } from "./database/migrations.ts"
 import { unlessChanged } from "./database/store-failures.ts"
 import { createEvidence } from "./evidence/evidence.ts"
@@ -99,7 +99,7 @@ export function openStore(options: StoreOptions): Store {
   }
 }
 
-function assembled(options: StoreOptions, connection: Connection, identity: LogIdentity): Store {
+function assembled(options: StoreOptions, connection: DatabaseConnection, identity: LogIdentity): Store {
   const { artifactsDirectory, anchorsDirectory, place, redactor, clock } = options
   const artifacts = createArtifacts({ ...options, directory: artifactsDirectory })
   const changed: Failure[] = []
@@ -167,7 +167,7 @@ function timingOf({ liveness, uptimeMs: uptime }: StoreOptions) {
   }
 }
 
-function stillNamed(connection: Connection, refs: ReadonlySet<string>): readonly string[] {
+function stillNamed(connection: DatabaseConnection, refs: ReadonlySet<string>): readonly string[] {
   return guarded(connection.path, () => [...refs].filter(ref => isReferenced(connection, ref)))
 }
 

@@ -6,7 +6,7 @@ import { SessionStarted } from "../domain/events/session-events.ts"
 import { artifactProblems } from "./artifacts/artifact-check.ts"
 import { artifactsNamedBy } from "./artifacts/references.ts"
 import type { AcceptedHistory, AuditProblem, AuditReport, StoredEvent } from "./contract.ts"
-import { type Connection, guarded } from "./database/database.ts"
+import { type DatabaseConnection, guarded } from "./database/database.ts"
 import { countRows, isStoredRow, type Report, type TableCheck } from "./database/table-projection.ts"
 import {
   type FinishedFields,
@@ -38,7 +38,7 @@ import { readTombstones } from "./log/tombstones.ts"
 import { sessionProjections } from "./projections.ts"
 
 export interface VerifyParts {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly identity: LogIdentity
   readonly artifactsDirectory: string
   readonly anchorsDirectory: string
@@ -111,7 +111,7 @@ function goneAnchors(
 }
 
 /** An index may be damaged where the events are whole: whoever looks something up by it finds the wrong thing. */
-function damagedPages(connection: Connection): readonly AuditProblem[] {
+function damagedPages(connection: DatabaseConnection): readonly AuditProblem[] {
   return integrityProblems(connection).map(line => ({
     stream: null,
     seq: null,
@@ -121,7 +121,7 @@ function damagedPages(connection: Connection): readonly AuditProblem[] {
 }
 
 /** What is wrong with the file, in SQLite's words. */
-export function integrityProblems(connection: Connection): readonly string[] {
+export function integrityProblems(connection: DatabaseConnection): readonly string[] {
   return connection.db
     .query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)")
     .all()
@@ -162,7 +162,7 @@ function walk(parts: VerifyParts, anchors: readonly Anchor[], id: string | undef
 
 /** Of a log whose events are genuine. */
 function concernedPart(
-  connection: Connection,
+  connection: DatabaseConnection,
   id: string,
   problems: readonly AuditProblem[],
 ): Omit<Walked, "accepted"> {
@@ -177,7 +177,7 @@ function concernedPart(
   }
 }
 
-function eventsInOrder(connection: Connection): Iterable<EventRow> {
+function eventsInOrder(connection: DatabaseConnection): Iterable<EventRow> {
   return connection.db.query<EventRow, []>(`SELECT ${eventColumns} FROM events ORDER BY position`).iterate()
 }
 
@@ -203,7 +203,7 @@ function otherDatabases(parts: VerifyParts): readonly AuditProblem[] {
  * asked, the approval of its plan, what others asked of it. A command that a session ran has no stream: the session's
  * is its own. Read from the events and not from tables, so it is as true as they are.
  */
-export function concernedStreams(connection: Connection, id: string): ReadonlyMap<string, number> {
+export function concernedStreams(connection: DatabaseConnection, id: string): ReadonlyMap<string, number> {
   const rows = connection.db
     .query<{ stream: string; events: number }, string[]>(
       `WITH own (stream) AS (
@@ -225,7 +225,7 @@ export function concernedStreams(connection: Connection, id: string): ReadonlyMa
  * Computes every projected row again from the events and compares it with the one in the table. Only worth asking
  * once the events themselves are known to be genuine.
  */
-export function projectionProblems(connection: Connection): readonly AuditProblem[] {
+export function projectionProblems(connection: DatabaseConnection): readonly AuditProblem[] {
   const check = new ProjectionCheck(connection)
   const rows = connection.db
     .query<EventRow, [string]>(`SELECT ${eventColumns} FROM events WHERE type <> ? ORDER BY position`)
@@ -238,7 +238,7 @@ export function projectionProblems(connection: Connection): readonly AuditProble
 
 /** The same for some events, in order: each row that they make. Rows that no event explains are not looked for. */
 export function tableProblems(
-  connection: Connection,
+  connection: DatabaseConnection,
   events: Iterable<StoredEvent>,
 ): readonly AuditProblem[] {
   const check = new ProjectionCheck(connection)
@@ -256,7 +256,7 @@ class ProjectionCheck {
 
   private readonly tables: readonly TableCheck[]
 
-  constructor(private readonly connection: Connection) {
+  constructor(private readonly connection: DatabaseConnection) {
     const report: Report = (event, what) => this.report(event, what)
     this.tables = sessionProjections.map(projection => projection.check(connection, report))
   }

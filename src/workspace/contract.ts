@@ -1,6 +1,4 @@
-/** What may be done to a path; the guard of a workspace is asked about each. */
-export type PathOperation = "read" | "write" | "delete" | "list"
-
+import type { PathOperation } from "../domain/effect.ts"
 /**
  * Refuses a path by throwing. It is asked about the path as typed and about where that really is, the second time on
  * what is already held by a descriptor: a symlink swapped in between decides nothing.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { unlimited } from "../../src/domain/command.ts"
 import { RecordedCommand } from "../../src/domain/command-result.ts"
-import { recordedCommand, secretValuesOf } from "../../src/exec/execution.ts"
+import { commandSecretValues, recordedCommand } from "../../src/exec/execution.ts"
 import { createRedactor } from "../../src/redaction/redactor.ts"
 import * as environmentRules from "../../src/redaction/secret-names.ts"
 import { commandOf } from "./support/test-runner.ts"
@@ -57,5 +57,5 @@ test("the secrets given to one command are the values of variables that are call
   const command = commandOf(["env"], {
     environment: { API_TOKEN: "t", PLAIN: "p", MY_SECRET: null, A_PASSWORD: "q" },
   })
-  expect(secretValuesOf(command, environmentRules)).toEqual(["t", "q"])
+  expect(commandSecretValues(command, environmentRules)).toEqual(["t", "q"])
 })

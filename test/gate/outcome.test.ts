@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import { canonicalJson, type Json, sha256Hex } from "../../src/base/canonical.ts"
 import { ToolCallSettled } from "../../src/domain/events/call-events.ts"
-import { nothingChanged, outcomeOf, outcomeWithout, redacted, settledEvent } from "../../src/gate/outcome.ts"
+import {
+  nothingChanged,
+  outcomeWithout,
+  redacted,
+  settledEvent,
+  toolOutcome,
+} from "../../src/gate/outcome.ts"
 import { createRedactor } from "../../src/redaction/redactor.ts"
 import type { ArtifactStore } from "../../src/store/contract.ts"
 import type { ToolResult } from "../../src/tools/contract.ts"
@@ -26,7 +32,7 @@ const digest = (value: Json) => `sha256:${sha256Hex(canonicalJson(value))}`
 
 describe("the outcome of a tool that ran", () => {
   test("is a success when it did what it was for", () => {
-    expect(outcomeOf(result(), nothingChanged, "done")).toMatchObject({
+    expect(toolOutcome(result(), nothingChanged, "done")).toMatchObject({
       outcome: "succeeded",
       cause: null,
       certainty: "done",
@@ -35,26 +41,26 @@ describe("the outcome of a tool that ran", () => {
   })
 
   test("is a failure with a cause when the result carries an error", () => {
-    expect(outcomeOf(result({ error }), nothingChanged, "done")).toMatchObject({
+    expect(toolOutcome(result({ error }), nothingChanged, "done")).toMatchObject({
       outcome: "failed",
       cause: "failed",
       error,
     })
     const late = { ...error, code: "ACODE-EXE-002" }
-    expect(outcomeOf(result({ error: late }), nothingChanged, "done").cause).toBe("timeout")
+    expect(toolOutcome(result({ error: late }), nothingChanged, "done").cause).toBe("timeout")
   })
 
   test("has a digest of what it gave and not of when, where it ran or what it is called", () => {
-    const one = outcomeOf(result({ executionId: "exe_1" }), nothingChanged, "done")
-    const other = outcomeOf(result({ executionId: "exe_2", text: "other words" }), nothingChanged, "done")
+    const one = toolOutcome(result({ executionId: "exe_1" }), nothingChanged, "done")
+    const other = toolOutcome(result({ executionId: "exe_2", text: "other words" }), nothingChanged, "done")
     expect(one.resultDigest).toBe(other.resultDigest ?? "")
     for (const change of [{ value: { said: "else" } }, { error }])
-      expect(outcomeOf(result(change), nothingChanged, "done").resultDigest).not.toBe(one.resultDigest)
+      expect(toolOutcome(result(change), nothingChanged, "done").resultDigest).not.toBe(one.resultDigest)
   })
 
   test("names the changes it is given, which may be more than the tool knows of", () => {
     const changes = [{ path: "b.txt", before: null, after: "1" }]
-    expect(outcomeOf(result(), { changes, uncovered: null }, "done").changes).toEqual(changes)
+    expect(toolOutcome(result(), { changes, uncovered: null }, "done").changes).toEqual(changes)
   })
 })
 
@@ -76,7 +82,7 @@ describe("redaction of an outcome", () => {
   test("reaches every text in it", () => {
     const secret = "hunter2-hunter2"
     const redactor = createRedactor({ secretValues: [secret], extraPatterns: [] })
-    const given = outcomeOf(
+    const given = toolOutcome(
       result({
         value: { [secret]: [secret, { deep: `x ${secret}` }], count: 3, nothing: null },
         text: secret,
@@ -94,8 +100,8 @@ describe("redaction of an outcome", () => {
 
   test("leaves an outcome without an error without one", () => {
     const redactor = createRedactor({ secretValues: [], extraPatterns: [] })
-    expect(redacted(outcomeOf(result(), nothingChanged, "done"), redactor)).toEqual(
-      outcomeOf(result(), nothingChanged, "done"),
+    expect(redacted(toolOutcome(result(), nothingChanged, "done"), redactor)).toEqual(
+      toolOutcome(result(), nothingChanged, "done"),
     )
   })
 })
@@ -110,7 +116,7 @@ test("the event of an outcome names every path that changed, however many there 
   const paths = Array.from({ length: 101 }, (_, index) => `${index}.txt`)
   const changes = paths.map(path => ({ path, before: null, after: "1" }))
   const named = (count: number) => {
-    const outcome = outcomeOf(
+    const outcome = toolOutcome(
       result({ paths: ["a.txt", "1.txt"] }),
       { changes: changes.slice(0, count), uncovered: null },
       "done",
@@ -125,7 +131,7 @@ test("the event of an outcome names every path that changed, however many there 
 test("the event of an outcome fits its definition, with and without a value", () => {
   for (const value of [null, { a: 1 }]) {
     const outcome = {
-      ...outcomeOf(result({ value }), nothingChanged, "done"),
+      ...toolOutcome(result({ value }), nothingChanged, "done"),
       callId: "cal_1",
       durationMs: 3,
       waitMs: 0,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import type { PathOperation } from "../../src/domain/effect.ts"
 import { checkCommand, checkPath, needsShellParser } from "../../src/policy/command-check.ts"
-import type { PathOperation } from "../../src/policy/contract.ts"
 import hostile from "../scenarios/policy/hostile-commands.json"
 import ordinary from "../scenarios/policy/ordinary-commands.json"
 import paths from "../scenarios/policy/paths.json"

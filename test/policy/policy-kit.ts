@@ -7,8 +7,8 @@ import {
 } from "../../src/domain/effect.ts"
 import { decide } from "../../src/policy/decide.ts"
 import { type PolicyOptions, shippedDefaults } from "../../src/policy/decision.ts"
-import { type Finding, type Layer, newLayer } from "../../src/policy/programs/layer.ts"
-import type { Scene } from "../../src/policy/programs/paths.ts"
+import { type Layer, newLayer, type Objection } from "../../src/policy/programs/layer.ts"
+import type { CommandContext } from "../../src/policy/programs/paths.ts"
 import { analyseArgv, analyseScript } from "../../src/policy/programs/script.ts"
 import { readRules } from "../../src/policy/rules/reader.ts"
 import { type RuleSet, ruleSet } from "../../src/policy/rules/rules.ts"
@@ -27,7 +27,7 @@ export const options: PolicyOptions = {
   isAirgapped: false,
   parser,
 }
-export const scene: Scene = { root: "/w", home: "/h", directories: ["/w"] }
+export const scene: CommandContext = { root: "/w", home: "/h", directories: ["/w"] }
 export const shipped = ruleSet([])
 
 /** Words as a test writes them: `{?}` unknown, `{??}` splitting, `{*}` wildcard, `{~}` home. */
@@ -83,7 +83,7 @@ export function findingsOf(of: readonly Layer[] | Layer): string[] {
   return layers.flatMap((each: Layer) => each.findings.map(spelled))
 }
 
-function spelled({ severity, rule, at }: Finding): string {
+function spelled({ severity, rule, at }: Objection): string {
   return `${severity} ${rule}@${at}`
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { readFileSync } from "node:fs"
-import { pathOperations } from "../../src/policy/contract.ts"
+import { pathOperations } from "../../src/domain/effect.ts"
 import {
   classify,
   classifyPath,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { createAutomaton } from "../../src/redaction/pattern-automaton.ts"
-import { parsePattern } from "../../src/redaction/pattern-syntax.ts"
+import { parseRedactionPattern } from "../../src/redaction/pattern-syntax.ts"
 
 function automataOf(source: string) {
-  const pattern = parsePattern(source)
+  const pattern = parseRedactionPattern(source)
   return {
     search: createAutomaton(pattern, { isReversed: false, isUnanchored: true }),
     back: createAutomaton(pattern, { isReversed: true, isUnanchored: false }),
@@ -88,6 +88,6 @@ test("a pattern with more states than are remembered still matches", () => {
 })
 
 test("a pattern that would need too much memory is refused", () => {
-  const pattern = parsePattern("((a{100}){100}){100}")
+  const pattern = parseRedactionPattern("((a{100}){100}){100}")
   expect(() => createAutomaton(pattern, { isReversed: false, isUnanchored: false })).toThrow("too large")
 })

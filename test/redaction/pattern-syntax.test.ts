@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { type Pattern, PatternError, parsePattern } from "../../src/redaction/pattern-syntax.ts"
+import { type Pattern, PatternError, parseRedactionPattern } from "../../src/redaction/pattern-syntax.ts"
 
 const members = (pattern: Pattern) => {
   if (pattern.kind === "sequence" && pattern.items.length === 1) return members(pattern.items[0] as Pattern)
@@ -23,7 +23,7 @@ describe("sets of bytes", () => {
     ["(?i)[a-b1]", "1ABab"],
     [String.raw`[\t ]`, "\t "],
   ])("%s", (source, expected) => {
-    expect(members(parsePattern(source))).toBe(expected)
+    expect(members(parseRedactionPattern(source))).toBe(expected)
   })
 
   test("never contain the line end, because matching goes line by line", () => {
@@ -36,11 +36,11 @@ describe("sets of bytes", () => {
       "[^a]",
       "[\t-\r]",
     ])
-      expect(members(parsePattern(source))).not.toContain("\n")
+      expect(members(parseRedactionPattern(source))).not.toContain("\n")
   })
 
   test("a character beyond ASCII is the bytes of its UTF-8 form", () => {
-    const pattern = parsePattern("é")
+    const pattern = parseRedactionPattern("é")
     expect(JSON.stringify(pattern)).toContain('"kind":"sequence"')
     expect(
       pattern.kind === "sequence"
@@ -52,15 +52,15 @@ describe("sets of bytes", () => {
 
 describe("structure", () => {
   test("choices, groups and repetitions", () => {
-    expect(parsePattern("ab|c")).toMatchObject({
+    expect(parseRedactionPattern("ab|c")).toMatchObject({
       kind: "choice",
       items: [{ kind: "sequence" }, { kind: "sequence" }],
     })
-    expect(parsePattern("a{2,5}")).toMatchObject({ items: [{ kind: "repeat", min: 2, max: 5 }] })
-    expect(parsePattern("a{3}")).toMatchObject({ items: [{ kind: "repeat", min: 3, max: 3 }] })
-    expect(parsePattern("a{3,}")).toMatchObject({ items: [{ kind: "repeat", min: 3, max: null }] })
-    expect(parsePattern("a+?")).toMatchObject({ items: [{ kind: "repeat", min: 1, max: null }] })
-    expect(parsePattern("^a$")).toMatchObject({
+    expect(parseRedactionPattern("a{2,5}")).toMatchObject({ items: [{ kind: "repeat", min: 2, max: 5 }] })
+    expect(parseRedactionPattern("a{3}")).toMatchObject({ items: [{ kind: "repeat", min: 3, max: 3 }] })
+    expect(parseRedactionPattern("a{3,}")).toMatchObject({ items: [{ kind: "repeat", min: 3, max: null }] })
+    expect(parseRedactionPattern("a+?")).toMatchObject({ items: [{ kind: "repeat", min: 1, max: null }] })
+    expect(parseRedactionPattern("^a$")).toMatchObject({
       items: [
         { kind: "assertion", at: "lineStart" },
         { kind: "bytes" },
@@ -71,13 +71,13 @@ describe("structure", () => {
 
   test("groups of every spelling mean the same", () => {
     const spellings = ["(ab)", "(?:ab)", "(?<name>ab)", "(?P<name>ab)"].map(source =>
-      JSON.stringify(parsePattern(source)),
+      JSON.stringify(parseRedactionPattern(source)),
     )
     expect(new Set(spellings).size).toBe(1)
   })
 
   test("a brace that counts nothing is a brace", () => {
-    expect(members(parsePattern("{"))).toBe("{")
+    expect(members(parseRedactionPattern("{"))).toBe("{")
   })
 })
 
@@ -112,7 +112,7 @@ describe("what is refused, and why", () => {
     [String.raw`a\nb`, "line by line"],
     ["(".repeat(60) + ")".repeat(60), "too deeply"],
   ])("%s", (source, reason) => {
-    expect(() => parsePattern(source)).toThrow(PatternError)
-    expect(() => parsePattern(source)).toThrow(reason)
+    expect(() => parseRedactionPattern(source)).toThrow(PatternError)
+    expect(() => parseRedactionPattern(source)).toThrow(reason)
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { noFaults } from "../../src/base/faults.ts"
 import { artifactPath } from "../../src/store/artifacts/artifacts.ts"
-import { type Connection, openDatabase } from "../../src/store/database/database.ts"
+import { type DatabaseConnection, openDatabase } from "../../src/store/database/database.ts"
 import { anchorPath } from "../../src/store/log/anchors.ts"
 import { findTail } from "../../src/store/log/event-log.ts"
 import { readKey } from "../../src/store/log/keys.ts"
@@ -140,7 +140,7 @@ describe("an audit", () => {
       other.anchor()
       other.executions.prune({}, "all")
     }
-    const snapshot: Connection["snapshot"] = work => {
+    const snapshot: DatabaseConnection["snapshot"] = work => {
       busy()
       const result = connection.snapshot(() => {
         findTail(connection)

@@ -9,10 +9,10 @@ import { hasOldState } from "../state/state-directory.ts"
 import { formerHistory } from "../state/workspace-record.ts"
 import { probeHere } from "../wiring/sandbox.ts"
 import type { Wiring } from "../wiring/wire.ts"
-import type { Finding } from "./diagnosis.ts"
+import type { DoctorFinding } from "./diagnosis.ts"
 
 /** Looks at everything acode stands on here. Each look is on its own, so one fault does not hide another. */
-export async function diagnose(wiring: Wiring): Promise<readonly Finding[]> {
+export async function diagnose(wiring: Wiring): Promise<readonly DoctorFinding[]> {
   const told: Told = new Map()
   return [
     runtime(),
@@ -31,7 +31,11 @@ export async function diagnose(wiring: Wiring): Promise<readonly Finding[]> {
 /** What was told already, and under which name: the very same failure stands in the way of several looks. */
 type Told = Map<unknown, string>
 
-async function guardedFinding(told: Told, name: string, look: () => Promise<Finding>): Promise<Finding> {
+async function guardedFinding(
+  told: Told,
+  name: string,
+  look: () => Promise<DoctorFinding>,
+): Promise<DoctorFinding> {
   try {
     return await look()
   } catch (error) {
@@ -46,11 +50,11 @@ async function guardedFinding(told: Told, name: string, look: () => Promise<Find
   }
 }
 
-function runtime(): Finding {
+function runtime(): DoctorFinding {
   return ok("runtime", `Bun ${Bun.version} on ${process.platform} ${process.arch}`)
 }
 
-async function configuration(wiring: Wiring): Promise<Finding> {
+async function configuration(wiring: Wiring): Promise<DoctorFinding> {
   const { projectFile, userFile, notices } = await wiring.config()
   const used = [projectFile, userFile].filter(file => file.exists).map(file => file.shown)
   const message = used.length === 0 ? "defaults, no file" : used.join(" and ")
@@ -62,7 +66,7 @@ async function configuration(wiring: Wiring): Promise<Finding> {
   )
 }
 
-async function sandbox(wiring: Wiring): Promise<Finding> {
+async function sandbox(wiring: Wiring): Promise<DoctorFinding> {
   const probe = await probeHere(wiring.root.path)
   const missing = Object.entries(probe.features).flatMap(([name, isPresent]) => (isPresent ? [] : [name]))
   if (probe.kind === "none") return warning("sandbox", `none: ${probe.reason ?? "not available"}`, probe.hint)
@@ -71,7 +75,7 @@ async function sandbox(wiring: Wiring): Promise<Finding> {
 }
 
 /** Takes the whole way a command takes, but for the record: a check must not write history. */
-async function runner(wiring: Wiring): Promise<Finding> {
+async function runner(wiring: Wiring): Promise<DoctorFinding> {
   const { result } = await (await wiring.unrecordedRunner()).execute(command("true").build())
   if (result.success)
     return ok("runner", `ran a command in ${result.durationMs} ms, sandbox ${result.sandbox.kind}`)
@@ -83,7 +87,7 @@ async function runner(wiring: Wiring): Promise<Finding> {
   return fault("runner", `${code}: ${message}`, details["hint"] ?? null)
 }
 
-function git(wiring: Wiring): Finding {
+function git(wiring: Wiring): DoctorFinding {
   const found = findProgram("git", wiring.root.path, wiring.request.environment.host["PATH"])
   if (found.kind === "found") return ok("git", found.path)
   return warning(
@@ -93,7 +97,7 @@ function git(wiring: Wiring): Finding {
   )
 }
 
-async function database(wiring: Wiring): Promise<Finding> {
+async function database(wiring: Wiring): Promise<DoctorFinding> {
   const { databasePath } = wiring.places
   if (!existsSync(databasePath)) return noDatabase(wiring)
   using store = openStore({ ...(await wiring.storeOptions()), readOnly: true })
@@ -111,7 +115,7 @@ async function database(wiring: Wiring): Promise<Finding> {
   return ok("database", `${counted(report.events, "event")}, chain and signatures hold`)
 }
 
-function noDatabase(wiring: Wiring): Finding {
+function noDatabase(wiring: Wiring): DoctorFinding {
   const former = formerHistory(wiring.places, wiring.root.path)
   if (former !== null) return warning("database", "none yet", former)
   if (hasOldState(wiring.places))
@@ -123,7 +127,7 @@ function noDatabase(wiring: Wiring): Finding {
   return ok("database", "none yet; the first execution makes it")
 }
 
-function keys(wiring: Wiring): Finding {
+function keys(wiring: Wiring): DoctorFinding {
   const { keysDirectory } = wiring.places
   if (!existsSync(keysDirectory)) return ok("keys", "none yet; the first execution makes one")
   const mode = statSync(keysDirectory).mode & 0o777
@@ -135,14 +139,14 @@ function keys(wiring: Wiring): Finding {
   )
 }
 
-function ok(name: string, message: string): Finding {
+function ok(name: string, message: string): DoctorFinding {
   return { name, status: "ok", message, hint: null }
 }
 
-function warning(name: string, message: string, hint: string | null): Finding {
+function warning(name: string, message: string, hint: string | null): DoctorFinding {
   return { name, status: "warning", message, hint }
 }
 
-function fault(name: string, message: string, hint: string | null): Finding {
+function fault(name: string, message: string, hint: string | null): DoctorFinding {
   return { name, status: "fault", message, hint }
 }

@@ -1,5 +1,5 @@
 /** One thing `doctor` looked at. */
-export interface Finding {
+export interface DoctorFinding {
   readonly name: string
   readonly status: "ok" | "warning" | "fault"
   readonly message: string
@@ -7,6 +7,6 @@ export interface Finding {
   readonly hint: string | null
 }
 
-export function isHealthy(findings: readonly Finding[]): boolean {
+export function isHealthy(findings: readonly DoctorFinding[]): boolean {
   return findings.every(finding => finding.status !== "fault")
 }

@@ -4,7 +4,7 @@ import { oneLine } from "../../base/text.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../store/contract.ts"
 import { openStore } from "../../store/open-store.ts"
-import { fitting, matchingIds, type RecordedKind } from "../recorded-id.ts"
+import { fitting, type RecordedKind, recordedIdsLike } from "../recorded-id.ts"
 import { partsOfState } from "../state/state-directory.ts"
 import { namesIn } from "../state/storage-use.ts"
 import { type KnownWorkspace, knownWorkspaces } from "../state/workspace-record.ts"
@@ -37,7 +37,7 @@ async function idsIn(
   kind: RecordedKind,
 ): Promise<readonly string[]> {
   if (kind !== "checkpoint")
-    return (await lookInto(wiring, directory, store => matchingIds(store, typed, kind))) ?? []
+    return (await lookInto(wiring, directory, store => recordedIdsLike(store, typed, kind))) ?? []
   const names = namesIn(join(partsOfState(directory).checkpointsDirectory, "manifests"))
   return fitting(
     names.flatMap(name => (name.endsWith(".json") ? [name.slice(0, -".json".length)] : [])),

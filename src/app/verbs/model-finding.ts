@@ -6,12 +6,12 @@ import { findServer, type ModelRoom } from "../../models/server.ts"
 import { glanceLimits } from "../../models/settings.ts"
 import { modelRoom } from "../wiring/session-models.ts"
 import type { Wiring } from "../wiring/wire.ts"
-import type { Finding } from "./diagnosis.ts"
+import type { DoctorFinding } from "./diagnosis.ts"
 
 const patienceMs = 2_000
 
 /** Whether a session would find a model here. What is missing is no fault: everything but `run` works without one. */
-export async function modelFinding(wiring: Wiring): Promise<Finding> {
+export async function modelFinding(wiring: Wiring): Promise<DoctorFinding> {
   const signal = AbortSignal.timeout(patienceMs)
   const room = { ...(await modelRoom(wiring, () => undefined, signal)), limits: glanceLimits }
   const mode = usualMode(room.config.mode)
@@ -59,6 +59,6 @@ function countText(count: number): string {
   return count === 0 ? "which has no model" : counted(count, "model")
 }
 
-function warning(message: string, hint: string | null): Finding {
+function warning(message: string, hint: string | null): DoctorFinding {
   return { name: "model", status: "warning", message, hint }
 }

@@ -17,12 +17,12 @@ import type { Wiring } from "../wiring/wire.ts"
 
 /** What the model server offers and can do, outside of any session. */
 export interface ModelVerbs {
-  listModels(request: ModelLook): Promise<ModelListing>
+  listModels(request: ModelCheckRequest): Promise<ModelListing>
   /** Tries one out, whatever is known about it. */
-  probeModel(request: ModelLook): Promise<ProbedModel>
+  probeModel(request: ModelCheckRequest): Promise<ProbedModel>
 }
 
-export interface ModelLook {
+export interface ModelCheckRequest {
   /** As `--model` takes it; null is the one a session would use. */
   readonly model: string | null
   /** What was typed; the configured one otherwise. */
@@ -51,7 +51,7 @@ export function modelVerbs(wiring: Wiring): ModelVerbs {
   return { listModels: look => list(wiring, look), probeModel: look => probe(wiring, look) }
 }
 
-function list(wiring: Wiring, look: ModelLook): Promise<ModelListing> {
+function list(wiring: Wiring, look: ModelCheckRequest): Promise<ModelListing> {
   const typed = "`ACODE_MODEL_PROVIDER=anthropic acode models list --mode burst`"
   return looked(wiring, look, typed, async (found, room) => {
     const { server, models } = found
@@ -63,7 +63,7 @@ function list(wiring: Wiring, look: ModelLook): Promise<ModelListing> {
   })
 }
 
-function probe(wiring: Wiring, look: ModelLook): Promise<ProbedModel> {
+function probe(wiring: Wiring, look: ModelCheckRequest): Promise<ProbedModel> {
   const typed = "`acode models probe anthropic/NAME --mode burst`"
   return looked(wiring, look, typed, async (found, room) => {
     const { server } = found
@@ -77,7 +77,7 @@ function probe(wiring: Wiring, look: ModelLook): Promise<ProbedModel> {
 /** With what was asked elsewhere, which is told also when nothing comes of it: there is no session to record it. */
 async function looked<Seen>(
   wiring: Wiring,
-  look: ModelLook,
+  look: ModelCheckRequest,
   typed: string,
   work: (found: FoundServer, room: ModelRoom) => Promise<Seen>,
 ): Promise<Seen & { readonly externalCalls: ExternalCalls }> {
@@ -106,7 +106,7 @@ function isAboutConsent({ hint }: FailureReport): boolean {
   return hint?.includes("--mode burst --model") === true
 }
 
-async function foundIn(room: ModelRoom, { model, mode }: ModelLook): Promise<FoundServer> {
+async function foundIn(room: ModelRoom, { model, mode }: ModelCheckRequest): Promise<FoundServer> {
   const rules = room.config.mode
   const meant = mode ?? usualMode(rules)
   checkMode(meant, null, rules)

@@ -1,6 +1,6 @@
 import { printable } from "../../base/text.ts"
+import { type PathOperation, pathOperations } from "../../domain/effect.ts"
 import { Failure } from "../../domain/failure.ts"
-import { type PathOperation, pathOperations } from "../../policy/contract.ts"
 import type { PolicyQuestion } from "./policy-questions.ts"
 
 /** Reads one JSON line. Properties that mean nothing here are left alone, so that a list may carry notes. */

@@ -3,7 +3,7 @@ import { shownPath } from "../../base/path-names.ts"
 import { counted } from "../../base/text.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { ModelSelection } from "../../domain/pipeline-settings.ts"
-import { modelsIn } from "../../models/recorded.ts"
+import { recordedModels } from "../../models/recorded.ts"
 import { type Recording, readRecording } from "../../provider/script/recording-file.ts"
 import { type GivenFile, givenText, openGivenFile, readGivenFile } from "./given-file.ts"
 
@@ -79,7 +79,7 @@ function wholeLines(file: GivenFile): Uint8Array {
 function recordingIn(file: GivenFile, lines: Uint8Array): ReadRecording {
   const text = givenText(file, lines)
   const headLength = text.indexOf("\n") + 1
-  const models = modelsIn(text.slice(0, headLength))
+  const models = recordedModels(text.slice(0, headLength))
   const reading = readRecording(models === null ? text : text.slice(headLength))
   if ("recording" in reading) return { recording: reading.recording, models }
   const [first] = reading.problems

@@ -25,7 +25,7 @@ export interface ChosenSettings {
 }
 
 /** A look for the models of a session. Disposing of it ends what is still being asked. */
-export interface ModelLook extends Disposable {
+export interface ModelLookup extends Disposable {
   /** The settings with their models. A model that nobody knows is tried out, which may take long. */
   choose(): Promise<PipelineSettings>
   /** What was asked elsewhere so far, for the event that records it. What is not taken is told to the person. */
@@ -41,7 +41,7 @@ export async function lookForModels(
   wiring: Wiring,
   chosen: ChosenSettings,
   surface: Pick<AgentSurface, "model" | "notice" | "stopping">,
-): Promise<ModelLook> {
+): Promise<ModelLookup> {
   const over = new AbortController()
   const { drain, stop } = surface.stopping
   const { settings, search } = await wanted(

@@ -36,7 +36,7 @@ import { agentList, agentPipeline, agentReset, agentRun, agentShow } from "./wor
 import { approvalsList, approvalsShow, approve, deny } from "./work/approvals.ts"
 import { cancel, pause } from "./work/control.ts"
 import { exec } from "./work/exec.ts"
-import { planApprove, planHash, planRun, planShow, planValidate } from "./work/plan.ts"
+import { planApprove, planHashCommand, planRun, planShow, planValidate } from "./work/plan.ts"
 import { resume } from "./work/resume.ts"
 import { run, task } from "./work/run.ts"
 import { skillsList, skillsShow } from "./work/skills.ts"
@@ -52,7 +52,7 @@ export const cliCommands: readonly CliCommand[] = [
   cancel,
   planValidate,
   planShow,
-  planHash,
+  planHashCommand,
   planApprove,
   planRun,
   sessionList,

@@ -2,7 +2,7 @@ import { unreachable } from "../../base/assert.ts"
 import { nearest, oneLine, printable } from "../../base/text.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { DurationFlag, FlagSpec, FlagSpecs, NumberFlag } from "./flags.ts"
-import { durationOf, durationText, instantText, isInstant } from "./instant.ts"
+import { durationHint, durationOf, instantText, isInstant } from "./instant.ts"
 
 export type Values = Record<string, unknown>
 
@@ -87,7 +87,7 @@ export class OutOfRange extends Failure {}
 
 function durationIn({ minMs, maxMs }: DurationFlag, flag: string, typed: string): number {
   const ms = durationOf(typed)
-  if (ms === null) throw malformed(flag, `takes ${durationText}, not "${shown(typed)}"`)
+  if (ms === null) throw malformed(flag, `takes ${durationHint}, not "${shown(typed)}"`)
   if (ms >= minMs && ms <= maxMs) return ms
   throw malformed(
     flag,

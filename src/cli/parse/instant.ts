@@ -9,7 +9,7 @@ const units: Readonly<Record<string, number>> = {
 }
 
 /** What a person is told to type. */
-export const durationText = "a duration such as 30d, 12h or 90s"
+export const durationHint = "a duration such as 30d, 12h or 90s"
 export const instantText = "a time such as 2026-01-15T00:00:00Z, 2026-01-15 or 2h"
 
 /** A century: behind it lies no history, and no clock that could be asked. */

@@ -2,7 +2,7 @@ import type { CheckpointSummary } from "../../app/verbs/checkpoint-summary.ts"
 import { shownPath } from "../../base/path-names.ts"
 import { firstLine, oneLine } from "../../base/text.ts"
 import { externalCallLines } from "../../domain/external-calls.ts"
-import type { CheckView, PipelineView, StageView } from "../../domain/session/pipeline-view.ts"
+import type { CheckView, PipelineView, SessionStage } from "../../domain/session/pipeline-view.ts"
 import type { ApprovalView, CallView, SessionView, StepView } from "../../domain/session/session-view.ts"
 import type { FileChange } from "../../domain/tool-call.ts"
 import type { DiffStat } from "../../engine/diffstat.ts"
@@ -191,7 +191,7 @@ function pipelineLines({ plans, stages, cycles, checks, escalations }: PipelineV
   ]
 }
 
-function stageLine({ stage, attempt, status, message, durationMs }: StageView): string {
+function stageLine({ stage, attempt, status, message, durationMs }: SessionStage): string {
   const retry = attempt === 0 ? "" : `, Retry ${attempt}`
   const took = durationMs === null ? "" : ` (${durationText(durationMs)})`
   const mark = status === null ? "…" : status === "success" ? "✓" : status === "failed" ? "✗" : "⚠"

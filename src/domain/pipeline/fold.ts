@@ -10,12 +10,9 @@ import type { PipelineSettings } from "../pipeline-settings.ts"
 import { applyPlan, applyStage, applyStep, skippableSteps } from "./fold-stages.ts"
 import { applyCall, applyTurn } from "./fold-turns.ts"
 import { nothingTold } from "./left-out.ts"
-import type { PipelineEvent, Contents as RecordedContents } from "./recorded-event.ts"
+import type { Contents, PipelineEvent } from "./recorded-event.ts"
 import { activeState, type PipelineState, type Rest, type StepState } from "./state.ts"
 import { noUsage } from "./token-usage.ts"
-
-/** What a fold needs beside the events; its parts know it from the file of the event, so that none imports this one. */
-export type Contents = RecordedContents
 
 /** The state of a session after all of its events. Null before it has started, and for other lanes. */
 export function fold(events: Iterable<PipelineEvent>, contents: Contents): PipelineState | null {

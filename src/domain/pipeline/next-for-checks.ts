@@ -4,7 +4,7 @@ import type { BackwardEdge } from "../stage.ts"
 import type { Action, Fix } from "./action.ts"
 import { staleness } from "./completion.ts"
 import { escalate, longerReplies } from "./escalation.ts"
-import { failed, isOfAnotherTree, isSameFailure } from "./progress.ts"
+import { failedChecks, isOfAnotherTree, isSameFailure } from "./progress.ts"
 import { nextReply } from "./retry.ts"
 import { type Review, readReview } from "./review.ts"
 import type { CheckResult, PipelineState, PlannedCheck, StageRun, Verification } from "./state.ts"
@@ -119,7 +119,7 @@ export function nextForVerifier(state: PipelineState, run: StageRun): Action {
   const again = outdated(state.verification, run)
   if (again.length > 0) return onceMore(state.verification, again)
   // What a program has found wrong has to be mended anyway: nobody is asked for an opinion about it.
-  if (open.length > 0 && failed(state.verification).length === 0) return nextForJudgement(state, open)
+  if (open.length > 0 && failedChecks(state.verification).length === 0) return nextForJudgement(state, open)
   return decided(state)
 }
 
@@ -180,7 +180,7 @@ function nextForJudgement(state: PipelineState, checks: readonly PlannedCheck[])
 }
 
 function decided(state: PipelineState): Action {
-  const failures = failed(state.verification)
+  const failures = failedChecks(state.verification)
   if (failures.length > 0) return afterFailure(state, failures)
   const checks = state.verification?.checks ?? []
   const open = checks.filter(({ verdict }) => verdict === "inconclusive")

@@ -31,12 +31,12 @@ export function isOfAnotherTree(verification: Verification, { treeDigest }: Chec
   return treeDigest !== verification.treeDigest
 }
 
-export function failed(verification: Verification | null): readonly CheckResult[] {
+export function failedChecks(verification: Verification | null): readonly CheckResult[] {
   return verification?.checks.filter(({ verdict }) => verdict === "failed") ?? []
 }
 
 function failuresOf(verification: Verification): readonly string[] {
-  return failed(verification)
+  return failedChecks(verification)
     .map(({ criterionId }) => criterionId)
     .sort()
 }

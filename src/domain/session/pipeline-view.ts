@@ -21,7 +21,7 @@ import type { Stage } from "../stage.ts"
 
 /** What an agent session went through, as it is told to people. */
 export interface PipelineView {
-  readonly stages: readonly StageView[]
+  readonly stages: readonly SessionStage[]
   readonly plans: readonly PlanView[]
   readonly cycles: readonly CycleView[]
   readonly checks: readonly CheckView[]
@@ -34,7 +34,7 @@ export interface PipelineView {
   readonly externalCalls: ExternalCalls
 }
 
-export interface StageView {
+export interface SessionStage {
   readonly stage: Stage
   readonly attempt: number
   readonly planVersion: number

@@ -36,10 +36,10 @@ export interface TaskStep {
   readonly asked: readonly NewEvent<typeof TaskAsked>["data"][]
   readonly replied: readonly NewEvent<typeof TaskReplied>["data"][]
   /** Null while it is open. */
-  readonly end: StepEnd | null
+  readonly end: TaskStepEnd | null
 }
 
-export interface StepEnd {
+export interface TaskStepEnd {
   readonly isSuccess: boolean
   /** Null where it succeeded. */
   readonly error: ExecutionErrorCode | null
@@ -119,7 +119,7 @@ export function skillState(events: Iterable<RecordedEvent>): SkillState | null {
   }
 }
 
-function endOf({ success, message }: NewEvent<typeof StepFinished>["data"]): StepEnd {
+function endOf({ success, message }: NewEvent<typeof StepFinished>["data"]): TaskStepEnd {
   // The message begins with the code, because the event has only codes of the error page.
   const code = message?.split(":", 1)[0] ?? ""
   return { isSuccess: success, error: success ? null : isExecutionErrorCode(code) ? code : "UNKNOWN" }

@@ -2,7 +2,7 @@ import type { ShortenedPart } from "../../domain/model-choice.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
 import type { StageView } from "../stages/contract.ts"
 import type { Room } from "./cut-steps.ts"
-import { estimateTokens, headOf, missing, textTokens } from "./token-estimate.ts"
+import { beginningOf, estimateTokens, missing, textTokens } from "./token-estimate.ts"
 import { type Trimmed, trimMessages } from "./trimmed-messages.ts"
 
 export interface Fitted {
@@ -104,7 +104,7 @@ const outlineTokens = 250
 function withFileHeads(view: StageView): StageView {
   const files = view.files.map(({ path, text }) => ({
     path,
-    text: headOf(text, fileHeadTokens, missing(text, "; read_file shows them")),
+    text: beginningOf(text, fileHeadTokens, missing(text, "; read_file shows them")),
   }))
   return files.some(({ text }, at) => text !== view.files[at]?.text) ? { ...view, files } : view
 }
@@ -116,7 +116,7 @@ function withFileNames(view: StageView): StageView {
 }
 
 function withShortOutline(view: StageView): StageView {
-  const outline = headOf(view.outline, outlineTokens, missing(view.outline, ""))
+  const outline = beginningOf(view.outline, outlineTokens, missing(view.outline, ""))
   return outline === view.outline ? view : { ...view, outline }
 }
 
@@ -124,7 +124,7 @@ function withShortOutline(view: StageView): StageView {
 function withShortDiff(view: StageView, { whole, excessTokens, tokensMin }: Shrinking): StageView {
   const tokens = Math.max(tokensMin, textTokens(view.diff) - excessTokens - namesTokens)
   if (tokens >= textTokens(view.diff)) return view
-  const diff = headOf(whole.diff, tokens, kept => {
+  const diff = beginningOf(whole.diff, tokens, kept => {
     const names = [...whole.diff.slice(kept.length).matchAll(changedFile)].map(([, name]) => name)
     const more = names.length > namesMax ? ` and ${names.length - namesMax} more` : ""
     const named = names.length === 0 ? "" : `, with changes of ${names.slice(0, namesMax).join(", ")}${more}`
@@ -146,7 +146,7 @@ function withShortInstructions(view: StageView, shrinking: Shrinking): StageView
   if (target >= present) return view
   const instructions = whole.instructions.map(({ path, text }) => ({
     path,
-    text: headOf(
+    text: beginningOf(
       text,
       Math.floor((target * textTokens(text)) / present),
       missing(text, `; read_file ${path} shows them`),

@@ -10,7 +10,7 @@ import type { StageView } from "../stages/contract.ts"
 import { roomOf } from "./cut-steps.ts"
 import { type Fitted, fitMessages } from "./fitted-messages.ts"
 import { newlyShort, nothingShort } from "./shown-result.ts"
-import { offerTokens, textTokens, tokensOf } from "./token-estimate.ts"
+import { messageTokens, offerTokens, textTokens } from "./token-estimate.ts"
 
 export interface FittedRequest {
   readonly request: ModelRequest
@@ -114,7 +114,7 @@ function tooLong(
     `tools and answer format ${offer}`,
     `rules ${size(system?.text)}`,
     `what is to be done and known ${size(prompt?.text)}`,
-    `the turns so far ${turns.reduce((sum, message) => sum + tokensOf(message), 0)}`,
+    `the turns so far ${turns.reduce((sum, message) => sum + messageTokens(message), 0)}`,
   ]
   return `the request needs about ${needed} tokens even when it is shortened, and ${tokensMax} are allowed: ${parts.join(", ")}`
 }

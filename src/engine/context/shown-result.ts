@@ -4,7 +4,7 @@ import type { ShortenedPart } from "../../domain/model-choice.ts"
 import type { PipelineState, Turn, TurnCall, TurnResult } from "../../domain/pipeline/state.ts"
 import { bytesPerToken } from "../../domain/pipeline/token-usage.ts"
 import { boundedView } from "../../tools/tool-result.ts"
-import { headOf, textTokens } from "./token-estimate.ts"
+import { beginningOf, textTokens } from "./token-estimate.ts"
 
 /** The last results, which are shown in any case; older ones are told in a line unless they are short. */
 const shownResultsMin = 10
@@ -51,7 +51,7 @@ function firstLines(text: string, args: Json, tokensMax: number): string {
   const gap = text.indexOf("\n[… ")
   const shown = gap === -1 ? text : text.slice(0, gap + 1)
   const tokens = Math.min(tokensMax, textTokens(shown) - 1)
-  return headOf(shown, tokens, kept => {
+  return beginningOf(shown, tokens, kept => {
     const next = fromLine(args) + kept.split("\n").length - 2
     const left = text.length - kept.length
     return `${left} more characters are left out: call read_file with from_line ${next} and a line_count to go on`

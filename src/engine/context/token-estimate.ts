@@ -4,9 +4,9 @@ import { bytesPerToken } from "../../domain/pipeline/token-usage.ts"
 import type { ModelMessage, ModelRequest } from "../../provider/contract.ts"
 
 /** What a protocol puts around a message, a call and a tool. */
-const messageTokens = 4
-const callTokens = 8
-const toolTokens = 15
+const messageOverhead = 4
+const callOverhead = 8
+const toolOverhead = 15
 
 /** About how many tokens a text is. A server counts for itself, and what it reports corrects the next estimates. */
 export function textTokens(text: string): number {
@@ -24,15 +24,15 @@ export function charactersIn(text: string, tokens: number): number {
 }
 
 export function estimateTokens(messages: readonly ModelMessage[]): number {
-  return messages.reduce((sum, message) => sum + tokensOf(message), 0)
+  return messages.reduce((sum, message) => sum + messageTokens(message), 0)
 }
 
 /** Messages, lists of tools, schemas and arguments stay the same objects from turn to turn, and some are long. */
-export const tokensOf = onceFor((message: ModelMessage): number => {
+export const messageTokens = onceFor((message: ModelMessage): number => {
   const calls = message.role === "assistant" ? message.calls : []
   return calls.reduce(
-    (sum, { tool, arguments: args }) => sum + callTokens + textTokens(tool) + jsonTokens(args),
-    messageTokens + textTokens(message.text),
+    (sum, { tool, arguments: args }) => sum + callOverhead + textTokens(tool) + jsonTokens(args),
+    messageOverhead + textTokens(message.text),
   )
 })
 
@@ -44,7 +44,7 @@ export function offerTokens({ tools, format }: Pick<ModelRequest, "tools" | "for
 const listTokens = onceFor((tools: ModelRequest["tools"]): number =>
   tools.reduce(
     (sum, { name, description, parameters }) =>
-      sum + toolTokens + textTokens(name) + textTokens(description) + jsonTokens(parameters),
+      sum + toolOverhead + textTokens(name) + textTokens(description) + jsonTokens(parameters),
     0,
   ),
 )
@@ -63,7 +63,7 @@ function spelledTokens(value: Json): number {
 const remarkTokens = 30
 
 /** The beginning of a text that takes about so many tokens with the remark behind it; the text itself when it fits. */
-export function headOf(text: string, tokens: number, remark: (kept: string) => string): string {
+export function beginningOf(text: string, tokens: number, remark: (kept: string) => string): string {
   if (charactersIn(text, tokens) >= text.length) return text
   const kept = wholeLines(text.slice(0, charactersIn(text, tokens - remarkTokens)))
   return `${kept}${kept === "" || kept.endsWith("\n") ? "" : "\n"}[${remark(kept)}]`

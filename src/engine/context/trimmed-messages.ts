@@ -3,7 +3,7 @@ import { counted } from "../../base/text.ts"
 import type { ModelMessage } from "../../provider/contract.ts"
 import type { OlderResults } from "../stages/contract.ts"
 import { cutInSteps, type Room } from "./cut-steps.ts"
-import { estimateTokens, headOf, missing, textTokens, tokensOf } from "./token-estimate.ts"
+import { beginningOf, estimateTokens, messageTokens, missing, textTokens } from "./token-estimate.ts"
 
 type TranscriptPart = "results" | "replies" | "arguments" | "newestResult"
 
@@ -73,7 +73,7 @@ function afterCuts(
     const message = kept[at]
     if (message === undefined) continue
     const short = shorten(message, tokens - room.tokens, at)
-    const gained = tokensOf(message) - tokensOf(short)
+    const gained = messageTokens(message) - messageTokens(short)
     if (gained <= 0) continue
     // What does not have to go goes only for the most part of it: a long result may be larger than the whole step.
     if (tokens <= room.tokens && tokens - goal < gained / 2) break
@@ -112,7 +112,7 @@ function withoutText(message: ModelMessage): ModelMessage {
 }
 
 function withHead(message: ModelMessage, tokens: number): ModelMessage {
-  const text = headOf(message.text, tokens, missing(message.text, "; ask for a smaller part to see it"))
+  const text = beginningOf(message.text, tokens, missing(message.text, "; ask for a smaller part to see it"))
   return { ...message, text }
 }
 

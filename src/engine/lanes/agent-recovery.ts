@@ -6,7 +6,7 @@ import type { OpenCall } from "../../domain/pipeline/state.ts"
 import type { Certainty } from "../../domain/tool-call.ts"
 import { marksOf, outcomeWithout, settledEvent } from "../../gate/outcome.ts"
 import {
-  type OpenCall as GatedCall,
+  type UnsettledCall as GatedCall,
   openCalls,
   type Recovered,
   type RecoveryParts,

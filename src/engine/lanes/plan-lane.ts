@@ -8,8 +8,8 @@ import type { Gate, SessionLog } from "../../gate/contract.ts"
 import { lastDigest } from "../../gate/session-log.ts"
 import type { Workspace } from "../../workspace/contract.ts"
 import {
+  callExitCodes,
   called,
-  exitCodes,
   type PlanResult,
   type StepEnd,
   type StepResult,
@@ -198,7 +198,7 @@ const interrupted: End = {
 function failedAt({ step }: PlannedStep, { error, cause }: StepEnd): End {
   const reason = `step ${step.id} failed: ${error?.message ?? "no reason was given"} (${error?.code ?? "?"})`
   return {
-    exitCode: exitCodes[cause ?? "failed"],
+    exitCode: callExitCodes[cause ?? "failed"],
     code: error?.code ?? null,
     reason,
     isCancelled: cause === "stopped",

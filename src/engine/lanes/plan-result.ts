@@ -91,7 +91,7 @@ export function called(step: ConcreteStep, settled: SettledCall): StepEnd {
 }
 
 /** A step that simply failed is 30; the others are more specific. */
-export const exitCodes: Readonly<Record<CallCause, number>> = {
+export const callExitCodes: Readonly<Record<CallCause, number>> = {
   failed: 30,
   violation: 32,
   refused: 33,

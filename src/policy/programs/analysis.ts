@@ -5,7 +5,7 @@ import { noteGitPaths } from "./git.ts"
 import { ask, askNetwork, type Layer, never, newLayer, touch } from "./layer.ts"
 import { isJudgedNever, judgeNever } from "./never-allowed.ts"
 import { type Arguments, hasOption, scanArguments, syntaxOf } from "./options.ts"
-import type { Scene } from "./paths.ts"
+import type { CommandContext } from "./paths.ts"
 import { foldedName, nameProblem, programName } from "./program.ts"
 import { checkPipedCode, type Input, isShell, noInput, unwrapShell } from "./shells.ts"
 import { knownProgram } from "./shipped.ts"
@@ -18,7 +18,7 @@ const argumentsMax = 4096
 
 /** What looking at one program may need: where it runs, and somebody who reads shell strings. */
 export interface Analyst {
-  scene: Scene
+  scene: CommandContext
   readonly layers: Layer[]
   /** Functions that are defined by now: calling one starts only what its body does, which is looked at as well. */
   functions: ReadonlySet<string>

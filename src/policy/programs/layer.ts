@@ -8,14 +8,14 @@ export interface Layer {
   readonly argv: readonly string[]
   /** The layer that starts this one, and where in its arguments this one begins. */
   readonly outer: { readonly layer: Layer; readonly offset: number; readonly by: "argv" | "script" } | null
-  readonly findings: Finding[]
+  readonly findings: Objection[]
   readonly touches: Touch[]
   /** The shipped rule that knows the program. */
   rule: string
 }
 
 /** A reason not to let it pass. A rule or a plan covers it by literally naming the argument it stands at. */
-export interface Finding {
+export interface Objection {
   readonly severity: "ask" | "never"
   readonly rule: string
   readonly reason: string

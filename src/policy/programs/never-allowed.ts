@@ -3,12 +3,12 @@ import { deletesEverything } from "./find.ts"
 import { judgeGitNever } from "./git.ts"
 import { type Layer, never, touch } from "./layer.ts"
 import { hasOption, scanArguments, syntaxOf } from "./options.ts"
-import { catastrophe, type Scene } from "./paths.ts"
+import { type CommandContext, catastrophe } from "./paths.ts"
 
-type Judge = (layer: Layer, scene: Scene) => void
+type Judge = (layer: Layer, scene: CommandContext) => void
 
 /** Notes what nobody may do, whatever a plan, a rule or `--yes` says. By what it means, not by how it is spelled. */
-export function judgeNever(layer: Layer, name: string, scene: Scene): void {
+export function judgeNever(layer: Layer, name: string, scene: CommandContext): void {
   if (/^mkfs(\.|$)|^(mke2fs|newfs\w*|mkswap)$/.test(name))
     never(layer, "destroys-disk", "it formats a file system")
   judges.get(name)?.(layer, scene)
@@ -21,7 +21,7 @@ export function isJudgedNever(name: string): boolean {
 
 const fileSyntax = syntaxOf("--reference --from -t --target-directory -S -n -s")
 
-function judgeRemoval(layer: Layer, scene: Scene): void {
+function judgeRemoval(layer: Layer, scene: CommandContext): void {
   const args = scanArguments(layer.argv, 1, fileSyntax)
   // `rm "$1" "$2"` is `rm -rf /` for the right values, and `rm -- "$1" "$2"` is not.
   const mayRecurse = args.vague.length > 0 && args.operands.length > 1
@@ -40,7 +40,7 @@ function judgeRemoval(layer: Layer, scene: Scene): void {
   }
 }
 
-function judgeModes(layer: Layer, scene: Scene): void {
+function judgeModes(layer: Layer, scene: CommandContext): void {
   const args = scanArguments(layer.argv, 1, fileSyntax)
   if (!hasOption(args, ["-R", "--recursive"])) return
   for (const { word, at } of args.operands.slice(hasOption(args, ["--reference"]) ? 0 : 1)) {
@@ -50,7 +50,7 @@ function judgeModes(layer: Layer, scene: Scene): void {
   }
 }
 
-function judgeMove(layer: Layer, scene: Scene): void {
+function judgeMove(layer: Layer, scene: CommandContext): void {
   const { operands } = scanArguments(layer.argv, 1, fileSyntax)
   for (const { word, at } of operands.slice(0, -1)) {
     const reason = catastrophe(word, scene)
@@ -75,7 +75,7 @@ export function isDevice(path: string): boolean {
   return path.replaceAll(/\/+/g, "/").startsWith("/dev/") && !harmless.test(path.replaceAll(/\/+/g, "/"))
 }
 
-function judgeShred(layer: Layer, scene: Scene): void {
+function judgeShred(layer: Layer, scene: CommandContext): void {
   for (const { word, at } of scanArguments(layer.argv, 1, fileSyntax).operands)
     if (isDevice(word)) never(layer, "destroys-disk", "it overwrites a device", at)
     else if (catastrophe(word, scene) !== null)
@@ -87,7 +87,7 @@ function judgeDisk(layer: Layer): void {
   never(layer, "destroys-disk", "it changes partitions or disks")
 }
 
-function judgeFind(layer: Layer, scene: Scene): void {
+function judgeFind(layer: Layer, scene: CommandContext): void {
   const { argv } = layer
   if (!argv.includes("-delete") || !deletesEverything(argv)) return
   const end = argv.findIndex((word, index) => index > 0 && /^[-(!]/.test(word))
@@ -107,7 +107,7 @@ function judgePower(layer: Layer): void {
   never(layer, "ends-everything", "it stops or restarts the machine")
 }
 
-function judgeMirror(layer: Layer, scene: Scene): void {
+function judgeMirror(layer: Layer, scene: CommandContext): void {
   const args = scanArguments(layer.argv, 1, fileSyntax)
   const target = args.operands.at(-1)
   if (target === undefined || !args.options.some(({ name }) => name.startsWith("--del"))) return

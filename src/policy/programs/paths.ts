@@ -2,7 +2,7 @@ import { posix } from "node:path"
 import { isDynamic, marks } from "../shell/script.ts"
 
 /** Where a command would run. */
-export interface Scene {
+export interface CommandContext {
   /** The workspace root, absolute. */
   readonly root: string
   readonly home: string | null
@@ -11,7 +11,7 @@ export interface Scene {
 }
 
 /** Every absolute path a word may mean, wildcards left in; null when it is known only when it runs. */
-export function resolveWord(word: string, scene: Scene): readonly string[] | null {
+export function resolveWord(word: string, scene: CommandContext): readonly string[] | null {
   if (word.includes(marks.unknown) || word.includes(marks.splitting)) return null
   if (word.includes(marks.home)) {
     if (scene.home === null || !word.startsWith(marks.home)) return null
@@ -34,7 +34,7 @@ const everything = new RegExp(`^[.*?${marks.wildcard}]+$|${marks.wildcard}[^/]*\
  * Why removing this, with all that is below it, can never be meant: it is the workspace, holds the workspace or a home,
  * lies outside, or nobody knows what it is.
  */
-export function catastrophe(word: string, scene: Scene): string | null {
+export function catastrophe(word: string, scene: CommandContext): string | null {
   const paths = resolveWord(word, scene)
   if (paths === null) return "what it acts on is known only when it runs"
   for (const path of paths) {

@@ -11,7 +11,7 @@ import { type Analyst, analyseProgram, isKnownName } from "./analysis.ts"
 import { checkAssignment, hasHiddenCommand } from "./environment.ts"
 import { ask, type Layer, never, newLayer, touch } from "./layer.ts"
 import { isDevice } from "./never-allowed.ts"
-import { relativeTo, resolveWord, type Scene } from "./paths.ts"
+import { type CommandContext, relativeTo, resolveWord } from "./paths.ts"
 import type { Input } from "./shells.ts"
 
 const scriptsMax = 16
@@ -20,11 +20,15 @@ const directoriesMax = 8
 export interface Analysis {
   readonly layers: readonly Layer[]
   /** Where its commands may run by the end of it. */
-  readonly scene: Scene
+  readonly scene: CommandContext
 }
 
 /** Looks at every program of a command line: what each is, what it starts in turn, and what it touches. */
-export function analyseArgv(argv: readonly string[], scene: Scene, parser: ShellParser | null): Analysis {
+export function analyseArgv(
+  argv: readonly string[],
+  scene: CommandContext,
+  parser: ShellParser | null,
+): Analysis {
   const analyst = newAnalyst(scene, parser)
   const layer = analyseProgram(analyst, argv, null)
   for (const [at, word] of argv.entries())
@@ -33,13 +37,13 @@ export function analyseArgv(argv: readonly string[], scene: Scene, parser: Shell
   return analyst
 }
 
-export function analyseScript(text: string, scene: Scene, parser: ShellParser | null): Analysis {
+export function analyseScript(text: string, scene: CommandContext, parser: ShellParser | null): Analysis {
   const analyst = newAnalyst(scene, parser)
   analyst.readScript(text, null, "sh")
   return analyst
 }
 
-function newAnalyst(scene: Scene, parser: ShellParser | null): Analyst {
+function newAnalyst(scene: CommandContext, parser: ShellParser | null): Analyst {
   let scripts = 0
   const analyst: Analyst = {
     scene,

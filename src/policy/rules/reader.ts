@@ -2,7 +2,7 @@ import { canonicalJson } from "../../base/canonical.ts"
 import { shellQuoted } from "../../base/text.ts"
 import { type EffectCategory, effectCategories } from "../../domain/effect.ts"
 import { compileGlob, type Glob } from "./glob.ts"
-import { matchedArguments, matchesPath, type Rule, type RulePolicy, rulePolicies } from "./rules.ts"
+import { matchedArguments, type Rule, type RulePolicy, ruleMatchesPath, rulePolicies } from "./rules.ts"
 
 /** One thing wrong with the rules: which one, and why. */
 export interface RuleProblem {
@@ -170,7 +170,7 @@ function runExamples(rule: Rule, fields: Map<string, unknown>, wrong: Wrong): vo
 
 function matchesExample(rule: Rule, example: unknown): boolean | null {
   if (rule.category !== "TERMINAL_COMMAND")
-    return typeof example === "string" ? matchesPath(rule, rule.category, example) : null
+    return typeof example === "string" ? ruleMatchesPath(rule, rule.category, example) : null
   const argv = typeof example === "string" ? example.split(/\s+/).filter(word => word !== "") : example
   if (!isTexts(argv) || argv.length === 0) return null
   return matchedArguments(rule, argv, commandText(argv)) > 0

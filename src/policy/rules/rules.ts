@@ -42,7 +42,7 @@ export function ruleSet(rules: readonly Rule[]): RuleSet {
 let shippedVersion: string | null = null
 
 /** Case is folded for a refusal only: on some disks `SRC/A` is `src/a`, and a refusal must hold there too. */
-export function matchesPath(rule: Rule, category: EffectCategory, path: string): boolean {
+export function ruleMatchesPath(rule: Rule, category: EffectCategory, path: string): boolean {
   if (rule.category !== category || rule.patterns === null) return false
   const hits = (glob: Glob) => glob.matches(path) || (isRefusal(rule) && glob.matches(path.toLowerCase()))
   const positive = rule.patterns.filter(pattern => !pattern.negated)
@@ -55,8 +55,8 @@ export function matchesPath(rule: Rule, category: EffectCategory, path: string):
 export function matchesHostName(rule: Rule, host: string): boolean {
   const name = host.replace(/:\d+$/, "")
   return (
-    matchesPath(rule, "EXTERNAL_REQUEST", name) ||
-    (name !== host && matchesPath(rule, "EXTERNAL_REQUEST", host))
+    ruleMatchesPath(rule, "EXTERNAL_REQUEST", name) ||
+    (name !== host && ruleMatchesPath(rule, "EXTERNAL_REQUEST", host))
   )
 }
 

@@ -1,6 +1,6 @@
 import { marks } from "./script.ts"
 import { namedChildren, type SyntaxNode } from "./syntax.ts"
-import { bareWord, isBlank, parameter, quotedText, Unreadable } from "./word.ts"
+import { bareWord, isBlank, parameter, quotedText, UnreadableScript } from "./word.ts"
 
 /** What reading a word may come upon besides the word. */
 export interface WordVisitor {
@@ -23,7 +23,7 @@ function readPart(node: SyntaxNode, visitor: WordVisitor, startsWord: boolean): 
     case "file_descriptor":
       return bareWord(node.text, startsWord)
     case "number":
-      if (!/^-?\d+$/.test(node.text)) throw new Unreadable(`the number ${node.text}`)
+      if (!/^-?\d+$/.test(node.text)) throw new UnreadableScript(`the number ${node.text}`)
       return node.text
     case "raw_string":
       return node.text.slice(1, -1)
@@ -42,7 +42,7 @@ function readConcatenation(node: SyntaxNode, visitor: WordVisitor): string {
   let end = node.startIndex
   let value = ""
   for (const part of node.children) {
-    if (part.startIndex !== end) throw new Unreadable("a word with a gap in it")
+    if (part.startIndex !== end) throw new UnreadableScript("a word with a gap in it")
     value += readPart(part, visitor, part.startIndex === node.startIndex)
     end = part.endIndex
   }
@@ -53,7 +53,7 @@ function readConcatenation(node: SyntaxNode, visitor: WordVisitor): string {
 /** Literal text is taken from between the expansions: the grammar loses blanks, or puts them into an expansion. */
 function readString(node: SyntaxNode, visitor: WordVisitor): string {
   const { text } = node
-  if (!text.startsWith('"') || !text.endsWith('"') || text.length < 2) throw new Unreadable("a string")
+  if (!text.startsWith('"') || !text.endsWith('"') || text.length < 2) throw new UnreadableScript("a string")
   let value = ""
   let end = 1
   for (const part of namedChildren(node)) {
@@ -75,7 +75,8 @@ function readExpansion(node: SyntaxNode, visitor: WordVisitor, quoted: boolean):
       readNested(node, visitor)
       return parameter(node.text, quoted)
     case "arithmetic_expansion":
-      if (!node.text.startsWith("$((") || !node.text.endsWith("))")) throw new Unreadable("old arithmetic")
+      if (!node.text.startsWith("$((") || !node.text.endsWith("))"))
+        throw new UnreadableScript("old arithmetic")
       assertNothingHidden(node)
       readNested(node, visitor)
       return quoted ? marks.unknown : marks.splitting
@@ -91,7 +92,7 @@ function readExpansion(node: SyntaxNode, visitor: WordVisitor, quoted: boolean):
       visitor.bashOnly("brace expansion")
       return marks.splitting
     default:
-      throw new Unreadable(`a ${node.type.replaceAll("_", " ")} inside a word`)
+      throw new UnreadableScript(`a ${node.type.replaceAll("_", " ")} inside a word`)
   }
 }
 
@@ -100,10 +101,10 @@ function checkSubstitution(node: SyntaxNode): void {
   if (text.startsWith("`")) {
     // Inside backticks a backslash means one thing more, and shells do not agree how often.
     if (text.includes("\\") || text.slice(1, -1).includes("`"))
-      throw new Unreadable("nested or escaped backticks")
+      throw new UnreadableScript("nested or escaped backticks")
     return
   }
-  if (!text.startsWith("$(") || !text.endsWith(")")) throw new Unreadable("a command substitution")
+  if (!text.startsWith("$(") || !text.endsWith(")")) throw new UnreadableScript("a command substitution")
 }
 
 /** Looks into `${…}` and `$((…))` for commands; everything else in there only decides a value. */
@@ -113,7 +114,7 @@ export function readNested(node: SyntaxNode, visitor: WordVisitor): void {
       readExpansion(child, visitor, true)
     } else if (child.type === "string") readString(child, visitor)
     else if (child.type === "ansi_c_string" || child.type === "translated_string")
-      throw new Unreadable("quotes that only bash knows")
+      throw new UnreadableScript("quotes that only bash knows")
     else readNested(child, visitor)
   }
 }
@@ -132,7 +133,7 @@ export function assertNothingHidden(node: SyntaxNode): void {
   }
   rest += node.text.slice(end - start)
   const body = node.type === "arithmetic_expansion" ? rest.slice(3) : rest
-  if (/`|\$\(|[<>]\(/.test(body)) throw new Unreadable("a command where text is expected")
+  if (/`|\$\(|[<>]\(/.test(body)) throw new UnreadableScript("a command where text is expected")
 }
 
 function outermostSubstitutions(node: SyntaxNode): SyntaxNode[] {
@@ -143,6 +144,7 @@ function outermostSubstitutions(node: SyntaxNode): SyntaxNode[] {
 
 /** Whether what lies between two parts is only blanks, and at least one where two words must not touch. */
 export function assertSeparated(text: string, end: number, start: number, mustPart: boolean): void {
-  if (end > start || !isBlank(text.slice(end, start))) throw new Unreadable("text that belongs to no command")
-  if (mustPart && end === start) throw new Unreadable("two words without a blank between them")
+  if (end > start || !isBlank(text.slice(end, start)))
+    throw new UnreadableScript("text that belongs to no command")
+  if (mustPart && end === start) throw new UnreadableScript("two words without a blank between them")
 }

@@ -5,7 +5,7 @@ import runtime from "web-tree-sitter/web-tree-sitter.wasm" with { type: "file" }
 import { deceivingCharacter, type ParsedScript, type ShellParser } from "./script.ts"
 import { copyTree } from "./syntax.ts"
 import { readTree } from "./tree.ts"
-import { Unreadable } from "./word.ts"
+import { UnreadableScript } from "./word.ts"
 
 /** Longer than any command a person would read before answering. */
 const scriptCharactersMax = 16_384
@@ -42,7 +42,7 @@ function parseScript(parser: Parser, text: string): ParsedScript {
     if (tree.rootNode.hasError) return unreadable("it is not a complete shell command")
     return readTree(copyTree(tree.rootNode, text), text)
   } catch (error) {
-    if (error instanceof Unreadable) return unreadable(error.message)
+    if (error instanceof UnreadableScript) return unreadable(error.message)
     throw error
   } finally {
     tree.delete()

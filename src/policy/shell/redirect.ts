@@ -1,7 +1,7 @@
 import { assertNothingHidden, readNested, readWord, type WordVisitor } from "./expansion.ts"
 import { marks, type Redirect } from "./script.ts"
 import { namedChildren, type SyntaxNode } from "./syntax.ts"
-import { Unreadable } from "./word.ts"
+import { UnreadableScript } from "./word.ts"
 
 const fileOperators = new Set(["<", ">", ">>", ">|", "<&", ">&", "&>", "&>>"])
 
@@ -10,22 +10,22 @@ export function readRedirect(node: SyntaxNode, visitor: WordVisitor): Redirect[]
   const descriptors = node.children.filter(child => child.type === "file_descriptor")
   // The grammar takes the argument of `a -x2>&1` for a descriptor, and dash that of `a 11>f` for an argument.
   if (descriptors.some(({ text }) => !/^\d$/.test(text)))
-    throw new Unreadable("a descriptor that is not one digit")
+    throw new UnreadableScript("a descriptor that is not one digit")
   const parts = node.children.filter(child => child.type !== "file_descriptor")
   const [operator, target, ...more] = parts
-  if (operator === undefined) throw new Unreadable("a redirection")
+  if (operator === undefined) throw new UnreadableScript("a redirection")
   if (operator.type === "<&-" || operator.type === ">&-") {
-    if (target !== undefined) throw new Unreadable("words after a redirection")
+    if (target !== undefined) throw new UnreadableScript("words after a redirection")
     return []
   }
-  if (!fileOperators.has(operator.type)) throw new Unreadable(`the redirection ${operator.type}`)
+  if (!fileOperators.has(operator.type)) throw new UnreadableScript(`the redirection ${operator.type}`)
   // The grammar takes `> file word` as two targets where a shell sees an argument.
-  if (target === undefined || more.length > 0) throw new Unreadable("words after a redirection")
+  if (target === undefined || more.length > 0) throw new UnreadableScript("words after a redirection")
   if (operator.type.startsWith("&")) visitor.bashOnly(operator.type)
   const word = readWord(target, visitor)
   if (operator.type.endsWith("&")) {
     if (/^[\d-]$/.test(word)) return []
-    throw new Unreadable("a descriptor that is not one digit")
+    throw new UnreadableScript("a descriptor that is not one digit")
   }
   return [{ kind: "file", operator: operator.type.replaceAll("&", ""), target: word }]
 }
@@ -46,7 +46,7 @@ export function readHeredoc(node: SyntaxNode, text: string, visitor: WordVisitor
   const end = node.children.find(child => child.type === "heredoc_end")
   const delimiter = /^(["']?)(\w+)\1$/.exec(start?.text ?? "")
   if (start === undefined || end === undefined || delimiter === null)
-    throw new Unreadable("a here-document whose end is not plain")
+    throw new UnreadableScript("a here-document whose end is not plain")
   const stripsTabs = node.children[0]?.type === "<<-"
   assertEnd(text, start, end, delimiter[2] ?? "", stripsTabs)
   const redirects: Redirect[] = [{ kind: "text", body: bodyText(body, delimiter[1] !== "", visitor) }]
@@ -54,11 +54,12 @@ export function readHeredoc(node: SyntaxNode, text: string, visitor: WordVisitor
   for (const child of node.children) {
     if (child === start || child === body || child === end) continue
     if (child.type === "file_redirect") redirects.push(...readRedirect(child, visitor))
-    else if (child.type === "heredoc_redirect") throw new Unreadable("several here-documents on one line")
+    else if (child.type === "heredoc_redirect")
+      throw new UnreadableScript("several here-documents on one line")
     else if (child.isNamed && child.type !== "heredoc_body" && child.type !== "file_descriptor")
       statements.push(child)
     else if (!["<<", "<<-", "|", "&&", "||", ";", "\n"].includes(child.type) && child.type.trim() !== "")
-      throw new Unreadable(`the token ${child.type} beside a here-document`)
+      throw new UnreadableScript(`the token ${child.type} beside a here-document`)
   }
   return { redirects, statements }
 }
@@ -72,7 +73,7 @@ function assertEnd(
 ): void {
   const firstLine = text.indexOf("\n", start.endIndex)
   const between = text.slice(start.endIndex, firstLine < 0 ? text.length : firstLine)
-  if (/<<|\\/.test(between)) throw new Unreadable("several here-documents on one line")
+  if (/<<|\\/.test(between)) throw new UnreadableScript("several here-documents on one line")
   const lines = firstLine < 0 ? [] : text.slice(firstLine + 1).split("\n")
   let offset = firstLine + 1
   for (const line of lines) {
@@ -82,7 +83,7 @@ function assertEnd(
     }
     offset += line.length + 1
   }
-  throw new Unreadable("a here-document whose end is not plain")
+  throw new UnreadableScript("a here-document whose end is not plain")
 }
 
 function bodyText(body: SyntaxNode | undefined, quoted: boolean, visitor: WordVisitor): string {
@@ -104,7 +105,7 @@ export function readHereString(node: SyntaxNode, visitor: WordVisitor): Redirect
 export function readTestWords(node: SyntaxNode, visitor: WordVisitor): string[] {
   const words: string[] = []
   collect(node, words, visitor)
-  if (words[0] !== "[" || words.at(-1) !== "]") throw new Unreadable("a test")
+  if (words[0] !== "[" || words.at(-1) !== "]") throw new UnreadableScript("a test")
   return words
 }
 
@@ -117,6 +118,6 @@ function collect(node: SyntaxNode, words: string[], visitor: WordVisitor): void 
     if (testExpressions.has(child.type)) collect(child, words, visitor)
     else if (child.isNamed) words.push(readWord(child, visitor))
     else if (testTokens.has(child.type)) words.push(child.type)
-    else throw new Unreadable(`the token ${child.type} in a test`)
+    else throw new UnreadableScript(`the token ${child.type} in a test`)
   }
 }

@@ -1,4 +1,4 @@
-import { Unreadable } from "./word.ts"
+import { UnreadableScript } from "./word.ts"
 
 /**
  * One node of a syntax tree as plain data. The parser's own nodes live in foreign memory and ask it for each field,
@@ -41,7 +41,7 @@ const textual = new Set([
 export function copyTree(node: ForeignNode, text: string): SyntaxNode {
   const { type, isNamed, startIndex, endIndex } = node
   const own = text.slice(startIndex, endIndex)
-  if (!isNamed && own.trim() !== type.trim()) throw new Unreadable(`the text ${JSON.stringify(own)}`)
+  if (!isNamed && own.trim() !== type.trim()) throw new UnreadableScript(`the text ${JSON.stringify(own)}`)
   const foreign = node.childCount === 0 ? [] : node.children.filter(child => child !== null)
   const children = foreign.map(child => copyTree(child, text))
   if (children.length > 0 && !textual.has(type)) assertComplete(children, startIndex, endIndex, text)
@@ -53,7 +53,7 @@ function assertComplete(children: readonly SyntaxNode[], start: number, end: num
   for (const child of [...children, { startIndex: end, endIndex: end }]) {
     const gap = text.slice(at, child.startIndex)
     if (at > child.startIndex || !/^(?:[ \t\n]|[ \t\n]\\\n)*$/.test(gap))
-      throw new Unreadable(`the text ${JSON.stringify(gap.trim())}`)
+      throw new UnreadableScript(`the text ${JSON.stringify(gap.trim())}`)
     at = child.endIndex
   }
 }

@@ -2,7 +2,7 @@ import { assertSeparated, readNested, readWord, type WordVisitor } from "./expan
 import { readHeredoc, readHereString, readRedirect, readTestWords } from "./redirect.ts"
 import { type Assignment, marks, type ParsedCommand, type ParsedScript, type Redirect } from "./script.ts"
 import { namedChildren, type SyntaxNode } from "./syntax.ts"
-import { Unreadable } from "./word.ts"
+import { UnreadableScript } from "./word.ts"
 
 /** Where in the script a statement stands. */
 interface Place {
@@ -33,7 +33,7 @@ export function readTree(root: SyntaxNode, text: string): ParsedScript {
     bashOnly: null,
   }
   if (/\S/.test(text.slice(0, root.startIndex)) || /\S/.test(text.slice(root.endIndex)))
-    throw new Unreadable("text that belongs to no command")
+    throw new UnreadableScript("text that belongs to no command")
   readStatements(root, reading, { fedBy: [], functions: [], repeated: false })
   const { commands, functions, functionNames, bashOnly } = reading
   return { readable: true, commands, functions, functionNames, bashOnly }
@@ -62,7 +62,7 @@ const bashTokens: Readonly<Record<string, string>> = {
 function readToken(token: SyntaxNode, reading: Reading): void {
   if (structure.has(token.type) || token.type.trim() === "") return
   const construct = bashTokens[token.type]
-  if (construct === undefined) throw new Unreadable(`the token ${token.type}`)
+  if (construct === undefined) throw new UnreadableScript(`the token ${token.type}`)
   reading.bashOnly ??= construct
 }
 
@@ -70,7 +70,7 @@ type Reader = (node: SyntaxNode, reading: Reading, place: Place) => void
 
 function readStatement(node: SyntaxNode, reading: Reading, place: Place): void {
   const read = readers.get(node.type)
-  if (read === undefined) throw new Unreadable(`a ${node.type.replaceAll("_", " ")}`)
+  if (read === undefined) throw new UnreadableScript(`a ${node.type.replaceAll("_", " ")}`)
   read(node, reading, place)
 }
 
@@ -98,7 +98,7 @@ function readCommand(node: SyntaxNode, reading: Reading, place: Place): void {
 
 function readName(node: SyntaxNode, visitor: WordVisitor): string {
   const [only, ...more] = node.children
-  if (only === undefined || more.length > 0) throw new Unreadable("a program name")
+  if (only === undefined || more.length > 0) throw new UnreadableScript("a program name")
   return readWord(only, visitor)
 }
 
@@ -167,11 +167,11 @@ function readTest(node: SyntaxNode, reading: Reading, place: Place): void {
 
 function readFunction(node: SyntaxNode, reading: Reading, place: Place): void {
   const name = namedChildren(node)[0]?.text
-  if (name === undefined || !/^[\w:.-]+$/.test(name)) throw new Unreadable("a function name")
+  if (name === undefined || !/^[\w:.-]+$/.test(name)) throw new UnreadableScript("a function name")
   reading.functionNames.push(name)
   for (const child of node.children) {
     if (!child.isNamed) readToken(child, reading)
-    else if (child.type === "file_redirect") throw new Unreadable("a redirected function")
+    else if (child.type === "file_redirect") throw new UnreadableScript("a redirected function")
     else if (child.type !== "word")
       readStatement(child, reading, { ...place, functions: [...place.functions, name], repeated: true })
   }
@@ -206,7 +206,7 @@ function readCase(node: SyntaxNode, reading: Reading, place: Place): void {
     if (!child.isNamed) readToken(child, reading)
     else if (chosen) readStatement(child, reading, place)
     else if (!patterns.has(child.type)) readWord(child, visitor)
-    else if (/[`$\\'"]/.test(child.text)) throw new Unreadable("a pattern with quotes or expansions")
+    else if (/[`$\\'"]/.test(child.text)) throw new UnreadableScript("a pattern with quotes or expansions")
   }
 }
 
@@ -242,14 +242,15 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 /** `name=value`. What a POSIX shell does not have is read for the commands in it only. */
 function readAssignment(node: SyntaxNode, visitor: WordVisitor): Assignment {
   const [name, operator, value, ...more] = node.children
-  if (name === undefined || operator === undefined || more.length > 0) throw new Unreadable("an assignment")
+  if (name === undefined || operator === undefined || more.length > 0)
+    throw new UnreadableScript("an assignment")
   if (name.type !== "variable_name" || operator.text !== "=") {
     visitor.bashOnly("arrays and +=")
     readNested(node, visitor)
     return { name: name.text.split("[")[0] ?? name.text, value: marks.unknown }
   }
   if (value === undefined) return { name: name.text, value: "" }
-  if (operator.endIndex !== value.startIndex) throw new Unreadable("an assignment with a gap in it")
+  if (operator.endIndex !== value.startIndex) throw new UnreadableScript("an assignment with a gap in it")
   if (value.type !== "array") return { name: name.text, value: readWord(value, visitor) }
   visitor.bashOnly("arrays and +=")
   readNested(value, visitor)

@@ -1,7 +1,7 @@
 import { marks } from "./script.ts"
 
 /** A text that a shell may read differently from us. Caught where parsing starts, and never seen outside. */
-export class Unreadable extends Error {}
+export class UnreadableScript extends Error {}
 
 const special = /[\s;&|<>()'"`$]/
 
@@ -13,11 +13,11 @@ export function bareWord(text: string, startsWord: boolean): string {
     const character = text[index] ?? ""
     if (character === "\\") {
       const escaped = text[index + 1]
-      if (escaped === undefined || escaped === "\n") throw new Unreadable("a line ends inside a word")
+      if (escaped === undefined || escaped === "\n") throw new UnreadableScript("a line ends inside a word")
       value += escaped
       index += 1
     } else if (special.test(character) || (character === "#" && startsWord && index === 0)) {
-      throw new Unreadable(`${JSON.stringify(character)} stands where a shell would end the word`)
+      throw new UnreadableScript(`${JSON.stringify(character)} stands where a shell would end the word`)
     } else if (character === "~" && /[=:]/.test(text[index - 1] ?? "")) {
       // `name=~` is a home directory to bash and a tilde to others.
       value += marks.unknown
@@ -30,7 +30,7 @@ export function bareWord(text: string, startsWord: boolean): string {
 function tildeOf(text: string): number | null {
   if (!text.startsWith("~")) return null
   if (text.length === 1 || text[1] === "/") return 1
-  throw new Unreadable("a home directory other than the user's own")
+  throw new UnreadableScript("a home directory other than the user's own")
 }
 
 /** `{a,b}` and `{1..3}` become several words in bash and stay one in a POSIX shell. */
@@ -48,9 +48,9 @@ export function quotedText(text: string): string {
       value += next === "\n" ? "" : next
       index += 1
     } else if (character === "`" || character === '"') {
-      throw new Unreadable("quotes that do not pair")
+      throw new UnreadableScript("quotes that do not pair")
     } else if (character === "$" && next !== undefined && /[A-Za-z0-9_{([@*#?!$'-]/.test(next)) {
-      throw new Unreadable("an expansion that could not be read")
+      throw new UnreadableScript("an expansion that could not be read")
     } else value += character
   }
   return value
@@ -69,7 +69,7 @@ export function parameter(text: string, quoted: boolean): string {
   const plain = plainParameter.exec(text)
   const name = plain?.[1] ?? plain?.[2]
   if (name === "HOME") return marks.home
-  if (plain === null && !isReadableParameter(text)) throw new Unreadable(`the expansion ${text}`)
+  if (plain === null && !isReadableParameter(text)) throw new UnreadableScript(`the expansion ${text}`)
   // `"$@"` is as many words as there are, quoted or not.
   return quoted && !/^\$\{?@/.test(text) ? marks.unknown : marks.splitting
 }

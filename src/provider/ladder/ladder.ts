@@ -2,7 +2,7 @@ import type { Rung } from "../../domain/model-choice.ts"
 import { hasThinkingEnd, thinkingEnds, thinkingStarts, withoutThinking } from "../../domain/text/thinking.ts"
 import type { ModelCall, ModelItem, ModelRequest, Provider } from "../contract.ts"
 import { ownCallId } from "../limits.ts"
-import { failed } from "../reply-fault.ts"
+import { failedItem } from "../reply-fault.ts"
 import type { CallReading } from "./call-shape.ts"
 import { readJson, skipSpace } from "./json-text.ts"
 import { embeddedCall, printedOpenings, readBlocks, readPrinted } from "./printed-calls.ts"
@@ -55,7 +55,7 @@ async function* reading(
       case "call":
         calls.push(item.call)
         if (calls.length > callsMax)
-          return yield failed("malformed", `the reply calls more than ${callsMax} tools at once`)
+          return yield failedItem("malformed", `the reply calls more than ${callsMax} tools at once`)
         break
       case "end":
         // Not delegated: that would wait for each of them twice.

@@ -10,7 +10,7 @@ import type {
   Provider,
   ToolDescription,
 } from "../contract.ts"
-import { listOf, objectOf, textOf } from "../fields.ts"
+import { listOf, objectOf, textOrNull } from "../fields.ts"
 import { collect } from "../reply.ts"
 import type { ModelFacts } from "../server.ts"
 import type { ModelProbe, ProbeResult } from "./contract.ts"
@@ -162,7 +162,7 @@ export function decodeProbe(key: string, text: string): ModelProbe | null {
 function probeIn(text: string): ModelProbe | null {
   const probe = objectOf(objectOf(parsed(text))?.["probe"])
   const rung = rungs.find(known => known === probe?.["rung"])
-  const notes = listOf(probe?.["notes"]).flatMap(note => textOf(note) ?? [])
+  const notes = listOf(probe?.["notes"]).flatMap(note => textOrNull(note) ?? [])
   return rung === undefined || notes.length > notesMax ? null : { rung, notes }
 }
 

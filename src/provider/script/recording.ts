@@ -1,6 +1,6 @@
 import { messageOf } from "../../base/assert.ts"
 import type { ModelItem, ModelRequest, Provider } from "../contract.ts"
-import { failed, toldItems } from "../reply-fault.ts"
+import { failedItem, toldItems } from "../reply-fault.ts"
 import type { Items } from "../streamed-items.ts"
 import { mapTexts, type RecordedReply, type Recording, requestPrint } from "./recording-file.ts"
 
@@ -36,13 +36,13 @@ async function* recorded(
       if (isLast) {
         isOver = true
         const problem = signal.aborted ? null : written(request, items, sink)
-        if (problem !== null) return yield failed("script", problem)
+        if (problem !== null) return yield failedItem("script", problem)
       }
       yield item
     }
   } finally {
     if (!isOver && !signal.aborted)
-      written(request, [...items, failed("truncated", "it was not read to its end")], sink)
+      written(request, [...items, failedItem("truncated", "it was not read to its end")], sink)
   }
 }
 
@@ -117,10 +117,10 @@ async function* replayed(
   const place = `reply ${request.replyIndex} of the recording`
   const reply = recording.get(request.replyIndex)
   if (reply === undefined)
-    return yield [failed("script", `there is no ${place}, for which the ${request.stage} asks`)]
+    return yield [failedItem("script", `there is no ${place}, for which the ${request.stage} asks`)]
   const difference = differenceOf(reply, request, text => settledText(redactText(text)))
   if (difference !== null)
-    return yield [failed("script", `the session has left its recording: at ${place} ${difference}`)]
+    return yield [failedItem("script", `the session has left its recording: at ${place} ${difference}`)]
   yield reply.items
 }
 

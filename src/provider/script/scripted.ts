@@ -1,7 +1,7 @@
 import { counted } from "../../base/text.ts"
 import type { ModelItem, ModelRequest, Provider } from "../contract.ts"
 import { ownCallId } from "../limits.ts"
-import { failed, modelFailure, toldItems } from "../reply-fault.ts"
+import { failedItem, modelFailure, toldItems } from "../reply-fault.ts"
 import type { Items } from "../streamed-items.ts"
 import { timerWait, type Wait } from "../wait.ts"
 import type { Script } from "./script-file.ts"
@@ -28,10 +28,14 @@ async function* replyTo(
   const place = `replies[${replyIndex}]`
   if (reply === undefined) {
     const count = counted(script.replies.length, "reply", "replies")
-    return yield [failed("script", `the ${stage} asks for ${place} of the script, which has only ${count}`)]
+    return yield [
+      failedItem("script", `the ${stage} asks for ${place} of the script, which has only ${count}`),
+    ]
   }
   if (reply.stage !== stage)
-    return yield [failed("script", `the ${stage} asks, and ${place} of the script is for the ${reply.stage}`)]
+    return yield [
+      failedItem("script", `the ${stage} asks, and ${place} of the script is for the ${reply.stage}`),
+    ]
   if (reply.fault?.kind === "disconnect") yield [{ kind: "text", text: brokenOff }]
   if (reply.fault !== null) await wait(reply.fault.afterMs, signal)
   yield itemsOf(reply, replyIndex, place)

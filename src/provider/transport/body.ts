@@ -6,10 +6,10 @@ import { foreignJson } from "./foreign-json.ts"
 const jsonBytesMax = 16 * 1024 * 1024
 const errorBytesMax = 64 * 1024
 
-export type Answer = Extract<TransportReply, { kind: "answered" }>
+export type HttpAnswer = Extract<TransportReply, { kind: "answered" }>
 
 /** What the server says it is, whatever it was asked for: some stream always, and some never. */
-export function isEventStream({ header }: Answer, wasAsked: boolean): boolean {
+export function isEventStream({ header }: HttpAnswer, wasAsked: boolean): boolean {
   const type = header("content-type")?.toLowerCase() ?? ""
   if (type.includes("event-stream")) return true
   return type.includes("json") ? false : wasAsked
@@ -29,7 +29,7 @@ export async function wholeText(chunks: AsyncIterable<Uint8Array>, bytesMax: num
 }
 
 /** Throws `ReplyFault` when it is no JSON. */
-export async function jsonBody({ chunks }: Answer): Promise<Json> {
+export async function jsonBody({ chunks }: HttpAnswer): Promise<Json> {
   return foreignJson(await wholeText(chunks, jsonBytesMax))
 }
 
@@ -37,7 +37,7 @@ export async function jsonBody({ chunks }: Answer): Promise<Json> {
  * What a server says about its failure, as much of it as comes and is worth reading: that the explanation is too long
  * or breaks off must not hide what is explained.
  */
-export async function errorText({ chunks }: Answer): Promise<string> {
+export async function errorText({ chunks }: HttpAnswer): Promise<string> {
   const parts: Uint8Array[] = []
   let bytes = 0
   try {

@@ -13,7 +13,7 @@ export interface ServerEvent {
  * Server-sent events. Those without data are left out, as are comments and fields that nobody needs here. Unlike in a
  * browser a last event without an empty line behind it counts: some servers just hang up.
  */
-export function eventReader(events: Taker<ServerEvent>): Taker<Uint8Array> {
+export function sseReader(events: Taker<ServerEvent>): Taker<Uint8Array> {
   let event: string | null = null
   let data: string[] = []
   let length = 0

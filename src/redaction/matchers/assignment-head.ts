@@ -27,7 +27,7 @@ export interface Head {
  * Reads from the end of a keyword to where its value begins, byte by byte: most keywords stand in prose, and making a
  * string of what follows each of them would cost more than everything else.
  */
-export function headOf(scene: Scene, at: number, keywordEnd: number): Head | null {
+export function assignmentHead(scene: Scene, at: number, keywordEnd: number): Head | null {
   let next = keywordEnd + suffixLength(scene, keywordEnd)
   const close = quoteLength(scene, next)
   const isDouble = close > 0 && byteAt(scene, next + close - 1) === doubleQuote

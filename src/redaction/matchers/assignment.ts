@@ -23,7 +23,7 @@ import {
   type Scene,
   textAt,
 } from "../scene.ts"
-import { headOf, keyStart, type Style } from "./assignment-head.ts"
+import { assignmentHead, keyStart, type Style } from "./assignment-head.ts"
 
 export interface AssignmentShape {
   /**
@@ -43,7 +43,7 @@ export function assignmentMatcher(shape: AssignmentShape): Matcher {
     if (isRuledOut(scene, at, shape)) return null
     const keyAt = keyStart(scene, at)
     if (isExpansion(scene, keyAt - 2)) return defaultIn(scene, keyAt - 2)
-    const head = headOf(scene, at, at + anchorLength)
+    const head = assignmentHead(scene, at, at + anchorLength)
     if (head !== null && isExpansion(scene, head.valueAt)) return defaultIn(scene, head.valueAt)
     if (head === null || (shape.value === "random" && !isDefinition(head.style))) return null
     const end = judgedEnd(scene, head.valueAt, head.extent)

@@ -21,7 +21,7 @@ export interface GuardDescriptors {
  * number bubblewrap has written down, and its own process group, which that process is still in while it has no number.
  * The same shell waits at a gate before it becomes bubblewrap, so that limits are in force from its first moment on.
  */
-export function guarded(descriptors: GuardDescriptors, argv: readonly string[]): readonly string[] {
+export function guardedArgv(descriptors: GuardDescriptors, argv: readonly string[]): readonly string[] {
   return ["/bin/sh", "-c", guardScript(descriptors), "sh", ...argv]
 }
 

@@ -14,7 +14,7 @@ import type { Door, DoorDescriptors } from "../proxy/door.ts"
 import type { BwrapSettings } from "../settings.ts"
 import type { ProtectedTree } from "../tree/protected-tree.ts"
 import type { Mount } from "../view/mounts.ts"
-import { guarded } from "./guard.ts"
+import { guardedArgv } from "./guard.ts"
 import { type ConfinedTree, confinedTree, needsBlock } from "./tree.ts"
 
 export interface PreparedLaunch {
@@ -41,7 +41,7 @@ export async function launchConfined(prepared: PreparedLaunch): Promise<Launch> 
     signalsAsExitCodes: true,
     protectedNames: prepared.tree.names,
     spawn: {
-      argv: guarded({ ...descriptors, others: [3, 4, ...othersOf(blocks, door)] }, [
+      argv: guardedArgv({ ...descriptors, others: [3, 4, ...othersOf(blocks, door)] }, [
         settings.program,
         ...["--args", String(descriptors.arguments), "--"],
         ...(door === null ? [] : [door.starter]),

@@ -4,7 +4,7 @@ import { oneLine } from "../../base/text.ts"
 import type { Connection, Connections } from "../../domain/connections.ts"
 import { type Host, hostText, isLocalName, isPort, placeText, readHost } from "../../domain/hosts.ts"
 import type { ProxySettings } from "./contract.ts"
-import { answer, readHead, tunnel, type Unreadable } from "./streams.ts"
+import { answer, readHead, tunnel, type UnreadableRequest } from "./streams.ts"
 
 /** An HTTP proxy for one command. It connects to what the rules allow, and to nothing else. */
 export interface CommandProxy {
@@ -126,7 +126,10 @@ async function serveClient(
   }
 }
 
-async function requestedRoute({ limits }: ProxySettings, client: Socket): Promise<Route | Unreadable | null> {
+async function requestedRoute(
+  { limits }: ProxySettings,
+  client: Socket,
+): Promise<Route | UnreadableRequest | null> {
   const read = await readHead(client, limits)
   if (read === null || "status" in read) return read
   const request = readRequestHead(read.head)

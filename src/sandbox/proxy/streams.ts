@@ -2,7 +2,7 @@ import type { Socket } from "node:net"
 import type { Connection } from "../../domain/connections.ts"
 import type { ProxyLimits } from "./contract.ts"
 
-export interface Unreadable {
+export interface UnreadableRequest {
   readonly status: 400 | 408 | 431
   readonly problem: string
 }
@@ -13,7 +13,7 @@ const endOfHead = Buffer.from("\r\n\r\n")
 export function readHead(
   client: Socket,
   { headBytesMax, headMs }: Pick<ProxyLimits, "headBytesMax" | "headMs">,
-): Promise<{ readonly head: Buffer; readonly rest: Buffer } | Unreadable | null> {
+): Promise<{ readonly head: Buffer; readonly rest: Buffer } | UnreadableRequest | null> {
   const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof readHead>>>()
   let read: Buffer = Buffer.alloc(0)
   const onData = (chunk: Buffer) => {

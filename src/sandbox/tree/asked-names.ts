@@ -2,7 +2,7 @@ import { readlinkSync, symlinkSync } from "node:fs"
 import { systemPath } from "../../base/path-bytes.ts"
 import type { Confinement, Protection } from "../contract.ts"
 import { isWithin } from "./paths.ts"
-import { absolute, isSame, stampOf, type TreeRules } from "./tree-rules.ts"
+import { absolute, isSameInode, stampOf, type TreeRules } from "./tree-rules.ts"
 import type { TreeSnapshot } from "./tree-snapshot.ts"
 
 /**
@@ -52,6 +52,6 @@ export function changedAsked(rules: TreeRules, { protectedEntries }: TreeSnapsho
     if (isPutBack || !rules.protection.isAsked(path)) return []
     const now = stampOf(absolute(rules, path))
     const isWritten = stamp.kind !== "directory" && now?.changedMs !== stamp.changedMs
-    return isWritten || !isSame(now, stamp) ? [path] : []
+    return isWritten || !isSameInode(now, stamp) ? [path] : []
   })
 }

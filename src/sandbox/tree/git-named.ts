@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import { type GitVariable, readGitConfig } from "../../base/git-config.ts"
 import { readSmall } from "../../base/small-file.ts"
-import { configFiles, gitDirectoryOf, isLayout } from "./git-repository.ts"
+import { gitConfigFiles, gitDirectoryOf, isLayout } from "./git-repository.ts"
 import { isWithin } from "./paths.ts"
 import { entriesOf, statsOf } from "./tree-rules.ts"
 
@@ -73,7 +73,7 @@ function readRepository(search: Search, path: string, base: string): void {
   if (directory === null) return
   const common = readSmall(join(directory, "commondir"))?.trim()
   const directories = common === undefined ? [directory] : [directory, resolve(directory, common)]
-  for (const each of directories) for (const name of configFiles) readFile(search, join(each, name), base)
+  for (const each of directories) for (const name of gitConfigFiles) readFile(search, join(each, name), base)
 }
 
 function readFile(search: Search, file: string, base: string): void {

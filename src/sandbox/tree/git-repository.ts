@@ -92,11 +92,11 @@ export function isArmed(path: string): boolean {
   return (
     directory === null ||
     hasHook(directory) ||
-    configFiles.some(name => hasArmedConfig(`${directory}/${name}`))
+    gitConfigFiles.some(name => hasArmedConfig(`${directory}/${name}`))
   )
 }
 
-export const configFiles = ["config", "config.worktree"] as const
+export const gitConfigFiles = ["config", "config.worktree"] as const
 
 /** Where a `.git` leads: itself, or what the file or link in its place names. Null where it cannot be followed. */
 export function gitDirectoryOf(path: string): string | null {

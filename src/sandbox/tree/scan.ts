@@ -12,7 +12,7 @@ import {
   isExcluded,
   isLifted,
   isRepositoryName,
-  isSame,
+  isSameInode,
   joined,
   levelOf,
   type Stamp,
@@ -54,7 +54,7 @@ export interface ScanOptions {
 /** What a snapshot says about the time before. */
 export function beforeOf(snapshot: TreeSnapshot): Before {
   const { protectedEntries } = snapshot
-  return { ...snapshot, hadName: (path, now) => isSame(now, protectedEntries.get(path)?.stamp) }
+  return { ...snapshot, hadName: (path, now) => isSameInode(now, protectedEntries.get(path)?.stamp) }
 }
 
 /**
@@ -71,7 +71,7 @@ export async function findAppeared(
   for (const [path, known] of before.directories) {
     if (++visited % directoriesPerTurn === 0) await nextTurn()
     const now = stampOf(absolute(rules, path))
-    if (!isSame(now, known)) continue
+    if (!isSameInode(now, known)) continue
     const settled = known.changedMs < before.takenAtMs - clockTickMs
     if (!settled || now?.changedMs !== known.changedMs) inspect(search, path)
   }
@@ -165,7 +165,9 @@ function leadsAstray({ before }: Search, path: string, named: string, now: Stamp
 }
 
 function isKnown(before: Before, path: string, now: Stamp): boolean {
-  return isSame(now, before.directories.get(path)) || before.hadName(path, now) || before.packaged.has(path)
+  return (
+    isSameInode(now, before.directories.get(path)) || before.hadName(path, now) || before.packaged.has(path)
+  )
 }
 
 /** A change within the clock's last tick before the snapshot counts too. */

@@ -95,7 +95,7 @@ export function statsOf(path: string): Stats | null {
   }
 }
 
-export function isSame(a: Stamp | null | undefined, b: Stamp | null | undefined): boolean {
+export function isSameInode(a: Stamp | null | undefined, b: Stamp | null | undefined): boolean {
   return a != null && b != null && a.inode === b.inode && a.device === b.device && a.kind === b.kind
 }
 

@@ -9,7 +9,7 @@ import {
   isExcluded,
   isLifted,
   isRepositoryName,
-  isSame,
+  isSameInode,
   joined,
   levelOf,
   type Stamp,
@@ -178,7 +178,9 @@ function listingOf(walk: Walk, at: Visit, stamp: Stamp): Listing | "unreadable" 
 }
 
 function isStillTrue({ stamp, readAtMs }: Listing, now: Stamp): boolean {
-  return isSame(stamp, now) && stamp.changedMs === now.changedMs && now.changedMs < readAtMs - clockTickMs
+  return (
+    isSameInode(stamp, now) && stamp.changedMs === now.changedMs && now.changedMs < readAtMs - clockTickMs
+  )
 }
 
 /** A directory that can be listed and not entered: its names are seen, and what they name is not. */

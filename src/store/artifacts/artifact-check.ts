@@ -1,6 +1,6 @@
 import { readSync } from "node:fs"
 import type { AuditProblem } from "../contract.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 import { withArtifact } from "./artifacts.ts"
 import { isReferenced } from "./references.ts"
 
@@ -9,7 +9,7 @@ import { isReferenced } from "./references.ts"
  * Outside the snapshot: it may take long.
  */
 export function artifactProblems(
-  connection: Connection,
+  connection: DatabaseConnection,
   directory: string,
   streams: readonly string[] | null,
 ): readonly AuditProblem[] {
@@ -29,7 +29,10 @@ interface NamedArtifact {
 }
 
 /** With the first event that names it: others may name the same one. */
-function namedArtifacts(connection: Connection, streams: readonly string[] | null): readonly NamedArtifact[] {
+function namedArtifacts(
+  connection: DatabaseConnection,
+  streams: readonly string[] | null,
+): readonly NamedArtifact[] {
   const ofThese =
     streams === null ? "" : "JOIN events USING (position) WHERE stream IN (SELECT value FROM json_each(?))"
   return connection.db

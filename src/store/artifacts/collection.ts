@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, rmSync } from "node:fs"
 import { basename, join } from "node:path"
 import { errnoOf } from "../../base/assert.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 import type { Liveness } from "../process-identity.ts"
 import { artifactPath, asidePrefix, asideWriter } from "./artifacts.ts"
 import { isReferenced } from "./references.ts"
@@ -36,7 +36,7 @@ export interface Unnamed {
  * as the rest. Holds the write lock, because an append in another process checks its artifacts under the same lock.
  */
 export function collectArtifacts(
-  connection: Connection,
+  connection: DatabaseConnection,
   directory: string,
   candidates: readonly Unnamed[],
   olderThanMs: number,
@@ -53,7 +53,7 @@ export function collectArtifacts(
 }
 
 export function isCollectable(
-  connection: Connection,
+  connection: DatabaseConnection,
   directory: string,
   { ref, namedAtMs }: Unnamed,
   olderThanMs: number,

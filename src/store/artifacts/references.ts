@@ -8,7 +8,7 @@ import { SessionStarted, SessionUndone } from "../../domain/events/session-event
 import { TaskReplied } from "../../domain/events/skill-events.ts"
 import { TurnFinished } from "../../domain/events/turn-events.ts"
 import type { StoredEvent } from "../contract.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 import { appendConflict } from "../database/store-failures.ts"
 import type { Projector } from "../database/table-projection.ts"
 
@@ -71,7 +71,10 @@ function refIn(recorded: Recorded | null | undefined): string | null {
  * Projection: which event names which artifact. An append that names one that is not there is refused: its writer
  * found it stored, and a prune took it away before the name was written.
  */
-export function artifactReferences(connection: Connection, isStored: (ref: string) => boolean): Projector {
+export function artifactReferences(
+  connection: DatabaseConnection,
+  isStored: (ref: string) => boolean,
+): Projector {
   return {
     apply: event => {
       for (const ref of artifactsNamedBy(event)) {
@@ -84,6 +87,6 @@ export function artifactReferences(connection: Connection, isStored: (ref: strin
   }
 }
 
-export function isReferenced(connection: Connection, ref: string): boolean {
+export function isReferenced(connection: DatabaseConnection, ref: string): boolean {
   return connection.db.query("SELECT 1 FROM artifact_references WHERE ref = ? LIMIT 1").get(ref) !== null
 }

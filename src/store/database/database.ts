@@ -16,7 +16,7 @@ export interface DatabaseOptions {
 }
 
 /** One connection to the workspace database. Every write goes through `transaction`. */
-export interface Connection extends Disposable {
+export interface DatabaseConnection extends Disposable {
   readonly db: Database
   readonly path: string
   readonly readOnly: boolean
@@ -26,7 +26,7 @@ export interface Connection extends Disposable {
   snapshot<Result>(work: () => Result): Result
 }
 
-export function openDatabase(options: DatabaseOptions): Connection {
+export function openDatabase(options: DatabaseOptions): DatabaseConnection {
   const { path, faults } = options
   const db = guarded(path, () => openWithPragmas(options))
   const opened = fileIdentity(path)

@@ -3,7 +3,7 @@ import { sha256Hex } from "../../base/canonical.ts"
 import { oneLine } from "../../base/text.ts"
 import { Failure } from "../../domain/failure.ts"
 import { noHistory } from "../state-directory.ts"
-import type { Connection } from "./database.ts"
+import type { DatabaseConnection } from "./database.ts"
 import { applicationId, type Migration, migrations } from "./schema.ts"
 
 /**
@@ -12,7 +12,7 @@ import { applicationId, type Migration, migrations } from "./schema.ts"
  * schema has to be exactly the one that the steps make: a trigger, a view or an index of somebody else's would run with
  * the next statement.
  */
-export function migrate(connection: Connection, now: () => string, steps = migrations): void {
+export function migrate(connection: DatabaseConnection, now: () => string, steps = migrations): void {
   const version = connection.snapshot(() => ownVersion(connection, steps))
   const missing = steps.filter(step => step.version > version)
   if (connection.readOnly) {
@@ -25,12 +25,12 @@ export function migrate(connection: Connection, now: () => string, steps = migra
 }
 
 /** Refuses a database whose schema neither this nor an older acode made, before anything is read from its tables. */
-export function assertOwnSchema(connection: Connection): void {
+export function assertOwnSchema(connection: DatabaseConnection): void {
   ownVersion(connection, migrations)
 }
 
 /** Returns the version of the schema; 0 for a new file. */
-function ownVersion({ db, path }: Connection, steps: readonly Migration[]): number {
+function ownVersion({ db, path }: DatabaseConnection, steps: readonly Migration[]): number {
   // Plain pragmas: a table could have the name of the function that gives the same.
   const application = Number(Object.values(db.query<object, []>("PRAGMA application_id").get() ?? {})[0])
   const version = versionOf(db)
@@ -52,7 +52,7 @@ function versionOf(db: Database): number {
   return Number(Object.values(db.query<object, []>("PRAGMA user_version").get() ?? {})[0])
 }
 
-function apply(connection: Connection, step: Migration, now: () => string): void {
+function apply(connection: DatabaseConnection, step: Migration, now: () => string): void {
   connection.transaction("migration", () => {
     if (versionOf(connection.db) >= step.version) return
     connection.db.run(step.sql)

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite"
 import { statSync } from "node:fs"
 import { errnoOf } from "../../base/assert.ts"
-import { type Connection, guarded } from "./database.ts"
+import { type DatabaseConnection, guarded } from "./database.ts"
 
 /**
  * Writes the database anew without the pages that removed rows have left, where that is worth it or its files would
@@ -9,7 +9,10 @@ import { type Connection, guarded } from "./database.ts"
  * uses the database, or where there is no room for the copy: what is removed stays removed, and the next time makes the
  * file smaller.
  */
-export function shrinkDatabase(connection: Connection, atMostBytes = Number.POSITIVE_INFINITY): number {
+export function shrinkDatabase(
+  connection: DatabaseConnection,
+  atMostBytes = Number.POSITIVE_INFINITY,
+): number {
   return guarded(connection.path, () => {
     const before = filesBytes(connection.path)
     try {

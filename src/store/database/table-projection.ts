@@ -1,7 +1,7 @@
 import { assert } from "../../base/assert.ts"
 import { toIso } from "../../base/clock.ts"
 import type { StoredEvent } from "../contract.ts"
-import type { Connection } from "./database.ts"
+import type { DatabaseConnection } from "./database.ts"
 
 export type Cell = string | number | null
 export type TableRow = { readonly [column: string]: Cell }
@@ -28,8 +28,8 @@ export interface DetailRow {
 
 /** A table that is kept in step with the log, and can be compared with it. */
 export interface TableProjection {
-  projector(connection: Connection): Projector
-  check(connection: Connection, report: Report): TableCheck
+  projector(connection: DatabaseConnection): Projector
+  check(connection: DatabaseConnection, report: Report): TableCheck
 }
 
 /** Told of each difference; the event is null when no event explains it. */
@@ -63,13 +63,17 @@ export function isStoredRow(found: object | null, expected: object): boolean {
   return Bun.deepEquals(found, Object.fromEntries(cells))
 }
 
-export function readRow<Row extends TableRow>(connection: Connection, table: string, id: string): Row | null {
+export function readRow<Row extends TableRow>(
+  connection: DatabaseConnection,
+  table: string,
+  id: string,
+): Row | null {
   return connection.db.query<Row, [string]>(`SELECT * FROM ${table} WHERE id = ?`).get(id)
 }
 
 /** Ids of a column that start or end with what was typed. A whole id means itself, even if it begins another. */
 export function matchingIds(
-  connection: Connection,
+  connection: DatabaseConnection,
   table: string,
   typed: string,
   column = "id",
@@ -91,7 +95,7 @@ export function matchingIds(
 }
 
 function applyEvent<Row extends TableRow>(
-  connection: Connection,
+  connection: DatabaseConnection,
   definition: TableDefinition<Row>,
   event: StoredEvent,
 ): void {
@@ -105,7 +109,7 @@ function applyEvent<Row extends TableRow>(
   for (const { table, cells } of definition.detailsOf(after, event)) insertRow(connection, table, cells)
 }
 
-function insertRow(connection: Connection, table: string, row: TableRow): void {
+function insertRow(connection: DatabaseConnection, table: string, row: TableRow): void {
   const known = insertions.get(table) ?? insertionOf(table, Object.keys(row))
   insertions.set(table, known)
   connection.db.query(known.sql).run(...known.columns.map(column => asStored(row[column] ?? null)))
@@ -126,7 +130,7 @@ function insertionOf(table: string, columns: readonly string[]): Insertion {
 
 /** Only what changed, so that no index is touched that need not be. */
 function updateRow(
-  connection: Connection,
+  connection: DatabaseConnection,
   table: string,
   id: string,
   before: TableRow,
@@ -144,7 +148,7 @@ class RowCheck<Row extends TableRow> implements TableCheck {
   private readonly counts: Map<string, number>
 
   constructor(
-    private readonly connection: Connection,
+    private readonly connection: DatabaseConnection,
     private readonly definition: TableDefinition<Row>,
     private readonly report: Report,
   ) {
@@ -198,7 +202,7 @@ class RowCheck<Row extends TableRow> implements TableCheck {
   }
 }
 
-export function countRows(connection: Connection, table: string): number {
+export function countRows(connection: DatabaseConnection, table: string): number {
   return (
     connection.db.query<{ count: number }, []>(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0
   )

@@ -1,6 +1,6 @@
 import type { z } from "zod"
 import { ToolCallRequested, ToolCallSettled } from "../../domain/events/call-events.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 import { changedRow, type Noted, unlessChanged } from "../database/store-failures.ts"
 import { isStoredRow, timeRange } from "../database/table-projection.ts"
 import { type EventReader, fieldsOf } from "../log/event-rows.ts"
@@ -9,7 +9,7 @@ import { type CallRow, evidenceTable, nextCallRow, type SettledFields } from "./
 
 /** Rows that the events say otherwise of are noted, and shown as the table has them. */
 export interface EvidenceReading {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly log: EventReader
   readonly noted: Noted
 }

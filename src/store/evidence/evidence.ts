@@ -1,6 +1,6 @@
 import type { Json } from "../../base/canonical.ts"
 import type { ArtifactStore } from "../contract.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 import { matchingIds, readRow, timeRange } from "../database/table-projection.ts"
 import { jsonOf } from "../log/recorded-values.ts"
 import type {
@@ -90,7 +90,7 @@ interface Recurring {
 
 /** Counted by calls, so that one run of a compiler that says a thing thirty times is one. */
 function recurringDiagnostics(
-  connection: Connection,
+  connection: DatabaseConnection,
   threshold: number,
   range: EvidenceRange,
 ): readonly RecurringDiagnostic[] {
@@ -105,7 +105,12 @@ function recurringDiagnostics(
     .map(found => ({ ...found, ids: idsOf(connection, found.code, since, until) }))
 }
 
-function idsOf(connection: Connection, code: string, since: string, until: string): readonly string[] {
+function idsOf(
+  connection: DatabaseConnection,
+  code: string,
+  since: string,
+  until: string,
+): readonly string[] {
   return connection.db
     .query<{ call_id: string }, [string, string, string]>(
       `SELECT call_id FROM evidence_diagnostics WHERE is_first = 1 AND code = ? AND at >= ? AND at < ?
@@ -128,7 +133,7 @@ interface Fix {
  * Each change is told once, with the last diagnostic of this code that the file had before it. That it came after is
  * all that is said: whether it helped, nobody knows here.
  */
-function fixesOf(connection: Connection, code: string, range: EvidenceRange): readonly EvidenceFix[] {
+function fixesOf(connection: DatabaseConnection, code: string, range: EvidenceRange): readonly EvidenceFix[] {
   const { since, until } = timeRange(range)
   return connection.db
     .query<Fix, [string, string, string, number]>(fixesSql)

@@ -4,7 +4,7 @@ import { CommandFinished, CommandStarted } from "../../domain/events/command-eve
 import type { RecordedText } from "../../domain/events/recorded-text.ts"
 import type { ArtifactStore, RecordedOutputs, StoredEvent } from "../contract.ts"
 import { fieldsOf } from "../log/event-rows.ts"
-import { textOf } from "../log/recorded-values.ts"
+import { storedText } from "../log/recorded-values.ts"
 
 type StreamName = "stdout" | "stderr"
 
@@ -16,7 +16,7 @@ export interface OutputRules {
 }
 
 /** Stores what is long and gives the event that names it. */
-export function outcomeOf(
+export function executionOutcome(
   record: ExecutionRecord,
   outputs: RecordedOutputs,
   artifacts: ArtifactStore,
@@ -53,8 +53,8 @@ export function recordOf(
     command: started.command,
     result: {
       ...finished.result,
-      stdout: textOf(finished.result.stdout, artifacts),
-      stderr: textOf(finished.result.stderr, artifacts),
+      stdout: storedText(finished.result.stdout, artifacts),
+      stderr: storedText(finished.result.stderr, artifacts),
     },
     correlationIds: started.correlationIds,
   })

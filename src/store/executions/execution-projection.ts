@@ -3,7 +3,7 @@ import { toIso } from "../../base/clock.ts"
 import { shellQuoted } from "../../base/text.ts"
 import type { RecordedCommand } from "../../domain/command-result.ts"
 import type { StoredEvent } from "../contract.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 import type { Projector } from "../database/table-projection.ts"
 import {
   type FinishedFields,
@@ -29,7 +29,7 @@ export interface ExecutionRow {
   readonly duration_ms: number | null
 }
 
-export function executionsProjection(connection: Connection): Projector {
+export function executionsProjection(connection: DatabaseConnection): Projector {
   return {
     apply: event => {
       const started = startedFields(event)
@@ -78,7 +78,7 @@ export function finishedRow(
   }
 }
 
-export function readExecution(connection: Connection, id: string): ExecutionRow | null {
+export function readExecution(connection: DatabaseConnection, id: string): ExecutionRow | null {
   return connection.db.query<ExecutionRow, [string]>("SELECT * FROM executions WHERE id = ?").get(id)
 }
 
@@ -93,7 +93,7 @@ function commandLine(command: RecordedCommand): string {
   return words.join(" ").slice(0, commandLineCharsMax).toWellFormed()
 }
 
-function insertRow(connection: Connection, row: ExecutionRow): void {
+function insertRow(connection: DatabaseConnection, row: ExecutionRow): void {
   connection.db
     .query(
       `INSERT INTO executions (id, stream, started_position, command_line, run_id, session_id, task_id, start_time)
@@ -111,7 +111,7 @@ function insertRow(connection: Connection, row: ExecutionRow): void {
     )
 }
 
-function updateRow(connection: Connection, row: ExecutionRow): void {
+function updateRow(connection: DatabaseConnection, row: ExecutionRow): void {
   connection.db
     .query(
       `UPDATE executions SET finished_position = ?, start_time = ?, ending = ?, exit_code = ?, success = ?,

@@ -8,7 +8,7 @@ import type {
   ExecutionSummary,
   StoredEvent,
 } from "../contract.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 import { filesBytes } from "../database/shrink.ts"
 import { changedRow, type Noted, unlessChanged } from "../database/store-failures.ts"
 import { instant, isStoredRow } from "../database/table-projection.ts"
@@ -39,7 +39,7 @@ export function listExecutions(
 }
 
 export interface ExecutionReading {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly log: EventReader
   readonly artifacts: ArtifactStore
   readonly noted: Noted
@@ -66,7 +66,12 @@ export interface RecordedExecution {
   readonly finished: FinishedFields | null
 }
 
-export function hasOtherExecutions({ db }: Connection, sessionId: string, from: number, to: number): boolean {
+export function hasOtherExecutions(
+  { db }: DatabaseConnection,
+  sessionId: string,
+  from: number,
+  to: number,
+): boolean {
   const found = db
     .query<{ readonly id: string }, [string, number, number]>(
       "SELECT id FROM executions WHERE session_id IS NOT ? AND started_position < ? " +
@@ -131,7 +136,7 @@ export function showExecution(
 
 type Counted = Omit<ExecutionStats, "databaseBytes" | "artifactCount" | "artifactBytes">
 
-export function executionStats(connection: Connection, artifactsDirectory: string): ExecutionStats {
+export function executionStats(connection: DatabaseConnection, artifactsDirectory: string): ExecutionStats {
   const counted = connection.db
     .query<Counted, []>(
       `SELECT count(*) AS executions,

@@ -7,13 +7,13 @@ import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import { storedBytes } from "../artifacts/artifacts.ts"
 import { artifactsNamedBy } from "../artifacts/references.ts"
 import type { AbandonedExecution, ExecutionHistory } from "../contract.ts"
-import { type Connection, guarded } from "../database/database.ts"
+import { type DatabaseConnection, guarded } from "../database/database.ts"
 import { appendConflict, type Noted, unlessChanged } from "../database/store-failures.ts"
 import { matchingIds } from "../database/table-projection.ts"
 import { assertLeases, dropLease, leaseOwner, takeLease } from "../leases.ts"
 import type { LogWriter } from "../log/event-log.ts"
 import type { EventReader } from "../log/event-rows.ts"
-import { interruptedOutcome, type OutputRules, outcomeOf } from "./execution-outcome.ts"
+import { executionOutcome, interruptedOutcome, type OutputRules } from "./execution-outcome.ts"
 import { type ExecutionRow, readExecution } from "./execution-projection.ts"
 import {
   type ExecutionReading,
@@ -39,7 +39,7 @@ export function createExecutions(parts: ExecutionParts): ExecutionHistory {
   const read = connection.snapshot
   const finished: ExecutionHistory["finished"] = data => finish(parts, running, data)
   const outcome: ExecutionHistory["outcome"] = (record, outputs) =>
-    newEvent(CommandFinished, outcomeOf(record, outputs, artifacts, parts))
+    newEvent(CommandFinished, executionOutcome(record, outputs, artifacts, parts))
   return {
     started: data => start(parts, running, data),
     finished,
@@ -107,7 +107,7 @@ function areStored(parts: ExecutionParts, event: ReturnType<ExecutionHistory["ou
 }
 
 interface RecoveryParts {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly log: LogWriter
   readonly self: ProcessIdentity
   readonly noted: Noted
@@ -161,7 +161,7 @@ function interruptedEvent(
   return newEvent(CommandFinished, interruptedOutcome(started, event.at, quarantinedOf(id)))
 }
 
-function openExecutions(connection: Connection): readonly ExecutionRow[] {
+function openExecutions(connection: DatabaseConnection): readonly ExecutionRow[] {
   return connection.db
     .query<ExecutionRow, []>(
       `SELECT * FROM executions WHERE finished_position IS NULL AND stream = id ORDER BY started_position`,

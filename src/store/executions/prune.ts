@@ -5,14 +5,14 @@ import { HistoryPruned } from "../../domain/events/command-events.ts"
 import { newEvent } from "../../domain/events/definition.ts"
 import { collectArtifacts, type Unnamed } from "../artifacts/collection.ts"
 import type { ExecutionPruning } from "../contract.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 import { type Noted, unlessChanged } from "../database/store-failures.ts"
 import type { LogWriter } from "../log/event-log.ts"
 import type { PreparedEvent } from "../log/event-preparation.ts"
 import { finishedFields, startedFields } from "./execution-outcome.ts"
 
 export interface PruneParts {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly log: LogWriter
   readonly noted: Noted
   readonly clock: Clock
@@ -74,7 +74,7 @@ export function executionsAmong({ log, noted }: PruneParts, streams: readonly st
 export function pruneStreams(
   parts: PruneParts,
   reason: string,
-  choose: (connection: Connection) => readonly string[],
+  choose: (connection: DatabaseConnection) => readonly string[],
 ): readonly string[] {
   const { connection } = parts
   const removed = connection.transaction("prune", () => removeStreams(parts, choose(connection), reason))

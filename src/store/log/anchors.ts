@@ -18,7 +18,7 @@ import { equalsConstantTime } from "../../base/canonical.ts"
 import { type Clock, toIso } from "../../base/clock.ts"
 import { HistoryAccepted } from "../../domain/events/command-events.ts"
 import type { AcceptedHistory, AuditProblem } from "../contract.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 import { unsafeState } from "../database/store-failures.ts"
 import { type AnchorFields, anchorMac } from "./chain.ts"
 import { type LogTail, readTail } from "./event-log.ts"
@@ -31,7 +31,7 @@ export interface Anchor extends AnchorFields {
 }
 
 export interface AnchorParts {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly identity: LogIdentity
   readonly anchorsDirectory: string
   readonly place: string

@@ -1,7 +1,7 @@
 import { type Clock, toIso } from "../../base/clock.ts"
 import type { NewEvent } from "../../domain/events/definition.ts"
 import type { EventLog, StoredEvent, StoreRedactor } from "../contract.ts"
-import { type Connection, guarded } from "../database/database.ts"
+import { type DatabaseConnection, guarded } from "../database/database.ts"
 import { appendConflict } from "../database/store-failures.ts"
 import type { Projector } from "../database/table-projection.ts"
 import { assertHeld, type HeldEpochs, heldEpochs } from "../leases.ts"
@@ -29,7 +29,7 @@ export interface LogTail {
 }
 
 export interface LogParts {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly identity: LogIdentity
   readonly redactor: StoreRedactor
   readonly clock: Clock
@@ -105,11 +105,11 @@ function writeEvents(
 }
 
 /** Where the whole log stands; null only when somebody removed the row. */
-export function findTail(connection: Connection): LogTail | null {
+export function findTail(connection: DatabaseConnection): LogTail | null {
   return connection.db.query<LogTail, []>("SELECT position, head FROM log_head WHERE id = 1").get()
 }
 
-export function readTail(connection: Connection): LogTail {
+export function readTail(connection: DatabaseConnection): LogTail {
   const tail = findTail(connection)
   if (tail === null) throw headMissing(connection.path)
   return tail
@@ -125,7 +125,7 @@ interface Ends extends LogTail, HeldEpochs {
 }
 
 /** All in one question: each one costs an append more than its answer is worth. */
-function readEnds(connection: Connection, stream: string, under: string = stream): Ends {
+function readEnds(connection: DatabaseConnection, stream: string, under: string = stream): Ends {
   const ends = connection.db
     .query<Ends, [string, string]>(
       `SELECT log_head.position, head, ${lastPosition} AS last,
@@ -140,7 +140,7 @@ function readEnds(connection: Connection, stream: string, under: string = stream
   return ends
 }
 
-function insertEvent(connection: Connection, row: EventRow): void {
+function insertEvent(connection: DatabaseConnection, row: EventRow): void {
   connection.db
     .query(
       `INSERT INTO events (position, stream, seq, epoch, at, type, version, data, prev_hash, hash)

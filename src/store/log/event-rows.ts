@@ -2,7 +2,7 @@ import type { z } from "zod"
 import type { Json } from "../../base/canonical.ts"
 import type { EventDefinition } from "../../domain/events/definition.ts"
 import type { StoredEvent } from "../contract.ts"
-import { type Connection, guarded } from "../database/database.ts"
+import { type DatabaseConnection, guarded } from "../database/database.ts"
 import { changedEvent, changedHistory } from "../database/store-failures.ts"
 import { type ChainedFields, eventProblem, hasDeclaredTypes, type Link, wrongType } from "./chain.ts"
 import type { LogIdentity } from "./log-identity.ts"
@@ -32,7 +32,7 @@ export interface EventReader {
 export const eventColumns =
   "stream, seq, position, epoch, at, type, version, data, prev_hash AS prevHash, hash"
 
-export function eventReader(connection: Connection, { key }: LogIdentity): EventReader {
+export function eventReader(connection: DatabaseConnection, { key }: LogIdentity): EventReader {
   const { db, path } = connection
   const rowsFrom = (stream: string, seq: number) =>
     db.query<EventRow, [string, number]>(selectStream).all(stream, seq)

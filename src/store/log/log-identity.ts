@@ -1,6 +1,6 @@
 import type { Faults } from "../../base/faults.ts"
 import type { Failure } from "../../domain/failure.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 import { assertOwnSchema } from "../database/migrations.ts"
 import { changedHistory } from "../database/store-failures.ts"
 import { noHistory } from "../state-directory.ts"
@@ -14,7 +14,11 @@ export interface LogIdentity {
 }
 
 /** Reads who the log belongs to and loads its key; a new log gets an id and a key first. */
-export function openLogIdentity(connection: Connection, keysDirectory: string, faults: Faults): LogIdentity {
+export function openLogIdentity(
+  connection: DatabaseConnection,
+  keysDirectory: string,
+  faults: Faults,
+): LogIdentity {
   const existing = readRow(connection)
   if (existing === null && connection.readOnly)
     throw hasEvents(connection) ? headMissing(connection.path) : noHistory(connection.path)
@@ -27,7 +31,7 @@ export function openLogIdentity(connection: Connection, keysDirectory: string, f
 }
 
 /** Whose log a database says it is. Its schema is looked at first: what is not ours is not asked anything. */
-export function workspaceIdIn(connection: Connection): string | null {
+export function workspaceIdIn(connection: DatabaseConnection): string | null {
   assertOwnSchema(connection)
   return readRow(connection)?.workspaceId ?? null
 }
@@ -37,14 +41,14 @@ interface IdentityRow {
   readonly keyId: string
 }
 
-function readRow(connection: Connection): IdentityRow | null {
+function readRow(connection: DatabaseConnection): IdentityRow | null {
   return connection.db
     .query<IdentityRow, []>("SELECT workspace_id AS workspaceId, key_id AS keyId FROM log_head WHERE id = 1")
     .get()
 }
 
 /** The key is on the disk before the log that needs it: a crash between leaves a key that nothing uses. */
-function createIdentity(connection: Connection, keysDirectory: string, faults: Faults): IdentityRow {
+function createIdentity(connection: DatabaseConnection, keysDirectory: string, faults: Faults): IdentityRow {
   return connection.transaction("identity", () => {
     const existing = readRow(connection)
     if (existing !== null) return existing
@@ -59,7 +63,7 @@ function createIdentity(connection: Connection, keysDirectory: string, faults: F
   })
 }
 
-function hasEvents(connection: Connection): boolean {
+function hasEvents(connection: DatabaseConnection): boolean {
   return connection.db.query("SELECT 1 FROM events LIMIT 1").get() !== null
 }
 
@@ -69,7 +73,7 @@ interface Ends {
 }
 
 /** Both in one question, so that an append in between cannot look like damage. */
-function assertHeadAtEnd(connection: Connection): void {
+function assertHeadAtEnd(connection: DatabaseConnection): void {
   const ends = connection.db
     .query<Ends, []>(`SELECT position, ${lastPosition} AS last FROM log_head WHERE id = 1`)
     .get()

@@ -5,7 +5,7 @@ import type { ArtifactStore } from "../contract.ts"
 import { unreadableArtifact } from "../database/store-failures.ts"
 
 /** The text an event holds or names. One whose artifact is gone says so, because the rest is still worth reading. */
-export function textOf(text: RecordedText, artifacts: ArtifactStore): string {
+export function storedText(text: RecordedText, artifacts: ArtifactStore): string {
   if (text.kind === "inline") return text.text
   if (text.kind === "omitted") return ""
   const content = artifacts.get(text.ref)
@@ -18,10 +18,10 @@ export function jsonOf(recorded: RecordedJson, artifacts: ArtifactStore): Json {
   if (recorded.kind === "inline") return recorded.value
   const content = artifacts.get(recorded.ref)
   if (content === null) return `[the stored value ${recorded.ref} is missing]`
-  return parsedJson(content, recorded.ref)
+  return parsedContent(content, recorded.ref)
 }
 
-export function parsedJson(content: Uint8Array, ref: string): Json {
+export function parsedContent(content: Uint8Array, ref: string): Json {
   try {
     // What JSON.parse gives is JSON.
     return JSON.parse(decoded(content)) as Json

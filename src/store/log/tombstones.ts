@@ -1,5 +1,5 @@
 import { HistoryPruned } from "../../domain/events/command-events.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 
 /** What stays of one pruned event. */
 export interface Tombstone {
@@ -9,7 +9,7 @@ export interface Tombstone {
 }
 
 /** All tombstones in the order of their positions. Whether the events that hold them are genuine, the chain tells. */
-export function readTombstones(connection: Connection): readonly Tombstone[] {
+export function readTombstones(connection: DatabaseConnection): readonly Tombstone[] {
   const rows = connection.db
     .query<{ data: string }, []>("SELECT data FROM events WHERE stream >= 'prn_' AND stream < 'prn`'")
     .all()

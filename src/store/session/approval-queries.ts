@@ -4,12 +4,12 @@ import type { RecordedText } from "../../domain/events/recorded-text.ts"
 import { PlanApproved } from "../../domain/events/session-events.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { ArtifactStore } from "../contract.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 import { changedRow, type Noted, unlessChanged } from "../database/store-failures.ts"
 import { isStoredRow, readRow } from "../database/table-projection.ts"
 import type { AnchorFields } from "../log/chain.ts"
 import { type EventReader, fieldsOf } from "../log/event-rows.ts"
-import { textOf } from "../log/recorded-values.ts"
+import { storedText } from "../log/recorded-values.ts"
 import {
   type ApprovalRow,
   approvalStreamPrefix,
@@ -20,10 +20,10 @@ import {
   planApprovalsTable,
 } from "./approval-rows.ts"
 import type { ApprovalHistory, ApprovalSummary, PlanApproval } from "./contract.ts"
-import type { FactsOf, Question, SessionFacts } from "./session-facts.ts"
+import type { FactsOf, RecordedQuestion, SessionFacts } from "./session-facts.ts"
 
 export interface ApprovalReading {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly log: EventReader
   readonly facts: FactsOf
   readonly artifacts: ArtifactStore
@@ -119,14 +119,14 @@ function assertRow(reading: ApprovalReading, row: AskedRow): void {
 }
 
 /** The event that asks, at the place that a row names. */
-function questionOf({ log }: ApprovalReading, { id, requested_position }: ApprovalRow): Question {
+function questionOf({ log }: ApprovalReading, { id, requested_position }: ApprovalRow): RecordedQuestion {
   const event = log.at(requested_position)
   const asked = fieldsOf(ApprovalRequested, event)
   if (asked?.approvalId !== id) throw changedRow(approvalsTable, id)
   return { event, asked }
 }
 
-function askedIn(reading: ApprovalReading, row: ApprovalRow): Question["asked"] {
+function askedIn(reading: ApprovalReading, row: ApprovalRow): RecordedQuestion["asked"] {
   return questionOf(reading, row).asked
 }
 
@@ -195,7 +195,7 @@ function toSummary(
   { artifacts }: ApprovalReading,
   now: number,
   row: AskedRow,
-  requested: Question["asked"],
+  requested: RecordedQuestion["asked"],
 ): ApprovalSummary {
   const { callId, stepId, kind, level, category, operation, files, reason, rule, subjectHash } = requested
   // A record that does not say is from an acode that showed redacted questions as if they were whole.
@@ -232,7 +232,7 @@ function toSummary(
 function previewOf(preview: RecordedText, artifacts: ArtifactStore) {
   try {
     const isGone = preview.kind === "artifact" && artifacts.get(preview.ref) === null
-    return { text: textOf(preview, artifacts), isWhole: !isGone && preview.kind !== "omitted" }
+    return { text: storedText(preview, artifacts), isWhole: !isGone && preview.kind !== "omitted" }
   } catch (error) {
     if (!(error instanceof Failure && error.report.kind === "integrity")) throw error
     return { text: `[${error.report.message}: ${error.report.where}]`, isWhole: false }

@@ -18,14 +18,14 @@ export interface SessionFacts {
   /** The approval under which a plan runs. */
   readonly planApprovalId: string | null
   /** What people were asked, by the id of the question, oldest first. */
-  readonly questions: ReadonlyMap<string, Question>
+  readonly questions: ReadonlyMap<string, RecordedQuestion>
   /** Answers in the session's own stream, the first to each question. */
   readonly answers: ReadonlyMap<string, StoredEvent>
   /** When the action that an answer allowed was begun, by the id of the question. */
   readonly uses: ReadonlyMap<string, string>
 }
 
-export interface Question {
+export interface RecordedQuestion {
   readonly event: StoredEvent
   readonly asked: z.infer<typeof ApprovalRequested.data>
 }
@@ -53,7 +53,7 @@ export function sessionFacts(log: EventReader): FactsOf {
 interface Draft extends SessionFacts {
   row: SessionRow
   undone: SessionFacts["undone"]
-  readonly questions: Map<string, Question>
+  readonly questions: Map<string, RecordedQuestion>
   readonly answers: Map<string, StoredEvent>
   readonly uses: Map<string, string>
   last: StoredEvent

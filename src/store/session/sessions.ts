@@ -1,7 +1,7 @@
 import { SessionResumed } from "../../domain/events/pipeline-events.ts"
 import { type Lane, SessionUndone } from "../../domain/events/session-events.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
-import type { Connection } from "../database/database.ts"
+import type { DatabaseConnection } from "../database/database.ts"
 import { changedRow, type Noted, unlessChanged } from "../database/store-failures.ts"
 import { isStoredRow, matchingIds, readRow } from "../database/table-projection.ts"
 import { leaseOwner } from "../leases.ts"
@@ -11,7 +11,7 @@ import type { FactsOf, SessionFacts } from "./session-facts.ts"
 import { type SessionRow, sessionsTable } from "./session-rows.ts"
 
 export interface SessionParts {
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly log: EventReader
   readonly facts: FactsOf
   readonly noted: Noted
@@ -93,7 +93,7 @@ function interruptedSessions(
  * redactor, but the event is signed: one of them is enough.
  */
 function isDrivenBy(
-  connection: Connection,
+  connection: DatabaseConnection,
   row: SessionRow,
   isAlive: (owner: ProcessIdentity) => boolean,
 ): boolean {
@@ -140,7 +140,7 @@ function undoneAt(at: string, isPartly: boolean): Pick<SessionSummary, "undoneAt
 }
 
 /** As the table has it, for listings. */
-function listed(connection: Connection, row: SessionRow): SessionSummary {
+function listed(connection: DatabaseConnection, row: SessionRow): SessionSummary {
   return { ...cellsOf(row), ...(row.undone_at === null ? neverUndone : lastUndone(connection, row)) }
 }
 
@@ -149,7 +149,7 @@ function listed(connection: Connection, row: SessionRow): SessionSummary {
  * already would look as if somebody had changed them. A session that was taken up again is not undone.
  */
 function lastUndone(
-  connection: Connection,
+  connection: DatabaseConnection,
   { id, undone_at: at }: SessionRow,
 ): Pick<SessionSummary, "undoneAt" | "partlyUndoneAt"> {
   const last = connection.db

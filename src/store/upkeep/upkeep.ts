@@ -5,7 +5,7 @@ import { Failure } from "../../domain/failure.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import { artifactPath, storedBytes } from "../artifacts/artifacts.ts"
 import { isCollectable, sweepArtifacts, type Unnamed } from "../artifacts/collection.ts"
-import { type Connection, guarded } from "../database/database.ts"
+import { type DatabaseConnection, guarded } from "../database/database.ts"
 import { pagesOf, shrinkDatabase, worthIt } from "../database/shrink.ts"
 import { unlessChanged } from "../database/store-failures.ts"
 import {
@@ -78,7 +78,7 @@ const selectRecord = `SELECT boot_id AS bootId, uptime_ms AS uptimeMs, wall_ms A
   offset_ms AS offsetMs, watched_since_ms AS watchedSinceMs, low_ms AS lowMs, high_ms AS highMs FROM observed_time`
 
 /** A reader may have a database that no writer has brought forward yet. */
-function isMade({ db }: Connection): boolean {
+function isMade({ db }: DatabaseConnection): boolean {
   return db.query("SELECT 1 FROM sqlite_schema WHERE name = 'observed_time'").get() !== null
 }
 
@@ -153,7 +153,7 @@ function agesOf(parts: UpkeepParts, kind: KeptKind, names: readonly string[]): R
 }
 
 /** What each session and each finished execution outside of one takes. */
-function recordUses(connection: Connection, artifactsDirectory: string): readonly RecordUse[] {
+function recordUses(connection: DatabaseConnection, artifactsDirectory: string): readonly RecordUse[] {
   const artifacts = artifactBytes(connection, artifactsDirectory)
   return connection.db
     .query<Omit<RecordUse, "kind"> & { readonly isSession: number }, []>(
@@ -176,7 +176,7 @@ function recordUses(connection: Connection, artifactsDirectory: string): readonl
 /** An event has two hashes and a few short columns beside its data, and stands in two indexes. */
 const rowBytes = 400
 
-function artifactBytes(connection: Connection, directory: string): ReadonlyMap<string, number> {
+function artifactBytes(connection: DatabaseConnection, directory: string): ReadonlyMap<string, number> {
   const bytes = new Map<string, number>()
   const rows = connection.db
     .query<{ stream: string; ref: string }, []>(
@@ -259,7 +259,7 @@ function forecastPrune(parts: PruneParts, streams: readonly string[]): number {
 class TakenBack extends Error {}
 
 /** The free pages go. A few others may be needed: rows are laid out anew, and the removal itself is recorded. */
-function databaseBytes({ db }: Connection): number {
+function databaseBytes({ db }: DatabaseConnection): number {
   if (!worthIt(db)) return 0
   const { free, all, size } = pagesOf(db)
   return Math.max(0, free - sparePages - Math.ceil(all / 50)) * size

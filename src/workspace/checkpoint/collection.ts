@@ -1,7 +1,7 @@
 import type { Manifest } from "./manifest.ts"
 
 /** What is known of everything that is kept. */
-export interface Kept {
+export interface KeptCheckpoints {
   /** By id; null for one that is damaged. */
   readonly manifests: ReadonlyMap<string, Manifest | null>
   readonly sizeOf: (sha256: string) => number
@@ -21,7 +21,7 @@ export interface PlannedCollection {
  * another is based on stays until that one goes.
  */
 export function planCollection(
-  kept: Kept,
+  kept: KeptCheckpoints,
   candidates: readonly string[],
   bytesWanted: number,
 ): PlannedCollection {
@@ -40,7 +40,10 @@ export function planCollection(
 }
 
 /** What each group frees when they go one after the other. */
-export function freedByGroup(kept: Kept, groups: readonly (readonly string[])[]): readonly number[] {
+export function freedByGroup(
+  kept: KeptCheckpoints,
+  groups: readonly (readonly string[])[],
+): readonly number[] {
   const removal = new Removal(kept)
   return groups.map(group => {
     const before = removal.freedBytes
@@ -58,7 +61,7 @@ class Removal {
   private readonly uses = new Map<string, number>()
   private readonly dependents = new Map<string, number>()
 
-  constructor(private readonly kept: Kept) {
+  constructor(private readonly kept: KeptCheckpoints) {
     for (const manifest of kept.manifests.values()) {
       for (const content of contentsOf(manifest)) add(this.uses, content, 1)
       if (manifest?.base != null) add(this.dependents, manifest.base, 1)

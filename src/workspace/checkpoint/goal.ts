@@ -52,7 +52,7 @@ export function isWanted(goal: Goal, now: Standing): boolean {
 }
 
 /** The content that a path has afterwards, in the spelling of a recorded change. */
-export function leavesOf(goal: Goal): string | null {
+export function goalContent(goal: Goal): string | null {
   if (goal.kind === "nothing") return null
   return contentOf(goal.entry)
 }

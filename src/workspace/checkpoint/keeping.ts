@@ -24,7 +24,7 @@ export interface KeepRequest {
   readonly directories: readonly DirectoryChange[]
 }
 
-export interface Kept {
+export interface KeptCopy {
   /** Null when nothing could be kept. */
   readonly checkpoint: Checkpoint | null
   /** What was found at the paths that may change. */
@@ -34,7 +34,7 @@ export interface Kept {
 }
 
 /** Keeps what is at some paths in a checkpoint of its own. Durable when it returns. */
-export async function keepFound(request: KeepRequest): Promise<Kept> {
+export async function keepFound(request: KeepRequest): Promise<KeptCopy> {
   const { root, store } = request
   const refused: PathReason[] = []
   const standings = new Map<string, Standing>()
@@ -106,25 +106,25 @@ async function addEach(
   try {
     await contents.add(sources, pace)
   } catch (error) {
-    if (!isRefusal(error)) throw error
+    if (!isCopyRefusal(error)) throw error
     for (const source of sources)
       try {
         await contents.add([source], pace)
       } catch (again) {
-        if (!isRefusal(again)) throw again
+        if (!isCopyRefusal(again)) throw again
         refuse(source.path, again.report.message)
       }
   }
 }
 
 /** Something cannot be copied, and nobody wants to stop. */
-export function isRefusal(error: unknown): error is Failure {
+export function isCopyRefusal(error: unknown): error is Failure {
   return error instanceof Failure && error.report.kind !== "interrupted"
 }
 
 function checkpointOf(
   { clock, keeping, leaves, directories: changes }: KeepRequest,
-  standings: Kept["standings"],
+  standings: KeptCopy["standings"],
 ): Checkpoint {
   const entries = inTreeOrder([...standings.values()].flatMap(standing => entryOf(standing) ?? []))
   const directories = changes.flatMap(({ path, from }) => (from === null ? [] : [{ path, mode: from }]))

@@ -32,8 +32,8 @@ import {
   removeIfEmpty,
 } from "./directories.ts"
 import { type Displacing, type Goal, putGoal, WrittenMeanwhile } from "./displacing.ts"
-import { goalOf, isWanted, leavesOf } from "./goal.ts"
-import { type Kept, keepFound } from "./keeping.ts"
+import { goalContent, goalOf, isWanted } from "./goal.ts"
+import { type KeptCopy, keepFound } from "./keeping.ts"
 import { isKeptIn, settleDisplaced } from "./settling.ts"
 import { contentOfStanding, inspect, type Standing } from "./standing.ts"
 import type { CheckpointStore } from "./store.ts"
@@ -103,7 +103,7 @@ async function decide(
       const now = await inspect(source.root, path, source.pace, source.store.limits.fileBytesMax)
       if (isWanted(goal, now)) continue
       if (!isExpected(now, content)) foreign.push(path)
-      else changes.push({ path, goal, leaves: leavesOf(goal), checkpoint })
+      else changes.push({ path, goal, leaves: goalContent(goal), checkpoint })
     }
   const leaves = new Map(changes.map(change => [change.path, change.leaves]))
   const following = planFollowing(source.root, goals, leaves, named)
@@ -193,7 +193,7 @@ function keep(
   { root, store, clock, pace }: RestoreSource,
   keeping: Keeping,
   { changes, directories }: Decided,
-): Promise<Kept> {
+): Promise<KeptCopy> {
   const leaves = new Map(changes.map(change => [change.path, change.leaves]))
   return keepFound({ root, store, clock, pace, keeping, leaves, directories })
 }
@@ -216,7 +216,7 @@ class RestoreRun {
 
   constructor(
     private readonly source: RestoreSource,
-    private readonly kept: Kept,
+    private readonly kept: KeptCopy,
     private readonly owned: WhileOwned,
     private readonly faults: Faults,
   ) {

@@ -6,7 +6,7 @@ import { digestOf } from "../tree/reader.ts"
 import type { ContentSource } from "./contents.ts"
 import type { Checkpoint, WhileOwned } from "./contract.ts"
 import { type LeftDisplaced, settleLeft } from "./displacing.ts"
-import { isRefusal } from "./keeping.ts"
+import { isCopyRefusal } from "./keeping.ts"
 import { inTreeOrder } from "./manifest.ts"
 import { isSameStanding, type Standing, standingOf } from "./standing.ts"
 import type { CheckpointStore } from "./store.ts"
@@ -85,7 +85,7 @@ async function isAdded({ contents }: CheckpointStore, source: ContentSource, pac
     await contents.add([source], pace)
     return true
   } catch (error) {
-    if (!isRefusal(error)) throw error
+    if (!isCopyRefusal(error)) throw error
     return false
   }
 }

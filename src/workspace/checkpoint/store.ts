@@ -19,7 +19,7 @@ import { allotted, syncDirectory, writeAll } from "../files/durable.ts"
 import { type PinRoot, pin } from "../files/pin.ts"
 import { Pace } from "../pace.ts"
 import { digestOf } from "../tree/reader.ts"
-import { freedByGroup, type Kept, planCollection } from "./collection.ts"
+import { freedByGroup, type KeptCheckpoints, planCollection } from "./collection.ts"
 import { CheckpointContents, type ContentSource, ensurePrivateDirectory } from "./contents.ts"
 import type { Checkpoint, CheckpointLimits, CollectedCheckpoints, TakeResult } from "./contract.ts"
 import { missingAround } from "./directories.ts"
@@ -135,7 +135,7 @@ export class CheckpointStore {
     )
   }
 
-  private kept(): Kept {
+  private kept(): KeptCheckpoints {
     const manifests = new Map(this.ids().map(id => [id, this.readableManifest(id)]))
     return { manifests, sizeOf: sha256 => this.contents.sizeOf(sha256), sizeBeside: () => 0 }
   }

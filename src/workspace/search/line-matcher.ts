@@ -1,5 +1,5 @@
 import { badPattern, type CharacterTest, isWordCharacter } from "./pattern-set.ts"
-import { type Assertion, type PatternNode, parsePattern } from "./pattern-syntax.ts"
+import { type Assertion, type PatternNode, parseSearchPattern } from "./pattern-syntax.ts"
 
 /** Finds lines that match a pattern. */
 export interface LineMatcher {
@@ -14,7 +14,7 @@ export interface LineMatcher {
  * pattern.
  */
 export function compileLineMatcher(pattern: string): LineMatcher {
-  const tree = parsePattern(pattern)
+  const tree = parseSearchPattern(pattern)
   const program: Instruction[] = []
   emit(program, tree, pattern)
   program.push({ kind: "match" })

@@ -13,7 +13,7 @@ export type PatternNode =
   | { readonly kind: "repeat"; readonly body: PatternNode; readonly min: number; readonly max: number }
 
 /** Reads a pattern in the dialect that ripgrep takes, as far as single lines need it. */
-export function parsePattern(pattern: string): PatternNode {
+export function parseSearchPattern(pattern: string): PatternNode {
   const reader: PatternReader = { pattern, at: 0, ignoreCase: false, depth: 0 }
   const node = parseChoice(reader)
   if (reader.at < pattern.length) throw badPattern(pattern, "has a closing parenthesis too many")

@@ -9,7 +9,7 @@ import {
 } from "../../../src/app/verbs/policy-questions.ts"
 import { type WireRequest, Wiring } from "../../../src/app/wiring/wire.ts"
 import { readEnvironment } from "../../../src/config/environment.ts"
-import type { PathOperation } from "../../../src/policy/contract.ts"
+import type { PathOperation } from "../../../src/domain/effect.ts"
 import { missingSandbox, testWhere } from "../../support/requirement.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/workspace/temp-workspace.ts"
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ModelChoice } from "../../../src/app/wiring/provider.ts"
-import { lookForModels, type ModelLook, type SaidOfModels } from "../../../src/app/wiring/session-models.ts"
+import { lookForModels, type ModelLookup, type SaidOfModels } from "../../../src/app/wiring/session-models.ts"
 import { Wiring } from "../../../src/app/wiring/wire.ts"
 import { readEnvironment } from "../../../src/config/environment.ts"
 import type { Protocol } from "../../../src/domain/model-choice.ts"
@@ -49,7 +49,7 @@ async function chosen(asked: Asked = {}): Promise<PipelineSettings> {
   return await looked(asked, models => models.choose())
 }
 
-async function looked<Value>(asked: Asked, work: (models: ModelLook) => Promise<Value>): Promise<Value> {
+async function looked<Value>(asked: Asked, work: (models: ModelLookup) => Promise<Value>): Promise<Value> {
   const { before = null, said = {}, model = {}, usualServers = [], variables = {} } = asked
   notices.length = 0
   using wiring = new Wiring({

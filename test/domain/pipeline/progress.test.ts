@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { failed, isGoingInCircles, isSameFailure } from "../../../src/domain/pipeline/progress.ts"
+import { failedChecks, isGoingInCircles, isSameFailure } from "../../../src/domain/pipeline/progress.ts"
 import type { Turn, Verification } from "../../../src/domain/pipeline/state.ts"
 
 function turnOf(text: string, ...calls: readonly (readonly [string, string])[]): Turn {
@@ -66,7 +66,7 @@ describe("a verification fails like the one before", () => {
   })
 
   test("where only what failed is a failure", () => {
-    expect(failed(verificationOf("x", "a2")).map(({ criterionId }) => criterionId)).toEqual(["a2"])
-    expect(failed(null)).toEqual([])
+    expect(failedChecks(verificationOf("x", "a2")).map(({ criterionId }) => criterionId)).toEqual(["a2"])
+    expect(failedChecks(null)).toEqual([])
   })
 })

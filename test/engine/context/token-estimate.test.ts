@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test"
 import {
   charactersIn,
   estimateTokens,
+  messageTokens,
   offerTokens,
   textTokens,
-  tokensOf,
 } from "../../../src/engine/context/token-estimate.ts"
 
 describe("how long a text is", () => {
@@ -41,9 +41,9 @@ describe("how long a request is", () => {
 
   test("counts the arguments of calls, and something for every message", () => {
     const plain = { role: "assistant" as const, text: "ok", calls: [] }
-    expect(tokensOf({ ...plain, calls: [call] }) - tokensOf(plain)).toBeGreaterThan(100)
-    expect(tokensOf({ role: "user", text: "" })).toBeGreaterThan(0)
-    expect(estimateTokens([plain, plain])).toBe(2 * tokensOf(plain))
+    expect(messageTokens({ ...plain, calls: [call] }) - messageTokens(plain)).toBeGreaterThan(100)
+    expect(messageTokens({ role: "user", text: "" })).toBeGreaterThan(0)
+    expect(estimateTokens([plain, plain])).toBe(2 * messageTokens(plain))
   })
 
   test("counts tools and the format of the answer", () => {

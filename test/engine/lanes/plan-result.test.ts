@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { ConcreteStep } from "../../../src/domain/plan/plan.ts"
-import { called, exitCodes, stepResult, uncalled } from "../../../src/engine/lanes/plan-result.ts"
+import { callExitCodes, called, stepResult, uncalled } from "../../../src/engine/lanes/plan-result.ts"
 import { callCauses, type SettledCall } from "../../../src/gate/contract.ts"
 
 const step = (tool: string, requiresConfirmation = false): ConcreteStep => ({
@@ -117,7 +117,7 @@ describe("the result of a step", () => {
 })
 
 test("every cause has an exit code of the contract", () => {
-  expect(callCauses.map(cause => [cause, exitCodes[cause]])).toEqual([
+  expect(callCauses.map(cause => [cause, callExitCodes[cause]])).toEqual([
     ["failed", 30],
     ["violation", 32],
     ["refused", 33],

@@ -3,8 +3,8 @@ import { commandText, readRules } from "../../../src/policy/rules/reader.ts"
 import {
   isRefusal,
   matchedArguments,
-  matchesPath,
   type Rule,
+  ruleMatchesPath,
   ruleSet,
 } from "../../../src/policy/rules/rules.ts"
 import { marked } from "../policy-kit.ts"
@@ -107,26 +107,26 @@ describe("a path pattern", () => {
     rule({ operation: "file_write", pattern, policy })
 
   test("matches paths of its own operation", () => {
-    expect(matchesPath(paths("src/**"), "FILE_WRITE", "src/a")).toBe(true)
-    expect(matchesPath(paths("src/**"), "FILE_DELETE", "src/a")).toBe(false)
+    expect(ruleMatchesPath(paths("src/**"), "FILE_WRITE", "src/a")).toBe(true)
+    expect(ruleMatchesPath(paths("src/**"), "FILE_DELETE", "src/a")).toBe(false)
   })
 
   test("may be negated", () => {
-    expect(matchesPath(paths("!src/**"), "FILE_WRITE", "a")).toBe(true)
-    expect(matchesPath(paths("!src/**"), "FILE_WRITE", "src/a")).toBe(false)
-    expect(matchesPath(paths(["*.ts", "!a.ts"]), "FILE_WRITE", "b.ts")).toBe(true)
-    expect(matchesPath(paths(["*.ts", "!a.ts"]), "FILE_WRITE", "a.ts")).toBe(false)
-    expect(matchesPath(paths(["*.ts", "!a.ts"]), "FILE_WRITE", "b.js")).toBe(false)
+    expect(ruleMatchesPath(paths("!src/**"), "FILE_WRITE", "a")).toBe(true)
+    expect(ruleMatchesPath(paths("!src/**"), "FILE_WRITE", "src/a")).toBe(false)
+    expect(ruleMatchesPath(paths(["*.ts", "!a.ts"]), "FILE_WRITE", "b.ts")).toBe(true)
+    expect(ruleMatchesPath(paths(["*.ts", "!a.ts"]), "FILE_WRITE", "a.ts")).toBe(false)
+    expect(ruleMatchesPath(paths(["*.ts", "!a.ts"]), "FILE_WRITE", "b.js")).toBe(false)
   })
 
   test("that refuses holds in any case", () => {
-    expect(matchesPath(paths("src/a", "deny"), "FILE_WRITE", "SRC/A")).toBe(true)
-    expect(matchesPath(paths("src/a"), "FILE_WRITE", "SRC/A")).toBe(false)
+    expect(ruleMatchesPath(paths("src/a", "deny"), "FILE_WRITE", "SRC/A")).toBe(true)
+    expect(ruleMatchesPath(paths("src/a"), "FILE_WRITE", "SRC/A")).toBe(false)
   })
 
   test("matches no command", () => {
     expect(matched(paths("**"), "npm test")).toBe(0)
-    expect(matchesPath(rule({ command: "npm" }), "FILE_WRITE", "npm")).toBe(false)
+    expect(ruleMatchesPath(rule({ command: "npm" }), "FILE_WRITE", "npm")).toBe(false)
   })
 })
 

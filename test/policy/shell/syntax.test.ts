@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { copyTree, namedChildren } from "../../../src/policy/shell/syntax.ts"
-import { Unreadable } from "../../../src/policy/shell/word.ts"
+import { UnreadableScript } from "../../../src/policy/shell/word.ts"
 
 type Foreign = Parameters<typeof copyTree>[0]
 
@@ -29,9 +29,9 @@ describe("a copied tree", () => {
   test("accounts for every character", () => {
     const text = "a x b"
     const skipping = node("command", 0, 5, [node("word", 0, 1), node("word", 4, 5)])
-    expect(() => copyTree(skipping, text)).toThrow(Unreadable)
-    expect(() => copyTree(node("command", 0, 5, [node("word", 0, 1)]), text)).toThrow(Unreadable)
-    expect(() => copyTree(node("command", 0, 5, [node("word", 2, 5)]), text)).toThrow(Unreadable)
+    expect(() => copyTree(skipping, text)).toThrow(UnreadableScript)
+    expect(() => copyTree(node("command", 0, 5, [node("word", 0, 1)]), text)).toThrow(UnreadableScript)
+    expect(() => copyTree(node("command", 0, 5, [node("word", 2, 5)]), text)).toThrow(UnreadableScript)
   })
 
   test("may have blanks, newlines and joined lines between", () => {
@@ -43,7 +43,7 @@ describe("a copied tree", () => {
   })
 
   test("has no token that swallowed something", () => {
-    expect(() => copyTree(token("$", 0, 3), "-x$")).toThrow(Unreadable)
+    expect(() => copyTree(token("$", 0, 3), "-x$")).toThrow(UnreadableScript)
     expect(() => copyTree(token('"', 0, 3), '  "')).not.toThrow()
   })
 

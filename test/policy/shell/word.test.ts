@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax of shells is what it is about
 import { describe, expect, test } from "bun:test"
-import { bareWord, isBlank, parameter, quotedText, Unreadable } from "../../../src/policy/shell/word.ts"
+import { bareWord, isBlank, parameter, quotedText, UnreadableScript } from "../../../src/policy/shell/word.ts"
 import { unmarked } from "../policy-kit.ts"
 
 describe("a word without quotes", () => {
@@ -52,7 +52,7 @@ describe("a word without quotes", () => {
     "a\\\nb",
     "~root",
   ])("%j is not read", text => {
-    expect(() => bareWord(text, true)).toThrow(Unreadable)
+    expect(() => bareWord(text, true)).toThrow(UnreadableScript)
   })
 })
 
@@ -74,7 +74,7 @@ describe("the text of a double-quoted string", () => {
   })
 
   test.each(["$x", "${x}", "$(x)", "`x`", 'a"b', "$1", "$@", "$'"])("%s must have been read before", text => {
-    expect(() => quotedText(text)).toThrow(Unreadable)
+    expect(() => quotedText(text)).toThrow(UnreadableScript)
   })
 })
 
@@ -114,7 +114,7 @@ describe("a parameter", () => {
     "${",
     "${}",
   ])("%s assigns, evaluates or is not the same in every shell", text => {
-    expect(() => parameter(text, true)).toThrow(Unreadable)
+    expect(() => parameter(text, true)).toThrow(UnreadableScript)
   })
 })
 

@@ -1,7 +1,10 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import type { ModelFailure, ModelItem } from "../../../src/provider/contract.ts"
 import type { JsonObject } from "../../../src/provider/fields.ts"
-import { createReading, readWhole as readMessage } from "../../../src/provider/protocols/anthropic/reply.ts"
+import {
+  createReading,
+  readAnthropicReply as readMessage,
+} from "../../../src/provider/protocols/anthropic/reply.ts"
 import type { AnswerTool } from "../../../src/provider/protocols/anthropic/transcript.ts"
 import { failureOf } from "../../../src/provider/reply-fault.ts"
 import type { ModelSettings } from "../../../src/provider/server.ts"

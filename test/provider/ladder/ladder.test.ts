@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { type Rung, rungs } from "../../../src/domain/model-choice.ts"
 import type { ModelItem } from "../../../src/provider/contract.ts"
 import { withRung } from "../../../src/provider/ladder/ladder.ts"
-import { failed, modelFailure } from "../../../src/provider/reply-fault.ts"
+import { failedItem, modelFailure } from "../../../src/provider/reply-fault.ts"
 import { call, itemsOf, never, requestOf, stop, text } from "../provider-kit.ts"
 import { block, callText, heard, heardText, listening, pieces, readTool, toolRequest } from "./ladder-kit.ts"
 
@@ -215,7 +215,7 @@ describe.each(rungs)("on the rung %s", rung => {
 })
 
 describe("a server that refuses a request with tools", () => {
-  const refusal = failed("badRequest", "no tools")
+  const refusal = failedItem("badRequest", "no tools")
   const told = async (rung: Rung, failure: ModelItem, request = toolRequest()) => {
     const order: string[] = []
     const model = withRung(listening([failure]), rung, async () => void order.push("told"))
@@ -229,7 +229,7 @@ describe("a server that refuses a request with tools", () => {
 
   test("is not told of where the manner of calling is not why", async () => {
     expect(await told("text", refusal)).toEqual(["failure"])
-    expect(await told("native", failed("unavailable", "gone"))).toEqual(["failure"])
+    expect(await told("native", failedItem("unavailable", "gone"))).toEqual(["failure"])
     expect(await told("native", refusal, requestOf())).toEqual(["failure"])
   })
 })

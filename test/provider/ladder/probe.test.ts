@@ -7,14 +7,14 @@ import {
   type Provider,
 } from "../../../src/provider/contract.ts"
 import { probeModel } from "../../../src/provider/ladder/probe.ts"
-import { failed } from "../../../src/provider/reply-fault.ts"
+import { failedItem } from "../../../src/provider/reply-fault.ts"
 import { call, never, stop, text } from "../provider-kit.ts"
 import { block, callText, systemText } from "./ladder-kit.ts"
 
 const asked = { word: "ready", count: 7 }
 const callsIt = [call("x", "acode_probe", asked), stop]
 const says = (said: string): ModelItem[] => [text(said), stop]
-const fails = (kind: ModelFailureKind): ModelItem[] => [failed(kind, `it is ${kind}`)]
+const fails = (kind: ModelFailureKind): ModelItem[] => [failedItem(kind, `it is ${kind}`)]
 
 interface Fake extends Provider {
   readonly requests: ModelRequest[]
@@ -27,7 +27,7 @@ function modelOf(...replies: readonly (readonly ModelItem[])[]): Fake {
     ...{ name: "fake", requests },
     async *ask(request) {
       requests.push(request)
-      yield* replies[requests.length - 1] ?? [failed("script", "asked once too often")]
+      yield* replies[requests.length - 1] ?? [failedItem("script", "asked once too often")]
     },
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import type { ModelItem, ModelRequest, Provider } from "../../../src/provider/contract.ts"
 import { withRung, withToldFormat } from "../../../src/provider/ladder/ladder.ts"
-import { failed } from "../../../src/provider/reply-fault.ts"
+import { failedItem } from "../../../src/provider/reply-fault.ts"
 import { itemsOf, never, requestOf, stop, text } from "../provider-kit.ts"
 import { systemText } from "./ladder-kit.ts"
 
@@ -10,7 +10,7 @@ const format = {
   schema: { type: "object", properties: { goal: { type: "string" } }, required: ["goal"] },
 }
 const shaped = requestOf({ format })
-const refusal = failed("badRequest", "response_format.type must be text")
+const refusal = failedItem("badRequest", "response_format.type must be text")
 const answer: readonly ModelItem[] = [text('{"goal":"g"}'), stop]
 
 /** A model that answers by what it is asked, and remembers that. */
@@ -50,23 +50,26 @@ test("a server that takes the schema is asked once, with the request as it is", 
 
 test("a request that is refused either way fails as it did first, and the schema is tried again", async () => {
   const { asked, provider } = answering(request => [
-    failed("badRequest", request.format === null ? "no" : "too much memory"),
+    failedItem("badRequest", request.format === null ? "no" : "too much memory"),
   ])
   const model = withToldFormat(provider)
   for (const count of [2, 4]) {
-    expect(await itemsOf(model.ask(shaped, never))).toEqual([failed("badRequest", "too much memory")])
+    expect(await itemsOf(model.ask(shaped, never))).toEqual([failedItem("badRequest", "too much memory")])
     expect(asked).toHaveLength(count)
   }
 })
 
 test("a failure of another kind is told as it is, also of the second request", async () => {
   for (const kind of ["unavailable", "contextTooLong", "aborted"] as const) {
-    const busy = answering(() => [failed(kind, "it is")])
-    expect(await itemsOf(withToldFormat(busy.provider).ask(shaped, never))).toEqual([failed(kind, "it is")])
+    const busy = answering(() => [failedItem(kind, "it is")])
+    expect(await itemsOf(withToldFormat(busy.provider).ask(shaped, never))).toEqual([
+      failedItem(kind, "it is"),
+    ])
     expect(busy.asked).toHaveLength(1)
-    const later = answering(request => (request.format === null ? [failed(kind, "it is")] : [refusal]))
+    const later = answering(request => (request.format === null ? [failedItem(kind, "it is")] : [refusal]))
     const model = withToldFormat(later.provider)
-    for (const _ of [1, 2]) expect(await itemsOf(model.ask(shaped, never))).toEqual([failed(kind, "it is")])
+    for (const _ of [1, 2])
+      expect(await itemsOf(model.ask(shaped, never))).toEqual([failedItem(kind, "it is")])
     expect(later.asked.map(request => request.format)).toEqual([format, null, format, null])
   }
 })

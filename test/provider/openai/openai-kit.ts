@@ -1,6 +1,10 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import type { ModelItem } from "../../../src/provider/contract.ts"
-import { type Asked, readWhole, replyReader } from "../../../src/provider/protocols/openai/reply.ts"
+import {
+  type Asked,
+  openAiReplyReader,
+  readOpenAiReply,
+} from "../../../src/provider/protocols/openai/reply.ts"
 import type { ServerEvent } from "../../../src/provider/transport/sse.ts"
 import { told, toldOf } from "../provider-kit.ts"
 
@@ -23,11 +27,11 @@ export async function fromEvents(
   events: readonly ServerEvent[],
   more: Partial<Asked> = {},
 ): Promise<ModelItem[]> {
-  return await toldOf(events, tell => replyReader({ ...asked, ...more }, tell))
+  return await toldOf(events, tell => openAiReplyReader({ ...asked, ...more }, tell))
 }
 
 export async function whole(body: Json, more: Partial<Asked> = {}): Promise<ModelItem[]> {
-  return await told(tell => readWhole(body, { ...asked, ...more }, tell))
+  return await told(tell => readOpenAiReply(body, { ...asked, ...more }, tell))
 }
 
 export function delta(said: Json, finish: string | null = null): Json {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
-import { eventReader, type ServerEvent } from "../../../src/provider/transport/sse.ts"
+import { type ServerEvent, sseReader } from "../../../src/provider/transport/sse.ts"
 import { cutAt, faultOf, takenFrom } from "./transport-kit.ts"
 
-const eventsIn = (...pieces: (string | Uint8Array)[]) => takenFrom<ServerEvent>(pieces, eventReader)
+const eventsIn = (...pieces: (string | Uint8Array)[]) => takenFrom<ServerEvent>(pieces, sseReader)
 
 describe("server-sent events", () => {
   test("have a name or none, and data", async () => {
@@ -59,7 +59,7 @@ describe("server-sent events", () => {
 
   test("are told when they end and not when the next one comes", () => {
     const taken: ServerEvent[] = []
-    const reader = eventReader({ take: event => void taken.push(event), end: () => undefined })
+    const reader = sseReader({ take: event => void taken.push(event), end: () => undefined })
     reader.take(Buffer.from("data: a\n\n"))
     expect(taken).toEqual([{ event: null, data: "a" }])
   })

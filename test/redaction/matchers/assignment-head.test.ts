@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { headOf, keyStart } from "../../../src/redaction/matchers/assignment-head.ts"
+import { assignmentHead, keyStart } from "../../../src/redaction/matchers/assignment-head.ts"
 import { extentEnd, newline, type Scene } from "../../../src/redaction/scene.ts"
 
 function sceneOf(text: string, floor = 0): Scene {
@@ -11,7 +11,7 @@ function sceneOf(text: string, floor = 0): Scene {
 function head(text: string, word = "key"): [style: string, value: string] | null {
   const scene = sceneOf(text)
   const at = text.indexOf(word)
-  const found = headOf(scene, at, at + word.length)
+  const found = assignmentHead(scene, at, at + word.length)
   if (found === null) return null
   return [
     found.style,

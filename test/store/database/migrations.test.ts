@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { noFaults } from "../../../src/base/faults.ts"
-import { type Connection, openDatabase } from "../../../src/store/database/database.ts"
+import { type DatabaseConnection, openDatabase } from "../../../src/store/database/database.ts"
 import { madeSchema, migrate } from "../../../src/store/database/migrations.ts"
 import { applicationId, type Migration, migrations } from "../../../src/store/database/schema.ts"
 import { codeOf, failureOf } from "../support/store-fixture.ts"
@@ -21,7 +21,7 @@ function step(version: number, sql: string, ...before: readonly Migration[]): Mi
 function fresh() {
   const directory = mkdtempSync(join(tmpdir(), "acode-migrate-"))
   const path = join(directory, "workspace.db")
-  const opened: Connection[] = []
+  const opened: DatabaseConnection[] = []
   return {
     path,
     open: (readOnly = false) => {
@@ -105,7 +105,7 @@ describe("migrations", () => {
   test("a step that another process took meanwhile is not taken again", () => {
     using at = fresh()
     const [one, other] = [at.open(), at.open()]
-    const snapshotFirst: Connection = {
+    const snapshotFirst: DatabaseConnection = {
       ...one,
       // The other process is done between our look at the version and our lock.
       snapshot: work => {

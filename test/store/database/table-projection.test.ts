@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import type { StoredEvent } from "../../../src/store/contract.ts"
-import type { Connection } from "../../../src/store/database/database.ts"
+import type { DatabaseConnection } from "../../../src/store/database/database.ts"
 import {
   countRows,
   matchingIds,
@@ -29,7 +29,7 @@ const lights = tableProjection<Light>({
   detailsOf: (row, event) => [{ table: "marks", cells: { id: row.id, seq: event.seq } }],
 })
 
-function memory(): Connection {
+function memory(): DatabaseConnection {
   const db = new Database(":memory:")
   db.run("CREATE TABLE lights (id TEXT PRIMARY KEY, switched INTEGER, color TEXT)")
   db.run("CREATE TABLE marks (id TEXT, seq INTEGER)")
@@ -53,14 +53,14 @@ function switched(stream: string, seq: number, type = "lamp.switched"): StoredEv
 
 const events = [switched("a", 1), switched("b", 1), switched("a", 2), switched("a", 3), switched("c", 2)]
 
-function filled(): Connection {
+function filled(): DatabaseConnection {
   const connection = memory()
   const projector = lights.projector(connection)
   for (const event of events) projector.apply(event)
   return connection
 }
 
-function problems(connection: Connection, seen = events): string[] {
+function problems(connection: DatabaseConnection, seen = events): string[] {
   const found: string[] = []
   const check = lights.check(connection, (event, what) =>
     found.push(`${event?.stream}/${event?.seq} ${what}`),

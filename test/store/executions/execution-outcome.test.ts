@@ -3,8 +3,8 @@ import { sha256Hex } from "../../../src/base/canonical.ts"
 import { CommandFinished } from "../../../src/domain/events/command-events.ts"
 import type { ArtifactStore } from "../../../src/store/contract.ts"
 import {
+  executionOutcome,
   interruptedOutcome,
-  outcomeOf,
   recordOf as readBack,
 } from "../../../src/store/executions/execution-outcome.ts"
 import { hides, noArtifacts, recordOf, startOf } from "../support/store-fixture.ts"
@@ -35,7 +35,7 @@ function inMemory(redact = (content: Uint8Array) => content): ArtifactStore & { 
 describe("the outcome of an execution", () => {
   test("holds short texts itself", () => {
     const artifacts = inMemory()
-    const outcome = outcomeOf(
+    const outcome = executionOutcome(
       recordOf("exe_a", { result: { stdout: "1234567890" } }),
       nothing,
       artifacts,
@@ -48,7 +48,7 @@ describe("the outcome of an execution", () => {
   test("names long texts, counted in bytes", () => {
     const artifacts = inMemory()
     const stdout = "äöüäöü"
-    const outcome = outcomeOf(recordOf("exe_a", { result: { stdout } }), nothing, artifacts, rules)
+    const outcome = executionOutcome(recordOf("exe_a", { result: { stdout } }), nothing, artifacts, rules)
     expect(outcome.result.stdout).toEqual({ kind: "artifact", ref: refOf(stdout), bytes: 12 })
   })
 
@@ -66,7 +66,7 @@ describe("the outcome of an execution", () => {
         },
       },
     })
-    const outcome = outcomeOf(record, { stdout: null, stderr: bytes(whole) }, artifacts, rules)
+    const outcome = executionOutcome(record, { stdout: null, stderr: bytes(whole) }, artifacts, rules)
     expect(CommandFinished.data.parse(outcome)).toEqual(outcome)
     expect(readBack(startOf("exe_a"), outcome, artifacts)).toEqual(record)
     expect(artifacts.refs).toContain(refOf(whole))
@@ -75,7 +75,7 @@ describe("the outcome of an execution", () => {
   test("reads back with the members in the order of the schema", () => {
     const artifacts = inMemory()
     const record = recordOf("exe_a")
-    const outcome = outcomeOf(record, nothing, artifacts, rules)
+    const outcome = executionOutcome(record, nothing, artifacts, rules)
     const sorted = JSON.parse(JSON.stringify(outcome, Object.keys(outcome).sort()))
     expect(Object.keys(readBack(startOf("exe_a"), { ...sorted, ...outcome }, artifacts))).toEqual([
       "id",
@@ -88,7 +88,7 @@ describe("the outcome of an execution", () => {
   test("keeps a text that is not well-formed in the event, where it survives", () => {
     const artifacts = inMemory()
     const stdout = `${"x".repeat(20)}\ud800`
-    const outcome = outcomeOf(recordOf("exe_a", { result: { stdout } }), nothing, artifacts, rules)
+    const outcome = executionOutcome(recordOf("exe_a", { result: { stdout } }), nothing, artifacts, rules)
     expect(outcome.result.stdout).toEqual({ kind: "inline", text: stdout })
   })
 
@@ -104,14 +104,19 @@ describe("the outcome of an execution", () => {
         },
       },
     })
-    const { result } = outcomeOf(record, { stdout: bytes("it is hunter22"), stderr: null }, artifacts, rules)
+    const { result } = executionOutcome(
+      record,
+      { stdout: bytes("it is hunter22"), stderr: null },
+      artifacts,
+      rules,
+    )
     const stored = refOf("it is [REDACTED:test]")
     expect([result.artifacts.stdout, result.truncation?.stdout?.artifact]).toEqual([stored, stored])
   })
 
   test("stores no bytes that the record does not name", () => {
     const artifacts = inMemory()
-    outcomeOf(recordOf("exe_a"), { stdout: bytes("extra"), stderr: bytes("more") }, artifacts, rules)
+    executionOutcome(recordOf("exe_a"), { stdout: bytes("extra"), stderr: bytes("more") }, artifacts, rules)
     expect(artifacts.refs).toEqual([])
   })
 
@@ -128,7 +133,7 @@ describe("the outcome of an execution", () => {
       },
     })
     const quiet = { ...rules, includeOutput: false }
-    const outcome = outcomeOf(record, { stdout: bytes("x"), stderr: null }, artifacts, quiet)
+    const outcome = executionOutcome(record, { stdout: bytes("x"), stderr: null }, artifacts, quiet)
     expect(artifacts.refs).toEqual([])
     expect(outcome.result).toMatchObject({
       stdout: { kind: "omitted" },
@@ -139,7 +144,7 @@ describe("the outcome of an execution", () => {
   })
 
   test("says so when a stored text is gone", () => {
-    const outcome = outcomeOf(
+    const outcome = executionOutcome(
       recordOf("exe_a", { result: { stdout: "x".repeat(11) } }),
       nothing,
       inMemory(),

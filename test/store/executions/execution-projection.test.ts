@@ -3,7 +3,11 @@ import { describe, expect, test } from "bun:test"
 import { CommandFinished, CommandStarted } from "../../../src/domain/events/command-events.ts"
 import { newEvent } from "../../../src/domain/events/definition.ts"
 import type { StoredEvent } from "../../../src/store/contract.ts"
-import { finishedFields, outcomeOf, startedFields } from "../../../src/store/executions/execution-outcome.ts"
+import {
+  executionOutcome,
+  finishedFields,
+  startedFields,
+} from "../../../src/store/executions/execution-outcome.ts"
 import { finishedRow, startedRow } from "../../../src/store/executions/execution-projection.ts"
 import {
   type DeepChange,
@@ -63,7 +67,7 @@ describe("a row of the table of executions", () => {
         startTime: "2026-01-02T03:04:05Z",
       },
     }
-    const data = outcomeOf(recordOf("exe_a", change), { stdout: null, stderr: null }, noArtifacts, {
+    const data = executionOutcome(recordOf("exe_a", change), { stdout: null, stderr: null }, noArtifacts, {
       inlineBytesMax: 10,
       includeOutput: false,
     })
@@ -114,7 +118,7 @@ describe("the projection", () => {
     const store = fixture.open()
     const epoch = store.leases.acquire("ses_a", fixture.options.self)?.epoch ?? 0
     const id = nextId()
-    const outcome = outcomeOf(recordOf(id), { stdout: null, stderr: null }, store.artifacts, {
+    const outcome = executionOutcome(recordOf(id), { stdout: null, stderr: null }, store.artifacts, {
       inlineBytesMax: 10,
       includeOutput: true,
     })
@@ -132,7 +136,7 @@ describe("the projection", () => {
     const outcome = (of: string) =>
       newEvent(
         CommandFinished,
-        outcomeOf(recordOf(of), { stdout: null, stderr: null }, store.artifacts, {
+        executionOutcome(recordOf(of), { stdout: null, stderr: null }, store.artifacts, {
           inlineBytesMax: 10,
           includeOutput: true,
         }),

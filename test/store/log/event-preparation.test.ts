@@ -4,14 +4,14 @@ import { systemIds } from "../../../src/base/clock.ts"
 import { CommandFinished, CommandStarted, HistoryPruned } from "../../../src/domain/events/command-events.ts"
 import { newEvent } from "../../../src/domain/events/definition.ts"
 import { PlanApproved } from "../../../src/domain/events/session-events.ts"
-import { outcomeOf } from "../../../src/store/executions/execution-outcome.ts"
+import { executionOutcome } from "../../../src/store/executions/execution-outcome.ts"
 import { prepareEvent } from "../../../src/store/log/event-preparation.ts"
 import { hides, keepsEverything, noArtifacts, recordOf, startOf } from "../support/store-fixture.ts"
 
 const rules = { inlineBytesMax: 1000, includeOutput: true }
 
 function finished(change: Parameters<typeof recordOf>[1] = {}) {
-  const data = outcomeOf(recordOf("exe_a", change), { stdout: null, stderr: null }, noArtifacts, rules)
+  const data = executionOutcome(recordOf("exe_a", change), { stdout: null, stderr: null }, noArtifacts, rules)
   return newEvent(CommandFinished, data)
 }
 

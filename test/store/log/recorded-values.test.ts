@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { sha256Hex } from "../../../src/base/canonical.ts"
-import { jsonOf, textOf } from "../../../src/store/log/recorded-values.ts"
+import { jsonOf, storedText } from "../../../src/store/log/recorded-values.ts"
 import { codeOf, noArtifacts } from "../support/store-fixture.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -15,13 +15,13 @@ const named = (text: string) =>
 
 describe("recorded text", () => {
   test("is read from the event or from its artifact, to the last mark", () => {
-    expect(textOf({ kind: "inline", text: "short" }, shelf())).toBe("short")
-    expect(textOf(named("\ufefflong ü"), shelf("\ufefflong ü"))).toBe("\ufefflong ü")
-    expect(textOf({ kind: "omitted" }, shelf())).toBe("")
+    expect(storedText({ kind: "inline", text: "short" }, shelf())).toBe("short")
+    expect(storedText(named("\ufefflong ü"), shelf("\ufefflong ü"))).toBe("\ufefflong ü")
+    expect(storedText({ kind: "omitted" }, shelf())).toBe("")
   })
 
   test("says so when its artifact is gone", () => {
-    expect(textOf(named("x"), shelf())).toMatch(/^\[the stored output sha256:[0-9a-f]{64} is missing\]$/)
+    expect(storedText(named("x"), shelf())).toMatch(/^\[the stored output sha256:[0-9a-f]{64} is missing\]$/)
   })
 })
 

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite"
 import type { AuditReport } from "../../../src/store/contract.ts"
-import type { Connection } from "../../../src/store/database/database.ts"
+import type { DatabaseConnection } from "../../../src/store/database/database.ts"
 import { readKey } from "../../../src/store/log/keys.ts"
 import { type VerifyParts, verifyLog } from "../../../src/store/verify.ts"
 import type { StoreFixture } from "./store-fixture.ts"
@@ -34,7 +34,7 @@ export const columns = [
 
 export interface Tampering extends Disposable {
   readonly db: Database
-  readonly connection: Connection
+  readonly connection: DatabaseConnection
   readonly key: Uint8Array
   readonly workspaceId: string
   readonly rows: readonly RawEvent[]
@@ -57,7 +57,7 @@ export function tampering(fixture: StoreFixture, workspaceId: string, problemsMa
   db.run("CREATE INDEX loose_by_position ON events (position)")
   db.run("CREATE INDEX loose_by_stream ON events (stream, seq)")
   const key = readKey(fixture.options.keysDirectory, workspaceId)
-  const connection: Connection = {
+  const connection: DatabaseConnection = {
     db,
     path: fixture.options.databasePath,
     readOnly: false,

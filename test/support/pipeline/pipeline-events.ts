@@ -26,9 +26,9 @@ import {
 } from "../../../src/domain/events/session-events.ts"
 import { TurnFinished } from "../../../src/domain/events/turn-events.ts"
 import type { Action } from "../../../src/domain/pipeline/action.ts"
-import { applyEvent, type Contents, fold } from "../../../src/domain/pipeline/fold.ts"
+import { applyEvent, fold } from "../../../src/domain/pipeline/fold.ts"
 import { nextAction } from "../../../src/domain/pipeline/next-action.ts"
-import type { PipelineEvent } from "../../../src/domain/pipeline/recorded-event.ts"
+import type { Contents, PipelineEvent } from "../../../src/domain/pipeline/recorded-event.ts"
 import type { PipelineState, StepState } from "../../../src/domain/pipeline/state.ts"
 import {
   defaultLimits,

@@ -1,4 +1,4 @@
-import { type Finding, isHealthy } from "../../../app/verbs/diagnosis.ts"
+import { type DoctorFinding, isHealthy } from "../../../app/verbs/diagnosis.ts"
 import { defineCommand } from "../../definition.ts"
 import type { Output } from "../../output.ts"
 
@@ -23,7 +23,7 @@ export const doctor = defineCommand({
   },
 })
 
-function markOf(finding: Finding, output: Output): string {
+function markOf(finding: DoctorFinding, output: Output): string {
   if (finding.status === "ok") return output.green("✓")
   return finding.status === "warning" ? "!" : output.red("✗")
 }

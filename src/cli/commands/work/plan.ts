@@ -152,7 +152,7 @@ function planRows(plan: Plan, reach: string | null): readonly string[] {
 /** What is printed behind it. */
 const endRows = 4
 
-export const planHash = defineCommand({
+export const planHashCommand = defineCommand({
   name: "plan hash",
   summary: "print the hash that an approval of a plan is bound to",
   description: "Spacing and the order of keys do not change it; everything else does.",

@@ -1,7 +1,7 @@
 import type { Json } from "../../../base/canonical.ts"
 import { oneLine } from "../../../base/text.ts"
 import type { ModelFailure, ModelFailureKind } from "../../contract.ts"
-import { type JsonObject, objectOf, textOf } from "../../fields.ts"
+import { type JsonObject, objectOf, textOrNull } from "../../fields.ts"
 import { modelFailure } from "../../reply-fault.ts"
 import { failureForStatus } from "../../transport/failures.ts"
 
@@ -35,8 +35,8 @@ export function failureForEvent(event: JsonObject): ModelFailure {
 const messageMax = 300
 
 function wordsOf(error: JsonObject): string {
-  const type = oneLine(textOf(error["type"]) ?? "error", 60)
-  const message = textOf(error["message"])
+  const type = oneLine(textOrNull(error["type"]) ?? "error", 60)
+  const message = textOrNull(error["message"])
   return message === null || message === "" ? type : `${type}: ${oneLine(message, messageMax)}`
 }
 
@@ -58,9 +58,9 @@ const kinds: ReadonlyMap<string, ModelFailureKind> = new Map([
 
 /** Null when the type is not known. */
 function kindOf(error: JsonObject): ModelFailureKind | null {
-  const kind = kinds.get(textOf(error["type"]) ?? "") ?? null
+  const kind = kinds.get(textOrNull(error["type"]) ?? "") ?? null
   if (kind !== "badRequest" && kind !== "rateLimited") return kind
-  const message = textOf(error["message"]) ?? ""
+  const message = textOrNull(error["message"]) ?? ""
   // Such a limit ends with the month or when somebody pays: asking again would only fail for as long as it is tried.
   if (isSpent(error, message)) return "auth"
   return kind === "badRequest" && tooLong.test(message) ? "contextTooLong" : kind

@@ -1,7 +1,7 @@
 import type { Json } from "../../../base/canonical.ts"
 import { oneLine } from "../../../base/text.ts"
 import type { ModelCall, ModelFailureKind, ModelItem } from "../../contract.ts"
-import { type JsonObject, objectOf, textOf, tokensOf } from "../../fields.ts"
+import { type JsonObject, objectOf, textOrNull, tokenCount } from "../../fields.ts"
 import { argumentBytesMax, tooLongArguments, unusableArguments } from "../../limits.ts"
 import { modelFailure, ReplyFault } from "../../reply-fault.ts"
 import type { Taker, Tell } from "../../streamed-items.ts"
@@ -60,7 +60,7 @@ function take(state: State, event: JsonObject): readonly ModelItem[] {
       openBlock(state, event).isWhole = true
       return []
     case "message_delta":
-      state.stopReason = textOf(objectOf(event["delta"])?.["stop_reason"]) ?? state.stopReason
+      state.stopReason = textOrNull(objectOf(event["delta"])?.["stop_reason"]) ?? state.stopReason
       return state.usage.add(event["usage"])
     case "message_stop":
       if (state.stopReason === null) throw unreadable("it ends without saying why")
@@ -82,15 +82,16 @@ function startBlock(state: State, event: JsonObject): readonly ModelItem[] {
   const block = blockOf(content)
   state.blocks.set(index, block)
   if (block.call !== null) measure(state, block.call, JSON.stringify(block.call.input))
-  return block.kind === "text" ? says(state, block, textOf(content?.["text"]) ?? "") : []
+  return block.kind === "text" ? says(state, block, textOrNull(content?.["text"]) ?? "") : []
 }
 
 function addToBlock(state: State, event: JsonObject): readonly ModelItem[] {
   const block = openBlock(state, event)
   const delta = objectOf(event["delta"])
-  if (delta?.["type"] === "text_delta") return says(state, block, required(textOf(delta["text"]), "a text"))
+  if (delta?.["type"] === "text_delta")
+    return says(state, block, required(textOrNull(delta["text"]), "a text"))
   if (delta?.["type"] === "input_json_delta" && block.call !== null) {
-    const part = required(textOf(delta["partial_json"]), "a part of a call")
+    const part = required(textOrNull(delta["partial_json"]), "a part of a call")
     if (!block.call.isTooLong) block.call.json += part
     measure(state, block.call, part)
   }
@@ -153,10 +154,10 @@ interface PendingCall {
 }
 
 function blockOf(content: JsonObject | null): Block {
-  const kind = required(textOf(content?.["type"]), "a block's kind")
+  const kind = required(textOrNull(content?.["type"]), "a block's kind")
   if (content === null || kind !== "tool_use") return { kind, text: "", call: null, isWhole: false }
-  const id = required(textOf(content["id"]) || null, "a call's id")
-  const tool = required(textOf(content["name"]) || null, "a call's tool")
+  const id = required(textOrNull(content["id"]) || null, "a call's id")
+  const tool = required(textOrNull(content["name"]) || null, "a call's tool")
   const call = { id, tool, input: content["input"] ?? {}, json: "", length: 0, isTooLong: false }
   return { kind, text: "", call, isWhole: false }
 }
@@ -232,7 +233,7 @@ function unreadable(why: string): ReplyFault {
 }
 
 /** Reads a streamed reply. */
-export function replyReader(answerTool: AnswerTool | null, tell: Tell): Taker<ServerEvent> {
+export function anthropicReplyReader(answerTool: AnswerTool | null, tell: Tell): Taker<ServerEvent> {
   const reading = createReading(answerTool)
   let broken: unknown = null
   return {
@@ -257,7 +258,7 @@ export function replyReader(answerTool: AnswerTool | null, tell: Tell): Taker<Se
 }
 
 /** Reads a reply that came at once as if it had been streamed, so that both mean the same. */
-export function readWhole(message: Json, answerTool: AnswerTool | null, tell: Tell): void {
+export function readAnthropicReply(message: Json, answerTool: AnswerTool | null, tell: Tell): void {
   const reading = createReading(answerTool)
   for (const event of eventsOf(message)) for (const item of reading.take(event)) tell(item)
 }
@@ -333,7 +334,7 @@ export function createUsage(): { add(usage: Json | undefined): readonly ModelIte
       if (told === null) return []
       let isTold = false
       for (const field of fields) {
-        const count = tokensOf(told[field])
+        const count = tokenCount(told[field])
         if (count === null) continue
         counts.set(field, count)
         isTold = true

@@ -2,17 +2,17 @@ import type { Json } from "../../../base/canonical.ts"
 import { type Clock, systemClock } from "../../../base/clock.ts"
 import { oneLine } from "../../../base/text.ts"
 import type { ModelRequest } from "../../contract.ts"
-import { type JsonObject, objectOf, textOf, tokensOf } from "../../fields.ts"
+import { type JsonObject, objectOf, textOrNull, tokenCount } from "../../fields.ts"
 import { abortedFailure, failureOf, modelFailure, ReplyFault, toldItems } from "../../reply-fault.ts"
 import { settingsFor } from "../../reply-settings.ts"
 import type { Answered, ListedModel, ModelFacts, ModelServer, ModelSettings } from "../../server.ts"
 import { streamedItems, wholeItems } from "../../streamed-items.ts"
-import { type Answer, errorText, isEventStream, jsonBody } from "../../transport/body.ts"
+import { errorText, type HttpAnswer, isEventStream, jsonBody } from "../../transport/body.ts"
 import type { Transport, TransportLimits, TransportRequest } from "../../transport/contract.ts"
 import { foreignJson } from "../../transport/foreign-json.ts"
-import { eventReader } from "../../transport/sse.ts"
+import { sseReader } from "../../transport/sse.ts"
 import { failureForReply } from "./errors.ts"
-import { readWhole, replyReader } from "./reply.ts"
+import { anthropicReplyReader, readAnthropicReply } from "./reply.ts"
 import { messagesRequest } from "./request.ts"
 
 /** A server that speaks the Messages API. The key is in no message, whoever wrote it there. */
@@ -26,7 +26,7 @@ export function createAnthropic(
     protocol: "anthropic",
     endpoint: transport.endpoint,
     models: (limits, signal) =>
-      answered(way, signal, async () => modelsIn(await listing(way, limits, signal))),
+      answered(way, signal, async () => anthropicModels(await listing(way, limits, signal))),
     facts: (model, limits, signal) =>
       answered(way, signal, async () => {
         const reply = await sent(way, getting(`/v1/models/${encodeURIComponent(model)}`, limits), signal)
@@ -80,14 +80,14 @@ async function replyTo(way: Way, fixed: ModelSettings, request: ModelRequest, si
   }
   const reply = await succeeded(way, await sent(way, posting, signal))
   if (isEventStream(reply, settings.streams))
-    return streamedItems(reply.chunks, tell => eventReader(replyReader(answerTool, tell)))
+    return streamedItems(reply.chunks, tell => sseReader(anthropicReplyReader(answerTool, tell)))
   const message = await jsonBody(reply)
-  return wholeItems(tell => readWhole(message, answerTool, tell))
+  return wholeItems(tell => readAnthropicReply(message, answerTool, tell))
 }
 
 /** For a server that only speaks the protocol and has no address for one model. */
 async function factsFromList(way: Way, model: string, limits: TransportLimits, signal: AbortSignal) {
-  const entry = modelNamed(await listing(way, limits, signal), model)
+  const entry = listedModel(await listing(way, limits, signal), model)
   if (entry === null)
     throw new ReplyFault(modelFailure("notFound", `the server has no model ${nameOf(model)}`))
   return factsIn(entry, model)
@@ -112,7 +112,7 @@ async function sent(
   { transport, apiKey }: Way,
   request: TransportRequest,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   if (signal.aborted) throw new ReplyFault(abortedFailure)
   if (!/^[\x21-\x7e]+$/.test(apiKey))
     throw new ReplyFault(modelFailure("auth", "the API key is empty or has characters that no key can have"))
@@ -122,7 +122,7 @@ async function sent(
   return reply
 }
 
-async function succeeded({ clock }: Way, reply: Answer): Promise<Answer> {
+async function succeeded({ clock }: Way, reply: HttpAnswer): Promise<HttpAnswer> {
   if (isSuccess(reply.status)) return reply
   throw new ReplyFault(failureForReply({ ...reply, body: await errorBody(reply) }, clock.now()))
 }
@@ -132,7 +132,7 @@ function isSuccess(status: number): boolean {
 }
 
 /** Null when it is no JSON, as from a proxy in between: then the status has to say it all. */
-async function errorBody(reply: Answer): Promise<Json> {
+async function errorBody(reply: HttpAnswer): Promise<Json> {
   const text = await errorText(reply)
   try {
     return foreignJson(text)
@@ -147,19 +147,19 @@ function withoutKey(apiKey: string, text: string): string {
 }
 
 /** Throws ReplyFault when it is no list of models. What has no name in it is left out. */
-export function modelsIn(listing: Json): readonly ListedModel[] {
+export function anthropicModels(listing: Json): readonly ListedModel[] {
   return entriesOf(listing).flatMap(model => {
-    const name = textOf(model["id"])
+    const name = textOrNull(model["id"])
     if (name === null || name === "") return []
-    const window = tokensOf(model["max_input_tokens"])
-    const details = [textOf(model["display_name"]) ?? "", window === null ? "" : `${window} tokens`]
+    const window = tokenCount(model["max_input_tokens"])
+    const details = [textOrNull(model["display_name"]) ?? "", window === null ? "" : `${window} tokens`]
     const shown = details.filter(part => part !== "").join(", ")
     return [{ name, details: oneLine(shown, 120), isLoaded: null }]
   })
 }
 
 /** Null when the list has no such model. */
-export function modelNamed(listing: Json, name: string): JsonObject | null {
+export function listedModel(listing: Json, name: string): JsonObject | null {
   return entriesOf(listing).find(({ id }) => id === name) ?? null
 }
 
@@ -169,7 +169,7 @@ export function modelNamed(listing: Json, name: string): JsonObject | null {
  */
 export function factsIn(body: Json, name: string): ModelFacts {
   const isOwn = /^claude/i.test(name)
-  const told = tokensOf(objectOf(body)?.["max_input_tokens"])
+  const told = tokenCount(objectOf(body)?.["max_input_tokens"])
   const window = told === null || told === 0 ? (isOwn ? usualWindow : null) : told
   return {
     trainedTokens: window,

@@ -8,14 +8,14 @@ import { refusedAsTooLong } from "./window.ts"
 const messageMax = 400
 
 /** Who was asked, for advice. */
-export interface AskedModel {
+export interface OllamaTarget {
   /** Null when the request was about no model. */
   readonly model: string | null
   readonly windowTokens: number | null
 }
 
 /** What an error of the server means, or null when its words alone do not tell. */
-export function knownError(said: string, { model, windowTokens }: AskedModel): ModelFailure | null {
+export function knownError(said: string, { model, windowTokens }: OllamaTarget): ModelFailure | null {
   const text = said.toLowerCase()
   // Before all others: it quotes what the model wrote, which may say anything.
   if (unreadableCalls.some(words => words.test(text)))
@@ -36,12 +36,12 @@ export function knownError(said: string, { model, windowTokens }: AskedModel): M
 }
 
 /** In the middle of a stream there is no status any more. */
-export function streamError(said: string, asked: AskedModel): ModelFailure {
+export function streamError(said: string, asked: OllamaTarget): ModelFailure {
   return knownError(said, asked) ?? modelFailure("unavailable", `the server gave up: ${said}`)
 }
 
 /** What a body says went wrong, on one line; null when it says nothing. */
-export function errorIn(body: Json): string | null {
+export function ollamaErrorIn(body: Json): string | null {
   const text = wordsOf(objectOf(body)?.["error"] ?? null)
   return text === null || text.trim() === "" ? null : oneLine(text.trim(), messageMax)
 }
@@ -50,7 +50,7 @@ export function errorIn(body: Json): string | null {
 export function errorInText(body: string): string {
   const text = body.trim()
   try {
-    return errorIn(JSON.parse(text)) ?? ""
+    return ollamaErrorIn(JSON.parse(text)) ?? ""
   } catch {
     // Not every server between here and the model writes JSON.
     return text.startsWith("<") ? "" : oneLine(text, messageMax)

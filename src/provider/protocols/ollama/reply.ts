@@ -1,16 +1,24 @@
 import type { Json } from "../../../base/canonical.ts"
 import { oneLine } from "../../../base/text.ts"
 import type { ModelCall, ModelFailure, ModelItem } from "../../contract.ts"
-import { type JsonObject, listAt, objectAt, objectOf, textAt, tokensOf, unreadable } from "../../fields.ts"
+import {
+  type JsonObject,
+  listAt,
+  objectAt,
+  objectOf,
+  textField,
+  tokenCount,
+  unreadable,
+} from "../../fields.ts"
 import { ownCallId, unusableArguments } from "../../limits.ts"
-import { failed, ReplyFault } from "../../reply-fault.ts"
+import { failedItem, ReplyFault } from "../../reply-fault.ts"
 import type { Taker, Tell } from "../../streamed-items.ts"
-import { type AskedModel, errorIn, streamError } from "./errors.ts"
+import { type OllamaTarget, ollamaErrorIn, streamError } from "./errors.ts"
 import { refusedCloud } from "./model-facts.ts"
 import { cutByServer } from "./window.ts"
 
 /** What has to be known of a request to read its reply. */
-interface AskedFor extends AskedModel {
+interface AskedFor extends OllamaTarget {
   readonly model: string
   readonly replyIndex: number
   /** How long the request is by our own estimate. */
@@ -20,13 +28,13 @@ interface AskedFor extends AskedModel {
 }
 
 /** Reads the parts of a streamed reply, or the only part of a whole one. */
-export function replyReader(asked: AskedFor, tell: Tell): Taker<Json> {
+export function ollamaReplyReader(asked: AskedFor, tell: Tell): Taker<Json> {
   let callCount = 0
   return {
     take: value => {
       const part = checkedPart(value, asked)
       const message = objectAt(part, "message") ?? {}
-      const text = textAt(message, "content")
+      const text = textField(message, "content")
       if (text !== "") tell({ kind: "text", text })
       for (const call of listAt(message, "tool_calls")) {
         callCount += 1
@@ -35,7 +43,7 @@ export function replyReader(asked: AskedFor, tell: Tell): Taker<Json> {
       // The last item ends the reply, for whoever reads it.
       if (part["done"] === true) endReply(part, asked, callCount > 0, tell)
     },
-    end: () => tell(failed("truncated", "the reply broke off before the server said that it is done")),
+    end: () => tell(failedItem("truncated", "the reply broke off before the server said that it is done")),
   }
 }
 
@@ -43,8 +51,8 @@ function checkedPart(value: Json, asked: AskedFor): JsonObject {
   const part = objectOf(value)
   if (part === null) throw unreadable("the server's reply cannot be used: a part of it is no object")
   if ((part["error"] ?? null) !== null)
-    throw new ReplyFault(streamError(errorIn(part) ?? "it does not say why", asked))
-  const elsewhere = textAt(part, "remote_host")
+    throw new ReplyFault(streamError(ollamaErrorIn(part) ?? "it does not say why", asked))
+  const elsewhere = textField(part, "remote_host")
   if (elsewhere !== "") throw new ReplyFault(refusedCloud(asked.model, elsewhere))
   const isDone = part["done"] ?? false
   if (typeof isDone !== "boolean")
@@ -56,11 +64,11 @@ function checkedPart(value: Json, asked: AskedFor): JsonObject {
 
 /** What was used, and then the end, which is only one when its reason is known. */
 function endReply(part: JsonObject, asked: AskedFor, hasCalls: boolean, tell: Tell): void {
-  const counted = tokensOf(part["prompt_eval_count"])
-  const output = tokensOf(part["eval_count"])
+  const counted = tokenCount(part["prompt_eval_count"])
+  const output = tokenCount(part["eval_count"])
   if (counted !== null || output !== null) tell({ kind: "usage", input: counted ?? 0, output: output ?? 0 })
   const cut: ModelFailure | null = cutByServer(asked.estimated, counted, asked.windowTokens, asked.least)
-  tell(cut === null ? endFor(textAt(part, "done_reason"), hasCalls) : { kind: "failure", failure: cut })
+  tell(cut === null ? endFor(textField(part, "done_reason"), hasCalls) : { kind: "failure", failure: cut })
 }
 
 function endFor(reason: string, hasCalls: boolean): ModelItem {
@@ -71,11 +79,14 @@ function endFor(reason: string, hasCalls: boolean): ModelItem {
       return { kind: "end", reason: "length" }
     case "load":
     case "unload":
-      return failed("unavailable", `the server did not answer: it did no more than ${reason} the model`)
+      return failedItem("unavailable", `the server did not answer: it did no more than ${reason} the model`)
     case "":
-      return failed("truncated", "the server does not say why the reply ended, so it may be only half of it")
+      return failedItem(
+        "truncated",
+        "the server does not say why the reply ended, so it may be only half of it",
+      )
     default:
-      return failed("malformed", `the reply ended for a reason that is not known: ${oneLine(reason, 80)}`)
+      return failedItem("malformed", `the reply ended for a reason that is not known: ${oneLine(reason, 80)}`)
   }
 }
 

@@ -5,13 +5,13 @@ import { failureOf, ReplyFault, toldItems } from "../../reply-fault.ts"
 import { settingsFor } from "../../reply-settings.ts"
 import type { Answered, ModelServer, ModelSettings } from "../../server.ts"
 import { streamedItems, wholeItems } from "../../streamed-items.ts"
-import { type Answer, errorText, jsonBody } from "../../transport/body.ts"
+import { errorText, type HttpAnswer, jsonBody } from "../../transport/body.ts"
 import type { Transport, TransportRequest } from "../../transport/contract.ts"
 import { failureForStatus } from "../../transport/failures.ts"
 import { jsonLineReader } from "../../transport/lines.ts"
-import { type AskedModel, errorInText, knownError } from "./errors.ts"
+import { errorInText, knownError, type OllamaTarget } from "./errors.ts"
 import { isCloudName, listedModels, modelFacts, refusedCloud, remoteHost } from "./model-facts.ts"
-import { replyReader } from "./reply.ts"
+import { ollamaReplyReader } from "./reply.ts"
 import { chatRequest } from "./request.ts"
 import { estimatedTokens, leastTokens, overWindow } from "./window.ts"
 
@@ -78,10 +78,10 @@ async function replyTo(way: Way, fixed: ModelSettings, request: ModelRequest, si
   const least = leastTokens(request)
   const asked = { model, windowTokens, estimated, least, replyIndex: request.replyIndex }
   const answer = await answerTo(way, post("/api/chat", chatRequest(request, settings), limits), asked, signal)
-  if (streams) return streamedItems(answer.chunks, tell => jsonLineReader(replyReader(asked, tell)))
+  if (streams) return streamedItems(answer.chunks, tell => jsonLineReader(ollamaReplyReader(asked, tell)))
   const body = await jsonBody(answer)
   return wholeItems(tell => {
-    const reader = replyReader(asked, tell)
+    const reader = ollamaReplyReader(asked, tell)
     reader.take(body)
     reader.end()
   })
@@ -91,16 +91,16 @@ async function replyTo(way: Way, fixed: ModelSettings, request: ModelRequest, si
 async function answerTo(
   { transport, now }: Way,
   request: TransportRequest,
-  asked: AskedModel,
+  asked: OllamaTarget,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<HttpAnswer> {
   const reply = await transport.send(request, signal)
   if (reply.kind === "failed") throw new ReplyFault(reply.failure)
   if (reply.status === 200) return reply
   throw new ReplyFault(await errorOf(reply, asked, now()))
 }
 
-async function errorOf(answer: Answer, asked: AskedModel, nowMs: number): Promise<ModelFailure> {
+async function errorOf(answer: HttpAnswer, asked: OllamaTarget, nowMs: number): Promise<ModelFailure> {
   const said = errorInText(await errorText(answer))
   const byStatus = failureForStatus(answer.status, answer.header, said, nowMs)
   const known = knownError(said, asked)

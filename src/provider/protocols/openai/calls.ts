@@ -13,7 +13,7 @@ import {
 } from "../../limits.ts"
 
 /** A call as far as it has come. */
-export interface OpenCall {
+export interface PartialCall {
   readonly index: number | null
   id: string
   name: string
@@ -23,7 +23,7 @@ export interface OpenCall {
 }
 
 /** Takes the pieces of calls that one chunk of a stream brings. */
-export function takePieces(calls: OpenCall[], pieces: readonly Json[]): void {
+export function takePieces(calls: PartialCall[], pieces: readonly Json[]): void {
   // Pieces without an index that come together are different calls.
   let isFirst = true
   for (const piece of pieces.map(pieceOf)) {
@@ -35,11 +35,11 @@ export function takePieces(calls: OpenCall[], pieces: readonly Json[]): void {
 }
 
 /** Takes the calls of a reply that came in one piece: each of them is whole. */
-export function takeWhole(calls: OpenCall[], pieces: readonly Json[]): void {
+export function takeWhole(calls: PartialCall[], pieces: readonly Json[]): void {
   for (const piece of pieces) open(calls, pieceOf(piece))
 }
 
-function pieceOf(value: Json): OpenCall {
+function pieceOf(value: Json): PartialCall {
   const call = objectOf(value)
   const named = objectOf(call?.["function"])
   if (call === null || named === null)
@@ -56,7 +56,7 @@ function pieceOf(value: Json): OpenCall {
 }
 
 /** The call that a piece may belong to. */
-function candidate(calls: readonly OpenCall[], piece: OpenCall): OpenCall | undefined {
+function candidate(calls: readonly PartialCall[], piece: PartialCall): PartialCall | undefined {
   if (piece.index !== null) return calls.findLast(({ index }) => index === piece.index)
   const same = piece.id === "" ? undefined : calls.findLast(({ id }) => id === piece.id)
   return same ?? calls.at(-1)
@@ -66,7 +66,7 @@ function candidate(calls: readonly OpenCall[], piece: OpenCall): OpenCall | unde
  * Whether a piece is more of a call, or begins another one. The index alone does not tell: some servers send none, and
  * some send 0 with every call. An id alone does not either: some servers make a new one for every piece.
  */
-function continues(call: OpenCall, piece: OpenCall): boolean {
+function continues(call: PartialCall, piece: PartialCall): boolean {
   if (piece.name === "" || call.name === "") return true
   const isOpen = call.ready === null && call.arguments !== "" && !isComplete(call.arguments)
   if (isOpen) return piece.name === call.name
@@ -77,7 +77,7 @@ function continues(call: OpenCall, piece: OpenCall): boolean {
   return !hasArguments && piece.index !== null
 }
 
-function append(call: OpenCall, piece: OpenCall): void {
+function append(call: PartialCall, piece: PartialCall): void {
   if (call.id === "") call.id = piece.id
   // A name that is told again, whole or as far as it has come, is no piece of it.
   if (piece.name.startsWith(call.name)) call.name = piece.name
@@ -90,7 +90,7 @@ function append(call: OpenCall, piece: OpenCall): void {
 }
 
 /** One call too many is kept: it tells that there were more, and takes the pieces that are not of those before it. */
-function open(calls: OpenCall[], piece: OpenCall): void {
+function open(calls: PartialCall[], piece: PartialCall): void {
   if (calls.length > callsMax) return
   calls.push({ ...piece, arguments: piece.arguments.slice(0, argumentBytesMax + 1) })
 }
@@ -118,7 +118,7 @@ const idMax = 200
 
 /** Calls that can be made, and what is wrong with the others, in the order of the reply. */
 export function callItems(
-  calls: readonly OpenCall[],
+  calls: readonly PartialCall[],
   replyIndex: number,
   isCutOff: boolean,
 ): readonly CallItem[] {
@@ -141,7 +141,7 @@ type ReadArguments =
   | { readonly values: Json; readonly problem?: undefined }
   | { readonly problem: string; readonly values?: undefined }
 
-function readArguments(call: OpenCall): ReadArguments {
+function readArguments(call: PartialCall): ReadArguments {
   if (call.name === "") return { problem: "a call names no tool" }
   if (call.name.length > nameMax) return { problem: `a call names a tool of more than ${nameMax} characters` }
   if (call.arguments.length > argumentBytesMax) return { problem: tooLongArguments(call.name) }
@@ -154,7 +154,7 @@ function readArguments(call: OpenCall): ReadArguments {
   return unusable === null ? { values } : { problem: unusable }
 }
 
-function parsedArguments({ arguments: text, ready }: OpenCall): ReadArguments {
+function parsedArguments({ arguments: text, ready }: PartialCall): ReadArguments {
   if (ready !== null) return { values: ready }
   // This is how servers write the call of a tool that needs nothing.
   if (text.trim() === "") return { values: {} }
@@ -167,14 +167,14 @@ function parsedArguments({ arguments: text, ready }: OpenCall): ReadArguments {
 }
 
 /** An id that is its own in this reply, and the same when the reply is read again. */
-function idFor({ id }: OpenCall, instead: string, taken: ReadonlySet<string>): string {
+function idFor({ id }: PartialCall, instead: string, taken: ReadonlySet<string>): string {
   if (id !== "" && id.length <= idMax && !taken.has(id)) return id
   let own = instead
   while (taken.has(own)) own += "_"
   return own
 }
 
-function nameIn({ name }: OpenCall): string {
+function nameIn({ name }: PartialCall): string {
   return name === "" ? "a tool without a name" : oneLine(name, 80)
 }
 

@@ -24,7 +24,7 @@ interface ErrorAnswer {
   readonly nowMs: number
 }
 
-export interface AskedModel {
+export interface OpenAiTarget {
   readonly model: string | null
   readonly withoutSecret: (text: string) => string
 }
@@ -32,7 +32,7 @@ export interface AskedModel {
 const messageMax = 400
 
 /** `{"error":{…}}`, `{"error":"…"}`, `{"detail":…}`, what vLLM had before, or the text that is there. */
-export function errorIn(body: Json): ServerError {
+export function openAiErrorIn(body: Json): ServerError {
   const object = objectOf(body)
   const error = objectOf(object?.["error"])
   const own = error ?? (object !== null && isBare(object) ? object : null)
@@ -46,7 +46,7 @@ export function errorIn(body: Json): ServerError {
 export function errorFailure(
   error: ServerError,
   answer: ErrorAnswer | null,
-  { model, withoutSecret }: AskedModel,
+  { model, withoutSecret }: OpenAiTarget,
 ): ModelFailure {
   // The secret goes before the text is cut, or half of it would stay.
   const said = oneLine(withoutSecret(error.message), messageMax)

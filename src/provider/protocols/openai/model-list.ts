@@ -4,7 +4,7 @@ import { type JsonObject, listOf, objectOf, windowOf, wordsOf } from "../../fiel
 import type { ListedModel, ModelFacts } from "../../server.ts"
 
 /** One of `/v1/models`, with what LM Studio tells of it elsewhere. */
-export interface KnownModel {
+export interface ListedOpenAiModel {
   readonly name: string
   readonly entry: JsonObject
   readonly studio: JsonObject | null
@@ -14,7 +14,7 @@ const modelsMax = 1000
 const nameMax = 300
 
 /** Null when the answer is no list of models. */
-export function modelsIn(body: Json, studioBody: Json | null): readonly KnownModel[] | null {
+export function openAiModels(body: Json, studioBody: Json | null): readonly ListedOpenAiModel[] | null {
   const list = objectOf(body)?.["data"]
   if (!Array.isArray(list)) return null
   const studio = named(studioBody)
@@ -30,14 +30,14 @@ export function tellsEverything(body: Json): boolean {
 }
 
 /** Models that turn text into numbers cannot be talked to. */
-export function listed(models: readonly KnownModel[]): readonly ListedModel[] {
+export function listed(models: readonly ListedOpenAiModel[]): readonly ListedModel[] {
   return models
     .filter(({ studio }) => studio?.["type"] !== "embeddings")
     .map(known => ({ name: known.name, details: detailsOf(known), isLoaded: isLoaded(known) }))
 }
 
 /** What is known of one; `props` is llama.cpp's own page. */
-export function factsOf(models: readonly KnownModel[], model: string, props: Json | null): ModelFacts {
+export function factsOf(models: readonly ListedOpenAiModel[], model: string, props: Json | null): ModelFacts {
   const known = find(models, model)
   const meta = objectOf(known?.entry["meta"])
   const studio = known?.studio ?? null
@@ -60,7 +60,7 @@ export function factsOf(models: readonly KnownModel[], model: string, props: Jso
  * None of these servers tells a digest, and many have another model under the same name after a restart. What they tell
  * of its content and of its template stands in for one; windows, states and times change without it.
  */
-function digestOf(known: KnownModel | null, page: JsonObject | null): string | null {
+function digestOf(known: ListedOpenAiModel | null, page: JsonObject | null): string | null {
   const told = [
     ...plainValues(objectOf(known?.entry["meta"]), [
       "n_params",
@@ -89,7 +89,7 @@ function plainValues(
 }
 
 /** A llama.cpp server that has one model answers with it under every name. */
-function find(models: readonly KnownModel[], model: string): KnownModel | null {
+function find(models: readonly ListedOpenAiModel[], model: string): ListedOpenAiModel | null {
   const exact = models.find(({ name, entry }) => name === model || listOf(entry["aliases"]).includes(model))
   if (exact !== undefined) return exact
   const [only] = models
@@ -104,14 +104,14 @@ function declaredTools(page: JsonObject | null, studio: JsonObject | null): bool
   return Array.isArray(capabilities) ? listOf(capabilities).includes("tool_use") : null
 }
 
-function isLoaded({ entry, studio }: KnownModel): boolean | null {
+function isLoaded({ entry, studio }: ListedOpenAiModel): boolean | null {
   const state = wordsOf(studio?.["state"]) ?? wordsOf(objectOf(entry["status"])?.["value"])
   if (state !== null) return state === "loaded"
   // Both have a model only once it is loaded.
   return entry["owned_by"] === "vllm" || entry["owned_by"] === "llamacpp" ? true : null
 }
 
-function detailsOf({ entry, studio }: KnownModel): string {
+function detailsOf({ entry, studio }: ListedOpenAiModel): string {
   const meta = objectOf(entry["meta"])
   const billions = billionsOf(meta)
   const window =

@@ -1,13 +1,13 @@
 import type { Json } from "../../../base/canonical.ts"
 import { oneLine } from "../../../base/text.ts"
 import type { ModelItem } from "../../contract.ts"
-import { type JsonObject, listOf, objectOf, tokensOf, unreadable, wordsOf } from "../../fields.ts"
+import { type JsonObject, listOf, objectOf, tokenCount, unreadable, wordsOf } from "../../fields.ts"
 import { modelFailure, ReplyFault } from "../../reply-fault.ts"
 import type { Taker, Tell } from "../../streamed-items.ts"
 import { foreignJson } from "../../transport/foreign-json.ts"
 import type { ServerEvent } from "../../transport/sse.ts"
-import { callItems, type OpenCall, takePieces, takeWhole } from "./calls.ts"
-import { errorFailure, errorIn } from "./errors.ts"
+import { callItems, type PartialCall, takePieces, takeWhole } from "./calls.ts"
+import { errorFailure, openAiErrorIn } from "./errors.ts"
 
 /** What was asked, as far as the reply is judged by it. */
 export interface Asked {
@@ -23,7 +23,7 @@ export interface Asked {
 
 /** What has come of a reply, but for its text. */
 interface Received {
-  readonly calls: OpenCall[]
+  readonly calls: PartialCall[]
   usage: { readonly input: number; readonly output: number } | null
   finish: string | null
   isRefused: boolean
@@ -110,7 +110,7 @@ function windowFull(message: string): ReplyFault {
 }
 
 /** Reads a reply that comes in events. */
-export function replyReader(asked: Asked, tell: Tell): Taker<ServerEvent> {
+export function openAiReplyReader(asked: Asked, tell: Tell): Taker<ServerEvent> {
   const received = nothingYet()
   return {
     take: event => {
@@ -126,7 +126,7 @@ export function replyReader(asked: Asked, tell: Tell): Taker<ServerEvent> {
 }
 
 /** Reads a reply that came as one piece of JSON. */
-export function readWhole(body: Json, asked: Asked, tell: Tell): void {
+export function readOpenAiReply(body: Json, asked: Asked, tell: Tell): void {
   const reply = objectOf(body)
   throwError(body, asked)
   const choice = reply === null ? null : firstChoice(reply)
@@ -141,7 +141,7 @@ export function readWhole(body: Json, asked: Asked, tell: Tell): void {
 /** Longer ones are no answer in the wrong place. */
 const thoughtsMax = 1_000_000
 
-type TakeCalls = (calls: OpenCall[], pieces: readonly Json[]) => void
+type TakeCalls = (calls: PartialCall[], pieces: readonly Json[]) => void
 
 function take(
   received: Received,
@@ -178,11 +178,11 @@ function chunkIn({ event, data }: ServerEvent, asked: Asked): JsonObject | null 
   try {
     body = foreignJson(data)
   } catch (error) {
-    if (event === "error") throw new ReplyFault(errorFailure(errorIn(data), null, asked))
+    if (event === "error") throw new ReplyFault(errorFailure(openAiErrorIn(data), null, asked))
     if (!isOurs || data.trim() === "") return null
     throw error
   }
-  if (event === "error") throw new ReplyFault(errorFailure(errorIn(body), null, asked))
+  if (event === "error") throw new ReplyFault(errorFailure(openAiErrorIn(body), null, asked))
   throwError(body, asked)
   const chunk = objectOf(body)
   if (chunk === null && isOurs)
@@ -194,7 +194,7 @@ function chunkIn({ event, data }: ServerEvent, asked: Asked): JsonObject | null 
 function throwError(body: Json, asked: Asked): void {
   const object = objectOf(body)
   if (object === null || (object["choices"] !== undefined && (object["error"] ?? null) === null)) return
-  const error = errorIn(body)
+  const error = openAiErrorIn(body)
   if (error.isTold) throw new ReplyFault(errorFailure(error, null, asked))
 }
 
@@ -220,8 +220,8 @@ function usageIn(value: Json | undefined, before: Received["usage"]): Received["
   const told = objectOf(value)
   const { prompt_tokens: prompt = null, completion_tokens: completion = null } = told ?? {}
   if (prompt === null && completion === null) return before
-  const input = prompt === null ? (before?.input ?? 0) : tokensOf(prompt)
-  const output = completion === null ? (before?.output ?? 0) : tokensOf(completion)
+  const input = prompt === null ? (before?.input ?? 0) : tokenCount(prompt)
+  const output = completion === null ? (before?.output ?? 0) : tokenCount(completion)
   return input === null || output === null ? before : { input, output }
 }
 

@@ -6,13 +6,13 @@ import { abortedFailure, failureOf, ReplyFault, toldItems } from "../../reply-fa
 import { settingsFor } from "../../reply-settings.ts"
 import type { Answered, ModelServer, ModelSettings } from "../../server.ts"
 import { streamedItems, wholeItems } from "../../streamed-items.ts"
-import { type Answer, errorText, isEventStream, jsonBody } from "../../transport/body.ts"
+import { errorText, type HttpAnswer, isEventStream, jsonBody } from "../../transport/body.ts"
 import type { Transport, TransportLimits, TransportReply } from "../../transport/contract.ts"
 import { readEndpoint } from "../../transport/endpoint.ts"
-import { eventReader } from "../../transport/sse.ts"
-import { type AskedModel, errorFailure, errorIn } from "./errors.ts"
-import { factsOf, type KnownModel, listed, modelsIn, tellsEverything } from "./model-list.ts"
-import { type Asked, readWhole, replyReader } from "./reply.ts"
+import { sseReader } from "../../transport/sse.ts"
+import { errorFailure, type OpenAiTarget, openAiErrorIn } from "./errors.ts"
+import { factsOf, type ListedOpenAiModel, listed, openAiModels, tellsEverything } from "./model-list.ts"
+import { type Asked, openAiReplyReader, readOpenAiReply } from "./reply.ts"
 import { chatBody } from "./request.ts"
 
 /** A server that speaks as OpenAI's does: LM Studio, llama.cpp, vLLM and many others. */
@@ -51,7 +51,7 @@ export function createOpenAi(
   }
 }
 
-interface Way extends Pick<AskedModel, "withoutSecret"> {
+interface Way extends Pick<OpenAiTarget, "withoutSecret"> {
   readonly transport: Transport
   readonly clock: Clock
   readonly paths: Paths
@@ -92,14 +92,14 @@ async function reply(way: Way, fixed: ModelSettings, request: ModelRequest, sign
   )
   const answer = await goodAnswer(sent, way, model)
   if (isEventStream(answer, streams))
-    return streamedItems(answer.chunks, tell => eventReader(replyReader(asked, tell)))
+    return streamedItems(answer.chunks, tell => sseReader(openAiReplyReader(asked, tell)))
   const body = await jsonBody(answer)
-  return wholeItems(tell => readWhole(body, asked, tell))
+  return wholeItems(tell => readOpenAiReply(body, asked, tell))
 }
 
 /** What a server tells of its models, and llama.cpp of itself. */
 interface Told {
-  readonly models: readonly KnownModel[]
+  readonly models: readonly ListedOpenAiModel[]
   /** Something that the list rests on did not come in time. */
   readonly isHasty: boolean
   /** Of a server that has no such page. */
@@ -113,10 +113,10 @@ async function toldModels(look: Look): Promise<Told> {
   const { withoutSecret, paths } = look.way
   const props = optional("/props", look)
   const [body, studio] = await Promise.all([pageAt(paths.models, look), optional("/api/v0/models", look)])
-  const error = errorIn(body)
+  const error = openAiErrorIn(body)
   if (error.isTold) throw new ReplyFault(errorFailure(error, null, { model: null, withoutSecret }))
   const isAll = tellsEverything(body)
-  const models = modelsIn(body, isAll ? null : (studio?.page ?? null))
+  const models = openAiModels(body, isAll ? null : (studio?.page ?? null))
   if (models === null) throw unreadable("the server's list of models cannot be used: there is no list in it")
   const isForeign = models.some(known => known.entry["max_model_len"] !== undefined || known.studio !== null)
   return { models, isForeign, isHasty: !isAll && studio === null, props }
@@ -148,11 +148,11 @@ async function pageAt(path: string, { way, limits, signal }: Look): Promise<Json
 }
 
 /** Throws what the server says went wrong. */
-async function goodAnswer(sent: TransportReply, way: Way, model: string | null): Promise<Answer> {
+async function goodAnswer(sent: TransportReply, way: Way, model: string | null): Promise<HttpAnswer> {
   if (sent.kind === "failed") throw new ReplyFault(sent.failure)
   const { status, header } = sent
   if (status >= 200 && status < 300) return sent
-  const error = errorIn(jsonOrText(await errorText(sent)))
+  const error = openAiErrorIn(jsonOrText(await errorText(sent)))
   const { clock, withoutSecret } = way
   throw new ReplyFault(errorFailure(error, { status, header, nowMs: clock.now() }, { model, withoutSecret }))
 }

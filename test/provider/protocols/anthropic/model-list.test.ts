@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { factsIn, modelNamed, modelsIn } from "../../../../src/provider/protocols/anthropic/server.ts"
+import { anthropicModels, factsIn, listedModel } from "../../../../src/provider/protocols/anthropic/server.ts"
 
 const listing = {
   data: [
@@ -14,25 +14,25 @@ const listing = {
 
 describe("the list of models", () => {
   test("has what has a name", () => {
-    expect(modelsIn(listing)).toEqual([
+    expect(anthropicModels(listing)).toEqual([
       { name: "claude-a", details: "Claude A, 1000000 tokens", isLoaded: null },
       { name: "claude-b", details: "", isLoaded: null },
     ])
   })
 
   test("finds one by its name", () => {
-    expect(modelNamed(listing, "claude-a")).toMatchObject({ display_name: "Claude A" })
-    expect(modelNamed(listing, "claude-z")).toBeNull()
+    expect(listedModel(listing, "claude-a")).toMatchObject({ display_name: "Claude A" })
+    expect(listedModel(listing, "claude-z")).toBeNull()
   })
 
   test("cannot be anything else", () => {
     for (const body of [null, [], {}, { data: {} }, "x"])
-      expect(() => modelsIn(body)).toThrow("the list of models is no list")
+      expect(() => anthropicModels(body)).toThrow("the list of models is no list")
   })
 
   test("is not read for ever", () => {
     const data = Array.from({ length: 5_000 }, (_, index) => ({ id: `m${index}` }))
-    expect(modelsIn({ data })).toHaveLength(1_000)
+    expect(anthropicModels({ data })).toHaveLength(1_000)
   })
 })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../../src/base/canonical.ts"
 import type { JsonObject } from "../../../../src/provider/fields.ts"
-import { replyReader } from "../../../../src/provider/protocols/anthropic/reply.ts"
+import { anthropicReplyReader } from "../../../../src/provider/protocols/anthropic/reply.ts"
 import { calling, ending, failureIn, readWhole, saying } from "../../anthropic/anthropic-kit.ts"
 import { call, stop, text, toldOf } from "../../provider-kit.ts"
 
@@ -10,7 +10,7 @@ function streamed(...events: readonly (JsonObject | string)[]) {
     event: null,
     data: typeof event === "string" ? event : JSON.stringify(event),
   }))
-  return toldOf(sent, tell => replyReader(null, tell))
+  return toldOf(sent, tell => anthropicReplyReader(null, tell))
 }
 
 describe("a stream", () => {
@@ -41,7 +41,7 @@ describe("a stream", () => {
       event: String(type),
       data: JSON.stringify(rest),
     }))
-    expect(await toldOf(sent, tell => replyReader(null, tell))).toEqual([text("x"), stop])
+    expect(await toldOf(sent, tell => anthropicReplyReader(null, tell))).toEqual([text("x"), stop])
   })
 })
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../../src/base/canonical.ts"
 import {
-  errorIn,
   errorInText,
   knownError,
+  ollamaErrorIn,
   streamError,
 } from "../../../../src/provider/protocols/ollama/errors.ts"
 
@@ -103,12 +103,12 @@ describe("the words of an error", () => {
     ["errors in errors", { error: { error: { error: { error: { error: "deep" } } } } }, null],
     ["no object", ["error"], null],
   ] as readonly (readonly [string, Json, string | null])[])("are found in %s", (_where, body, words) => {
-    expect(errorIn(body)).toBe(words)
+    expect(ollamaErrorIn(body)).toBe(words)
   })
 
   test("are one line without signs a terminal would act on, and not longer than a few lines", () => {
-    expect(errorIn({ error: "a\n\u001b[31mb" })).toBe("a ⏎ \\x1b[31mb")
-    expect(errorIn({ error: "x".repeat(10_000) })?.length).toBe(400)
+    expect(ollamaErrorIn({ error: "a\n\u001b[31mb" })).toBe("a ⏎ \\x1b[31mb")
+    expect(ollamaErrorIn({ error: "x".repeat(10_000) })?.length).toBe(400)
   })
 
   test("may be plain, but are no page for browsers", () => {

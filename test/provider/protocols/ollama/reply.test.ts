@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../../src/base/canonical.ts"
 import type { ModelItem } from "../../../../src/provider/contract.ts"
-import { replyReader } from "../../../../src/provider/protocols/ollama/reply.ts"
+import { ollamaReplyReader } from "../../../../src/provider/protocols/ollama/reply.ts"
 import { done, failureIn, lastOf, part } from "../../ollama/ollama-kit.ts"
 import { call, stop, text, toldOf } from "../../provider-kit.ts"
 
 const asked = { model: "fake", windowTokens: 8192, replyIndex: 3, estimated: 100, least: 100 }
 
 function read(parts: readonly Json[], changes: Partial<typeof asked> = {}): Promise<ModelItem[]> {
-  return toldOf(parts, tell => replyReader({ ...asked, ...changes }, tell))
+  return toldOf(parts, tell => ollamaReplyReader({ ...asked, ...changes }, tell))
 }
 
 function calling(...calls: readonly Json[]): Json {

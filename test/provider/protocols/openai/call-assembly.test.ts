@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../../src/base/canonical.ts"
-import { type OpenCall, takePieces, takeWhole } from "../../../../src/provider/protocols/openai/calls.ts"
+import { type PartialCall, takePieces, takeWhole } from "../../../../src/provider/protocols/openai/calls.ts"
 import { piece } from "../../openai/openai-kit.ts"
 
 /** Each list is what one chunk brings. */
 function assembled(...chunks: readonly (readonly Json[])[]): readonly (readonly string[])[] {
-  const calls: OpenCall[] = []
+  const calls: PartialCall[] = []
   for (const chunk of chunks) takePieces(calls, chunk)
   return calls.map(({ id, name, arguments: text }) => [id, name, text])
 }
@@ -136,7 +136,7 @@ describe("calls in pieces", () => {
 
 describe("bounds and nonsense", () => {
   test("of more than 200 calls one more is kept, which takes what belongs to no other", () => {
-    const calls: OpenCall[] = []
+    const calls: PartialCall[] = []
     const many = Array.from({ length: 200 }, (_, index) => piece({ index, id: `${index}`, name: "a" }))
     takePieces(calls, many)
     for (const index of [200, 201, 202]) takePieces(calls, [piece({ index, name: "b", args: "{}" })])
@@ -148,7 +148,7 @@ describe("bounds and nonsense", () => {
   })
 
   test("of arguments that never end one character too many is kept, whether in one piece or many", () => {
-    const calls: OpenCall[] = []
+    const calls: PartialCall[] = []
     for (let count = 0; count < 10; count++)
       takePieces(calls, [piece({ index: 0, name: "a", args: "x".repeat(600_000) })])
     takePieces(calls, [piece({ index: 1, name: "b", args: "x".repeat(3_000_000) })])
@@ -166,7 +166,7 @@ describe("bounds and nonsense", () => {
   })
 
   test("calls of a whole reply are never put together", () => {
-    const calls: OpenCall[] = []
+    const calls: PartialCall[] = []
     takeWhole(calls, [
       piece({ index: 0, id: "a", name: "read", args: "{" }),
       piece({ index: 0, id: "a", name: "read", args: "}" }),

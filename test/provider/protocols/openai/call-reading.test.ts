@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../../src/base/canonical.ts"
 import { tooLongArguments, tooManyCalls } from "../../../../src/provider/limits.ts"
-import { callItems, type OpenCall } from "../../../../src/provider/protocols/openai/calls.ts"
+import { callItems, type PartialCall } from "../../../../src/provider/protocols/openai/calls.ts"
 
-function open(id: string, name: string, text: string, ready: Json | null = null): OpenCall {
+function open(id: string, name: string, text: string, ready: Json | null = null): PartialCall {
   return { index: null, id, name, arguments: text, ready }
 }
 
-function read(...calls: readonly OpenCall[]) {
+function read(...calls: readonly PartialCall[]) {
   return callItems(calls, 4, false).map(item => (item.kind === "call" ? item.call : item.text))
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../../src/base/canonical.ts"
-import { errorFailure, errorIn } from "../../../../src/provider/protocols/openai/errors.ts"
+import { errorFailure, openAiErrorIn } from "../../../../src/provider/protocols/openai/errors.ts"
 
 const asked = { model: "qwen", withoutSecret: (text: string) => text.replaceAll("sk-secret", "[api key]") }
 
@@ -9,7 +9,7 @@ function answer(status: number, headers: Readonly<Record<string, string>> = {}) 
 }
 
 function failure(status: number | null, body: Json, headers: Readonly<Record<string, string>> = {}) {
-  return errorFailure(errorIn(body), status === null ? null : answer(status, headers), asked)
+  return errorFailure(openAiErrorIn(body), status === null ? null : answer(status, headers), asked)
 }
 
 describe("what a server says", () => {
@@ -22,11 +22,11 @@ describe("what a server says", () => {
       { object: "error", message: "no", type: "BadRequestError", param: null, code: 400 },
       { code: 500, message: "no", type: "server_error" },
     ]
-    for (const body of bodies) expect(errorIn(body)).toMatchObject({ isTold: true, message: "no" })
+    for (const body of bodies) expect(openAiErrorIn(body)).toMatchObject({ isTold: true, message: "no" })
   })
 
   test("is the text itself where there is no JSON", () => {
-    expect(errorIn(" Bad Gateway\n")).toMatchObject({ isTold: false, message: "Bad Gateway" })
+    expect(openAiErrorIn(" Bad Gateway\n")).toMatchObject({ isTold: false, message: "Bad Gateway" })
     expect(failure(502, "<html>Bad Gateway</html>")).toMatchObject({
       kind: "unavailable",
       message: "the model server answered 502: <html>Bad Gateway</html>",

@@ -3,7 +3,7 @@ import type { Json } from "../../../../src/base/canonical.ts"
 import {
   factsOf,
   listed,
-  modelsIn,
+  openAiModels,
   tellsEverything,
 } from "../../../../src/provider/protocols/openai/model-list.ts"
 
@@ -59,7 +59,7 @@ const studio: Json = {
 }
 
 function facts(model: string, body: Json, more: { readonly studio?: Json; readonly props?: Json } = {}) {
-  return factsOf(modelsIn(body, more.studio ?? null) ?? [], model, more.props ?? null)
+  return factsOf(openAiModels(body, more.studio ?? null) ?? [], model, more.props ?? null)
 }
 
 describe("facts", () => {
@@ -191,20 +191,20 @@ describe("what stands in for a digest", () => {
 
 describe("a list of models", () => {
   test("tells what a person wants to know", () => {
-    expect(listed(modelsIn(llama, null) ?? [])).toEqual([
+    expect(listed(openAiModels(llama, null) ?? [])).toEqual([
       { name: "qwen.gguf", details: "7.6B, Q4_K - Medium, window 8192", isLoaded: true },
     ])
-    expect(listed(modelsIn(vllm, null) ?? [])).toEqual([
+    expect(listed(openAiModels(vllm, null) ?? [])).toEqual([
       { name: "Qwen/Qwen3", details: "window 40960", isLoaded: true },
     ])
-    expect(listed(modelsIn(plain, studio) ?? [])).toEqual([
+    expect(listed(openAiModels(plain, studio) ?? [])).toEqual([
       { name: "a", details: "llama, Q4_K_M, window 4096", isLoaded: true },
       { name: "b", details: "qwen2_vl", isLoaded: false },
     ])
   })
 
   test("is names alone where nothing else is known", () => {
-    expect(listed(modelsIn({ data: [{ id: "a" }] }, null) ?? [])).toEqual([
+    expect(listed(openAiModels({ data: [{ id: "a" }] }, null) ?? [])).toEqual([
       { name: "a", details: "", isLoaded: null },
     ])
   })
@@ -216,25 +216,25 @@ describe("a list of models", () => {
         { id: "b", owned_by: "llamacpp", status: { value: "unloaded" } },
       ],
     }
-    expect(listed(modelsIn(body, null) ?? []).map(({ isLoaded }) => isLoaded)).toEqual([true, false])
+    expect(listed(openAiModels(body, null) ?? []).map(({ isLoaded }) => isLoaded)).toEqual([true, false])
   })
 
   test("leaves out what has no name, and the same name twice", () => {
     const body: Json = {
       data: [{ id: "a" }, { id: "" }, {}, null, 1, { id: 1 }, { id: "a" }, { id: "x".repeat(301) }],
     }
-    expect(modelsIn(body, null)?.map(({ name }) => name)).toEqual(["a"])
+    expect(openAiModels(body, null)?.map(({ name }) => name)).toEqual(["a"])
   })
 
   test("is bounded", () => {
     const data = Array.from({ length: 1500 }, (_, index) => ({ id: `m${index}` }))
-    expect(modelsIn({ data }, null)).toHaveLength(1000)
+    expect(openAiModels({ data }, null)).toHaveLength(1000)
   })
 
   test("is empty, or is none", () => {
-    expect(modelsIn({ data: [] }, null)).toEqual([])
+    expect(openAiModels({ data: [] }, null)).toEqual([])
     for (const body of [null, [], {}, { data: null }, { data: {} }, "x"])
-      expect(modelsIn(body, null)).toBeNull()
+      expect(openAiModels(body, null)).toBeNull()
   })
 
   test("is looked for elsewhere only where it does not tell everything", () => {

@@ -1,2 +1,0 @@
-export const pathOperations = ["read", "write", "delete", "list"] as const
-export type PathOperation = (typeof pathOperations)[number]
