@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { sizeExceptions } from "./support/tidy/tidy-exceptions.ts"
+import { proseAllowances, sizeExceptions } from "./support/tidy/tidy-exceptions.ts"
 import {
   type Finding,
   isSource,
@@ -10,6 +10,15 @@ import {
   type TidyFile,
   tidyFile,
 } from "./support/tidy/tidy-files.ts"
+import {
+  crowdedFolders,
+  dialect,
+  lonelyFiles,
+  mutualFolders,
+  repeatedExports,
+  staleSeparateFiles,
+  vagueOpenings,
+} from "./support/tidy/tidy-layout.ts"
 import {
   barrels,
   oddFileNames,
@@ -39,6 +48,30 @@ describe("the repository keeps its own rules", () => {
     expect(show(oversizedFiles(code))).toEqual([])
     expect(show(oversizedFunctions(measured, sizeExceptions))).toEqual([])
     expect(staleSizeExceptions(measured, sizeExceptions)).toEqual([])
+  })
+
+  test("a folder can be scanned, and a file has more than one importer or a size of its own", () => {
+    expect(crowdedFolders(code)).toEqual([])
+    expect(show(lonelyFiles(sources))).toEqual([])
+    expect(staleSeparateFiles(sources)).toEqual([])
+  })
+
+  test("no two folders import each other", () => {
+    expect(mutualFolders(sources)).toEqual([])
+  })
+
+  test("an exported name has one meaning", () => {
+    expect(repeatedExports(sources)).toEqual(["compileGlob"])
+  })
+
+  test("comments and messages are plain English", () => {
+    const count = (rule: (file: TidyFile) => Finding[], folder: string) =>
+      sources.filter(({ path }) => path.startsWith(`${folder}/`)).flatMap(rule).length
+    const worse = Object.entries(proseAllowances).flatMap(([folder, [openings, phrases]]) => {
+      const now = [count(vagueOpenings, folder), count(dialect, folder)] as const
+      return now[0] > openings || now[1] > phrases ? [`${folder}: ${now} of ${openings},${phrases}`] : []
+    })
+    expect(worse).toEqual([])
   })
 
   test("no comment is wider than a review shows", () => {

@@ -1,7 +1,31 @@
 import type { SizeExceptions } from "./tidy-sizes.ts"
 
 /**
- * What does not keep the rules today. Nothing may be added here: a new breach is mended, an old one only shrinks,
+ * What does not keep the rules today. Nothing may be added here: a new breach is fixed, an old one only shrinks,
  * and an entry that is no longer needed fails the test until it is removed.
  */
 export const sizeExceptions: SizeExceptions = {}
+
+/**
+ * How many vague openings of doc comments and how many phrases that are not plain English each folder still has. The
+ * numbers only go down.
+ */
+export const proseAllowances: Readonly<Record<string, readonly [openings: number, phrases: number]>> = {
+  "src/app": [130, 148],
+  "src/base": [9, 15],
+  "src/cli": [77, 141],
+  "src/config": [37, 39],
+  "src/domain": [223, 200],
+  "src/engine": [122, 123],
+  "src/exec": [30, 23],
+  "src/gate": [36, 58],
+  "src/models": [33, 37],
+  "src/policy": [62, 31],
+  "src/provider": [111, 139],
+  "src/redaction": [59, 44],
+  "src/sandbox": [93, 88],
+  "src/skills": [19, 23],
+  "src/store": [92, 97],
+  "src/tools": [37, 31],
+  "src/workspace": [129, 139],
+}

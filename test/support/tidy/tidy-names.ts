@@ -52,7 +52,7 @@ export function refusedSuffixes(file: TidyFile): Finding[] {
   return findings
 }
 
-function exportedNames(source: ts.SourceFile): ts.Identifier[] {
+export function exportedNames(source: ts.SourceFile): ts.Identifier[] {
   return source.statements.flatMap(statement => {
     if (!ts.canHaveModifiers(statement)) return []
     if (!ts.getModifiers(statement)?.some(modifier => modifier.kind === ts.SyntaxKind.ExportKeyword))
