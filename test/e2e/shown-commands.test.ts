@@ -81,6 +81,28 @@ for (const [columns, rows, generated] of [
     60_000,
   )
 
+test("a redaction pattern of a project hides nothing until the project is trusted", async () => {
+  using room = planWorkspace({ files: { ".agent/config.yml": hidingConfiguration } })
+  room.plan([["run_command", { argv: ["echo", "plum-42"] }, { requires_confirmation: true }]])
+  expect((await room.acode("plan", "approve", room.planFile)).stdout).toContain("plum-42")
+  const refused = await room.acode("plan", "run", room.planFile, "--json")
+  expect(refused.exitCode).toBe(33)
+  const { session_id } = JSON.parse(refused.stdout)
+  const logged = (await room.acode("session", "logs", session_id, "--json")).stdout.trim().split("\n")
+  const events = logged.map(text => JSON.parse(text))
+  const dataOf = (type: string) => events.find(event => event.type === type)?.data
+  expect(dataOf("approval.requested").preview.text).toBe("echo plum-42\nin .\n")
+  expect(dataOf("tool_call.requested").arguments.value).toEqual({ argv: ["echo", "plum-42"] })
+  const record = async () => {
+    const { id } = JSON.parse((await room.acode("exec", "--json", "--", "echo", "plum-42")).stdout)
+    const { command, result } = JSON.parse((await room.acode("runs", "show", id, "--json")).stdout)
+    return [...command.arguments, result.stdout.trim()]
+  }
+  expect(await record()).toEqual(["plum-42", "plum-42"])
+  expect((await room.acode("config", "trust")).exitCode).toBe(0)
+  for (const text of await record()) expect(text).toMatch(/^\[REDACTED:[^\]]+\]$/)
+})
+
 /** Of a project that nobody trusts, which would like everything to be taken for a secret. */
 const hidingConfiguration = 'schema_version: "1"\nexecution: { redaction: { patterns: [".+"] } }\n'
 
