@@ -3,10 +3,12 @@ import { isAbsolute, resolve } from "node:path"
 import { errnoOf } from "../base/assert.ts"
 import { configFiles } from "../config/config.ts"
 import { configSources } from "../config/file.ts"
-import { toAuditSettings, toResourceLimits } from "../config/settings.ts"
-import type { Command, ResourceLimits } from "../domain/command.ts"
+import { refusesAnything, toAuditSettings, toResourceLimits } from "../config/settings.ts"
+import type { Command, ExecutionOptions, ResourceLimits } from "../domain/command.ts"
+import type { ExecutionRecord } from "../domain/command-result.ts"
 import { assertValidCommand, invalidCommand } from "../domain/command-validation.ts"
 import { Failure, type FailureReport } from "../domain/failure.ts"
+import type { ExecutionContext } from "../exec/contract.ts"
 import { commandWords } from "../exec/words.ts"
 import type { AuditReport } from "../store/contract.ts"
 import { asStoreFailure, changedHistory, missingArtifact } from "../store/database/store-failures.ts"
@@ -65,11 +67,7 @@ export function openService(request: ServiceRequest): AppService {
         toResourceLimits(values),
       )
     },
-    execute: async (command, { writable = [], ...options }, context) => {
-      wiring.stopping = context.signal ?? null
-      const opened = writable.map(path => typedOpening(wiring.root.path, wiring.calledFrom(), path))
-      return (await wiring.runner()).execute(command, { ...options, writable: opened }, context)
-    },
+    execute: async (command, options, context) => executeTyped(wiring, command, options, context),
     artifact: async ref => {
       const content = (await wiring.existingStore())?.artifacts.get(ref) ?? null
       if (content === null) throw missingArtifact(ref)
@@ -91,6 +89,21 @@ export function openService(request: ServiceRequest): AppService {
     setConfig: (key, value) => setValue(wiring, key, value),
     close: async () => wiring[Symbol.dispose](),
   }
+}
+
+async function executeTyped(
+  wiring: Wiring,
+  command: Command,
+  { writable = [], ...options }: ExecutionOptions,
+  context: ExecutionContext,
+): Promise<ExecutionRecord> {
+  wiring.stopping = context.signal ?? null
+  const opened = writable.map(path => typedOpening(wiring.root.path, wiring.calledFrom(), path))
+  // Loaded only where configuration refuses anything: policy is larger than all else that a command needs.
+  const held = refusesAnything((await wiring.config()).values)
+    ? await (await import("./typed-command.ts")).heldToRefusals(wiring, command, options, context)
+    : context
+  return (await wiring.runner()).execute(command, { ...options, writable: opened }, held)
 }
 
 /** Loaded when one is used: they bring the transport and the ladder along. */

@@ -92,6 +92,15 @@ export function toApprovalSettings({ approvals }: Config): ApprovalSettings {
   }
 }
 
+/** Returns whether configuration refuses anything at all, by a rule or for a whole category. */
+export function refusesAnything(config: Config): boolean {
+  const policies = [
+    ...config.rules.map(({ policy }) => policy),
+    ...Object.values(toApprovalSettings(config).defaults),
+  ]
+  return policies.some(policy => policy === "deny" || policy === "skip")
+}
+
 export interface CheckpointSettings {
   readonly limits: CheckpointLimits
   /** How much of what git ignores is watched while a command runs. */

@@ -545,6 +545,11 @@ export const errorCodes: readonly ErrorCode[] = [
     action: "Leave lines with [REDACTED:…] as they were shown, or leave them out of the change.",
   },
   {
+    code: "ACODE-SEC-008",
+    meaning: "Configuration refuses the network that a command asked for.",
+    action: "Ask for no network or for other hosts, or change the rule or setting that the message names.",
+  },
+  {
     code: "ACODE-CFG-001",
     meaning: "A configuration file cannot be read or written.",
     action: "Check its permissions and that it is a regular file that stays inside the workspace.",

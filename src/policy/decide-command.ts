@@ -118,13 +118,14 @@ function decideLayer(layer: Layer, context: Context): Part[] {
   const granted = context.isExact ? Number.POSITIVE_INFINITY : named
   const touched = layer.touches.flatMap(touch => decideTouch(touch, granted, context))
   const fatal = layer.findings.find(finding => finding.severity === "never")
+  const text = layerText(layer, context.effect)
+  const refusal = context.rules.rules.find(rule => isRefusal(rule) && matchesLayer(rule, layer, text) > 0)
   if (fatal !== undefined)
     return [
       part({ ...terminal, decision: "deny", level: 4, rule: fatal.rule, reason: fatal.reason }),
+      ...(refusal === undefined ? [] : [rulePart(refusal)]),
       ...touched,
     ]
-  const text = layerText(layer, context.effect)
-  const refusal = context.rules.rules.find(rule => isRefusal(rule) && matchesLayer(rule, layer, text) > 0)
   if (refusal !== undefined) return [rulePart(refusal), ...touched]
   const network = layer.findings.find(finding => finding.network)
   if (network !== undefined && isNetworkRefused(context.options))

@@ -41,6 +41,24 @@ export function decide(
   return bare.decision === "deny" ? bare : granted
 }
 
+/**
+ * Returns what configuration itself refuses of the effects, by a rule or by an answer for a whole category. Leaves out
+ * what is protected or never allowed, which no configuration decides.
+ */
+export function configuredRefusals(
+  effects: readonly Effect[],
+  rules: RuleSet,
+  options: PolicyOptions,
+): readonly Decision[] {
+  const names = new Set(rules.rules.filter(isRefusal).map(({ name }) => name))
+  return effects
+    .flatMap(effect => decideEffect(effect, emptyGrant, rules, options))
+    .filter(
+      ({ decision, rule }) =>
+        decision === "deny" && (names.has(rule) || /^(?:default|commands)\./.test(rule)),
+    )
+}
+
 function decideUnder(
   effects: readonly Effect[],
   grant: Grant,

@@ -107,6 +107,23 @@ describeWhere(missingSandbox ?? missingProgram("curl"))("acode exec with a list 
     )
   })
 
+  test("also refuses a host below an allowed wildcard that a rule refuses", async () => {
+    const rule = { name: "no evil", operation: "external_request", pattern: "a.evil.test", policy: "deny" }
+    mkdirSync(join(workspace.configHome, "acode"), { recursive: true })
+    const file = join(workspace.configHome, "acode/config.yml")
+    writeFileSync(file, JSON.stringify({ schema_version: "1", rules: [rule] }))
+    const { stderr } = await acode(
+      "exec",
+      "--allow-host",
+      "*.evil.test",
+      "--",
+      "curl",
+      "-s",
+      "http://a.evil.test/",
+    )
+    expect(stderr).toContain('acode: refused a.evil.test:80: it is refused by the rule "no evil"')
+  })
+
   const wrong: readonly (readonly [string, readonly string[], string])[] = [
     ["no host", ["--network", "hosts"], "hosts: are missing"],
     [

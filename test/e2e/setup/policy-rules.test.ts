@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { runAcode } from "../../support/acode.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/workspace/temp-workspace.ts"
@@ -144,5 +144,42 @@ describe("--yes", () => {
     }
     const all = await acode("policy", "check", "--yes=all", "--", "ls")
     expect([all.exitCode, all.stderr.includes("ACODE-YES-003")]).toEqual([2, true])
+  })
+})
+
+describe("a command that a person types", () => {
+  const ran = (text: string) => ["exec", "--", "sh", "-c", `echo ${text} > ran`] as const
+  const isRun = () => existsSync(join(workspace.root, "ran"))
+
+  test("runs although a rule refuses it to models, and says so", async () => {
+    userFile(
+      'schema_version: "1"\nrules: [{ name: no echo, operation: terminal_command, command: echo, policy: deny }]\n',
+    )
+    const { exitCode, stderr } = await acode(...ran("x"))
+    expect([exitCode, isRun()]).toEqual([0, true])
+    expect(stderr).toContain(
+      'acode: the rule "no echo" refuses this to models and plans; your own command runs\n',
+    )
+    expect((await acode("exec", "--shell", "true; true")).stderr).not.toContain("refuses")
+  })
+
+  test.each([
+    ["approvals: { external_requests: deny }", "approvals.external_requests"],
+    [
+      "rules: [{ name: nothing out, operation: external_request, pattern: '*.test', policy: deny }]",
+      "the rule",
+    ],
+  ])("gets no network that %s refuses", async (configured, author) => {
+    userFile(`schema_version: "1"\n${configured}\n`)
+    for (const network of [
+      ["--network", "host"],
+      ["--allow-host", "evil.test"],
+    ]) {
+      const { exitCode, stderr } = await acode("exec", ...network, ...ran("x").slice(1))
+      expect([exitCode, isRun()]).toEqual([125, false])
+      expect(stderr).toContain(`${author}`)
+      expect(stderr).toContain("ACODE-SEC-008")
+    }
+    expect([(await acode(...ran("x"))).exitCode, isRun()]).toEqual([0, true])
   })
 })

@@ -75,6 +75,8 @@ export const exec = defineCommand({
     "included: nothing of it is filtered. --allow-host opens single hosts, at the ports 443 and 80 unless HOST:PORT names\n" +
     "another: through a proxy of acode that HTTP_PROXY and its like name, in a sandbox only. A program that uses no proxy\n" +
     "reaches none of them but named ports of this machine (localhost:5432). Each connection is recorded.\n" +
+    "It is your own command, so policy is not asked: a rule that refuses it to models and plans is named, and it runs.\n" +
+    "A network or a host that configuration refuses is refused to it as well.\n" +
     "It reads what is piped in. At a terminal its standard input is empty: it cannot ask, and `exec -- cat` ends at once.",
   arguments: [{ name: "PROGRAM", summary: "a program and its arguments, or one string", variadic: true }],
   flags,
