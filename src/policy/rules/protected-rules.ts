@@ -82,7 +82,7 @@ export const protectedRules: readonly ProtectedRule[] = [
     class: "noWrite",
     reason: "a tool would run what is written there the next time it is used",
     patterns: namesIn(`
-      .npmrc .yarnrc* .yarn/ .pnp.* .pnpmfile.cjs .pnpmfile.mjs pnpmfile.js .mvn/ .cargo/config* .ripgreprc .husky/
+      .npmrc .yarnrc* .yarn/releases/ .yarn/plugins/ .pnp.* .pnpmfile.cjs .pnpmfile.mjs pnpmfile.js .mvn/ .cargo/config* .ripgreprc .husky/
       .envrc .autoenv .autoenv.zsh .mise.toml .mise.*.toml mise.toml mise.*.toml .mise/ mise/config.toml
       mise/config.*.toml .config/mise/ .rtx.toml
       lefthook-local.* .lefthook-local.* .lefthook-local/

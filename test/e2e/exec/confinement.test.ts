@@ -96,6 +96,25 @@ describe("what a confined command is refused, also as root", () => {
 })
 
 describe("ordinary development works inside", () => {
+  confinedTest("an install of Yarn, but for what Yarn would run by itself", async () => {
+    workspace.write(".yarn/releases/yarn-4.cjs", "theirs")
+    const written = [".yarn/cache/a.zip", ".yarn/unplugged/a/b.node", ".yarn/sdks/typescript/lib/tsserver.js"]
+    const state = [".yarn/install-state.gz", ".yarn/build-state.yml", "pkg/.yarn/cache/a.zip"]
+    const run = [".yarn/plugins/p.cjs", "pkg/.yarn/releases/yarn-4.cjs", ".yarnrc.yml", ".pnp.cjs"]
+    const made = [...written, ...state, ...run].map(
+      path => `mkdir -p $(dirname ${path}); echo made > ${path}`,
+    )
+    const script = `${made.join("; ")}; echo mine > .yarn/releases/yarn-4.cjs`
+    const { result } = JSON.parse((await acode("exec", "--json", "--", "sh", "-c", script)).stdout)
+    expect(result.exitCode).not.toBe(0)
+    expect(result.sandbox.quarantined).toEqual([
+      ...[".pnp.cjs", ".yarn/plugins", ".yarnrc.yml", "pkg/.yarn/releases"],
+    ])
+    const content = (path: string) => readFileSync(join(workspace.root, path), "utf8")
+    for (const path of [...written, ...state]) expect(content(path)).toBe("made\n")
+    expect(content(".yarn/releases/yarn-4.cjs")).toBe("theirs")
+  })
+
   for (const line of [
     ["git", "status"],
     ["git", "log", "--oneline"],
