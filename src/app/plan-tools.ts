@@ -14,6 +14,10 @@ export const planTools: PlanTools = {
     const resolved = resolveTool(name)
     switch (resolved.kind) {
       case "tool":
+        if (resolved.tool.isForModelsOnly === true)
+          return [
+            notAllowed(`${quoted(name)} cannot be a step of a plan: only a model can use what it returns`),
+          ]
         return checkArguments(resolved, args).map(({ argument, message }) => ({
           code: "E202" as const,
           argument: argument === "" ? null : argument,

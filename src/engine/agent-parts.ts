@@ -32,6 +32,8 @@ export interface AgentParts extends RecoveryParts {
   readonly isConfined: () => Promise<boolean>
   readonly policyVersion: string
   readonly redactor: Redactor
+  /** Every skill that can be used. */
+  readonly skills: () => readonly { readonly name: string; readonly description: string }[]
   readonly fingerprint: (text: string) => string
   readonly changes: TextChanges
   readonly project: Project

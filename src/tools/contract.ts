@@ -25,7 +25,22 @@ export interface ToolRoom {
   readonly grantedHosts: readonly string[]
   /** Why configuration refuses a host to every command; null where it does not. */
   readonly hostRefusal: (host: string) => string | null
+  readonly skills: SkillReader
   readonly limits: ToolLimits
+}
+
+/** Reads the skills of this workspace and of this user. */
+export interface SkillReader {
+  /** Returns where a file of a skill lies below the workspace root; null for a skill elsewhere, or for none. */
+  workspaceFileOf(name: string, reference: string | null): string | null
+  /** Returns the body of a skill, or one reference of it. Throws a Failure (ACODE-SKILL-001). */
+  read(name: string, reference: string | null): SkillText
+}
+
+export interface SkillText {
+  readonly text: string
+  /** The paths of all references of the skill. */
+  readonly references: readonly string[]
 }
 
 export interface ToolLimits {
@@ -44,6 +59,8 @@ export interface Tool {
   readonly name: string
   /** For a model: what it does and when to use it. */
   readonly description: string
+  /** A plan cannot have it as a step, because only a model can use what it returns. */
+  readonly isForModelsOnly?: true
   /** The arguments, strictly; built when first asked for. */
   readonly schema: () => z.ZodMiniType
   /** Argument names that are required, so that a missing one can be told from a wrong one. */

@@ -6,9 +6,9 @@ import { globTool } from "./glob.ts"
 import { listDirectoryTool } from "./list-directory.ts"
 import { modifyFileTool } from "./modify-file.ts"
 import { readFileTool } from "./read-file.ts"
-import { runCommandTool } from "./run-command.ts"
-import { runTerminalTool } from "./run-terminal.ts"
+import { runCommandTool, runTerminalTool } from "./run-command.ts"
 import { searchCodeTool } from "./search-code.ts"
+import { useSkillTool } from "./use-skill.ts"
 import { createFileTool, writeFileTool } from "./write-file.ts"
 
 /** Every tool there is, by its own name. Other spellings are in `aliases.ts`. */
@@ -24,6 +24,7 @@ export const toolTable: ReadonlyMap<string, Tool> = new Map(
     globTool,
     runCommandTool,
     runTerminalTool,
+    useSkillTool,
   ].map(tool => [tool.name, tool]),
 )
 

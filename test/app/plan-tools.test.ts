@@ -39,6 +39,12 @@ describe("a call of a plan", () => {
     }
   })
 
+  test("of a tool whose result only a model can use is refused", () => {
+    expect(planTools.check("use_skill", { name: "a" })).toMatchObject([
+      { code: "E201", message: expect.stringContaining("only a model can use") },
+    ])
+  })
+
   test("quotes a hostile name harmlessly", () => {
     expect(planTools.check("\u001b[2Jx", {})[0]?.message).toBe('there is no tool "\\x1b[2Jx"')
   })

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { decodeYaml } from "../../src/app/skills/skill-verbs.ts"
+import { decodeYaml } from "../../src/app/wiring/skills.ts"
 import {
   findSkill,
   findSkills,

@@ -21,6 +21,7 @@ describe("names of tools", () => {
       "run_command",
       "run_terminal",
       "search_code",
+      "use_skill",
       "write_file",
     ])
     for (const name of toolTable.keys()) {

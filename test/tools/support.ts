@@ -73,6 +73,7 @@ export function testRoom(options: TestRoomOptions = {}): TestRoom {
     hasSandbox: false,
     grantedHosts: [],
     hostRefusal: () => null,
+    skills: { workspaceFileOf: () => null, read: () => ({ text: "", references: [] }) },
     sandbox: "none",
     limits: { ...limits, ...options.limits },
   }

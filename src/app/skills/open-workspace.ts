@@ -3,9 +3,9 @@ import type { SkillContent } from "../../domain/skill/skill-text.ts"
 import type { Task } from "../../domain/task.ts"
 import type { SkillWorkspace, TaskClaim } from "../../skills/contract.ts"
 import { readTaskFile } from "../../skills/task-folder.ts"
+import { skillPlaces } from "../wiring/skills.ts"
 import { Wiring } from "../wiring/wire.ts"
 import { newSkillSession, type SkillSession, skillFor, taskFolder } from "./session.ts"
-import { skillPlaces } from "./skill-verbs.ts"
 import { finishSkillSession } from "./task-run.ts"
 
 export interface SkillWorkspaceOptions {

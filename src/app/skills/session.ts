@@ -23,8 +23,8 @@ import { contentsOf } from "../recorded-contents.ts"
 import { laterWritesOf } from "../session-recovery.ts"
 import { userName } from "../user-name.ts"
 import { wireGate } from "../wiring/gate.ts"
+import { decodeYaml, skillPlaces } from "../wiring/skills.ts"
 import type { Wiring } from "../wiring/wire.ts"
-import { decodeYaml, skillPlaces } from "./skill-verbs.ts"
 
 export interface SkillSessionRequest {
   readonly goal: string

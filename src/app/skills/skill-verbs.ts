@@ -1,21 +1,6 @@
-import { realpathSync } from "node:fs"
-import { join } from "node:path"
-import { nearest, oneLine } from "../../base/text.ts"
-import type { AppEnvironment } from "../../config/environment.ts"
-import type { Config } from "../../config/schema.ts"
-import { readYaml } from "../../config/yaml.ts"
-import { Failure } from "../../domain/failure.ts"
-import type { SkillContent, SkillMeta } from "../../domain/skill/skill-text.ts"
-import {
-  type DecodeYaml,
-  type FoundSkill,
-  findSkill,
-  findSkills,
-  loadSkill,
-  readSkill,
-  type SkillPlace,
-  SkillProblem,
-} from "../../skills/find-skills.ts"
+import type { SkillContent } from "../../domain/skill/skill-text.ts"
+import { findSkills } from "../../skills/find-skills.ts"
+import { type ListedSkill, listedSkill, skillNamed, skillPlacesOf } from "../wiring/skills.ts"
 import type { Wiring } from "../wiring/wire.ts"
 
 /** Skills: what a person or an agent can be told to work by. */
@@ -25,98 +10,15 @@ export interface SkillVerbs {
   showSkill(name: string): Promise<SkillContent & { readonly place: string }>
 }
 
-export interface ListedSkill {
-  readonly name: string
-  /** Null where it cannot be used. */
-  readonly meta: SkillMeta | null
-  readonly directory: string
-  readonly place: string
-  /** Why it cannot be used; null where it can. */
-  readonly problem: string | null
-  readonly warnings: readonly string[]
-  /** Another skill of the name is found first. */
-  readonly isHidden: boolean
-}
-
 export function skillVerbs(wiring: Wiring): SkillVerbs {
-  const places = async () =>
-    skillPlaces(wiring.root.path, wiring.request.environment, (await wiring.config()).values)
   return {
     listSkills: async () => {
-      const { skills, hidden } = findSkills(await places())
-      return [...skills.map(skill => listed(skill, false)), ...hidden.map(skill => listed(skill, true))]
+      const { skills, hidden } = findSkills(await skillPlacesOf(wiring))
+      return [
+        ...skills.map(skill => listedSkill(skill, false)),
+        ...hidden.map(skill => listedSkill(skill, true)),
+      ]
     },
-    showSkill: async name => {
-      const known = await places()
-      const skill = findSkill(known, name)
-      if (skill === null) throw unknownSkill(name, known)
-      try {
-        return { ...loadSkill(skill, decodeYaml), place: skill.place.shown }
-      } catch (error) {
-        if (error instanceof SkillProblem) throw unusableSkill(skill, error)
-        throw error
-      }
-    },
+    showSkill: async name => skillNamed(await skillPlacesOf(wiring), name),
   }
-}
-
-/** Where skills are looked for; the first place that has one of the name wins. */
-export function skillPlaces(
-  root: string,
-  { home, xdgConfigHome }: Pick<AppEnvironment, "home" | "xdgConfigHome">,
-  { skills }: Pick<Config, "skills">,
-): readonly SkillPlace[] {
-  const within = realpathSync(root)
-  const own = (directory: string, shown: string): SkillPlace => ({ directory, shown, within: null })
-  return [
-    ...skills.directories.map(path => own(path.startsWith("~/") ? join(home, path.slice(2)) : path, path)),
-    { directory: join(root, ".agents/skills"), shown: ".agents/skills", within },
-    { directory: join(root, ".claude/skills"), shown: ".claude/skills", within },
-    own(join(xdgConfigHome, "acode/skills"), join(xdgConfigHome, "acode/skills")),
-    own(join(home, ".agents/skills"), "~/.agents/skills"),
-    own(join(home, ".claude/skills"), "~/.claude/skills"),
-  ]
-}
-
-/** Reads the front matter of a skill with the reader of configuration files, which bounds what it takes. */
-export const decodeYaml: DecodeYaml = text => {
-  const read = readYaml(text)
-  if ("tree" in read) return { value: read.tree.value }
-  const [first] = read.problems
-  return { problem: first === undefined ? "it cannot be read" : `line ${first.line + 1}: ${first.message}` }
-}
-
-function listed(skill: FoundSkill, isHidden: boolean): ListedSkill {
-  const found = { name: skill.name, directory: skill.directory, place: skill.place.shown, isHidden }
-  try {
-    const { warnings, ...meta } = readSkill(skill, decodeYaml)
-    return { ...found, meta, problem: null, warnings }
-  } catch (error) {
-    if (!(error instanceof SkillProblem)) throw error
-    return { ...found, meta: null, problem: error.message, warnings: [] }
-  }
-}
-
-function unknownSkill(name: string, places: readonly SkillPlace[]): Failure {
-  const meant = nearest(
-    name,
-    findSkills(places).skills.map(skill => skill.name),
-  )
-  return new Failure({
-    kind: "usage",
-    code: "ACODE-SKILL-001",
-    message: `there is no skill ${oneLine(JSON.stringify(name), 80)}`,
-    where: places.map(({ shown }) => shown).join(", "),
-    hint: meant === null ? "`acode skills list` shows all" : `did you mean ${meant}?`,
-  })
-}
-
-function unusableSkill({ name, directory }: FoundSkill, { message }: SkillProblem): Failure {
-  return new Failure({
-    kind: "general",
-    code: "ACODE-SKILL-001",
-    message: `the skill ${oneLine(name, 80)} cannot be used: ${message}`,
-    where: join(directory, "SKILL.md"),
-    hint: "correct the file; it begins with front matter that has at least `name` and `description`",
-  })
 }

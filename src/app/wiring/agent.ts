@@ -33,6 +33,7 @@ import { userName } from "../user-name.ts"
 import type { AgentSurface } from "./agent-surface.ts"
 import { wireGate } from "./gate.ts"
 import { type WiredProvider, wireProvider } from "./provider.ts"
+import { usableSkills } from "./skills.ts"
 import { sweepOrphans } from "./upkeep.ts"
 import type { Wiring } from "./wire.ts"
 
@@ -92,6 +93,7 @@ export async function wireAgent(
     isConfined: () => wiring.hasSandbox(),
     fingerprint: store.fingerprint,
     changes: textChanges,
+    skills: await usableSkills(wiring),
     project: projectOf(toProjectCommands(values), workspace),
     control: controlsFrom(store, driven.sessionId),
     endExecution: async id => void (await endTagged(id)),

@@ -12,6 +12,7 @@ import { createSessionRecorder } from "../../gate/session-recorder.ts"
 import { processIdentity } from "../../store/process-identity.ts"
 import type { ToolLimits } from "../../tools/contract.ts"
 import { textChanges } from "../../workspace/change/changes.ts"
+import { skillReader } from "./skills.ts"
 import type { Wiring } from "./wire.ts"
 
 const KiB = 1024
@@ -56,6 +57,7 @@ export async function wireGate(
       sandbox: hasSandbox && sandbox === "auto" ? "bwrap" : sandbox,
       grantedHosts: [],
       hostRefusal: policy.hostRefusal,
+      skills: await skillReader(wiring),
       limits: { ...limits, commandTimeoutMs: settings.defaultTimeoutMs },
     },
     checkpoints,

@@ -1,3 +1,4 @@
+import { oneLine } from "../../base/text.ts"
 import { ToolCallRequested, ToolCallSettled } from "../../domain/events/call-events.ts"
 import { dataOf } from "../../domain/events/definition.ts"
 import { Failure } from "../../domain/failure.ts"
@@ -12,7 +13,7 @@ import type { AcodeFinding, BoundedText, StageView } from "../stages/contract.ts
 import { sessionDiff } from "./changes.ts"
 import { readInstructions } from "./instructions.ts"
 import { outlineOf } from "./outline.ts"
-import { bytesTokens } from "./token-estimate.ts"
+import { bytesTokens, textTokens } from "./token-estimate.ts"
 
 /** Looks up what a stage needs to know of the workspace, and no more: each look costs a walk or a diff. */
 export async function stageView(parts: AgentParts, stage: Stage, step: StepState | null): Promise<StageView> {
@@ -22,9 +23,11 @@ export async function stageView(parts: AgentParts, stage: Stage, step: StepState
   const outline = isPlanning ? outlineOf((await workspace.tree()).entries) : nothing
   const diff = isJudging ? sessionDiff(parts, session.events) : nothing
   const instructions = readInstructions(workspace, redactor)
-  const files = isPlanning || stage === "executor" ? contextFiles(parts) : []
+  const isWorking = isPlanning || stage === "executor"
+  const files = isWorking ? contextFiles(parts) : []
+  const skills = isWorking ? redactor.redactText(skillList(parts.skills())) : ""
   return {
-    ...{ state: session.state, step, instructions, files },
+    ...{ state: session.state, step, instructions, files, skills },
     ...{ outline: outline.text, diff: diff.text, olderResults: "someOld" },
     findings: stage === "reviewer" ? findingsOf(session.events) : [],
     leftOut: [
@@ -33,6 +36,21 @@ export async function stageView(parts: AgentParts, stage: Stage, step: StepState
       ...instructions.map(file => leftOutOf("longInstructions", file.path, file)),
     ].filter(({ tokens }) => tokens > 0),
   }
+}
+
+const skillTokensMax = 600
+
+/** Returns one line for each skill, as many as fit; the names of the others may be asked for all the same. */
+function skillList(skills: ReturnType<AgentParts["skills"]>): string {
+  const lines: string[] = []
+  let tokens = 0
+  for (const { name, description } of skills) {
+    const line = `- ${name}: ${oneLine(description, 300)}`
+    tokens += textTokens(line) + 1
+    if (tokens > skillTokensMax) return [...lines, `… and ${skills.length - lines.length} more`].join("\n")
+    lines.push(line)
+  }
+  return lines.join("\n")
 }
 
 const nothing: BoundedText = { text: "", leftOutTokens: 0 }

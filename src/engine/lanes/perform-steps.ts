@@ -90,7 +90,9 @@ function stepsDone({ steps }: PipelineState): readonly NewEvent[] {
   return progressed("executor", done, steps.length, "steps")
 }
 
-const readers: ReadonlySet<string> = new Set(["read_file", "list_directory", "search_code", "glob"])
+const readers: ReadonlySet<string> = new Set([
+  ...["read_file", "list_directory", "search_code", "glob", "use_skill"],
+])
 
 /** What reads may run at the same time; everything else waits its turn. Results go by the call, not by the clock. */
 export async function callTools(

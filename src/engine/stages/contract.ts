@@ -39,6 +39,8 @@ export interface StageView {
   readonly outline: string
   /** AGENTS.md, CLAUDE.md: data about the project, marked as such. */
   readonly instructions: readonly ReadText[]
+  /** Names and descriptions of the skills there are, one line each, bounded; empty where there are none. */
+  readonly skills: string
   /** What a person wants a model to see from the beginning (`--context-files`). */
   readonly files: readonly ReadText[]
   /** For the verifier and the reviewer: what the session changed, as unified diffs, bounded and redacted. */

@@ -108,7 +108,9 @@ function isObject(value: Json | undefined): value is { readonly [name: string]: 
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-const reading = ["read_file", "list_directory", "search_code", "glob"]
+/** Offered only where there are skills. */
+export const skillTool = "use_skill"
+const reading = ["read_file", "list_directory", "search_code", "glob", skillTool]
 const writing = ["write_file", "create_file", "modify_file"]
 
 /** Everything an executor may ever call. */

@@ -6,27 +6,28 @@ import { dataBlock, dataRule } from "../../domain/text/data-block.ts"
 import type { ModelMessage, ToolDescription } from "../../provider/contract.ts"
 import { instructionBlocks } from "../context/instructions.ts"
 import type { StageDefinition, StageParts, StageView } from "./contract.ts"
-import { allStepTools, type EditTools, editTools, toolsForAction } from "./edit-tools.ts"
+import { allStepTools, type EditTools, editTools, skillTool, toolsForAction } from "./edit-tools.ts"
 import { planProgress } from "./plan-progress.ts"
 import { transcript } from "./transcript.ts"
 
 export function executorStage({ toolDescriptions }: StageParts): StageDefinition {
-  const offeredFor = new Map<string | null, readonly ToolDescription[]>()
-  /** The same list each time: whoever measures it or spells it out need do it only once. */
-  const toolsFor = (action: string | null) => {
-    const known = offeredFor.get(action)
+  const offeredFor = new Map<string, readonly ToolDescription[]>()
+  /** Returns the same list each time, so that it is measured and serialized only once. */
+  const toolsFor = (action: string | null, hasSkills: boolean) => {
+    const key = `${action} ${hasSkills}`
+    const known = offeredFor.get(key)
     if (known !== undefined) return known
-    const names = toolsForAction(action)
+    const names = toolsForAction(action).filter(name => hasSkills || name !== skillTool)
     const tools = toolDescriptions.filter(({ name }) => names.includes(name))
-    offeredFor.set(action, tools)
+    offeredFor.set(key, tools)
     return tools
   }
   return {
     stage: "executor",
     tools: allStepTools,
-    offered: ({ state, step }) => {
+    offered: ({ state, step, skills }) => {
       const action = step?.step.kind === "open" ? step.step.action : null
-      const tools = toolsFor(action)
+      const tools = toolsFor(action, skills !== "")
       return editsOf(state).offered({ tools, writesWhole: action === "WRITE_FILE", turns: state.turns })
     },
     format: null,
@@ -55,18 +56,22 @@ ${dataRule("request", "step")}`
 
 const systemMessage: ModelMessage = { role: "system", text: systemPrompt }
 
-function userPrompt({ state, step, instructions, files }: StageView): string {
+function userPrompt({ state, step, instructions, skills, files }: StageView): string {
   const parts = [
     dataBlock({ type: "request" }, state.request),
     ...instructionBlocks(instructions),
+    ...(skills === "" ? [] : [dataBlock({ type: "skills" }, skills)]),
     ...files.map(({ path, text }) => dataBlock({ type: "file", name: path }, text)),
     ...(step === null ? [] : [stepBlock(step), taskBlock(step)]),
     dataBlock({ type: "plan" }, planProgress(state, step)),
     ...feedback(state),
   ]
   const task = step === null ? "Do the step." : `Do step ${step.step.id}.`
-  return `${[task, ...(isQuestion(state) ? [howToAnswer] : [])].join(" ")}\n\n${parts.join("\n\n")}`
+  const rules = [...(isQuestion(state) ? [howToAnswer] : []), ...(skills === "" ? [] : [howToUseSkills])]
+  return `${[task, ...rules].join(" ")}\n\n${parts.join("\n\n")}`
 }
+
+const howToUseSkills = `Where a skill of the list fits the step, read it with ${skillTool} first and work as it says, like the project instructions. It allows nothing beyond the resources of the task.`
 
 const howToAnswer = `The request is a question: the summary of ${finishTool} is shown to the person as the answer, so write all of the answer there.`
 

@@ -1,3 +1,4 @@
+import { finishTool } from "../../domain/pipeline/claim.ts"
 import type { PipelineState, PlanVersion } from "../../domain/pipeline/state.ts"
 import type { Plan, PlanTask } from "../../domain/plan/plan.ts"
 import { problemText, quoted } from "../../domain/plan/problem.ts"
@@ -13,6 +14,7 @@ import {
   type StageParts,
   type StageView,
 } from "./contract.ts"
+import { skillTool } from "./edit-tools.ts"
 import { answerSchemas } from "./model-schemas.ts"
 import { stepLine } from "./plan-progress.ts"
 
@@ -32,7 +34,7 @@ export function plannerStage(parts: StageParts): StageDefinition {
 }
 
 function systemPrompt(tools: readonly ToolDescription[]): string {
-  const names = tools.map(({ name }) => name).filter(name => name !== "finish_step")
+  const names = tools.map(({ name }) => name).filter(name => name !== finishTool && name !== skillTool)
   return `You plan changes to a software project. Another stage carries the plan out, a third one checks it.
 Answer with one JSON object and nothing else:
 { "goal": "…", "intent": "READ" | "MUTATE" | "QUERY" | "EXPLAIN",
@@ -58,16 +60,21 @@ Rules:
 ${dataRule("request")}`
 }
 
-function userPrompt({ state, outline, instructions, files }: StageView): string {
+function userPrompt({ state, outline, instructions, skills, files }: StageView): string {
   const parts = [
     dataBlock({ type: "request" }, state.request),
     dataBlock({ type: "outline of the repository" }, outline),
     ...instructionBlocks(instructions),
+    ...(skills === "" ? [] : [skillsBlock(skills)]),
     ...files.map(({ path, text }) => dataBlock({ type: "file", name: path }, text)),
     ...earlier(state),
     ...feedback(state),
   ]
   return `Plan what the request asks for. Keep to the project instructions where they are about how to work here.\n\n${parts.join("\n\n")}`
+}
+
+function skillsBlock(skills: string): string {
+  return `An open step can use these skills, by the tool ${skillTool}; name the skill in the description of the step.\n\n${dataBlock({ type: "skills" }, skills)}`
 }
 
 /** Only when a plan is made again. */

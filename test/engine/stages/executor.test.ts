@@ -246,9 +246,14 @@ describe("the tools of a step", () => {
     expect(offered("DELETE_FILE")).not.toContain("write_file")
   })
 
-  test("are all of them when code is generated or mended", () => {
-    for (const action of ["GENERATE_CODE", "FIX"])
-      expect(offered(action).toSorted()).toEqual([...executor.tools].toSorted())
+  test("are all of them when code is generated or mended, use_skill where there are skills", () => {
+    for (const action of ["GENERATE_CODE", "FIX"]) {
+      const shown = executor.offered(viewOf(stateOf(), { step: stepWith(action), skills: "- a: b" }))
+      expect(shown.map(({ name }) => name).toSorted()).toEqual([...executor.tools].toSorted())
+      expect(offered(action).toSorted()).toEqual(
+        executor.tools.filter(name => name !== "use_skill").toSorted(),
+      )
+    }
   })
 
   test("always let it finish, and are described with all of their arguments", () => {

@@ -110,6 +110,7 @@ export function viewOf(state: PipelineState, more: Partial<StageView> = {}): Sta
     step: null,
     outline: "",
     instructions: [],
+    skills: "",
     files: [],
     diff: "",
     findings: [],

@@ -39,7 +39,8 @@ export interface AgentWorkspace extends Disposable {
 export function agentWorkspace(options: TempWorkspaceOptions = {}): AgentWorkspace {
   const workspace = tempWorkspace(options)
   const scriptFile = join(workspace.outside, "script.json")
-  const environment = { ...workspace.environment }
+  // Skills of the person who runs the tests are no part of them.
+  const environment = { ...workspace.environment, HOME: workspace.outside }
   const run = { cwd: workspace.root, env: environment }
   const driven = async (...args: readonly string[]) =>
     agentRun(await runAcode([...args, "--script", scriptFile, "--json"], run))

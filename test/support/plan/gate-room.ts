@@ -103,6 +103,7 @@ export function gateRoom(options: GateRoomOptions = {}): GateRoom {
       hasSandbox: sandbox !== "none",
       grantedHosts: [],
       hostRefusal: () => null,
+      skills: { workspaceFileOf: () => null, read: () => ({ text: "", references: [] }) },
       sandbox,
       limits: { ...limits, ...options.limits },
     },

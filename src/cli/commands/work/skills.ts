@@ -1,4 +1,4 @@
-import type { ListedSkill } from "../../../app/skills/skill-verbs.ts"
+import type { ListedSkill } from "../../../app/wiring/skills.ts"
 import { shownPath } from "../../../base/path-names.ts"
 import { oneLine, printable } from "../../../base/text.ts"
 import { defineCommand } from "../../definition.ts"
