@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test"
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { join } from "node:path"
 import { runAcode } from "../../support/acode.ts"
 import { processesWith } from "../../support/processes.ts"
@@ -180,6 +189,18 @@ describe("ordinary development works inside", () => {
     expect((await acode("exec", "--", ...commit)).exitCode).not.toBe(0)
     expect((await acode("exec", "--writable", ".git", "--", ...commit)).exitCode).toBe(0)
   })
+})
+
+confinedTest("a set-group-id directory passes its bit on, and no program gives that bit itself", async () => {
+  const shared = join(workspace.root, "shared")
+  mkdirSync(shared)
+  chmodSync(shared, 0o2775)
+  const script =
+    "mkdir -p made/deep && touch made/f && cp -r made copy && install -d -m 755 built; chmod u+w made; chmod 2755 made/f"
+  const { stderr } = await acode("exec", "--cwd", "shared", "--", "sh", "-c", script)
+  const isShared = (path: string) => (statSync(join(shared, path)).mode & 0o2000) !== 0
+  expect(["made/deep", "copy", "built", "made/f"].map(isShared)).toEqual([true, true, true, false])
+  expect(stderr.match(/Operation not permitted/g)).toHaveLength(2)
 })
 
 describe("the network", () => {
