@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { dirname, join } from "node:path"
 import { errnoOf, messageOf } from "../base/assert.ts"
 import { shownPath } from "../base/path-names.ts"
-import { printable } from "../base/text.ts"
+import { printable, shellQuoted } from "../base/text.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 import { topLevelNames } from "../policy/protected-paths.ts"
 import { endTagged } from "../sandbox/process/survivors.ts"
@@ -60,10 +60,13 @@ async function sweep(
     try {
       // Nothing of it may run any more, or it would go on behind the look.
       await endTagged(id)
-      const { quarantined, left = [] } = await sweepTree(settings, root, protectedNames, id)
+      const { quarantined, quarantine, left = [] } = await sweepTree(settings, root, protectedNames, id)
       noteSwept(places, id, quarantined)
-      if (quarantined.length > 0)
-        notice(`${cutOff(id)} are in quarantine: ${quarantined.map(shownPath).join(", ")}`)
+      if (quarantine !== null)
+        notice(
+          `${cutOff(id)} are in quarantine: ${quarantined.map(shownPath).join(", ")}; ` +
+            `if you made any of them yourself since then, ${restoring(join(root, quarantine), root)} restores all of them`,
+        )
       if (left.length > 0) notice(`${cutOff(id)} could not be moved away: ${left.map(shownPath).join(", ")}`)
     } catch (error) {
       // The history opens all the same, and the next acode looks again.
@@ -76,6 +79,11 @@ async function sweep(
 
 function cutOff(id: string): string {
   return `protected names that a command left which was cut off (${id})`
+}
+
+/** Replaces nothing that is there, and leaves the mode of the workspace as it is. */
+function restoring(quarantine: string, root: string): string {
+  return `\`cp -RPn -- ${shellQuoted(`${quarantine}/.`)} ${shellQuoted(root)}\``
 }
 
 function noteSwept(places: StatePlaces, id: string, names: readonly string[]): void {

@@ -1,5 +1,6 @@
 import { expect } from "bun:test"
-import { readdirSync } from "node:fs"
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs"
+import { join } from "node:path"
 import { seededRandom } from "../soak/random.ts"
 import { runAcode, startAcode } from "../support/acode.ts"
 import { agentWorkspace } from "../support/agent/agent-workspace.ts"
@@ -68,6 +69,14 @@ confinedTest(
     const first = await acode("status")
     expect(first.stderr).toContain("are in quarantine: .github, .npmrc, lib/.git")
     expect(room.file(".npmrc")).toBeNull()
+    const [, restoring = ""] = /since then, `([^`]+)` restores all of them/.exec(first.stderr) ?? []
+    const before = statSync(options.cwd).mode
+    expect(Bun.spawnSync(["sh", "-c", restoring], { cwd: "/" }).exitCode).toBe(0)
+    expect([room.file(".npmrc"), room.file(".github/ci.yml"), statSync(options.cwd).mode]).toEqual([
+      ...["x\n", "x\n", before],
+    ])
+    expect(existsSync(join(options.cwd, "lib/.git"))).toBe(true)
+    for (const name of [".npmrc", ".github", "lib/.git"]) rmSync(join(options.cwd, name), { recursive: true })
     room.workspace.write(".npmrc", "a person's")
     expect((await acode("status")).stderr).not.toContain("quarantine")
     expect((await acode("cancel")).exitCode).toBe(0)
