@@ -1,12 +1,13 @@
 import { join } from "node:path"
 import { Failure } from "../../../src/domain/failure.ts"
+import { repositoryRoot } from "../acode.ts"
 import { noteSeen } from "./seen.ts"
 
 /**
  * Loaded before all tests: notes the code of every failure that the product makes inside the process of the tests. The
  * constructor sets the name last, and only the first of each code is looked at.
  */
-const sources = join(import.meta.dirname, "..", "..", "src")
+const sources = join(repositoryRoot, "src")
 const known = new Set<string>()
 
 Object.defineProperty(Failure.prototype, "name", {

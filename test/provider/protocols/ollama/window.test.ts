@@ -8,9 +8,10 @@ import {
   overWindow,
   refusedAsTooLong,
 } from "../../../../src/provider/protocols/ollama/window.ts"
+import { repositoryRoot } from "../../../support/acode.ts"
 import { requestOf } from "../../provider-kit.ts"
 
-const file = (path: string) => readFileSync(join(import.meta.dir, "../../..", path), "utf8")
+const file = (path: string) => readFileSync(join(repositoryRoot, path), "utf8")
 
 const samples = {
   prose: file("ARCHITECTURE.md"),
