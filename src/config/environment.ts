@@ -3,6 +3,7 @@ import { isAbsolute, join } from "node:path"
 import type { Json } from "../base/canonical.ts"
 import { oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
+import { protocolVariables } from "../provider/protocol.ts"
 
 /** A key whose value was given outside of any file. */
 export interface Override {
@@ -66,10 +67,8 @@ export interface AppEnvironment {
   /** Stands in for the project file, as `--config` does. */
   readonly configFile: string | null
   readonly editor: string | null
-  readonly anthropicApiKey: string | null
-  readonly openaiApiKey: string | null
-  /** Where Ollama is, as its own programs read it. */
-  readonly ollamaHost: string | null
+  /** Keys and addresses of model servers: the variables of `protocolVariables` that are set, by name. */
+  readonly modelVariables: Readonly<Record<string, string>>
 }
 
 /** The only reader of process.env. Throws one Failure that names every malformed variable. */
@@ -96,9 +95,12 @@ export function readEnvironment(
     trustProject: readHash(read, "ACODE_TRUST_PROJECT"),
     configFile: text(variables["ACODE_CONFIG_FILE"]),
     editor: text(variables["EDITOR"]),
-    anthropicApiKey: text(variables["ANTHROPIC_API_KEY"]?.trim()),
-    openaiApiKey: text(variables["OPENAI_API_KEY"]?.trim()),
-    ollamaHost: text(variables["OLLAMA_HOST"]?.trim()),
+    modelVariables: Object.fromEntries(
+      protocolVariables.flatMap(name => {
+        const value = text(variables[name]?.trim())
+        return value === null ? [] : [[name, value]]
+      }),
+    ),
   }
   if (problems.length > 0) throw malformed(problems)
   return environment

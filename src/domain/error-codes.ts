@@ -184,7 +184,7 @@ export const modelErrorCodes: readonly ErrorCode[] = [
   {
     code: "ACODE-MODEL-008",
     meaning: "The server needs an API key: none is set, or it refuses the one that is.",
-    action: "Set ANTHROPIC_API_KEY or OPENAI_API_KEY.",
+    action: "Set the variable that the message names to a key of that provider.",
   },
 ]
 

@@ -4,8 +4,14 @@
 export const modes = ["local-only", "burst", "airgapped"] as const
 export type Mode = (typeof modes)[number]
 
-export const protocols = ["ollama", "openai", "anthropic"] as const
-export type Protocol = (typeof protocols)[number]
+/**
+ * The protocols of model servers, and what decides the window of a model: each request, the server when it loads the
+ * model, or neither, because the window never changes. `provider/protocol` holds all else about a protocol.
+ */
+export const windowRules = { ollama: "requested", openai: "loaded", anthropic: "fixed" } as const
+export type Protocol = keyof typeof windowRules
+// as: the keys of the table are the protocols; the library types them as strings.
+export const protocols = Object.keys(windowRules) as Protocol[]
 
 /**
  * How a model is made to call tools, best first. `native`: the protocol's own calls. `constrained`: one JSON object

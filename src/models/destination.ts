@@ -3,6 +3,7 @@ import type { AppEnvironment } from "../config/environment.ts"
 import type { Config } from "../config/schema.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Mode, Protocol } from "../domain/model-choice.ts"
+import { protocolRows, protocolTable } from "../provider/protocol.ts"
 import type { Endpoint } from "../provider/transport/contract.ts"
 import { endpointName, isNamedBy, readEndpoint } from "../provider/transport/endpoint.ts"
 import { noKey } from "./problem.ts"
@@ -13,7 +14,8 @@ export interface Wish {
   /** Named with `--model`. */
   readonly namedProvider: Protocol | null
   readonly configured: { readonly provider: "auto" | Protocol; readonly endpoint: string | null }
-  readonly ollamaHost: string | null
+  /** Environment variables that rows of the protocol table name, by name. */
+  readonly variables: Readonly<Record<string, string>>
 }
 
 export type Destination =
@@ -41,7 +43,10 @@ export function destinationOf(wish: Wish): Destination {
 function localDestination(wish: Wish): Destination {
   const provider = providerOf(wish)
   const known = configuredEndpoint(wish) ?? environmentEndpoint(wish)
-  if (known === null && provider === "anthropic") throw elsewhere(serversElsewhere.anthropic, provider)
+  if (known === null && provider !== null) {
+    const { company, usualServers } = protocolTable[provider]
+    if (company !== null && usualServers.length === 0) throw elsewhere(company.endpoint, provider)
+  }
   if (known === null) return { kind: "search", protocol: provider }
   if (!known.endpoint.isLocal) throw elsewhere(known.endpoint.url, provider ?? known.protocol)
   return known
@@ -53,11 +58,12 @@ function burstDestination(wish: Wish): Destination {
   const known = configuredEndpoint(wish) ?? environmentEndpoint(wish)
   if (known !== null && !known.endpoint.isLocal) return { ...known, protocol: provider }
   // Whoever configured a server of this machine does not mean the company's by the name of its protocol.
-  if (provider === "ollama" || (known !== null && wish.namedProvider === null))
+  const { company } = protocolTable[provider]
+  if (company === null || (known !== null && wish.namedProvider === null))
     throw consentMissing(
-      `${known?.endpoint.url ?? "a server of Ollama"} is on this machine, so nothing has to leave`,
+      `${known?.endpoint.url ?? `a server of ${provider}`} is on this machine, so nothing has to leave`,
     )
-  const endpoint = endpointIn(serversElsewhere[provider], "model.endpoint")
+  const endpoint = endpointIn(company.endpoint, "model.endpoint")
   return { kind: "endpoint", endpoint, protocol: provider }
 }
 
@@ -84,8 +90,6 @@ export function checkRecorded(mode: Mode, recorded: string, configured: string |
   )
 }
 
-const serversElsewhere = { anthropic: "https://api.anthropic.com", openai: "https://api.openai.com" } as const
-
 function providerOf({ namedProvider, configured }: Wish): Protocol | null {
   return namedProvider ?? (configured.provider === "auto" ? null : configured.provider)
 }
@@ -99,16 +103,28 @@ function configuredEndpoint(wish: Wish): Known | null {
   if (namedProvider !== null && configured.provider !== "auto" && configured.provider !== namedProvider)
     return null
   const endpoint = endpointIn(configured.endpoint, "model.endpoint")
-  const isAnthropic = endpoint.url.startsWith(serversElsewhere.anthropic)
-  const protocol = providerOf(wish) ?? (isAnthropic ? "anthropic" : null)
-  return { kind: "endpoint", endpoint, protocol }
+  return { kind: "endpoint", endpoint, protocol: providerOf(wish) ?? companyProtocol(endpoint) }
 }
 
 function environmentEndpoint(wish: Wish): Known | null {
   const provider = providerOf(wish)
-  if (wish.ollamaHost === null || (provider !== null && provider !== "ollama")) return null
-  const endpoint = endpointIn(ollamaEndpoint(wish.ollamaHost), "OLLAMA_HOST")
-  return { kind: "endpoint", endpoint, protocol: "ollama" }
+  for (const [protocol, { addressVariable }] of protocolRows) {
+    if (addressVariable === null || (provider !== null && provider !== protocol)) continue
+    const value = wish.variables[addressVariable.name]
+    if (value === undefined) continue
+    return {
+      kind: "endpoint",
+      endpoint: endpointIn(addressVariable.endpointOf(value), addressVariable.name),
+      protocol,
+    }
+  }
+  return null
+}
+
+/** Returns the protocol whose company has its own servers at the endpoint; null when it is another server. */
+function companyProtocol({ url }: Endpoint): Protocol | null {
+  const row = protocolRows.find(([, { company }]) => company !== null && url.startsWith(company.endpoint))
+  return row?.[0] ?? null
 }
 
 function endpointIn(text: string, where: string): Endpoint {
@@ -145,8 +161,6 @@ export function consentMissing(why: string): Failure {
   })
 }
 
-export const keyVariables = { anthropic: "ANTHROPIC_API_KEY", openai: "OPENAI_API_KEY" } as const
-
 /**
  * The key for a server, or null for one that gets none. A server of this machine gets one only when the configuration
  * names it: whatever listens on a usual port is not to collect keys. Throws ACODE-MODEL-008 when one is missing.
@@ -155,38 +169,11 @@ export function apiKeyFor(
   protocol: Protocol,
   endpoint: Endpoint,
   { model }: Pick<Config, "model">,
-  { anthropicApiKey, openaiApiKey }: AppEnvironment,
+  { modelVariables }: Pick<AppEnvironment, "modelVariables">,
 ): string | null {
-  if (protocol === "ollama" || (endpoint.isLocal && !isNamedBy(model.endpoint, endpoint))) return null
-  const key = protocol === "anthropic" ? anthropicApiKey : openaiApiKey
-  if (key === null && !endpoint.isLocal) throw noKey(keyVariables[protocol], endpointName(endpoint))
+  const { keyVariable } = protocolTable[protocol]
+  if (keyVariable === null || (endpoint.isLocal && !isNamedBy(model.endpoint, endpoint))) return null
+  const key = modelVariables[keyVariable] ?? null
+  if (key === null && !endpoint.isLocal) throw noKey(keyVariable, endpointName(endpoint))
   return key
-}
-
-/**
- * The endpoint that OLLAMA_HOST means, read as Ollama's own programs do: without a scheme the port is Ollama's, with
- * one it is the scheme's. An address that a server listens on everywhere is this machine for whoever talks to it.
- */
-export function ollamaEndpoint(text: string): string {
-  const [, scheme, rest = ""] = /^(?:(https?):\/\/)?(.*)$/i.exec(text) ?? []
-  const [authority = ""] = rest.split("/", 1)
-  const path = rest.slice(authority.length).replace(/\/+$/, "")
-  const { host, port } = partsOf(authority)
-  const usual = scheme === undefined ? ":11434" : ""
-  return `${scheme?.toLowerCase() ?? "http"}://${reachable(host)}${port === null ? usual : `:${port}`}${path}`
-}
-
-function partsOf(authority: string): { readonly host: string; readonly port: string | null } {
-  const [, bracketed, port] = /^(\[[^\]]*\])(?::(\d+))?$/.exec(authority) ?? []
-  if (bracketed !== undefined) return { host: bracketed, port: port ?? null }
-  const parts = authority.split(":")
-  // More than one colon and no brackets is an IPv6 address without a port.
-  if (parts.length > 2) return { host: `[${authority}]`, port: null }
-  const [host = "", second] = parts
-  return { host, port: second === undefined || second === "" ? null : second }
-}
-
-function reachable(host: string): string {
-  if (host === "" || host === "0.0.0.0") return "127.0.0.1"
-  return host === "[::]" ? "[::1]" : host.toLowerCase()
 }

@@ -1,5 +1,6 @@
 import { Failure } from "../domain/failure.ts"
 import type { ModelSelection, PipelineSettings } from "../domain/pipeline-settings.ts"
+import { protocolRows } from "../provider/protocol.ts"
 import { endpointName } from "../provider/transport/endpoint.ts"
 import { type Destination, destinationOf } from "./destination.ts"
 import { readNamedModel } from "./name.ts"
@@ -16,13 +17,14 @@ export function isMoved(
   if (selection === null || mode === "airgapped") return false
   const { endpoint, provider } = config.model
   const namedProvider = model === null ? null : readNamedModel(model).provider
-  const { ollamaHost } = environment
+  const { modelVariables: variables } = environment
   // Where nothing is named, nothing says that it is another one.
-  if (endpoint === null && provider === "auto" && namedProvider === null && ollamaHost === null) return false
+  if (endpoint === null && provider === "auto" && namedProvider === null && !hasAddress(variables))
+    return false
   try {
     const other = otherThan(
       selection,
-      destinationOf({ mode, namedProvider, configured: config.model, ollamaHost }),
+      destinationOf({ mode, namedProvider, configured: config.model, variables }),
     )
     if (other === null) return false
     notice(`the configuration names another model server: ${other} instead of ${selection.endpoint}`)
@@ -32,6 +34,12 @@ export function isMoved(
     notice(`the session goes on with ${selection.endpoint}: ${error.report.message}`)
     return false
   }
+}
+
+function hasAddress(variables: Readonly<Record<string, string>>): boolean {
+  return protocolRows.some(
+    ([, { addressVariable }]) => addressVariable !== null && addressVariable.name in variables,
+  )
 }
 
 function otherThan(recorded: ModelSelection, destination: Destination): string | null {

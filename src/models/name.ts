@@ -3,6 +3,7 @@ import type { Config } from "../config/schema.ts"
 import { Failure } from "../domain/failure.ts"
 import { type Protocol, protocols } from "../domain/model-choice.ts"
 import type { Stage } from "../domain/stage.ts"
+import { protocolTable } from "../provider/protocol.ts"
 import type { ListedModel } from "../provider/server.ts"
 
 export type WantedName = Pick<NamedModel, "name" | "written">
@@ -27,13 +28,8 @@ export function listedName(
 }
 
 function isSameName(there: string, wanted: string, protocol: Protocol): boolean {
-  return protocol === "ollama" ? fullName(there) === fullName(wanted) : there === wanted
-}
-
-/** Ollama knows a model without a tag as the one tagged latest, and does not look at the case. */
-function fullName(name: string): string {
-  const lower = name.toLowerCase()
-  return lower.lastIndexOf(":") > lower.lastIndexOf("/") ? lower : `${lower}:latest`
+  const { normalName } = protocolTable[protocol]
+  return normalName(there) === normalName(wanted)
 }
 
 /** What `--model` says. */
@@ -56,7 +52,7 @@ export function readNamedModel(written: string): NamedModel {
       code: "ACODE-CLI-002",
       message: `--model ${oneLine(JSON.stringify(written), 80)} is no name of a model`,
       where: "--model",
-      hint: "write NAME or PROVIDER/NAME, where PROVIDER is ollama, openai or anthropic; `acode models list` shows names",
+      hint: `write NAME or PROVIDER/NAME, where PROVIDER is ${protocols.slice(0, -1).join(", ")} or ${protocols.at(-1)}; \`acode models list\` shows names`,
     })
   return { provider, name, written }
 }

@@ -1,4 +1,5 @@
 import type { Protocol } from "../domain/model-choice.ts"
+import { protocolTable } from "../provider/protocol.ts"
 import type { ModelServer } from "../provider/server.ts"
 import type { Egress, Endpoint, ExternalCallLog } from "../provider/transport/contract.ts"
 
@@ -11,10 +12,7 @@ export interface ServerAddress {
   readonly externalCalls: ExternalCallLog
 }
 
-/** Some key has to be sent where the protocol wants one, also to a server that asks for none. */
-const noKey = "none"
-
-/** Loads only the protocol that is spoken: most commands speak none. */
+/** Opens a server over a transport that keeps to the egress. Loads the transport only now: most commands need none. */
 export async function openServer({
   protocol,
   endpoint,
@@ -24,15 +22,5 @@ export async function openServer({
 }: ServerAddress): Promise<ModelServer> {
   const { openTransport } = await import("../provider/transport/http.ts")
   const transport = openTransport({ endpoint, egress, externalCalls })
-  switch (protocol) {
-    case "ollama":
-      return (await import("../provider/protocols/ollama/server.ts")).createOllama(transport)
-    case "openai":
-      return (await import("../provider/protocols/openai/server.ts")).createOpenAi(transport, apiKey)
-    case "anthropic":
-      return (await import("../provider/protocols/anthropic/server.ts")).createAnthropic(
-        transport,
-        apiKey ?? noKey,
-      )
-  }
+  return protocolTable[protocol].open(transport, apiKey)
 }

@@ -1,3 +1,4 @@
+import { windowRules } from "../domain/model-choice.ts"
 import {
   longestReply,
   type ModelSelection,
@@ -21,7 +22,7 @@ export async function withPresentWindows(
   settings: PipelineSettings,
 ): Promise<PipelineSettings> {
   const { selection, mode } = settings
-  if (selection?.protocol !== "openai") return settings
+  if (selection === null || windowRules[selection.protocol] !== "loaded") return settings
   const { protocol, consentBy } = selection
   const endpoint = readEndpoint(selection.endpoint)
   if (endpoint.problem !== undefined || !endpoint.isLocal) return settings

@@ -1,7 +1,8 @@
 import { oneLine } from "../base/text.ts"
 import { Failure, type FailureReport } from "../domain/failure.ts"
+import type { Protocol } from "../domain/model-choice.ts"
 import type { ModelFailure } from "../provider/contract.ts"
-import type { UsualServer } from "./usual-servers.ts"
+import { protocolRows, protocolTable, type UsualServer } from "../provider/protocol.ts"
 
 /** What a person is told when a server could not be used before a session began. */
 export function serverProblem({ kind, message }: ModelFailure, endpoint: string): Failure {
@@ -49,7 +50,7 @@ export function serverProblem({ kind, message }: ModelFailure, endpoint: string)
 const keyProblem = {
   kind: "unavailable",
   code: "ACODE-MODEL-008",
-  hint: "set ANTHROPIC_API_KEY or OPENAI_API_KEY to a key of that provider",
+  hint: `set ${protocolRows.flatMap(([, row]) => row.keyVariable ?? []).join(" or ")} to a key of that provider`,
 } as const satisfies Partial<FailureReport>
 
 const modelProblem = {
@@ -74,10 +75,12 @@ export function noSuchModel(name: string | null, there: readonly string[], endpo
   return new Failure({ ...modelProblem, message: `${what}; ${listed}`, where: endpoint })
 }
 
-export function noServer(looked: readonly UsualServer[], isOpenAi: boolean): Failure {
+export function noServer(looked: readonly UsualServer[], protocol: Protocol | null): Failure {
   const places = looked.map(({ title, endpoint }) => `${title} (${endpoint})`).join(", ")
   const starts = [...new Set(looked.map(({ start }) => start))].join(", or ")
-  const elsewhere = isOpenAi ? "; for OpenAI's own: --mode burst --model openai/NAME" : ""
+  const company = protocol === null ? null : protocolTable[protocol].company
+  const elsewhere =
+    company === null ? "" : `; for ${company.name}'s own: --mode burst --model ${protocol}/NAME`
   return new Failure({
     kind: "unavailable",
     code: "ACODE-MODEL-001",

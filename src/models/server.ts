@@ -3,6 +3,7 @@ import type { Config } from "../config/schema.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Mode, Protocol } from "../domain/model-choice.ts"
 import type { ModelFailure } from "../provider/contract.ts"
+import type { UsualServer } from "../provider/protocol.ts"
 import type { ListedModel, ModelServer } from "../provider/server.ts"
 import type { Egress, Endpoint, TransportLimits } from "../provider/transport/contract.ts"
 import { endpointName, readEndpoint } from "../provider/transport/endpoint.ts"
@@ -20,8 +21,7 @@ import {
 import { openServer, type ServerAddress } from "./open-server.ts"
 import { noServer, serverProblem } from "./problem.ts"
 import { glanceLimits, lookLimits } from "./settings.ts"
-import type { AskedPlace } from "./spoken-protocol.ts"
-import type { UsualServer } from "./usual-servers.ts"
+import type { UnnamedServer } from "./spoken-protocol.ts"
 
 /** What a look for a model stands on. */
 export interface ModelRoom {
@@ -77,7 +77,7 @@ export async function askForServer(
     mode: wish.mode,
     namedProvider: named?.provider ?? null,
     configured: config.model,
-    ollamaHost: environment.ollamaHost,
+    variables: environment.modelVariables,
   })
   if (destination.kind === "search") {
     const found = search(room, destination.protocol, wantedNames(config, named))
@@ -128,16 +128,16 @@ async function search(
   if (loading !== null) throw serverProblem(loading.failure, loading.endpoint)
   if (server !== null) return { ...server, consentBy: null }
   if (signal.aborted) throw stopped()
-  throw noServer(meant, protocol === "openai")
+  throw noServer(meant, protocol)
 }
 
 async function askedProtocol(
-  place: AskedPlace,
+  server: UnnamedServer,
   limits: TransportLimits,
   signal: AbortSignal,
 ): Promise<Protocol> {
   const { spokenProtocol } = await import("./spoken-protocol.ts")
-  return spokenProtocol(place, limits, signal)
+  return spokenProtocol(server, limits, signal)
 }
 
 async function listed(

@@ -1,36 +1,36 @@
-import type { Json } from "../base/canonical.ts"
 import type { Protocol } from "../domain/model-choice.ts"
-import { jsonBody } from "../provider/transport/body.ts"
+import { type ProtocolRow, protocolRows, unmarkedProtocol } from "../provider/protocol.ts"
+import { type HttpAnswer, jsonBody } from "../provider/transport/body.ts"
 import type { TransportLimits } from "../provider/transport/contract.ts"
 import { openTransport } from "../provider/transport/http.ts"
 import type { ServerAddress } from "./open-server.ts"
 
-export type AskedPlace = Pick<ServerAddress, "endpoint" | "egress" | "externalCalls">
+export type UnnamedServer = Pick<ServerAddress, "endpoint" | "egress" | "externalCalls">
 
-/**
- * What a server speaks that nobody named. Only Ollama tells its version there: llama.cpp has Ollama's lists of models
- * as well and then answers like OpenAI. Everything else that is found on people's machines is like OpenAI's.
- */
+/** Returns the protocol of a server whose protocol the configuration does not name, by the marks of the protocols. */
 export async function spokenProtocol(
-  place: AskedPlace,
+  server: UnnamedServer,
   limits: TransportLimits,
   signal: AbortSignal,
 ): Promise<Protocol> {
-  const transport = openTransport(place)
-  const request = { method: "GET", path: "/api/version", headers: {}, body: null, limits } as const
-  const reply = await transport.send(request, signal)
-  if (reply.kind === "failed") return "openai"
-  try {
-    // Read also where it is an error: what is not read to its end keeps the connection.
-    const body = await jsonBody(reply)
-    return reply.status === 200 && tellsVersion(body) ? "ollama" : "openai"
-  } catch {
-    // No JSON: whatever it is, it is not Ollama, and the next question tells whether it can be used.
-    return "openai"
+  const transport = openTransport(server)
+  for (const [protocol, { mark }] of protocolRows) {
+    if (mark === null) continue
+    const request = { method: "GET", path: mark.path, headers: {}, body: null, limits } as const
+    const reply = await transport.send(request, signal)
+    if (reply.kind === "failed") return unmarkedProtocol
+    if (await hasMark(reply, mark)) return protocol
   }
+  return unmarkedProtocol
 }
 
-function tellsVersion(body: Json): boolean {
-  if (typeof body !== "object" || body === null || !("version" in body)) return false
-  return typeof body["version"] === "string"
+async function hasMark(reply: HttpAnswer, { isIn }: NonNullable<ProtocolRow["mark"]>): Promise<boolean> {
+  try {
+    // Reads the body of an error as well: a body that is not read to the end keeps the connection open.
+    const body = await jsonBody(reply)
+    return reply.status === 200 && isIn(body)
+  } catch {
+    // The body is not JSON, so it carries no mark; the next request shows whether the server can be used.
+    return false
+  }
 }

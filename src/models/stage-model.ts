@@ -2,6 +2,7 @@ import type { StageModel } from "../domain/pipeline-settings.ts"
 import type { ModelProbe } from "../provider/ladder/contract.ts"
 import { probeKey, probeModel } from "../provider/ladder/probe.ts"
 import { decideEditFormat, decideWindow } from "../provider/ladder/window.ts"
+import { protocolTable } from "../provider/protocol.ts"
 import type { ModelFacts, ModelServer } from "../provider/server.ts"
 import { version } from "../version.ts"
 import { probeStore } from "./probe-store.ts"
@@ -94,7 +95,7 @@ async function factsOf(
   throw serverProblem(answered.failure, server.endpoint)
 }
 
-/** Anthropic's own models; others only speak the protocol. */
+/** Reports whether a model is one of the company's own; other servers only speak its protocol. */
 function isKnownToCallTools({ protocol }: ModelServer, name: string): boolean {
-  return protocol === "anthropic" && /claude/i.test(name)
+  return protocolTable[protocol].ownModels?.test(name) === true
 }

@@ -23,9 +23,7 @@ describe("the environment", () => {
       trustProject: null,
       configFile: null,
       editor: null,
-      anthropicApiKey: null,
-      openaiApiKey: null,
-      ollamaHost: null,
+      modelVariables: {},
     })
   })
 
@@ -65,9 +63,7 @@ describe("the environment", () => {
       trustProject: hash,
       configFile: "ci.yml",
       editor: "vi",
-      anthropicApiKey: "sk-ant-1",
-      openaiApiKey: "sk-2",
-      ollamaHost: "0.0.0.0",
+      modelVariables: { ANTHROPIC_API_KEY: "sk-ant-1", OPENAI_API_KEY: "sk-2", OLLAMA_HOST: "0.0.0.0" },
     })
   })
 

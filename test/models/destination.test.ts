@@ -6,7 +6,7 @@ import { failureOf } from "../app/config-fixture.ts"
 const local = "http://127.0.0.1:11434"
 const elsewhere = "https://models.example.com"
 const nothing: Wish = {
-  ...{ mode: "local-only", namedProvider: null, ollamaHost: null },
+  ...{ mode: "local-only", namedProvider: null, variables: {} },
   configured: { provider: "auto", endpoint: null },
 }
 
@@ -43,10 +43,10 @@ const localOnly: readonly Row[] = [
   [{ configured: auto(local), namedProvider: "openai" }, at(local, "openai")],
   // An endpoint belongs to the provider it is configured for.
   [{ configured: named("ollama", local), namedProvider: "openai" }, search("openai")],
-  [{ ollamaHost: "0.0.0.0:77" }, at("http://127.0.0.1:77", "ollama")],
-  [{ ollamaHost: "0.0.0.0:77", configured: auto(local) }, at(local, null)],
-  [{ ollamaHost: "0.0.0.0:77", namedProvider: "openai" }, search("openai")],
-  [{ ollamaHost: "gpu-box" }, "ACODE-MODEL-004"],
+  [{ variables: { OLLAMA_HOST: "0.0.0.0:77" } }, at("http://127.0.0.1:77", "ollama")],
+  [{ variables: { OLLAMA_HOST: "0.0.0.0:77" }, configured: auto(local) }, at(local, null)],
+  [{ variables: { OLLAMA_HOST: "0.0.0.0:77" }, namedProvider: "openai" }, search("openai")],
+  [{ variables: { OLLAMA_HOST: "gpu-box" } }, "ACODE-MODEL-004"],
   [{ configured: auto(elsewhere) }, "ACODE-MODEL-004"],
   [{ configured: auto("https://api.anthropic.com") }, "ACODE-MODEL-004"],
   [{ namedProvider: "anthropic" }, "ACODE-MODEL-004"],
@@ -70,16 +70,16 @@ const burst: readonly Row[] = [
   [{ configured: named("openai", local) }, "ACODE-MODEL-005"],
   [{ namedProvider: "ollama" }, "ACODE-MODEL-005"],
   [{ configured: named("ollama", elsewhere) }, at(elsewhere, "ollama")],
-  [{ ollamaHost: "gpu-box", namedProvider: "ollama" }, at("http://gpu-box:11434", "ollama")],
+  [{ variables: { OLLAMA_HOST: "gpu-box" }, namedProvider: "ollama" }, at("http://gpu-box:11434", "ollama")],
 ]
 
 const airgapped: readonly Row[] = [
   [{}, "ACODE-MODEL-004"],
-  [{ ollamaHost: "127.0.0.1" }, "ACODE-MODEL-004"],
+  [{ variables: { OLLAMA_HOST: "127.0.0.1" } }, "ACODE-MODEL-004"],
   [{ namedProvider: "anthropic" }, "ACODE-MODEL-004"],
   [{ configured: auto(elsewhere) }, "ACODE-MODEL-004"],
   [{ configured: auto(local) }, at(local, null)],
-  [{ configured: named("openai", local), ollamaHost: "gpu-box" }, at(local, "openai")],
+  [{ configured: named("openai", local), variables: { OLLAMA_HOST: "gpu-box" } }, at(local, "openai")],
 ]
 
 describe.each([
@@ -102,7 +102,7 @@ describe("where a server is", () => {
   test("that cannot be read is a mistake of the configuration", async () => {
     for (const [wish, where] of [
       [{ configured: auto("http://user:secret@host") }, "model.endpoint"],
-      [{ ollamaHost: "a b" }, "OLLAMA_HOST"],
+      [{ variables: { OLLAMA_HOST: "a b" } }, "OLLAMA_HOST"],
     ] as const) {
       const report = await failureOf(() => destinationOf({ ...nothing, ...wish }))
       expect(report).toMatchObject({ kind: "config", code: "ACODE-CFG-003", where })

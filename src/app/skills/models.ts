@@ -1,6 +1,6 @@
 import type { SkillSettings } from "../../domain/events/skill-events.ts"
 import { Failure } from "../../domain/failure.ts"
-import { type Mode, type Protocol, protocols } from "../../domain/model-choice.ts"
+import { type Mode, type Protocol, protocols, windowRules } from "../../domain/model-choice.ts"
 import { apiKeyFor } from "../../models/destination.ts"
 import { externalCallLog, type KeptCalls } from "../../models/external-call-log.ts"
 import { checkMode } from "../../models/mode.ts"
@@ -10,6 +10,7 @@ import { egressOf, type FoundServer, findServer } from "../../models/server.ts"
 import { modelSettings } from "../../models/settings.ts"
 import { windowTokensOf } from "../../models/stage-model.ts"
 import type { Provider } from "../../provider/contract.ts"
+import { protocolTable } from "../../provider/protocol.ts"
 import { collect } from "../../provider/reply.ts"
 import { readEndpoint } from "../../provider/transport/endpoint.ts"
 import { type ModelTier, modelTiers } from "../../skills/contract.ts"
@@ -88,7 +89,8 @@ async function serverOf(
     const meant = modelTiers.find(each => each === named?.name) ?? tier
     const configured = values.models.tiers[meant]
     if (only !== null || configured !== null) return only ?? configured ?? ""
-    if (server.protocol === "anthropic") return DEFAULT_MODEL_MAP[meant]
+    if (protocolTable[server.protocol].ownModels?.test(DEFAULT_MODEL_MAP[meant]))
+      return DEFAULT_MODEL_MAP[meant]
     const chosen = chosenModel({ ...found, named: null }, values.model.name)
     if (chosen.why !== null && tier === values.skills.default_tier)
       notice(`model ${chosen.name} at ${server.endpoint}: ${chosen.why}`)
@@ -131,9 +133,9 @@ function serverProvider(
         apiKey: apiKeyFor(protocol, endpoint, values, environment),
       })
       const name = request.model ?? server.models.sonnet
-      // Only Ollama is told how large the window has to be.
+      // Only some servers take the size of the window from a request.
       const windowTokens =
-        protocol === "ollama" ? await windowOf(wiring, windows, opened, name, signal) : null
+        windowRules[protocol] === "requested" ? await windowOf(wiring, windows, opened, name, signal) : null
       const outputTokensMax = request.outputTokensMax ?? values.model.parameters.max_tokens
       yield* opened
         .provider(modelSettings(values, { name, windowTokens, outputTokensMax }))

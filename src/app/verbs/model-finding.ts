@@ -1,9 +1,9 @@
 import { counted } from "../../base/text.ts"
 import { Failure, type FailureReport } from "../../domain/failure.ts"
-import { keyVariables } from "../../models/destination.ts"
 import { usualMode } from "../../models/mode.ts"
 import { findServer, type ModelRoom } from "../../models/server.ts"
 import { glanceLimits } from "../../models/settings.ts"
+import { protocolRows } from "../../provider/protocol.ts"
 import { modelRoom } from "../wiring/session-models.ts"
 import type { Wiring } from "../wiring/wire.ts"
 import type { DoctorFinding } from "./diagnosis.ts"
@@ -50,9 +50,11 @@ function isUnlisted(name: string, models: readonly { readonly name: string }[]):
 
 /** Whether there is one, never what it is. */
 function keysText({ environment }: ModelRoom): string {
-  const keys = { anthropic: environment.anthropicApiKey, openai: environment.openaiApiKey }
-  const present = (["anthropic", "openai"] as const).filter(provider => keys[provider] !== null)
-  return present.map(provider => `, ${keyVariables[provider]} is set`).join("")
+  return protocolRows
+    .flatMap(([, { keyVariable }]) => keyVariable ?? [])
+    .filter(variable => variable in environment.modelVariables)
+    .map(variable => `, ${variable} is set`)
+    .join("")
 }
 
 function countText(count: number): string {

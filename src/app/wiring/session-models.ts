@@ -5,7 +5,7 @@ import { externalCallLog, type KeptCalls, tellCalls } from "../../models/externa
 import { checkMode } from "../../models/mode.ts"
 import { repliesFlag } from "../../models/recorded.ts"
 import type { FoundServer, ModelRoom, ServerWish } from "../../models/server.ts"
-import { usualServers } from "../../models/usual-servers.ts"
+import { usualServers } from "../../provider/protocol.ts"
 import { userName } from "../user-name.ts"
 import type { AgentSurface } from "./agent-surface.ts"
 import { readRecordingFile } from "./recording-store.ts"

@@ -1,5 +1,6 @@
 import { shellQuoted } from "../../base/text.ts"
 import type { EscalationLevel, StageStatus } from "../events/pipeline-events.ts"
+import { windowRules } from "../model-choice.ts"
 import { longestReply, type ModelSelection, replyTokensMax, requestTokensMax } from "../pipeline-settings.ts"
 import type { Stage } from "../stage.ts"
 import type { Escalation } from "./action.ts"
@@ -80,7 +81,7 @@ export function askedOtherwise({ settings: { selection } }: PipelineState, stage
 
 function largerWindow(selection: ModelSelection, stage: Stage): string {
   const pinned = `\`acode config set model.parameters.context_window ${2 * selection[stage].windowTokens}\``
-  return selection.protocol === "ollama"
+  return windowRules[selection.protocol] === "requested"
     ? `give the model a larger window: ${pinned}`
     : `let the server load the model with a larger window (${pinned}, where it does not tell it)`
 }

@@ -1,4 +1,5 @@
-import type { EditFormat, Protocol } from "../../domain/model-choice.ts"
+import { type EditFormat, type Protocol, windowRules } from "../../domain/model-choice.ts"
+import { protocolTable } from "../protocol.ts"
 import type { ModelFacts } from "../server.ts"
 
 interface Decided<Value> {
@@ -23,7 +24,7 @@ export function decideWindow(
   configured: number | null,
 ): Decided<number> {
   const [loaded, trained] = [positive(loadedTokens), positive(trainedTokens)]
-  if (protocol === "ollama") return pinnedWindow(loaded, trained, configured)
+  if (windowRules[protocol] === "requested") return pinnedWindow(loaded, trained, configured)
   if (loaded !== null)
     return configured !== null && configured < loaded
       ? decided(configured, "configured")
@@ -88,7 +89,8 @@ export interface EditingModel {
 export function decideEditFormat(model: EditingModel, asked: EditFormat | "auto"): Decided<EditFormat> {
   if (asked !== "auto") return formatDecided(asked, "configured")
   const { protocol, name, parameters, windowTokens } = model
-  if (protocol === "anthropic") return formatDecided("replace", "models of this protocol are large")
+  if (protocolTable[protocol].hasOnlyLargeModels)
+    return formatDecided("replace", "models of this protocol are large")
   if (parameters !== null && parameters < replaceFrom)
     return formatDecided("whole", `${parameters} thousand million parameters are few`)
   if (writesPatches.test(name)) return formatDecided("diff", "models of this name are made for it")

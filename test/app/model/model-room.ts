@@ -5,7 +5,7 @@ import type { Config } from "../../../src/config/schema.ts"
 import type { StageModel } from "../../../src/domain/pipeline-settings.ts"
 import { externalCallLog } from "../../../src/models/external-call-log.ts"
 import type { ModelRoom, ServerWish } from "../../../src/models/server.ts"
-import type { UsualServer } from "../../../src/models/usual-servers.ts"
+import type { UsualServer } from "../../../src/provider/protocol.ts"
 
 export const fakeModel: StageModel = {
   name: "fake",

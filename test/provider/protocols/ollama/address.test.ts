@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { ollamaEndpoint } from "../../src/models/destination.ts"
+import { ollamaEndpoint } from "../../../../src/provider/protocols/ollama/address.ts"
 
 test.each([
   ["127.0.0.1", "http://127.0.0.1:11434"],
