@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { docPages } from "./doc-pages.ts"
-import { modelSchemas } from "./model-schemas.ts"
+import { modelSchemas, toolTraitsText } from "./model-schemas.ts"
 
 /** Pages of `docs/` that people write. */
 const written: ReadonlySet<string> = new Set(["threat-model.md"])
@@ -11,6 +11,7 @@ const root = join(import.meta.dirname, "..")
 const files = new Map([
   ...[...docPages()].map(([name, text]) => [`docs/${name}`, text] as const),
   ["src/engine/stages/model-schemas.json", modelSchemas()] as const,
+  ["src/domain/plan/tool-traits.json", toolTraitsText()] as const,
 ])
 
 if (process.argv.includes("--check")) {

@@ -3,6 +3,7 @@ import type { Json } from "../src/base/canonical.ts"
 import { finishTool } from "../src/domain/pipeline/claim.ts"
 import { Judgement, Review } from "../src/domain/pipeline/review.ts"
 import { FullPlan } from "../src/domain/plan/schema.ts"
+import type { ToolTraits } from "../src/domain/plan/tool-traits.ts"
 import { toolTable } from "../src/tools/registry.ts"
 
 const unsaid = ["minLength", "maxLength", "maxItems", "pattern", "default", "propertyNames"] as const
@@ -20,6 +21,17 @@ export function modelSchemas(): string {
     review: jsonSchema(Review()),
   }
   return `${JSON.stringify({ tools: [...tools, finish], formats }, null, 2)}\n`
+}
+
+/** Returns the text of `src/domain/plan/tool-traits.json`: what each tool declares besides its arguments. */
+export function toolTraitsText(): string {
+  const traits = [...toolTable.values()].map(
+    ({ name, kind, aliases, actions, variants }): [string, ToolTraits] => [
+      name,
+      { kind, aliases, actions, ...(variants === undefined ? {} : { variants }) },
+    ],
+  )
+  return `${JSON.stringify(Object.fromEntries(traits), null, 2)}\n`
 }
 
 const finish = {

@@ -38,44 +38,38 @@ function rulesOf({ schema, required }: Tool): ArgumentRules {
 }
 
 interface Alias {
-  readonly canonical: string
-  /** Its arguments, all of them required, with the names the tool has for them. */
+  readonly tool: Tool
+  /** Maps the arguments of the alias, all of them required, to those of the tool. */
   readonly arguments: Readonly<Record<string, string>>
   readonly schema: () => z.ZodMiniType
 }
 
-/** The names of the plan format. Each says exactly which arguments it takes. */
+/** The names of the plan format, each with the arguments that it takes. */
 const aliases: ReadonlyMap<string, Alias> = new Map(
-  Object.entries({
-    file_read: alias("read_file", { path: "path" }),
-    file_write: alias("write_file", { path: "path", contents: "content" }),
-    file_create: alias("create_file", { path: "path", contents: "content" }),
-    file_search: alias("search_code", { pattern: "pattern", root: "path" }),
-    file_glob: alias("glob", { pattern: "pattern", root: "path" }),
-  }),
+  [...toolTable.values()].flatMap(tool =>
+    Object.entries(tool.aliases).map(([name, names]) => [name, aliasOf(tool, names)] as const),
+  ),
 )
 
-function alias(canonical: string, names: Readonly<Record<string, string>>): Alias {
+function aliasOf(tool: Tool, names: Readonly<Record<string, string>>): Alias {
   const schema = lazily(() =>
     z.strictObject(
-      Object.fromEntries(Object.entries(names).map(([name, own]) => [name, argumentOf(canonical, own)])),
+      Object.fromEntries(Object.entries(names).map(([name, own]) => [name, argumentOf(tool, own)])),
     ),
   )
-  return { canonical, arguments: names, schema }
+  return { tool, arguments: names, schema }
 }
 
 /** What the tool itself says about an argument: a plan that is valid is never refused by the tool behind the name. */
-function argumentOf(canonical: string, name: string) {
-  const schema = toolTable.get(canonical)?.schema()
-  assert(schema instanceof z.ZodMiniObject, `${canonical} takes an object`)
+function argumentOf(tool: Tool, name: string) {
+  const schema = tool.schema()
+  assert(schema instanceof z.ZodMiniObject, `${tool.name} takes an object`)
   const argument = schema.shape[name]
-  assert(argument !== undefined, `${canonical} takes ${name}`)
+  assert(argument !== undefined, `${tool.name} takes ${name}`)
   return z.nonoptional(argument)
 }
 
-function resolveAlias({ canonical, arguments: names, schema }: Alias): ResolvedTool {
-  const tool = toolTable.get(canonical)
-  if (tool === undefined) return { kind: "unknown", nearest: null }
+function resolveAlias({ tool, arguments: names, schema }: Alias): KnownTool {
   return {
     kind: "tool",
     tool,

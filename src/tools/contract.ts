@@ -3,6 +3,7 @@ import type { Json } from "../base/canonical.ts"
 import type { NetworkChoice, SandboxChoice } from "../domain/command.ts"
 import type { CorrelationIds } from "../domain/command-result.ts"
 import type { Effect } from "../domain/effect.ts"
+import type { ToolTraits } from "../domain/plan/tool-traits.ts"
 import type { CallError, Diagnostic, FileChange } from "../domain/tool-call.ts"
 import type { CommandRunner } from "../exec/contract.ts"
 import type { Redactor } from "../redaction/contract.ts"
@@ -54,8 +55,8 @@ export interface ToolLimits {
   readonly commandTimeoutMs: number
 }
 
-/** A capability with a name. One file each. */
-export interface Tool {
+/** A capability with a name. Each has a file of its own, which declares everything that is known about the tool. */
+export interface Tool extends ToolTraits {
   readonly name: string
   /** For a model: what it does and when to use it. */
   readonly description: string

@@ -20,6 +20,9 @@ export const deleteFileTool: Tool = {
     "Either all of the paths can be deleted, or none is.",
   schema: Arguments,
   required: ["paths"],
+  kind: "delete",
+  aliases: {},
+  actions: ["DELETE_FILE", "GENERATE_CODE"],
   declare: (json, room) => {
     const paths = [...new Set(Arguments().parse(json).paths)].map(path => callPath(room.workspace, path))
     return {

@@ -1,6 +1,7 @@
 import * as z from "zod/mini"
 import { lazily } from "../base/lazy.ts"
 import { shownPath } from "../base/path-names.ts"
+import { stepActions } from "../domain/plan/tool-traits.ts"
 import type { Tool } from "./contract.ts"
 import { callPath, pathEffects } from "./path-effects.ts"
 import { preparedRead, toolResult } from "./tool-result.ts"
@@ -19,6 +20,9 @@ export const globTool: Tool = {
     "Files that git ignores are not looked at.",
   schema: Arguments,
   required: ["pattern"],
+  kind: "find",
+  aliases: { file_glob: { pattern: "pattern", root: "path" } },
+  actions: stepActions,
   declare: (json, room) => {
     const { pattern, path: typed = "." } = Arguments().parse(json)
     const path = callPath(room.workspace, typed)

@@ -1,6 +1,7 @@
 import * as z from "zod/mini"
 import { lazily } from "../base/lazy.ts"
 import { shownPath } from "../base/path-names.ts"
+import { stepActions } from "../domain/plan/tool-traits.ts"
 import type { ListedEntry } from "../workspace/contract.ts"
 import type { Tool } from "./contract.ts"
 import { callPath, pathEffects } from "./path-effects.ts"
@@ -21,6 +22,9 @@ export const listDirectoryTool: Tool = {
     "Lists what is in a directory; depth 2 and more lists the directories in it too. `.` is the root.",
   schema: Arguments,
   required: ["path"],
+  kind: "find",
+  aliases: {},
+  actions: stepActions,
   declare: (json, room) => {
     const args = Arguments().parse(json)
     const path = callPath(room.workspace, args.path)

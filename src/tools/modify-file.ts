@@ -4,6 +4,7 @@ import { lazily } from "../base/lazy.ts"
 import { quotedPath, shownPath } from "../base/path-names.ts"
 import type { Effect } from "../domain/effect.ts"
 import { Failure } from "../domain/failure.ts"
+import { writeActions } from "../domain/plan/tool-traits.ts"
 import type { PlacedHunk } from "../workspace/change/contract.ts"
 import type { TextFormat } from "../workspace/contract.ts"
 import type { DeclaredCall, Tool, ToolRoom } from "./contract.ts"
@@ -44,6 +45,25 @@ export const modifyFileTool: Tool = {
     "a unified diff of this file; with a directory as path, of any files below it, all of them or none.",
   schema: Arguments,
   required: ["path"],
+  kind: "write",
+  aliases: {},
+  actions: writeActions,
+  variants: {
+    whole: { shown: "never" },
+    replace: {
+      shown: "always",
+      description:
+        "Changes parts of a text file: each search text must be in the file exactly once, and is replaced.",
+      arguments: ["path", "edits"],
+    },
+    diff: {
+      shown: "always",
+      description:
+        "Changes a text file by a unified diff of it; with a directory as path, any files below it, all of them or none. " +
+        "Each hunk starts with an @@ line, needs no numbers, and has enough lines around the change to fit at one place only.",
+      arguments: ["path", "patch"],
+    },
+  },
   declare: (json, room) => {
     const { path: typed, edits, patch } = Arguments().parse(json)
     const path = callPath(room.workspace, typed)

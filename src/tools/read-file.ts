@@ -1,6 +1,7 @@
 import * as z from "zod/mini"
 import { lazily } from "../base/lazy.ts"
 import { counted } from "../base/text.ts"
+import { stepActions } from "../domain/plan/tool-traits.ts"
 import type { FileLines } from "../workspace/contract.ts"
 import type { Tool, ToolRoom } from "./contract.ts"
 import { callPath, pathEffects } from "./path-effects.ts"
@@ -21,6 +22,9 @@ export const readFileTool: Tool = {
     "[REDACTED:kind]; leave such lines exactly as they are when you write the file.",
   schema: Arguments,
   required: ["path"],
+  kind: "read",
+  aliases: { file_read: { path: "path" } },
+  actions: stepActions,
   declare: (json, room) => {
     const args = Arguments().parse(json)
     const path = callPath(room.workspace, args.path)

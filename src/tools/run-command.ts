@@ -4,6 +4,7 @@ import { shellQuoted } from "../base/text.ts"
 import { networkChoices } from "../domain/command.ts"
 import { Failure } from "../domain/failure.ts"
 import { hostsMax } from "../domain/hosts.ts"
+import { stepActions } from "../domain/plan/tool-traits.ts"
 import { declareCommand } from "./command-call.ts"
 import type { Tool, ToolRoom } from "./contract.ts"
 import { isFailure } from "./file-state.ts"
@@ -27,6 +28,9 @@ export const runCommandTool: Tool = {
     "network, with network hosts the task's or the listed hosts, with host all of it, which a person has to approve.",
   schema: Arguments,
   required: ["argv"],
+  kind: "run",
+  aliases: {},
+  actions: stepActions.filter(action => action !== "READ_FILE" && action !== "ANALYZE_CODE"),
   declare: (json, room) => {
     const args = Arguments().parse(json)
     return declareCommand(room, {
@@ -49,6 +53,9 @@ export const runTerminalTool: Tool = {
     "patterns are refused. Prefer run_command.",
   schema: TerminalArguments,
   required: ["command"],
+  kind: "run",
+  aliases: {},
+  actions: [],
   declare: (json, room) => {
     const { command } = TerminalArguments().parse(json)
     const argv = wordsOf(room, command)

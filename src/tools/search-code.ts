@@ -1,6 +1,7 @@
 import * as z from "zod/mini"
 import { lazily } from "../base/lazy.ts"
 import { shownPath } from "../base/path-names.ts"
+import { stepActions } from "../domain/plan/tool-traits.ts"
 import type { SearchRow } from "../workspace/contract.ts"
 import type { Tool, ToolRoom } from "./contract.ts"
 import { isFailure } from "./file-state.ts"
@@ -23,6 +24,9 @@ export const searchCodeTool: Tool = {
     "glob restricts it to files with such names. Files that git ignores are not looked at.",
   schema: Arguments,
   required: ["pattern"],
+  kind: "find",
+  aliases: { file_search: { pattern: "pattern", root: "path" } },
+  actions: stepActions,
   declare: (json, room) => {
     const args = Arguments().parse(json)
     const path = callPath(room.workspace, args.path ?? ".")

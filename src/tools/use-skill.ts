@@ -1,6 +1,7 @@
 import * as z from "zod/mini"
 import { lazily } from "../base/lazy.ts"
 import { counted } from "../base/text.ts"
+import { stepActions } from "../domain/plan/tool-traits.ts"
 import type { Tool } from "./contract.ts"
 import { callPath, pathEffects } from "./path-effects.ts"
 import { preparedRead, toolResult } from "./tool-result.ts"
@@ -21,6 +22,9 @@ export const useSkillTool: Tool = {
   isForModelsOnly: true,
   schema: Arguments,
   required: ["name"],
+  kind: "find",
+  aliases: {},
+  actions: stepActions,
   declare: (json, room) => {
     const { name, reference = null } = Arguments().parse(json)
     const file = room.skills.workspaceFileOf(name, reference)

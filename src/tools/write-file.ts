@@ -3,6 +3,7 @@ import { sha256Hex } from "../base/canonical.ts"
 import { lazily } from "../base/lazy.ts"
 import { exactName } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
+import { writeActions } from "../domain/plan/tool-traits.ts"
 import type { TextFormat } from "../workspace/contract.ts"
 import type { DeclaredCall, Tool, ToolRoom } from "./contract.ts"
 import { changePreview, isNoChange, type PlannedChange, preparedChanges } from "./file-changes.ts"
@@ -22,6 +23,18 @@ export const writeFileTool: Tool = {
     "To change part of a file use modify_file.",
   schema: FileContent,
   required: ["path", "content"],
+  kind: "write",
+  aliases: { file_write: { path: "path", contents: "content" } },
+  actions: writeActions,
+  variants: {
+    whole: {
+      shown: "always",
+      description:
+        "Writes a whole text file: creates it, or replaces all of it. Missing directories are made.",
+    },
+    replace: { shown: "afterFailure" },
+    diff: { shown: "afterFailure" },
+  },
   declare: (args, room) => {
     const { path, content } = FileContent().parse(args)
     return declareWrite(room, callPath(room.workspace, path), content, "write")
@@ -126,6 +139,9 @@ export const createFileTool: Tool = {
     "Creates a new text file and fails when something of that name exists. Missing directories are made.",
   schema: FileContent,
   required: ["path", "content"],
+  kind: "write",
+  aliases: { file_create: { path: "path", contents: "content" } },
+  actions: writeActions,
   declare: (args, room) => {
     const { path, content } = FileContent().parse(args)
     return declareWrite(room, callPath(room.workspace, path), content, "create")

@@ -1,3 +1,5 @@
+import { toolsOfKind } from "./tool-traits.ts"
+
 /** What authors of plans know by a name of its own; evidence holds the code the call itself ended with. */
 interface PlanCode {
   readonly code: string
@@ -9,8 +11,8 @@ interface PlanCode {
   readonly isConfirmation: boolean
 }
 
-const readers = new Set(["read_file", "file_read"])
-const writers = new Set(["write_file", "file_write", "create_file", "file_create", "modify_file"])
+const readers = toolsOfKind("read")
+const writers = toolsOfKind("write")
 
 const planCodes: readonly PlanCode[] = [
   { code: "E105", behind: "ACODE-EXEC-005", tools: null, isConfirmation: true },

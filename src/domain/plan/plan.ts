@@ -3,6 +3,7 @@ import { canonicalJson, type Json, sha256Hex } from "../../base/canonical.ts"
 import { lazily } from "../../base/lazy.ts"
 import { exactName } from "../../base/text.ts"
 import { commandReach, type Grant, reachText } from "../effect.ts"
+import { toolsForAction, toolsOfKind } from "./tool-traits.ts"
 
 export const planIntents = ["READ", "MUTATE", "QUERY", "EXPLAIN"] as const
 type PlanIntent = (typeof planIntents)[number]
@@ -183,17 +184,11 @@ function hostsOfCalls({ steps, resources }: PlanTask): readonly string[] {
 }
 
 function mayRun(step: PlanStep): boolean {
-  return step.kind === "open" && !readingActions.has(step.action)
+  return step.kind === "open" && toolsForAction(step.action).some(name => runners.has(name))
 }
 
-/** By their names in plans as well. */
-const readers: ReadonlySet<string> = new Set([
-  ...["read_file", "list_directory", "search_code", "glob"],
-  ...["file_read", "file_search", "file_glob"],
-])
-const runners: ReadonlySet<string> = new Set(["run_command", "run_terminal"])
-/** Actions whose steps are offered no command. */
-const readingActions: ReadonlySet<string> = new Set(["READ_FILE", "ANALYZE_CODE"])
+const readers = toolsOfKind("read", "find")
+const runners = toolsOfKind("run")
 
 function stepPath({
   id,

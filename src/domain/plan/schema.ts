@@ -2,19 +2,7 @@ import * as z from "zod/mini"
 import { lazily } from "../../base/lazy.ts"
 import { described } from "../events/definition.ts"
 import { Criterion, planIntents, preconditions } from "./plan.ts"
-
-/** What an open step may be about. */
-const actions = [
-  "READ_FILE",
-  "WRITE_FILE",
-  "MODIFY_FILE",
-  "CREATE_FILE",
-  "DELETE_FILE",
-  "CREATE_DIRECTORY",
-  "RUN_COMMAND",
-  "ANALYZE_CODE",
-  "GENERATE_CODE",
-] as const
+import { stepActions } from "./tool-traits.ts"
 
 /** The sizes people use when they guess effort; a finer scale would claim to know more. */
 const complexities = [1, 2, 3, 5, 8, 13, 21, 34] as const
@@ -51,7 +39,7 @@ const stepTexts = lazily(() => ({
 
 const OpenStepFile = lazily(() =>
   described(
-    z.strictObject({ ...stepTexts(), action: z.enum(actions) }),
+    z.strictObject({ ...stepTexts(), action: z.enum(stepActions) }),
     "an open step: the model chooses the calls",
   ),
 )

@@ -27,7 +27,7 @@ import type { WholeQuestion } from "../../gate/contract.ts"
 import { recordJson, recordQuestion } from "../../gate/recorded.ts"
 import type { AgentParts, RecordedAnswer } from "../agent-parts.ts"
 import { projectCommands } from "../checks/project.ts"
-import { toolsForAction } from "../stages/edit-tools.ts"
+import { callsForAction } from "../stages/edit-tools.ts"
 import { planChange } from "../stages/plan-change.ts"
 
 /** How long an answer about a plan or a review holds: as long as the session it was given in. */
@@ -266,7 +266,7 @@ function isExpectedAsBefore({ command, expect_exit }: Expectation, before: reado
 /** What a model may call of its own accord: a plan of calls as written leaves it nothing. */
 function openTools({ tasks }: Plan): readonly string[] {
   return tasks.flatMap(({ steps }) =>
-    steps.flatMap(step => (step.kind === "open" ? toolsForAction(step.action) : [])),
+    steps.flatMap(step => (step.kind === "open" ? callsForAction(step.action) : [])),
   )
 }
 

@@ -7,10 +7,11 @@ import { SessionRested, StepFinished, StepStarted } from "../../domain/events/se
 import type { Action, StepFailure } from "../../domain/pipeline/action.ts"
 import type { PipelineState, PlanVersion, StepState, TurnCall } from "../../domain/pipeline/state.ts"
 import { type PlanStep, resourcesOf, stepKey } from "../../domain/plan/plan.ts"
+import { toolsOfKind } from "../../domain/plan/tool-traits.ts"
 import type { CallError } from "../../domain/tool-call.ts"
 import type { CallRequest, SettledCall } from "../../gate/contract.ts"
 import type { AgentParts } from "../agent-parts.ts"
-import { toolsForAction } from "../stages/edit-tools.ts"
+import { callsForAction } from "../stages/edit-tools.ts"
 import { cancelSession, progressed } from "./perform-stages.ts"
 import type { RawArguments } from "./perform-turns.ts"
 import { unmetPrecondition } from "./precondition.ts"
@@ -90,9 +91,7 @@ function stepsDone({ steps }: PipelineState): readonly NewEvent[] {
   return progressed("executor", done, steps.length, "steps")
 }
 
-const readers: ReadonlySet<string> = new Set([
-  ...["read_file", "list_directory", "search_code", "glob", "use_skill"],
-])
+const readers = toolsOfKind("read", "find")
 
 /** What reads may run at the same time; everything else waits its turn. Results go by the call, not by the clock. */
 export async function callTools(
@@ -195,7 +194,7 @@ function requestFor({ session }: AgentParts, { task, step }: StepState, signal: 
     },
     grant: grantOf(session.state, task.id),
     isGrantedAsWritten: false,
-    offered: step.kind === "open" ? toolsForAction(step.action) : null,
+    offered: step.kind === "open" ? callsForAction(step.action) : null,
     isForModel: true,
     requiresConfirmation: false,
     askedAs: null,

@@ -3,13 +3,14 @@ import { onceFor } from "../../base/lazy.ts"
 import type { EditFormat } from "../../domain/model-choice.ts"
 import { finishTool } from "../../domain/pipeline/claim.ts"
 import type { Turn, TurnCall } from "../../domain/pipeline/state.ts"
+import { type ToolVariant, toolsForAction, toolsOfKind, toolTraits } from "../../domain/plan/tool-traits.ts"
 import type { ToolDescription } from "../../provider/contract.ts"
 
-/** A model whose way to edit is known is offered that way only: a choice is one more thing to get wrong. */
+/** A model whose edit format is known is offered only that format: a choice is one more thing to get wrong. */
 export interface EditTools {
-  /** The tools of a step as this model is told about them, without those it is not to use. */
+  /** Returns the tools of a step, described for this model, without those that it should not use. */
   offered(step: StepTools): readonly ToolDescription[]
-  /** The call that has made the whole file the way to go on, which is said behind its result. */
+  /** Returns the failed edit behind whose result the model is offered to write the whole file. */
   remarked(turns: readonly Turn[]): TurnCall | null
 }
 
@@ -27,40 +28,24 @@ export function editTools(format: EditFormat | null): EditTools {
 
 const anyFormat: EditTools = { offered: ({ tools }) => tools, remarked: () => null }
 
-const wholeOnly = described({ modify_file: null, write_file: wholeFile })
-
 const byFormat: Readonly<Record<EditFormat, EditTools>> = {
-  whole: { offered: ({ tools }) => wholeOnly(tools), remarked: () => null },
-  replace: piecewise({
-    description:
-      "Changes parts of a text file: each search text must be in the file exactly once, and is replaced.",
-    argument: "edits",
-  }),
-  diff: piecewise({
-    description:
-      "Changes a text file by a unified diff of it; with a directory as path, any files below it, all of them or none. " +
-      "Each hunk starts with an @@ line, needs no numbers, and has enough lines around the change to fit at one place only.",
-    argument: "patch",
-  }),
+  whole: editToolsOf("whole"),
+  replace: editToolsOf("replace"),
+  diff: editToolsOf("diff"),
 }
 
-interface Form {
-  readonly description: string
-  /** The only argument it takes besides the path. */
-  readonly argument: string
-}
-
-/** Pieces until one of them could not be applied; from then on, also the whole file. */
-function piecewise({ description, argument }: Form): EditTools {
-  const modify = (tool: ToolDescription) => ({
-    ...{ name: tool.name, description },
-    parameters: withOnly(tool.parameters, ["path", argument]),
-  })
-  const pieces = described({ modify_file: modify, write_file: null })
-  const all = described({ modify_file: modify })
+/** Offers the tools of one edit format; once an edit has failed, also those that are shown after a failure. */
+function editToolsOf(format: EditFormat): EditTools {
+  const variants = [...toolTraits].map(([name, traits]) => [name, traits.variants?.[format]] as const)
+  const fallbacks = variants.flatMap(([name, variant]) => (variant?.shown === "afterFailure" ? [name] : []))
+  const first = described(new Map(variants), ["always"])
+  if (fallbacks.length === 0) return { offered: ({ tools }) => first(tools), remarked: () => null }
+  const all = described(new Map(variants), ["always", "afterFailure"])
+  const edits = new Set([...toolsOfKind("write")].filter(name => !fallbacks.includes(name)))
+  const firstFailure = (turns: readonly Turn[]) => failedCall(turns, edits)
   return {
     offered: ({ tools, writesWhole, turns }) =>
-      writesWhole || firstFailure(turns) !== null ? all(tools) : pieces(tools),
+      writesWhole || firstFailure(turns) !== null ? all(tools) : first(tools),
     remarked: firstFailure,
   }
 }
@@ -68,34 +53,35 @@ function piecewise({ description, argument }: Form): EditTools {
 export const fallbackRemark =
   "\n[write_file is offered from now on: if this edit does not work, read the file and write all of it]"
 
-const editing: ReadonlySet<string> = new Set(["modify_file", "create_file"])
-
-/** Only what did not work: what a person or a rule did not allow is no question of the format. */
-function firstFailure(turns: readonly Turn[]): TurnCall | null {
+/** Returns the first edit that failed. One that was refused says nothing about the format. */
+function failedCall(turns: readonly Turn[], edits: ReadonlySet<string>): TurnCall | null {
   for (const { calls } of turns) {
-    const failed = calls.find(({ tool, result }) => editing.has(tool) && result?.outcome === "failed")
+    const failed = calls.find(({ tool, result }) => edits.has(tool) && result?.outcome === "failed")
     if (failed !== undefined) return failed
   }
   return null
 }
 
-function wholeFile(tool: ToolDescription): ToolDescription {
-  const description =
-    "Writes a whole text file: creates it, or replaces all of it. Missing directories are made."
-  return { ...tool, description }
-}
-
-type Change = ((tool: ToolDescription) => ToolDescription) | null
-
-/** Tools told differently, or with null not at all. Each list is made once, so that it is also measured once. */
-function described(changes: Readonly<Record<string, Change>>) {
+/** Returns the tools that are shown, as this format describes them. Each list is made and measured only once. */
+function described(
+  variants: ReadonlyMap<string, ToolVariant | undefined>,
+  shown: readonly ToolVariant["shown"][],
+) {
   return onceFor((tools: readonly ToolDescription[]): readonly ToolDescription[] =>
     tools.flatMap(tool => {
-      const change = changes[tool.name]
-      if (change === undefined) return [tool]
-      return change === null ? [] : [change(tool)]
+      const variant = variants.get(tool.name)
+      if (variant === undefined) return [tool]
+      return shown.includes(variant.shown) ? [withVariant(tool, variant)] : []
     }),
   )
+}
+
+function withVariant(tool: ToolDescription, { description, arguments: names }: ToolVariant): ToolDescription {
+  return {
+    name: tool.name,
+    description: description ?? tool.description,
+    parameters: names === undefined ? tool.parameters : withOnly(tool.parameters, names),
+  }
 }
 
 function withOnly(schema: Json, names: readonly string[]): Json {
@@ -110,32 +96,8 @@ function isObject(value: Json | undefined): value is { readonly [name: string]: 
 
 /** Offered only where there are skills. */
 export const skillTool = "use_skill"
-const reading = ["read_file", "list_directory", "search_code", "glob", skillTool]
-const writing = ["write_file", "create_file", "modify_file"]
 
-/** Everything an executor may ever call. */
-export const allStepTools: readonly string[] = [
-  ...reading,
-  ...writing,
-  "delete_file",
-  "run_command",
-  finishTool,
-]
-
-const write = [...reading, ...writing, "run_command", finishTool]
-
-const byAction: Readonly<Record<string, readonly string[]>> = {
-  READ_FILE: [...reading, finishTool],
-  ANALYZE_CODE: [...reading, finishTool],
-  RUN_COMMAND: [...reading, "run_command", finishTool],
-  WRITE_FILE: write,
-  MODIFY_FILE: write,
-  CREATE_FILE: write,
-  CREATE_DIRECTORY: write,
-  DELETE_FILE: [...reading, "delete_file", "run_command", finishTool],
-}
-
-/** What a step of this action is offered. A step that generates or mends code may need all of them. */
-export function toolsForAction(action: string | null): readonly string[] {
-  return (action === null ? undefined : byAction[action]) ?? allStepTools
+/** Returns what a model may call in a step of this action: its tools, and the one that ends the step. */
+export function callsForAction(action: string | null): readonly string[] {
+  return [...toolsForAction(action), finishTool]
 }

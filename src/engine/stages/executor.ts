@@ -6,7 +6,7 @@ import { dataBlock, dataRule } from "../../domain/text/data-block.ts"
 import type { ModelMessage, ToolDescription } from "../../provider/contract.ts"
 import { instructionBlocks } from "../context/instructions.ts"
 import type { StageDefinition, StageParts, StageView } from "./contract.ts"
-import { allStepTools, type EditTools, editTools, skillTool, toolsForAction } from "./edit-tools.ts"
+import { callsForAction, type EditTools, editTools, skillTool } from "./edit-tools.ts"
 import { planProgress } from "./plan-progress.ts"
 import { transcript } from "./transcript.ts"
 
@@ -17,14 +17,14 @@ export function executorStage({ toolDescriptions }: StageParts): StageDefinition
     const key = `${action} ${hasSkills}`
     const known = offeredFor.get(key)
     if (known !== undefined) return known
-    const names = toolsForAction(action).filter(name => hasSkills || name !== skillTool)
+    const names = callsForAction(action).filter(name => hasSkills || name !== skillTool)
     const tools = toolDescriptions.filter(({ name }) => names.includes(name))
     offeredFor.set(key, tools)
     return tools
   }
   return {
     stage: "executor",
-    tools: allStepTools,
+    tools: callsForAction(null),
     offered: ({ state, step, skills }) => {
       const action = step?.step.kind === "open" ? step.step.action : null
       const tools = toolsFor(action, skills !== "")
