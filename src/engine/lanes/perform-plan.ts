@@ -15,7 +15,6 @@ import {
   type Criterion,
   type Plan,
   type PlanStep,
-  type PlanTask,
   type Proposal,
   planHash,
   reachOfPlan,
@@ -233,8 +232,9 @@ interface Granted extends Pick<PlanVersion, "plan" | "checks"> {
 }
 
 /**
- * Everything the new plan may write, run or reach was in the old one, so whoever approved that has seen it. What was
- * done is granted no second time: a call is granted once, and in the order in which it was shown.
+ * Everything the new plan may write, run or reach was in the old one, so whoever approved that has seen it. A call as
+ * written is granted once: another plan comes only after every step of the old one has been begun, so each call that is
+ * not done already is asked about.
  */
 function asksForNoMore(now: Proposal, before: Granted): boolean {
   const [asked, granted] = [resourcesOf(now.plan), resourcesOf(before.plan)]
@@ -245,7 +245,7 @@ function asksForNoMore(now: Proposal, before: Granted): boolean {
     isWithin(verifyingCommands(now), [...verifyingCommands(before), ...granted.commands]) &&
     expectations(now.plan).every(each => isExpectedAsBefore(each, expectations(before.plan))) &&
     isWithin(openTools(now.plan), openTools(before.plan)) &&
-    isInOrder(callsAhead(now.plan, before.steps), callsLeft(before.steps))
+    callsAhead(now.plan, before.steps).length === 0
   )
 }
 
@@ -270,36 +270,16 @@ function openTools({ tasks }: Plan): readonly string[] {
   )
 }
 
-/** The calls of the new plan that would be made; a step that is done and stands in it unchanged stays done. */
-function callsAhead(plan: Plan, before: readonly StepState[]): readonly Json[] {
-  return orderedSteps(plan).flatMap(({ task, step }) =>
-    before.some(old => isSameDoneStep(old, task, step)) ? [] : callOf(task, step),
-  )
-}
-
-/** The calls that were granted and not begun. */
-function callsLeft(steps: readonly StepState[]): readonly Json[] {
-  return steps.flatMap(({ task, step, attempts }) => (attempts > 0 ? [] : callOf(task, step)))
-}
-
-/** As a call would be made: a step that no longer asks for confirmation, or under other hosts, asks for more. */
-function callOf({ resources }: PlanTask, step: PlanStep): readonly Json[] {
-  if (step.kind === "open") return []
-  const hosts = step.arguments["network"] === "hosts" ? resources.hosts : []
-  return [[step.tool, step.arguments, hosts, step.precondition, step.requiresConfirmation]]
+/** Returns the steps of the new plan whose calls would be made; a step that is done and stands in it unchanged stays done. */
+function callsAhead(plan: Plan, before: readonly StepState[]): readonly PlanStep[] {
+  return orderedSteps(plan)
+    .filter(
+      ({ task, step }) => step.kind === "concrete" && !before.some(old => isSameDoneStep(old, task, step)),
+    )
+    .map(({ step }) => step)
 }
 
 function isWithin(asked: readonly Json[], granted: readonly Json[]): boolean {
   const known = new Set(granted.map(canonicalJson))
   return asked.every(each => known.has(canonicalJson(each)))
-}
-
-/** Whether nothing is left of the asked after taking, from the granted, each in its turn. */
-function isInOrder(asked: readonly Json[], granted: readonly Json[]): boolean {
-  const left = granted.map(canonicalJson)
-  return asked.map(canonicalJson).every(each => {
-    const at = left.indexOf(each)
-    left.splice(0, at === -1 ? left.length : at + 1)
-    return at !== -1
-  })
 }
