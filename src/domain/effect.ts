@@ -37,12 +37,15 @@ export interface ConnectEffect {
 export function reachOf(effects: readonly Effect[]): string {
   const runs = effects.filter(effect => effect.kind === "execute")
   const hosts = effects.flatMap(effect => (effect.kind === "connect" ? [effect.host] : []))
-  const isOnline = runs.some(({ network }) => network === "host")
+  const isOnline = runs.some(({ network, confined }) => network === "host" || !confined)
   const paths = effects.flatMap(effect => (isWritten(effect) ? [exactName(effect.path)] : []))
   const isConfined = runs.every(({ confined }) => confined)
   const written = runs.length === 0 ? paths : [commandReach(isConfined), ...paths]
-  return reachText(isOnline ? ["everything"] : hosts.map(exactName), written)
+  return reachText(isOnline ? [wholeNetwork] : hosts.map(exactName), written)
 }
+
+/** The reach of a command with the network `host`, or without a sandbox: nothing is filtered. */
+export const wholeNetwork = "everything, services of this machine and cloud metadata included"
 
 /** What a command may write. */
 export function commandReach(isConfined: boolean): string {

@@ -75,7 +75,8 @@ function networkParts({ effect, rules, options, isExact }: Context): Part[] {
   return [part({ ...about, decision: "ask", rule: "commands.network", reason: allOfIt, opens: "all" })]
 }
 
-const allOfIt = "all of the network"
+const allOfIt =
+  "all of the network, services of this machine and cloud metadata included; a list of hosts opens single ones"
 const noProxy = "there is no sandbox that could hold it to single hosts"
 
 /** A program that is of no use without the network. In a sandbox it gets no more of it than the command asks for. */

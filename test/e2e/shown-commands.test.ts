@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path"
 import fc from "fast-check"
 import { userName } from "../../src/app/user-name.ts"
+import { wholeNetwork } from "../../src/domain/effect.ts"
 import { acodeProgram } from "../support/acode.ts"
 import { planWorkspace } from "../support/plan/plan-workspace.ts"
 import { missingProgram, missingSandbox, testWhere } from "../support/requirement.ts"
@@ -64,7 +65,7 @@ for (const [columns, rows, generated] of [
       })
       const shown: (readonly string[])[] = []
       const first = (await terminal.see(/approval /)).replace(/\n {2}┊ /g, "")
-      expect(first).toMatch(/approval \S+ {2}network: none; writes: (?:this|all)/)
+      expect(first).toMatch(/approval \S+ {2}network: [^;]+; writes: (?:this|all)/)
       for (const _ of commands) {
         shown.push(shownArguments(await shownPreview(terminal)))
         terminal.clear()
@@ -116,11 +117,18 @@ describe("plan approve", () => {
     const { stdout, stderr, exitCode } = await room.acode("plan", "approve", room.planFile, "--json")
     expect([exitCode, JSON.parse(stdout).approver]).toEqual([0, userName()])
     const lines = stderr.split("\n")
-    expect(lines[0]).toStartWith("network: none; writes: ")
+    expect(lines[0]).toMatch(/^network: [^;]+; writes: /)
     const from = lines.indexOf("     argv =") + 1
     expect(shownArguments([...lines.slice(from, -1).map(each => each.slice(7)), "in ."])).toEqual([
       ...["sh", "-c", script],
     ])
+  })
+
+  test("says that the network of this machine filters nothing, services of this machine included", async () => {
+    using room = planWorkspace()
+    room.plan([["run_command", { argv: ["true"], network: "host" }]])
+    const { stdout } = await room.acode("plan", "approve", room.planFile)
+    expect(stdout).toContain(`network: ${wholeNetwork}; writes: `)
   })
 
   atTerminal("repeats what the plan could reach below a plan that is longer than the screen", async () => {
@@ -131,7 +139,7 @@ describe("plan approve", () => {
       ...{ cwd: room.workspace.root, env: room.workspace.environment, columns: 80, rows: 24 },
     })
     expect(await terminal.exitStatus()).toBe(0)
-    expect(terminal.screen()).toMatch(/\nnetwork: none; writes: [^\n]+\n\napproved by /)
+    expect(terminal.screen()).toMatch(/\nnetwork: [^;]+; writes: [^\n]+\n(?:[^\n]+\n)?\napproved by /)
   })
 
   testWhere(missingSandbox)("covers no command outside of the sandbox that it showed", async () => {
@@ -144,7 +152,7 @@ describe("plan approve", () => {
     expect((await room.acode("plan", "run", room.planFile)).exitCode).toBe(33)
     expect(existsSync(join(room.workspace.root, "ran"))).toBe(false)
     const again = await room.acode("plan", "approve", room.planFile)
-    expect(again.stdout).toContain("writes: all that you may write")
+    expect(again.stdout).toContain(`network: ${wholeNetwork}; writes: all that you may write`)
     expect((await room.acode("plan", "run", room.planFile)).exitCode).toBe(0)
     expect(existsSync(join(room.workspace.root, "ran"))).toBe(true)
   })

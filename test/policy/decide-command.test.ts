@@ -188,7 +188,7 @@ describe("the network", () => {
       decision: "ask",
       level: 3,
       category: "EXTERNAL_REQUEST",
-      reason: "all of the network",
+      reason: expect.stringContaining("services of this machine and cloud metadata included"),
     })
   })
 

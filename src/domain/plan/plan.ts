@@ -2,7 +2,7 @@ import * as z from "zod/mini"
 import { canonicalJson, type Json, sha256Hex } from "../../base/canonical.ts"
 import { lazily } from "../../base/lazy.ts"
 import { exactName } from "../../base/text.ts"
-import { commandReach, type Grant, reachText } from "../effect.ts"
+import { commandReach, type Grant, reachText, wholeNetwork } from "../effect.ts"
 import { toolsForAction, toolsOfKind } from "./tool-traits.ts"
 
 export const planIntents = ["READ", "MUTATE", "QUERY", "EXPLAIN"] as const
@@ -147,14 +147,16 @@ export function reachOfPlan(proposal: Proposal, isConfined: boolean): string {
     commands.length + proposal.checks.length > 0 ||
     tasks.some(({ acceptance, steps }) => acceptance.length > 0 || steps.some(mayRun))
   const written = [...(isRun ? [commandReach(isConfined)] : []), ...write.map(exactName), ...calls.paths]
-  return reachText(isAll ? ["everything"] : hosts.map(exactName), [...new Set(written)])
+  const isUnfiltered = isAll || (isRun && !isConfined)
+  return reachText(isUnfiltered ? [wholeNetwork] : hosts.map(exactName), [...new Set(written)])
 }
 
 /** The same where nothing is done but the plan's own calls, one after the other. */
 export function reachOfSteps(plan: Plan, isConfined: boolean): string {
   const { isOnline, hosts, isRun, paths } = reachOfCalls(plan)
   const written = [...(isRun ? [commandReach(isConfined)] : []), ...paths]
-  return reachText(isOnline ? ["everything"] : [...new Set(hosts)].map(exactName), [...new Set(written)])
+  const isUnfiltered = isOnline || (isRun && !isConfined)
+  return reachText(isUnfiltered ? [wholeNetwork] : [...new Set(hosts)].map(exactName), [...new Set(written)])
 }
 
 /** What approving the plan opens of the network: all of it, or the entries of allowlists. */

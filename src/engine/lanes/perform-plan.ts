@@ -270,7 +270,7 @@ function openTools({ tasks }: Plan): readonly string[] {
   )
 }
 
-/** Returns the steps of the new plan whose calls would be made; a step that is done and stands in it unchanged stays done. */
+/** Returns the steps of the new plan whose calls would be made; one that is done and unchanged is not done again. */
 function callsAhead(plan: Plan, before: readonly StepState[]): readonly PlanStep[] {
   return orderedSteps(plan)
     .filter(

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
+import { wholeNetwork } from "../../../src/domain/effect.ts"
 import { type AgentRoom, agentRoom } from "../../support/agent/agent-room.ts"
 import { check } from "../../support/checker/checker.ts"
 import { missingProgram, missingSandbox, testWhere } from "../../support/requirement.ts"
@@ -43,14 +44,14 @@ describe("a check that runs what the model wrote", () => {
     },
   )
 
-  test("is asked about where nothing confines it, and the question says what it could write", async () => {
+  test("is asked about where nothing confines it, and the question says what it could reach and write", async () => {
     const unconfined = { yes: "plan", config: { execution: { sandbox: "none" } } }
     room = await agentRoom(replies, unconfined)
     expect(await room.drive()).toMatchObject({ exitCode: 41 })
     expect([room.data("command.started"), beside(room)]).toEqual([[], false])
     expect(room.data("approval.requested").at(-1)).toMatchObject({
       kind: "action",
-      reach: "network: none; writes: all that you may write",
+      reach: `network: ${wholeNetwork}; writes: all that you may write`,
       preview: { text: "make test\nin .\n" },
     })
   })
