@@ -15,13 +15,9 @@ import { readSeen, type SeenKind } from "../test/support/declared/seen.ts"
 const [seenDirectory = "", reportPath = ""] = process.argv.slice(2)
 const seen = readSeen(seenDirectory)
 const listed: readonly string[] = [
-  ...named("error", errorCodes),
-  ...named("exit", exitCodes),
-  // The child's own code and the number of a signal stand for many.
-  ...named(
-    "exec exit",
-    execExitCodes.filter(({ code }) => /^\d+$/.test(code)),
-  ),
+  ...Object.keys(errorCodes).map(code => line("error", code)),
+  ...numbers("exit", exitCodes),
+  ...numbers("exec exit", execExitCodes),
   ...manifest.definitions.map(({ type }) => line("event", type)),
   ...listConfigKeys().flatMap(({ key, type, default: usual }) =>
     type === JSON.stringify(usual) ? [] : [line("key", key)],
@@ -54,8 +50,11 @@ function lackOf(report: string): string | null {
   return reasons.find(reason => !harmless.test(reason)) ?? null
 }
 
-function named(kind: SeenKind, codes: readonly { readonly code: string }[]): readonly string[] {
-  return codes.map(({ code }) => line(kind, code))
+function numbers(
+  kind: SeenKind,
+  table: Readonly<Record<string, { readonly code: number }>>,
+): readonly string[] {
+  return Object.values(table).map(({ code }) => line(kind, String(code)))
 }
 
 function line(kind: SeenKind, name: string): string {

@@ -4,7 +4,7 @@ import { renderHelp, renderOverview } from "../src/cli/help.ts"
 import { listConfigKeys } from "../src/config/reference.ts"
 import { errorCodes } from "../src/domain/error-codes.ts"
 import { manifest } from "../src/domain/events/manifest.ts"
-import { type ExitCode, execExitCodes, exitCodes } from "../src/domain/exit-codes.ts"
+import { execExitCodes, exitCodes } from "../src/domain/exit-codes.ts"
 import { fieldRows } from "./doc-fields.ts"
 
 /** The pages of `docs/` by file name, made of the tables the program itself works with. */
@@ -71,16 +71,20 @@ function eventsPage(): string[] {
 }
 
 function errorsPage(): string[] {
-  const rows = errorCodes.map(({ code: name, meaning, action }) => [code(name), meaning, action])
+  const rows = Object.entries(errorCodes).map(([name, { meaning, action }]) => [code(name), meaning, action])
   return table(["code", "what happened", "what to do"], rows)
 }
 
 function exitCodesPage(): string[] {
-  const rows = (codes: readonly ExitCode[]) => codes.map(({ code: name, meaning }) => [name, meaning])
+  const rows = (codes: Readonly<Record<string, { readonly code: number; readonly meaning: string }>>) =>
+    Object.values(codes).map(({ code: number, meaning }) => [String(number), meaning])
   return [
     "## acode exec",
     "",
-    ...table(["code", "meaning"], rows(execExitCodes)),
+    ...table(
+      ["code", "meaning"],
+      [["0–255", "the command's own code"], ...rows(execExitCodes), ["128+N", "killed by signal N"]],
+    ),
     "",
     "## Every other command",
     "",

@@ -24,8 +24,8 @@ describe("what the documentation lists is used by the product", () => {
     const given = uses.literals()
     const isMade = (code: string) =>
       [...(given.get(code) ?? [])].some(path => !path.startsWith("src/domain/error-codes"))
-    expect(docs("errors.md")).toContain(`| \`${errorCodes.at(-1)?.code}\` |`)
-    expect(errorCodes.map(({ code }) => code).filter(code => !isMade(code))).toEqual(Object.keys(unmadeCodes))
+    expect(docs("errors.md")).toContain(`| \`${Object.keys(errorCodes).at(-1)}\` |`)
+    expect(Object.keys(errorCodes).filter(code => !isMade(code))).toEqual(Object.keys(unmadeCodes))
   })
 
   test("every event is written", () => {

@@ -108,10 +108,9 @@ test("every error code the program uses is explained, and every explained one is
   const used = new Set(
     sources.flatMap(file => file.text.match(/ACODE-[A-Z]+-\d{3}|(?<=")E\d{3}(?=")/g) ?? []),
   )
-  const explained = errorCodes.map(({ code }) => code)
+  const explained = Object.keys(errorCodes)
   expect([...used].filter(code => !explained.includes(code))).toEqual([])
   expect(explained.filter(code => !used.has(code))).toEqual(Object.keys(unmadeCodes))
-  expect(new Set(explained).size).toBe(explained.length)
 })
 
 describe("the threat model", () => {

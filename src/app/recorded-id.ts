@@ -1,4 +1,5 @@
 import { oneLine } from "../base/text.ts"
+import type { ErrorCode } from "../domain/error-codes.ts"
 import { Failure } from "../domain/failure.ts"
 import type { Store } from "../store/contract.ts"
 import { changedHistory } from "../store/database/store-failures.ts"
@@ -12,7 +13,7 @@ interface KindText {
   /** What shows the ids. */
   readonly listing: string
   /** The code of an id that names nothing, where it is not the general one. */
-  readonly unknownCode?: string
+  readonly unknownCode?: ErrorCode
   /** The type of the event that has to be there for each of them. */
   readonly eventType?: string
   matching(store: Store, typed: string): readonly string[]

@@ -1,4 +1,5 @@
 import { oneLine } from "../base/text.ts"
+import { exitCodes } from "../domain/exit-codes.ts"
 import { Failure } from "../domain/failure.ts"
 import { defineCommand } from "./definition.ts"
 
@@ -39,7 +40,7 @@ export const auditAccept = defineCommand({
       ...(left.stream === null ? {} : { where: left.stream }),
       hint: "`acode audit verify` names all of it",
     })
-    return 65
+    return exitCodes.integrity.code
   },
 })
 

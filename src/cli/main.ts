@@ -1,6 +1,7 @@
 import type { AppService } from "../app/service.ts"
 import { messageOf } from "../base/assert.ts"
 import { type AppEnvironment, readEnvironment } from "../config/environment.ts"
+import { exitCodes } from "../domain/exit-codes.ts"
 import { exitCodeOf, Failure, type FailureReport } from "../domain/failure.ts"
 import { systemReport } from "../domain/system-report.ts"
 import { version } from "../version.ts"
@@ -71,7 +72,7 @@ async function overview(output: Output, group: string | null, globals: GlobalFla
   if (globals.json) output.json(cliCommands.map(describe))
   output.line(renderOverview(cliCommands, group).trimEnd())
   // Asking for help is not a mistake; naming only half a command is.
-  return group === null || globals.help ? 0 : 2
+  return group === null || globals.help ? 0 : exitCodes.usage.code
 }
 
 function describe(command: CliCommand) {

@@ -2,6 +2,7 @@ import * as z from "zod/mini"
 import { lazily } from "../base/lazy.ts"
 import { environmentModes, networkChoices } from "./command.ts"
 import { Connections } from "./connections.ts"
+import type { ErrorCode } from "./error-codes.ts"
 import { described } from "./events/definition.ts"
 
 export const endings = ["exited", "timedOut", "cancelled", "signalled", "notStarted", "interrupted"] as const
@@ -28,7 +29,7 @@ export const CommandError = lazily(() =>
     details: z.record(z.string(), z.string()),
   }),
 )
-export type CommandError = z.infer<ReturnType<typeof CommandError>>
+export type CommandError = z.infer<ReturnType<typeof CommandError>> & { readonly code: ErrorCode }
 
 export const SandboxUse = lazily(() =>
   z.strictObject({
@@ -83,7 +84,9 @@ export const CommandResult = lazily(() =>
     sandbox: SandboxUse(),
   }),
 )
-export type CommandResult = z.infer<ReturnType<typeof CommandResult>>
+export type CommandResult = Omit<z.infer<ReturnType<typeof CommandResult>>, "error"> & {
+  readonly error: CommandError | null
+}
 
 /** The command as it is recorded: paths relative to the workspace, secrets redacted. */
 export const RecordedCommand = lazily(() =>
@@ -128,7 +131,11 @@ export const ExecutionRecord = lazily(() =>
     correlationIds: CorrelationIds(),
   }),
 )
-export type ExecutionRecord = z.infer<ReturnType<typeof ExecutionRecord>>
+export type ExecutionRecord = Omit<StoredExecution, "result"> & {
+  readonly result: CommandResult
+}
+/** One execution as the log holds it: an event of another version may have a code that the table lacks. */
+export type StoredExecution = z.infer<ReturnType<typeof ExecutionRecord>>
 
 /** Returns the record with the artifacts of another result: it names what was stored, not what was promised. */
 export function withArtifacts(

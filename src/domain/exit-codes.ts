@@ -1,51 +1,54 @@
-/** What the exit status of acode tells a script. The exit code page is generated from these tables. */
-export interface ExitCode {
-  readonly code: string
+interface ExitEntry {
+  readonly code: number
   readonly meaning: string
 }
 
-/** Of every command but `exec`. The most specific cause wins, and nothing that did not happen exits 0. */
-export const exitCodes: readonly ExitCode[] = [
-  { code: "0", meaning: "done, and verified where that applies" },
-  { code: "1", meaning: "general failure, such as a fault `doctor` found" },
-  { code: "2", meaning: "usage, or an unknown id" },
-  { code: "3", meaning: "configuration invalid" },
-  { code: "4", meaning: "model endpoint unavailable" },
-  { code: "10", meaning: "an answer is needed and nobody can give it" },
-  { code: "20", meaning: "stage timeout" },
-  { code: "21", meaning: "cycle limit" },
-  { code: "22", meaning: "paused: a person is needed" },
-  { code: "23", meaning: "cancelled" },
-  { code: "30", meaning: "step failed" },
-  { code: "31", meaning: "turn limit" },
-  { code: "32", meaning: "sandbox or path violation" },
-  { code: "33", meaning: "approval denied, plan not approved or changed" },
-  { code: "34", meaning: "step timeout" },
-  { code: "40", meaning: "verification failed and no cycle is left to take" },
-  {
-    code: "41",
+/**
+ * The exit codes of every command except `exec`, in the order of docs/exit-codes.md, which is generated from this
+ * table. The most specific cause wins.
+ */
+export const exitCodes = {
+  done: { code: 0, meaning: "done, and verified where that applies" },
+  general: { code: 1, meaning: "general failure, such as a fault `doctor` found" },
+  usage: { code: 2, meaning: "usage, or an unknown id" },
+  config: { code: 3, meaning: "configuration invalid" },
+  unavailable: { code: 4, meaning: "model endpoint unavailable" },
+  needsAnswer: { code: 10, meaning: "an answer is needed and nobody can give it" },
+  stageTimeout: { code: 20, meaning: "stage timeout" },
+  cycleLimit: { code: 21, meaning: "cycle limit" },
+  needsPerson: { code: 22, meaning: "paused: a person is needed" },
+  cancelled: { code: 23, meaning: "cancelled" },
+  stepFailed: { code: 30, meaning: "step failed" },
+  turnLimit: { code: 31, meaning: "turn limit" },
+  violation: { code: 32, meaning: "sandbox or path violation" },
+  denied: { code: 33, meaning: "approval denied, plan not approved or changed" },
+  stepTimeout: { code: 34, meaning: "step timeout" },
+  verificationFailed: { code: 40, meaning: "verification failed and no cycle is left to take" },
+  unverified: {
+    code: 41,
     meaning:
       "finished, but not verified: nothing that a program could decide, all steps skipped, no answer, no check could run, no check looks at what was changed, or the checks change the files every time",
   },
-  { code: "50", meaning: "review rejected and nothing is left to try" },
-  {
-    code: "60",
+  reviewRejected: { code: 50, meaning: "review rejected and nothing is left to try" },
+  undecided: {
+    code: 60,
     meaning: "a person must decide: outcome unknown after a crash, or paths that undo or recovery left alone",
   },
-  { code: "65", meaning: "integrity check failed: tampered with or corrupt" },
-  { code: "70", meaning: "internal error" },
-  { code: "130", meaning: "interrupted" },
-]
+  integrity: { code: 65, meaning: "integrity check failed: tampered with or corrupt" },
+  internal: { code: 70, meaning: "internal error" },
+  interrupted: { code: 130, meaning: "interrupted" },
+} as const satisfies Readonly<Record<string, ExitEntry>>
 
-/** Of `exec`, which otherwise returns the child's own code. */
-export const execExitCodes: readonly ExitCode[] = [
-  { code: "0–255", meaning: "the child's own code" },
-  { code: "124", meaning: "timed out" },
-  {
-    code: "125",
+export type ExitName = keyof typeof exitCodes
+export type ExitCode = (typeof exitCodes)[ExitName]["code"]
+
+/** The exit codes that `exec` has of its own. Otherwise it returns the exit code of the command. */
+export const execExitCodes = {
+  timedOut: { code: 124, meaning: "timed out" },
+  refused: {
+    code: 125,
     meaning: "acode refused the command, or could not run or record it; also its own usage errors",
   },
-  { code: "126", meaning: "the program is not executable" },
-  { code: "127", meaning: "the program was not found" },
-  { code: "128+N", meaning: "killed by signal N" },
-]
+  notExecutable: { code: 126, meaning: "the program is not executable" },
+  notFound: { code: 127, meaning: "the program was not found" },
+} as const satisfies Readonly<Record<string, ExitEntry>>

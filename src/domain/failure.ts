@@ -1,25 +1,28 @@
+import type { ErrorCode } from "./error-codes.ts"
+import { type ExitCode, exitCodes } from "./exit-codes.ts"
+
 /**
  * Every expected way to fail, in one table. The kind chooses the exit code of the program and whether trying
  * again can help; the code names the exact failure in the error page.
  */
 export const failureKinds = {
-  general: { exitCode: 1, retry: false },
-  usage: { exitCode: 2, retry: false },
-  config: { exitCode: 3, retry: false },
-  unavailable: { exitCode: 4, retry: true },
-  denied: { exitCode: 33, retry: false },
-  confinement: { exitCode: 32, retry: false },
-  integrity: { exitCode: 65, retry: false },
-  internal: { exitCode: 70, retry: false },
-  interrupted: { exitCode: 130, retry: false },
-} as const satisfies Record<string, { exitCode: number; retry: boolean }>
+  general: { exitCode: exitCodes.general.code, retry: false },
+  usage: { exitCode: exitCodes.usage.code, retry: false },
+  config: { exitCode: exitCodes.config.code, retry: false },
+  unavailable: { exitCode: exitCodes.unavailable.code, retry: true },
+  denied: { exitCode: exitCodes.denied.code, retry: false },
+  confinement: { exitCode: exitCodes.violation.code, retry: false },
+  integrity: { exitCode: exitCodes.integrity.code, retry: false },
+  internal: { exitCode: exitCodes.internal.code, retry: false },
+  interrupted: { exitCode: exitCodes.interrupted.code, retry: false },
+} as const satisfies Record<string, { exitCode: ExitCode; retry: boolean }>
 
 export type FailureKind = keyof typeof failureKinds
 
 /** What a person is told: what happened, where, the code, and one line on what to do. */
 export interface FailureReport {
   readonly kind: FailureKind
-  readonly code: string
+  readonly code: ErrorCode
   readonly message: string
   readonly where?: string
   readonly hint?: string
@@ -41,6 +44,6 @@ export function isStopped(error: unknown): error is Failure {
   return error instanceof Failure && error.report.kind === "interrupted"
 }
 
-export function exitCodeOf(kind: FailureKind): number {
+export function exitCodeOf(kind: FailureKind): ExitCode {
   return failureKinds[kind].exitCode
 }

@@ -1,6 +1,7 @@
 import * as z from "zod/mini"
 import { lazily } from "../base/lazy.ts"
 import { networkChoices } from "./command.ts"
+import type { ErrorCode } from "./error-codes.ts"
 import { described } from "./events/definition.ts"
 
 /**
@@ -79,7 +80,9 @@ export const CallError = lazily(() =>
     hint: z.nullable(z.string()),
   }),
 )
-export type CallError = z.infer<ReturnType<typeof CallError>>
+export type CallError = RecordedCallError & { readonly code: ErrorCode }
+/** The error of a call as an event holds it: an event of another version may have a code that the table lacks. */
+export type RecordedCallError = z.infer<ReturnType<typeof CallError>>
 
 /** What says that a call would have left what it may touch, whoever found it. */
 export const violationCodes: ReadonlySet<string> = new Set([

@@ -1,5 +1,6 @@
 import { dataOf, type NewEvent, newEvent } from "../domain/events/definition.ts"
 import { SessionFinished, StepFinished, StepStarted } from "../domain/events/session-events.ts"
+import { exitCodes } from "../domain/exit-codes.ts"
 import type { SessionLog } from "../gate/contract.ts"
 import { openCalls, type Recovered, type RecoveryParts, settleInterrupted } from "../gate/recovery.ts"
 import type { StoredEvent } from "../store/contract.ts"
@@ -34,7 +35,7 @@ export async function endInterruptedPlan(
     newEvent(SessionFinished, {
       state: "FAILED",
       reason: told ?? "acode ended between two steps: every step that began is finished",
-      exitCode: isUndecided ? 60 : 30,
+      exitCode: exitCodes[isUndecided ? "undecided" : "stepFailed"].code,
       code: "ACODE-EXE-013",
       unverified: true,
       treeDigest: digest,

@@ -97,7 +97,7 @@ function isConfirmation({ decision }: Decision): boolean {
 
 /** The question stays open; the call has not taken place and is made again once there is an answer. */
 function left(operation: string, events: readonly NewEvent[]): ApprovalOutcome {
-  const error = {
+  const error: CallError = {
     code: "ACODE-EXEC-005",
     message: `waiting for somebody to approve: ${operation}`,
     where: null,
@@ -173,7 +173,7 @@ function nobodyThere(operation: string): CallError {
 
 function refusal({ answer, by, reason, isExpired }: ApprovalReply, operation: string): CallEnding {
   const said = reason === null ? "" : `: ${reason}`
-  const error = {
+  const error: CallError = {
     code: "ACODE-EXEC-005",
     message: isExpired === true ? `not approved${said}: ${operation}` : `${by} refused: ${operation}${said}`,
     where: null,
@@ -182,7 +182,10 @@ function refusal({ answer, by, reason, isExpired }: ApprovalReply, operation: st
   return notDone("refused", answer === "stopped" ? "stopped" : "refused", error)
 }
 
-function stale(reason: "refused" | "used" | "expired" | "notYet" | "changed", declared: DeclaredCall) {
+function stale(
+  reason: "refused" | "used" | "expired" | "notYet" | "changed",
+  declared: DeclaredCall,
+): CallError {
   const isChanged = reason === "changed"
   return {
     code: isChanged ? "ACODE-APPR-003" : "ACODE-APPR-004",

@@ -1,5 +1,6 @@
 import type { Json } from "../base/canonical.ts"
 import { printable } from "../base/text.ts"
+import type { ErrorCode } from "../domain/error-codes.ts"
 import type { CallError } from "../domain/tool-call.ts"
 import { resolveTool } from "../tools/aliases.ts"
 import type { Tool } from "../tools/contract.ts"
@@ -34,6 +35,11 @@ export function resolveCall(name: string, args: Json, offered: readonly string[]
   return problem(found.tool.name, code, `${printable(name)}: ${told.join("; ")}`, null)
 }
 
-function problem(canonical: string | null, code: string, message: string, hint: string | null): Resolution {
+function problem(
+  canonical: string | null,
+  code: ErrorCode,
+  message: string,
+  hint: string | null,
+): Resolution {
   return { kind: "problem", canonical, error: { code, message, where: null, hint } }
 }

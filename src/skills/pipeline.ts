@@ -1,5 +1,6 @@
 import { counted } from "../base/text.ts"
 import type { PipelinePlan } from "../domain/events/skill-events.ts"
+import { type ExitCode, exitCodes } from "../domain/exit-codes.ts"
 import { ExecutionError, executionErrors } from "../domain/skill/execution-error.ts"
 import { derivedPath } from "../domain/skill/output-path.ts"
 import { isRunnable, type Task } from "../domain/task.ts"
@@ -25,7 +26,7 @@ export interface PipelineParts {
 export interface PipelineEnd {
   readonly state: "COMPLETED" | "FAILED" | "CANCELLED"
   readonly reason: string
-  readonly exitCode: number
+  readonly exitCode: ExitCode
 }
 
 /**
@@ -54,14 +55,23 @@ export async function runPipeline(parts: PipelineParts): Promise<PipelineEnd> {
       return { path: task.output.path, description: `the output of ${skill}` }
     })
     const missing = inputs.find(({ path }) => isEmpty(parts.folder, path))
-    if (missing !== undefined) return failure(`${missing.path} is missing or empty`, 30)
+    if (missing !== undefined)
+      return failure(`${missing.path} is missing or empty`, exitCodes.stepFailed.code)
   }
-  return { state: "COMPLETED", reason: `all ${counted(plan.steps.length, "step")} done`, exitCode: 0 }
+  return {
+    state: "COMPLETED",
+    reason: `all ${counted(plan.steps.length, "step")} done`,
+    exitCode: exitCodes.done.code,
+  }
 }
 
-const cancelled: PipelineEnd = { state: "CANCELLED", reason: "interrupted", exitCode: 130 }
+const cancelled: PipelineEnd = {
+  state: "CANCELLED",
+  reason: "interrupted",
+  exitCode: exitCodes.interrupted.code,
+}
 
-function failure(reason: string, exitCode: number): PipelineEnd {
+function failure(reason: string, exitCode: ExitCode): PipelineEnd {
   return { state: "FAILED", reason, exitCode }
 }
 

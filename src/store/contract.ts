@@ -1,6 +1,6 @@
 import type { z } from "zod"
 import type { Json } from "../base/canonical.ts"
-import type { ExecutionRecord } from "../domain/command-result.ts"
+import type { ExecutionRecord, StoredExecution } from "../domain/command-result.ts"
 import type { CommandFinished, CommandStarted, ProtectedNames } from "../domain/events/command-events.ts"
 import type { NewEvent } from "../domain/events/definition.ts"
 import type { Failure } from "../domain/failure.ts"
@@ -117,7 +117,7 @@ export interface ExecutionHistory {
   /** Ids that start or end with `typed`: of executions, or of the runs or tasks they belong to. */
   matching(typed: string, of?: "execution" | "run" | "task"): readonly string[]
   /** The record as it was given to `settled`. Null when the id is unknown or the command is still running. */
-  show(id: string): ExecutionRecord | null
+  show(id: string): StoredExecution | null
   stats(): ExecutionStats
   /** Removes finished executions and leaves a signed tombstone. Gives the ids removed. */
   prune(filter: ExecutionPruning, reason: string): readonly string[]

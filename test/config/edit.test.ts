@@ -242,7 +242,7 @@ describe("nothing is written", () => {
     using fixture = configFixture()
     rmSync(dirname(fixture.projectPath), { recursive: true })
     const report = await failureOf(() => set(fixture, key, value))
-    expect(report.code).toBe(code)
+    expect<string>(report.code).toBe(code)
     expect(report.hint ?? "").toContain(hint)
     expect(existsSync(dirname(fixture.projectPath))).toBe(false)
   })
@@ -260,7 +260,7 @@ describe("nothing is written", () => {
   ])("when %s", async (_what, before, code) => {
     using fixture = configFixture()
     fixture.project(before)
-    expect((await failureOf(() => set(fixture, "execution.max_concurrent", "3"))).code).toBe(code)
+    expect<string>((await failureOf(() => set(fixture, "execution.max_concurrent", "3"))).code).toBe(code)
     expect(fileOf(fixture)).toBe(before)
     expect(readdirSync(dirname(fixture.projectPath))).toEqual(["config.yml"])
   })

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test"
 import * as z from "zod/mini"
+import type { ErrorCode } from "../../src/domain/error-codes.ts"
 import { Failure, type FailureKind } from "../../src/domain/failure.ts"
+import type { CallError } from "../../src/domain/tool-call.ts"
 import { causeOf, diagnosticOf, errorOf, failedBy, notDone } from "../../src/gate/outcome.ts"
 
 describe("the end of a call without a result", () => {
@@ -39,7 +41,7 @@ describe("the end of a call without a result", () => {
   })
 
   test("before anything was done is certain", () => {
-    const error = { code: "E201", message: "no", where: null, hint: null }
+    const error: CallError = { code: "E201", message: "no", where: null, hint: null }
     expect(notDone("denied", "violation", error)).toMatchObject({ certainty: "notDone", error })
   })
 
@@ -53,7 +55,7 @@ describe("the end of a call without a result", () => {
   })
 
   test("is a remark about the place it concerns", () => {
-    const error = { code: "E301", message: "not there", where: "a.txt", hint: null }
+    const error: CallError = { code: "E301", message: "not there", where: "a.txt", hint: null }
     expect(diagnosticOf(error)).toEqual({
       level: "error",
       message: "not there",
@@ -66,7 +68,7 @@ describe("the end of a call without a result", () => {
 })
 
 describe("the cause behind an error", () => {
-  const causes: readonly (readonly [FailureKind, string, string])[] = [
+  const causes: readonly (readonly [FailureKind, ErrorCode, string])[] = [
     ["general", "ACODE-FS-002", "failed"],
     ["internal", "ACODE-INT-001", "failed"],
     ["general", "ACODE-EXE-002", "timeout"],

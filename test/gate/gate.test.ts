@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { emptyGrant } from "../../src/domain/effect.ts"
 import { ToolCallRequested, ToolCallSettled, ToolCallStarted } from "../../src/domain/events/call-events.ts"
+import type { CallError } from "../../src/domain/tool-call.ts"
 import { event } from "../store/support/session-events.ts"
 import { type GateRoom, gateRoom } from "../support/plan/gate-room.ts"
 
@@ -38,7 +39,12 @@ describe("a call that cannot be made", () => {
   })
 
   test("because something stands in its way is on record under its own name, and nothing is touched", async () => {
-    const obstacle = { code: "ACODE-EXEC-007", message: "the arguments are gone", where: null, hint: null }
+    const obstacle: CallError = {
+      code: "ACODE-EXEC-007",
+      message: "the arguments are gone",
+      where: null,
+      hint: null,
+    }
     const settled = await room.call("write_file", { path: "b.txt", content: "x" }, { ...granted, obstacle })
     expect(settled).toMatchObject({ outcome: "failed", certainty: "notDone", error: obstacle })
     expect(room.commits).toEqual([["tool_call.requested", "tool_call.settled"]])

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { canonicalJson, type Json, sha256Hex } from "../../src/base/canonical.ts"
 import { ToolCallSettled } from "../../src/domain/events/call-events.ts"
+import type { CallError } from "../../src/domain/tool-call.ts"
 import {
   nothingChanged,
   outcomeWithout,
@@ -12,7 +13,7 @@ import { createRedactor } from "../../src/redaction/redactor.ts"
 import type { ArtifactStore } from "../../src/store/contract.ts"
 import type { ToolResult } from "../../src/tools/contract.ts"
 
-const error = { code: "ACODE-EXE-003", message: "it failed", where: null, hint: null }
+const error: CallError = { code: "ACODE-EXE-003", message: "it failed", where: null, hint: null }
 
 function result(change: Partial<ToolResult> = {}): ToolResult {
   return {
@@ -46,7 +47,7 @@ describe("the outcome of a tool that ran", () => {
       cause: "failed",
       error,
     })
-    const late = { ...error, code: "ACODE-EXE-002" }
+    const late: CallError = { ...error, code: "ACODE-EXE-002" }
     expect(toolOutcome(result({ error: late }), nothingChanged, "done").cause).toBe("timeout")
   })
 
@@ -86,7 +87,7 @@ describe("redaction of an outcome", () => {
       result({
         value: { [secret]: [secret, { deep: `x ${secret}` }], count: 3, nothing: null },
         text: secret,
-        error: { code: "E1", message: secret, where: secret, hint: secret },
+        error: { code: "E101", message: secret, where: secret, hint: secret },
         diagnostics: [{ level: "error", message: secret, file_name: "a", line_start: 1, code: null }],
       }),
       nothingChanged,

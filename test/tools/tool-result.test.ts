@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test"
+import type { CallError } from "../../src/domain/tool-call.ts"
 import { preparedRead, toolResult } from "../../src/tools/tool-result.ts"
 import { quietly, type TestRoom, testRoom } from "./support.ts"
 
@@ -24,14 +25,19 @@ test("a plain success has nothing to tell but what it is given", () => {
 })
 
 test("an error is a diagnostic of its place, with the line where there is one", () => {
-  const error = (where: string | null) => ({ code: "ACODE-X-001", message: "no", where, hint: null })
+  const error = (where: string | null): CallError => ({
+    code: "ACODE-FS-001",
+    message: "no",
+    where,
+    hint: null,
+  })
   const place = (where: string | null) => {
     const [first] = toolResult(t.room, { ...given, error: error(where) }).diagnostics
     return [first?.file_name, first?.line_start, first?.code, first?.level]
   }
-  expect(place("src/a.ts:12")).toEqual(["src/a.ts", 12, "ACODE-X-001", "error"])
-  expect(place("src/a.ts")).toEqual(["src/a.ts", 0, "ACODE-X-001", "error"])
-  expect(place(null)).toEqual(["", 0, "ACODE-X-001", "error"])
+  expect(place("src/a.ts:12")).toEqual(["src/a.ts", 12, "ACODE-FS-001", "error"])
+  expect(place("src/a.ts")).toEqual(["src/a.ts", 0, "ACODE-FS-001", "error"])
+  expect(place(null)).toEqual(["", 0, "ACODE-FS-001", "error"])
 })
 
 test("a secret is gone before the text is cut, so that no cut can show half of it", () => {

@@ -26,7 +26,8 @@ function openTestWorkspace(): OpenWorkspace {
     checkpointDirectory: ws.path(".agent/checkpoints"),
     checkpointLimits: { fileBytesMax: 1e6, totalBytesMax: 1e7 },
     guard: path => {
-      if (isSecret(path)) throw new Failure({ kind: "denied", code: "P", message: `${path} is protected` })
+      if (isSecret(path))
+        throw new Failure({ kind: "denied", code: "ACODE-SEC-003", message: `${path} is protected` })
     },
     isHidden: isSecret,
     isProtected: isSecret,
@@ -63,10 +64,12 @@ test("what is protected is not read, written, deleted, listed, found or kept", a
   ws.put(".env", "SECRET=needle\n")
   ws.put("secrets/key", "needle\n")
   ws.put("plain", "needle\n")
-  expect(codeOf(() => workspace.readLines(".env", { bytesMax: 10 }))).toBe("P")
-  expect(codeOf(() => workspace.write({ path: "secrets/new", content: Buffer.from("x") }))).toBe("P")
-  expect(codeOf(() => workspace.delete([".env"]))).toBe("P")
-  expect(codeOf(() => workspace.list({ path: "secrets", depth: 1, entriesMax: 9 }))).toBe("P")
+  expect(codeOf(() => workspace.readLines(".env", { bytesMax: 10 }))).toBe("ACODE-SEC-003")
+  expect(codeOf(() => workspace.write({ path: "secrets/new", content: Buffer.from("x") }))).toBe(
+    "ACODE-SEC-003",
+  )
+  expect(codeOf(() => workspace.delete([".env"]))).toBe("ACODE-SEC-003")
+  expect(codeOf(() => workspace.list({ path: "secrets", depth: 1, entriesMax: 9 }))).toBe("ACODE-SEC-003")
   const listing = workspace.list({ path: ".", depth: 3, entriesMax: 99 })
   expect(listing.entries.map(entry => entry.path)).toEqual(["plain"])
   expect(workspace.glob({ pattern: "**", path: ".", matchesMax: 9 }).paths).toEqual(["plain"])

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { counted } from "../../base/text.ts"
 import { dataOf } from "../../domain/events/definition.ts"
 import { CheckFinished, CycleStarted } from "../../domain/events/pipeline-events.ts"
+import { exitCodes } from "../../domain/exit-codes.ts"
 import type { AuditReport, StoredEvent } from "../../store/contract.ts"
 import type { AgentEnd } from "../verbs/agent.ts"
 
@@ -19,14 +20,24 @@ export function demoProblems({ root, end, events, audit }: DemoOutcome): readonl
   const verdicts = events.flatMap(event => dataOf(CheckFinished, event)?.verdict ?? [])
   const found: DemoProblem[] = []
   if (end.exitCode !== 0 || end.state !== "COMPLETED")
-    found.push({ what: `the session ended ${end.state}: ${end.reason}`, exitCode: end.exitCode || 1 })
-  if (!audit.ok) found.push({ what: audit.problems[0]?.what ?? "the history does not hold", exitCode: 65 })
-  if (end.unverified) found.push({ what: "the result was not verified", exitCode: 1 })
+    found.push({
+      what: `the session ended ${end.state}: ${end.reason}`,
+      exitCode: end.exitCode || exitCodes.general.code,
+    })
+  if (!audit.ok)
+    found.push({
+      what: audit.problems[0]?.what ?? "the history does not hold",
+      exitCode: exitCodes.integrity.code,
+    })
+  if (end.unverified) found.push({ what: "the result was not verified", exitCode: exitCodes.general.code })
   if (cycles.length !== 1 || !verdicts.includes("failed"))
-    found.push({ what: `${counted(cycles.length, "cycle")} instead of one`, exitCode: 1 })
+    found.push({
+      what: `${counted(cycles.length, "cycle")} instead of one`,
+      exitCode: exitCodes.general.code,
+    })
   for (const [path, text] of Object.entries(expected))
     if (!readFileSync(join(root, path), "utf8").includes(text))
-      found.push({ what: `${path} does not say ${text}`, exitCode: 1 })
+      found.push({ what: `${path} does not say ${text}`, exitCode: exitCodes.general.code })
   return found
 }
 

@@ -1,5 +1,6 @@
 import { systemIds } from "../../base/clock.ts"
 import type { Config } from "../../config/schema.ts"
+import type { ErrorCode } from "../../domain/error-codes.ts"
 import { type NewEvent, newEvent } from "../../domain/events/definition.ts"
 import { SessionFinished, SessionStarted } from "../../domain/events/session-events.ts"
 import { type PipelinePlan, PipelinePlanned, type SkillSettings } from "../../domain/events/skill-events.ts"
@@ -55,7 +56,7 @@ export interface SkillEnding {
   readonly state: "COMPLETED" | "FAILED" | "CANCELLED"
   readonly reason: string
   readonly exitCode: number
-  readonly code: string | null
+  readonly code: ErrorCode | null
 }
 
 /** Opens a new session; what begins it is recorded with its first step. */

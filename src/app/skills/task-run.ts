@@ -2,11 +2,12 @@ import { toIso } from "../../base/clock.ts"
 import { counted } from "../../base/text.ts"
 import type { Config } from "../../config/schema.ts"
 import type { PipelinePlan } from "../../domain/events/skill-events.ts"
+import { type ExitCode, exitCodes } from "../../domain/exit-codes.ts"
 import type { Mode } from "../../domain/model-choice.ts"
 import {
   ExecutionError,
   type ExecutionErrorCode,
-  executionErrors,
+  executionExitCode,
 } from "../../domain/skill/execution-error.ts"
 import { type PipelineFile, pipelinePlan } from "../../domain/skill/pipeline-file.ts"
 import { type SkillState, skillState, type TaskStep } from "../../domain/skill/skill-state.ts"
@@ -63,7 +64,7 @@ export interface TaskRunEnd {
   /** Null where no task was begun. */
   readonly sessionId: string | null
   readonly results: readonly ExecutionResult[]
-  readonly exitCode: number
+  readonly exitCode: ExitCode
 }
 
 /** Executes tasks: first what a dead process left, then those that were asked for. */
@@ -96,7 +97,7 @@ class TaskRun {
       if (isPipeline(this.request.tasks)) return await this.executePipeline(this.request.tasks)
       const tasks = await this.chosen(this.request.tasks)
       const sessionId = tasks.length === 0 ? null : await this.execute(tasks)
-      return { sessionId, results: this.results, exitCode: exitCodeFor(this.results.map(codeIn)) }
+      return { sessionId, results: this.results, exitCode: executionExitCode(this.results.map(codeIn)) }
     } finally {
       ;(await this.models?.catch(() => null))?.[Symbol.dispose]()
     }
@@ -383,18 +384,17 @@ function codeIn({ status, error }: ExecutionResult): ExecutionErrorCode | null {
   return status === "completed" ? null : (error?.code ?? "UNKNOWN")
 }
 
-/** Of what was carried out, the first that did not go well decides. */
-function exitCodeFor(errors: readonly (ExecutionErrorCode | null)[]): number {
-  const first = errors.find(error => error !== null && executionErrors[error].exitCode !== 0)
-  return first == null ? 0 : executionErrors[first].exitCode
-}
-
 function endingOf(steps: readonly TaskStep[], isStopped: boolean): SkillEnding {
   const done = steps.filter(({ end }) => end?.isSuccess === true).length
   const reason = `${done} of ${counted(steps.length, "task")} completed`
-  const exitCode = exitCodeFor(steps.map(({ end }) => end?.error ?? null))
+  const exitCode = executionExitCode(steps.map(({ end }) => end?.error ?? null))
   if (isStopped)
-    return { state: "CANCELLED", reason: `interrupted; ${reason}`, exitCode: 130, code: taskFailed }
+    return {
+      state: "CANCELLED",
+      reason: `interrupted; ${reason}`,
+      exitCode: exitCodes.interrupted.code,
+      code: taskFailed,
+    }
   if (done === steps.length) return { state: "COMPLETED", reason, exitCode: 0, code: null }
   return { state: "FAILED", reason, exitCode, code: taskFailed }
 }

@@ -1,6 +1,7 @@
 import { shownPath } from "../../base/path-names.ts"
 import { oneLine } from "../../base/text.ts"
 import { readYaml } from "../../config/yaml.ts"
+import { exitCodes } from "../../domain/exit-codes.ts"
 import { Failure } from "../../domain/failure.ts"
 import { ExecutionError } from "../../domain/skill/execution-error.ts"
 import { type PipelineFile, readPipeline } from "../../domain/skill/pipeline-file.ts"
@@ -126,7 +127,12 @@ async function resetTask(
     if (error instanceof ExecutionError) throw refused(id, error.message, listHint)
     throw error
   }
-  session.finish({ state: "COMPLETED", reason: `${id} was set back to pending`, exitCode: 0, code: null })
+  session.finish({
+    state: "COMPLETED",
+    reason: `${id} was set back to pending`,
+    exitCode: exitCodes.done.code,
+    code: null,
+  })
   return { sessionId: session.id }
 }
 

@@ -1,4 +1,5 @@
 import { systemIds } from "../../base/clock.ts"
+import type { ErrorCode } from "../../domain/error-codes.ts"
 import { newEvent } from "../../domain/events/definition.ts"
 import { SessionResumed } from "../../domain/events/pipeline-events.ts"
 import { SessionStarted } from "../../domain/events/session-events.ts"
@@ -302,6 +303,6 @@ function isDriven({ exitCode, owner }: SessionSummary): boolean {
   return exitCode === null && isProcessAlive(owner)
 }
 
-function refused(kind: "usage", code: string, message: string, hint: string, where?: string): Failure {
+function refused(kind: "usage", code: ErrorCode, message: string, hint: string, where?: string): Failure {
   return new Failure({ kind, code, message, hint, ...(where === undefined ? {} : { where }) })
 }

@@ -1,6 +1,7 @@
 import { type NewEvent, newEvent } from "../../domain/events/definition.ts"
 import { SessionCancelled } from "../../domain/events/pipeline-events.ts"
 import { SessionFinished } from "../../domain/events/session-events.ts"
+import { exitCodes } from "../../domain/exit-codes.ts"
 import { openCommands } from "../../engine/interrupted-session.ts"
 import { openCalls, settleInterrupted } from "../../gate/recovery.ts"
 import type { DrivenSession } from "../../gate/session-log.ts"
@@ -33,7 +34,7 @@ export async function endCancelled(
     newEvent(SessionFinished, {
       state: "CANCELLED",
       reason: `cancelled by ${told.by}: ${told.reason}`,
-      exitCode: 23,
+      exitCode: exitCodes.cancelled.code,
       code: "ACODE-ORCH-007",
       unverified: true,
       treeDigest: digest,

@@ -1,5 +1,6 @@
 import { systemIds } from "../../base/clock.ts"
 import { parentOf, quotedPath } from "../../base/path-names.ts"
+import type { ErrorCode } from "../../domain/error-codes.ts"
 import { newEvent } from "../../domain/events/definition.ts"
 import { CheckpointRestored, SessionUndone } from "../../domain/events/session-events.ts"
 import { Failure } from "../../domain/failure.ts"
@@ -267,7 +268,7 @@ function restore(
 }
 
 function undoFailure(
-  code: string,
+  code: ErrorCode,
   message: string,
   where: string,
   hint = "`acode session show` tells what a session changed",

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs"
 import { errnoOf, messageOf } from "../../base/assert.ts"
 import { shownPath } from "../../base/path-names.ts"
 import { oneLine } from "../../base/text.ts"
+import type { ErrorCode } from "../../domain/error-codes.ts"
 import { Failure } from "../../domain/failure.ts"
 
 /** A file that a person named on the command line, and the flag that named it. */
@@ -61,7 +62,7 @@ function bytesOf(file: GivenFile, descriptor: number, bytesMax: number): Uint8Ar
   return bytes.subarray(0, filled)
 }
 
-const reasons: Readonly<Record<string, readonly [code: string, message: string]>> = {
+const reasons: Readonly<Record<string, readonly [code: ErrorCode, message: string]>> = {
   ENOENT: ["ACODE-FS-002", "does not exist"],
   ENOTDIR: ["ACODE-FS-002", "does not exist"],
   EISDIR: ["ACODE-FS-003", "is a directory, not a file"],
@@ -82,7 +83,7 @@ function noDirectory({ path, flag }: GivenFile, cause: unknown): Failure {
   )
 }
 
-function unusable({ path, flag }: GivenFile, code: string, message: string, cause?: unknown): Failure {
+function unusable({ path, flag }: GivenFile, code: ErrorCode, message: string, cause?: unknown): Failure {
   return new Failure(
     {
       kind: "usage",

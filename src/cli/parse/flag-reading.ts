@@ -1,5 +1,6 @@
 import { unreachable } from "../../base/assert.ts"
 import { nearest, oneLine, printable } from "../../base/text.ts"
+import type { ErrorCode } from "../../domain/error-codes.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { DurationFlag, FlagSpec, FlagSpecs, NumberFlag } from "./flags.ts"
 import { durationHint, durationOf, instantText, isInstant } from "./instant.ts"
@@ -139,7 +140,7 @@ function malformed(flag: string, why: string): Failure {
 }
 
 export function usageFailure(
-  code: string,
+  code: ErrorCode,
   message: string,
   hint = "`--help` shows the accepted form",
 ): Failure {

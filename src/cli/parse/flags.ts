@@ -1,4 +1,5 @@
 import type { RecordedKind } from "../../app/recorded-id.ts"
+import type { ErrorCode } from "../../domain/error-codes.ts"
 import type { ObservedTime } from "../../store/upkeep/contract.ts"
 import type { Output } from "../output.ts"
 import { durationText } from "../render/format.ts"
@@ -29,7 +30,7 @@ export interface NumberFlag {
   /** Fractions are refused. */
   readonly isWhole: boolean
   /** The code of a number out of range, where it is not the general one. */
-  readonly code?: string
+  readonly code?: ErrorCode
 }
 
 /** `90s`, `30m`, `1h`, `7d`, `2w`; given in milliseconds. */

@@ -1,4 +1,5 @@
 import { shownPath } from "../../base/path-names.ts"
+import { exitCodes } from "../../domain/exit-codes.ts"
 import type { Output } from "../output.ts"
 
 export function explained({ path, reason }: { readonly path: string; readonly reason: string }): string {
@@ -30,6 +31,6 @@ export function restoredExitCode(done: {
   readonly foreign: readonly string[]
   readonly blocked: readonly unknown[]
 }): number {
-  if (done.foreign.length > 0) return 60
-  return done.blocked.length > 0 ? 1 : 0
+  if (done.foreign.length > 0) return exitCodes.undecided.code
+  return done.blocked.length > 0 ? exitCodes.general.code : 0
 }

@@ -1,4 +1,6 @@
+import type { ErrorCode } from "../error-codes.ts"
 import type { EscalationLevel, StageStatus } from "../events/pipeline-events.ts"
+import type { ExitCode, exitCodes } from "../exit-codes.ts"
 import type { Stage, Target } from "../stage.ts"
 import type {
   OpenCall,
@@ -64,7 +66,7 @@ export type Action =
 /** How a session ends that went through every stage. It claims no more than was done. */
 export interface Completion {
   readonly reason: string
-  readonly exitCode: 0 | 41
+  readonly exitCode: typeof exitCodes.done.code | typeof exitCodes.unverified.code
   readonly unverified: boolean
   /** What the person is shown of a question; null where none was asked, or nothing was answered. */
   readonly answer: string | null
@@ -98,9 +100,9 @@ export interface Escalation {
   readonly stage: Stage
   readonly reason: string
   readonly advice: string
-  readonly exitCode: number
+  readonly exitCode: ExitCode
   /** Of the error page; null where the session did what was asked. */
-  readonly code: string | null
+  readonly code: ErrorCode | null
   /** Whether the stage ran out of time, or only cannot go on. */
   readonly status: StageStatus | null
 }

@@ -1,3 +1,4 @@
+import { exitCodes } from "../exit-codes.ts"
 import { isRedactedPath } from "../text/redacted-json.ts"
 import type { Completion } from "./action.ts"
 import { isDoubtful } from "./claim.ts"
@@ -10,18 +11,23 @@ export function completionOf(state: PipelineState): Completion {
   const answer = isAsked ? state.answer : null
   const ended = { answer, unverified: why !== null }
   if (isAsked && answer === null)
-    return { ...ended, exitCode: 41, reason: "finished, but the model gave no answer that could be shown" }
-  if (why === null) return { ...ended, exitCode: 0, reason: `done and verified${notes(state)}` }
+    return {
+      ...ended,
+      exitCode: exitCodes.unverified.code,
+      reason: "finished, but the model gave no answer that could be shown",
+    }
+  if (why === null)
+    return { ...ended, exitCode: exitCodes.done.code, reason: `done and verified${notes(state)}` }
   const isGranted = state.settings.skipVerify || isAsked
   if (isGranted && !isAllSkipped(state) && !state.steps.some(isDoubtful))
     return {
       ...ended,
-      exitCode: 0,
+      exitCode: exitCodes.done.code,
       reason: isAsked
         ? "answered; the answer is the model's own and was not verified"
         : `done, but not verified: ${why}`,
     }
-  return { ...ended, exitCode: 41, reason: `finished, but not verified: ${why}` }
+  return { ...ended, exitCode: exitCodes.unverified.code, reason: `finished, but not verified: ${why}` }
 }
 
 /** Whether nothing has proved yet that the work is right. A model's opinion is no proof. */

@@ -1,5 +1,7 @@
 import { shellQuoted } from "../../base/text.ts"
+import type { ErrorCode } from "../error-codes.ts"
 import type { EscalationLevel, StageStatus } from "../events/pipeline-events.ts"
+import { type ExitName, exitCodes } from "../exit-codes.ts"
 import { windowRules } from "../model-choice.ts"
 import { longestReply, type ModelSelection, replyTokensMax, requestTokensMax } from "../pipeline-settings.ts"
 import type { Stage } from "../stage.ts"
@@ -13,38 +15,38 @@ export const withoutStep = "or continue without it: `acode resume --skip-failed-
 export function escalate(
   stage: Stage,
   level: EscalationLevel,
-  exitCode: number,
+  exit: ExitName,
   told: {
     readonly reason: string
     readonly advice: string
     readonly status?: StageStatus | null
     /** Where there is a more exact one than that of the level and the exit code. */
-    readonly code?: string
+    readonly code?: ErrorCode
   },
 ): Escalation {
-  const { reason, advice, status = "failed", code = codeOf(level, exitCode) } = told
-  return { kind: "escalate", stage, level, exitCode, code, reason, advice, status }
+  const { reason, advice, status = "failed", code = codeOf(level, exit) } = told
+  return { kind: "escalate", stage, level, exitCode: exitCodes[exit].code, code, reason, advice, status }
 }
 
 /** The code of the error page for a session that cannot go on by itself. */
-export function codeOf(level: EscalationLevel, exitCode: number): string | null {
-  return exitCode === 0 ? null : (codesByExit[exitCode] ?? codesByLevel[level] ?? needsPerson)
+export function codeOf(level: EscalationLevel, exit: ExitName): ErrorCode | null {
+  return exit === "done" ? null : (codesByExit[exit] ?? codesByLevel[level] ?? needsPerson)
 }
 
 /** It makes no progress, or what it may do by itself is spent. */
-export const needsPerson = "ACODE-ORCH-004"
+export const needsPerson: ErrorCode = "ACODE-ORCH-004"
 
-const codesByExit: Readonly<Record<number, string>> = {
-  20: "ACODE-ORCH-002",
-  21: "ACODE-ORCH-003",
-  30: "ACODE-EXEC-001",
-  31: "ACODE-EXEC-003",
-  32: "ACODE-EXEC-004",
-  33: "ACODE-EXEC-005",
-  34: "ACODE-EXEC-006",
+const codesByExit: Partial<Readonly<Record<ExitName, ErrorCode>>> = {
+  stageTimeout: "ACODE-ORCH-002",
+  cycleLimit: "ACODE-ORCH-003",
+  stepFailed: "ACODE-EXEC-001",
+  turnLimit: "ACODE-EXEC-003",
+  violation: "ACODE-EXEC-004",
+  denied: "ACODE-EXEC-005",
+  stepTimeout: "ACODE-EXEC-006",
 }
 
-const codesByLevel: Partial<Readonly<Record<EscalationLevel, string>>> = { StageFailed: "ACODE-ORCH-001" }
+const codesByLevel: Partial<Readonly<Record<EscalationLevel, ErrorCode>>> = { StageFailed: "ACODE-ORCH-001" }
 
 /** What a person can do about a model that refuses. */
 export const otherWords =

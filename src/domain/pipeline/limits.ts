@@ -72,7 +72,7 @@ export function replyBudget({ spentTokens, settings }: PipelineState, requestTok
 function stopped(state: PipelineState, stage: Stage, reason: string): Escalation {
   const { spentTokens, settings } = state
   const enough = 2 * Math.max(spentTokens, settings.limits.tokensMax ?? 0)
-  return escalate(stage, "BudgetLimit", 22, {
+  return escalate(stage, "BudgetLimit", "needsPerson", {
     reason,
     advice: `allow more: \`acode resume --max-tokens ${enough}\``,
     status: null,

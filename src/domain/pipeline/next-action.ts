@@ -1,5 +1,7 @@
 import { unreachable } from "../../base/assert.ts"
 import { counted, firstLine } from "../../base/text.ts"
+import type { ExitName } from "../exit-codes.ts"
+import { violationCodes } from "../tool-call.ts"
 import type { Action } from "./action.ts"
 import { claimOf, finishTool } from "./claim.ts"
 import { completionOf } from "./completion.ts"
@@ -61,7 +63,7 @@ const timed: ReadonlySet<Action["kind"]> = new Set([
 function late(state: PipelineState, { stage }: StageRun, nowMs: number): Action | null {
   const { limits } = state.settings
   if (isOver(stageDeadlineMs(state), nowMs))
-    return escalate(stage, "TimeoutLimit", 20, {
+    return escalate(stage, "TimeoutLimit", "stageTimeout", {
       reason: `the ${stage} did not end within ${(limits.stageTimeoutMs[stage] ?? 0) / 1000} s`,
       advice: moreTime(
         `${stage}-timeout`,
@@ -72,7 +74,7 @@ function late(state: PipelineState, { stage }: StageRun, nowMs: number): Action 
     })
   if (!isOver(stepDeadlineMs(state), nowMs)) return null
   const active = state.steps.find(({ status }) => status === "active")
-  return escalate(stage, "TimeoutLimit", 34, {
+  return escalate(stage, "TimeoutLimit", "stepTimeout", {
     reason: `step ${active?.step.id} did not end within ${limits.stepTimeoutMs / 1000} s`,
     advice: `${moreTime("executor-step-timeout", "executor.step_timeout_seconds", limits.stepTimeoutMs)}; ${withoutStep}`,
     status: "timeout",
@@ -90,7 +92,7 @@ function isOver(deadlineMs: number | null, nowMs: number): boolean {
 }
 
 function unknown({ stage }: PipelineState, callId: string): Action {
-  return escalate(stage?.stage ?? "executor", "Unrecoverable", 60, {
+  return escalate(stage?.stage ?? "executor", "Unrecoverable", "undecided", {
     reason: `nobody can know whether the call ${callId} took effect: acode ended while it ran`,
     advice:
       "look at what it reaches; `acode resume` goes on with what is there, `acode cancel` ends the session, " +
@@ -110,7 +112,7 @@ function nextForPlanner(state: PipelineState, run: StageRun): Action {
 
 function withoutPlan(state: PipelineState): Action {
   const { turns } = state
-  return escalate("planner", "StageRetryLimit", 22, {
+  return escalate("planner", "StageRetryLimit", "needsPerson", {
     reason: `the model gave no valid plan in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
     advice:
       longerReplies(state, "planner") ??
@@ -120,7 +122,7 @@ function withoutPlan(state: PipelineState): Action {
 
 function nextForProposed(state: PipelineState, run: StageRun, proposed: PlanVersion): Action {
   if (state.settings.planOnly)
-    return escalate("planner", "StageFailed", 0, {
+    return escalate("planner", "StageFailed", "done", {
       reason: "the plan is made, and no more was asked for",
       advice: "`acode session show` shows it, `acode resume` goes on",
       status: null,
@@ -153,7 +155,7 @@ function rejected({ settings }: PipelineState, { attempt }: StageRun, { by, reas
       feedback: [reason ?? "the plan was refused without a reason; propose another one"],
       fixes: [],
     }
-  return escalate("planner", "StageRetryLimit", 33, {
+  return escalate("planner", "StageRetryLimit", "denied", {
     reason: `${by} refused ${attempt + 1} plans${reason === null ? "" : `, the last one because: ${reason}`}`,
     advice: "`acode resume` asks for another plan; or start again with another request",
     code: needsPerson,
@@ -206,19 +208,18 @@ function stuck({ steps }: PipelineState): Action {
   const why = failed
     .flatMap(({ lastCall }) => lastCall?.failure?.message ?? [])
     .map(each => firstLine(each, 300))
-  return escalate("executor", "StageFailed", Math.max(30, ...failed.map(exitCodeOf)), {
+  return escalate("executor", "StageFailed", exitOf(failed), {
     reason: `step ${names} failed${pending > 0 ? waiting : ""}${why.length === 0 ? "" : `: ${why.join("; ")}`}`,
     advice: `fix what it says, then \`acode resume\`; ${withoutStep}`,
   })
 }
 
 /** A step that was not allowed what it needed failed for that reason, whatever the model says. */
-function exitCodeOf({ refusalCode }: StepState): number {
-  if (refusalCode === null) return 30
-  return violations.has(refusalCode) ? 32 : 33
+function exitOf(failed: readonly StepState[]): ExitName {
+  const refusals = failed.flatMap(({ refusalCode }) => refusalCode ?? [])
+  if (refusals.length === 0) return "stepFailed"
+  return refusals.every(code => violationCodes.has(code)) ? "violation" : "denied"
 }
-
-const violations: ReadonlySet<string> = new Set(["ACODE-SEC-003", "ACODE-SEC-005", "ACODE-EXEC-004"])
 
 function nextForStep(state: PipelineState, active: StepState): Action {
   if (active.step.kind === "concrete") {
@@ -246,14 +247,14 @@ function nextAfterTurn(state: PipelineState, active: StepState, lastTurn: number
   const { turnsMax } = state.settings.limits
   const turns = turnsOfRun(state).filter(({ failure }) => failure === null)
   if (isGoingInCircles(turns))
-    return escalate("executor", "NoProgress", 22, {
+    return escalate("executor", "NoProgress", "needsPerson", {
       reason: `step ${step.id}, again and again: ${whatRepeats(turns.at(-1))}`,
       advice:
         longerReplies(state, "executor") ??
         `look at \`acode session logs\`, help it along by hand, then \`acode resume\`; ${withoutStep}`,
     })
   if (turns.length >= turnsMax)
-    return escalate("executor", "TurnLimit", 31, {
+    return escalate("executor", "TurnLimit", "turnLimit", {
       reason: `step ${step.id} is not finished after ${counted(turnsMax, "turn")}`,
       advice: `allow it more: \`acode resume --max-turns ${Math.min(1000, Math.max(1, turnsMax) * 2)}\`; ${withoutStep}`,
     })

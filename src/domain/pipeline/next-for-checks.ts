@@ -1,4 +1,5 @@
 import { counted, firstLine } from "../../base/text.ts"
+import type { ExitName } from "../exit-codes.ts"
 import { cyclesAllowed, cyclesCeiling } from "../pipeline-settings.ts"
 import type { BackwardEdge } from "../stage.ts"
 import type { Action, Fix } from "./action.ts"
@@ -18,7 +19,7 @@ export function nextForReviewer(state: PipelineState, run: StageRun): Action {
 
 function withoutReview(state: PipelineState): Action {
   const { turns } = state
-  return escalate("reviewer", "StageRetryLimit", 22, {
+  return escalate("reviewer", "StageRetryLimit", "needsPerson", {
     reason: `the model gave no review in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
     advice:
       longerReplies(state, "reviewer") ??
@@ -35,7 +36,7 @@ function reviewDecided(state: PipelineState, run: StageRun, review: Review): Act
       reason: `the review asks for another plan: ${summary}`,
       feedback: feedbackOf(review),
       fixes: [],
-      exitCode: 50,
+      exit: "reviewRejected",
     })
   if (!state.settings.requireReviewApproval) return done(state, summary)
   if (run.question === null) return { kind: "askAboutReview", summary }
@@ -54,7 +55,13 @@ function reviewDecided(state: PipelineState, run: StageRun, review: Review): Act
 function done(state: PipelineState, reason: string): Action {
   const why = staleness(state)
   if (why !== null)
-    return back(state, { to: "executor", reason: `stale: ${why}`, feedback: [], fixes: [], exitCode: 40 })
+    return back(state, {
+      to: "executor",
+      reason: `stale: ${why}`,
+      feedback: [],
+      fixes: [],
+      exit: "verificationFailed",
+    })
   return {
     kind: "move",
     from: "reviewer",
@@ -76,7 +83,7 @@ function fixUp(state: PipelineState, review: Review): Action {
     reason: `the review asks for a fix: ${review.summary}`,
     feedback,
     fixes: [{ taskId, stepId: fixId(state, taskId), description }],
-    exitCode: 50,
+    exit: "reviewRejected",
   })
 }
 
@@ -93,20 +100,20 @@ interface Return {
   readonly feedback: readonly string[]
   readonly fixes: readonly Fix[]
   /** When no cycle may be taken at all. */
-  readonly exitCode: number
+  readonly exit: ExitName
 }
 
-function back(state: PipelineState, { exitCode, ...move }: Return): Action {
+function back(state: PipelineState, { exit, ...move }: Return): Action {
   const edge: BackwardEdge = `reviewer→${move.to}`
   const allowed = cyclesAllowed(state.settings.limits)
   const taken = state.cycles[edge]
   if (taken < allowed) return { kind: "move", from: "reviewer", status: "cycle", ...move }
   if (allowed === 0)
-    return escalate("reviewer", "StageFailed", exitCode, {
+    return escalate("reviewer", "StageFailed", exit, {
       reason: move.reason,
       advice: "look at what it found (`acode session show`), fix it by hand, then `acode resume`",
     })
-  return escalate("reviewer", "CycleLimit", 21, {
+  return escalate("reviewer", "CycleLimit", "cycleLimit", {
     reason: `${move.reason} (after ${taken} cycles)`,
     advice: moreCycles(allowed),
   })
@@ -164,7 +171,7 @@ function onceMore(verification: Verification | null, again: readonly PlannedChec
   const changing = verification?.checks.filter(({ hasChangedTree }) => hasChangedTree) ?? []
   const names = changing.map(({ criterionId, taskId }) => (taskId === null ? "" : `${taskId}/`) + criterionId)
   const when = names.length === 0 ? "between two checks" : `while ${names.join(", ")} ran`
-  return escalate("verifier", "StageFailed", 41, {
+  return escalate("verifier", "StageFailed", "unverified", {
     reason: `the steps are finished, but not verified: files of the workspace were changed again ${when}, so that what passed before says nothing about what is there now`,
     advice:
       "let the check leave the files alone (or have git ignore what it writes), then `acode resume`; " +
@@ -186,12 +193,12 @@ function decided(state: PipelineState): Action {
   const open = checks.filter(({ verdict }) => verdict === "inconclusive")
   const hasRun = checks.some(({ kind, verdict }) => kind !== "judgement" && verdict !== "inconclusive")
   if (open.length > 0 && !hasRun && open.some(({ kind }) => kind !== "judgement"))
-    return escalate("verifier", "StageFailed", 41, {
+    return escalate("verifier", "StageFailed", "unverified", {
       reason: `the steps are finished, but not verified, because no check gave a verdict: ${open.map(told).join("; ")}`,
       advice: "make the checks possible or look yourself, then `acode resume`",
     })
   if (open.length > 0)
-    return escalate("verifier", "StageFailed", 22, {
+    return escalate("verifier", "StageFailed", "needsPerson", {
       reason: `nobody can say whether it holds: ${open.map(told).join("; ")}`,
       advice: "configure a check for it or look yourself, then `acode resume`",
     })
@@ -217,14 +224,17 @@ function afterFailure(state: PipelineState, failures: readonly CheckResult[]): A
   const taken = state.cycles["verifier→executor"]
   const reason = `verification failed: ${failures.map(told).join("; ")}`
   if (allowed === 0)
-    return escalate("verifier", "StageFailed", 40, { reason, advice: "fix it by hand, then `acode resume`" })
+    return escalate("verifier", "StageFailed", "verificationFailed", {
+      reason,
+      advice: "fix it by hand, then `acode resume`",
+    })
   if (taken >= allowed)
-    return escalate("verifier", "CycleLimit", 21, {
+    return escalate("verifier", "CycleLimit", "cycleLimit", {
       reason: `${reason} (after ${taken} cycles)`,
       advice: moreCycles(allowed),
     })
   if (isSameFailure(state.verification, state.lastVerification))
-    return escalate("verifier", "NoProgress", 22, {
+    return escalate("verifier", "NoProgress", "needsPerson", {
       reason: `${reason}, on exactly the same tree as before`,
       advice: "fix it by hand, then `acode resume`",
     })

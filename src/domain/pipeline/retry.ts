@@ -1,3 +1,5 @@
+import type { ErrorCode } from "../error-codes.ts"
+import type { ExitName } from "../exit-codes.ts"
 import type { PipelineLimits } from "../pipeline-settings.ts"
 import type { Stage } from "../stage.ts"
 import type { Action } from "./action.ts"
@@ -35,7 +37,7 @@ export function retryAfterFailure(
   if (failures === 0) return { ...again, ...atOnce }
   const waitAtLeastMs = failure.retryAfterMs ?? 0
   if (waitAtLeastMs > patienceMs)
-    return escalate(stage, "Unrecoverable", 4, {
+    return escalate(stage, "Unrecoverable", "unavailable", {
       reason: `${failure.message}: the model server wants to be left alone for ${Math.ceil(waitAtLeastMs / 1000)} s`,
       advice: "`acode resume` after that time, or with another --model",
       code: codeOf(failure),
@@ -49,13 +51,13 @@ export function retryAfterFailure(
       : { ...again, waitMs: leftOf(backoffMs(failures)), waitAtLeastMs: leftOf(waitAtLeastMs) }
   const mending = mendings[failure.kind]
   if (mending !== undefined)
-    return escalate(stage, "Unrecoverable", mending.exitCode, {
+    return escalate(stage, "Unrecoverable", mending.exit, {
       reason: failure.message,
       advice: mending.advice(state, stage),
       code: codeOf(failure),
     })
   const told = `the model could not answer: ${failure.message} (${failure.kind})`
-  return escalate(stage, failure.retryable ? "StepRetryLimit" : "Unrecoverable", 4, {
+  return escalate(stage, failure.retryable ? "StepRetryLimit" : "Unrecoverable", "unavailable", {
     reason: failures > 1 ? `${told}, ${failures} times` : told,
     advice: "see that the model server is there and answers (`acode doctor`), then `acode resume`",
     code: codeOf(failure),
@@ -73,11 +75,11 @@ function failuresAlike(turns: readonly Turn[], { kind }: TurnFailure): number {
 const patienceMs = 60_000
 
 /** As for a server that could not be used before a session began; what it merely did not answer is no other code. */
-function codeOf({ kind }: TurnFailure): string {
+function codeOf({ kind }: TurnFailure): ErrorCode {
   return codes[kind] ?? "ACODE-MODEL-001"
 }
 
-const codes: Readonly<Record<string, string>> = {
+const codes: Readonly<Record<string, ErrorCode>> = {
   contextTooLong: "ACODE-ORCH-005",
   auth: "ACODE-MODEL-008",
   notFound: "ACODE-MODEL-007",
@@ -88,16 +90,16 @@ const codes: Readonly<Record<string, string>> = {
 }
 
 interface Mending {
-  readonly exitCode: number
+  readonly exit: ExitName
   readonly advice: (state: PipelineState, stage: Stage) => string
 }
 
 /** What is not mended by asking again. */
 const mendings: Readonly<Record<string, Mending>> = {
-  contextTooLong: { exitCode: 22, advice: moreContext },
-  refused: { exitCode: 4, advice: () => otherWords },
-  badRequest: { exitCode: 4, advice: askedOtherwise },
-  script: { exitCode: 4, advice: () => "mend the script or the recording, then `acode resume`" },
+  contextTooLong: { exit: "needsPerson", advice: moreContext },
+  refused: { exit: "unavailable", advice: () => otherWords },
+  badRequest: { exit: "unavailable", advice: askedOtherwise },
+  script: { exit: "unavailable", advice: () => "mend the script or the recording, then `acode resume`" },
 }
 
 /** Whether the server holds less than acode thinks. It is asked again with less, which is another request. */

@@ -1,6 +1,7 @@
 import { dataOf } from "../events/definition.ts"
 import { CycleStarted, SessionResumed, StageEntered, StageTransitioned } from "../events/pipeline-events.ts"
 import { SessionFinished, SessionRested, SessionStarted, SessionUndone } from "../events/session-events.ts"
+import { exitCodes } from "../exit-codes.ts"
 import { cyclesAllowed } from "../pipeline-settings.ts"
 import { isAllowed, transitions } from "../stage.ts"
 import { staleness } from "./completion.ts"
@@ -98,14 +99,16 @@ function endProblems(state: PipelineState, event: PipelineEvent): readonly strin
   if (finished === null) return []
   const open = state.openCalls.map(({ callId }) => `the session ends while the call ${callId} is open`)
   if (finished.state !== "COMPLETED")
-    return finished.exitCode === 0 ? [...open, "it exits 0 and is not done"] : open
+    return finished.exitCode === exitCodes.done.code ? [...open, "it exits 0 and is not done"] : open
   const stale = staleness(state)
   const isReviewed = state.history.at(-1)?.stage === "reviewer" && state.history.at(-1)?.status === "success"
   const verified = state.verification?.treeDigest ?? null
   const isOther = !finished.unverified && finished.treeDigest !== verified
   return [
     ...open,
-    ...(finished.exitCode === 41 && !finished.unverified ? ["it exits 41 and is said to be verified"] : []),
+    ...(finished.exitCode === exitCodes.unverified.code && !finished.unverified
+      ? ["it exits 41 and is said to be verified"]
+      : []),
     ...(stale === null ? [] : [`it is said to be done, but ${stale}`]),
     ...(isReviewed ? [] : ["it is said to be done without a review that approves"]),
     ...(isOther ? ["it is said to be done with another tree than the one that was verified"] : []),

@@ -1,10 +1,11 @@
+import type { ErrorCode } from "../error-codes.ts"
 import { toolsOfKind } from "./tool-traits.ts"
 
 /** What authors of plans know by a name of its own; evidence holds the code the call itself ended with. */
 interface PlanCode {
-  readonly code: string
+  readonly code: ErrorCode
   /** The code of the call. */
-  readonly behind: string
+  readonly behind: ErrorCode
   /** The tools of which that is so, as plans and models write them; null for any tool. */
   readonly tools: ReadonlySet<string> | null
   /** Only of a step that asks for confirmation. */
@@ -26,7 +27,7 @@ interface NamedCall {
 }
 
 /** What the plan format calls the end of a call; null when it has no name of its own for it. */
-export function planCodeOf(call: NamedCall, code: string): string | null {
+export function planCodeOf(call: NamedCall, code: string): ErrorCode | null {
   return planCodes.find(each => each.behind === code && fits(each, call))?.code ?? null
 }
 

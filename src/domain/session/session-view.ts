@@ -21,10 +21,10 @@ import {
   StepStarted,
 } from "../events/session-events.ts"
 import type {
-  CallError,
   Certainty,
   EffectClass,
   FileChange,
+  RecordedCallError,
   ToolOutcome,
   UncoveredChanges,
 } from "../tool-call.ts"
@@ -299,7 +299,7 @@ export interface CallView {
   readonly outcome: ToolOutcome | "open"
   /** Whether its effect took place; null while nobody has looked. */
   readonly certainty: Certainty | null
-  readonly error: CallError | null
+  readonly error: RecordedCallError | null
   readonly exitCode: number | null
   readonly executionId: string | null
   readonly resultDigest: string | null

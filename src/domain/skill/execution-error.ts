@@ -1,3 +1,4 @@
+import { type ExitCode, type ExitName, exitCodes } from "../exit-codes.ts"
 import type { ExternalCalls } from "../external-calls.ts"
 import type { TaskStatus } from "../task.ts"
 
@@ -6,41 +7,45 @@ interface ErrorRule {
   readonly isRetryable: boolean
   /** What becomes of the task; null leaves it as it is. */
   readonly status: Extract<TaskStatus, "failed" | "cancelled" | "completed"> | null
-  readonly exitCode: number
+  readonly exitCode: ExitCode
 }
 
-const fails = (exitCode: number, isRetryable = false): ErrorRule => ({
+const fails = (exit: ExitName, isRetryable = false): ErrorRule => ({
   isRetryable,
   status: "failed",
-  exitCode,
+  exitCode: exitCodes[exit].code,
 })
-const leaves = (exitCode: number): ErrorRule => ({ isRetryable: false, status: null, exitCode })
+const leaves = (exit: ExitName): ErrorRule => ({
+  isRetryable: false,
+  status: null,
+  exitCode: exitCodes[exit].code,
+})
 
 /** Every way in which the execution of a task ends other than well: the only place that says what follows from it. */
 export const executionErrors = {
-  SKILL_NOT_FOUND: fails(30),
-  CONTEXT_NOT_FOUND: fails(30),
-  INPUT_NOT_FOUND: fails(30),
-  API_ERROR: fails(4, true),
-  API_RATE_LIMITED: fails(4, true),
-  API_OVERLOADED: fails(4, true),
-  API_TIMEOUT: fails(34, true),
-  API_AUTH: fails(4),
-  API_NOT_FOUND: fails(4),
-  API_BAD_REQUEST: fails(4),
-  RESPONSE_EMPTY: fails(30),
-  RESPONSE_REFUSED: fails(30),
+  SKILL_NOT_FOUND: fails("stepFailed"),
+  CONTEXT_NOT_FOUND: fails("stepFailed"),
+  INPUT_NOT_FOUND: fails("stepFailed"),
+  API_ERROR: fails("unavailable", true),
+  API_RATE_LIMITED: fails("unavailable", true),
+  API_OVERLOADED: fails("unavailable", true),
+  API_TIMEOUT: fails("stepTimeout", true),
+  API_AUTH: fails("unavailable"),
+  API_NOT_FOUND: fails("unavailable"),
+  API_BAD_REQUEST: fails("unavailable"),
+  RESPONSE_EMPTY: fails("stepFailed"),
+  RESPONSE_REFUSED: fails("stepFailed"),
   /** The output is kept: a warning, and not a failure. */
-  RESPONSE_TRUNCATED: { isRetryable: false, status: "completed", exitCode: 0 },
-  WORKSPACE_WRITE_FAILED: fails(30),
-  TASK_NOT_EXECUTABLE: leaves(1),
-  TASK_CLAIMED: leaves(1),
-  TASK_NOT_FOUND: leaves(2),
-  TASK_INVALID: leaves(1),
-  PATH_REFUSED: leaves(32),
-  ABORTED: { isRetryable: false, status: "cancelled", exitCode: 130 },
-  BUDGET_EXHAUSTED: fails(22),
-  UNKNOWN: fails(70),
+  RESPONSE_TRUNCATED: { isRetryable: false, status: "completed", exitCode: exitCodes.done.code },
+  WORKSPACE_WRITE_FAILED: fails("stepFailed"),
+  TASK_NOT_EXECUTABLE: leaves("general"),
+  TASK_CLAIMED: leaves("general"),
+  TASK_NOT_FOUND: leaves("usage"),
+  TASK_INVALID: leaves("general"),
+  PATH_REFUSED: leaves("violation"),
+  ABORTED: { isRetryable: false, status: "cancelled", exitCode: exitCodes.interrupted.code },
+  BUDGET_EXHAUSTED: fails("needsPerson"),
+  UNKNOWN: fails("internal"),
 } as const satisfies Record<string, ErrorRule>
 
 export type ExecutionErrorCode = keyof typeof executionErrors
@@ -52,6 +57,12 @@ export const defaultRetryableErrors = [
   "API_OVERLOADED",
   "API_TIMEOUT",
 ] as const satisfies readonly ExecutionErrorCode[]
+
+/** Returns the exit code of the first error that is a failure; 0 when none is. */
+export function executionExitCode(errors: readonly (ExecutionErrorCode | null)[]): ExitCode {
+  const first = errors.find(error => error !== null && executionErrors[error].exitCode !== 0)
+  return first == null ? 0 : executionErrors[first].exitCode
+}
 
 export function isExecutionErrorCode(text: string): text is ExecutionErrorCode {
   return Object.hasOwn(executionErrors, text)

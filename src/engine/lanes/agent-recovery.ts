@@ -47,7 +47,7 @@ export async function settleForResume(parts: AgentParts, { callId }: OpenCall): 
 function askedAbout({ session: { state } }: AgentParts, { unattributed, doubts, settled }: Recovered) {
   const reasons = new Map(doubts.map(({ path, reason }) => [path, ` (${reason})`]))
   const names = listed(unattributed.map(path => `${shownPath(path)}${reasons.get(path) ?? ""}`))
-  return escalate(state.stage?.stage ?? "executor", "Unrecoverable", 60, {
+  return escalate(state.stage?.stage ?? "executor", "Unrecoverable", "undecided", {
     reason:
       `acode ended while the command of call ${settled.callId} ran; these changed meanwhile or since, by the ` +
       `command or by somebody else, and were left alone: ${names}`,

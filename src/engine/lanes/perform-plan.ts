@@ -5,6 +5,7 @@ import { ApprovalAnswered, ApprovalRequested } from "../../domain/events/call-ev
 import { dataOf, type NewEvent, newEvent } from "../../domain/events/definition.ts"
 import { PlanProposed } from "../../domain/events/pipeline-events.ts"
 import { PlanApproved, SessionRested } from "../../domain/events/session-events.ts"
+import { exitCodes } from "../../domain/exit-codes.ts"
 import type { Action } from "../../domain/pipeline/action.ts"
 import { isUnverified } from "../../domain/pipeline/completion.ts"
 import { isSameDoneStep } from "../../domain/pipeline/fold-stages.ts"
@@ -155,7 +156,14 @@ function planQuestion({ version, plan, checks }: PlanVersion, isConfined: boolea
 function restFor({ session }: AgentParts, { approvalId }: Question, why: string): void {
   const reason = `${why}: \`acode approve ${approvalId}\`, then \`acode resume\``
   const unverified = isUnverified(session.state)
-  session.append([newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified })])
+  session.append([
+    newEvent(SessionRested, {
+      state: "AWAITING_APPROVAL",
+      reason,
+      exitCode: exitCodes.needsAnswer.code,
+      unverified,
+    }),
+  ])
 }
 
 /** The answer stands in a stream of its own; the session takes it over, so that its fold knows it. */

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../domain/error-codes.ts"
 import { ToolCallSettled } from "../../domain/events/call-events.ts"
 import { dataOf, type NewEvent, newEvent } from "../../domain/events/definition.ts"
 import {
@@ -11,6 +12,7 @@ import {
   TransitionRefused,
 } from "../../domain/events/pipeline-events.ts"
 import { SessionFinished, SessionRested } from "../../domain/events/session-events.ts"
+import { exitCodes } from "../../domain/exit-codes.ts"
 import type { Action, Completion, Escalation, Move } from "../../domain/pipeline/action.ts"
 import { hasChecks, isUnverified } from "../../domain/pipeline/completion.ts"
 import { codeOf } from "../../domain/pipeline/escalation.ts"
@@ -143,14 +145,18 @@ function goBack({ session }: AgentParts): void {
   const allowed = cyclesAllowed(settings.limits)
   const count = cycles["reviewer→executor"] + 1
   if (count > allowed) {
-    const told = { reason, advice: toVerifyAgain(allowed), exitCode: allowed === 0 ? 40 : 21 }
+    const advice = toVerifyAgain(allowed)
+    const exit = allowed === 0 ? "verificationFailed" : "cycleLimit"
+    const exitCode = exitCodes[exit].code
     session.append([
       refused,
-      newEvent(EscalationRaised, { level: "CycleLimit", stage: from, ...told }),
+      newEvent(EscalationRaised, { level: "CycleLimit", stage: from, reason, advice, exitCode }),
       newEvent(SessionRested, {
-        ...{ state: "PAUSED", exitCode: told.exitCode, unverified: true },
-        reason: `${reason}; ${told.advice}`,
-        ...withCode(codeOf("StageFailed", told.exitCode)),
+        state: "PAUSED",
+        exitCode,
+        unverified: true,
+        reason: `${reason}; ${advice}`,
+        ...withCode(codeOf("StageFailed", exit)),
       }),
     ])
     return
@@ -171,7 +177,7 @@ function toVerifyAgain(allowed: number): string {
   return `have it verified again: \`acode resume --max-cycles ${allowed + 1}\`; or ${putBack}`
 }
 
-function withCode(code: string | null): { readonly code?: string } {
+function withCode(code: ErrorCode | null): { readonly code?: ErrorCode } {
   return code === null ? {} : { code }
 }
 
@@ -183,7 +189,7 @@ export async function cancelSession(parts: AgentParts, by: string, reason: strin
     newEvent(SessionFinished, {
       state: "CANCELLED",
       reason: `cancelled by ${by}: ${reason}`,
-      exitCode: 23,
+      exitCode: exitCodes.cancelled.code,
       code: "ACODE-ORCH-007",
       unverified: isUnverified(parts.session.state),
       treeDigest,

@@ -4,6 +4,7 @@ import { emptyGrant, type Grant } from "../../domain/effect.ts"
 import { type NewEvent, newEvent } from "../../domain/events/definition.ts"
 import { StepRefused } from "../../domain/events/pipeline-events.ts"
 import { SessionRested, StepFinished, StepStarted } from "../../domain/events/session-events.ts"
+import { exitCodes } from "../../domain/exit-codes.ts"
 import type { Action, StepFailure } from "../../domain/pipeline/action.ts"
 import type { PipelineState, PlanVersion, StepState, TurnCall } from "../../domain/pipeline/state.ts"
 import { type PlanStep, resourcesOf, stepKey } from "../../domain/plan/plan.ts"
@@ -160,7 +161,14 @@ export function restIfUnanswered({ cause }: SettledCall): readonly NewEvent[] {
   if (cause !== "awaiting") return []
   const reason =
     "an answer is needed: `acode approvals list` shows the question; answer it, then `acode resume`"
-  return [newEvent(SessionRested, { state: "AWAITING_APPROVAL", reason, exitCode: 10, unverified: true })]
+  return [
+    newEvent(SessionRested, {
+      state: "AWAITING_APPROVAL",
+      reason,
+      exitCode: exitCodes.needsAnswer.code,
+      unverified: true,
+    }),
+  ]
 }
 
 /** The model can read it, and asks again. */

@@ -1,8 +1,10 @@
 import type { Clock } from "../../base/clock.ts"
 import type { Faults } from "../../base/faults.ts"
 import type { Grant } from "../../domain/effect.ts"
+import type { ErrorCode } from "../../domain/error-codes.ts"
 import { newEvent } from "../../domain/events/definition.ts"
 import { SessionFinished, StepFinished, StepStarted } from "../../domain/events/session-events.ts"
+import { type ExitCode, exitCodes } from "../../domain/exit-codes.ts"
 import { type ConcreteStep, type Plan, type PlanTask, stepKey } from "../../domain/plan/plan.ts"
 import type { Gate, SessionLog } from "../../gate/contract.ts"
 import { lastDigest } from "../../gate/session-log.ts"
@@ -89,8 +91,8 @@ export async function runPlan(
 }
 
 interface End {
-  readonly exitCode: number
-  readonly code: string | null
+  readonly exitCode: ExitCode
+  readonly code: ErrorCode | null
   readonly reason: string
   readonly isCancelled: boolean
 }
@@ -125,7 +127,7 @@ class PlanRun {
       tell(() => this.watcher.onStepComplete?.(planned, result))
     }
     const reason = steps.length === 1 ? "the step is done" : `all ${steps.length} steps done`
-    return { exitCode: 0, code: null, reason, isCancelled: false }
+    return { exitCode: exitCodes.done.code, code: null, reason, isCancelled: false }
   }
 
   private async step(planned: PlannedStep, key: string): Promise<StepEnd> {
@@ -189,7 +191,7 @@ function finished({ task, step, index }: PlannedStep, end: StepEnd) {
 }
 
 const interrupted: End = {
-  exitCode: 130,
+  exitCode: exitCodes.interrupted.code,
   code: "ACODE-ORCH-007",
   reason: "interrupted by a person",
   isCancelled: true,

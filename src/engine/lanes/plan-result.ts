@@ -1,4 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
+import { type ExitCode, exitCodes } from "../../domain/exit-codes.ts"
 import { planCodeOf } from "../../domain/plan/codes.ts"
 import type { ConcreteStep } from "../../domain/plan/plan.ts"
 import type { CallError, Diagnostic } from "../../domain/tool-call.ts"
@@ -91,14 +92,14 @@ export function called(step: ConcreteStep, settled: SettledCall): StepEnd {
 }
 
 /** A step that simply failed is 30; the others are more specific. */
-export const callExitCodes: Readonly<Record<CallCause, number>> = {
-  failed: 30,
-  violation: 32,
-  refused: 33,
-  timeout: 34,
-  stopped: 23,
-  unknown: 60,
-  awaiting: 10,
+export const callExitCodes: Readonly<Record<CallCause, ExitCode>> = {
+  failed: exitCodes.stepFailed.code,
+  violation: exitCodes.violation.code,
+  refused: exitCodes.denied.code,
+  timeout: exitCodes.stepTimeout.code,
+  stopped: exitCodes.cancelled.code,
+  unknown: exitCodes.undecided.code,
+  awaiting: exitCodes.needsAnswer.code,
 }
 
 function textOf(value: Json, key: string): string | null {

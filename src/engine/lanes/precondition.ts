@@ -1,4 +1,5 @@
 import type { Json } from "../../base/canonical.ts"
+import type { ErrorCode } from "../../domain/error-codes.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { ConcreteStep } from "../../domain/plan/plan.ts"
 import type { CallError } from "../../domain/tool-call.ts"
@@ -74,7 +75,7 @@ function listed(value: Json | undefined): readonly Json[] {
   return Array.isArray(value) ? value : []
 }
 
-function unmet(code: string, name: string, reason: string, where: string | null): CallError {
+function unmet(code: ErrorCode, name: string, reason: string, where: string | null): CallError {
   return {
     code,
     message: `the precondition ${name} does not hold: ${reason}`,

@@ -1,4 +1,5 @@
 import { errnoOf, messageOf } from "../../base/assert.ts"
+import type { ErrorCode } from "../../domain/error-codes.ts"
 import { Failure, type FailureKind } from "../../domain/failure.ts"
 import { systemReport } from "../../domain/system-report.ts"
 
@@ -111,7 +112,7 @@ export function missingArtifact(ref: string): Failure {
 interface Mapping {
   readonly codes: RegExp
   readonly kind: FailureKind
-  readonly code: string
+  readonly code: ErrorCode
   readonly message: string
   readonly hint: string
 }

@@ -1,5 +1,10 @@
 import type { z } from "zod"
-import { type CommandResult, ExecutionRecord, noArtifacts } from "../../domain/command-result.ts"
+import {
+  type CommandResult,
+  ExecutionRecord,
+  noArtifacts,
+  type StoredExecution,
+} from "../../domain/command-result.ts"
 import { CommandFinished, CommandStarted } from "../../domain/events/command-events.ts"
 import type { RecordedText } from "../../domain/events/recorded-text.ts"
 import type { ArtifactStore, RecordedOutputs, StoredEvent } from "../contract.ts"
@@ -47,7 +52,7 @@ export function recordOf(
   started: StartedFields,
   finished: FinishedFields,
   artifacts: ArtifactStore,
-): ExecutionRecord {
+): StoredExecution {
   return ExecutionRecord().parse({
     id: started.executionId,
     command: started.command,

@@ -1,5 +1,5 @@
 import { assert } from "../../base/assert.ts"
-import type { ExecutionRecord } from "../../domain/command-result.ts"
+import type { StoredExecution } from "../../domain/command-result.ts"
 import { artifactTotals } from "../artifacts/collection.ts"
 import type {
   ArtifactStore,
@@ -127,7 +127,7 @@ function toSummary(row: ExecutionRow): ExecutionSummary {
 export function showExecution(
   { connection, log, artifacts }: ExecutionReading,
   id: string,
-): ExecutionRecord | null {
+): StoredExecution | null {
   const row = readExecution(connection, id)
   if (row === null) return null
   const { started, finished } = recordedExecution(log, row)

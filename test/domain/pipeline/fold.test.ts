@@ -7,8 +7,13 @@ import {
 } from "../../../src/domain/events/pipeline-events.ts"
 import { SessionFinished } from "../../../src/domain/events/session-events.ts"
 import { applyEvent, fold } from "../../../src/domain/pipeline/fold.ts"
+import { activeState } from "../../../src/domain/pipeline/state.ts"
 import {
+  answered,
+  asked,
   contents,
+  ended,
+  moved,
   RecordedSession,
   rested,
   resumed,
@@ -17,7 +22,14 @@ import {
   startMs,
   stepEnded,
 } from "../../support/pipeline/pipeline-events.ts"
-import { atExecutor, atReviewer, atStep, stepAt } from "../../support/pipeline/pipeline-sessions.ts"
+import {
+  atExecutor,
+  atPlanner,
+  atProposal,
+  atReviewer,
+  atStep,
+  stepAt,
+} from "../../support/pipeline/pipeline-sessions.ts"
 
 const settings = settingsOf()
 
@@ -136,5 +148,34 @@ describe("a session that goes on", () => {
       failing().add(resumed(settings)),
     ].map(session => stepAt(session, 0).status)
     expect(statuses).toEqual(["pending", "skipped", "failed"])
+  })
+})
+
+describe("a session that is driven", () => {
+  test("plans until the planner has moved on", () => {
+    expect(activeState(atPlanner().state)).toBe("PLANNING")
+    expect(activeState({ ...atPlanner().state, stage: null })).toBe("PLANNING")
+    expect(activeState(atProposal().add(ended("planner"), moved("planner", "executor")).state)).toBe(
+      "EXECUTING",
+    )
+  })
+
+  test("executes in every later stage", () => {
+    expect([atExecutor(), atReviewer()].map(({ state }) => activeState(state))).toEqual([
+      "EXECUTING",
+      "EXECUTING",
+    ])
+  })
+
+  test("waits while a question about its plan is open", () => {
+    const session = atProposal().add(asked("plan"))
+    expect(activeState(session.state)).toBe("AWAITING_APPROVAL")
+    expect(activeState(session.add(answered("refused")).state)).toBe("PLANNING")
+  })
+
+  test("waits while a question about its review is open", () => {
+    const session = atReviewer().add(asked("review"))
+    expect(activeState(session.state)).toBe("AWAITING_APPROVAL")
+    expect(activeState(session.add(answered("granted")).state)).toBe("EXECUTING")
   })
 })

@@ -143,7 +143,7 @@ describe("a request that is refused", () => {
     const selected = protocol === null ? null : selection(protocol)
     const session = atPlanner(settingsOf({ contextTokensMax }, { selection: selected }))
     const action = session.add(failing(failure)).next()
-    return action.kind === "escalate" ? [action.exitCode, action.advice] : action
+    return action.kind === "escalate" ? [Number(action.exitCode), action.advice] : action
   }
 
   test("as longer than a person allowed is helped by allowing more", () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { newEvent } from "../../../src/domain/events/definition.ts"
 import { ModelRequested } from "../../../src/domain/events/turn-events.ts"
 import { tokenScaleOf } from "../../../src/domain/pipeline/token-scale.ts"
+import { noUsage, usedMore, wholeUsage } from "../../../src/domain/pipeline/token-usage.ts"
 import type { ModelSelection } from "../../../src/domain/pipeline-settings.ts"
 import type { Stage } from "../../../src/domain/stage.ts"
 import { replied, resumed, settingsOf } from "../../support/pipeline/pipeline-events.ts"
@@ -62,5 +63,23 @@ describe("how a server counts", () => {
     expect(scales()).toEqual([2, 1])
     session.add(asked(1_000), counted(1_500), goingOn("b", "b"))
     expect(scales()).toEqual([1.5, 1.5])
+  })
+})
+
+describe("what the models of a session took", () => {
+  test("is counted by stage, each request once", () => {
+    const once = usedMore(noUsage, "planner", { input: 10, output: 3 })
+    const twice = usedMore(once, "planner", { input: 5, output: 0 })
+    expect(twice).toEqual({ ...noUsage, planner: { requests: 2, input: 15, output: 3 } })
+    expect(noUsage.planner.requests).toBe(0)
+  })
+
+  test("is the same together, whoever took it", () => {
+    const used = usedMore(usedMore(noUsage, "executor", { input: 7, output: 1 }), "reviewer", {
+      input: 2,
+      output: 2,
+    })
+    expect(wholeUsage(used)).toEqual({ requests: 2, input: 9, output: 3 })
+    expect(wholeUsage(noUsage)).toEqual({ requests: 0, input: 0, output: 0 })
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import { planErrorCodes } from "../../../src/domain/error-codes.ts"
+import { errorCodes } from "../../../src/domain/error-codes.ts"
 import { codeBehind, planCodeOf } from "../../../src/domain/plan/codes.ts"
+import { problemsOf } from "./plan-kit.ts"
 
 const calls = [
   ["E105", "ACODE-EXEC-005", "run_command", true],
@@ -15,7 +16,6 @@ describe("a code of the plan format", () => {
     const found = codeBehind(code)
     expect(found?.code).toBe(behind)
     expect(found?.isMeant({ tool, stepKey: requiresConfirmation ? "sha256:1" : null })).toBe(true)
-    expect(planErrorCodes.map(each => String(each.code))).toContain(code)
   })
 
   test("is of no other tool, and of a confirmation only where there was one", () => {
@@ -27,5 +27,23 @@ describe("a code of the plan format", () => {
 
   test("is none that a call itself ends with", () => {
     for (const code of ["E201", "ACODE-FS-002", "TS2322", ""]) expect(codeBehind(code)).toBeNull()
+  })
+})
+
+describe("what reading a plan finds is explained", () => {
+  const step = (more: object) => ({
+    plan_id: "p",
+    intent: "READ",
+    steps: [{ step_id: "s", tool: "read_file", arguments: { path: "a" }, ...more }],
+  })
+
+  test.each([
+    ["E001", step({ precondition: "whenever" }), "not valid"],
+    ["E201", step({ tool: "teleport" }), "not one that a plan may call"],
+    ["E202", step({ arguments: {} }), "missing"],
+  ] as const)("%s", (code, plan, words) => {
+    const [problem = ""] = problemsOf(plan)
+    expect(problem).toEndWith(`(${code})`)
+    expect(errorCodes[code].meaning).toContain(words)
   })
 })

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { planLines } from "../../../src/domain/plan/listing.ts"
-import { openStep, planFile, planOf, readStep, taskFile } from "../plan-kit.ts"
+import { openStep, planFile, planOf, readStep, taskFile } from "./plan-kit.ts"
 
 test("a plan is listed in the order it runs, with everything that approving it would mean", () => {
   const plan = planOf(

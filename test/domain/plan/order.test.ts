@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { concreteSteps, orderedSteps, stableOrder } from "../../../src/domain/plan/order.ts"
-import { openStep, planFile, planOf, readStep, taskFile } from "../plan-kit.ts"
+import { openStep, planFile, planOf, readStep, taskFile } from "./plan-kit.ts"
 
 /** `a:b` depends on b. */
 function items(...words: readonly string[]) {

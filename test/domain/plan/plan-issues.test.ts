@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import * as z from "zod/mini"
 import type { Json } from "../../../src/base/canonical.ts"
 import { pathText, shapeFindings } from "../../../src/domain/plan/problem.ts"
-import { openStep, planFile, problemsOf, readStep, taskFile } from "../plan-kit.ts"
+import { openStep, planFile, problemsOf, readStep, taskFile } from "./plan-kit.ts"
 
 function sentences(schema: z.ZodMiniType, value: Json): string[] {
   const { error } = schema.safeParse(value)

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { resourcesOf } from "../../../src/domain/plan/plan.ts"
-import { openStep, planFile, planOf, taskFile } from "../plan-kit.ts"
+import { openStep, planFile, planOf, taskFile } from "./plan-kit.ts"
 
 test("what the tasks ask for is granted together, each thing once, in the order it was asked", () => {
   const plan = planOf(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { type Plan, planHash } from "../../../src/domain/plan/plan.ts"
-import { openStep, planFile, planOf, problemsOf, readStep, taskFile } from "../plan-kit.ts"
+import { openStep, planFile, planOf, problemsOf, readStep, taskFile } from "./plan-kit.ts"
 
 const resources = {
   read: ["src/**"],

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../src/base/canonical.ts"
 import { pathText } from "../../../src/domain/plan/problem.ts"
 import { type PlanTools, ruleFindings, type ToolProblem } from "../../../src/domain/plan/rules.ts"
-import { openStep, planFile, readStep, taskFile, twoTools } from "../plan-kit.ts"
+import { openStep, planFile, readStep, taskFile, twoTools } from "./plan-kit.ts"
 
 function rulesBroken(value: object, tools: PlanTools = twoTools): string[] {
   const plan: { readonly [name: string]: Json } = JSON.parse(JSON.stringify(value))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { toJSONSchema } from "zod/mini"
 import { FlatPlan, FullPlan, PlanFile } from "../../../src/domain/plan/schema.ts"
-import { openStep, planFile, readStep, taskFile } from "../plan-kit.ts"
+import { openStep, planFile, readStep, taskFile } from "./plan-kit.ts"
 
 const fits = (value: object) => PlanFile().safeParse(value).success
 const withId = (id: string) => planFile([taskFile(id, [readStep("s")])])

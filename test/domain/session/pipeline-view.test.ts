@@ -79,7 +79,10 @@ describe("what an agent session went through", () => {
   })
 
   test("is why it needed a person", () => {
-    const action = escalate("planner", "StageRetryLimit", 22, { reason: "no plan", advice: "say more" })
+    const action = escalate("planner", "StageRetryLimit", "needsPerson", {
+      reason: "no plan",
+      advice: "say more",
+    })
     const session = atPlanner()
     const view = viewOf(session.add(...escalated(action, session.state)))
     expect(view.escalations).toEqual([

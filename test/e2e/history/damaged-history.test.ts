@@ -217,7 +217,7 @@ const foreign: Readonly<Record<string, () => void>> = {
   },
 }
 
-const declared = new Set(exitCodes.map(({ code }) => Number(code)))
+const declared = new Set<number>(Object.values(exitCodes).map(({ code }) => code))
 
 /** The codes of all commands after a damage, by command; whatever happens, none of them is lost for words. */
 async function codesAfter(damage: () => void): Promise<ReadonlyMap<string, number | null>> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import type { ErrorCode } from "../../../src/domain/error-codes.ts"
 import { commandOutcome } from "../../../src/engine/checks/run-check.ts"
 import type { SettledCall } from "../../../src/gate/contract.ts"
 
@@ -24,7 +25,7 @@ function settled(more: Partial<SettledCall>, stdout = "", stderr = ""): SettledC
   }
 }
 
-const error = (code: string) => ({ code, message: `because of ${code}`, where: null, hint: null })
+const error = (code: ErrorCode) => ({ code, message: `because of ${code}`, where: null, hint: null })
 
 describe("the outcome of a command", () => {
   test.each([
@@ -60,7 +61,7 @@ describe("the outcome of a command", () => {
 
   test("hashes both streams apart from each other", () => {
     const hash = (out: string, err: string) =>
-      commandOutcome(settled({ exitCode: 1, error: error("x") }, out, err)).outputHash
+      commandOutcome(settled({ exitCode: 1, error: error("ACODE-EXE-003") }, out, err)).outputHash
     expect(hash("a", "b")).toBe(hash("a", "b"))
     expect(hash("a", "b")).not.toBe(hash("b", "a"))
     expect(hash("ab", "")).not.toBe(hash("a", "b"))
@@ -69,7 +70,7 @@ describe("the outcome of a command", () => {
 
 describe("the end of what a command wrote", () => {
   const told = (out: string, err = "") =>
-    commandOutcome(settled({ exitCode: 1, error: error("x") }, out, err)).told
+    commandOutcome(settled({ exitCode: 1, error: error("ACODE-EXE-003") }, out, err)).told
   const lines = (count: number, word: string) =>
     Array.from({ length: count }, (_, index) => `${word} ${index}`).join("\n")
 

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test"
+import type { ErrorCode } from "../../../src/domain/error-codes.ts"
 import type { ConcreteStep } from "../../../src/domain/plan/plan.ts"
+import type { CallError } from "../../../src/domain/tool-call.ts"
 import { callExitCodes, called, stepResult, uncalled } from "../../../src/engine/lanes/plan-result.ts"
 import { callCauses, type SettledCall } from "../../../src/gate/contract.ts"
 
@@ -15,7 +17,7 @@ const step = (tool: string, requiresConfirmation = false): ConcreteStep => ({
   requiresConfirmation,
 })
 
-function settled(code: string | null, change: Partial<SettledCall> = {}): SettledCall {
+function settled(code: ErrorCode | null, change: Partial<SettledCall> = {}): SettledCall {
   const error = code === null ? null : { code, message: "m", where: "a.txt", hint: null }
   return {
     callId: "cal_1",
@@ -45,7 +47,7 @@ function settled(code: string | null, change: Partial<SettledCall> = {}): Settle
 }
 
 describe("the code of a step", () => {
-  const cases: readonly (readonly [string, boolean, string, string])[] = [
+  const cases: readonly (readonly [string, boolean, ErrorCode, string])[] = [
     ["file_read", false, "ACODE-FS-002", "E301"],
     ["read_file", false, "ACODE-FS-002", "E301"],
     ["delete_file", false, "ACODE-FS-002", "ACODE-FS-002"],
@@ -91,12 +93,12 @@ describe("the result of a step", () => {
       diagnostic_artifacts: [],
     })
     const keys = Object.keys(stepResult(step("x"), "key", settled(null)))
-    const error = { code: "E101", message: "not there", where: null, hint: null }
+    const error: CallError = { code: "E101", message: "not there", where: null, hint: null }
     expect(Object.keys(stepResult(step("x"), "key", uncalled(error)))).toEqual(keys)
   })
 
   test("without a call has no evidence and says why", () => {
-    const error = { code: "E101", message: "not there", where: "a.txt", hint: null }
+    const error: CallError = { code: "E101", message: "not there", where: "a.txt", hint: null }
     expect(stepResult(step("x"), "key", uncalled(error))).toMatchObject({
       success: false,
       execution_id: null,

@@ -48,7 +48,8 @@ export function memoryRecorder(): MemoryRecorder {
     },
     finished: (record, captured) => {
       // The log refuses what does not fit the schema, so the tests do as well.
-      records.push(ExecutionRecord().parse(record))
+      ExecutionRecord().parse(record)
+      records.push(record)
       outputs.push(captured)
       return record
     },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import type { ErrorCode } from "../../../src/domain/error-codes.ts"
 import { Failure } from "../../../src/domain/failure.ts"
 import {
   appendConflict,
@@ -20,7 +21,7 @@ function reportOf(code: string) {
 }
 
 describe("errors of SQLite and of the file system", () => {
-  const cases: [string, string][] = [
+  const cases: [string, ErrorCode][] = [
     ["SQLITE_BUSY", "ACODE-DB-002"],
     ["SQLITE_BUSY_RECOVERY", "ACODE-DB-002"],
     ["SQLITE_BUSY_SNAPSHOT", "ACODE-DB-002"],

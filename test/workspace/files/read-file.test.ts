@@ -118,9 +118,10 @@ test("the guard is asked about the typed path and about where it leads, and what
   const asked: string[] = []
   using guarded = new WorkspaceRoot(ws.root.path, (path, operation) => {
     asked.push(`${operation} ${path}`)
-    if (path === "deep/er/file.txt") throw new Failure({ kind: "denied", code: "X", message: "protected" })
+    if (path === "deep/er/file.txt")
+      throw new Failure({ kind: "denied", code: "ACODE-SEC-003", message: "protected" })
   })
-  expect(codeOf(() => readLines(guarded, "link", { bytesMax: 10 }))).toBe("X")
+  expect(codeOf(() => readLines(guarded, "link", { bytesMax: 10 }))).toBe("ACODE-SEC-003")
   expect(asked).toEqual(["read link", "read deep/er/file.txt"])
 })
 

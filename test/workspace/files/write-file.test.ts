@@ -182,14 +182,15 @@ describe("a write that fails", () => {
 
 describe("the guard", () => {
   const refuse = (path: string) => {
-    if (path.startsWith(".git")) throw new Failure({ kind: "denied", code: "P", message: "protected" })
+    if (path.startsWith(".git"))
+      throw new Failure({ kind: "denied", code: "ACODE-SEC-003", message: "protected" })
   }
 
   test("keeps protected directories from being made on the way", () => {
     using guarded = new WorkspaceRoot(ws.root.path, refuse)
     const code = (path: string) => codeOf(() => writeFile(guarded, { path, content: content("x") }))
-    expect(code(".git/hooks/pre-commit")).toBe("P")
-    expect(code("a/../.git/hooks/pre-commit")).toBe("P")
+    expect(code(".git/hooks/pre-commit")).toBe("ACODE-SEC-003")
+    expect(code("a/../.git/hooks/pre-commit")).toBe("ACODE-SEC-003")
     expect(readdirSync(ws.root.path)).toEqual([])
   })
 
@@ -198,9 +199,9 @@ describe("the guard", () => {
     symlinkSync(".git", ws.path("innocent"))
     using guarded = new WorkspaceRoot(ws.root.path, refuse)
     const write = (path: string) => codeOf(() => writeFile(guarded, { path, content: content("x") }))
-    expect(write("innocent/config")).toBe("P")
-    expect(write("innocent/hooks/pre-commit")).toBe("P")
-    expect(codeOf(() => deleteFiles(guarded, ["innocent/config"]))).toBe("P")
+    expect(write("innocent/config")).toBe("ACODE-SEC-003")
+    expect(write("innocent/hooks/pre-commit")).toBe("ACODE-SEC-003")
+    expect(codeOf(() => deleteFiles(guarded, ["innocent/config"]))).toBe("ACODE-SEC-003")
     expect(readdirSync(ws.path(".git"))).toEqual(["config"])
   })
 })

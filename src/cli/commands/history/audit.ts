@@ -1,4 +1,5 @@
 import { counted, oneLine } from "../../../base/text.ts"
+import { exitCodes } from "../../../domain/exit-codes.ts"
 import type { AuditProblem } from "../../../store/contract.ts"
 import { defineCommand } from "../../definition.ts"
 
@@ -44,7 +45,7 @@ export const auditVerify = defineCommand({
       })
     for (const problem of others.slice(0, 9)) output.line(`also: ${problem.what} (${placeOf(problem)})`)
     if (others.length > 9) output.line(`and ${others.length - 9} more`)
-    return 65
+    return exitCodes.integrity.code
   },
 })
 

@@ -1,6 +1,6 @@
 import { shownPath } from "../../../base/path-names.ts"
 import { counted, oneLine, printable, shellQuoted } from "../../../base/text.ts"
-import type { CommandResult, ExecutionRecord, TruncatedStream } from "../../../domain/command-result.ts"
+import type { StoredExecution, TruncatedStream } from "../../../domain/command-result.ts"
 import { connectionLines, networkText, noConnections } from "../../../domain/connections.ts"
 import { Failure } from "../../../domain/failure.ts"
 import type { ExecutionFilter, ExecutionSummary } from "../../../store/contract.ts"
@@ -136,7 +136,7 @@ function stillRunning(id: string): Failure {
   })
 }
 
-async function printFullOutput({ result }: ExecutionRecord, context: CliContext): Promise<void> {
+async function printFullOutput({ result }: StoredExecution, context: CliContext): Promise<void> {
   const app = await context.service()
   for (const stream of ["stdout", "stderr"] as const) {
     const ref = result.artifacts[stream]
@@ -146,7 +146,7 @@ async function printFullOutput({ result }: ExecutionRecord, context: CliContext)
 }
 
 function printRecord(
-  record: ExecutionRecord,
+  record: StoredExecution,
   withContext: boolean,
   quarantine: string | null,
   { output, terminal }: CliContext,
@@ -184,12 +184,12 @@ function printRecord(
   }
 }
 
-function endingText({ ending, exitCode, signal }: CommandResult): string {
+function endingText({ ending, exitCode, signal }: StoredExecution["result"]): string {
   if (ending === "exited") return `exit ${exitCode ?? "?"}`
   return signal === null ? ending : `${ending} by ${signal}`
 }
 
-function usageText({ usage }: CommandResult): string {
+function usageText({ usage }: StoredExecution["result"]): string {
   const cpu = usage.cpuMs === null ? "cpu not measured" : `cpu ${durationText(usage.cpuMs)}`
   return `${cpu}, ${usage.maxRssBytes === null ? "memory not measured" : `memory ${bytesText(usage.maxRssBytes)}`}`
 }

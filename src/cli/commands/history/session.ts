@@ -1,4 +1,5 @@
 import { counted, oneLine } from "../../../base/text.ts"
+import { exitCodes } from "../../../domain/exit-codes.ts"
 import { wholeUsage } from "../../../domain/pipeline/token-usage.ts"
 import type { SessionSummary } from "../../../store/session/contract.ts"
 import { defineCommand } from "../../definition.ts"
@@ -32,7 +33,8 @@ export const sessionList = defineCommand({
 function row(session: SessionSummary): string {
   const { id, startedAt, state, exitCode, stepsDone, stepCount, goal } = session
   const { undoneAt, partlyUndoneAt } = session
-  const mark = exitCode === null ? "…" : exitCode === 0 ? "✓" : exitCode === 41 ? "⚠" : "✗"
+  const mark =
+    exitCode === null ? "…" : exitCode === 0 ? "✓" : exitCode === exitCodes.unverified.code ? "⚠" : "✗"
   const exit = exitCode === null ? "" : `exit ${exitCode}`
   const undone = undoneAt !== null ? " (undone)" : partlyUndoneAt !== null ? " (partly undone)" : ""
   return (
@@ -171,6 +173,6 @@ export const sessionValidate = defineCommand({
         ? `${output.green("✓")} session ${shortId(id)} is valid: ${counted(audit.events, "event")}`
         : `session ${shortId(id)} is not valid: ${counted(problems.length, "problem")}`,
     )
-    return ok ? 0 : 65
+    return ok ? 0 : exitCodes.integrity.code
   },
 })

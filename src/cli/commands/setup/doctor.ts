@@ -1,4 +1,5 @@
 import { type DoctorFinding, isHealthy } from "../../../app/verbs/diagnosis.ts"
+import { exitCodes } from "../../../domain/exit-codes.ts"
 import { defineCommand } from "../../definition.ts"
 import type { Output } from "../../output.ts"
 
@@ -19,7 +20,7 @@ export const doctor = defineCommand({
       output.line(`${markOf(finding, output)} ${finding.name.padEnd(width)}  ${message}`)
       if (finding.hint !== null) output.line(`${indent}→ ${finding.hint}`)
     }
-    return isHealthy(findings) ? 0 : 1
+    return isHealthy(findings) ? 0 : exitCodes.general.code
   },
 })
 

@@ -3,6 +3,7 @@ import type { PolicyAnswer, PolicyQuestion } from "../../../app/verbs/policy-que
 import { printable, visibleJson } from "../../../base/text.ts"
 import type { DecisionKind } from "../../../domain/effect.ts"
 import { type PathOperation, pathOperations } from "../../../domain/effect.ts"
+import { type ExitCode, exitCodes } from "../../../domain/exit-codes.ts"
 import { Failure } from "../../../domain/failure.ts"
 import type { CliContext } from "../../context.ts"
 import { type CliInput, defineCommand } from "../../definition.ts"
@@ -87,11 +88,15 @@ export const policyCheck = defineCommand({
     if (ask === "stdin") return answerLines(service, input.flags["exit-code"])
     const answer = await service.askPolicy(ask)
     print(answer, context)
-    return input.flags["exit-code"] ? exitCodes[answer.decision] : 0
+    return input.flags["exit-code"] ? decisionExitCodes[answer.decision] : 0
   },
 })
 
-const exitCodes: Readonly<Record<DecisionKind, number>> = { allow: 0, ask: 10, deny: 33 }
+const decisionExitCodes: Readonly<Record<DecisionKind, ExitCode>> = {
+  allow: exitCodes.done.code,
+  ask: exitCodes.needsAnswer.code,
+  deny: exitCodes.denied.code,
+}
 
 function questionOf({ arguments: words, isLiteral, flags: given }: CliInput<typeof flags>) {
   const { path, op, stdin } = given
@@ -132,7 +137,7 @@ async function answerLines(service: AppService, usesExitCode: boolean): Promise<
     try {
       if (line === null) throw misused("the line is not UTF-8, or longer than 1 MB")
       const answer = await service.askPolicy(readQuestion(line))
-      strictest = Math.max(strictest, exitCodes[answer.decision])
+      strictest = Math.max(strictest, decisionExitCodes[answer.decision])
       await writeLine(answer)
     } catch (error) {
       if (!(error instanceof Failure)) throw error
@@ -140,7 +145,7 @@ async function answerLines(service: AppService, usesExitCode: boolean): Promise<
       await writeLine({ error: { ...error.report, where: `line ${number}` } })
     }
   }
-  if (isBroken) return 2
+  if (isBroken) return exitCodes.usage.code
   return usesExitCode ? strictest : 0
 }
 

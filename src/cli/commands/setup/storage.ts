@@ -3,6 +3,7 @@ import type { StoragePart } from "../../../app/state/storage-use.ts"
 import type { FreedStorage, FreedThing } from "../../../app/verbs/storage-freeing.ts"
 import { shownPath } from "../../../base/path-names.ts"
 import { counted, oneLine } from "../../../base/text.ts"
+import { exitCodes } from "../../../domain/exit-codes.ts"
 import { Failure } from "../../../domain/failure.ts"
 import { defineCommand } from "../../definition.ts"
 import type { Output } from "../../output.ts"
@@ -80,7 +81,7 @@ export const storageFree = defineCommand({
     if (globals.json) output.json({ ...freed, isDryRun })
     report(output, freed, isDryRun)
     tellLeft(output, freed)
-    return !isDryRun && freed.afterBytes > freed.targetBytes ? 1 : 0
+    return !isDryRun && freed.afterBytes > freed.targetBytes ? exitCodes.general.code : 0
   },
 })
 

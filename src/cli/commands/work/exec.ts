@@ -13,6 +13,7 @@ import {
 } from "../../../domain/command.ts"
 import type { CommandResult, ExecutionRecord } from "../../../domain/command-result.ts"
 import { connectionLines, networkText } from "../../../domain/connections.ts"
+import { execExitCodes } from "../../../domain/exit-codes.ts"
 import { Failure } from "../../../domain/failure.ts"
 import type { ExecutionContext } from "../../../exec/contract.ts"
 import type { CliContext } from "../../context.ts"
@@ -95,7 +96,7 @@ export const exec = defineCommand({
     { line: "acode exec --shell 'ls | wc -l'", note: "pipes and variables need a shell" },
   ],
   passthrough: true,
-  usageExitCode: 125,
+  usageExitCode: execExitCodes.refused.code,
   run: async (input, context) => {
     const service = await context.service()
     const command = await service.commandOf(input.arguments, formOf(input))
@@ -244,18 +245,23 @@ function tellUnapplied({ command: recorded }: ExecutionRecord, asked: Command, {
 function exitCodeFor(result: CommandResult, interruptedBy: number | null): number {
   switch (result.ending) {
     case "exited":
-      return result.exitCode ?? 125
+      return result.exitCode ?? execExitCodes.refused.code
     case "timedOut":
-      return 124
+      return execExitCodes.timedOut.code
     case "signalled":
       return 128 + signalNumber(result.signal)
     case "cancelled":
       return 128 + (interruptedBy ?? 2)
     case "notStarted":
-      return result.error?.code === "ACODE-EXE-001" ? 127 : result.error?.code === "ACODE-EXE-005" ? 126 : 125
+      return startExitCode(result.error?.code)
     case "interrupted":
-      return 125
+      return execExitCodes.refused.code
   }
+}
+
+function startExitCode(code: string | undefined): number {
+  if (code === "ACODE-EXE-001") return execExitCodes.notFound.code
+  return code === "ACODE-EXE-005" ? execExitCodes.notExecutable.code : execExitCodes.refused.code
 }
 
 function signalNumber(name: string | null): number {

@@ -3,6 +3,8 @@ import type { ApprovalPrompt } from "../../../app/approval-desk.ts"
 import { errnoOf, messageOf } from "../../../base/assert.ts"
 import { shownPath } from "../../../base/path-names.ts"
 import { counted, oneLine, shellQuoted } from "../../../base/text.ts"
+import type { ErrorCode } from "../../../domain/error-codes.ts"
+import { exitCodes } from "../../../domain/exit-codes.ts"
 import { Failure } from "../../../domain/failure.ts"
 import { planLines } from "../../../domain/plan/listing.ts"
 import { concreteSteps, type OrderedStep, orderedSteps } from "../../../domain/plan/order.ts"
@@ -81,7 +83,7 @@ async function* fileChunks(file: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-const reasons: Readonly<Record<string, readonly [code: string, message: string]>> = {
+const reasons: Readonly<Record<string, readonly [code: ErrorCode, message: string]>> = {
   ENOENT: ["ACODE-FS-002", "the plan file does not exist"],
   ENOTDIR: ["ACODE-FS-002", "the plan file does not exist"],
   EISDIR: ["ACODE-FS-003", "the plan file is a directory"],
@@ -348,7 +350,7 @@ function printProblems(problems: readonly PlanProblem[], { output, globals }: Cl
   if (globals.json) output.json({ valid: false, problems })
   for (const problem of problems) output.line(problemText(problem))
   output.line(output.red(`not valid: ${counted(problems.length, "problem")}`))
-  return 1
+  return exitCodes.general.code
 }
 
 function printValid(plan: Plan, { output, globals }: CliContext): void {

@@ -1,5 +1,6 @@
 import type { AppService } from "../../../app/service.ts"
 import { firstLine, oneLine } from "../../../base/text.ts"
+import { exitCodes } from "../../../domain/exit-codes.ts"
 import { Failure } from "../../../domain/failure.ts"
 import { repliesFlag } from "../../../models/recorded.ts"
 import type { SessionSummary } from "../../../store/session/contract.ts"
@@ -115,7 +116,7 @@ async function resumeCommand(service: AppService, id: string): Promise<string> {
 
 /** Whether it ended in the middle of something that a person has to decide about. */
 function isUndecided({ exitCode, undoneAt }: SessionSummary): boolean {
-  return exitCode === 60 && undoneAt === null
+  return exitCode === exitCodes.undecided.code && undoneAt === null
 }
 
 /** Completes "the latest session …"; null where it can go on. */

@@ -1,3 +1,4 @@
+import { exitCodes } from "../../../domain/exit-codes.ts"
 import { defineCommand } from "../../definition.ts"
 import { sessionArguments, sessionIdOf } from "../../session-id.ts"
 
@@ -17,7 +18,7 @@ export const status = defineCommand({
     const id = await sessionIdOf(app, input)
     const found = (await app.sessions())?.find(id)
     // The id was found in this very history.
-    if (found == null) return 2
+    if (found == null) return exitCodes.usage.code
     const asked = (await app.approvals())?.ofSession(id) ?? []
     const view = statusOf(found, await app.agentState(id), {
       isDriven: await app.isDriven(id),

@@ -1,7 +1,7 @@
-import type { Json } from "../../src/base/canonical.ts"
-import type { Plan } from "../../src/domain/plan/plan.ts"
-import { readPlan } from "../../src/domain/plan/reading.ts"
-import type { PlanTools } from "../../src/domain/plan/rules.ts"
+import type { Json } from "../../../src/base/canonical.ts"
+import type { Plan } from "../../../src/domain/plan/plan.ts"
+import { readPlan } from "../../../src/domain/plan/reading.ts"
+import type { PlanTools } from "../../../src/domain/plan/rules.ts"
 
 const required: Readonly<Record<string, readonly string[]>> = {
   read_file: ["path"],

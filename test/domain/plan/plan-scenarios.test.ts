@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import { planTools } from "../../src/app/plan-tools.ts"
-import { concreteSteps } from "../../src/domain/plan/order.ts"
-import { readPlan } from "../../src/domain/plan/reading.ts"
-import invalid from "../scenarios/plans/invalid.json"
-import valid from "../scenarios/plans/valid.json"
+import { planTools } from "../../../src/app/plan-tools.ts"
+import { concreteSteps } from "../../../src/domain/plan/order.ts"
+import { readPlan } from "../../../src/domain/plan/reading.ts"
+import invalid from "../../scenarios/plans/invalid.json"
+import valid from "../../scenarios/plans/valid.json"
 
 interface Scenario {
   readonly name: string

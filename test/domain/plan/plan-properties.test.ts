@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
-import type { Json } from "../../src/base/canonical.ts"
-import { concreteSteps } from "../../src/domain/plan/order.ts"
-import { planHash } from "../../src/domain/plan/plan.ts"
-import { parsePlanJson } from "../../src/domain/plan/strict-json.ts"
+import type { Json } from "../../../src/base/canonical.ts"
+import { concreteSteps } from "../../../src/domain/plan/order.ts"
+import { planHash } from "../../../src/domain/plan/plan.ts"
+import { parsePlanJson } from "../../../src/domain/plan/strict-json.ts"
 import { planFile, planOf, readStep, taskFile } from "./plan-kit.ts"
 
 const seed = 20_261_115
