@@ -11,19 +11,6 @@ function known(name: string): KnownTool {
 
 describe("names of tools", () => {
   test("every tool is found by its own name and takes its arguments as they are", () => {
-    expect([...toolTable.keys()].sort()).toEqual([
-      "create_file",
-      "delete_file",
-      "glob",
-      "list_directory",
-      "modify_file",
-      "read_file",
-      "run_command",
-      "run_terminal",
-      "search_code",
-      "use_skill",
-      "write_file",
-    ])
     for (const name of toolTable.keys()) {
       const args = { path: "a", content: "b" }
       expect(known(name).tool.name).toBe(name)

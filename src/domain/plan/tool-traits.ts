@@ -24,10 +24,10 @@ export const writeActions: readonly StepAction[] = [
   "GENERATE_CODE",
 ]
 
-/** Everything that the program knows about a tool before calling it. Each tool declares it in its own file. */
+/** A tool reads one file, finds files, lines or skills, writes files, deletes files, or runs a program. */
 export type ToolKind = "read" | "find" | "write" | "delete" | "run"
 
-/** Everything that the program has to know about a tool before it calls it. Each tool declares it in its own file. */
+/** Holds what the program has to know about a tool before it calls it. Each tool declares it in its own file. */
 export interface ToolTraits {
   readonly kind: ToolKind
   /** The names of the tool in plan files. Each maps its arguments, all of them required, to those of the tool. */
