@@ -14,8 +14,8 @@ export function rulesList() {
     .default(defaultConfig.rules)
     .describe(
       "Decisions of your own: a refusal always holds, otherwise the first rule that matches. Each file adds to the " +
-        "list, the project's before yours; from a file that is not trusted only `deny` and `skip` count. Of what you " +
-        "type as `acode exec` a refusal stops only the network; the others are named.",
+        "list, the project's before yours; from a file that is not trusted only `deny` and `skip` count. A refusal does " +
+        "not stop a command that you type yourself after `exec`, only its network; it is printed.",
     )
 }
 
