@@ -1,177 +1,176 @@
 /**
- * Wildcards as git has them, for one name or for a path of names. Matched with one point of return per star, so no
- * pattern takes more than (pattern × name) steps: a regular expression made from `*a*a*a*b` would not come back.
+ * The one dialect of globs over paths, in rules of the policy, plans, `--yes`, searches and tools:
+ * - `*` stands for any characters of a name, also a leading dot, and `?` for one;
+ * - `**` as a whole name stands for any names, also none: `src/**` matches `src` and everything below it;
+ * - `[abc]`, `[a-z]` and `[!a]` stand for one character, `{a,b}` for one of the texts, nested or not;
+ * - everything else, the backslash included, stands for itself: `[*]` matches a star.
+ *
+ * `Bun.Glob` would make refusals weaker: `src/**` does not match `src`, a leading `!` inverts the pattern, and a
+ * pattern with an open bracket or brace matches its own text instead of being refused. The patterns of `.gitignore`
+ * are another dialect, in `workspace/tree/wildcards.ts`.
  */
-export interface NamePattern {
-  /** Set where the pattern is a plain name, or a star and then plain: most are. */
-  readonly literal: string | null
-  readonly suffix: string | null
-  readonly tokens: readonly Token[]
+export interface Glob {
+  matches(path: string): boolean
+}
+
+const alternativesMax = 64
+
+/** Returns null when the pattern is not a glob: empty, unbalanced or with too many alternatives. */
+export function compileGlob(pattern: string): Glob | null {
+  const alternatives = pattern.split("{").length - 1 > alternativesMax ? null : expandBraces(pattern)
+  if (pattern === "" || alternatives === null) return null
+  const compiled = alternatives.map(alternative => alternative.split("/").map(compileName))
+  if (compiled.some(names => names.includes(null))) return null
+  const patterns = compiled.map(names => names.filter(isName))
+  return {
+    matches: path => {
+      const names = path.split("/")
+      return patterns.some(pattern => matchesNames(pattern, names))
+    },
+  }
+}
+
+/** Reports whether the text has no character that a glob gives a meaning to. */
+export function isLiteral(pattern: string): boolean {
+  return !/[*?[\]{}!\\]/.test(pattern)
+}
+
+function expandBraces(pattern: string): string[] | null {
+  const open = pattern.indexOf("{")
+  if (open < 0) return pattern.includes("}") ? null : [pattern]
+  const group = groupAt(pattern, open)
+  if (group === null) return null
+  const expanded: string[] = []
+  for (const choice of group.choices) {
+    const rest = expandBraces(pattern.slice(0, open) + choice + pattern.slice(group.end))
+    if (rest === null || expanded.length + rest.length > alternativesMax) return null
+    expanded.push(...rest)
+  }
+  return expanded
+}
+
+/** Splits the braces that open at `open` at their own commas, and returns null when they are never closed. */
+function groupAt(pattern: string, open: number): { choices: string[]; end: number } | null {
+  const choices: string[] = []
+  let depth = 0
+  let from = open + 1
+  for (let at = open; at < pattern.length; at++) {
+    const character = pattern[at]
+    if (character === "{") depth += 1
+    else if (character === "}") depth -= 1
+    if ((character === "," && depth === 1) || depth === 0) {
+      choices.push(pattern.slice(from, at))
+      from = at + 1
+    }
+    if (depth === 0) return { choices, end: at + 1 }
+  }
+  return null
 }
 
 type Token =
-  | { readonly kind: "one"; readonly code: number }
   | { readonly kind: "any" }
-  | { readonly kind: "star" }
-  | { readonly kind: "class"; readonly includes: (code: number) => boolean }
+  | { readonly kind: "one"; readonly accepts: (character: string) => boolean }
 
-/** Names between slashes; `**` stands for any number of them. */
-export type PathPattern = readonly (NamePattern | "**")[]
+interface NamePattern {
+  readonly tokens: readonly Token[]
+  /** Set where the pattern is plain text, or a star before plain text: most are, and need no walk over the tokens. */
+  readonly literal: string | null
+  readonly suffix: string | null
+}
+type Name = "**" | NamePattern
 
-/** Null when the pattern is broken (an open bracket, a backslash at the end): git matches nothing with it. */
-export function compileName(pattern: string): NamePattern | null {
+function isName(name: Name | null): name is Name {
+  return name !== null
+}
+
+function compileName(text: string): Name | null {
+  if (text === "**") return "**"
   const tokens: Token[] = []
-  for (let index = 0; index < pattern.length; index++) {
-    const character = pattern[index]
-    if (character === "*") {
-      if (tokens.at(-1)?.kind !== "star") tokens.push({ kind: "star" })
-    } else if (character === "?") tokens.push({ kind: "any" })
+  for (let index = 0; index < text.length; index++) {
+    const character = String.fromCodePoint(text.codePointAt(index) ?? 0)
+    if (character === "*") tokens.push({ kind: "any" })
+    else if (character === "?") tokens.push({ kind: "one", accepts: () => true })
     else if (character === "[") {
-      const parsed = parseClass(pattern, index + 1)
-      if (parsed === null) return null
-      tokens.push({ kind: "class", includes: parsed.includes })
-      index = parsed.end
+      const close = text.indexOf("]", index + 2)
+      if (close < 0) return null
+      tokens.push({ kind: "one", accepts: characterClass(text.slice(index + 1, close)) })
+      index = close
     } else {
-      if (character === "\\") index += 1
-      if (index >= pattern.length) return null
-      tokens.push({ kind: "one", code: pattern.charCodeAt(index) })
+      tokens.push({ kind: "one", accepts: other => other === character })
+      index += character.length - 1
     }
   }
-  const suffix = tokens[0]?.kind === "star" ? plainText(tokens.slice(1)) : null
-  return { literal: plainText(tokens), suffix, tokens }
-}
-
-function plainText(tokens: readonly Token[]): string | null {
-  let text = ""
-  for (const token of tokens) {
-    if (token.kind !== "one") return null
-    text += String.fromCharCode(token.code)
+  const plain = /^\*?([^*?[]*)$/.exec(text)?.[1] ?? null
+  return {
+    tokens,
+    literal: text === plain ? text : null,
+    suffix: text === `*${plain}` ? plain : null,
   }
-  return text
 }
 
-export function compilePath(pattern: string): PathPattern | null {
-  const parts: (NamePattern | "**")[] = []
-  for (const name of pattern.split("/")) {
-    const part = /^\*{2,}$/.test(name) ? "**" : compileName(name)
-    if (part === null) return null
-    if (part !== "**" || parts.at(-1) !== "**") parts.push(part)
+function characterClass(inside: string): (character: string) => boolean {
+  const negated = /^[!^]/.test(inside)
+  const members = [...(negated ? inside.slice(1) : inside)]
+  return character => {
+    let isMember = false
+    for (let index = 0; index < members.length; index++) {
+      const from = members[index] ?? ""
+      const isRange = members[index + 1] === "-" && index + 2 < members.length
+      const to = isRange ? (members[index + 2] ?? "") : from
+      if (isRange) index += 2
+      isMember ||= character >= from && character <= to
+    }
+    return isMember !== negated
   }
-  return parts
 }
 
-export function matchesName({ literal, suffix, tokens }: NamePattern, name: string): boolean {
+function matchesNames(pattern: readonly Name[], names: readonly string[]): boolean {
+  return wildcardMatch(
+    pattern,
+    names,
+    name => name === "**",
+    (name, text) => name !== "**" && matchesName(name, text),
+  )
+}
+
+function matchesName({ literal, suffix, tokens }: NamePattern, name: string): boolean {
   if (literal !== null) return literal === name
   if (suffix !== null) return name.endsWith(suffix)
-  return matchesSequence(tokens.length, name.length, {
-    isStar: at => tokens[at]?.kind === "star",
-    matches: (at, index) => matchesToken(tokens[at], name.charCodeAt(index)),
-  })
+  return wildcardMatch(
+    tokens,
+    [...name],
+    token => token.kind === "any",
+    (token, character) => token.kind === "one" && token.accepts(character),
+  )
 }
 
-/** A trailing `**` needs at least one name: `a/**` is what is in `a`, not `a`. */
-export function matchesPath(pattern: PathPattern, names: readonly string[]): boolean {
-  const deep = pattern.at(-1) === "**"
-  if (deep && names.length === 0) return false
-  const lastNames = deep ? names.length - 1 : names.length
-  return matchesSequence(pattern.length, lastNames, {
-    isStar: at => pattern[at] === "**",
-    matches: (at, index) => {
-      const part = pattern[at]
-      return part !== undefined && part !== "**" && matchesName(part, names[index] ?? "")
-    },
-  })
-}
-
-interface Alphabet {
-  isStar(at: number): boolean
-  matches(at: number, index: number): boolean
-}
-
-/** The last star is the only one worth returning to: an earlier one could only have taken more. */
-function matchesSequence(patternLength: number, length: number, { isStar, matches }: Alphabet): boolean {
+/**
+ * Takes at most (pattern × items) steps, whatever the pattern: only the last wildcard is worth returning to, because a
+ * later one makes the choices of an earlier one irrelevant.
+ */
+function wildcardMatch<Pattern, Item>(
+  pattern: readonly Pattern[],
+  items: readonly Item[],
+  isWildcard: (part: Pattern) => boolean,
+  accepts: (part: Pattern, item: Item) => boolean,
+): boolean {
   let at = 0
   let index = 0
-  let starAt = -1
-  let starIndex = 0
-  while (index < length) {
-    if (at < patternLength && isStar(at)) {
-      starAt = at++
-      starIndex = index
-    } else if (at < patternLength && matches(at, index)) {
+  let wildcardAt = -1
+  let resumeAt = 0
+  while (index < items.length) {
+    const part = pattern[at]
+    const item = items[index]
+    if (part !== undefined && isWildcard(part)) {
+      wildcardAt = at++
+      resumeAt = index
+    } else if (part !== undefined && item !== undefined && accepts(part, item)) {
       at += 1
       index += 1
-    } else if (starAt >= 0) {
-      at = starAt + 1
-      index = ++starIndex
+    } else if (wildcardAt >= 0) {
+      at = wildcardAt + 1
+      index = ++resumeAt
     } else return false
   }
-  while (at < patternLength && isStar(at)) at += 1
-  return at === patternLength
-}
-
-function matchesToken(token: Token | undefined, code: number): boolean {
-  switch (token?.kind) {
-    case "one":
-      return token.code === code
-    case "any":
-      return true
-    case "class":
-      return token.includes(code)
-    default:
-      return false
-  }
-}
-
-interface ParsedClass {
-  readonly includes: (code: number) => boolean
-  /** Index of the closing bracket. */
-  readonly end: number
-}
-
-function parseClass(pattern: string, start: number): ParsedClass | null {
-  let at = start
-  const negated = pattern[at] === "!" || pattern[at] === "^"
-  if (negated) at += 1
-  const tests: ((code: number) => boolean)[] = []
-  let previous = -1
-  for (let first = true; first || pattern[at] !== "]"; first = false) {
-    if (at >= pattern.length) return null
-    const posix = pattern.startsWith("[:", at) ? /^\[:([^\]]*):\]/.exec(pattern.slice(at))?.[1] : undefined
-    if (posix !== undefined) {
-      const test = posixClasses[posix]
-      if (test === undefined) return null
-      tests.push(code => test.test(String.fromCharCode(code)))
-      at += posix.length + 4
-      previous = -1
-    } else if (pattern[at] === "-" && previous >= 0 && at + 1 < pattern.length && pattern[at + 1] !== "]") {
-      at += pattern[at + 1] === "\\" ? 2 : 1
-      const [low, high] = [previous, pattern.charCodeAt(at)]
-      tests.push(code => code >= low && code <= high)
-      at += 1
-      previous = -1
-    } else {
-      if (pattern[at] === "\\") at += 1
-      if (at >= pattern.length) return null
-      const only = pattern.charCodeAt(at)
-      tests.push(code => code === only)
-      at += 1
-      previous = only
-    }
-  }
-  return { includes: code => tests.some(test => test(code)) !== negated, end: at }
-}
-
-const posixClasses: Readonly<Record<string, RegExp>> = {
-  alnum: /[A-Za-z0-9]/,
-  alpha: /[A-Za-z]/,
-  blank: /[ \t]/,
-  digit: /[0-9]/,
-  lower: /[a-z]/,
-  print: /[ -~]/,
-  graph: /[!-~]/,
-  punct: /[!-/:-@[-`{-~]/,
-  space: /\s/,
-  upper: /[A-Z]/,
-  xdigit: /[A-Fa-f0-9]/,
+  return pattern.slice(at).every(isWildcard)
 }

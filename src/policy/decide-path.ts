@@ -1,10 +1,10 @@
 import { posix } from "node:path"
+import { compileGlob, isLiteral } from "../base/glob.ts"
 import { isPlainPath } from "../base/plain-path.ts"
 import type { Effect, Grant, PathEffectKind, PathOperation } from "../domain/effect.ts"
 import { type Part, type PolicyOptions, part, partOf, pathKinds } from "./decision.ts"
 import { relativeTo } from "./programs/paths.ts"
 import { decideOutside, decidePath } from "./protected-paths.ts"
-import { compileGlob, isLiteral } from "./rules/glob.ts"
 import { isRefusal, type RuleSet, ruleMatchesPath } from "./rules/rules.ts"
 
 export interface PathQuestion {

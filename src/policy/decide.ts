@@ -1,4 +1,5 @@
 import { unreachable } from "../base/assert.ts"
+import { isLiteral } from "../base/glob.ts"
 import {
   type ConnectEffect,
   type Decision,
@@ -20,7 +21,6 @@ import {
   strictest,
 } from "./decision.ts"
 import { decidePath } from "./protected-paths.ts"
-import { isLiteral } from "./rules/glob.ts"
 import { isRefusal, matchesHostName, type RuleSet } from "./rules/rules.ts"
 
 /**

@@ -1,6 +1,6 @@
+import { compileGlob, type Glob } from "../base/glob.ts"
 import type { EffectCategory, Level } from "../domain/effect.ts"
 import { coversHost, type HostPattern, readHostPattern } from "../domain/hosts.ts"
-import { compileGlob, type Glob } from "./rules/glob.ts"
 
 /** What `--yes` may answer for a person. Nothing of it reaches Level 4, a protected path or a confirmation. */
 export interface YesScopes {

@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../base/canonical.ts"
+import { compileGlob, type Glob } from "../../base/glob.ts"
 import { shellQuoted } from "../../base/text.ts"
 import { type EffectCategory, effectCategories } from "../../domain/effect.ts"
-import { compileGlob, type Glob } from "./glob.ts"
 import { matchedArguments, type Rule, type RulePolicy, ruleMatchesPath, rulePolicies } from "./rules.ts"
 
 /** One thing wrong with the rules: which one, and why. */

@@ -1,9 +1,9 @@
 import { canonicalJson, sha256Hex } from "../../base/canonical.ts"
+import type { Glob } from "../../base/glob.ts"
 import type { EffectCategory } from "../../domain/effect.ts"
 import { foldedName, programName } from "../programs/program.ts"
 import { shippedRules } from "../programs/shipped.ts"
 import { isDynamic } from "../shell/script.ts"
-import type { Glob } from "./glob.ts"
 import { protectedRules } from "./protected-rules.ts"
 
 export const rulePolicies = ["auto", "prompt", "deny", "skip"] as const

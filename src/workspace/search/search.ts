@@ -10,7 +10,7 @@ import { pinGuarded } from "../files/place.ts"
 import type { WorkspaceRoot } from "../files/root.ts"
 import { decodeText } from "../files/text-format.ts"
 import { walkFiles } from "../tree/walk.ts"
-import { compileNameGlob } from "./glob.ts"
+import { searchNameGlob } from "./glob.ts"
 import { compileLineMatcher, type LineMatcher } from "./line-matcher.ts"
 
 export interface SearchTools {
@@ -28,7 +28,7 @@ export async function searchFiles(
 ): Promise<SearchResult> {
   if (request.pattern === "" || /[\0\n\r]/.test(request.pattern))
     throw fileFailure("malformed", request.pattern, "is no pattern: it is empty or spans lines")
-  const matchesGlob = request.glob === undefined ? () => true : compileNameGlob(request.glob)
+  const matchesGlob = request.glob === undefined ? () => true : searchNameGlob(request.glob)
   const scope = searchScope(root, request, tools.isHidden, matchesGlob)
   const found = tools.ripgrep === undefined ? null : await searchWithRipgrep(scope, tools.ripgrep)
   const engine = found === null ? "own" : "ripgrep"

@@ -5,7 +5,7 @@ import {
   matchesPath,
   type NamePattern,
   type PathPattern,
-} from "../../base/glob.ts"
+} from "./wildcards.ts"
 
 /** The patterns of one ignore file and, behind them, those of the files above it, which count for less. */
 export interface IgnoreRules {
