@@ -183,7 +183,7 @@ function lazyTaskVerbs(wiring: Wiring): TaskVerbs {
   return {
     executeTasks: async (request, surface) => (await verbs()).executeTasks(request, surface),
     readPipeline: async path => (await verbs()).readPipeline(path),
-    listTasks: async () => (await verbs()).listTasks(),
+    listTasks: async filter => (await verbs()).listTasks(filter),
     showTask: async id => (await verbs()).showTask(id),
     resetTask: async (id, reason) => (await verbs()).resetTask(id, reason),
   }

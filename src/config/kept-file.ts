@@ -5,9 +5,9 @@ import { writeAtomically } from "./write.ts"
 const bytesMax = 1024 * 1024
 
 /** What a cache holds at a path; null when there is nothing to be had, which costs time and nothing else. */
-export function readKept(path: string): string | null {
+export function readKept(path: string, sizeMax = bytesMax): string | null {
   try {
-    return statSync(path).size > bytesMax ? null : readFileSync(path, "utf8")
+    return statSync(path).size > sizeMax ? null : readFileSync(path, "utf8")
   } catch {
     // Not there, or not to be read: it is found out again.
     return null

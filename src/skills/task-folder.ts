@@ -70,18 +70,3 @@ function readText(
     return refuse(error.report.message)
   }
 }
-
-/** Returns the ids of all files that may be tasks, in order. Throws a Failure where the folder cannot be listed. */
-export function taskIds({ prefix, workspace }: TaskFolder): readonly string[] {
-  const directory = `${prefix}tasks`
-  if (workspace.locate(directory).kind !== "directory") return []
-  const { entries } = workspace.list({ path: directory, depth: 1, entriesMax: tasksMax })
-  return entries
-    .filter(({ kind, path }) => kind === "file" && path.endsWith(".md"))
-    .map(({ path }) => path.slice(path.lastIndexOf("/") + 1, -".md".length))
-    .filter(isTaskId)
-    .sort()
-}
-
-/** As many as are listed at once. */
-const tasksMax = 100_000

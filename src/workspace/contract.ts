@@ -41,6 +41,8 @@ export interface Workspace extends Disposable {
   /** Removes what interrupted writes left in a directory, and gives the paths. */
   removeLeftovers(directory: string): readonly string[]
   list(request: ListRequest): Listing
+  /** Returns the regular files directly in a directory, in the order of their names. */
+  stamps(directory: string): readonly StampedFile[]
   glob(request: GlobRequest): GlobMatches
   search(request: SearchRequest): Promise<SearchResult>
   /**
@@ -149,6 +151,15 @@ export interface ListedEntry {
   readonly sizeBytes: number
   /** Where a symlink points, as it is written, and whether that is something in the workspace. It is not followed. */
   readonly target: { readonly text: string; readonly inside: boolean } | null
+}
+
+/** A file as it was at one moment, without its content. */
+export interface StampedFile {
+  readonly name: string
+  /** Size, times and inode: every write changes it. */
+  readonly identity: string
+  /** False for a file changed so recently that the next change could leave the same identity. */
+  readonly isSettled: boolean
 }
 
 export interface Listing {

@@ -24,7 +24,7 @@ import { Pace } from "./pace.ts"
 import { globFiles } from "./search/glob.ts"
 import { searchFiles } from "./search/search.ts"
 import { ignoredSince } from "./tree/ignored.ts"
-import { markPaths } from "./tree/path-marks.ts"
+import { markPaths, stampFiles } from "./tree/path-marks.ts"
 import { TreeReader } from "./tree/reader.ts"
 import { loadStatCache, saveStatCache } from "./tree/stat-cache.ts"
 
@@ -90,6 +90,7 @@ export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
     gitHead: () => readGitHead(root.path),
     removeLeftovers: directory => removeLeftovers(root, directory),
     list: request => listDirectory(root, request, isHidden),
+    stamps: directory => stampFiles(root, directory, isHidden, clock.now()),
     glob: request => globFiles(root, request, isHidden),
     search: request =>
       searchFiles(root, request, { clock, isHidden, ...(ripgrep === null ? {} : { ripgrep }) }),

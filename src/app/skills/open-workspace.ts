@@ -5,8 +5,7 @@ import type { SkillWorkspace, TaskClaim } from "../../skills/contract.ts"
 import { readTaskFile } from "../../skills/task-folder.ts"
 import { skillPlaces } from "../wiring/skills.ts"
 import { Wiring } from "../wiring/wire.ts"
-import { newSkillSession, type SkillSession, skillFor, taskFolder } from "./session.ts"
-import { finishSkillSession } from "./task-run.ts"
+import { finishSkillSession, newSkillSession, type SkillSession, skillFor, taskFolder } from "./session.ts"
 
 export interface SkillWorkspaceOptions {
   /** Stands in for the environment of this process. */

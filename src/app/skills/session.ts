@@ -1,27 +1,33 @@
+import { join } from "node:path"
 import { systemIds } from "../../base/clock.ts"
+import { counted } from "../../base/text.ts"
+import { keep, readKept } from "../../config/kept-file.ts"
 import type { Config } from "../../config/schema.ts"
 import type { ErrorCode } from "../../domain/error-codes.ts"
 import { type NewEvent, newEvent } from "../../domain/events/definition.ts"
 import { SessionFinished, SessionStarted } from "../../domain/events/session-events.ts"
 import { type PipelinePlan, PipelinePlanned, type SkillSettings } from "../../domain/events/skill-events.ts"
+import { exitCodes } from "../../domain/exit-codes.ts"
 import { Failure } from "../../domain/failure.ts"
-import { ExecutionError } from "../../domain/skill/execution-error.ts"
+import { ExecutionError, executionExitCode } from "../../domain/skill/execution-error.ts"
 import type { OutputPlan } from "../../domain/skill/output-path.ts"
-import { type SkillState, skillState } from "../../domain/skill/skill-state.ts"
+import { type SkillState, skillState, type TaskStep } from "../../domain/skill/skill-state.ts"
 import type { SkillContent } from "../../domain/skill/skill-text.ts"
 import { openCalls, settleInterrupted } from "../../gate/recovery.ts"
 import { driveSharingSession, type SharingSession } from "../../gate/session-log.ts"
 import type { KeptCalls } from "../../models/external-call-log.ts"
 import { findSkill, loadSkill, SkillProblem } from "../../skills/find-skills.ts"
-import type { RecordedParts } from "../../skills/recorded-claim.ts"
+import { type RecordedParts, taskFailed } from "../../skills/recorded-claim.ts"
 import { heldWorkspace, RecordedWorkspace } from "../../skills/recorded-workspace.ts"
 import type { TaskFolder } from "../../skills/task-folder.ts"
+import { listTaskRows, type TaskRow } from "../../skills/task-list.ts"
 import type { StoredEvent } from "../../store/contract.ts"
 import { processIdentity } from "../../store/process-identity.ts"
 import { readGitState } from "../../workspace/git.ts"
 import { approvalDesk } from "../approval-desk.ts"
 import { contentsOf } from "../recorded-contents.ts"
 import { laterWritesOf } from "../session-recovery.ts"
+import { assertStateOutside } from "../state/state-directory.ts"
 import { userName } from "../user-name.ts"
 import { wireGate } from "../wiring/gate.ts"
 import { decodeYaml, skillPlaces } from "../wiring/skills.ts"
@@ -90,6 +96,36 @@ export async function reopenSkillSession(
     if (error instanceof Failure && error.report.code === "ACODE-ORCH-008") return null
     throw error
   }
+}
+
+/** Records the end of a session whose steps are over, and gives it back. */
+export async function finishSkillSession(wiring: Wiring, session: SkillSession): Promise<void> {
+  using _ = session
+  await finishSteps(wiring, session, null)
+}
+
+export async function finishSteps(
+  wiring: Wiring,
+  session: SkillSession,
+  signal: AbortSignal | null,
+): Promise<void> {
+  const { log } = await wiring.store()
+  session.finish(endingOf(skillState(log.each(session.id))?.steps ?? [], signal?.aborted === true))
+}
+
+function endingOf(steps: readonly TaskStep[], isStopped: boolean): SkillEnding {
+  const done = steps.filter(({ end }) => end?.isSuccess === true).length
+  const reason = `${done} of ${counted(steps.length, "task")} completed`
+  const exitCode = executionExitCode(steps.map(({ end }) => end?.error ?? null))
+  if (isStopped)
+    return {
+      state: "CANCELLED",
+      reason: `interrupted; ${reason}`,
+      exitCode: exitCodes.interrupted.code,
+      code: taskFailed,
+    }
+  if (done === steps.length) return { state: "COMPLETED", reason, exitCode: 0, code: null }
+  return { state: "FAILED", reason, exitCode, code: taskFailed }
 }
 
 async function opened<Opened>(
@@ -219,6 +255,28 @@ export async function taskFolder(wiring: Wiring): Promise<TaskFolder> {
   const { workspace } = await wiring.workspace()
   const { workspace: folder } = values.skills
   return { prefix: folder === "." ? "" : `${folder}/`, workspace }
+}
+
+/** Returns the tasks of the workspace; what is known of their files is kept in its state directory. */
+export async function listedRows(wiring: Wiring): Promise<readonly TaskRow[]> {
+  const folder = await taskFolder(wiring)
+  const path = join(wiring.places.stateDirectory, "tasks.json")
+  if (isStateInside(wiring)) return listTaskRows(folder, { read: () => null, write: () => undefined })
+  return listTaskRows(folder, { read: () => readKept(path, keptBytesMax), write: text => keep(path, text) })
+}
+
+/** More than 100,000 tasks take. */
+const keptBytesMax = 64 * 1024 * 1024
+
+/** Whether the repository could bring the state along; then nothing is kept and nothing is believed. */
+function isStateInside({ places, root }: Wiring): boolean {
+  try {
+    assertStateOutside(places, root.path)
+    return false
+  } catch (error) {
+    if (error instanceof Failure) return true
+    throw error
+  }
 }
 
 /** Throws ExecutionError SKILL_NOT_FOUND. */

@@ -2,7 +2,7 @@ import { toIso } from "../../base/clock.ts"
 import { counted } from "../../base/text.ts"
 import type { Config } from "../../config/schema.ts"
 import type { PipelinePlan } from "../../domain/events/skill-events.ts"
-import { type ExitCode, exitCodes } from "../../domain/exit-codes.ts"
+import type { ExitCode } from "../../domain/exit-codes.ts"
 import type { Mode } from "../../domain/model-choice.ts"
 import {
   ExecutionError,
@@ -24,7 +24,7 @@ import { modelClient } from "../../skills/model-client.ts"
 import { type PipelineEnd, runPipeline } from "../../skills/pipeline.ts"
 import { hasWholeReply, taskFailed } from "../../skills/recorded-claim.ts"
 import { director } from "../../skills/review-claim.ts"
-import { readTaskFile, type TaskFolder, taskIds } from "../../skills/task-folder.ts"
+import { readTaskFile, type TaskFolder } from "../../skills/task-folder.ts"
 import type { Store, StoredEvent } from "../../store/contract.ts"
 import { isProcessAlive } from "../../store/process-identity.ts"
 import type { ModelChoice } from "../wiring/provider.ts"
@@ -32,9 +32,10 @@ import { sweepOrphans, tidyUp } from "../wiring/upkeep.ts"
 import type { Wiring } from "../wiring/wire.ts"
 import { type SkillModels, skillModels } from "./models.ts"
 import {
+  finishSteps,
+  listedRows,
   newSkillSession,
   reopenSkillSession,
-  type SkillEnding,
   type SkillSession,
   taskFolder,
 } from "./session.ts"
@@ -123,7 +124,7 @@ class TaskRun {
     const done = new Set(this.results.map(({ taskId }) => taskId))
     const isNamed = wanted !== "pending"
     const tasks: Task[] = []
-    for (const id of isNamed ? [...new Set(wanted)] : taskIds(folder)) {
+    for (const id of isNamed ? new Set(wanted) : await this.runnableIds()) {
       if (done.has(id)) continue
       try {
         const { task } = readTaskFile(folder, id)
@@ -132,11 +133,16 @@ class TaskRun {
       } catch (error) {
         if (!(error instanceof ExecutionError)) throw error
         if (isNamed) this.add(refusedResult(id, error))
-        else this.surface.notice(`passed over: ${error.message}`)
       }
     }
     const ordered = isNamed ? tasks : tasks.toSorted(byUrgency)
     return request.limit === null ? ordered : ordered.slice(0, request.limit)
+  }
+
+  private async runnableIds(): Promise<readonly string[]> {
+    const rows = await listedRows(this.wiring)
+    for (const { problem } of rows) if (problem !== null) this.surface.notice(`skipped: ${problem}`)
+    return rows.flatMap(({ id, summary }) => (summary !== null && isRunnable(summary.status) ? [id] : []))
   }
 
   private add(result: ExecutionResult): void {
@@ -309,17 +315,6 @@ function sixDigits(): string {
   return crypto.randomUUID().slice(0, 6)
 }
 
-/** Records the end of a session whose steps are over, and gives it back. */
-export async function finishSkillSession(wiring: Wiring, session: SkillSession): Promise<void> {
-  using _ = session
-  await finishSteps(wiring, session, null)
-}
-
-async function finishSteps(wiring: Wiring, session: SkillSession, signal: AbortSignal | null): Promise<void> {
-  const { log } = await wiring.store()
-  session.finish(endingOf(skillState(log.each(session.id))?.steps ?? [], signal?.aborted === true))
-}
-
 /** Enough of a task for its claim, which reads it anew. */
 function taskOf({ taskId, skill }: TaskStep): Task {
   return {
@@ -382,19 +377,4 @@ function executorConfig({ skills }: Config, modelMap: ExecutorConfig["modelMap"]
 
 function codeIn({ status, error }: ExecutionResult): ExecutionErrorCode | null {
   return status === "completed" ? null : (error?.code ?? "UNKNOWN")
-}
-
-function endingOf(steps: readonly TaskStep[], isStopped: boolean): SkillEnding {
-  const done = steps.filter(({ end }) => end?.isSuccess === true).length
-  const reason = `${done} of ${counted(steps.length, "task")} completed`
-  const exitCode = executionExitCode(steps.map(({ end }) => end?.error ?? null))
-  if (isStopped)
-    return {
-      state: "CANCELLED",
-      reason: `interrupted; ${reason}`,
-      exitCode: exitCodes.interrupted.code,
-      code: taskFailed,
-    }
-  if (done === steps.length) return { state: "COMPLETED", reason, exitCode: 0, code: null }
-  return { state: "FAILED", reason, exitCode, code: taskFailed }
 }

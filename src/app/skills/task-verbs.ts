@@ -6,14 +6,15 @@ import { Failure } from "../../domain/failure.ts"
 import { ExecutionError } from "../../domain/skill/execution-error.ts"
 import { type PipelineFile, readPipeline } from "../../domain/skill/pipeline-file.ts"
 import { skillState, type TaskStep } from "../../domain/skill/skill-state.ts"
-import type { Task } from "../../domain/task.ts"
-import { readTaskFile, taskIds } from "../../skills/task-folder.ts"
+import type { Task, TaskStatus } from "../../domain/task.ts"
+import { readTaskFile, type TaskFolder } from "../../skills/task-folder.ts"
+import type { TaskRow } from "../../skills/task-list.ts"
 import type { Store } from "../../store/contract.ts"
 import { isProcessAlive } from "../../store/process-identity.ts"
 import { userName } from "../user-name.ts"
 import { givenText, readGivenFile } from "../wiring/given-file.ts"
 import type { Wiring } from "../wiring/wire.ts"
-import { newSkillSession, taskFolder } from "./session.ts"
+import { listedRows, newSkillSession, taskFolder } from "./session.ts"
 import { executeTasks, type TaskRunEnd, type TaskRunRequest, type TaskSurface } from "./task-run.ts"
 
 /** Tasks of skills: files that are executed one by one. */
@@ -21,20 +22,32 @@ export interface TaskVerbs {
   executeTasks(request: TaskRunRequest, surface: TaskSurface): Promise<TaskRunEnd>
   /** Throws ACODE-SKILL-004. */
   readPipeline(path: string): Promise<PipelineFile>
-  listTasks(): Promise<readonly ListedTask[]>
+  listTasks(filter: TaskFilter): Promise<TaskList>
   /** Throws ACODE-SKILL-002. */
   showTask(id: string): Promise<ShownTask>
   /** Sets a task back to pending. Throws ACODE-SKILL-002. Returns the session that it is recorded in. */
   resetTask(id: string, reason: string): Promise<{ readonly sessionId: string }>
 }
 
-export interface ListedTask {
-  readonly id: string
-  /** Null where its file is no task. */
-  readonly task: Task | null
-  readonly problem: string | null
-  /** In progress for longer than any attempt may take, and no process works on it. */
+export interface TaskFilter {
+  readonly status?: TaskStatus | undefined
+  readonly skill?: string | undefined
+  readonly isStale?: boolean | undefined
+  readonly limit: number
+  /** Whether the whole tasks are read, and not only what a list shows of them. */
+  readonly isWhole: boolean
+}
+
+export interface TaskList {
+  readonly tasks: readonly ListedTask[]
+  /** Of all that the filter lets through, also beyond the limit. */
+  readonly count: number
+}
+
+export type ListedTask = TaskRow & {
+  /** In progress for longer than any attempt may take, and no process executes it. */
   readonly isStale: boolean
+  readonly task?: Task
 }
 
 export interface ShownTask {
@@ -51,29 +64,44 @@ export function taskVerbs(wiring: Wiring): TaskVerbs {
   return {
     executeTasks: (request, surface) => executeTasks(wiring, request, surface),
     readPipeline: async path => readPipelineFile(path),
-    listTasks: () => listTasks(wiring),
+    listTasks: filter => listTasks(wiring, filter),
     showTask: id => showTask(wiring, id),
     resetTask: (id, reason) => resetTask(wiring, id, reason),
   }
 }
 
-async function listTasks(wiring: Wiring): Promise<readonly ListedTask[]> {
+async function listTasks(
+  wiring: Wiring,
+  { status, skill, isStale, limit, isWhole }: TaskFilter,
+): Promise<TaskList> {
   const folder = await taskFolder(wiring)
   const { values } = await wiring.config()
   const store = await wiring.existingStore()
   const live = store === null ? new Map<string, string>() : liveTasks(store)
   const staleBefore = wiring.clock.now() - 2 * values.skills.timeout_seconds * 1000
-  return taskIds(folder).map(id => {
-    try {
-      const { task } = readTaskFile(folder, id)
-      const isOld = !(Date.parse(task.updatedAt) >= staleBefore)
-      const isStale = task.status === "in_progress" && isOld && !live.has(id)
-      return { id, task, problem: null, isStale }
-    } catch (error) {
-      if (!(error instanceof ExecutionError)) throw error
-      return { id, task: null, problem: error.message, isStale: false }
-    }
-  })
+  const isWanted = ({ summary, ...row }: ListedTask) =>
+    (isStale !== true || row.isStale) &&
+    (status === undefined || summary?.status === status) &&
+    (skill === undefined || summary?.to === skill)
+  const wanted = (await listedRows(wiring))
+    .map((row): ListedTask => {
+      const { id, summary } = row
+      const isOld = summary !== null && !(Date.parse(summary.updatedAt) >= staleBefore)
+      return { ...row, isStale: isOld && summary.status === "in_progress" && !live.has(id) }
+    })
+    .filter(isWanted)
+  const tasks = wanted.slice(0, limit)
+  return { tasks: isWhole ? tasks.map(row => withTask(folder, row)) : tasks, count: wanted.length }
+}
+
+function withTask(folder: TaskFolder, row: ListedTask): ListedTask {
+  try {
+    return row.summary === null ? row : { ...row, task: readTaskFile(folder, row.id).task }
+  } catch (error) {
+    if (!(error instanceof ExecutionError)) throw error
+    // It was changed or removed since it was listed.
+    return { ...row, summary: null, problem: error.message }
+  }
 }
 
 /** The tasks that a process works on now, and in which session each. */

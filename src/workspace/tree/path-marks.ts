@@ -1,11 +1,16 @@
 import { lstatSync } from "node:fs"
 import { relative } from "node:path"
+import { readNames, systemPath } from "../../base/path-bytes.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { PathMark } from "../contract.ts"
-import { entryPath, type PinRoot, pin } from "../files/pin.ts"
+import type { PathMark, StampedFile } from "../contract.ts"
+import { onPath } from "../failures.ts"
+import { entryPath, joinRelative, type PinRoot, pin } from "../files/pin.ts"
+import { pinDirectory } from "../files/place.ts"
+import type { WorkspaceRoot } from "../files/root.ts"
 import { gitPlace, readGitIndex } from "../git.ts"
 import { readIndexEntries } from "./git-rules.ts"
+import { isRacy, statIdentity } from "./stat-cache.ts"
 
 /** Returns how some paths are left: their inodes and times, and what git has of them in its index. */
 export function markPaths(root: PinRoot, paths: readonly string[]): readonly PathMark[] {
@@ -35,4 +40,23 @@ function indexOf(root: string): (path: string) => string | null {
   const below = relative(place.topLevel, root)
   const prefix = below === "" ? "" : `${below}/`
   return path => entries.get(`${prefix}${path}`) ?? null
+}
+
+/**
+ * Returns what identifies the content of each regular file in a directory. Files are looked up by the path of the
+ * directory, because a lookup below a descriptor takes twice as long; nothing is read on the strength of a stamp.
+ */
+export function stampFiles(
+  root: WorkspaceRoot,
+  path: string,
+  isHidden: (path: string) => boolean,
+  nowMs: number,
+): readonly StampedFile[] {
+  using directory = pinDirectory(root, path, "list")
+  const prefix = `${root.path}/${directory.relative}/`
+  return onPath(directory.relative, () => readNames(directory.at)).flatMap(name => {
+    const stat = lstatSync(systemPath(prefix + name), { throwIfNoEntry: false })
+    if (!stat?.isFile() || isHidden(joinRelative(directory.relative, name))) return []
+    return [{ name, identity: statIdentity(stat), isSettled: !isRacy(stat.ctimeMs, nowMs) }]
+  })
 }

@@ -6,7 +6,7 @@ import { dataOf } from "../../../domain/events/definition.ts"
 import { SessionFinished } from "../../../domain/events/session-events.ts"
 import { ReviewFinished } from "../../../domain/events/skill-events.ts"
 import { Failure } from "../../../domain/failure.ts"
-import { type Task, type TaskStatus, taskStatuses } from "../../../domain/task.ts"
+import { type Task, taskStatuses } from "../../../domain/task.ts"
 import { type ExecutionResult, modelTiers } from "../../../skills/contract.ts"
 import type { StoredEvent } from "../../../store/contract.ts"
 import { defineCommand } from "../../definition.ts"
@@ -201,33 +201,23 @@ export const agentList = defineCommand({
     { line: "acode agent list --stale", note: "`acode agent reset TASK --reason WHY` sets one back" },
   ],
   run: async ({ flags }, { service, output, globals }) => {
-    const all = await (await service()).listTasks()
-    const wanted = all.filter(each => isWanted(each, flags.status, flags.skill, flags.stale))
-    const shown = wanted.slice(0, flags.limit ?? 1000)
-    if (globals.json) output.json(shown.map(({ task, ...each }) => ({ ...each, ...(task ?? {}) })))
-    for (const each of shown) output.line(listedLine(each))
-    if (wanted.length === 0) output.notice("no tasks")
-    if (wanted.length > shown.length)
-      output.notice(`${wanted.length - shown.length} more; --limit shows more`)
+    const { status, skill, stale: isStale, limit = 1000 } = flags
+    const filter = { status, skill, isStale, limit, isWhole: globals.json }
+    const { tasks, count } = await (await service()).listTasks(filter)
+    if (globals.json)
+      output.json(tasks.map(({ id, problem, isStale, task = null }) => ({ id, problem, isStale, ...task })))
+    for (const each of tasks) output.line(listedLine(each))
+    if (count === 0) output.notice("no tasks")
+    if (count > tasks.length) output.notice(`${count - tasks.length} more; --limit shows more`)
     return 0
   },
 })
 
-function isWanted(
-  { task, isStale }: ListedTask,
-  status: TaskStatus | undefined,
-  skill: string | undefined,
-  stale: boolean,
-): boolean {
-  if (stale && !isStale) return false
-  if (status === undefined && skill === undefined) return true
-  return task !== null && (status ?? task.status) === task.status && (skill ?? task.to) === task.to
-}
-
-function listedLine({ id, task, problem, isStale }: ListedTask): string {
-  if (task === null) return `✗ ${oneLine(id, 60)}  ${oneLine(problem ?? "", 300)}`
+function listedLine({ id, summary, problem, isStale }: ListedTask): string {
+  if (summary === null) return `✗ ${oneLine(id, 60)}  ${oneLine(problem ?? "", 300)}`
   const note = isStale ? "  (nobody works on it)" : ""
-  return `${task.priority} ${task.status.padEnd(11)} ${oneLine(id, 60).padEnd(40)} ${oneLine(task.goal, 80)}${note}`
+  const { priority, status, goal } = summary
+  return `${priority} ${status.padEnd(11)} ${oneLine(id, 60).padEnd(40)} ${oneLine(goal, 80)}${note}`
 }
 
 export const agentShow = defineCommand({
