@@ -62,7 +62,7 @@ export type {
   UpstreamOutput,
   WrittenOutput,
 }
-/** What a program that executes tasks itself imports from `acode`. */
+/** The interface of `acode` for programs that execute tasks themselves. */
 export {
   AgentExecutor,
   AnthropicClaudeClient,

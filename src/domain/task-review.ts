@@ -29,7 +29,7 @@ const Review = lazily(() =>
 )
 export type TaskReview = z.infer<ReturnType<typeof Review>>
 
-/** Reads what a reviewer answered; a text that is no review gives what is wrong with it. */
+/** Reads the answer of a reviewer; returns what is wrong with a text that is not a review. */
 export function readTaskReview(text: string): { readonly review: TaskReview } | { readonly problem: string } {
   const answer = jsonAnswer(text)
   if (answer.problem !== undefined) return { problem: answer.problem }
@@ -39,13 +39,13 @@ export function readTaskReview(text: string): { readonly review: TaskReview } | 
   return { problem: `${issue?.path.join(".") ?? ""} ${issue?.message ?? "is not valid"}`.trim() }
 }
 
-/** What was found counts, whatever the verdict says. */
+/** Returns the verdict that follows from the findings, whatever the reviewer's own verdict is. */
 function verdictOf({ verdict, findings }: TaskReview): ReviewVerdict {
   if (verdict === "REJECT" || findings.some(({ severity }) => severity === "critical")) return "REJECT"
   return findings.some(({ severity }) => severity === "major") ? "REVISE" : verdict
 }
 
-/** Returns a review as a file that people read, and that the next revision is told. */
+/** Returns a review as a file, read by people and given to the next revision. */
 export function reviewText({ verdict, summary, findings, revision_requests: requests }: TaskReview): string {
   return [
     `# ${verdict}`,
@@ -79,7 +79,7 @@ export function reviewRequirements(requirements: string): string {
   ].join("\n")
 }
 
-/** Who reviews where the reviewer is no skill. */
+/** System prompt of a reviewer that is not a skill. */
 export const directorBody =
   "You direct the work of specialists. You judge whether an output does what was asked, is correct, and can be used as " +
   "it is. You are strict about facts and requirements and lenient about taste. You do not rewrite the output."

@@ -5,7 +5,7 @@ export interface Task {
   readonly id: string
   readonly status: TaskStatus
   readonly priority: TaskPriority
-  /** Who asks for it. */
+  /** The author of the task. */
   readonly from: string
   /** The name of the skill that does it. */
   readonly to: string
@@ -30,7 +30,7 @@ export interface TaskInput {
   readonly description: string
 }
 
-/** What whoever made the task means to do with its output. The executor does not act on it. */
+/** The next use of the output, as the author of the task wants it. The executor does not act on it. */
 export type TaskNext =
   | { readonly type: "agent"; readonly skill: string }
   | { readonly type: "pipeline_continue"; readonly pipelineId: string }

@@ -22,7 +22,7 @@ export interface ClaudeResponse {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly stopReason: "end_turn" | "max_tokens" | "stop_sequence"
-  /** What was asked elsewhere for it, where somebody kept a list. */
+  /** Requests to other machines that the reply took, where the client keeps a list. */
   readonly externalCalls?: ExternalCalls
 }
 
@@ -35,7 +35,7 @@ export interface AgentConfig {
   readonly maxRetries: number
 }
 
-/** Where tasks, context and outputs are kept. The executor asks nothing else of it. */
+/** Keeps tasks, context and outputs. The executor needs nothing else of it. */
 export interface SkillWorkspace {
   /**
    * Makes a task the caller's: no other claim of it succeeds until this one has ended. Its status is `in_progress`
@@ -46,7 +46,7 @@ export interface SkillWorkspace {
 
 /** A task that only its holder executes. Ends with one `complete` or one `end`, whichever is called first. */
 export interface TaskClaim {
-  /** As it is stored. */
+  /** The task as stored. */
   readonly task: Task
   /** A reply that an earlier process recorded and whose output it did not write: it is not asked for again. */
   readonly recordedReply: ClaudeResponse | null
@@ -71,7 +71,7 @@ export interface TaskClaim {
 
 export interface WrittenOutput {
   readonly outputPath: string
-  /** Those of the result, and what was odd about writing it. */
+  /** Warnings of the result and of writing the output. */
   readonly warnings: readonly string[]
 }
 
@@ -88,10 +88,10 @@ export interface ExecutionResult {
   readonly status: "completed" | "failed"
   /** Null where nothing was written. */
   readonly outputPath: string | null
-  /** Of all attempts, as far as the server told. */
+  /** Sum over all attempts, as far as the server reported it. */
   readonly tokensUsed: { readonly input: number; readonly output: number; readonly total: number }
   readonly durationMs: number
-  /** What is odd although the task is completed. */
+  /** Oddities of a completed task. */
   readonly warnings: readonly string[]
   /** Why it failed; of a completed task RESPONSE_TRUNCATED where the output was cut off. */
   readonly error?: ExecutionError

@@ -25,7 +25,7 @@ import { cancellableSleep } from "./sleep.ts"
 export interface ExecutorConfig {
   readonly modelMap: Readonly<Record<ModelTier, string>>
   readonly defaultModelTier: ModelTier
-  /** For one attempt. */
+  /** Limit for one attempt. */
   readonly defaultTimeoutMs: number
   readonly defaultMaxTokens: number
   /** After the first attempt. */
@@ -140,7 +140,7 @@ export class AgentExecutor {
     }
   }
 
-  /** What the task becomes could not be written: then that is told, because a person has to look at it. */
+  /** Writes the final status. A failure to write it is added to the error, because a person has to check the file. */
   private async ended(
     claim: TaskClaim | null,
     error: ExecutionError,
@@ -206,7 +206,7 @@ export class AgentExecutor {
     return { ...prompt, model: this.config.modelMap[tier], maxTokens: this.config.defaultMaxTokens }
   }
 
-  /** One request. Its deadline and the caller stop it in ways of their own, so that a timeout is told from an abort. */
+  /** Sends one request. The deadline has a controller of its own, so that a timeout is not taken for an abort. */
   private async attempt(
     claim: TaskClaim,
     asked: ClaudeRequest,
@@ -227,7 +227,7 @@ export class AgentExecutor {
       const reply = await settled(this.client.complete(request), controller.signal, claim.task.id)
       const isTimeout = isLate && !isAborted(signal) && reply instanceof ExecutionError
       const told = isTimeout ? timedOut(claim.task.id, timeoutMs, reply) : reply
-      // An abort is no reply: whoever goes on with the task asks again.
+      // An abort is not a reply: a process that resumes the task asks again.
       if (told instanceof ExecutionError && told.code === "ABORTED") throw told
       claim.replied(attempt, told, Math.round(this.timing.monotonicMs() - beganMs))
       return told

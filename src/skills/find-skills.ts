@@ -25,7 +25,7 @@ import {
 export interface SkillPlace {
   /** Absolute. */
   readonly directory: string
-  /** As a person is shown it. */
+  /** The folder as messages show it. */
   readonly shown: string
   /** A directory that its skills may not lie outside of, symlinks resolved; null where that makes no difference. */
   readonly within: string | null
@@ -151,7 +151,7 @@ function readSkillFile(
   return { reading: { ...reading, warnings }, body: split.body, bytes: Buffer.byteLength(text) }
 }
 
-/** A description with a colon in it is no YAML, and all the same it is plain what is meant. */
+/** Reads front matter that is not YAML, such as a description with a colon in it, line by line. */
 function flatValue(split: Parameters<typeof flatFields>[0]): Json {
   const { fields } = flatFields(split, new Set())
   return Object.fromEntries([...fields].map(([key, { line, from }]) => [key, line.text.slice(from).trim()]))

@@ -2,7 +2,7 @@ import { ExecutionError } from "../domain/skill/execution-error.ts"
 import type { ClaudeClient, ClaudeRequest, ClaudeResponse } from "./contract.ts"
 import { cancellableSleep } from "./sleep.ts"
 
-/** A client for tests: it answers what it is told to, and keeps what it was asked. */
+/** A client for tests: it returns prepared answers and keeps all requests. */
 export class MockClaudeClient implements ClaudeClient {
   /** Every request, also one that was aborted or failed. */
   readonly calls: ClaudeRequest[] = []

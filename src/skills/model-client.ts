@@ -12,7 +12,7 @@ export interface ModelAsking {
 
 export interface ModelAnswer {
   readonly reply: ModelReply
-  /** What left this machine for it, where something did. */
+  /** Requests to other machines, where there were any. */
   readonly externalCalls?: ExternalCalls | undefined
 }
 

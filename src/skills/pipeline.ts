@@ -31,7 +31,7 @@ export interface PipelineEnd {
 
 /**
  * Takes a pipeline from wherever it stands to its end. What a step has to do follows from the files of its tasks, so
- * that a process which goes on with it does nothing a second time.
+ * that a process which resumes it does nothing a second time.
  */
 export async function runPipeline(parts: PipelineParts): Promise<PipelineEnd> {
   const { plan, signal } = parts
@@ -124,7 +124,7 @@ async function carryOut(
       const ended = await finishTask(parts, id, step.reviewer, signal)
       if (ended === null || first !== null) continue
       first = ended
-      // The others need not go on: their outputs would be used by nobody.
+      // The others stop: their outputs would not be used.
       stop.abort()
     }
   }
@@ -140,7 +140,7 @@ async function finishTask(
 ): Promise<PipelineEnd | null> {
   for (let invalidReviews = 0; ; ) {
     const { task } = readTaskFile(parts.folder, id)
-    // What a process that died was told about an output is no review of the next one.
+    // A review that a dead process began is finished first: it does not count for the next output.
     if (reviewer !== null && parts.workspace.hasOpenReview(id)) {
       const result = await parts.review(task, reviewer, signal)
       if (result.status !== "completed") return failureOf(id, result)

@@ -30,7 +30,7 @@ export interface RecordedParts {
   /** Throws ExecutionError SKILL_NOT_FOUND. */
   readonly skill: (name: string, taskId: string) => SkillContent
   readonly planOf: (skill: string, content: SkillContent | null) => OutputPlan
-  /** What begins the session, once: committed with its first step. */
+  /** Returns the events that begin the session; called once, and committed with the first step. */
   readonly begin: () => readonly NewEvent[]
   /** Called again and again while another process holds the workspace. */
   readonly onBusy: () => void
@@ -51,7 +51,7 @@ export interface ClaimHost {
       readonly after?: (settled: SettledCall) => readonly NewEvent[]
     },
   ): Promise<SettledCall>
-  /** Whether the file is as the session left it. */
+  /** Returns whether the file is as the session left it. */
   isOurs(file: TaskFile, claimedSha256: string | null): boolean
   nextReplyIndex(taskId: string, step: TaskStep | null, attempt: number): number
   /** Records the end of a step whose file says it already, or says something else that stays. */
@@ -190,7 +190,7 @@ export class RecordedClaim implements TaskClaim {
     using _ = await host.hold()
     const status = executionErrors[error.code].status === "cancelled" ? "cancelled" : "failed"
     const file = readAgain(this.parts.folder, task.id)
-    // Somebody else has changed the file: what they wrote stays, and only the record says how this ended.
+    // Another writer changed the file: their text stays, and only the record says how this ended.
     if (file === null || !host.isOurs(file, this.step?.claimed?.sha256 ?? null))
       return host.settle(work.index, task.id, {
         ...{ status: file?.task.status ?? status, error, result, outputPath: null },
@@ -220,7 +220,7 @@ export class RecordedClaim implements TaskClaim {
   }
 }
 
-/** Null where the file is gone or is no task any more. */
+/** Returns null when the file is gone or is not a task any more. */
 function readAgain(folder: TaskFolder, id: string): TaskFile | null {
   try {
     return readTaskFile(folder, id)
@@ -253,7 +253,7 @@ function recordedFailure(reply: TaskStep["replied"][number] | undefined): Execut
   })
 }
 
-/** What the record of a reply lacks cannot be written: then the model is asked again. */
+/** Returns a reply that is recorded without gaps. For any other the model is asked again. */
 function wholeReply({ replied }: TaskStep) {
   return replied.find(({ failure, isRedacted }) => failure === null && !isRedacted)
 }
@@ -305,7 +305,7 @@ export function taskStepFinished(
   })
 }
 
-/** Of the error page; which of the many ways it was is in the message. */
+/** The error code of every task that failed; its message begins with the reason. */
 export const taskFailed = "ACODE-SKILL-003"
 
 export interface TaskEnding {
@@ -338,7 +338,7 @@ export function notRunnable({ task, path }: TaskFile): ExecutionError {
 }
 
 export function taskChangedMeanwhile(taskId: string, path: string, when: string): ExecutionError {
-  const message = `somebody changed ${path} ${when}; its status was left alone`
+  const message = `${path} was changed ${when}; its status was left alone`
   return new ExecutionError(message, "WORKSPACE_WRITE_FAILED", taskId)
 }
 

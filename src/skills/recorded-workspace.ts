@@ -67,7 +67,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     this.isBegun = state !== null
   }
 
-  /** Whether anything was recorded: a session without a step never was. */
+  /** True once anything is recorded: a session without a step is not. */
   get hasBegun(): boolean {
     return this.isBegun
   }
@@ -92,17 +92,17 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     return await this.claimed({ index: this.nextIndex++, file, content, outputPath }, true)
   }
 
-  /** Whether a process that died has begun to execute the task and did not end it. */
+  /** Returns whether a process that died left the task half executed. */
   isOpen(taskId: string): boolean {
     return this.open.has(taskId)
   }
 
-  /** Whether a process that died has begun to review its output and did not end that. */
+  /** Returns whether a process that died left its output half reviewed. */
   hasOpenReview(taskId: string): boolean {
     return this.openReviews.has(taskId)
   }
 
-  /** How often the task was reviewed in this session. */
+  /** Returns the number of reviews of the task in this session. */
   reviewRounds(taskId: string): number {
     return this.rounds.get(taskId) ?? 0
   }
@@ -120,7 +120,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     this.parts.faults.reach("skill.created")
   }
 
-  /** Begins a review of the output of a completed task, or goes on with one. */
+  /** Begins a review of the output of a completed task, or resumes one. */
   async review(taskId: string, reviewer: string, revisionsMax: number): Promise<TaskClaim> {
     const file = readTaskFile(this.parts.folder, taskId)
     const open = this.openReviews.get(taskId) ?? null
@@ -192,7 +192,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     return new RecordedClaim(this.parts, this, work, null)
   }
 
-  /** Goes on with a step of a process that died. Where that cannot be, the step ends here. */
+  /** Resumes a step of a process that died. Where that is not possible, the step ends here. */
   private async resumed(step: TaskStep): Promise<TaskClaim> {
     this.open.delete(step.taskId)
     try {
@@ -216,7 +216,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     if (claimed === null && !isOurs) return this.claimed(work, false)
     if (claimed === null) this.parts.session.append([claimedEvent(work, file.sha256)])
     if (!isOurs && !hasWholeReply(step))
-      throw taskChangedMeanwhile(taskId, file.path, "while nobody worked on it")
+      throw taskChangedMeanwhile(taskId, file.path, "after the process that executed it had died")
     return new RecordedClaim(this.parts, this, work, step)
   }
 
@@ -277,7 +277,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     try {
       return this.parts.skill(to, id)
     } catch (error) {
-      // That a skill is missing is told once the task is ours: then the task fails.
+      // A missing skill is reported once the task is claimed: then the task fails.
       if (error instanceof ExecutionError) return null
       throw error
     }
@@ -309,7 +309,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
   }
 }
 
-/** Takes the workspace, as soon as nobody else has it. */
+/** Takes the workspace as soon as no other process has it. */
 export async function heldWorkspace(
   session: Pick<SharingSession, "tryHold">,
   onBusy: () => void,

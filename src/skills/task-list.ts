@@ -10,7 +10,7 @@ import {
 } from "../domain/task.ts"
 import { readTaskFile, type TaskFolder } from "./task-folder.ts"
 
-/** What a list shows of a task. */
+/** The fields of a task that a list shows. */
 export interface TaskSummary {
   readonly status: TaskStatus
   readonly priority: TaskPriority

@@ -10,9 +10,9 @@ import { modelClient } from "../../skills/model-client.ts"
 
 export interface ClaudeClientConfig {
   readonly apiKey: string
-  /** Whoever names it agrees to what is sent there; Anthropic's own where it is left out. */
+  /** Naming a server consents to what is sent to it; Anthropic's own when left out. */
   readonly baseUrl?: string | undefined
-  /** For a request that names no limit of its own. */
+  /** Used by requests without a limit of their own. */
   readonly defaultMaxTokens: number
 }
 

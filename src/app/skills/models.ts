@@ -23,12 +23,12 @@ import type { Wiring } from "../wiring/wire.ts"
 
 export interface SkillModelRequest {
   readonly choice: ModelChoice
-  /** As `--model` says it. */
+  /** The value of `--model`. */
   readonly model: string | null
   readonly mode: Mode
-  /** Whether a person typed the mode now, which for burst is the consent. */
+  /** True when the user typed the mode for this command, which for burst is the consent. */
   readonly isModeTyped: boolean
-  /** Whether a session goes on, which then may also go on in its recording. */
+  /** True when a session is resumed, which may then also continue its recording. */
   readonly isResumed: boolean
   readonly notice: (text: string) => void
   readonly signal: AbortSignal
@@ -39,7 +39,7 @@ export interface SkillModels extends Disposable {
   readonly settings: SkillSettings
   readonly modelMap: Readonly<Record<ModelTier, string>>
   readonly ask: ModelAsking["ask"]
-  /** What was asked elsewhere to find the models. */
+  /** Returns the requests to other machines that finding the models took. */
   readonly takeCalls: KeptCalls["take"]
 }
 

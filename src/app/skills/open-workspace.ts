@@ -10,7 +10,7 @@ import { finishSkillSession, newSkillSession, type SkillSession, skillFor, taskF
 export interface SkillWorkspaceOptions {
   /** Stands in for the environment of this process. */
   readonly variables?: Readonly<Record<string, string | undefined>>
-  /** Is told what a person would be told. */
+  /** Receives the notices that the command line prints. */
   readonly notice?: (text: string) => void
 }
 

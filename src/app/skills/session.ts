@@ -36,10 +36,10 @@ import type { Wiring } from "../wiring/wire.ts"
 export interface SkillSessionRequest {
   readonly goal: string
   readonly settings: SkillSettings
-  /** How many steps are expected. */
+  /** The number of steps that are expected. */
   readonly stepCount: number
   readonly takeCalls: KeptCalls["take"]
-  /** Of a pipeline. */
+  /** Set for a pipeline. */
   readonly plan?: PipelinePlan
   readonly onEvent: (event: StoredEvent) => void
   readonly notice: (text: string) => void
@@ -49,7 +49,7 @@ export interface SkillSessionRequest {
 /** A session of the skills lane that this process drives. */
 export interface SkillSession extends Disposable {
   readonly id: string
-  /** Of which squad a skill is, and what it says. */
+  /** Returns the squad and the configured paths of a skill. */
   readonly planOf: RecordedParts["planOf"]
   readonly skill: RecordedParts["skill"]
   readonly log: SharingSession
@@ -268,7 +268,7 @@ export async function listedRows(wiring: Wiring): Promise<readonly TaskRow[]> {
 /** More than 100,000 tasks take. */
 const keptBytesMax = 64 * 1024 * 1024
 
-/** Whether the repository could bring the state along; then nothing is kept and nothing is believed. */
+/** Returns true when the state lies in the workspace, where a repository could bring it along. */
 function isStateInside({ places, root }: Wiring): boolean {
   try {
     assertStateOutside(places, root.path)
@@ -286,7 +286,7 @@ export function skillFor(
   taskId: string,
 ): SkillContent {
   const found = findSkill(places, name)
-  if (found === null) throw new ExecutionError(`there is no skill ${name}`, "SKILL_NOT_FOUND", taskId)
+  if (found === null) throw new ExecutionError(`no such skill: ${name}`, "SKILL_NOT_FOUND", taskId)
   try {
     return loadSkill(found, decodeYaml)
   } catch (error) {

@@ -3,7 +3,7 @@ import { findSkills } from "../../skills/find-skills.ts"
 import { type ListedSkill, listedSkill, skillNamed, skillPlacesOf } from "../wiring/skills.ts"
 import type { Wiring } from "../wiring/wire.ts"
 
-/** Skills: what a person or an agent can be told to work by. */
+/** Skills: instructions for one kind of work. */
 export interface SkillVerbs {
   listSkills(): Promise<readonly ListedSkill[]>
   /** Throws ACODE-SKILL-001. */

@@ -52,7 +52,7 @@ export interface TaskRunRequest {
   readonly maxTokens: number | null
 }
 
-/** Who is there while it works. */
+/** Receives what happens while tasks are executed. */
 export interface TaskSurface {
   readonly notice: (text: string) => void
   readonly onEvent: (event: StoredEvent) => void
@@ -281,7 +281,7 @@ class TaskRun {
     const { surface } = this
     const open = state.steps.filter(({ end }) => end === null)
     if (state.pipeline !== null) {
-      surface.notice(`session ${session.id} was interrupted: going on with its pipeline`)
+      surface.notice(`session ${session.id} was interrupted: resuming its pipeline`)
       await this.lookForModels(true)
       await this.carryPipeline(session, state.pipeline)
       return
@@ -299,7 +299,7 @@ class TaskRun {
   }
 }
 
-/** How one task is executed where it is not as usual. */
+/** Settings of one execution that differ from the usual ones. */
 interface Executing {
   readonly workspace?: SkillWorkspace
   readonly signal?: AbortSignal

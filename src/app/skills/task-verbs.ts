@@ -34,18 +34,18 @@ export interface TaskFilter {
   readonly skill?: string | undefined
   readonly isStale?: boolean | undefined
   readonly limit: number
-  /** Whether the whole tasks are read, and not only what a list shows of them. */
+  /** True to read whole tasks, and not only their summaries. */
   readonly isWhole: boolean
 }
 
 export interface TaskList {
   readonly tasks: readonly ListedTask[]
-  /** Of all that the filter lets through, also beyond the limit. */
+  /** The number of tasks that match the filter, also beyond the limit. */
   readonly count: number
 }
 
 export type ListedTask = TaskRow & {
-  /** In progress for longer than any attempt may take, and no process executes it. */
+  /** True when it has been in progress for longer than any attempt may take and no process executes it. */
   readonly isStale: boolean
   readonly task?: Task
 }

@@ -38,7 +38,7 @@ export async function skillPlacesOf(wiring: Wiring): Promise<readonly SkillPlace
   return skillPlaces(wiring.root.path, wiring.request.environment, (await wiring.config()).values)
 }
 
-/** Where skills are looked for; the first place that has one of the name wins. */
+/** Returns the folders that are searched for skills; the first one that has a skill of the name wins. */
 export function skillPlaces(
   root: string,
   { home, xdgConfigHome }: Pick<AppEnvironment, "home" | "xdgConfigHome">,
@@ -130,7 +130,7 @@ function unknownSkill(name: string, places: readonly SkillPlace[]): Failure {
   return new Failure({
     kind: "usage",
     code: "ACODE-SKILL-001",
-    message: `there is no skill ${oneLine(JSON.stringify(name), 80)}`,
+    message: `no such skill: ${oneLine(JSON.stringify(name), 80)}`,
     where: places.map(({ shown }) => shown).join(", "),
     hint: meant === null ? "`acode skills list` shows all" : `did you mean ${meant}?`,
   })

@@ -11,7 +11,7 @@ const Count = lazily(() => z.int().check(z.nonnegative()))
 const Status = lazily(() => z.enum(taskStatuses))
 const Tokens = lazily(() => z.strictObject({ input: Count(), output: Count() }))
 
-/** How the tasks of a session are executed: what a process that goes on with them has to know. */
+/** Settings for the tasks of a session, kept for a process that resumes it. */
 export const SkillSettings = lazily(() =>
   z.strictObject({
     mode: z.enum(modes),
@@ -112,7 +112,7 @@ export const TaskReopened = defineEvent("task.reopened", 1, "A person set a task
 export const PipelinePlanned = defineEvent(
   "pipeline.planned",
   1,
-  "The tasks of a pipeline, before any file of them is written: a process that goes on makes none twice.",
+  "The tasks of a pipeline, before any file of them is written: a process that resumes makes none twice.",
   () =>
     z.strictObject({
       pipelineId: z.string(),
@@ -123,7 +123,10 @@ export const PipelinePlanned = defineEvent(
         z.strictObject({
           tasks: z.array(z.strictObject({ id: z.string(), skill: z.string() })),
           requirements: z.string(),
-          reviewer: described(z.nullable(z.string()), "who reviews the tasks of the step; null for nobody"),
+          reviewer: described(
+            z.nullable(z.string()),
+            "who reviews the tasks of the step; null when they are not reviewed",
+          ),
         }),
       ),
       limits: z.strictObject({

@@ -3,9 +3,9 @@ import type { ExternalCalls } from "../external-calls.ts"
 import type { TaskStatus } from "../task.ts"
 
 interface ErrorRule {
-  /** Whether asking the model again can help. */
+  /** True when asking the model again can help. */
   readonly isRetryable: boolean
-  /** What becomes of the task; null leaves it as it is. */
+  /** The status of the task afterwards; null leaves it unchanged. */
   readonly status: Extract<TaskStatus, "failed" | "cancelled" | "completed"> | null
   readonly exitCode: ExitCode
 }
@@ -68,9 +68,9 @@ export function isExecutionErrorCode(text: string): text is ExecutionErrorCode {
   return Object.hasOwn(executionErrors, text)
 }
 
-/** What is known of a request that failed. */
+/** Facts about a request that failed. */
 export interface FailedRequest {
-  /** How long the server wants to be left alone. */
+  /** The delay that the server asked for. */
   readonly retryAfterMs: number | null
   readonly inputTokens: number
   readonly outputTokens: number
@@ -79,13 +79,13 @@ export interface FailedRequest {
 
 /** Why a task was not executed, or not well. Clients and workspaces throw it; the executor returns it. */
 export class ExecutionError extends Error {
-  /** What a request took although it failed; null for errors of anything else. */
+  /** The request that failed; null for errors of anything else. */
   readonly request: FailedRequest | null
 
   constructor(
     message: string,
     readonly code: ExecutionErrorCode,
-    /** Empty where whoever throws it knows of no task: the executor fills it in. */
+    /** Empty in errors of a client, which knows no task; the executor fills it in. */
     readonly taskId: string,
     cause?: Error,
     request: FailedRequest | null = null,
@@ -96,7 +96,7 @@ export class ExecutionError extends Error {
   }
 }
 
-/** Returns what was thrown as an error of this task, whoever threw it. */
+/** Converts anything thrown to an error of this task. */
 export function executionErrorOf(thrown: unknown, taskId: string): ExecutionError {
   if (thrown instanceof ExecutionError) return thrown.taskId === taskId ? thrown : ofTask(thrown, taskId)
   if (!(thrown instanceof Error)) return new ExecutionError(String(thrown), "UNKNOWN", taskId)

@@ -11,7 +11,7 @@ export interface FrontMatter {
 export interface FrontLine {
   /** Counted from 1 in the file. */
   readonly number: number
-  /** Where it begins in the text. */
+  /** Offset of the line in the text. */
   readonly offset: number
   /** Without its line end. */
   readonly text: string
@@ -45,7 +45,7 @@ export function splitFrontMatter(text: string): FrontMatter | LineProblem {
     : { line: 1, message: "has no second line of three dashes (---) that ends the front matter" }
 }
 
-/** More than anybody writes, and little enough to be read at once. */
+/** More lines than a person writes, and few enough to be read at once. */
 const linesMax = 500
 
 function endOfLine(text: string, offset: number): number {
@@ -100,7 +100,7 @@ export function flatFields({ lines }: FrontMatter, known: ReadonlySet<string>): 
 
 function nestedProblem({ number }: FrontLine, above: string | null): LineProblem {
   const message =
-    above === null ? "belongs to no key" : `goes on with ${above}, which is one value on one line`
+    above === null ? "belongs to no key" : `continues ${above}, which takes one value on one line`
   return { line: number, message }
 }
 
@@ -127,7 +127,7 @@ function unquoted(text: string): string | null {
   try {
     return String(JSON.parse(text))
   } catch {
-    // YAML knows a few escapes more than JSON; a value that needs them is told to be written otherwise.
+    // YAML knows a few escapes more than JSON; a value that needs them is a problem.
     return null
   }
 }

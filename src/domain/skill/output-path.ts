@@ -1,6 +1,6 @@
 import type { Task } from "../task.ts"
 
-/** What decides where an output goes. */
+/** Settings that decide where an output goes. */
 export interface OutputPlan {
   /** Null for a skill of no squad. */
   readonly squad: string | null
@@ -33,7 +33,7 @@ export function derivedPath({ id, to }: Pick<Task, "id" | "to">, plan: OutputPla
   return plan.squad === null ? null : `outputs/${plan.squad}/${to}/${id}.md`
 }
 
-/** Says why a path of a file that anybody may edit cannot be used; null when it can. */
+/** Returns why a path from a task file cannot be used; null when it can. */
 export function pathProblem(path: string): string | null {
   if (path === "") return "is empty"
   if (path.length > 1024) return "is longer than 1024 characters"

@@ -24,7 +24,7 @@ interface RecordedEvent {
   readonly data: unknown
 }
 
-/** One execution of a task, as far as the log of its session tells. */
+/** One execution of a task, as recorded in its session. */
 export interface TaskStep {
   readonly index: number
   readonly taskId: string
@@ -45,24 +45,24 @@ export interface TaskStepEnd {
   readonly error: ExecutionErrorCode | null
 }
 
-/** What the log says about a session of the skills lane. */
+/** State of a session of the skills lane, folded from its events. */
 export interface SkillState {
   readonly settings: SkillSettings | null
-  /** Null where the session is no pipeline. */
+  /** Null for a session that is not a pipeline. */
   readonly pipeline: PipelinePlan | null
-  /** How often each task was reviewed. */
+  /** Number of reviews of each task. */
   readonly reviewRounds: ReadonlyMap<string, number>
-  /** Of all replies. */
+  /** Tokens of all replies. */
   readonly tokens: number
   readonly steps: readonly TaskStep[]
   /** By path: the hash that the last recorded change of the session left there. */
   readonly written: ReadonlyMap<string, string | null>
-  /** How many places of a script or a recording were asked for. */
+  /** Number of replies of a script or a recording that were asked for. */
   readonly replyCount: number
   readonly isOver: boolean
 }
 
-/** What a step that reviews has in the place of a tool. */
+/** Stands in the place of a tool in steps that review. */
 export const reviewTool = "review"
 
 /** Folds the events of a session of the skills lane; null for what is none. */

@@ -1,6 +1,6 @@
 import type { Json } from "../../base/canonical.ts"
 
-/** What the front matter of a SKILL.md says. */
+/** Front matter of a SKILL.md. */
 export interface SkillMeta {
   readonly name: string
   readonly description: string
@@ -8,7 +8,7 @@ export interface SkillMeta {
   readonly compatibility: string | null
   /** Such as `version` and `squad`; values as text. */
   readonly metadata: Readonly<Record<string, string>>
-  /** As it is written. It is shown, and grants nothing. */
+  /** Text as written. It is shown, and grants nothing. */
   readonly allowedTools: string | null
 }
 
@@ -26,7 +26,7 @@ export interface SkillContent extends SkillMeta {
   readonly body: string
   /** By name. */
   readonly referenceContents: readonly SkillReference[]
-  /** What is odd about it although it can be used. */
+  /** Oddities that do not keep the skill from being used. */
   readonly warnings: readonly string[]
 }
 

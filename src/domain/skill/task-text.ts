@@ -162,7 +162,7 @@ type SectionName = (typeof sectionNames)[number]
 
 interface Section {
   readonly name: SectionName
-  /** Of the text below its heading, in the body. */
+  /** Offset of the text below the heading, in the body. */
   readonly start: number
   readonly end: number
 }

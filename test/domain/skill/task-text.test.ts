@@ -77,7 +77,7 @@ describe("the text of a task", () => {
     ].join("\n")
     expect(problemsOf(text)).toEqual([
       "6: to is given twice",
-      "14: goes on with tags, which is one value on one line",
+      "14: continues tags, which takes one value on one line",
       "15: is not `key: value`",
       '2: id is not an id (letters, digits, dot, dash and underscore, at most 128): "../x"',
       `3: status is "done"; it is one of ${taskStatuses.join(", ")}`,

@@ -121,7 +121,7 @@ describe("acode agent run", () => {
     room.task("one", { status: "in_progress" })
     room.task("two")
     const listed = await room.acode(["agent", "list", "--stale"])
-    expect(listed.stdout).toContain("(nobody works on it)")
+    expect(listed.stdout).toContain("(no process works on it)")
     expect(listed.stdout).not.toContain("two")
   })
 

@@ -54,7 +54,7 @@ const modelFlags = {
   ...replyFlags,
 } as const satisfies FlagSpecs
 
-/** What the flags of a command say about models and limits. */
+/** Reads models and limits from the flags of a command. */
 function modelRequest(flags: FlagValues<typeof modelFlags>) {
   const { tier, timeout, "max-retries": maxRetries } = flags
   return {
@@ -152,7 +152,7 @@ async function execute(
   return exitCode
 }
 
-/** What a person is told of an event besides the results. */
+/** Returns the lines that are printed for an event, besides the results. */
 function eventLines(event: StoredEvent): readonly string[] {
   const review = dataOf(ReviewFinished, event)
   if (review !== null) {
@@ -215,7 +215,7 @@ export const agentList = defineCommand({
 
 function listedLine({ id, summary, problem, isStale }: ListedTask): string {
   if (summary === null) return `✗ ${oneLine(id, 60)}  ${oneLine(problem ?? "", 300)}`
-  const note = isStale ? "  (nobody works on it)" : ""
+  const note = isStale ? "  (no process works on it)" : ""
   const { priority, status, goal } = summary
   return `${priority} ${status.padEnd(11)} ${oneLine(id, 60).padEnd(40)} ${oneLine(goal, 80)}${note}`
 }
