@@ -1,6 +1,6 @@
 import { byteOrderMark } from "../base/text.ts"
 import type { Failure } from "../domain/failure.ts"
-import type { Edit, EditedText, EditPlace, PlacedHunk } from "../workspace/change/contract.ts"
+import type { Edit, EditedText, PlacedHunk, ReplacedRange } from "../workspace/change/contract.ts"
 import type { TextFormat } from "../workspace/contract.ts"
 import type { ToolRoom } from "./contract.ts"
 import { changedMeanwhile, type FileText, isFailure, textState } from "./file-state.ts"
@@ -138,11 +138,11 @@ export function editShown(
   { raw, shown }: Pick<FileText, "raw" | "shown">,
   edits: readonly Edit[],
 ): Pick<EditedText, "text" | "lines"> {
-  const { text, lines, places } = room.changes.applyEdits(path, shown.text, edits)
+  const { text, lines, ranges } = room.changes.applyEdits(path, shown.text, edits)
   if (!shown.isRedacted) return { text: reinserted(path, shown, text), lines }
   return {
     text:
-      editBeside(shown, places) ?? edits.reduce((current, edit) => editOnce(room, path, current, edit), raw),
+      editBeside(shown, ranges) ?? edits.reduce((current, edit) => editOnce(room, path, current, edit), raw),
     lines: lines.map(line => originalLine(shown, line)),
   }
 }
@@ -151,9 +151,9 @@ export function editShown(
  * Returns the original with edits that touch no line of a secret, or null where one does: most edits of a large file,
  * without a look at all of the file for each of them.
  */
-function editBeside(shown: ShownText, places: readonly EditPlace[]): string | null {
+function editBeside(shown: ShownText, ranges: readonly ReplacedRange[]): string | null {
   let { text, replaced } = shown
-  for (const { start, end, replacement } of places) {
+  for (const { start, end, replacement } of ranges) {
     const from = start === 0 ? 0 : text.lastIndexOf("\n", start - 1) + 1
     const newline = text.indexOf("\n", end)
     const to = newline < 0 ? text.length : newline

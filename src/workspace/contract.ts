@@ -1,44 +1,51 @@
 import type { PathOperation } from "../domain/effect.ts"
 /**
- * Refuses a path by throwing. It is asked about the path as typed and about where that really is, the second time on
- * what is already held by a descriptor: a symlink swapped in between decides nothing.
+ * Refuses a path by throwing. The guard is called with the path as typed and again with the real path, the second time
+ * when a descriptor already holds the file: swapping in a symlink between the two calls changes nothing.
  */
 export type PathGuard = (relative: string, operation: PathOperation) => void
 
 /**
- * The user's files. Paths are typed by people and models: they are checked, resolved below the root by the kernel, and
- * come back as where the file really is, relative to the root. Failures are ACODE-SEC-005 for what is outside and
- * ACODE-FS-001…010 for everything else. Nothing here decides whether an operation is wanted.
+ * Workspace reads, searches and changes the user's files. Paths are typed by people and models: they are checked,
+ * resolved below the root by the kernel, and returned as the real path relative to the root. Failures are ACODE-SEC-005
+ * for what is outside and ACODE-FS-001…010 for everything else. Nothing here decides whether an operation is allowed.
  */
 export interface Workspace extends Disposable {
   readonly path: string
-  /** Where a path leads, whether or not anything is there. Decisions are made on this, not on what was typed. */
+  /**
+   * Returns where a path leads, whether or not the file exists. Decisions are made on this path, not on the typed one.
+   */
   locate(typed: string): Location
-  /** Whether the root has an entry of this name: a quick look for what is mostly missing. Nothing is decided on it. */
+  /**
+   * Reports whether the root has an entry of this name. A cheap check for names that are mostly missing; it is never
+   * the basis of a decision.
+   */
   hasEntry(name: string): boolean
-  /** Lines of a text file in bounded memory, whatever its size. */
+  /** Reads lines of a text file in bounded memory, however large the file is. */
   readLines(typed: string, range: ReadRange): FileLines
-  /** The same for a file that may be huge: lets signals through, as a long read of the tree does. */
+  /** Reads lines as `readLines` does, and lets signals and timers run in between, for files that may be huge. */
   readLongLines(typed: string, range: ReadRange): Promise<FileLines>
-  /** All of a text file, to be edited. */
+  /** Reads a whole text file, to edit it. */
   readText(typed: string, bytesMax: number): WholeText
   readBytes(typed: string, bytesMax: number): WholeContent
   /**
-   * What is at an exact path of the tree, whatever its name is: all of a file, or the target of a symlink. Null when
-   * neither is there; a directory stands where a file is gone.
+   * Reads the file or the symlink at an exact path of the tree, however the path is spelled. Returns null when neither
+   * exists; a directory counts as a missing file.
    */
   readExact(path: string, bytesMax: number): ExactContent | null
-  /** Text as the bytes of a file; ACODE-FS-009 when its encoding has no place for a character. */
+  /** Encodes text as the bytes of a file. Throws ACODE-FS-009 when the encoding cannot represent a character. */
   encode(text: string, format: TextFormat, path: string): Uint8Array
-  /** Whole or not at all, durable when it returns; missing parents are made, the old mode is kept. */
+  /** Writes a file as a whole or not at all, durable on return. Creates missing parents and keeps the old mode. */
   write(request: WriteRequest): WrittenFile
-  /** Returns how some exact paths are left right now. */
+  /** Returns the current identity and index state of some exact paths. */
   mark(paths: readonly string[]): readonly PathMark[]
   /** Returns the branch and the commit that git has checked out; null outside git. */
   gitHead(): string | null
-  /** Files and symlinks, not what symlinks point to. All are looked at before the first one goes. */
+  /**
+   * Deletes files and symlinks, never what a symlink points to. Inspects all of them before it deletes the first one.
+   */
   delete(paths: readonly string[]): readonly DeletedEntry[]
-  /** Removes what interrupted writes left in a directory, and gives the paths. */
+  /** Removes the files that interrupted writes left in a directory, and returns their paths. */
   removeLeftovers(directory: string): readonly string[]
   list(request: ListRequest): Listing
   /** Returns the regular files directly in a directory, in the order of their names. */
@@ -46,7 +53,7 @@ export interface Workspace extends Disposable {
   glob(request: GlobRequest): GlobMatches
   search(request: SearchRequest): Promise<SearchResult>
   /**
-   * Reads the tree of the workspace, as it is now. A long read lets signals through; one that a person stops throws a
+   * Reads the tree of the workspace as it is now. A long read lets signals run; one that the user stops throws a
    * Failure of the kind `interrupted`, `graceMs` after it was stopped.
    */
   tree(options?: TreeOptions): Promise<Tree>
@@ -56,27 +63,27 @@ export type EntryKind = "file" | "directory" | "symlink" | "other"
 
 export interface ExactContent {
   readonly bytes: Uint8Array
-  /** In the spelling of a recorded change: the hash of a file, `link:` and the target of a symlink. */
+  /** The content as a recorded change spells it: the hash of a file, `link:` and the target of a symlink. */
   readonly content: string
 }
 
 export interface Location {
-  /** Symlinks resolved as far as things exist; `.` for the root. */
+  /** The path with symlinks resolved as far as it exists; `.` for the root. */
   readonly relative: string
   readonly kind: EntryKind | "missing"
 }
 
 export interface ReadRange {
-  /** Counted from 1. */
+  /** The first line, counted from 1. */
   readonly fromLine?: number
   readonly lineCount?: number
-  /** Ceiling for the text that comes back, whatever the lines are. */
+  /** The most text that is returned, however long the lines are. */
   readonly bytesMax: number
-  /** A larger file is ACODE-FS-006. Left out, any size may be read. */
+  /** A larger file throws ACODE-FS-006. Without it, files of any size are read. */
   readonly sizeMax?: number
 }
 
-/** A range of lines of a text file, and what is known of all of it. */
+/** A range of lines of a text file, with facts about the whole file. */
 export interface FileLines {
   readonly path: string
   /** The lines as they are in the file, with their line ends. */
@@ -84,22 +91,25 @@ export interface FileLines {
   readonly fromLine: number
   readonly lineCount: number
   readonly totalLines: number
-  /** The range was longer than `bytesMax`; the text stops in the middle of it. */
+  /** True when the range was longer than `bytesMax`, so that the text stops inside it. */
   readonly truncated: boolean
-  /** `latin1` where the bytes are no UTF-8: every byte shown as one character. */
+  /** `latin1` where the bytes are not UTF-8: every byte is shown as one character. */
   readonly encoding: TextEncoding
   readonly sizeBytes: number
-  /** Of the whole file. A write can insist on it. */
+  /** The hash of the whole file. A write can require it. */
   readonly sha256: string
 }
 
 export type TextEncoding = "utf-8" | "utf-16le" | "utf-16be" | "latin1"
 
-/** What an edit must keep, so that the rest of the file comes back byte for byte. */
+/** The format that an edit must keep, so that the rest of the file is written byte for byte as it was. */
 export interface TextFormat {
   readonly encoding: TextEncoding
   readonly bom: boolean
-  /** For `latin1`: most of it reads as UTF-8, so that a new character would be written in the wrong way. */
+  /**
+   * Set for `latin1` when most of the bytes read as UTF-8, so that a new character would be written in the wrong
+   * encoding.
+   */
   readonly isMixed?: true
 }
 
@@ -119,7 +129,7 @@ export interface WholeContent {
 export interface WriteRequest {
   readonly path: string
   readonly content: Uint8Array
-  /** What must be there now: a hash (else ACODE-FS-007), or `absent` (else ACODE-FS-008). Left out, anything may. */
+  /** The content that the path must have now: a hash (else ACODE-FS-007), or `absent` (else ACODE-FS-008). */
   readonly expected?: string
 }
 
@@ -133,14 +143,14 @@ export interface WrittenFile {
 
 export interface DeletedEntry {
   readonly path: string
-  /** Null for a symlink, which has no content of its own. */
+  /** Null for a symlink, which has no content. */
   readonly beforeSha256: string | null
   readonly symlinkTarget: string | null
 }
 
 export interface ListRequest {
   readonly path: string
-  /** 1 lists the directory alone. */
+  /** 1 lists only the directory itself. */
   readonly depth: number
   readonly entriesMax: number
 }
@@ -149,7 +159,7 @@ export interface ListedEntry {
   readonly path: string
   readonly kind: EntryKind
   readonly sizeBytes: number
-  /** Where a symlink points, as it is written, and whether that is something in the workspace. It is not followed. */
+  /** The target of a symlink, as written, and whether it is inside the workspace. The symlink is not followed. */
   readonly target: { readonly text: string; readonly inside: boolean } | null
 }
 
@@ -165,13 +175,13 @@ export interface StampedFile {
 export interface Listing {
   readonly path: string
   readonly entries: readonly ListedEntry[]
-  /** There are more than `entriesMax`. */
+  /** True when there are more than `entriesMax` entries. */
   readonly truncated: boolean
 }
 
 export interface GlobRequest {
   readonly pattern: string
-  /** Where to look, and what the pattern is relative to. */
+  /** The directory to search, which the pattern is relative to. */
   readonly path: string
   readonly matchesMax: number
 }
@@ -182,11 +192,11 @@ export interface GlobMatches {
 }
 
 export interface SearchRequest {
-  /** A regular expression in the dialect of ripgrep. */
+  /** A regular expression in the syntax of ripgrep. */
   readonly pattern: string
   /** A directory or a single file. */
   readonly path: string
-  /** Only files with such names. */
+  /** Searches only files whose names match. */
   readonly glob?: string
   readonly matchesMax: number
   readonly timeoutMs: number
@@ -196,19 +206,19 @@ export interface SearchRequest {
 export interface SearchRow {
   readonly file_path: string
   readonly line_number: number
-  /** Without its line end, cut where it is longer than anybody is shown. */
+  /** The line without its line end, cut when it is longer than anything that is displayed. */
   readonly line: string
 }
 
 export interface SearchResult {
-  /** By path, then by line. */
+  /** Ordered by path, then by line. */
   readonly rows: readonly SearchRow[]
-  /** There is more: too many matches, too little time, or a file too large to be searched. */
+  /** True when there is more: too many matches, too little time, or a file that is too large to search. */
   readonly truncated: boolean
   readonly engine: "ripgrep" | "own"
 }
 
-/** Runs a program and gives what it wrote; it never throws for how the program ended. */
+/** Runs a program and returns its output. It never throws because of how the program ended. */
 export type RunProgram = (
   argv: readonly string[],
   options: { cwd: string; stdoutBytesMax: number; timeoutMs: number },
@@ -217,48 +227,48 @@ export type RunProgram = (
 export type TreeEntry = { readonly path: string; readonly mode: number; readonly sizeBytes: number } & (
   | {
       readonly kind: "file"
-      /** Null when the content is not read: the file is larger than a checkpoint copies, or may not be read. */
+      /** Null when the content is not read: the file is larger than checkpoints copy, or acode may not read it. */
       readonly sha256: string | null
-      /** Instead of a hash: `stat:` and the size, times and inode of the file. Every write changes it. */
+      /** Stands in for the hash: `stat:` and the size, times and inode of the file. Every write changes it. */
       readonly identity?: string
     }
   | { readonly kind: "symlink"; readonly target: string }
-  /** Has no content that could be kept: `fifo:`, `socket:` or `device:` and its number. */
+  /** An entry without content to copy: `fifo:`, `socket:` or `device:` and its number. */
   | { readonly kind: "special"; readonly special: string }
 )
 
-/** Every file, symlink, FIFO, socket and device of a workspace that is somebody's work, at one moment. */
+/** All files, symlinks, FIFOs, sockets and devices of a workspace that are the user's work, at one moment. */
 export interface Tree {
   /**
    * Equal exactly when paths, kinds, modes and contents are. Times count only for files whose content is not read: two
    * trees with the same digest are the same, and one that differs may only have been touched.
    */
   readonly digest: string
-  /** In a fixed order: the files of a directory by name, then its directories. */
+  /** The entries in a fixed order: the files of a directory by name, then its directories. */
   readonly entries: readonly TreeEntry[]
   /** The directories that were walked, parents first, `.` for the root. They are not part of the digest. */
   readonly directories: readonly TreeDirectory[]
-  /** Directories and files that could not be inspected, and why: what is there is not known. */
+  /** Directories and files that could not be inspected, and why: their content is not known. */
   readonly closed: readonly ClosedPath[]
-  /** By which it was read; null without git. */
+  /** The ignore rules that the tree was read by; null without git. */
   readonly rules: IgnoreTexts | null
-  /** Null when nobody asked for it. */
+  /** The ignored files; null unless the caller requested them. */
   readonly ignored: IgnoredFiles | null
 }
 
 export interface TreeOptions {
   readonly graceMs?: number
-  /** Also looks at what git ignores, without reading it. Costs a look at each file. */
+  /** Also inspects each file that git ignores, without reading it. Costs one `lstat` for each. */
   readonly watchesIgnored?: boolean
-  /** Judges by the ignore rules of an earlier tree, null for one without git: a command may have changed the rules. */
+  /** Applies the ignore rules of an earlier tree, null for one without git: a command may have changed the rules. */
   readonly rules?: IgnoreTexts | null
 }
 
 /** The ignore rules of a tree as they were written. */
 export interface IgnoreTexts {
-  /** Where the root is below the top level of git. Ends in a slash, or empty. */
+  /** The path of the root below the top level of git. Ends in a slash, or is empty. */
   readonly prefix: string
-  /** What holds above the root: directory and text, the weakest first. */
+  /** The rules from above the root: directory and text, the weakest first. */
   readonly above: readonly (readonly [string, string])[]
   /** The ignore files of the tree: directory, which ends in a slash or is empty, and text. */
   readonly files: readonly (readonly [string, string])[]
@@ -266,18 +276,24 @@ export interface IgnoreTexts {
   readonly tracked: readonly string[]
 }
 
-/** What git ignores, known by size, times, mode and inode. */
+/** Files that git ignores, identified by size, times, mode and inode. */
 export interface IgnoredFiles {
-  /** A file by its path, a directory (which ends in a slash) by the files directly in it; or the hash of that. */
+  /**
+   * Maps a file's path to its state, and a directory (which ends in a slash) to the states of the files directly in it,
+   * or to the hash of those.
+   */
   readonly places: ReadonlyMap<string, string>
-  /** Places that hold too much to be looked at. */
+  /** Directories that hold too many entries to inspect. */
   readonly unwatched: readonly string[]
 }
 
 export interface ClosedPath {
   readonly path: string
   readonly why: "unreadable" | "tooDeep"
-  /** `stat:` and the times and inode of it, or of the directory that hides it; empty where not even that is shown. */
+  /**
+   * `stat:` and the times and inode of the path, or of the directory that hides it; empty when those are not readable
+   * either.
+   */
   readonly identity: string
 }
 
@@ -286,11 +302,11 @@ export interface TreeDirectory {
   readonly mode: number
 }
 
-/** How a path was left: whoever writes it again, or stages it, leaves another mark. */
+/** The state of a path: writing to it again or staging it changes the mark. */
 export interface PathMark {
   readonly path: string
-  /** Inode and times; null when nothing is there. */
+  /** The inode and times; null when nothing exists there. */
   readonly identity: string | null
-  /** The object that git has for it in its index; null when it is not there. */
+  /** The object that git's index has for the path; null when the index has none. */
   readonly staged: string | null
 }

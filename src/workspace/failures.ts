@@ -2,7 +2,7 @@ import { errnoOf } from "../base/assert.ts"
 import { quotedPath, shownPath } from "../base/path-names.ts"
 import { Failure } from "../domain/failure.ts"
 
-/** Why something in the workspace cannot be read or changed: one meaning a code, one sentence on what to do. */
+/** Reasons why something in the workspace cannot be read or changed: one meaning for each code, with one hint. */
 const fileFailures = {
   malformed: {
     code: "ACODE-FS-001",
@@ -12,14 +12,14 @@ const fileFailures = {
   notRegular: { code: "ACODE-FS-003", hint: "name a regular file" },
   hardLinked: {
     code: "ACODE-FS-004",
-    hint: "make it a file of its own (cp it and mv it back), then try again",
+    hint: "replace it by a copy of its own (cp it and mv it back), then try again",
   },
   denied: { code: "ACODE-FS-005", hint: "check owner and mode of the file and of its directory" },
   tooLarge: { code: "ACODE-FS-006", hint: "ask for a range of lines, or use a command" },
-  changed: { code: "ACODE-FS-007", hint: "read it again and repeat the change on what it holds now" },
+  changed: { code: "ACODE-FS-007", hint: "read it again and repeat the change on its new content" },
   exists: { code: "ACODE-FS-008", hint: "choose another name, or modify the file that is there" },
   notText: { code: "ACODE-FS-009", hint: "use a command that understands this kind of file" },
-  storage: { code: "ACODE-FS-010", hint: "make room or make the file system writable, then try again" },
+  storage: { code: "ACODE-FS-010", hint: "free space or make the file system writable, then try again" },
 } as const
 
 export type FileFailureKind = keyof typeof fileFailures
@@ -48,7 +48,7 @@ export function outsideWorkspace(typed: string, why = "is outside workspace"): F
   })
 }
 
-/** Turns an error of the system about `path` into a failure; anything else is passed on as it is. */
+/** Turns a system error about `path` into a failure and returns any other error unchanged. */
 export function systemFailure(error: unknown, path: string): unknown {
   const errno = errnoOf(error)
   if (errno === null || error instanceof Failure) return error
@@ -56,7 +56,7 @@ export function systemFailure(error: unknown, path: string): unknown {
   return fileFailure(kind, path, why, error)
 }
 
-/** Runs a step on `path` and names the path in whatever goes wrong. */
+/** Runs a step on `path` and names the path in every error. */
 export function onPath<T>(path: string, step: () => T): T {
   try {
     return step()
@@ -65,7 +65,7 @@ export function onPath<T>(path: string, step: () => T): T {
   }
 }
 
-/** The names of the numbers a raw system call gives. */
+/** Returns the name of the errno of a raw system call. */
 export function errnoName(errno: number): string {
   return errnoNames[errno] ?? `errno ${errno}`
 }
@@ -96,13 +96,13 @@ const errnoNames: Readonly<Record<number, string>> = {
 
 const systemReasons: Readonly<Record<string, readonly [FileFailureKind, string]>> = {
   ENOENT: ["missing", "does not exist"],
-  ENOTDIR: ["missing", "does not exist: something on the way to it is not a directory"],
+  ENOTDIR: ["missing", "does not exist: one of its parents is not a directory"],
   EISDIR: ["notRegular", "is a directory"],
-  ENXIO: ["notRegular", "is no regular file"],
+  ENXIO: ["notRegular", "is not a regular file"],
   EEXIST: ["exists", "exists already"],
   ENOTEMPTY: ["exists", "is a directory that is not empty"],
-  EACCES: ["denied", "may not be used: permission denied"],
-  EPERM: ["denied", "may not be used: the operation is not permitted"],
+  EACCES: ["denied", "cannot be used: permission denied"],
+  EPERM: ["denied", "cannot be used: the operation is not permitted"],
   ENAMETOOLONG: ["malformed", "is too long for a path"],
   EFBIG: ["tooLarge", "would become too large"],
   ENOSPC: ["storage", "cannot be written: the disk is full"],

@@ -4,7 +4,7 @@ import { readGitConfig } from "../base/git-config.ts"
 import { linkedRepository } from "../base/git-directory.ts"
 import { readSmall, readSmallBytes } from "../base/small-file.ts"
 
-/** What git knows of a workspace, read from its files: running git in a hostile repository runs its code. */
+/** The git state of a workspace, read from git's files: running git in a hostile repository runs its code. */
 export interface GitState {
   /** `main` for the repository itself, else the name of the linked worktree. Null outside git. */
   readonly worktreeId: string | null
@@ -13,48 +13,49 @@ export interface GitState {
 }
 
 export function readGitState(workspaceRoot: string): GitState {
-  const place = gitPlace(workspaceRoot)
-  if (place === null) return { worktreeId: null, repoSha: null }
-  return { worktreeId: place.worktreeId, repoSha: headCommit(place) }
+  const directories = findGitDirectories(workspaceRoot)
+  if (directories === null) return { worktreeId: null, repoSha: null }
+  return { worktreeId: directories.worktreeId, repoSha: headCommit(directories) }
 }
 
 /** Returns branch and commit that are checked out, which change with every commit and switch; null outside git. */
 export function readGitHead(workspaceRoot: string): string | null {
-  const place = gitPlace(workspaceRoot)
-  if (place === null) return null
-  const head = readSmall(join(place.gitDirectory, "HEAD"))?.trim() ?? ""
-  return `${head} ${headCommit(place) ?? "-"}`
+  const directories = findGitDirectories(workspaceRoot)
+  if (directories === null) return null
+  const head = readSmall(join(directories.gitDirectory, "HEAD"))?.trim() ?? ""
+  return `${head} ${headCommit(directories) ?? "-"}`
 }
 
-/** Where git keeps what it knows of a workspace. */
-export interface GitPlace {
+/** The directories in which git keeps its files for a workspace. */
+export interface GitDirectories {
   readonly worktreeId: string | null
   /** The directory that holds `.git`. */
   readonly topLevel: string
-  /** Holds HEAD of this worktree. */
+  /** The directory that holds HEAD of this worktree. */
   readonly gitDirectory: string
-  /** Holds the refs that all worktrees share. */
+  /** The directory that holds the refs that all worktrees share. */
   readonly commonDirectory: string
 }
 
-export function gitPlace(workspaceRoot: string): GitPlace | null {
+export function findGitDirectories(workspaceRoot: string): GitDirectories | null {
   for (let directory = workspaceRoot; ; directory = dirname(directory)) {
     const dotGit = join(directory, ".git")
     const found = lstatSync(dotGit, { throwIfNoEntry: false })
     if (found?.isDirectory() === true && readSmall(join(dotGit, "HEAD")) !== null)
       return { worktreeId: "main", topLevel: directory, gitDirectory: dotGit, commonDirectory: dotGit }
-    if (found?.isFile() === true || found?.isSymbolicLink() === true) return linkedPlace(directory)
+    if (found?.isFile() === true || found?.isSymbolicLink() === true) return linkedDirectories(directory)
     if (dirname(directory) === directory) return null
   }
 }
 
 /**
- * A `.git` that names a directory which git would not have put there counts as a repository of which nothing is
- * known: its ignore files hold, and no file of that directory is read.
+ * Treats a `.git` that names a directory which git would not have put there as an unknown repository: its ignore files
+ * apply, and no file of that directory is read.
  */
-function linkedPlace(topLevel: string): GitPlace {
+function linkedDirectories(topLevel: string): GitDirectories {
   const linked = linkedRepository(topLevel)
-  if (linked === null) return { worktreeId: null, topLevel, gitDirectory: nowhere, commonDirectory: nowhere }
+  if (linked === null)
+    return { worktreeId: null, topLevel, gitDirectory: missingDirectory, commonDirectory: missingDirectory }
   return {
     worktreeId: basename(linked.directory),
     topLevel,
@@ -63,32 +64,39 @@ function linkedPlace(topLevel: string): GitPlace {
   }
 }
 
-/** The index of a worktree, and how long the ids in it are. Empty where it is missing or too large to be one. */
-export function readGitIndex(place: GitPlace): { readonly bytes: Buffer; readonly hashBytes: 20 | 32 } {
-  const config = readGitConfig(readSmall(join(place.commonDirectory, "config")) ?? "")
+/**
+ * Returns the index of a worktree and the length of its object ids. Empty where it is missing or too large for an
+ * index.
+ */
+export function readGitIndex(directories: GitDirectories): {
+  readonly bytes: Buffer
+  readonly hashBytes: 20 | 32
+} {
+  const config = readGitConfig(readSmall(join(directories.commonDirectory, "config")) ?? "")
   const format = config.findLast(({ section, name }) => section === "extensions" && name === "objectformat")
   return {
-    bytes: readSmallBytes(join(place.gitDirectory, "index"), indexBytesMax) ?? Buffer.alloc(0),
+    bytes: readSmallBytes(join(directories.gitDirectory, "index"), indexBytesMax) ?? Buffer.alloc(0),
     hashBytes: format?.value?.toLowerCase() === "sha256" ? 32 : 20,
   }
 }
 
 const indexBytesMax = 256 * 1024 * 1024
 
-/** No path leads into it. */
-const nowhere = "/dev/null"
+/** A path that no file is below. */
+const missingDirectory = "/dev/null"
 
 const commitId = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
-function headCommit(place: GitPlace): string | null {
-  let content = readSmall(join(place.gitDirectory, "HEAD"))?.trim() ?? ""
+function headCommit(directories: GitDirectories): string | null {
+  let content = readSmall(join(directories.gitDirectory, "HEAD"))?.trim() ?? ""
   // A ref may name another ref; git itself follows five of them.
   for (let hop = 0; hop < 5; hop++) {
     if (commitId.test(content)) return content
     const ref = content.match(/^ref: (refs\/\S+)$/)?.[1]
     if (ref === undefined || isAbsolute(ref) || ref.split("/").includes("..")) return null
-    const loose = readSmall(join(place.gitDirectory, ref)) ?? readSmall(join(place.commonDirectory, ref))
-    if (loose === null) return packedCommit(place.commonDirectory, ref)
+    const loose =
+      readSmall(join(directories.gitDirectory, ref)) ?? readSmall(join(directories.commonDirectory, ref))
+    if (loose === null) return packedCommit(directories.commonDirectory, ref)
     content = loose.trim()
   }
   return null

@@ -2,8 +2,8 @@ import { lstatSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 
 /**
- * Where the workspace is when nobody says: the nearest parent with `.agent/` that is not above the git top level,
- * else the git top level, else the directory itself.
+ * Returns the root of the workspace that `start` is in: the nearest parent with `.agent/` that is not above the git top
+ * level, else the git top level, else the directory itself.
  */
 export function locateWorkspace(start: string): string {
   let gitTop: string | null = null
@@ -18,8 +18,8 @@ export function locateWorkspace(start: string): string {
 }
 
 /**
- * Says why a directory is too much to work in, null when it is not: acode reads, copies and compares all of a
- * workspace, and a confined command may write in it. Both paths are real ones.
+ * Returns why a directory is too broad for a workspace, null when it is not: acode reads, copies and compares all of a
+ * workspace, and a confined command may write in it. Both paths are real paths.
  */
 export function tooBroad(root: string, home: string): string | null {
   if (root === "/") return "it is the whole disk"
@@ -32,7 +32,7 @@ export function tooBroad(root: string, home: string): string | null {
 
 const homeParents = ["/home", "/Users"]
 const systemTrees = "/bin /boot /dev /etc /lib /lib32 /lib64 /proc /run /sbin /sys /System".split(" ")
-/** Directories of the system in which people keep projects as well, below a directory of their own. */
+/** System directories below which people also keep projects, in directories of their own. */
 const systemDirectories = (
   "/home /Users /Library /nix /nix/store /opt /tmp /usr /usr/bin /usr/include /usr/lib /usr/libexec /usr/local " +
   "/usr/local/bin /usr/local/lib /usr/local/share /usr/sbin /usr/share /usr/src /var /var/cache /var/lib /var/log " +

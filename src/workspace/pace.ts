@@ -1,12 +1,12 @@
 import type { Clock } from "../base/clock.ts"
 import { Failure } from "../domain/failure.ts"
 
-/** How long work may keep signals, timers and the renewal of leases waiting. */
+/** The longest time that work may delay signals, timers and the renewal of leases. */
 const sliceMs = 20
 
 /**
- * Interrupts long work at short intervals: signals and timers get their turn, and work that is to stop throws an
- * `interrupted` Failure at one of these points. Work that is shorter than one interval is never interrupted.
+ * Interrupts long work at short intervals, so that signals and timers run. Work that is to stop throws an `interrupted`
+ * Failure at one of these points. Work that is shorter than one interval is never interrupted.
  */
 export class Pace {
   private restedMs: number
@@ -15,13 +15,13 @@ export class Pace {
   constructor(
     private readonly clock: Clock,
     private readonly stopping: () => AbortSignal | null = () => null,
-    /** How long the work may continue after it was told to stop. */
+    /** The time that the work may continue after the request to stop. */
     private readonly graceMs = 0,
   ) {
     this.restedMs = clock.monotonicMs()
   }
 
-  /** Returns whether it is time to call `rest`. Cheap enough to be asked for each file. */
+  /** Reports whether it is time to call `rest`. Cheap enough to call for each file. */
   isDue(): boolean {
     return this.clock.monotonicMs() - this.restedMs >= sliceMs
   }

@@ -8,13 +8,13 @@ import type { CheckpointLimits, Checkpoints } from "./checkpoint/contract.ts"
 import { modesAt } from "./checkpoint/directories.ts"
 import { readExactContent } from "./checkpoint/exact-entry.ts"
 import { changesSince, contentsSince, directoriesSince, hiddenSince } from "./checkpoint/manifest.ts"
+import { contentOfPresentEntry, inspect } from "./checkpoint/present-entry.ts"
 import { planRestore, restoreCheckpoints } from "./checkpoint/restore.ts"
-import { contentOfStanding, inspect } from "./checkpoint/standing.ts"
 import { CheckpointStore } from "./checkpoint/store.ts"
 import type { PathGuard, RunProgram, TreeOptions, Workspace } from "./contract.ts"
 import { fileFailure } from "./failures.ts"
 import { listDirectory } from "./files/list-directory.ts"
-import { locate } from "./files/place.ts"
+import { locate } from "./files/pinned-name.ts"
 import { readLines, readLinesPaced, readWhole, readWholeText } from "./files/read-file.ts"
 import { WorkspaceRoot } from "./files/root.ts"
 import { encodeText } from "./files/text-format.ts"
@@ -30,20 +30,20 @@ import { loadStatCache, saveStatCache } from "./tree/stat-cache.ts"
 
 export interface WorkspaceOptions {
   readonly directory: string
-  /** Where checkpoints are kept; the cache of hashes lives beside them. */
+  /** The directory of checkpoints; the cache of hashes is beside them. */
   readonly checkpointDirectory: string
   readonly checkpointLimits: CheckpointLimits
-  /** How many ignored files and directories are watched while a command runs; there is a usual number. */
+  /** The most ignored files and directories to watch while a command runs. Has a default. */
   readonly ignoredEntriesMax?: number
   readonly guard: PathGuard
-  /** Paths that listings, searches and globs do not show. */
+  /** Reports paths that listings, searches and globs leave out. */
   readonly isHidden: (path: string) => boolean
-  /** Paths that are not part of the tree. It must not change its mind while the workspace is open. */
+  /** Reports paths that are not part of the tree. Its answers must not change while the workspace is open. */
   readonly isProtected: (path: string) => boolean
   /** `dev:ino` of the files that acode's own output goes to. */
   readonly ownOutputs: ReadonlySet<string>
   readonly ripgrep: { readonly program: string; readonly run: RunProgram } | null
-  /** Aborted when a person stops acode: what takes long is then given up. */
+  /** Returns the signal that is aborted when the user stops acode, to interrupt long work. */
   readonly stopping?: () => AbortSignal | null
   readonly clock: Clock
   readonly faults: Faults
@@ -115,7 +115,7 @@ function intact<Value>(load: () => Value): Value | null {
   }
 }
 
-interface CheckpointParts {
+interface CheckpointDeps {
   readonly store: CheckpointStore
   readonly root: WorkspaceRoot
   readonly reader: TreeReader
@@ -125,8 +125,8 @@ interface CheckpointParts {
   readonly keepCache: () => void
 }
 
-function checkpointsOf(parts: CheckpointParts): Checkpoints {
-  const { store, root, reader, faults, paced, keepCache, clock } = parts
+function checkpointsOf(deps: CheckpointDeps): Checkpoints {
+  const { store, root, reader, faults, paced, keepCache, clock } = deps
   const source = () => {
     const pace = paced()
     return { root, store, clock, pace, readTree: (rules: TreeOptions) => reader.read(pace, rules) }
@@ -152,10 +152,10 @@ function checkpointsOf(parts: CheckpointParts): Checkpoints {
     modesAt: directories => modesAt(root, directories),
     contentsAt: async paths => {
       const pace = paced()
-      const found = new Map<string, string | null | undefined>()
+      const contents = new Map<string, string | null | undefined>()
       for (const path of paths)
-        found.set(path, contentOfStanding(await inspect(root, path, pace, store.limits.fileBytesMax)))
-      return found
+        contents.set(path, contentOfPresentEntry(await inspect(root, path, pace, store.limits.fileBytesMax)))
+      return contents
     },
     plan: goals => planRestore(source(), goals),
     restore: (goals, keeping, owned) => restoreCheckpoints(source(), goals, keeping, owned, faults),

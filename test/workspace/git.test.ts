@@ -69,7 +69,7 @@ test("a linked worktree has its own name and HEAD and shares the refs", () => {
 })
 
 describe("hostile or broken git files never fail and never leak", () => {
-  test("a repository of somebody else that a .git names is not read", () => {
+  test("a foreign repository that a .git names is not read", () => {
     put("theirs/.git/HEAD", `${first}\n`)
     for (const name of ["objects", "refs"]) mkdirSync(join(base, "theirs/.git", name))
     put("mine/.git", `gitdir: ${join(base, "theirs/.git")}\n`)
@@ -105,7 +105,7 @@ describe("hostile or broken git files never fail and never leak", () => {
     expect(readGitState(base).repoSha).toBeNull()
   })
 
-  test("garbage is no commit", () => {
+  test("garbage is not a commit", () => {
     put(".git/HEAD", "\u0000\u0001garbage")
     expect(readGitState(base).repoSha).toBeNull()
   })

@@ -40,6 +40,6 @@ test("without git the nearest .agent is found", () => {
   expect(locateWorkspace(join(base, "outer/plain/sub"))).toBe(join(base, "outer"))
 })
 
-test("an .agent that is a symlink is not taken for a workspace", () => {
+test("an .agent that is a symlink does not mark a workspace", () => {
   expect(locateWorkspace(join(base, "lone/sub"))).toBe(join(base, "lone/sub"))
 })

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { systemClock } from "../../src/base/clock.ts"
 import { Failure } from "../../src/domain/failure.ts"
 import { listDirectory } from "../../src/workspace/files/list-directory.ts"
-import { locate } from "../../src/workspace/files/place.ts"
+import { locate } from "../../src/workspace/files/pinned-name.ts"
 import { readLines } from "../../src/workspace/files/read-file.ts"
 import { deleteFiles, writeFile } from "../../src/workspace/files/write-file.ts"
 import { globFiles } from "../../src/workspace/search/glob.ts"
@@ -138,7 +138,7 @@ describe("a way out through what is in the workspace is refused by every operati
   })
 })
 
-describe("what is no regular file is not opened, and does not block", () => {
+describe("anything but a regular file is not opened, and does not block", () => {
   beforeAll(() => {
     expect(Bun.spawnSync(["mkfifo", ws.path("fifo"), ws.path("src/fifo")]).exitCode).toBe(0)
     Bun.listen({ unix: ws.path("socket"), socket: { data: () => undefined } }).unref()

@@ -6,7 +6,7 @@ import { noFaults } from "../../src/base/faults.ts"
 import { Failure } from "../../src/domain/failure.ts"
 import { CheckpointStore } from "../../src/workspace/checkpoint/store.ts"
 import { listDirectory } from "../../src/workspace/files/list-directory.ts"
-import { locate } from "../../src/workspace/files/place.ts"
+import { locate } from "../../src/workspace/files/pinned-name.ts"
 import { readLines } from "../../src/workspace/files/read-file.ts"
 import { deleteFiles, writeFile } from "../../src/workspace/files/write-file.ts"
 import { TreeReader } from "../../src/workspace/tree/reader.ts"
@@ -97,7 +97,7 @@ const expectedResults = new Set([
   "ACODE-FS-007",
 ])
 
-test("a tree and a checkpoint of it hold nothing from outside while the race goes on", async () => {
+test("a tree and a checkpoint of it hold nothing from outside while the race continues", async () => {
   const scope = { isProtected: () => false, ownOutputs: new Set<string>(), fileBytesMax: 1e6 }
   const directory = join(ws.base, "checkpoints")
   const outsideHash = new Bun.CryptoHasher("sha256").update("OUTSIDE\n").digest("hex")

@@ -54,12 +54,12 @@ test("an edit keeps encoding, byte order mark and line ends, and insists on what
   )
 })
 
-test("a character that the file's encoding lacks is told, not lost", () => {
+test("a character that the file's encoding lacks is reported, not lost", () => {
   const format = { encoding: "latin1", bom: false } as const
   expect(codeOf(() => open.workspace.encode("日", format, "f"))).toBe("ACODE-FS-009")
 })
 
-test("what is protected is not read, written, deleted, listed, found or kept", async () => {
+test("protected paths are not read, written, deleted, listed, found or kept", async () => {
   const { workspace, checkpoints } = open
   ws.put(".env", "SECRET=needle\n")
   ws.put("secrets/key", "needle\n")

@@ -5,7 +5,7 @@ import { ToolCallStarted } from "../../domain/events/call-events.ts"
 import { dataOf } from "../../domain/events/definition.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { Store } from "../../store/contract.ts"
-import type { Checkpoints, KeptFor } from "../../workspace/checkpoint/contract.ts"
+import type { Checkpoints, KeepReason } from "../../workspace/checkpoint/contract.ts"
 
 /** Removes the oldest pre-images that nobody needs, for want of room for another one. */
 export function makeRoom(checkpoints: Checkpoints, store: Store, bytesWanted: number): void {
@@ -62,7 +62,7 @@ export interface KeptCheckpoint {
   readonly id: string
   readonly at: string
   /** What was undone, recovered or restored; null where the copy is damaged. */
-  readonly about: KeptFor | null
+  readonly about: KeepReason | null
   readonly paths: readonly string[]
 }
 
@@ -89,7 +89,7 @@ export function keptText({ id, at, about, paths }: KeptCheckpoint): string {
 
 const shownMax = 5
 
-const words: Readonly<Record<KeptFor["kind"], string>> = {
+const words: Readonly<Record<KeepReason["kind"], string>> = {
   undo: "the undo",
   recovery: "the recovery",
   restore: "a restore",

@@ -1,7 +1,7 @@
 import type { PathOperation } from "../../domain/effect.ts"
 import { Failure } from "../../domain/failure.ts"
 import { type CheckAnswer, checkCommand, checkPath, commandEffect } from "../../policy/command-check.ts"
-import { locate } from "../../workspace/files/place.ts"
+import { locate } from "../../workspace/files/pinned-name.ts"
 import type { WiredPolicy } from "../wiring/policy.ts"
 import type { Wiring } from "../wiring/wire.ts"
 

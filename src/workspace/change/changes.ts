@@ -1,7 +1,7 @@
 import type { Failure } from "../../domain/failure.ts"
-import type { Edit, EditedText, EditPlace, TextChanges } from "./contract.ts"
+import type { Edit, EditedText, ReplacedRange, TextChanges } from "./contract.ts"
 import { countChanges, diffTexts, unifiedDiff } from "./diff.ts"
-import { describeDifference, nearestPlace } from "./nearest-lines.ts"
+import { describeDifference, nearestLines } from "./nearest-lines.ts"
 import { applyPatch } from "./patch-apply.ts"
 import { patchFailure } from "./patch-failures.ts"
 import { parsePatch } from "./patch-parse.ts"
@@ -18,14 +18,13 @@ export const textChanges: TextChanges = {
 }
 
 /**
- * Replaces texts, one after the other. Each `search` has to be there exactly once: none and many are failures that
- * show where it almost is, or where all of them are. Carriage returns of the file stay, whether or not the edit has
- * them.
+ * Replaces texts, one after the other. Each `search` must occur exactly once; the failure for none or several shows the
+ * nearest lines or all occurrences. Carriage returns of the file stay, whether or not the edit has them.
  */
 export function applyEdits(path: string, text: string, edits: readonly Edit[]): EditedText {
   if (edits.length === 0) throw patchFailure("malformed", path, `"${path}": there are no edits`)
   const lines: number[] = []
-  const places: EditPlace[] = []
+  const ranges: ReplacedRange[] = []
   let current = text
   for (const [index, edit] of edits.entries()) {
     const which = edits.length === 1 ? "the text" : `the text of edit ${index + 1} of ${edits.length}`
@@ -33,13 +32,13 @@ export function applyEdits(path: string, text: string, edits: readonly Edit[]): 
       throw patchFailure("malformed", path, `"${path}": ${which} to search for is empty`)
     const match = matchOnce(path, which, current, edit)
     lines.push(lineAt(current, match.start))
-    places.push(match)
+    ranges.push(match)
     current = current.slice(0, match.start) + match.replacement + current.slice(match.end)
   }
-  return { text: current, lines, places }
+  return { text: current, lines, ranges }
 }
 
-function matchOnce(path: string, which: string, text: string, { search, replace }: Edit): EditPlace {
+function matchOnce(path: string, which: string, text: string, { search, replace }: Edit): ReplacedRange {
   const exact = startsOf(text, search)
   const [only] = exact
   if (exact.length > 1) throw ambiguous(path, which, text, exact)
@@ -57,13 +56,13 @@ function startsOf(text: string, search: string): number[] {
   return starts
 }
 
-/** The same without carriage returns before newlines, on both sides. Lines have the same numbers without them. */
+/** Matches without the carriage returns before newlines, on both sides. Lines have the same numbers without them. */
 function looseMatch(
   path: string,
   which: string,
   text: string,
   search: string,
-): Omit<EditPlace, "replacement"> {
+): Omit<ReplacedRange, "replacement"> {
   if (!text.includes("\r\n") && !search.includes("\r\n")) throw missing(path, which, text, search)
   const bare = text.replaceAll("\r\n", "\n")
   const wanted = search.replaceAll("\r\n", "\n")
@@ -74,14 +73,14 @@ function looseMatch(
   return { start: originalIndex(text, only), end: originalIndex(text, only + wanted.length) }
 }
 
-/** Where in the text the character is that stands at `index` once the carriage returns are gone. */
+/** Returns the index in the text of the character at `index` of the text without carriage returns. */
 function originalIndex(text: string, index: number): number {
   let at = 0
   for (let bare = 0; bare < index; bare++) at += text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1
   return at
 }
 
-/** New lines end as the replaced ones do; where none was replaced, as most of the file's do. */
+/** Gives new lines the ends of the replaced ones; where none was replaced, the most common end of the file. */
 function fittingEnds(replace: string, text: string, start: number, end: number): string {
   const replaced = text.slice(start, end)
   const usual = usualEnd(replaced.includes("\n") ? replaced : text)
@@ -107,7 +106,7 @@ function missing(path: string, which: string, text: string, search: string): Fai
   const lines = new TextLines(text)
   const wanted = search.split(/\r?\n/)
   if (wanted.at(-1) === "") wanted.pop()
-  const near = nearestPlace(lines, wanted)
+  const near = nearestLines(lines, wanted)
   if (near === null)
     return patchFailure("differs", path, `"${path}": ${which} is not there, and nothing like it is`)
   const difference = describeDifference(lines, near.start, wanted)

@@ -1,20 +1,20 @@
-/** Changes of texts, computed and not written. Failures are ACODE-PAT-001…005 and show what did not fit. */
+/** Computes changes of texts without writing them. Failures are ACODE-PAT-001…005 and show what did not match. */
 export interface TextChanges {
-  /** Each `search` has to be there exactly once. Carriage returns of the text stay. */
+  /** Applies edits whose `search` must occur exactly once. Carriage returns of the text stay. */
   applyEdits(path: string, text: string, edits: readonly Edit[]): EditedText
   /**
-   * A unified diff of one or many files: all of it fits, or the failure tells for every file what does not.
-   * `onlyPath` is the file that hunks without a header are about, and then the only one allowed. `read` gives null
-   * for a file that is not there, else its text with its byte order mark, which the result has where it stays.
+   * Applies a unified diff of one or many files: all of it matches, or the failure reports every file that does not.
+   * `onlyPath` is the file of hunks without a header, and then the only one allowed. `read` returns null for a missing
+   * file, else its text with its byte order mark, which the result keeps.
    */
   applyPatch(patch: string, onlyPath: string | null, read: (path: string) => string | null): PatchedFile[]
-  /** The files a unified diff is about and what becomes of each, without looking at any. */
+  /** Returns the files of a unified diff and the fate of each, without reading any. */
   patchedFiles(patch: string, onlyPath: string | null): PatchTarget[]
-  /** What changed, for a preview with line numbers. */
+  /** Returns the changes, for a preview with line numbers. */
   diffTexts(before: string, after: string, context?: number): DiffHunk[]
-  /** How many lines go and come, as `git diff --numstat` counts them. */
+  /** Counts added and removed lines as `git diff --numstat` does. */
   countChanges(before: string, after: string): LineCounts
-  /** The same as a unified diff; null stands for a file that is not there. Empty when nothing changed. */
+  /** Returns the changes as a unified diff; null means a missing file. Empty when nothing changed. */
   unifiedDiff(path: string, before: string | null, after: string | null, context?: number): string
 }
 
@@ -27,11 +27,11 @@ export interface EditedText {
   readonly text: string
   /** The line each edit starts at, in the text it was applied to. */
   readonly lines: readonly number[]
-  /** What each edit replaced, in the text it was applied to: the one that the edits before it made. */
-  readonly places: readonly EditPlace[]
+  /** The text that each edit replaced, in the text it was applied to: the result of the edits before it. */
+  readonly ranges: readonly ReplacedRange[]
 }
 
-export interface EditPlace {
+export interface ReplacedRange {
   readonly start: number
   readonly end: number
   readonly replacement: string
@@ -52,11 +52,11 @@ export interface PatchedFile {
 }
 
 export interface PlacedHunk {
-  /** Where it went in the old file, counted from 1. */
+  /** The line in the old file where the hunk was applied, counted from 1. */
   readonly line: number
-  /** How far that is from where the patch says. */
+  /** The distance from the line that the patch states. */
   readonly offset: number
-  /** Lines of context at each end that did not match and were not insisted on. */
+  /** Lines of context at each end that did not match and were ignored. */
   readonly fuzz: number
 }
 
@@ -73,13 +73,13 @@ export interface DiffHunk {
   readonly rows: readonly DiffRow[]
 }
 
-/** One line of a change as a person reads it, with its numbers in the old and the new file. */
+/** One line of a change for display, with its numbers in the old and the new file. */
 export interface DiffRow {
   readonly kind: "keep" | "remove" | "add"
-  /** Without its newline. */
+  /** The line without its newline. */
   readonly text: string
   readonly oldLine: number | null
   readonly newLine: number | null
-  /** The last line of its file, and no newline ends it. */
+  /** True for the last line of a file that does not end in a newline. */
   readonly isUnended: boolean
 }

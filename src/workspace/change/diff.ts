@@ -2,9 +2,9 @@ import type { DiffHunk, DiffRow, LineCounts } from "./contract.ts"
 import { type DiffStep, diffLines } from "./line-diff.ts"
 import { countNewlines } from "./text-lines.ts"
 
-/** What changed between two texts, with some unchanged lines around it. Equal texts have no hunks. */
+/** Returns the differences between two texts, with some unchanged lines around them. Equal texts have no hunks. */
 export function diffTexts(before: string, after: string, context = 3): DiffHunk[] {
-  const { oldLines, newLines, firstLine, steps } = comparedParts(before, after, context)
+  const { oldLines, newLines, firstLine, steps } = comparedLines(before, after, context)
   return spansOf(steps, context).map(([from, to]) => {
     const rows = steps.slice(from, to).map(step => rowOf(step, oldLines, newLines, firstLine))
     const olds = rows.filter(row => row.oldLine !== null)
@@ -19,10 +19,10 @@ export function diffTexts(before: string, after: string, context = 3): DiffHunk[
   })
 }
 
-/** How many lines go and come between two texts. */
+/** Counts the lines that were added and removed. */
 export function countChanges(before: string, after: string): LineCounts {
   if (before === "" || after === "") return { added: countLines(after), removed: countLines(before) }
-  const { steps } = comparedParts(before, after, 0)
+  const { steps } = comparedLines(before, after, 0)
   let [added, removed] = [0, 0]
   for (const { kind } of steps) {
     if (kind === "add") added += 1
@@ -35,16 +35,18 @@ function countLines(text: string): number {
   return countNewlines(text) + (text === "" || text.endsWith("\n") ? 0 : 1)
 }
 
-interface ComparedParts {
+interface ComparedLines {
   readonly oldLines: readonly string[]
   readonly newLines: readonly string[]
-  /** How many lines both texts have before these. */
+  /** The number of lines before these, the same in both texts. */
   readonly firstLine: number
   readonly steps: readonly DiffStep[]
 }
 
-/** Lines are made of what differs and of the context around it: most of a large file is the same and needs none. */
-function comparedParts(before: string, after: string, context: number): ComparedParts {
+/**
+ * Splits into lines only the differences and the context around them: most of a large file is equal and needs no lines.
+ */
+function comparedLines(before: string, after: string, context: number): ComparedLines {
   const { head, tail } = commonEnds(before, after)
   const from = linesBack(before, head, context)
   const tailStart = before.length - tail
@@ -54,7 +56,7 @@ function comparedParts(before: string, after: string, context: number): Compared
   return { oldLines, newLines, firstLine: countNewlines(before, from), steps: diffLines(oldLines, newLines) }
 }
 
-/** How many characters of whole lines two texts have in common at their beginning and at their end. */
+/** Returns how many characters of whole lines two texts share at the beginning and at the end. */
 function commonEnds(before: string, after: string): { readonly head: number; readonly tail: number } {
   const shorter = Math.min(before.length, after.length)
   let same = 0
@@ -73,16 +75,16 @@ function commonEnds(before: string, after: string): { readonly head: number; rea
   return { head, tail: newline < 0 ? 0 : before.length - newline - 1 }
 }
 
-/** The start of the line so many lines before a place that starts one. */
-function linesBack(text: string, place: number, count: number): number {
-  let at = place
+/** Returns the start of the line `count` lines before a line start. */
+function linesBack(text: string, index: number, count: number): number {
+  let at = index
   for (let back = 0; back < count && at > 0; back++) at = at === 1 ? 0 : text.lastIndexOf("\n", at - 2) + 1
   return at
 }
 
-/** The end of the line so many lines behind a place. */
-function linesForth(text: string, place: number, count: number): number {
-  let at = place
+/** Returns the end of the line `count` lines after an index. */
+function linesForth(text: string, index: number, count: number): number {
+  let at = index
   for (let forth = 0; forth < count && at < text.length; forth++) {
     const newline = text.indexOf("\n", at)
     at = newline < 0 ? text.length : newline + 1
@@ -90,7 +92,7 @@ function linesForth(text: string, place: number, count: number): number {
   return at
 }
 
-/** The change of one file as a unified diff. Null stands for a file that is not there. Empty when nothing changed. */
+/** Returns the change of one file as a unified diff. Null means a missing file. Empty when nothing changed. */
 export function unifiedDiff(path: string, before: string | null, after: string | null, context = 3): string {
   const hunks = diffTexts(before ?? "", after ?? "", context)
   if (hunks.length === 0 && (before === null) === (after === null)) return ""
@@ -106,14 +108,14 @@ export function unifiedDiff(path: string, before: string | null, after: string |
   return `${[...head, ...hunks.flatMap(hunkLines)].join("\n")}\n`
 }
 
-/** With their newlines: a last line with one and the same line without are not equal. */
+/** Splits a text into lines with their newlines: a last line with a newline differs from the same line without. */
 function linesOf(text: string): string[] {
   const lines = text.split("\n").map((line, index, all) => (index < all.length - 1 ? `${line}\n` : line))
   if (lines.at(-1) === "") lines.pop()
   return lines
 }
 
-/** Ranges of steps that hold the changes and their context; ranges that touch are one. */
+/** Returns ranges of steps that cover the changes and their context; ranges that touch are merged. */
 function spansOf(steps: readonly DiffStep[], context: number): [number, number][] {
   const spans: [number, number][] = []
   for (const [index, step] of steps.entries()) {
@@ -143,7 +145,7 @@ function rowOf(
   }
 }
 
-/** A hunk without lines of one side names the line before it. */
+/** Counts the lines before a hunk: a hunk without lines of one side names the line before it. */
 function countBefore(steps: readonly DiffStep[], from: number, side: "oldIndex" | "newIndex"): number {
   return steps.slice(0, from).filter(step => side in step).length
 }
@@ -161,7 +163,7 @@ function hunkLines({ oldStart, oldCount, newStart, newCount, rows }: DiffHunk): 
   ]
 }
 
-/** As git writes names that would break the line they stand in. */
+/** Quotes names that would break the line they are in, as git does. */
 function quotedPath(path: string): string {
   const escaped = Array.from(path, escapedCharacter).join("")
   return escaped === path ? path : `"${escaped}"`

@@ -5,9 +5,9 @@ export type DiffStep =
   | { readonly kind: "add"; readonly newIndex: number }
 
 /**
- * Returns a shortest way from one list of lines to another. Where it has more changes than a bound, the lists are taken
- * apart at lines that both have once; what still differs too much is replaced as a whole: right, only less pleasant to
- * read, and found in bounded time and memory.
+ * Returns a shortest edit script from one list of lines to another. Where it has more changes than a bound, the lists
+ * are split at lines that both have once; stretches that still differ too much are replaced as a whole: correct, only
+ * less pleasant to read, and computed in bounded time and memory.
  */
 export function diffLines(before: readonly string[], after: readonly string[]): DiffStep[] {
   const numbers = new Map<string, number>()
@@ -31,7 +31,7 @@ interface Stretch {
   readonly newEnd: number
 }
 
-/** Changes of a stretch that are searched for at most, first in all of it and then between two anchors. */
+/** The most changes to search for in a stretch, first in all of it and then between two anchors. */
 const changesMax = 1500
 const innerChangesMax = 300
 const depthMax = 4
@@ -119,16 +119,16 @@ function shortest(before: Int32Array, after: Int32Array, changesMost: number): D
   return null
 }
 
-/** How far along the old lines a diagonal starts, coming from the better of its two neighbours. */
+/** Returns how far along the old lines a diagonal starts, from the better of its two neighbours. */
 function startOf(previous: Int32Array, changes: number, diagonal: number): number {
   if (changes === 0) return 0
   const below = previous[diagonal - 1 + changes - 1] ?? -1
   const above = previous[diagonal + 1 + changes - 1] ?? -1
-  return goesDown(below, above, changes, diagonal) ? above : below + 1
+  return isDown(below, above, changes, diagonal) ? above : below + 1
 }
 
-/** Down is a line added, right a line removed. */
-function goesDown(below: number, above: number, changes: number, diagonal: number): boolean {
+/** Reports whether the step is down, which adds a line; right removes one. */
+function isDown(below: number, above: number, changes: number, diagonal: number): boolean {
   return diagonal === -changes || (diagonal !== changes && below < above)
 }
 
@@ -148,7 +148,7 @@ function wayBack(reached: readonly Int32Array[], oldLength: number, newLength: n
     if (changes === 0) break
     const below = previous[diagonal - 1 + changes - 1] ?? -1
     const above = previous[diagonal + 1 + changes - 1] ?? -1
-    if (goesDown(below, above, changes, diagonal)) steps.push({ kind: "add", newIndex: --y })
+    if (isDown(below, above, changes, diagonal)) steps.push({ kind: "add", newIndex: --y })
     else steps.push({ kind: "remove", oldIndex: --x })
   }
   return steps.reverse()
@@ -159,7 +159,7 @@ interface Anchor {
   readonly newIndex: number
 }
 
-/** Lines that both lists have exactly once, as many as can be kept in their order. */
+/** Returns lines that both lists have exactly once, as many as can be kept in order. */
 function anchorsOf(before: Int32Array, after: Int32Array, numbers: number): Anchor[] {
   const [oldPlaces, newPlaces] = [before, after].map(lines => placesOf(lines, numbers))
   const common: Anchor[] = []
@@ -170,17 +170,17 @@ function anchorsOf(before: Int32Array, after: Int32Array, numbers: number): Anch
   return longestRise(common)
 }
 
-const nowhere = -1
+const absent = -1
 const often = -2
 
-/** Where each number stands, if it stands there once. */
+/** Returns the index of each number that occurs once. */
 function placesOf(lines: Int32Array, numbers: number): Int32Array {
-  const places = new Int32Array(numbers).fill(nowhere)
-  for (const [index, number] of lines.entries()) places[number] = places[number] === nowhere ? index : often
+  const places = new Int32Array(numbers).fill(absent)
+  for (const [index, number] of lines.entries()) places[number] = places[number] === absent ? index : often
   return places
 }
 
-/** The longest part of a list in which the new indexes rise as the old ones do. */
+/** Returns the longest subsequence in which the new indexes rise as the old ones do. */
 function longestRise(anchors: readonly Anchor[]): Anchor[] {
   const previous = new Int32Array(anchors.length)
   // For each length, the anchor that ends a rise of that length the lowest.
@@ -193,11 +193,11 @@ function longestRise(anchors: readonly Anchor[]): Anchor[] {
       if (newIndexAt(ends[middle]) < newIndex) low = middle + 1
       else high = middle
     }
-    previous[index] = ends[low - 1] ?? nowhere
+    previous[index] = ends[low - 1] ?? absent
     ends[low] = index
   }
   const rise: Anchor[] = []
-  for (let at = ends.at(-1) ?? nowhere; at !== nowhere; at = previous[at] ?? nowhere) {
+  for (let at = ends.at(-1) ?? absent; at !== absent; at = previous[at] ?? absent) {
     const anchor = anchors[at]
     if (anchor !== undefined) rise.push(anchor)
   }

@@ -2,18 +2,18 @@ import { counted } from "../../base/text.ts"
 import { diffLines } from "./line-diff.ts"
 import type { TextLines } from "./text-lines.ts"
 
-/** The place in a file that is most like some lines, counted from 0. */
-export interface NearestPlace {
+/** The lines of a file that are most similar to some wanted lines, counted from 0. */
+export interface NearestLines {
   readonly start: number
   /** From 0 to 1. */
   readonly likeness: number
 }
 
-/** Returns null when nothing is even half like it. Takes time in proportion to the lines, however many there are. */
-export function nearestPlace(lines: TextLines, wanted: readonly string[]): NearestPlace | null {
+/** Returns null when no lines are even half similar. Takes time proportional to the number of lines. */
+export function nearestLines(lines: TextLines, wanted: readonly string[]): NearestLines | null {
   const sample = wanted.slice(0, sampledLines)
   const sums = likenessOf(lines, sample)
-  let best: NearestPlace | null = null
+  let best: NearestLines | null = null
   for (let start = 0; start < sums.length; start++) {
     const found = (sums[start] ?? 0) / sample.length
     if (found > (best?.likeness ?? 0)) best = { start, likeness: found }
@@ -22,8 +22,8 @@ export function nearestPlace(lines: TextLines, wanted: readonly string[]): Neare
 }
 
 /**
- * A small diff with line numbers between what is in the file at a place and what was looked for: `-` stands in the
- * file, `+` was wanted.
+ * Returns a small diff with line numbers between the lines of the file and the wanted ones: `-` is in the file, `+` was
+ * wanted.
  */
 export function describeDifference(lines: TextLines, start: number, wanted: readonly string[]): string {
   const found = wanted.flatMap((_, index) => lines.at(start + index)?.content ?? [])
@@ -42,12 +42,12 @@ export function describeDifference(lines: TextLines, start: number, wanted: read
 
 const sampledLines = 20
 const shownRows = 30
-/** Characters of a line in a message: one line can be all of a file. */
+/** Characters of a line in a message: one line can be a whole file. */
 const shownLength = 300
-/** Lines of a file that are compared with those that are not equal but alike. */
+/** The most lines of a file that are compared by similarity instead of equality. */
 const comparedLines = 5000
 
-/** White space is what differs most often and what nobody sees: it is made visible where it is the difference. */
+/** Makes white space visible where it is the difference: it differs most often and is easily missed. */
 function shown(text: string, others: readonly string[]): string {
   const bare = withoutSpaces(text)
   if (!others.some(other => other !== text && withoutSpaces(other) === bare)) return cut(text)
@@ -66,7 +66,7 @@ function withoutSpaces(text: string): string {
   return text.replace(/\s+/g, "")
 }
 
-/** For each line of a file, how much the lines from there on are like the wanted ones: the sum over them. */
+/** Returns for each line of a file how similar the lines from there on are to the wanted ones, as a sum. */
 function likenessOf(lines: TextLines, wanted: readonly string[]): Float64Array {
   const sums = new Float64Array(wanted.length === 0 ? 0 : lines.count)
   const alike = Map.groupBy(wanted.keys(), index => withoutSpaces(wanted[index] ?? ""))

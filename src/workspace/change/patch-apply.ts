@@ -1,14 +1,14 @@
 import { byteOrderMark } from "../../base/text.ts"
 import type { Failure } from "../../domain/failure.ts"
 import type { PatchedFile, PlacedHunk } from "./contract.ts"
-import { describeDifference, nearestPlace } from "./nearest-lines.ts"
+import { describeDifference, nearestLines } from "./nearest-lines.ts"
 import { patchFailure } from "./patch-failures.ts"
 import type { FilePatch, PatchHunk, PatchLine } from "./patch-parse.ts"
 import { JoinedLines, type TextLine, TextLines, usualEnd, withoutReturn } from "./text-lines.ts"
 
 /**
- * Applies a patch of one or many files to texts; nothing is written. Either all of it fits or the failure tells for
- * every file what does not. `read` gives null for a file that is not there, else its text with its byte order mark.
+ * Applies a patch of one or many files to texts; nothing is written. Either all of it matches or the failure reports
+ * every file that does not. `read` returns null for a missing file, else its text with its byte order mark.
  */
 export function applyPatch(
   patches: readonly FilePatch[],
@@ -42,9 +42,9 @@ export function applyPatch(
 const fuzzMax = 3
 
 /**
- * Git takes a byte order mark for a part of the first line, and a patch that says so is taken at its word. Whoever was
- * shown the file without it leaves it out; then the mark stays. Where both fit, what is nearer to the lines that the
- * patch names was meant.
+ * Applies the patch of one file. To git a byte order mark is part of the first line, so a patch that contains it is
+ * matched with it. A patch made from text without the mark is matched without, and the mark stays. Where both match,
+ * the result nearer to the stated lines counts.
  */
 function applyToFile(patch: FilePatch, before: string | null): PatchedFile | Failure {
   if (before === null || !before.startsWith(byteOrderMark)) return applyToText(patch, before)
@@ -108,19 +108,22 @@ type Placement =
   | {
       readonly kind: "found"
       readonly start: number
-      /** The lines of the hunk that were insisted on, without the context given up. */
+      /** The lines of the hunk that were matched, without the ignored context. */
       readonly body: readonly PatchLine[]
       readonly old: readonly string[]
       readonly fuzz: number
       readonly fuzzBefore: number
     }
   | { readonly kind: "missing" }
-  /** No starts where the hunk only adds lines and says nothing about where. */
+  /** Empty where the hunk only adds lines and states no line. */
   | { readonly kind: "ambiguous"; readonly starts: readonly number[] }
 
-/** Where the patch says, moved as the hunks before it were; else the only other place that fits. */
+/**
+ * Finds the lines that a hunk matches: at its stated line, moved as the hunks before it were; else at the only other
+ * position that matches.
+ */
 function placeHunk(lines: TextLines, hunk: PatchHunk, from: number, offset: number): Placement {
-  // Nothing but its lines says where a hunk without a number belongs, so none of them is given up.
+  // Only its lines determine the position of a hunk without a number, so none of them is ignored.
   const fuzzAllowed = hunk.oldStart === null ? 0 : fuzzMax
   for (let fuzz = 0; fuzz <= fuzzAllowed; fuzz++) {
     const fuzzBefore = Math.min(fuzz, contextAt(hunk.lines))
@@ -144,7 +147,10 @@ function placeHunk(lines: TextLines, hunk: PatchHunk, from: number, offset: numb
   return { kind: "missing" }
 }
 
-/** Counted from 0; null where the patch does not say it. A hunk that only adds names the line before it. */
+/**
+ * Returns the stated line, counted from 0; null where the patch states none. A hunk that only adds names the line
+ * before it.
+ */
 function statedStart({ oldStart, lines }: PatchHunk, fuzzBefore: number): number | null {
   if (oldStart === null) return null
   const onlyAdds = lines.every(line => line.sign === "+")
@@ -171,8 +177,8 @@ function startsOf(lines: TextLines, old: readonly string[], from: number): numbe
 }
 
 /**
- * The lines after the hunk. Lines that stay are those of the file. Lines that come take their ends from the patch
- * where the patch knows the ends of the file, else from the file: a patch without carriage returns fits a file with
+ * Returns the lines after the hunk. Unchanged lines are those of the file. Added lines take their ends from the patch
+ * where the patch has the ends of the file, else from the file: a patch without carriage returns matches a file with
  * them.
  */
 function rewritten(lines: TextLines, found: Placement & { kind: "found" }): TextLine[] {
@@ -198,7 +204,7 @@ function rewritten(lines: TextLines, found: Placement & { kind: "found" }): Text
   return output
 }
 
-/** The end that most of the lines at a place have; of the file, where none of them has one. */
+/** Returns the most common line end at a position; that of the whole file where no line there has one. */
 function endAround(lines: TextLines, start: number, count: number): "\n" | "\r\n" {
   const [from, to] = count > 0 ? [start, start + count] : [Math.max(0, start - 1), start + 1]
   const neighbours = lines.between(from, Math.min(to, lines.count))
@@ -225,7 +231,7 @@ function conflict(
     return patchFailure("ambiguous", path, `"${path}": ${which} ${told}`)
   }
   const wanted = hunk.lines.filter(line => line.sign !== "+").map(line => withoutReturn(line.text))
-  const near = nearestPlace(lines, wanted)
+  const near = nearestLines(lines, wanted)
   if (near === null)
     return patchFailure(
       "differs",

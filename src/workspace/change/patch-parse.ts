@@ -9,21 +9,21 @@ export interface FilePatch {
 }
 
 export interface PatchHunk {
-  /** As the patch says it, counted from 1; null where it leaves the place to its lines. */
+  /** The line that the patch states, counted from 1; null where it states none. */
   readonly oldStart: number | null
   readonly lines: readonly PatchLine[]
 }
 
 export interface PatchLine {
   readonly sign: " " | "-" | "+"
-  /** Without its newline; a carriage return is still there. */
+  /** The line without its newline; a carriage return is still there. */
   readonly text: string
   readonly isUnended: boolean
 }
 
 /**
- * Reads a unified diff, of git or of anybody else. `onlyPath` is the file that hunks without a header are about.
- * Renames, copies, modes and binary changes are refused: half of them done would be worse than none.
+ * Parses a unified diff, of git or of another program. `onlyPath` is the file of hunks without a header. Renames,
+ * copies, modes and binary changes are refused: applying half of them would be worse than none.
  */
 export function parsePatch(text: string, onlyPath: string | null = null): FilePatch[] {
   const reader: PatchReader = { lines: patchLines(text), at: 0 }
@@ -42,7 +42,7 @@ interface PatchReader {
   at: number
 }
 
-/** A patch that was sent with carriage returns has them on its own lines too. */
+/** Splits a patch into lines. A patch that was sent with carriage returns has them on its own lines too. */
 function patchLines(text: string): string[] {
   const lines = (text.startsWith(byteOrderMark) ? text.slice(byteOrderMark.length) : text).split("\n")
   if (lines.at(-1) === "") lines.pop()
@@ -66,7 +66,7 @@ function parseFile(reader: PatchReader, onlyPath: string | null): FilePatch | nu
   return null
 }
 
-/** Everything up to the first hunk; text that is no patch at all is passed over. */
+/** Parses everything up to the first hunk; text that is not part of a patch is skipped. */
 function parseHeader(reader: PatchReader): PatchHeader {
   const header: PatchHeader = {
     found: false,
@@ -107,7 +107,10 @@ function readExtension(header: PatchHeader, line: string, at: number): void {
   header.isDeleted ||= mode[1] === "deleted"
 }
 
-/** Models know the lines around a change and not their numbers: a bare @@, or one with a heading behind it, will do. */
+/**
+ * Accepts a bare @@, or one with a heading behind it, as well: models know the lines around a change and not their
+ * numbers.
+ */
 function isHunkHeader(line: string | undefined): boolean {
   return line !== undefined && /^@@(?:[ \r]|$)/.test(line)
 }
@@ -137,7 +140,7 @@ function numberedHunk(reader: PatchReader, at: number): PatchHunk {
   }
 }
 
-/** The lines that the counts ask for; null, and nothing read, where the counts are wrong. */
+/** Returns the lines that the counts announce; null, without reading any, where the counts are wrong. */
 function countedBody(reader: PatchReader, oldCount: number, newCount: number): PatchLine[] | null {
   const body: PatchLine[] = []
   let [olds, news, at] = [0, 0, reader.at]
@@ -148,14 +151,14 @@ function countedBody(reader: PatchReader, oldCount: number, newCount: number): P
     if (sign === " " || sign === "-") olds += 1
     if (sign === " " || sign === "+") news += 1
   }
-  const goesOn =
+  const continues =
     /^[ +-]/.test(reader.lines[at] ?? "") && !isFileHeader(reader, at) && !isSignature(reader, at)
-  if (olds !== oldCount || news !== newCount || goesOn) return null
+  if (olds !== oldCount || news !== newCount || continues) return null
   reader.at = at
   return body
 }
 
-/** People and models count badly: the hunk then ends where the next one starts. */
+/** Reads a hunk with wrong counts, as people and models write them: it ends where the next one starts. */
 function boundedBody(reader: PatchReader): PatchLine[] {
   const body: PatchLine[] = []
   for (; reader.at < reader.lines.length; reader.at++) {
@@ -165,17 +168,17 @@ function boundedBody(reader: PatchReader): PatchLine[] {
     if (!takeLine(body, line))
       throw malformed(reader.at, "has a line in a hunk that starts with neither space, + nor -")
   }
-  // Empty lines at its end belong to whatever the patch was pasted into.
+  // Empty lines at the end belong to the text that the patch was pasted into.
   for (let back = reader.at - 1; reader.lines[back] === "" && body.length > 0; back--) body.pop()
   return body
 }
 
-/** What mail programs of git put under a patch. */
+/** Reports whether the line starts the signature that git's mail programs append. */
 function isSignature({ lines }: PatchReader, at: number): boolean {
   return lines[at] === "-- " && at >= lines.length - 3
 }
 
-/** An empty line is one whose only space an editor removed. */
+/** Adds a line. An empty line is one whose only space an editor removed. */
 function takeLine(body: PatchLine[], line: string): boolean {
   const sign = line[0] ?? " "
   if (sign === "\\") {
@@ -202,10 +205,10 @@ function failure(kind: PatchFailureKind, at: number, what: string) {
   return patchFailure(kind, `patch line ${at + 1}`, `the patch ${what} (line ${at + 1})`)
 }
 
-/** What stands above the hunks of a file. */
+/** The lines above the hunks of a file. */
 interface PatchHeader {
   found: boolean
-  /** As written after `---` and `+++`. */
+  /** The name as written after `---` and `+++`. */
   oldName: string | null
   newName: string | null
   gitLine: string | null
@@ -213,7 +216,7 @@ interface PatchHeader {
   isDeleted: boolean
 }
 
-/** The file a header is about, and what becomes of it. */
+/** Returns the file of a header and its fate. */
 function patchedPath(
   header: PatchHeader,
   onlyPath: string | null,
@@ -266,7 +269,7 @@ function isNothing(name: string | null): boolean {
   return name !== null && cleanName(name) === "/dev/null"
 }
 
-/** Without the time that some programs put behind a tab, and without the quotes around unusual names. */
+/** Removes the time that some programs append after a tab, and the quotes around unusual names. */
 function cleanName(name: string): string {
   const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(name)?.[1]
   return quoted === undefined ? (name.split("\t")[0] ?? "").trimEnd() : unquoted(quoted)
@@ -282,7 +285,7 @@ const escapes: Readonly<Record<string, string>> = {
   v: "\v",
 }
 
-/** Bytes outside ASCII come as octal numbers of their UTF-8. */
+/** Decodes bytes outside ASCII, which are octal numbers of their UTF-8. */
 function unquoted(text: string): string {
   const bytes: Buffer[] = []
   for (const [found, octal, escaped] of text.matchAll(/\\([0-7]{3})|\\(.)|[^\\]+/gs)) {

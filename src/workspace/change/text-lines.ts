@@ -1,15 +1,15 @@
-/** A line and what ends it: an edit must give back the ends that were there. */
+/** A line and its end: an edit must write the ends that were there. */
 export interface TextLine {
   readonly content: string
   readonly end: LineEnd
 }
 
-/** Empty only for a last line that nothing ends. */
+/** Empty only for a last line without a newline. */
 export type LineEnd = "\n" | "\r\n" | ""
 
 /**
- * A text by its lines. Holds where each line starts and nothing else: an object for each line of a large file would
- * take many times the memory of the file.
+ * A text by its lines. Holds only where each line starts: an object for each line of a large file would take many times
+ * the memory of the file.
  */
 export class TextLines {
   readonly count: number
@@ -30,7 +30,7 @@ export class TextLines {
     return this.text.slice(this.starts[from], this.starts[to])
   }
 
-  /** Compares without making a string of the line. A carriage return at its end does not count. */
+  /** Compares a line without making a string of it. A carriage return at its end does not count. */
   isAt(index: number, content: string): boolean {
     const start = this.starts[index] ?? 0
     const end = this.contentEnd(index)
@@ -49,7 +49,7 @@ export class TextLines {
   }
 }
 
-/** Where each line starts, and the end of the text behind them. */
+/** Returns where each line starts, followed by the end of the text. */
 function lineStarts(text: string): Uint32Array {
   const newlines = countNewlines(text)
   const isEnded = text === "" || text.endsWith("\n")
@@ -69,7 +69,7 @@ export function countNewlines(text: string, end = text.length): number {
   return count
 }
 
-/** Puts lines and stretches of a text together; a line in the middle that nothing ends gets the end of most others. */
+/** Joins lines and stretches of a text; an inner line without an end gets the most common end. */
 export class JoinedLines {
   private readonly pieces: (string | null)[] = []
   private isOpen = false
@@ -87,7 +87,7 @@ export class JoinedLines {
   }
 }
 
-/** The end that most lines of a text have. */
+/** Returns the most common line end of a text. */
 export function usualEnd(text: string): "\n" | "\r\n" {
   let returns = 0
   let newlines = 0

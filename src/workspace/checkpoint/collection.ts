@@ -1,31 +1,31 @@
 import type { Manifest } from "./manifest.ts"
 
-/** What is known of everything that is kept. */
+/** The manifests and contents of all checkpoints. */
 export interface KeptCheckpoints {
-  /** By id; null for one that is damaged. */
+  /** Manifests by id; null for one that is damaged. */
   readonly manifests: ReadonlyMap<string, Manifest | null>
   readonly sizeOf: (sha256: string) => number
-  /** Of what is kept beside the contents; 0 where only contents are counted. */
+  /** Returns the bytes kept beside the contents; 0 where only contents are counted. */
   readonly sizeBeside: (id: string) => number
 }
 
 export interface PlannedCollection {
   readonly removed: readonly string[]
-  /** Contents that stay; null when nobody knows, because one that stays is damaged. */
+  /** Contents that stay; null when that is not known, because a checkpoint that stays is damaged. */
   readonly referenced: ReadonlySet<string> | null
   readonly freedBytes: number
 }
 
 /**
- * Decides which checkpoints go: the candidates in their order, until so many bytes are free, or all of them. One that
- * another is based on stays until that one goes.
+ * Decides which checkpoints are removed: the candidates in their order, until so many bytes are free, or all of them. A
+ * checkpoint that another is based on stays until that one is removed.
  */
 export function planCollection(
   kept: KeptCheckpoints,
   candidates: readonly string[],
   bytesWanted: number,
 ): PlannedCollection {
-  // Nobody knows which contents a damaged one needs, and somebody may be able to mend it: then no room is made at all.
+  // It is not known which contents a damaged one needs, and a person may repair it: then nothing is removed.
   const damaged = [...kept.manifests].flatMap(([id, manifest]) => (manifest === null ? [id] : []))
   const isStuck = damaged.some(id => !candidates.includes(id))
   if (isStuck && Number.isFinite(bytesWanted)) return { removed: [], referenced: null, freedBytes: 0 }
@@ -39,7 +39,7 @@ export function planCollection(
   return { removed, referenced: removal.referenced(), freedBytes: removal.freedBytes }
 }
 
-/** What each group frees when they go one after the other. */
+/** Returns what each group frees when they are removed one after the other. */
 export function freedByGroup(
   kept: KeptCheckpoints,
   groups: readonly (readonly string[])[],
@@ -52,12 +52,12 @@ export function freedByGroup(
   })
 }
 
-/** Counts who needs what while one checkpoint after the other goes. */
+/** Counts which contents are still needed while one checkpoint after the other is removed. */
 class Removal {
   readonly removed = new Set<string>()
   freedBytes = 0
   private readonly chosen = new Set<string>()
-  /** How many checkpoints name each content in their own lines. */
+  /** The number of checkpoints that name each content in their own lines. */
   private readonly uses = new Map<string, number>()
   private readonly dependents = new Map<string, number>()
 

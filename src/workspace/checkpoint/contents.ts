@@ -31,7 +31,10 @@ import {
 } from "../files/durable.ts"
 import type { Pace } from "../pace.ts"
 
-/** Byte-exact copies named by their hash. What is named is whole and durable; a copy in the making has another name. */
+/**
+ * Byte-exact copies named by their hash. A copy with its final name is complete and durable; a partial copy has another
+ * name.
+ */
 export class CheckpointContents {
   private sizes: Map<string, number> | null = null
 
@@ -44,7 +47,7 @@ export class CheckpointContents {
     return this.known().has(sha256)
   }
 
-  /** 0 for what is not held. */
+  /** Returns 0 for content that is not stored. */
   sizeOf(sha256: string): number {
     return this.known().get(sha256) ?? 0
   }
@@ -56,8 +59,8 @@ export class CheckpointContents {
   }
 
   /**
-   * Copies open files. All of them are named, or a failure leaves none but whole ones. Whoever asks to be told of files
-   * that changed meanwhile gets the others all the same.
+   * Copies open files. All of them get their names, or a failure leaves only complete ones. A caller that handles files
+   * that changed meanwhile gets the others nevertheless.
    */
   async add(
     sources: readonly ContentSource[],
@@ -86,7 +89,7 @@ export class CheckpointContents {
     }
   }
 
-  /** The content behind a hash, proved by it. */
+  /** Returns the content behind a hash and verifies it. */
   read(sha256: string): Uint8Array {
     let content: Uint8Array
     try {
@@ -98,7 +101,7 @@ export class CheckpointContents {
     return content
   }
 
-  /** Writes the content behind a hash to an open file; ACODE-SEC-004 when it is gone or damaged. */
+  /** Writes the content behind a hash to an open file. Throws ACODE-SEC-004 when it is missing or damaged. */
   copyTo(sha256: string, target: number): void {
     let source: number
     try {
@@ -114,12 +117,12 @@ export class CheckpointContents {
     }
   }
 
-  /** What it takes on the disk. */
+  /** Returns the bytes that it occupies on the disk. */
   allotted(sha256: string): number {
     return allotted(this.pathOf(sha256))
   }
 
-  /** Removes what nobody refers to, and copies that were cut short. Gives the bytes freed. */
+  /** Removes contents that nothing refers to, and interrupted copies. Returns the bytes freed. */
   keepOnly(referenced: ReadonlySet<string>): number {
     let freed = 0
     for (const shard of namesIn(this.directory)) {
@@ -136,7 +139,7 @@ export class CheckpointContents {
     return freed
   }
 
-  /** Removes copies that were cut short. */
+  /** Removes interrupted copies. */
   sweep(): void {
     for (const shard of namesIn(this.directory))
       for (const name of namesIn(join(this.directory, shard)))
@@ -176,7 +179,7 @@ export class CheckpointContents {
     syncDirectory(this.directory)
   }
 
-  /** Worth it for many files only: it waits for whatever else is being written on that disk. */
+  /** Syncs the whole file system. Only worth it for many files: it waits for all other writes on that disk. */
   private syncAll(staged: readonly StagedCopy[]): boolean {
     return staged.length > manyFiles && syncFilesystem(this.directory)
   }
@@ -197,11 +200,11 @@ export class CheckpointContents {
 }
 
 export interface ContentSource {
-  /** For messages. */
+  /** The path for messages. */
   readonly path: string
   readonly sha256: string
   readonly sizeBytes: number
-  /** Gives a descriptor, which is closed after use. */
+  /** Returns a descriptor, which is closed after use. */
   readonly open: () => number
 }
 
@@ -213,7 +216,7 @@ interface StagedCopy {
 
 const manyFiles = 32
 
-/** What could be read before and is no longer there, or is something else, has changed. */
+/** Opens a file; one that could be read before and is missing or something else now has changed. */
 function opened(open: () => number, changed: Failure): number {
   try {
     return open()
@@ -234,7 +237,7 @@ function removeEmpty(directory: string): void {
   try {
     rmdirSync(directory)
   } catch (error) {
-    // Something is in it, which is what it is for; or nobody may remove it, which loses nothing.
+    // The directory is not empty, which is its purpose; or acode may not remove it, which loses nothing.
     if (errnoOf(error) === null) throw error
   }
 }
@@ -268,7 +271,7 @@ function damaged(sha256: string, what: string): Failure {
   })
 }
 
-/** Makes sure that a directory is there, is one, is ours and is closed to everybody else. */
+/** Ensures that a directory exists, is owned by this user and is closed to all others. */
 export function ensurePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   const stat = lstatSync(path)
@@ -285,8 +288,8 @@ export function ensurePrivateDirectory(path: string): void {
 }
 
 /**
- * Makes everything on the file system of `directory` durable in one go. Ten thousand small files synced one by one
- * take many times as long. False where the system does not offer it.
+ * Makes everything on the file system of `directory` durable at once. Syncing ten thousand small files one by one takes
+ * many times as long. Returns false where the system does not offer it.
  */
 export function syncFilesystem(directory: string): boolean {
   const call = syncfs()

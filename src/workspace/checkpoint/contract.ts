@@ -1,100 +1,109 @@
 import type { IgnoredFiles, IgnoreTexts, Tree, TreeDirectory, TreeEntry } from "../contract.ts"
 
 /**
- * Pre-images. Whoever takes, restores or collects holds the workspace: two at a time would remove each other's
- * contents. A checkpoint that has a name is whole and durable. What takes long lets signals through, and throws a
- * Failure of the kind `interrupted` when a person stops it.
+ * Checkpoints take and restore pre-images. The caller of take, restore or collect holds the workspace: two at a time
+ * would remove each other's contents. A checkpoint that has a name is complete and durable. Long operations let signals
+ * run, and throw a Failure of the kind `interrupted` when the user stops them.
  */
 export interface Checkpoints {
   takeTree(id: string, tree: Tree): Promise<TakeResult>
-  /** Of real paths, present or not: what a tool is about to change. */
+  /** Takes real paths, existing or not: the files that a tool is about to change. */
   takeFiles(id: string, paths: readonly string[]): Promise<TakeResult>
-  /** Null when there is none; a damaged one is as good as gone, and costs its own paths and nothing else. */
+  /** Returns null when there is none; a damaged one counts as missing, and costs only its own paths. */
   load(id: string): Checkpoint | null
-  /** The bytes of a file that a checkpoint names; ACODE-SEC-004 when they are gone or damaged. */
+  /** Returns the bytes of a file that a checkpoint names. Throws ACODE-SEC-004 when they are missing or damaged. */
   contentOf(sha256: string): Uint8Array
   /** Oldest first. */
   list(): readonly { readonly id: string; readonly at: string }[]
-  /** What happened since, for a preview or a record. */
+  /** Returns the changes since a checkpoint, for a preview or a record. */
   changesSince(checkpoint: Checkpoint, tree: Tree): TreeChanges
-  /** The same as what is there now, to be written down: restoring later insists on it. */
+  /** Returns the changes as the content that each path has now, to be recorded: a later restore requires it. */
   contentsSince(before: Checkpoint, tree: Tree): ExpectedContents
-  /** The same of what git ignores, for a tree that was read with `watchesIgnored`. */
+  /** Returns the changes of ignored files, for a tree that was read with `watchesIgnored`. */
   ignoredSince(before: Checkpoint, tree: Tree): IgnoredChanges
-  /** The directories that came, went or have another mode since, each with the mode it has now; null for none. */
+  /**
+   * Returns the directories that were added, removed or have another mode since, each with the mode it has now; null
+   * when it does not exist.
+   */
   directoriesSince(before: Checkpoint, tree: Tree): ReadonlyMap<string, number | null>
-  /** What could not be looked at before or cannot now, and was touched in between: what changed there is not known. */
+  /**
+   * Returns paths that could not be inspected before or cannot now, and were touched meanwhile: what changed there is
+   * not known.
+   */
   hiddenSince(before: Checkpoint, tree: Tree): readonly PathReason[]
-  /** The mode of each directory now; null where there is none. */
+  /** Returns the mode of each directory now; null where there is none. */
   modesAt(directories: readonly string[]): ReadonlyMap<string, number | null>
-  /** What is at some exact paths now, in the spelling of a recorded change; undefined for what has none. */
+  /**
+   * Returns the present content at some exact paths, as a recorded change spells it; undefined for an entry without
+   * content.
+   */
   contentsAt(paths: readonly string[]): Promise<ReadonlyMap<string, string | null | undefined>>
-  /** What restoring would do. */
+  /** Returns what a restore would do. */
   plan(goals: readonly RestoreGoal[]): Promise<RestorePlan>
   /**
-   * Restores. What is there is kept first, in a checkpoint of its own that is durable before the first change; a path
-   * of which no copy can be kept is left alone, and so is one that somebody else changed. All of them are named. Can be
-   * repeated after a crash. Each change is one piece of work for `owned`: what that throws ends it there, with the rest
-   * as it is.
+   * Restores paths. The present content is kept first, in a checkpoint of its own that is durable before the first
+   * change; a path of which no copy can be kept is left unchanged, and so is one that another process changed. All of
+   * them are named. Can be repeated after a crash. Each change runs inside `owned`: an error that it throws ends the
+   * restore there, with the rest unchanged.
    */
   restore(goals: readonly RestoreGoal[], keeping: Keeping, owned: WhileOwned): Promise<Restored>
-  /** Leaves a sign of life of a command that runs. */
+  /** Records that a running command is alive. */
   beat(): void
-  /** When the last one was left, by the clock of the file system; null when there is none. */
+  /** Returns when the last one was recorded, by the clock of the file system; null when there is none. */
   lastBeatMs(): number | null
-  /** Ids of everything that is kept, damaged ones too. Opens nothing. */
+  /** Returns the ids of all checkpoints, also damaged ones. Opens no file. */
   ids(): readonly string[]
   /**
    * Removes checkpoints in this order, and the contents that only they held: all of them, or until so many bytes are
    * free. One that another is based on stays as long as that one.
    */
   collect(candidates: readonly string[], bytesWanted?: number): CollectedCheckpoints
-  /** What each group of them would free on the disk when they are removed one after the other. */
+  /** Returns what each group would free on the disk if they were removed one after the other. */
   freedBy(groups: readonly (readonly string[])[]): readonly number[]
-  /** Removes what was being written when a process died. */
+  /** Removes files that a process was writing when it died. */
   sweep(): void
 }
 
-/** Does short work while nobody else can take the workspace, and refuses where somebody has. */
+/** Runs short work while no other process can take the workspace, and refuses where one has it. */
 export type WhileOwned = <Result>(work: () => Result) => Result
 
-/** A state of the workspace that can be put back: all of its tree, or some files of it. */
+/** A state of the workspace that can be restored: all of its tree, or some files of it. */
 export interface Checkpoint {
   readonly id: string
   readonly at: string
   readonly scope: "tree" | "files"
-  /** Of the tree; of the files for scope `files`. */
+  /** Digest of the tree; of the files for scope `files`. */
   readonly digest: string
   readonly entries: ReadonlyMap<string, TreeEntry>
   /** Paths that were free, for scope `files`. */
   readonly absent: readonly string[]
   readonly directories: readonly TreeDirectory[]
-  /** Directories around its paths that were not there, for scope `files`; left out where nobody looked. */
+  /** Parent directories of its paths that did not exist, for scope `files`; absent where they were not checked. */
   readonly missing?: readonly string[]
   /**
-   * What is not held, and why: it cannot be put back. Of a file its state is known and its content is not; a path that
-   * ends in a slash is a directory of which nothing is known.
+   * Paths that have no copy and cannot be restored, with the reason. The state of such a file is known and its content
+   * is not; a path that ends in a slash is a directory whose content is not known.
    */
   readonly uncovered: ReadonlyMap<string, string>
-  /** Each directory of which nothing is known with its identity, to tell whether somebody opened it; as in a tree. */
+  /** Each directory whose content is not known with its identity, to detect whether it was opened; as in a tree. */
   readonly closed?: ReadonlyMap<string, string>
-  /** Which rules said what belongs to the tree, and what else was there; left out where that is not known. */
+  /** The rules that decided which files belong to the tree, and the ignored files; absent where that is not known. */
   readonly ignoring?: Ignoring
-  /** Not there for a pre-image. */
+  /** Absent for a pre-image. */
   readonly kept?: KeptState
 }
 
-/** What a checkpoint that was taken before a restore knows of the restore. */
+/** Facts about a restore in the checkpoint that was taken before it. */
 export interface KeptState {
-  readonly about: KeptFor
+  readonly about: KeepReason
   /** The content that each path was to get. */
   readonly leaves: ExpectedContents
-  /** The mode that each directory was to get; null for one that was to go. */
+  /** The mode that each directory was to get; null for one that was to be removed. */
   readonly leavesDirectories: ReadonlyMap<string, number | null>
 }
 
-/** Why something was kept. */
-export interface KeptFor {
+/** The reason why something was kept. */
+export interface KeepReason {
   readonly kind: "undo" | "recovery" | "restore"
   /** The session that was undone or recovered. */
   readonly sessionId: string | null
@@ -102,27 +111,30 @@ export interface KeptFor {
   readonly subjectId: string | null
 }
 
-/** Under which id, and why, what a restore replaces is kept. */
+/** The id under which a restore keeps what it replaces, and the reason. */
 export interface Keeping {
   readonly id: string
-  readonly about: KeptFor
+  readonly about: KeepReason
 }
 
 export interface Ignoring {
   /** Null without git. */
   readonly rules: IgnoreTexts | null
-  /** Null when nobody looked. */
+  /** Null when they were not inspected. */
   readonly files: IgnoredFiles | null
 }
 
-/** What git ignores and is not what it was. There is no copy of it. */
+/** Ignored files that changed. They have no copy. */
 export interface IgnoredChanges {
   readonly paths: readonly string[]
-  /** Places that hold too much to be watched: whether anything there changed is not known. */
+  /** Directories that hold too much to be watched: whether anything there changed is not known. */
   readonly unwatched: readonly string[]
 }
 
-/** Files beyond the limits are left out one by one, and named in `uncovered` of the checkpoint. */
+/**
+ * The result of taking a checkpoint. Files beyond the limits are left out one by one, and named in `uncovered` of the
+ * checkpoint.
+ */
 export interface TakeResult {
   readonly checkpoint: Checkpoint
   readonly copiedFiles: number
@@ -136,35 +148,35 @@ export interface TreeChanges {
 }
 
 /**
- * Content that a path is expected to have now: the hash of a file, `link:` and the target of a symlink, null for
- * nothing. Only these paths are considered, and a path that has another content is foreign.
+ * The content that each path is expected to have now: the hash of a file, `link:` and the target of a symlink, null for
+ * nothing. Only these paths are considered; a path with another content is foreign.
  */
 export type ExpectedContents = ReadonlyMap<string, string | null>
 
-/** Some paths of a checkpoint, each with the content that it may replace. */
+/** Some paths of a checkpoint, each with the content that a restore may replace. */
 export interface RestoreGoal {
   readonly checkpoint: Checkpoint
   readonly expected: ExpectedContents
-  /** Directories that are to be as the checkpoint has them, each with the mode it was left with; null for none. */
+  /** Directories to be restored, each with the mode it was left with; null for one that was removed. */
   readonly directories?: ReadonlyMap<string, number | null>
 }
 
 export interface RestorePlan {
-  /** Not in the checkpoint: these go. */
+  /** Paths that are not in the checkpoint, so that they are removed. */
   readonly remove: readonly string[]
-  /** These get their old content, target or mode. */
+  /** Paths that get their old content, target or mode. */
   readonly write: readonly string[]
-  /** Somebody else changed them since: these stay as they are. */
+  /** Paths that another process changed since, so that they stay unchanged. */
   readonly foreign: readonly string[]
 }
 
-/** What was done of it, and no more. */
+/** The result of a restore. */
 export interface Restored extends RestorePlan {
-  /** What could not be restored, and why. */
+  /** Paths that could not be restored, with the reason. */
   readonly blocked: readonly PathReason[]
   /** The checkpoint with what was replaced or removed; null when nothing had to be. */
   readonly keptId: string | null
-  /** Whether a person stopped it in the middle; `blocked` names what was not reached. */
+  /** True when the user stopped it before the end; `blocked` names the paths that were not reached. */
   readonly isInterrupted: boolean
 }
 
@@ -181,8 +193,8 @@ export interface CollectedCheckpoints {
 export interface CheckpointLimits {
   /** Larger files are neither read nor copied. */
   readonly fileBytesMax: number
-  /** Of all that is kept, for all checkpoints together. The largest files are left out first. */
+  /** The limit for all checkpoints together. The largest files are left out first. */
   readonly totalBytesMax: number
-  /** Asked before any is left out: removes so many bytes of older checkpoints, or as many as it can. */
+  /** Called before a file is left out: removes so many bytes of older checkpoints, or as many as it can. */
   readonly makeRoom?: (bytes: number) => void
 }

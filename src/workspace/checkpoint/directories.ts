@@ -3,29 +3,29 @@ import { errnoOf } from "../../base/assert.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
 import { entryPath, type Pinned, type PinRoot, pin } from "../files/pin.ts"
-import { ensureExactDirectory } from "../files/place.ts"
+import { ensureExactDirectory } from "../files/pinned-name.ts"
 import type { WorkspaceRoot } from "../files/root.ts"
 import type { RestoreGoal } from "./contract.ts"
-import { standingAt } from "./standing.ts"
+import { presentEntryAt } from "./present-entry.ts"
 
-/** A directory that is to get a mode, or to go. */
+/** A directory that is to get a mode, or to be removed. */
 export interface DirectoryChange {
   readonly path: string
-  /** Null for one that is not there. */
+  /** Null for one that does not exist. */
   readonly from: number | null
-  /** Null for one that goes, if it is empty. */
+  /** Null for one that is removed, if it is empty. */
   readonly to: number | null
-  /** Whether it was asked for; the others only follow from the files in them. */
+  /** True for a directory that a goal names; the others only follow from the files in them. */
   readonly isNamed: boolean
 }
 
 export interface NamedDirectories {
   readonly changes: readonly DirectoryChange[]
-  /** Neither as they are to be nor as they were left. */
+  /** Directories that are neither in the wanted state nor as they were left. */
   readonly foreign: readonly string[]
 }
 
-/** Decides what becomes of the directories that goals name. */
+/** Decides the changes of the directories that goals name. */
 export function planNamed(root: WorkspaceRoot, goals: readonly RestoreGoal[]): NamedDirectories {
   const changes: DirectoryChange[] = []
   const foreign: string[] = []
@@ -40,7 +40,7 @@ export function planNamed(root: WorkspaceRoot, goals: readonly RestoreGoal[]): N
   return { changes, foreign }
 }
 
-/** Decides what becomes of the other directories around the files that come and go. */
+/** Decides the changes of the other directories around files that are made or removed. */
 export function planFollowing(
   root: WorkspaceRoot,
   goals: readonly RestoreGoal[],
@@ -63,19 +63,19 @@ export function planFollowing(
   return [...planned.values()]
 }
 
-/** The directories on the way to some paths that are not there. */
+/** Returns the parent directories of some paths that do not exist. */
 export function missingAround(root: PinRoot, paths: readonly string[]): readonly string[] {
   const around = new Set(paths.flatMap(parentsOf))
-  return [...around].filter(path => standingAt(root, path, 0).kind === "nothing")
+  return [...around].filter(path => presentEntryAt(root, path, 0).kind === "nothing")
 }
 
-/** The mode of each directory now; null where there is none. */
+/** Returns the mode of each directory now; null where there is none. */
 export function modesAt(root: PinRoot, directories: readonly string[]): ReadonlyMap<string, number | null> {
   return new Map(directories.map(path => [path, modeAt(root, path)]))
 }
 
 function modeAt(root: PinRoot, path: string): number | null {
-  const now = standingAt(root, path, 0)
+  const now = presentEntryAt(root, path, 0)
   return now.kind === "directory" ? now.mode : null
 }
 
@@ -95,7 +95,10 @@ function namedChange(
   return { path, from: mode, to: wanted, isNamed: true }
 }
 
-/** A directory of a new file goes with it when the checkpoint knows it not; one of an old file comes with its mode. */
+/**
+ * Returns the change of a parent: the directory of a new file is removed with it when the checkpoint does not know it;
+ * that of an old file is made with its mode.
+ */
 function followingChange(
   root: WorkspaceRoot,
   path: string,
@@ -122,7 +125,7 @@ export function pathDepth({ path }: DirectoryChange): number {
   return path === "." ? 0 : path.split("/").length
 }
 
-/** Lets its owner into a directory whose mode is about to change, so that its files can be restored. */
+/** Gives the owner access to a directory whose mode is about to change, so that its files can be restored. */
 export function openDirectory(root: WorkspaceRoot, { path, to }: DirectoryChange): void {
   using directory = directoryAt(root, path)
   if (directory !== null && to !== null) chmodSync(directory.at, to | 0o700)
@@ -137,7 +140,10 @@ export function putDirectoryMode(root: WorkspaceRoot, { path, to }: DirectoryCha
   if (directory !== null && to !== null && (directory.stat.mode & 0o7777) !== to) chmodSync(directory.at, to)
 }
 
-/** One that holds something is left: that is nobody's but the user's, such as ignored files. False when it is. */
+/**
+ * Removes a directory and returns true. One that holds something stays, and the result is false: it contains the user's
+ * own files, such as ignored ones.
+ */
 export function removeIfEmpty(root: WorkspaceRoot, path: string): boolean {
   using directory = pin(root, parentOf(path), "never")
   if (!directory?.stat.isDirectory()) return true
@@ -159,7 +165,7 @@ export function directoryAt(root: WorkspaceRoot, path: string): Pinned | null {
     found[Symbol.dispose]()
     return null
   } catch (error) {
-    // A symlink took its place, or a parent above the first known one is closed: there is nothing to open here.
+    // A symlink replaced it, or a parent above the first known one is closed: there is nothing to open here.
     if (error instanceof Failure) return null
     throw error
   }

@@ -20,14 +20,14 @@ import type { NameIn } from "../files/rename.ts"
 import { ensurePrivateDirectory } from "./contents.ts"
 
 /**
- * Where restoring moves what it replaces: the inode itself, so that the bytes that go are the bytes that are looked at,
- * and what a program that has the file open still writes is not lost. One directory for each kept checkpoint; it is
- * there from before the first change until nothing is left in it.
+ * The directory to which a restore moves what it replaces: the inode itself, so that the bytes that are removed are the
+ * bytes that are compared, and what a program that has the file open still writes is not lost. It has one directory for
+ * each kept checkpoint, which exists from before the first change until it is empty.
  */
 export class DisplacedFiles {
   constructor(private readonly directory: string) {}
 
-  /** Returns the checkpoints whose displaced files are not all gone. */
+  /** Returns the checkpoints that still have displaced files. */
   ids(): string[] {
     try {
       return readdirSync(this.directory).sort()
@@ -43,7 +43,7 @@ export class DisplacedFiles {
     return new DisplacedArea(join(this.directory, id), id)
   }
 
-  /** Returns where the displaced file of a path is, if it is still there. */
+  /** Returns the path of the displaced file of a path, if it still exists. */
   find(id: string, path: string, root: string): string | Buffer | null {
     const name = nameOfDisplaced(id, path)
     const isThere = (at: string | Buffer) => lstatSync(at, { throwIfNoEntry: false }) !== undefined
@@ -54,12 +54,15 @@ export class DisplacedFiles {
     return isThere(there) ? there : null
   }
 
-  /** Whether a file of a directory moves here without being copied. */
+  /** Reports whether a file of a directory can be moved here without being copied. */
   isOnDeviceOf({ stat }: Pinned): boolean {
     return lstatSync(dirname(this.directory), { throwIfNoEntry: false })?.dev === stat.dev
   }
 
-  /** What is here of a checkpoint takes so much of the disk; what is beside its place stays there. */
+  /**
+   * Returns the bytes that the displaced files of a checkpoint occupy here; those left beside their paths are not
+   * counted.
+   */
   allotted(id: string): number {
     const directory = join(this.directory, id)
     if (lstatSync(directory, { throwIfNoEntry: false }) === undefined) return 0
@@ -75,7 +78,7 @@ export class DisplacedFiles {
 export class DisplacedArea implements Disposable {
   readonly fd: number
   readonly at: string
-  /** Whether a process died while it restored. */
+  /** True when a process died while it restored. */
   readonly isInterrupted: boolean
   private readonly device: number
   private isAnyBeside = false
@@ -92,7 +95,7 @@ export class DisplacedArea implements Disposable {
     syncDirectory(path)
   }
 
-  /** Returns the name of what is displaced at a path. On another file system it is beside the path. */
+  /** Returns the name for the file displaced from a path. On another file system it is beside the path. */
   nameFor(path: string, parent: Pinned | null): NameIn {
     const name = nameOfDisplaced(this.id, path)
     return parent === null || parent.stat.dev === this.device
@@ -100,7 +103,7 @@ export class DisplacedArea implements Disposable {
       : { directory: parent, name: besideName(name) }
   }
 
-  /** Says that a displaced file stays where it is, so that it is looked for the next time. */
+  /** Records that a displaced file stays where it is, so that the next restore checks it. */
   retain({ directory }: NameIn): void {
     if (directory !== this) this.isAnyBeside = true
   }
@@ -113,22 +116,22 @@ export class DisplacedArea implements Disposable {
     try {
       rmdirSync(this.path)
     } catch (error) {
-      // Something is left in it, which is what it is for.
+      // The directory is not empty, which is its purpose.
       if (errnoOf(error) !== "ENOTEMPTY" && errnoOf(error) !== "EEXIST") throw error
     }
   }
 }
 
-/** Is there while somebody restores. */
+/** Marker that exists while a restore runs. */
 const working = "working"
-/** Keeps the directory while displaced files are elsewhere. */
+/** Marker that keeps the directory while displaced files are elsewhere. */
 const beside = "beside"
 
 function besideName(name: string): string {
   return `.acode-${name}.kept~`
 }
 
-/** The same each time, so that what a crash left is found again. */
+/** Returns the same name each time, so that files left by a crash are found again. */
 function nameOfDisplaced(id: string, path: string): string {
   return sha256Hex(Buffer.concat([Buffer.from(`${id}\0`), pathBytes(path)])).slice(0, 32)
 }

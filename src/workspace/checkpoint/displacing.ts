@@ -6,7 +6,6 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
-  readlinkSync,
   rmdirSync,
   type Stats,
   symlinkSync,
@@ -14,7 +13,7 @@ import {
 } from "node:fs"
 import { errnoOf } from "../../base/assert.ts"
 import type { Faults } from "../../base/faults.ts"
-import { pathBytes, pathFromBytes, systemPath } from "../../base/path-bytes.ts"
+import { pathBytes } from "../../base/path-bytes.ts"
 import { nameOf, parentOf } from "../../base/path-names.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { TreeEntry } from "../contract.ts"
@@ -22,7 +21,7 @@ import { fileFailure } from "../failures.ts"
 import { keepOwner } from "../files/atomic-write.ts"
 import { hashSteady, syncDirectory, unlikelyName } from "../files/durable.ts"
 import { entryPath, type Pinned, pin } from "../files/pin.ts"
-import { exactPlace, type Place } from "../files/place.ts"
+import { type PinnedName, pinExactName } from "../files/pinned-name.ts"
 import {
   exchangeNames,
   keepWritersOut,
@@ -34,11 +33,16 @@ import {
 import type { WorkspaceRoot } from "../files/root.ts"
 import { specialEntry } from "../tree/reader.ts"
 import { isRacy } from "../tree/stat-cache.ts"
-import { directoryAt } from "./directories.ts"
 import type { DisplacedArea } from "./displaced.ts"
-import { contentOfStanding, isSameStanding, openReadable, type Standing, standingOf } from "./standing.ts"
+import {
+  contentOfPresentEntry,
+  isSamePresentEntry,
+  openReadable,
+  type PresentEntry,
+  presentEntryOf,
+} from "./present-entry.ts"
 
-/** What a path is to hold. */
+/** The wanted entry of a path. */
 export type Goal =
   | { readonly kind: "nothing" }
   | { readonly kind: "entry"; readonly entry: TreeEntry; readonly writeTo: (fd: number) => void }
@@ -50,55 +54,55 @@ export interface Displacing {
   readonly area: DisplacedArea
   /** Larger files are not read. */
   readonly bytesMax: number
-  /** Whether the content of a file is kept elsewhere, so that its displaced inode may go. */
-  readonly isKept: (standing: Standing) => boolean
+  /** Reports whether the content of a file is kept elsewhere, so that its displaced inode may be removed. */
+  readonly isKept: (present: PresentEntry) => boolean
   readonly faults: Faults
 }
 
 /**
- * Makes a path hold `goal`. `kept` is what was there when it was kept: what is displaced is compared with that, and
- * anything else goes back to its place (ACODE-FS-007), because somebody else has just written it.
+ * Makes a path hold `goal`. `kept` is the entry that was there when it was kept: the displaced entry is compared with
+ * it, and any other entry is moved back (ACODE-FS-007), because another process has just written it.
  */
-export function putGoal(parts: Displacing, path: string, goal: Goal, kept: Standing): void {
-  if (goal.kind === "nothing") removeAt(parts, path, kept)
-  else if (!putModeBack(parts.root, goal.entry, kept)) replaceAt(parts, path, goal, kept)
+export function putGoal(deps: Displacing, path: string, goal: Goal, kept: PresentEntry): void {
+  if (goal.kind === "nothing") removeAt(deps, path, kept)
+  else if (!restoreMode(deps.root, goal.entry, kept)) replaceAt(deps, path, goal, kept)
 }
 
-function removeAt(parts: Displacing, path: string, kept: Standing): void {
-  using parent = pin(parts.root, parentOf(path), "never")
+function removeAt(deps: Displacing, path: string, kept: PresentEntry): void {
+  using parent = pin(deps.root, parentOf(path), "never")
   if (!parent?.stat.isDirectory()) throw changed(path)
-  const place = { directory: parent, name: nameOf(path) }
-  const aside = parts.area.nameFor(path, parent)
-  moveAway(place, aside, path)
-  parts.faults.reach("restore.displaced")
-  if (!settle(parts, aside, kept)) putBackInPlace(aside, place, path)
+  const pinned = { directory: parent, name: nameOf(path) }
+  const aside = deps.area.nameFor(path, parent)
+  moveAway(pinned, aside, path)
+  deps.faults.reach("restore.displaced")
+  if (!removeIfKept(deps, aside, kept)) moveBackAndThrow(aside, pinned, path)
   syncDirectory(parent.at)
 }
 
-function replaceAt(parts: Displacing, path: string, goal: PresentGoal, kept: Standing): void {
-  using place = freePlace(parts.root, path, kept)
-  const aside = parts.area.nameFor(path, place.directory)
+function replaceAt(deps: Displacing, path: string, goal: PresentGoal, kept: PresentEntry): void {
+  using pinned = pinFreedName(deps.root, path, kept)
+  const aside = deps.area.nameFor(path, pinned.directory)
   try {
-    make(aside, goal, place.stat)
-    parts.faults.reach("restore.made")
-    if (kept.kind === "entry") displace(parts, aside, place, goal, kept)
-    else nameNew(aside, place)
+    make(aside, goal, pinned.stat)
+    deps.faults.reach("restore.made")
+    if (kept.kind === "entry") displace(deps, aside, pinned, goal, kept)
+    else nameNew(aside, pinned)
   } finally {
-    syncDirectory(place.directory.at)
+    syncDirectory(pinned.directory.at)
   }
 }
 
-/** An empty directory in the place of a file goes; one that holds something is somebody's. */
-function freePlace(root: WorkspaceRoot, path: string, kept: Standing): Place {
-  const place = exactPlace(root, path)
+/** Removes an empty directory in the place of a file; one that holds something belongs to another process. */
+function pinFreedName(root: WorkspaceRoot, path: string, kept: PresentEntry): PinnedName {
+  const pinned = pinExactName(root, path)
   try {
-    if (kept.kind === "directory" && place.stat?.isDirectory()) {
-      rmdirSync(entryPath(place.directory, place.name))
-      return { ...place, stat: null }
+    if (kept.kind === "directory" && pinned.stat?.isDirectory()) {
+      rmdirSync(entryPath(pinned.directory, pinned.name))
+      return { ...pinned, stat: null }
     }
-    return place
+    return pinned
   } catch (error) {
-    place[Symbol.dispose]()
+    pinned[Symbol.dispose]()
     throw error
   }
 }
@@ -138,136 +142,147 @@ function makeFile(
   }
 }
 
-/** Swaps the new entry in and looks at what came out. */
-function displace(parts: Displacing, aside: NameIn, place: Place, goal: PresentGoal, kept: Standing): void {
-  const isSwapped = swapped(aside, place)
-  parts.faults.reach("restore.displaced")
-  if (settle(parts, aside, kept)) return
-  if (isSwapped) takeBack(parts, aside, place, goal)
+/** Exchanges the new entry with the old one and compares the old one with the kept copy. */
+function displace(
+  deps: Displacing,
+  aside: NameIn,
+  pinned: PinnedName,
+  goal: PresentGoal,
+  kept: PresentEntry,
+): void {
+  const isSwapped = swapped(aside, pinned)
+  deps.faults.reach("restore.displaced")
+  if (removeIfKept(deps, aside, kept)) return
+  if (isSwapped) takeBack(deps, aside, pinned, goal)
   else {
-    // Without an exchange ours goes first, so that theirs can have its name back.
-    moveAway(place, besideName(place), place.relative)
-    putBackInPlace(aside, place, place.relative)
+    // Without an exchange our entry is moved away first, so that theirs can have its name back.
+    moveAway(pinned, nameBeside(pinned), pinned.relative)
+    moveBackAndThrow(aside, pinned, pinned.relative)
   }
-  throw changed(place.relative)
+  throw changed(pinned.relative)
 }
 
 /**
- * Gives what was displaced its place again. What comes out must be ours, as it was made; otherwise somebody has written
- * the file once more, and the newer version has the place while the older one stays displaced.
+ * Moves the displaced entry back. The entry that comes out must be ours, as it was made; otherwise another process has
+ * written the file once more, and the newer version stays while the older one remains displaced.
  */
 function takeBack(
-  parts: Pick<Displacing, "area" | "bytesMax">,
+  deps: Pick<Displacing, "area" | "bytesMax">,
   aside: NameIn,
-  place: NameIn,
+  pinned: NameIn,
   goal: PresentGoal,
 ): void {
-  exchangeNames(aside, place)
-  if (isAsMade(parts, aside, goal)) unlinkSync(pathOfName(aside))
+  exchangeNames(aside, pinned)
+  if (isAsMade(deps, aside, goal)) unlinkSync(pathOfName(aside))
   else {
-    exchangeNames(aside, place)
-    parts.area.retain(aside)
+    exchangeNames(aside, pinned)
+    deps.area.retain(aside)
   }
 }
 
-/** False where the file system cannot exchange: then the name is free for a moment. */
-function swapped(aside: NameIn, place: Place): boolean {
+/** Exchanges two names. Returns false where the file system cannot: then the name is free for a moment. */
+function swapped(aside: NameIn, pinned: PinnedName): boolean {
   try {
-    if (exchangeNames(aside, place)) return true
+    if (exchangeNames(aside, pinned)) return true
   } catch (error) {
     unlinkSync(pathOfName(aside))
-    throw errnoOf(error) === "ENOENT" ? changed(place.relative) : error
+    throw errnoOf(error) === "ENOENT" ? changed(pinned.relative) : error
   }
-  const made = besideName(place)
+  const made = nameBeside(pinned)
   moveToFreeName(aside, made)
-  moveAway(place, aside, place.relative)
-  moveToFreeName(made, place)
+  moveAway(pinned, aside, pinned.relative)
+  moveToFreeName(made, pinned)
   return false
 }
 
-/** A name that the next write or restore in this directory removes if a crash leaves it. */
-function besideName({ directory }: Place): NameIn {
+/** Returns a name that the next write or restore in this directory removes if a crash leaves it. */
+function nameBeside({ directory }: PinnedName): NameIn {
   return { directory, name: `.acode-${unlikelyName()}.tmp~` }
 }
 
-function nameNew(aside: NameIn, place: Place): void {
+function nameNew(aside: NameIn, pinned: PinnedName): void {
   try {
-    moveToFreeName(aside, place)
+    moveToFreeName(aside, pinned)
   } catch (error) {
     unlinkSync(pathOfName(aside))
-    throw errnoOf(error) === "EEXIST" ? changed(place.relative) : error
+    throw errnoOf(error) === "EEXIST" ? changed(pinned.relative) : error
   }
 }
 
-function moveAway(place: NameIn, aside: NameIn, path: string): void {
+function moveAway(pinned: NameIn, aside: NameIn, path: string): void {
   try {
-    moveToFreeName(place, aside)
+    moveToFreeName(pinned, aside)
   } catch (error) {
     throw errnoOf(error) === "ENOENT" ? changed(path) : error
   }
 }
 
-/** Throws in any case: what is there is not what was kept. Where the name is taken by now, it stays displaced. */
-function putBackInPlace(aside: NameIn, place: NameIn, path: string): never {
+/**
+ * Moves an entry that is not what was kept back to its path, and always throws. Where the name is taken by now, the
+ * entry stays displaced.
+ */
+function moveBackAndThrow(aside: NameIn, pinned: NameIn, path: string): never {
   try {
-    moveToFreeName(aside, place)
+    moveToFreeName(aside, pinned)
   } catch (error) {
     if (errnoOf(error) !== "EEXIST") throw error
   }
   throw changed(path)
 }
 
-/** Somebody else has written a path since it was kept: it is left to them. */
+/** Thrown when another process has written a path since it was kept: the path is left to it. */
 export class WrittenMeanwhile extends Failure {}
 
 function changed(path: string): WrittenMeanwhile {
-  return new WrittenMeanwhile(fileFailure("changed", path, "was changed by somebody else meanwhile").report)
+  return new WrittenMeanwhile(fileFailure("changed", path, "was changed by another process meanwhile").report)
 }
 
 /**
- * Removes a displaced file when it is exactly what was kept and nobody can write to it any more; leaves it where it is
- * when somebody still can. False when it is not what was kept.
+ * Removes a displaced file when it is exactly what was kept and no process can write to it any more; leaves it while
+ * one still can. Returns false when it is not what was kept.
  */
-function settle(parts: Omit<Displacing, "faults">, aside: NameIn, kept: Standing): boolean {
-  const found = lookAtDisplaced(parts, aside, kept)
-  if (!isSameStanding(found.standing, kept)) return false
-  if (found.isFinal && parts.isKept(kept)) unlinkSync(pathOfName(aside))
-  else parts.area.retain(aside)
+export function removeIfKept(deps: Omit<Displacing, "faults">, aside: NameIn, kept: PresentEntry): boolean {
+  const found = inspectDisplaced(deps, aside, kept)
+  if (!isSamePresentEntry(found.present, kept)) return false
+  if (found.isFinal && deps.isKept(kept)) unlinkSync(pathOfName(aside))
+  else deps.area.retain(aside)
   return true
 }
 
-/** Whether what is displaced is what was made to be put in place, untouched. */
-function isAsMade(parts: Pick<Displacing, "bytesMax">, aside: NameIn, goal: PresentGoal): boolean {
-  const { standing, isFinal } = lookAtDisplaced(parts, aside)
-  return isFinal && isSameStanding(standing, goalStanding(goal))
+/** Reports whether a displaced entry is the one that was made for the path, unchanged. */
+function isAsMade(deps: Pick<Displacing, "bytesMax">, aside: NameIn, goal: PresentGoal): boolean {
+  const { present, isFinal } = inspectDisplaced(deps, aside)
+  return isFinal && isSamePresentEntry(present, goalEntry(goal))
 }
 
-function goalStanding(goal: PresentGoal): Standing {
+function goalEntry(goal: PresentGoal): PresentEntry {
   return { kind: "entry", entry: goal.entry }
 }
 
-/** `isFinal`: nobody has it open for writing, from before its content was read. */
-function lookAtDisplaced(
+/** Inspects a displaced entry. `isFinal`: no process has it open for writing, from before its content was read. */
+export function inspectDisplaced(
   { bytesMax }: Pick<Displacing, "bytesMax">,
   aside: NameIn,
-  kept: Standing | null = null,
-): { readonly standing: Standing; readonly isFinal: boolean } {
+  kept: PresentEntry | null = null,
+): { readonly present: PresentEntry; readonly isFinal: boolean } {
   const at = pathOfName(aside)
   const stat = lstatSync(at)
-  if (!stat.isFile()) return { standing: standingOf(at, "", bytesMax), isFinal: true }
+  if (!stat.isFile()) return { present: presentEntryOf(at, "", bytesMax), isFinal: true }
   const entry = kept === null ? null : untouched(stat, kept)
   const fd = openReadable(at, constants.O_NOFOLLOW)
-  if (fd === null) return { standing: entry ?? standingOf(at, "", 0), isFinal: false }
+  if (fd === null) return { present: entry ?? presentEntryOf(at, "", 0), isFinal: false }
   try {
     const isFinal = keepWritersOut(fd)
-    return { standing: entry ?? standingOf(at, "", bytesMax), isFinal }
+    return { present: entry ?? presentEntryOf(at, "", bytesMax), isFinal }
   } finally {
     closeSync(fd)
   }
 }
 
-/** A long file is not read once more where its times say that nobody has written to it since. */
-function untouched({ ino, size, mtimeMs, mode }: Stats, kept: Standing): Standing | null {
+/**
+ * Returns the kept state of a long file whose times show that it was not written since, so that it is not read again.
+ */
+function untouched({ ino, size, mtimeMs, mode }: Stats, kept: PresentEntry): PresentEntry | null {
   if (kept.kind !== "entry" || kept.entry.kind !== "file" || kept.stamp === undefined) return null
   const { stamp, entry } = kept
   if (stamp.ino !== ino || stamp.sizeBytes !== size || stamp.mtimeMs !== mtimeMs) return null
@@ -278,9 +293,12 @@ function untouched({ ino, size, mtimeMs, mode }: Stats, kept: Standing): Standin
 
 const longBytes = 4 * 1024 * 1024
 
-/** True when the content is right and only the mode was not. Changing the mode replaces nothing. */
-function putModeBack(root: WorkspaceRoot, entry: TreeEntry, kept: Standing): boolean {
-  if (entry.kind === "special") return putSpecialModeBack(root, entry, kept)
+/**
+ * Restores the mode. Returns true when the content is right and only the mode was not; changing the mode replaces
+ * nothing.
+ */
+function restoreMode(root: WorkspaceRoot, entry: TreeEntry, kept: PresentEntry): boolean {
+  if (entry.kind === "special") return restoreSpecialMode(root, entry, kept)
   if (entry.kind !== "file" || kept.kind !== "entry" || kept.entry.kind !== "file") return false
   const isReadable = kept.entry.sha256 !== null
   if (isReadable && kept.entry.sha256 !== entry.sha256) return false
@@ -295,8 +313,8 @@ function putModeBack(root: WorkspaceRoot, entry: TreeEntry, kept: Standing): boo
 
 type SpecialEntry = Extract<TreeEntry, { readonly kind: "special" }>
 
-function putSpecialModeBack(root: WorkspaceRoot, entry: SpecialEntry, kept: Standing): boolean {
-  if (contentOfStanding(kept) !== entry.special) return false
+function restoreSpecialMode(root: WorkspaceRoot, entry: SpecialEntry, kept: PresentEntry): boolean {
+  if (contentOfPresentEntry(kept) !== entry.special) return false
   using found = pin(root, entry.path, "never")
   if (found === null || found.stat.isFile() || found.stat.isDirectory()) return false
   if (specialEntry(entry.path, found.stat).special !== entry.special) return false
@@ -316,78 +334,4 @@ function hashOf({ at }: Pinned): string | null {
   } finally {
     closeSync(fd)
   }
-}
-
-/** One path of a kept checkpoint: what was there, and the content it was to get. */
-export interface KeptPath {
-  readonly path: string
-  readonly kept: Standing
-  readonly leaves: string | null
-}
-
-/**
- * Finishes what a process that died, or had to leave a file to somebody who was writing it, left displaced. Nothing
- * that is not kept elsewhere is removed. Returns what is displaced now and is not what was kept, once nobody writes to
- * it any more.
- */
-export function settleLeft(
-  parts: Omit<Displacing, "faults">,
-  { path, kept, leaves }: KeptPath,
-): LeftDisplaced | null {
-  using parent = directoryAt(parts.root, parentOf(path))
-  const aside = parts.area.nameFor(path, parent)
-  const at = pathOfName(aside)
-  if (lstatSync(at, { throwIfNoEntry: false }) === undefined) return null
-  const { standing, isFinal } = lookAtDisplaced(parts, aside)
-  const place = parent === null ? null : { directory: parent, name: nameOf(path) }
-  const now = place === null ? null : standingOf(pathOfName(place), path, parts.bytesMax)
-  const isHalf = parts.area.isInterrupted && place !== null
-  if (isSameStanding(standing, kept)) {
-    // Where names cannot be exchanged, a crash leaves the place free.
-    if (isHalf && now?.kind === "nothing" && leaves !== null) moveToFreeName(aside, place)
-    else settle(parts, aside, kept)
-    return null
-  }
-  if (isFinal && contentOfStanding(standing) === leaves) unlinkSync(at)
-  else if (isHalf && now !== null && contentOfStanding(now) === leaves) giveBack(parts, aside, place, leaves)
-  else {
-    parts.area.retain(aside)
-    return isFinal && standing.kind === "entry"
-      ? { path, entry: { ...standing.entry, path }, at: realPathOf(aside) }
-      : null
-  }
-  return null
-}
-
-/** Something that is displaced and is not what was kept. */
-export interface LeftDisplaced {
-  readonly path: string
-  readonly entry: TreeEntry
-  readonly at: string | Buffer
-}
-
-/** The descriptor of its directory is closed by the time it is used. */
-function realPathOf({ directory, name }: NameIn): string | Buffer {
-  const parent = pathFromBytes(readlinkSync(directory.at, { encoding: "buffer" }))
-  return systemPath(`${parent}/${name}`)
-}
-
-/** What somebody wrote at the moment of the crash has its place again; what was to be there is kept elsewhere. */
-function giveBack(
-  parts: Pick<Displacing, "area" | "bytesMax">,
-  aside: NameIn,
-  place: NameIn,
-  leaves: string | null,
-): void {
-  if (leaves === null) {
-    moveToFreeName(aside, place)
-    return
-  }
-  if (!exchangeNames(aside, place)) {
-    parts.area.retain(aside)
-    return
-  }
-  const { standing, isFinal } = lookAtDisplaced(parts, aside)
-  if (isFinal && contentOfStanding(standing) === leaves) unlinkSync(pathOfName(aside))
-  else parts.area.retain(aside)
 }

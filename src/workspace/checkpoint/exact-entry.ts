@@ -9,8 +9,8 @@ import { entryPath, type PinRoot, pin } from "../files/pin.ts"
 import { statIdentity } from "../tree/stat-cache.ts"
 
 /**
- * What is at a path of the tree right now, no symlink followed. Null when nothing is; anything but a file is refused.
- * A file that is larger than `fileBytesMax` is not read.
+ * Returns the entry at a path of the tree right now, without following symlinks; null when there is none. Throws for
+ * anything but a file. A file that is larger than `fileBytesMax` is not read.
  */
 export function readExactEntry(root: PinRoot, path: string, fileBytesMax: number): TreeEntry | null {
   using directory = pin(root, parentOf(path), "never")
@@ -28,7 +28,10 @@ export function readExactEntry(root: PinRoot, path: string, fileBytesMax: number
     : { ...known, kind: "file", sha256 }
 }
 
-/** What is at a path of the tree, no symlink followed, nothing read into its name; null for no file and no symlink. */
+/**
+ * Returns the content at a path of the tree, without following symlinks or interpreting the name; null when it is not a
+ * file or a symlink.
+ */
 export function readExactContent(root: PinRoot, path: string, bytesMax: number): ExactContent | null {
   using directory = pin(root, parentOf(path), "never")
   if (!directory?.stat.isDirectory()) return null
@@ -39,7 +42,7 @@ export function readExactContent(root: PinRoot, path: string, bytesMax: number):
     const target = pathFromBytes(readlinkSync(at, { encoding: "buffer" }))
     return { bytes: Buffer.from(target), content: `link:${target}` }
   }
-  if (!stat.isFile()) throw fileFailure("notRegular", path, "is no regular file")
+  if (!stat.isFile()) throw fileFailure("notRegular", path, "is not a regular file")
   const tooLarge = fileFailure("tooLarge", path, `is larger than ${bytesMax} bytes`)
   if (stat.size > bytesMax) throw tooLarge
   return onPath(path, () => {
@@ -58,7 +61,7 @@ export function readExactContent(root: PinRoot, path: string, bytesMax: number):
   })
 }
 
-/** Null when it may not be read, or grows beyond the bound meanwhile. */
+/** Returns null when the file may not be read, or grows beyond the bound meanwhile. */
 function hashAt(path: string | Buffer, bytesMax: number): string | null {
   let fd: number
   try {

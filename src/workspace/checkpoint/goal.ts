@@ -5,10 +5,10 @@ import { hashChunks, passingChunksOf, writeAll } from "../files/durable.ts"
 import type { Checkpoint } from "./contract.ts"
 import type { Goal } from "./displacing.ts"
 import { contentOf } from "./manifest.ts"
-import { isSameStanding, type Standing, standingOf } from "./standing.ts"
+import { isSamePresentEntry, type PresentEntry, presentEntryOf } from "./present-entry.ts"
 import type { CheckpointStore } from "./store.ts"
 
-/** Returns what a checkpoint says a path is to hold. */
+/** Returns the entry that a checkpoint has for a path. */
 export function goalOf(
   { contents, displaced }: CheckpointStore,
   root: string,
@@ -18,8 +18,8 @@ export function goalOf(
   const entry = checkpoint.entries.get(path)
   const moved = checkpoint.kept === undefined ? null : displaced.find(checkpoint.id, path, root)
   if (moved !== null) {
-    // It may have been written to after it was displaced: then this is the newest there is of it.
-    const found = standingOf(moved, path, 0)
+    // The file may have been written to after it was displaced: then this is its newest version.
+    const found = presentEntryOf(moved, path, 0)
     if (found.kind === "entry" && contentOf(found.entry) !== null)
       return { kind: "entry", entry: found.entry, writeTo: fd => copyFile(moved, found.entry, fd) }
   }
@@ -46,12 +46,12 @@ function copyFile(from: string | Buffer, entry: TreeEntry, target: number): void
   })
 }
 
-/** Whether a path already holds what it is to hold. */
-export function isWanted(goal: Goal, now: Standing): boolean {
-  return isSameStanding(goal, now)
+/** Reports whether a path already holds the goal. */
+export function isWanted(goal: Goal, now: PresentEntry): boolean {
+  return isSamePresentEntry(goal, now)
 }
 
-/** The content that a path has afterwards, in the spelling of a recorded change. */
+/** Returns the content that a path has afterwards, as a recorded change spells it. */
 export function goalContent(goal: Goal): string | null {
   if (goal.kind === "nothing") return null
   return contentOf(goal.entry)

@@ -10,7 +10,7 @@ import type { ContentSource } from "./contents.ts"
 import type { Checkpoint, Keeping, KeptState, PathReason } from "./contract.ts"
 import type { DirectoryChange } from "./directories.ts"
 import { inTreeOrder } from "./manifest.ts"
-import { inspect, type Standing } from "./standing.ts"
+import { inspect, type PresentEntry } from "./present-entry.ts"
 import { type CheckpointStore, contentSource } from "./store.ts"
 
 export interface KeepRequest {
@@ -27,45 +27,48 @@ export interface KeepRequest {
 export interface KeptCopy {
   /** Null when nothing could be kept. */
   readonly checkpoint: Checkpoint | null
-  /** What was found at the paths that may change. */
-  readonly standings: ReadonlyMap<string, Standing>
+  /** The present entries of the paths that may change. */
+  readonly presentEntries: ReadonlyMap<string, PresentEntry>
   /** Paths of which no copy can be kept, so that they must not change. */
   readonly refused: readonly PathReason[]
 }
 
-/** Keeps what is at some paths in a checkpoint of its own. Durable when it returns. */
-export async function keepFound(request: KeepRequest): Promise<KeptCopy> {
+/** Keeps the present entries of some paths in a checkpoint of its own. Durable on return. */
+export async function keepPresent(request: KeepRequest): Promise<KeptCopy> {
   const { root, store } = request
   const refused: PathReason[] = []
-  const standings = new Map<string, Standing>()
+  const presentEntries = new Map<string, PresentEntry>()
   const refuse = (path: string, why: string) => {
-    standings.delete(path)
+    presentEntries.delete(path)
     refused.push({ path, reason: `no copy of what is there can be kept: ${why}` })
   }
   for (const path of request.leaves.keys()) {
-    const standing = await inspect(root, path, request.pace, store.limits.fileBytesMax)
-    if (standing.kind === "hidden") refuse(path, standing.why)
-    else standings.set(path, standing)
+    const present = await inspect(root, path, request.pace, store.limits.fileBytesMax)
+    if (present.kind === "hidden") refuse(path, present.why)
+    else presentEntries.set(path, present)
   }
-  await copyContents(request, standings, refuse)
-  const isAnything = standings.size + request.directories.length > 0
-  const checkpoint = isAnything ? checkpointOf(request, standings) : null
+  await copyContents(request, presentEntries, refuse)
+  const isAnything = presentEntries.size + request.directories.length > 0
+  const checkpoint = isAnything ? checkpointOf(request, presentEntries) : null
   if (checkpoint !== null) store.record(checkpoint)
-  return { checkpoint, standings, refused }
+  return { checkpoint, presentEntries, refused }
 }
 
-/** Copies what no checkpoint holds yet. A file beyond the limits needs no copy where its inode can be moved instead. */
+/**
+ * Copies contents that no checkpoint holds yet. A file beyond the limits needs no copy where its inode can be moved
+ * instead.
+ */
 async function copyContents(
   { root, store, pace }: KeepRequest,
-  standings: ReadonlyMap<string, Standing>,
+  presentEntries: ReadonlyMap<string, PresentEntry>,
   refuse: (path: string, why: string) => void,
 ): Promise<void> {
   const { contents, limits } = store
   const sources = new Map<string, ContentSource>()
   const moved = new Set<string>()
   let leftBytes = limits.totalBytesMax - contents.storedBytes()
-  for (const [path, standing] of standings) {
-    const entry = entryOf(standing)
+  for (const [path, present] of presentEntries) {
+    const entry = entryOf(present)
     if (entry?.kind !== "file") continue
     const { sha256, sizeBytes } = entry
     if (sha256 !== null && (contents.has(sha256) || sources.has(sha256))) continue
@@ -76,12 +79,14 @@ async function copyContents(
     else
       refuse(
         path,
-        sizeBytes > limits.fileBytesMax ? tooLarge(sizeBytes) : "it may not be read, or there is no room",
+        sizeBytes > limits.fileBytesMax
+          ? tooLarge(sizeBytes)
+          : "it cannot be read, or there is not enough space",
       )
   }
   await addEach(store, [...sources.values()], pace, refuse)
-  for (const [path, standing] of standings) {
-    const entry = entryOf(standing)
+  for (const [path, present] of presentEntries) {
+    const entry = entryOf(present)
     if (entry?.kind === "file" && !moved.has(path) && !(entry.sha256 !== null && contents.has(entry.sha256)))
       refuse(path, "it is being changed")
   }
@@ -96,7 +101,7 @@ function isMovable(root: WorkspaceRoot, { displaced }: CheckpointStore, path: st
   return parent !== null && displaced.isOnDeviceOf(parent)
 }
 
-/** All at once, and one by one where that fails: one file that is being written must not keep the others back. */
+/** Adds all at once, and one by one where that fails: one file that is being written must not block the others. */
 async function addEach(
   { contents }: CheckpointStore,
   sources: readonly ContentSource[],
@@ -117,16 +122,16 @@ async function addEach(
   }
 }
 
-/** Something cannot be copied, and nobody wants to stop. */
+/** Reports whether a copy failed although the user did not stop it. */
 export function isCopyRefusal(error: unknown): error is Failure {
   return error instanceof Failure && error.report.kind !== "interrupted"
 }
 
 function checkpointOf(
   { clock, keeping, leaves, directories: changes }: KeepRequest,
-  standings: KeptCopy["standings"],
+  presentEntries: KeptCopy["presentEntries"],
 ): Checkpoint {
-  const entries = inTreeOrder([...standings.values()].flatMap(standing => entryOf(standing) ?? []))
+  const entries = inTreeOrder([...presentEntries.values()].flatMap(present => entryOf(present) ?? []))
   const directories = changes.flatMap(({ path, from }) => (from === null ? [] : [{ path, mode: from }]))
   return {
     id: keeping.id,
@@ -134,22 +139,22 @@ function checkpointOf(
     scope: "files",
     digest: digestOf(entries),
     entries: new Map(entries.map(entry => [entry.path, entry])),
-    absent: [...standings].filter(([, standing]) => isFree(standing)).map(([path]) => path),
+    absent: [...presentEntries].filter(([, present]) => isFree(present)).map(([path]) => path),
     directories,
     uncovered: new Map(),
     kept: {
       about: keeping.about,
-      leaves: new Map([...leaves].filter(([path]) => standings.has(path))),
+      leaves: new Map([...leaves].filter(([path]) => presentEntries.has(path))),
       leavesDirectories: new Map(changes.map(({ path, to }) => [path, to])),
     },
   }
 }
 
-function entryOf(standing: Standing): TreeEntry | null {
-  return standing.kind === "entry" ? standing.entry : null
+function entryOf(present: PresentEntry): TreeEntry | null {
+  return present.kind === "entry" ? present.entry : null
 }
 
-/** A directory is none of its own path's content: it is among the directories. */
-function isFree({ kind }: Standing): boolean {
+/** Reports whether a path is free: directories are recorded separately, not as content. */
+function isFree({ kind }: PresentEntry): boolean {
   return kind === "nothing" || kind === "directory"
 }

@@ -27,10 +27,10 @@ const EntryRow = lazily(() =>
 )
 type EntryRow = z.infer<ReturnType<typeof EntryRow>>
 
-/** A directory and what is written in it, or in its ignore file. */
+/** A directory and its state, or the text of its ignore file. */
 const Texts = lazily(() => z.tuple([z.string(), z.string()]))
 
-/** What is written down: the whole of it, or what differs from another checkpoint. */
+/** Manifest is the stored form of a checkpoint: all of it, or the difference from another checkpoint. */
 export const Manifest = lazily(() =>
   z.object({
     /** 1 has neither files that were not read nor `uncovered`. */
@@ -40,20 +40,20 @@ export const Manifest = lazily(() =>
     scope: z.enum(["tree", "files"]),
     digest: z.string(),
     base: z.nullable(z.string()),
-    /** How many bases are behind this one. */
+    /** The number of bases behind this one. */
     depth: z.int(),
     entries: z.array(EntryRow()),
     removed: z.array(Path()),
     absent: z.array(Path()),
     /** Path and mode. */
     directories: z.array(z.tuple([Path(), z.int()])),
-    /** Directories that were not there. */
+    /** Directories that did not exist. */
     missing: z.optional(z.array(Path())),
     /** Path and identity. */
     closed: z.optional(z.array(Texts())),
     /** Path and reason. */
     uncovered: z.optional(z.array(z.tuple([Path(), z.string()]))),
-    /** Of one that was taken before a restore. */
+    /** Set for a checkpoint that was taken before a restore. */
     kept: z.optional(
       z.object({
         kind: z.enum(["undo", "recovery", "restore"]),
@@ -73,7 +73,7 @@ export const Manifest = lazily(() =>
             tracked: z.array(Path()),
           }),
         ),
-        /** Each place with the hash of what is in it. */
+        /** Each directory with the hash of its state. */
         places: z.nullable(z.array(Texts())),
         unwatched: z.array(Path()),
       }),
@@ -82,7 +82,7 @@ export const Manifest = lazily(() =>
 )
 export type Manifest = z.infer<ReturnType<typeof Manifest>>
 
-/** Bases behind a checkpoint at most: a long chain costs more to read than a whole manifest. */
+/** The most bases behind a checkpoint: a long chain costs more to read than a complete manifest. */
 const depthMax = 24
 
 export function manifestOf(
@@ -156,7 +156,7 @@ function ignoringOf({ ignoring }: Manifest): { readonly ignoring?: Ignoring } {
   return { ignoring: { rules, files: places === null ? null : { places: new Map(places), unwatched } } }
 }
 
-/** `entries` are those of the base. The digest proves that all pieces are the right ones. */
+/** Builds a checkpoint; `entries` are those of the base. The digest proves that all pieces are the right ones. */
 export function checkpointOf(manifest: Manifest, base: Checkpoint["entries"]): Checkpoint {
   const all = new Map(base)
   for (const path of manifest.removed) all.delete(path)
@@ -189,15 +189,15 @@ export function checkpointOf(manifest: Manifest, base: Checkpoint["entries"]): C
   }
 }
 
-/** What a tree was, as far as it is needed to tell what changed. */
-export type KnownTree = Pick<Checkpoint, "entries" | "uncovered">
+/** The part of an earlier tree that is needed to find changes. */
+export type EarlierTree = Pick<Checkpoint, "entries" | "uncovered">
 
 /**
- * What happened between a checkpoint and a tree. What comes to light in a directory that could not be read before, or
- * goes out of sight in one that cannot be read now, neither came nor went.
+ * Returns the changes between a checkpoint and a tree. Files that become visible in a directory that could not be read
+ * before, or disappear in one that cannot be read now, were neither added nor removed.
  */
 export function changesSince(
-  { entries: before, uncovered }: KnownTree,
+  { entries: before, uncovered }: EarlierTree,
   { entries: after, closed }: Pick<Tree, "entries" | "closed">,
 ): TreeChanges {
   const wasHidden = belowAny([...uncovered.keys()].filter(path => path.endsWith("/")))
@@ -215,38 +215,47 @@ export function changesSince(
   return { added, changed, removed: [...left].filter(path => !isHidden(path)) }
 }
 
-/** Each directory ends in a slash; `./` is the root. */
+/** Returns whether a path is below any of the directories, each of which ends in a slash; `./` is the root. */
 function belowAny(directories: readonly string[]): (path: string) => boolean {
   if (directories.includes("./")) return () => true
   return path => directories.some(directory => `${path}/`.startsWith(directory))
 }
 
-/** What a restore of these changes may replace. */
-export function contentsSince(before: KnownTree, after: Pick<Tree, "entries" | "closed">): ExpectedContents {
+/** Returns what a restore of these changes may replace. */
+export function contentsSince(
+  before: EarlierTree,
+  after: Pick<Tree, "entries" | "closed">,
+): ExpectedContents {
   const { added, changed, removed } = changesSince(before, after)
   const now = new Map(after.entries.map(entry => [entry.path, entry]))
   return new Map([...added, ...changed, ...removed].map(path => [path, contentOf(now.get(path) ?? null)]))
 }
 
-/** The directories that came, went or have another mode, each with the mode it has now; null for none. */
+/**
+ * Returns the directories that were added, removed or have another mode, each with the mode it has now; null when it
+ * does not exist.
+ */
 export function directoriesSince(
   before: Checkpoint["directories"],
   after: Tree["directories"],
 ): ReadonlyMap<string, number | null> {
   const [old, now] = [before, after].map(all => new Map(all.map(({ path, mode }) => [path, mode])))
   const paths = new Set([...before, ...after].map(({ path }) => path))
-  // The root neither comes nor goes; earlier checkpoints do not know its mode.
+  // The root is neither added nor removed; earlier checkpoints do not know its mode.
   const isKnown = (path: string) => path !== "." || (old?.has(path) === true && now?.has(path) === true)
   const differing = [...paths].filter(path => old?.get(path) !== now?.get(path) && isKnown(path))
   return new Map(differing.map(path => [path, now?.get(path) ?? null]))
 }
 
-/** What could not be looked at before or cannot now, and was touched in between: what changed there is not known. */
+/**
+ * Returns paths that could not be inspected before or cannot now, and were touched meanwhile: what changed there is not
+ * known.
+ */
 export function hiddenSince(
   { closed: before }: Pick<Checkpoint, "closed">,
   { closed: after }: Pick<Tree, "closed">,
 ): readonly PathReason[] {
-  // Without what it was nobody can tell, for a checkpoint that does not know.
+  // A checkpoint without the earlier state cannot show a change.
   if (before === undefined) return []
   const now = new Map(after.map(({ path, identity }) => [path, identity]))
   const opened = [...before].filter(([path, identity]) => now.get(path) !== identity).map(([path]) => path)
@@ -268,7 +277,7 @@ export function contentOf(entry: TreeEntry | null): string | null {
 
 export function isSameEntry(a: TreeEntry, b: TreeEntry | undefined): boolean {
   if (a.kind !== b?.kind || contentOf(a) !== contentOf(b)) return false
-  // A symlink has no mode of its own.
+  // A symlink has no mode.
   return a.kind === "symlink" || a.mode === b.mode
 }
 
@@ -289,7 +298,7 @@ function entryOf([kind, path, mode, sizeBytes, content]: EntryRow): TreeEntry {
     : { path, kind: "file", mode, sizeBytes, sha256: content }
 }
 
-/** Files of a directory before its directories, each by name: the order in which a tree is read. */
+/** Orders files of a directory before its directories, each by name: the order in which a tree is read. */
 export function inTreeOrder(entries: readonly TreeEntry[]): TreeEntry[] {
   const keyed = entries.map(entry => ({ entry, names: entry.path.split("/") }))
   return keyed.sort((a, b) => compareNames(a.names, b.names)).map(({ entry }) => entry)

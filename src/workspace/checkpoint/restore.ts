@@ -33,9 +33,9 @@ import {
 } from "./directories.ts"
 import { type Displacing, type Goal, putGoal, WrittenMeanwhile } from "./displacing.ts"
 import { goalContent, goalOf, isWanted } from "./goal.ts"
-import { type KeptCopy, keepFound } from "./keeping.ts"
+import { type KeptCopy, keepPresent } from "./keeping.ts"
+import { contentOfPresentEntry, inspect, type PresentEntry } from "./present-entry.ts"
 import { isKeptIn, settleDisplaced } from "./settling.ts"
-import { contentOfStanding, inspect, type Standing } from "./standing.ts"
 import type { CheckpointStore } from "./store.ts"
 
 export interface RestoreSource {
@@ -47,7 +47,7 @@ export interface RestoreSource {
   readonly pace: Pace
 }
 
-/** One path that is not as the checkpoint has it. */
+/** One path that differs from the checkpoint. */
 interface Change {
   readonly path: string
   readonly goal: Goal
@@ -61,14 +61,14 @@ interface Decided {
   readonly foreign: readonly string[]
 }
 
-/** Decides, and changes nothing. */
+/** Returns what a restore would do, and changes nothing. */
 export async function planRestore(
   source: RestoreSource,
   goals: readonly RestoreGoal[],
 ): Promise<RestorePlan> {
   const named = planNamed(source.root, goals)
   const decided = await decide(source, goals, named)
-  // As long as ignore files are to change as well, nobody can tell what will be hidden.
+  // While ignore files are to change as well, it is not known which paths will be hidden.
   const isOpen = decided.changes.some(({ path }) => isIgnoreFile(path))
   const { changes, foreign } = isOpen ? decided : withoutHidden(decided, await shownPaths(source, goals))
   const [gone, there] = [changes.filter(isRemoval), changes.filter(change => !isRemoval(change))]
@@ -114,19 +114,21 @@ async function decide(
   }
 }
 
-/** What is not in the tree may be ignored, and what git ignores no checkpoint of a tree knows: it is left alone. */
+/**
+ * Removes paths that may be ignored: a checkpoint of a tree does not know what git ignores, so those stay unchanged.
+ */
 function withoutHidden(decided: Decided, shown: ShownPaths): Decided {
   const isHidden = (change: Change) =>
     isRemoval(change) && shown.get(change.checkpoint)?.has(change.path) === false
   return { ...decided, changes: decided.changes.filter(change => !isHidden(change)) }
 }
 
-/** The paths of the tree by the ignore rules of each checkpoint; none for a checkpoint that does not need them. */
+/** The paths of the tree by the ignore rules of each checkpoint; empty for a checkpoint that does not need them. */
 type ShownPaths = ReadonlyMap<Checkpoint, ReadonlySet<string>>
 
 async function shownPaths(source: RestoreSource, goals: readonly RestoreGoal[]): Promise<ShownPaths> {
   const shown = new Map<Checkpoint, ReadonlySet<string>>()
-  // Most checkpoints of a session have the same rules, and a tree is read once for each of them.
+  // Most checkpoints of a session have the same rules, and a tree is read once for each set of rules.
   const byRules = new Map<string, ReadonlySet<string>>()
   for (const { checkpoint } of goals.filter(needsTree)) {
     const options = checkpoint.ignoring === undefined ? {} : { rules: checkpoint.ignoring.rules }
@@ -147,15 +149,17 @@ function isCovered({ scope, entries, absent }: Checkpoint, path: string): boolea
   return entries.has(path) || scope === "tree" || absent.includes(path)
 }
 
-/** A directory is no content: it takes the place of a file that is gone. */
-function isExpected(now: Standing, content: string | null): boolean {
-  return now.kind === "directory" ? content === null : contentOfStanding(now) === content
+/**
+ * Reports whether a path has the expected content. A directory counts as no content: it may be there instead of a
+ * missing file.
+ */
+function isExpected(now: PresentEntry, content: string | null): boolean {
+  return now.kind === "directory" ? content === null : contentOfPresentEntry(now) === content
 }
 
 /**
- * Restores some paths of checkpoints. Each file changes in one step and the whole can be repeated, so a crash in the
- * middle of it only means to do it again. Ignore files go first: with those of a command in force, its other files
- * might not show.
+ * Restores some paths of checkpoints. Each file changes in one step and the whole can be repeated, so after a crash the
+ * caller restores again. Ignore files come first: by the rules of a command, other files might be hidden.
  */
 export async function restoreCheckpoints(
   source: RestoreSource,
@@ -184,7 +188,7 @@ export async function restoreCheckpoints(
   return run.restored(first.foreign)
 }
 
-/** What was displaced may have been written to since its checkpoint was loaded. */
+/** Loads a checkpoint again: its displaced files may have been written to since it was loaded. */
 function asSettled(store: CheckpointStore, checkpoint: Checkpoint): Checkpoint {
   return checkpoint.kept === undefined ? checkpoint : (store.load(checkpoint.id) ?? checkpoint)
 }
@@ -195,10 +199,10 @@ function keep(
   { changes, directories }: Decided,
 ): Promise<KeptCopy> {
   const leaves = new Map(changes.map(change => [change.path, change.leaves]))
-  return keepFound({ root, store, clock, pace, keeping, leaves, directories })
+  return keepPresent({ root, store, clock, pace, keeping, leaves, directories })
 }
 
-/** Parents first: nothing can be seen or done in a directory that is closed. */
+/** Opens directories, parents first: nothing can be read or changed in a directory that is closed. */
 function openUp(root: WorkspaceRoot, { changes }: NamedDirectories): void {
   for (const change of changes.toSorted((a, b) => pathDepth(a) - pathDepth(b)))
     onPath(change.path, () => openDirectory(root, change))
@@ -206,7 +210,7 @@ function openUp(root: WorkspaceRoot, { changes }: NamedDirectories): void {
 
 const notReached = "it was interrupted before this path"
 
-/** Does what was decided, one path after the other. */
+/** Performs the decided changes, one path after the other. */
 class RestoreRun {
   private readonly removed = new Set<string>()
   private readonly written = new Set<string>()
@@ -223,7 +227,7 @@ class RestoreRun {
     this.blocked.push(...kept.refused)
   }
 
-  /** A person who stops it learns what was done and what was not; before the first change nothing was. */
+  /** Performs the changes until the user stops it, and returns what was done; before the first change nothing was. */
   async untilStopped(...work: Parameters<RestoreRun["all"]>): Promise<void> {
     try {
       await this.all(...work)
@@ -246,14 +250,14 @@ class RestoreRun {
   ): Promise<void> {
     const { root, store } = this.source
     using area = store.displaced.open(id)
-    const isKept = (standing: Standing) => isKeptIn(store, standing)
+    const isKept = (present: PresentEntry) => isKeptIn(store, present)
     const bytesMax = store.limits.fileBytesMax
     const displacing = { root, area, isKept, bytesMax, faults: this.faults }
     const rules = first.changes.filter(({ path }) => isIgnoreFile(path))
     await this.files(displacing, rules)
     const rest = await decideAgain(rules.length > 0)
     for (const path of rest.foreign) this.foreign.add(path)
-    // An ignore file that could not be restored is told already.
+    // An ignore file that could not be restored is reported already.
     const changes = rest.changes.filter(({ path }) => !isIgnoreFile(path))
     await this.files(displacing, changes.filter(isRemoval))
     this.directoriesThatGo(rest.directories)
@@ -281,11 +285,11 @@ class RestoreRun {
   private async files(displacing: Displacing, changes: readonly Change[]): Promise<void> {
     const { pace } = this.source
     for (const change of changes) {
-      // Between two files, so that each is the old one or the new one whenever a person stops it.
+      // Between two files, so that each is the old one or the new one whenever the user stops it.
       if (pace.isDue()) await pace.rest()
       const { path, goal } = change
-      const kept = this.kept.standings.get(path)
-      // Refused, or only now as it was expected: nothing of it is kept.
+      const kept = this.kept.presentEntries.get(path)
+      // Refused, or in the expected state only now: it has not been kept.
       if (kept === undefined) continue
       const isDone = this.attempt(path, () => putGoal(displacing, path, goal, kept))
       if (isDone) (isRemoval(change) ? this.removed : this.written).add(path)
@@ -307,7 +311,7 @@ class RestoreRun {
   private directoriesThatCome(directories: readonly DirectoryChange[]): void {
     const coming = directories.filter(({ to }) => to !== null).sort((a, b) => pathDepth(a) - pathDepth(b))
     for (const change of coming) {
-      // One that only follows from a file is told by that file.
+      // A directory that only follows from a file is reported with that file.
       const told = change.isNamed ? `${change.path}/` : null
       const isDone = this.attempt(told, () => {
         makeDirectory(this.source.root, change.path)
@@ -325,7 +329,7 @@ class RestoreRun {
       )
   }
 
-  /** False when it did not work, which is told of the path. */
+  /** Runs a step. Returns false when it failed, which is reported for the path. */
   private attempt(path: string | null, step: () => void): boolean {
     return this.owned(() => {
       try {
@@ -344,8 +348,8 @@ class RestoreRun {
 }
 
 /**
- * What a write that was cut short left beside the files it was restoring: it is none of the expected paths, so nobody
- * else would remove it.
+ * Removes files that an interrupted write left beside the files that it was restoring: no other code would, because
+ * they are not expected paths.
  */
 function removeLeftovers(root: WorkspaceRoot, path: string): void {
   using directory = directoryAt(root, path)
@@ -354,7 +358,7 @@ function removeLeftovers(root: WorkspaceRoot, path: string): void {
     for (const name of readdirSync(directory.at).filter(isLeftover)) unlinkSync(entryPath(directory, name))
   } catch (error) {
     if (errnoOf(error) === null) throw error
-    // It cannot be read or written: then its files cannot be restored either, and that is told of them.
+    // The directory cannot be read or written: then its files cannot be restored either, and that is reported for them.
   }
 }
 

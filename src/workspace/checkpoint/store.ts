@@ -28,8 +28,8 @@ import { readExactEntry } from "./exact-entry.ts"
 import { checkpointOf, inTreeOrder, Manifest, manifestOf } from "./manifest.ts"
 
 /**
- * The pre-images of a workspace. One process at a time may take and collect: whoever calls holds the workspace. A
- * checkpoint is whole and durable before its name exists.
+ * The pre-images of a workspace. One process at a time may take and collect: the caller holds the workspace. A
+ * checkpoint is complete and durable before its name exists.
  */
 export class CheckpointStore {
   readonly contents: CheckpointContents
@@ -48,7 +48,7 @@ export class CheckpointStore {
     this.manifests = join(directory, "manifests")
   }
 
-  /** Keeps all of a tree. Only contents that no checkpoint holds yet are copied. */
+  /** Keeps all of a tree. Copies only contents that no checkpoint holds yet. */
   takeTree(id: string, root: PinRoot, tree: Tree, pace = new Pace(this.clock)): Promise<TakeResult> {
     const entries = new Map(tree.entries.map(entry => [entry.path, entry]))
     const checkpoint: Checkpoint = {
@@ -66,7 +66,7 @@ export class CheckpointStore {
     return this.take(root, checkpoint, pace)
   }
 
-  /** Keeps what is at some exact paths, or that nothing is. */
+  /** Keeps the entries of some exact paths, or the fact that there is none. */
   async takeFiles(
     id: string,
     root: PinRoot,
@@ -89,11 +89,12 @@ export class CheckpointStore {
     return this.take(root, checkpoint, pace)
   }
 
-  /** Null when there is no such checkpoint; ACODE-SEC-004 when it is damaged. */
+  /** Returns null when the checkpoint does not exist. Throws ACODE-SEC-004 when it is damaged. */
   load(id: string, depthMax = Number.POSITIVE_INFINITY): Checkpoint | null {
     const manifest = this.manifest(id)
     if (manifest === null) return null
-    // Each base has one less behind it; one that is its own base, also by way of others, has no end.
+    // Each base has one base less behind it; without this bound, one that is its own base, also indirectly, would have
+    // no end.
     if (manifest.depth > depthMax) throw damaged(id, "is built on itself")
     if (manifest.base === null) return checkpointOf(manifest, new Map())
     const base = this.load(manifest.base, manifest.depth - 1)
@@ -125,7 +126,7 @@ export class CheckpointStore {
     return { removed, freedBytes: referenced === null ? 0 : this.contents.keepOnly(referenced) }
   }
 
-  /** What each group would free on the disk when they are removed one after the other. */
+  /** Returns what each group would free on the disk if they were removed one after the other. */
   freedBy(groups: readonly (readonly string[])[]): readonly number[] {
     if (groups.length === 0) return []
     const sizeBeside = (id: string) => allotted(this.pathOf(id)) + this.displaced.allotted(id)
@@ -140,7 +141,9 @@ export class CheckpointStore {
     return { manifests, sizeOf: sha256 => this.contents.sizeOf(sha256), sizeBeside: () => 0 }
   }
 
-  /** Removes what was being written when a process died. Nothing refers to it, and nothing else would remove it. */
+  /**
+   * Removes files that a process was writing when it died: nothing refers to them, and no other code would remove them.
+   */
   sweep(): void {
     for (const name of this.names())
       if (name.endsWith(".tmp~")) rmSync(join(this.manifests, name), { force: true })
@@ -178,8 +181,8 @@ export class CheckpointStore {
   }
 
   /**
-   * Gives the paths that changed meanwhile. A tool insists on the files it was told to change, so that this is a
-   * failure; a command takes the tree as it is when it starts.
+   * Copies contents and returns the paths that changed meanwhile. A tool requires the files that it is to change, so
+   * that this is a failure; a command takes the tree as it is when it starts.
    */
   private async copy(
     sources: ReadonlyMap<string, ContentSource>,
@@ -200,7 +203,7 @@ export class CheckpointStore {
     )
   }
 
-  /** Takes up what is at a path by now; what is no file any more is named. */
+  /** Reads a path again; one that is not a file any more is named. */
   private lookAgain(
     root: PinRoot,
     path: string,
@@ -218,7 +221,7 @@ export class CheckpointStore {
     }
   }
 
-  /** By which all of them together are too large for the room that is left. */
+  /** Returns how many bytes all of them together exceed the space that is left. */
   private lackedBytes(missing: readonly ContentSource[]): number {
     if (missing.length === 0) return 0
     const sizes = new Map(missing.map(({ sha256, sizeBytes }) => [sha256, sizeBytes]))
@@ -226,7 +229,7 @@ export class CheckpointStore {
     return wantedBytes + this.contents.storedBytes() - this.limits.totalBytesMax
   }
 
-  /** By hash. Small ones first: what has no room is the least possible number of files. */
+  /** Returns the contents that fit, by hash. Small ones first, so that the fewest files do not fit. */
   private fitting(missing: readonly ContentSource[]): ReadonlyMap<string, ContentSource> {
     const fitting = new Map<string, ContentSource>()
     if (missing.length === 0) return fitting
@@ -242,7 +245,7 @@ export class CheckpointStore {
 
   private whyUnread(sizeBytes: number): string {
     const { fileBytesMax } = this.limits
-    if (sizeBytes <= fileBytesMax) return `it may not be read, so ${noCopy}`
+    if (sizeBytes <= fileBytesMax) return `it cannot be read, so ${noCopy}`
     return `it is larger than ${inMegabytes(fileBytesMax)} (checkpoints.max_file_mb), so ${noCopy}`
   }
 
@@ -251,7 +254,7 @@ export class CheckpointStore {
     return `all checkpoints together may take ${limit} (checkpoints.max_total_mb), so ${noCopy}`
   }
 
-  /** Writes down a checkpoint whose contents are kept; durable when it returns. */
+  /** Writes a checkpoint whose contents are kept. Durable on return. */
   record(checkpoint: Checkpoint): void {
     const path = this.pathOf(checkpoint.id)
     const latest = this.latest
@@ -293,7 +296,7 @@ export class CheckpointStore {
     return parsed.data
   }
 
-  /** Null when it is damaged: one of those must not keep all the others forever. */
+  /** Returns null when it is damaged: a damaged checkpoint must not keep all the others forever. */
   private readableManifest(id: string): Manifest | null {
     try {
       return this.manifest(id)
@@ -303,7 +306,7 @@ export class CheckpointStore {
     }
   }
 
-  /** Of everything that is kept, damaged ones too. Nothing is opened. */
+  /** Returns the ids of all checkpoints, also damaged ones. Opens no file. */
   ids(): string[] {
     return this.names().flatMap(name => /^([A-Za-z0-9_-]{1,128})\.json$/.exec(name)?.[1] ?? [])
   }
@@ -325,13 +328,13 @@ export class CheckpointStore {
 
 const noCopy = "no copy was kept"
 
-/** How often a file is tried that somebody else saves at the same moment. */
+/** The number of attempts to copy a file that another process saves at the same moment. */
 const attemptsMax = 5
 
-const keptChanging = `somebody else changed it while it was being copied, so ${noCopy}`
+const keptChanging = `another process changed it while it was being copied, so ${noCopy}`
 
 const closedReasons = {
-  unreadable: "it may not be read, so what was there is not known",
+  unreadable: "it cannot be read, so its content is not known",
   tooDeep: "its path is too long for the system, so what was there is not known",
 } as const
 
@@ -340,7 +343,10 @@ function inMegabytes(bytes: number): string {
   return Number.isInteger(megabytes) ? `${megabytes} MB` : `${bytes} bytes`
 }
 
-/** Opened below the root without following a symlink; that it is still the same content the copy proves. */
+/**
+ * Returns a source that opens the file below the root without following a symlink; the copy verifies that its content
+ * is unchanged.
+ */
 export function contentSource(root: PinRoot, entry: TreeEntry, sha256: string): ContentSource {
   return {
     path: entry.path,
@@ -358,7 +364,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // What is no JSON is no manifest, and is reported as such.
+    // Text that is not JSON is not a manifest, and is reported as damaged.
     return null
   }
 }

@@ -16,28 +16,33 @@ import type { Faults } from "../../base/faults.ts"
 import { fileFailure, systemFailure } from "../failures.ts"
 import { syncDirectory, unlikelyName, writeAll } from "./durable.ts"
 import { entryPath } from "./pin.ts"
-import type { Place } from "./place.ts"
+import type { PinnedName } from "./pinned-name.ts"
 
-/** The temporary name carries no part of the target: `a.rs` and `a.toml` must not share one. */
+/** Matches temporary names. They carry no part of the target: `a.rs` and `a.toml` must not share one. */
 const leftoverName = /^\.acode-[0-9a-f]{32}\.tmp~$/
 
-/** Whether a name is that of a file which a write that was cut short left behind. */
+/** Reports whether a name is that of a file which an interrupted write left behind. */
 export function isLeftover(name: string): boolean {
   return leftoverName.test(name)
 }
 
 /**
- * Puts content at a place in one step: whoever looks sees the old file or the new one, whole, also after a crash.
- * Owner and mode of the old file are kept. A file that is new never replaces one that appeared meanwhile.
+ * Replaces the content of a file in one step: a reader sees the whole old file or the whole new one, also after a
+ * crash. Keeps the owner and mode of the old file. A new file never replaces one that appeared meanwhile.
  */
-export function putContent(place: Place, content: Uint8Array, mode: number | null, faults: Faults): void {
-  const replaced = place.stat
-  putEntry(place, faults, temporary => {
+export function putContent(
+  pinned: PinnedName,
+  content: Uint8Array,
+  mode: number | null,
+  faults: Faults,
+): void {
+  const replaced = pinned.stat
+  putEntry(pinned, faults, temporary => {
     const fd = openSync(temporary, createExclusively, replaced === null && mode === null ? 0o666 : 0o600)
     try {
       writeAll(fd, content)
       if (replaced !== null) keepOwner(fd, replaced)
-      // New content does not inherit the power to run as somebody else; what is put back was that before.
+      // New content does not inherit setuid and setgid; restored content had the mode before.
       const wanted = mode ?? (replaced === null ? null : replaced.mode & 0o777)
       if (wanted !== null) fchmodSync(fd, wanted)
       faults.reach("file.temporary-written")
@@ -51,43 +56,44 @@ export function putContent(place: Place, content: Uint8Array, mode: number | nul
 
 const createExclusively = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 
-function putEntry(place: Place, faults: Faults, make: (temporary: string | Buffer) => void): void {
-  const temporary = entryPath(place.directory, `.acode-${unlikelyName()}.tmp~`)
+function putEntry(pinned: PinnedName, faults: Faults, make: (temporary: string | Buffer) => void): void {
+  const temporary = entryPath(pinned.directory, `.acode-${unlikelyName()}.tmp~`)
   try {
     make(temporary)
-    if (place.stat === null) nameNew(temporary, place)
-    else replace(temporary, place, place.stat)
+    if (pinned.stat === null) nameNew(temporary, pinned)
+    else replace(temporary, pinned, pinned.stat)
   } catch (error) {
     removeQuietly(temporary)
-    throw systemFailure(error, place.relative)
+    throw systemFailure(error, pinned.relative)
   }
   faults.reach("file.renamed")
-  syncDirectory(place.directory.at)
+  syncDirectory(pinned.directory.at)
   faults.reach("file.directory-synced")
 }
 
 /** A link fails where a rename would silently replace. */
-function nameNew(temporary: string | Buffer, place: Place): void {
-  const target = entryPath(place.directory, place.name)
+function nameNew(temporary: string | Buffer, pinned: PinnedName): void {
+  const target = entryPath(pinned.directory, pinned.name)
   try {
     linkSync(temporary, target)
     unlinkSync(temporary)
   } catch (error) {
     const code = errnoOf(error)
-    if (code === "EEXIST") throw fileFailure("changed", place.relative, "appeared while it was being made")
+    if (code === "EEXIST")
+      throw fileFailure("changed", pinned.relative, "was created by another process meanwhile")
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "EOPNOTSUPP") throw error
-    // A file system without hard links: the look before the rename is all there is.
+    // The file system has no hard links, so checking before the rename is the only protection.
     if (lstatSync(target, { throwIfNoEntry: false }) !== undefined)
-      throw fileFailure("changed", place.relative, "appeared while it was being made")
+      throw fileFailure("changed", pinned.relative, "was created by another process meanwhile")
     renameSync(temporary, target)
   }
 }
 
-function replace(temporary: string | Buffer, place: Place, before: Stats): void {
-  const target = entryPath(place.directory, place.name)
+function replace(temporary: string | Buffer, pinned: PinnedName, before: Stats): void {
+  const target = entryPath(pinned.directory, pinned.name)
   const now = lstatSync(target, { throwIfNoEntry: false })
   if (now === undefined || !isUntouched(now, before))
-    throw fileFailure("changed", place.relative, "was changed by somebody else meanwhile")
+    throw fileFailure("changed", pinned.relative, "was changed by another process meanwhile")
   renameSync(temporary, target)
 }
 
@@ -105,7 +111,7 @@ export function keepOwner(fd: number, { uid, gid }: Stats): void {
   try {
     fchownSync(fd, uid, gid)
   } catch (error) {
-    // Only root can give files away; anybody else wrote it as themselves, as an editor would.
+    // Only root can give files away; any other user owns the new file, as with an editor.
     if (errnoOf(error) !== "EPERM") throw error
   }
 }
@@ -114,6 +120,6 @@ function removeQuietly(path: string | Buffer): void {
   try {
     unlinkSync(path)
   } catch {
-    // It was never made or is already renamed; if it is still there, recovery knows it by its name.
+    // The file was never made or is already renamed; if it still exists, recovery knows it by its name.
   }
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, fsyncSync, lstatSync, openSync, readSync, writeSync } from "node:fs"
 import type { Pace } from "../pace.ts"
 
-/** Makes the names in a directory durable: without it a rename that happened can be lost with the power. */
+/** Makes the names in a directory durable: without it a power failure can lose a rename. */
 export function syncDirectory(path: string): void {
   const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
   try {
@@ -11,19 +11,19 @@ export function syncDirectory(path: string): void {
   }
 }
 
-/** What an entry takes on the disk; 0 for none. */
+/** Returns the bytes that an entry occupies on the disk; 0 when it does not exist. */
 export function allotted(path: string): number {
   return (lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * blockBytes
 }
 
 const blockBytes = 512
 
-/** A name that nobody else comes upon. Not by the crypto module, which brings half of the runtime along. */
+/** Returns a name that no other process picks. Avoids the crypto module, which loads half of the runtime. */
 export function unlikelyName(): string {
   return Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString("hex")
 }
 
-/** Writes all of it: a short write is no error to the system and a torn file to everybody else. */
+/** Writes all of the content: a short write is not an error to the system, but leaves a torn file. */
 export function writeAll(fd: number, content: Uint8Array): void {
   for (let written = 0; written < content.length; )
     written += writeSync(fd, content, written, content.length - written)
@@ -34,7 +34,7 @@ export interface ContentHash {
   readonly sizeBytes: number
 }
 
-/** Hashes an open file from its start in a bounded amount of memory. Null for one that grows meanwhile. */
+/** Hashes an open file from its start in bounded memory. Returns null for a file that grows meanwhile. */
 export function hashSteady(fd: number): string | null {
   try {
     return hashChunks(passingChunksOf(fd), bounded(fstatSync(fd).size, outgrown)).sha256
@@ -44,7 +44,7 @@ export function hashSteady(fd: number): string | null {
   }
 }
 
-/** The same for a long file: lets other work run in between. */
+/** Hashes a long file as `hashSteady` does, and lets other work run in between. */
 export async function hashSteadyPaced(fd: number, pace: Pace): Promise<string | null> {
   try {
     return (await hashPaced(fd, pace, bounded(fstatSync(fd).size, outgrown))).sha256
@@ -54,10 +54,10 @@ export async function hashSteadyPaced(fd: number, pace: Pace): Promise<string | 
   }
 }
 
-/** A file that grows as fast as it is read has no end, and no content that could be compared. */
+/** Thrown for a file that grows as fast as it is read: it has no end and no content to compare. */
 const outgrown = new Error("the file grows while it is read")
 
-/** Hashes chunks on their way to `use`. */
+/** Hashes chunks and passes each to `use`. */
 export function hashChunks(chunks: Iterable<Uint8Array>, use: (chunk: Uint8Array) => void): ContentHash {
   const hasher = new Bun.CryptoHasher("sha256")
   let sizeBytes = 0
@@ -69,7 +69,7 @@ export function hashChunks(chunks: Iterable<Uint8Array>, use: (chunk: Uint8Array
   return { sha256: hasher.digest("hex"), sizeBytes }
 }
 
-/** Hashes an open file on its way to `use` in a bounded amount of memory, and lets other work run in between. */
+/** Hashes an open file in bounded memory, passes each chunk to `use`, and lets other work run in between. */
 export async function hashPaced(
   fd: number,
   pace: Pace,
@@ -86,7 +86,7 @@ export async function hashPaced(
   return { sha256: hasher.digest("hex"), sizeBytes }
 }
 
-/** Returns a callback for each chunk of a file that throws `tooMuch` once there is more than `bytesMax`. */
+/** Returns a callback for the chunks of a file that throws `tooMuch` once there is more than `bytesMax`. */
 export function bounded(
   bytesMax: number,
   tooMuch: unknown,
@@ -101,18 +101,18 @@ export function bounded(
   }
 }
 
-/** Yields an open file from its start in pieces that may be kept: each has memory of its own. */
+/** Yields an open file from its start in pieces that may be kept: each has its own memory. */
 export function* chunksOf(fd: number): Generator<Uint8Array> {
   for (const chunk of passingChunksOf(fd)) yield new Uint8Array(chunk)
 }
 
 /**
- * Yields an open file in pieces that must not be kept: the next one overwrites the memory of the last. For files of any
- * size in little memory, because the runtime frees no buffer while a loop runs.
+ * Yields an open file in pieces that must not be kept: the next one overwrites the memory of the last. Reads files of
+ * any size in little memory, because the runtime frees no buffer while a loop runs.
  */
 export function* passingChunksOf(fd: number): Generator<Uint8Array> {
-  // A small file needs a small buffer, and one byte more to see its end without growing. No Buffer, whose slice() is
-  // a view and would let a reader keep what is overwritten.
+  // A small file gets a small buffer, with one more byte to detect its end without growing. Not a Buffer: its slice()
+  // is a view and would let a reader keep overwritten memory.
   const buffer = new Uint8Array(Math.min(chunkBytes, fstatSync(fd).size + 1))
   for (let position = 0; ; ) {
     const count = readSync(fd, buffer, 0, buffer.length, position)

@@ -3,10 +3,10 @@ import { pathFromBytes, readNames } from "../../base/path-bytes.ts"
 import type { ListedEntry, Listing, ListRequest } from "../contract.ts"
 import { onPath } from "../failures.ts"
 import { entryPath, joinRelative, type Pinned, pin, pinChild } from "./pin.ts"
-import { kindOf, pinDirectory } from "./place.ts"
+import { kindOf, pinDirectory } from "./pinned-name.ts"
 import type { WorkspaceRoot } from "./root.ts"
 
-/** Lists a directory in a fixed order, as deep as asked. `.git` and `.agent` are named and not entered. */
+/** Lists a directory in a fixed order, to the requested depth. `.git` and `.agent` are listed and not entered. */
 export function listDirectory(
   root: WorkspaceRoot,
   request: ListRequest,
@@ -27,7 +27,7 @@ interface ListScope {
   readonly isHidden: (path: string) => boolean
 }
 
-/** False when there was no room for all of them. */
+/** Returns false when not all entries fit. */
 function collect(scope: ListScope, directory: Pinned, depth: number, entries: ListedEntry[]): boolean {
   const { root, entriesMax, isHidden } = scope
   for (const name of onPath(directory.relative, () => readNames(directory.at))) {
@@ -63,7 +63,7 @@ function leadsInside(root: WorkspaceRoot, path: string): boolean {
     using found = pin(root, path)
     return found !== null
   } catch {
-    // The kernel refused to follow it: it leads out, or round and round.
+    // The kernel refused to follow the symlink: it leads out of the root, or in a circle.
     return false
   }
 }

@@ -4,7 +4,7 @@ import { errnoOf } from "../../base/assert.ts"
 import { pathBytes, pathFromBytes, systemPath } from "../../base/path-bytes.ts"
 import { outsideWorkspace } from "../failures.ts"
 
-/** Why the kernel would not open a path. `escape` is the one that matters: it led out of the directory. */
+/** Reasons why the kernel did not open a path. `escape` is the one that matters: the path led out of the directory. */
 export type OpenRefusal = "escape" | "missing" | "notDirectory" | "denied" | "other"
 
 export type OpenedBeneath =
@@ -13,8 +13,8 @@ export type OpenedBeneath =
 
 /**
  * Opens `relative` below an open directory so that no symlink, `..` or magic link can lead out of it. The kernel
- * resolves and checks in one step: a realpath check followed by an open loses that race. Null where the kernel does
- * not offer it.
+ * resolves and checks in one step: a realpath check followed by an open loses that race. Returns null where the kernel
+ * does not offer it.
  */
 export function openBeneath(
   directoryFd: number,
@@ -24,14 +24,14 @@ export function openBeneath(
   symlinks: SymlinkRule = "inside",
 ): OpenedBeneath | null {
   if (!isSupported()) return null
-  // EAGAIN: a rename elsewhere kept the kernel from proving that a `..` stays inside. Asking again is the remedy.
+  // EAGAIN: a rename elsewhere kept the kernel from proving that a `..` stays inside. The remedy is to try again.
   for (let attempt = 0; ; attempt++) {
     const opened = call(directoryFd, relative, flags, mode, symlinks)
     if ("fd" in opened || opened.errno !== tryAgain || attempt === attemptsMax) return opened
   }
 }
 
-/** Whether symlinks that stay inside are followed, or none at all. */
+/** Rule for symlinks: follow those that stay inside, or none at all. */
 export type SymlinkRule = "inside" | "never"
 
 const resolveBeneath = 0x08
@@ -74,7 +74,7 @@ const refusals: Readonly<Record<number, OpenRefusal>> = {
 
 let supported: boolean | null = null
 
-/** Old kernels answer ENOSYS and strict containers EPERM, so the only honest test is to open something. */
+/** Old kernels answer ENOSYS and strict containers EPERM, so the only reliable check is to open something. */
 function isSupported(): boolean {
   if (supported === null) supported = process.platform === "linux" && opensRoot()
   return supported
@@ -110,19 +110,19 @@ function load() {
 }
 
 export interface ResolvedPath {
-  /** Absolute, without symlinks as far as things exist. */
+  /** The absolute path, without symlinks as far as it exists. */
   readonly real: string
   readonly exists: boolean
-  /** How many were followed. */
+  /** The number of symlinks that were followed. */
   readonly symlinks: number
 }
 
-/** Kernels give up after this many symlinks too. */
+/** The most symlinks to follow, as in the kernel. */
 const symlinksMax = 40
 
 /**
- * Follows a path by hand, also to where nothing is: a symlink to a missing place outside leads outside, and saying
- * "missing" would tell what is there and what is not.
+ * Resolves a path without the kernel, also beyond its existing part: a symlink to a missing file outside leads outside,
+ * and the answer "missing" would reveal which files exist there.
  */
 export function resolvePath(root: string, relative: string): ResolvedPath {
   let real = root
@@ -155,7 +155,7 @@ function namesOf(path: string): string[] {
   return path.split("/").filter(name => name !== "" && name !== ".")
 }
 
-/** Null for anything that is there and is no symlink. */
+/** Returns null for anything that exists and is not a symlink. */
 function symlinkTarget(path: string): string | typeof missing | null {
   try {
     const stat = lstatSync(systemPath(path), { throwIfNoEntry: false })
@@ -165,7 +165,7 @@ function symlinkTarget(path: string): string | typeof missing | null {
       : null
   } catch (error) {
     const code = errnoOf(error)
-    // What cannot be looked at is as good as not there: it is not followed any further.
+    // A path that cannot be inspected counts as missing: it is not followed any further.
     if (code !== null) return missing
     throw error
   }

@@ -5,14 +5,14 @@ import { errnoName, fileFailure, outsideWorkspace, systemFailure } from "../fail
 import { openBeneath, resolvePath, type SymlinkRule } from "./openat2.ts"
 
 /**
- * Something in the workspace held by a descriptor: whatever happens to its name meanwhile, `at` is it. Nothing is
- * opened for reading or writing yet, so pinning a FIFO or a device does not disturb it.
+ * A file or directory of the workspace held by a descriptor: `at` stays the same file, even if its name changes. It is
+ * not opened for reading or writing yet, so pinning a FIFO or a device does not disturb it.
  */
 export interface Pinned extends Disposable {
   readonly fd: number
   /** A path that leads to exactly this inode; below a directory, `at/name` cannot leave it. */
   readonly at: string
-  /** Where it really is, symlinks resolved; `.` for the root. */
+  /** The real path, symlinks resolved; `.` for the root. */
   readonly relative: string
   readonly stat: Stats
 }
@@ -23,9 +23,9 @@ export interface PinRoot {
   readonly fd: number
 }
 
-/** Pins an existing path. Null when it does not exist; leading out of the root is a Failure. */
+/** Pins an existing path. Returns null when it does not exist; throws a Failure when it leads out of the root. */
 export function pin(root: PinRoot, relative: string, symlinks: SymlinkRule = "inside"): Pinned | null {
-  // A path with nothing to resolve in it is where it says, if the kernel meets no symlink on the way.
+  // A path without anything to resolve is its own real path if the kernel meets no symlink.
   const direct = isPlainPath(relative) ? openBeneath(root.fd, relative, pathOnly, 0, "never") : null
   if (direct !== null && "fd" in direct) return described(direct.fd, () => relative)
   const opened = openBeneath(root.fd, relative, pathOnly, 0, symlinks)
@@ -37,8 +37,9 @@ export function pin(root: PinRoot, relative: string, symlinks: SymlinkRule = "in
 }
 
 /**
- * The kernel takes every absolute symlink for an escape, also one that comes back inside. Such a path is resolved by
- * name and what came out is pinned without following anything, so a swap after the look leads nowhere else.
+ * Pins a path with absolute symlinks, all of which the kernel rejects, also one that leads back inside. The path is
+ * resolved by name, and the result is pinned without following any symlink, so that a swap after the check leads
+ * nowhere else.
  */
 function pinThroughAbsolute(root: PinRoot, relative: string): Pinned | null {
   const { real, exists } = resolvePath(root.path, relative)
@@ -60,7 +61,7 @@ export function joinRelative(directory: string, name: string): string {
   return directory === "." ? name : `${directory}/${name}`
 }
 
-/** A name below a pinned directory as the file system takes it. */
+/** Returns a name below a pinned directory in the form that system calls take. */
 export function entryPath(directory: Pinned, name: string): string | Buffer {
   return systemPath(`${directory.at}/${name}`)
 }
@@ -69,10 +70,10 @@ export function isSameFile(a: Stats, b: Stats): boolean {
   return a.ino === b.ino && a.dev === b.dev
 }
 
-/** O_PATH: a descriptor that names a file and can do nothing to it. */
+/** O_PATH: a descriptor that names a file and can neither read nor write it. */
 const pathOnly = 0o10000000
 
-/** Whatever was on the way: where the kernel says that it is. */
+/** Describes a descriptor by the real path that the kernel reports for it. */
 function resolved(root: PinRoot, fd: number, typed: string): Pinned {
   return described(fd, stat => relativeOfDescriptor(root, fd, stat, typed))
 }
@@ -90,7 +91,7 @@ function described(fd: number, relativeOf: (stat: Stats) => string): Pinned {
 
 function relativeOfDescriptor(root: PinRoot, fd: number, stat: Stats, typed: string): string {
   const absolute = pathFromBytes(readlinkSync(`/proc/self/fd/${fd}`, { encoding: "buffer" }))
-  // The kernel marks the path of a removed file; a file may also be called that.
+  // The kernel marks the path of a removed file; a file may also have such a name.
   if (absolute.endsWith(" (deleted)")) {
     const now = lstatSync(systemPath(absolute), { throwIfNoEntry: false })
     if (now === undefined || !isSameFile(now, stat))
@@ -113,8 +114,8 @@ function refusal(errno: number, relative: string): unknown {
 }
 
 /**
- * For kernels without openat2: the real path is checked, then used without following a last symlink. This loses a
- * race that openat2 wins, which is why it is second choice.
+ * Pins a path on kernels without openat2: the real path is checked, then opened without following a last symlink. This
+ * loses a race that openat2 wins, so it is only the fallback.
  */
 export function pinByRealPath(root: PinRoot, relative: string, symlinks: SymlinkRule): Pinned | null {
   const { real, exists, symlinks: followed } = resolvePath(root.path, relative)

@@ -3,11 +3,13 @@ import type { FileLines, ReadRange, TextFormat, WholeContent, WholeText } from "
 import { fileFailure, onPath } from "../failures.ts"
 import type { Pace } from "../pace.ts"
 import { bounded, chunksOf, hashChunks, passingChunksOf } from "./durable.ts"
-import { openPinned, pinFile } from "./place.ts"
+import { openPinned, pinFile } from "./pinned-name.ts"
 import type { WorkspaceRoot } from "./root.ts"
 import { bomOf, decodeText, detectFormat, isUtf8, isWide } from "./text-format.ts"
 
-/** Reads lines in one pass and bounded memory, whatever the size of the file. Binary content is ACODE-FS-009. */
+/**
+ * Reads lines in one pass and bounded memory, whatever the size of the file. Throws ACODE-FS-009 for binary content.
+ */
 export function readLines(root: WorkspaceRoot, typed: string, range: ReadRange): FileLines {
   const reading = readingLines(root, typed, range)
   for (;;) {
@@ -16,14 +18,14 @@ export function readLines(root: WorkspaceRoot, typed: string, range: ReadRange):
   }
 }
 
-/** The same for a file that may be huge: lets signals through. */
+/** Reads lines as `readLines` does, and lets signals run in between, for a file that may be huge. */
 export async function readLinesPaced(
   root: WorkspaceRoot,
   typed: string,
   range: ReadRange,
   pace: Pace,
 ): Promise<FileLines> {
-  // Disposing of it closes the file where somebody stopped it.
+  // Disposing the generator closes the file when the reading is stopped.
   using reading = readingLines(root, typed, range)
   for (;;) {
     const step = reading.next()
@@ -78,12 +80,12 @@ export function readWhole(root: WorkspaceRoot, typed: string, bytesMax: number):
   const fd = openPinned(file, typed)
   try {
     const pieces: Uint8Array[] = []
-    let room = bytesMax
+    let leftBytes = bytesMax
     const { sha256 } = onPath(typed, () =>
       hashChunks(chunksOf(fd), chunk => {
-        // The file may grow while it is read, and some files have no size before they are.
-        room -= chunk.length
-        if (room < 0) throw tooLarge(typed, bytesMax)
+        // The file may grow while it is read, and some files report no size before they are read.
+        leftBytes -= chunk.length
+        if (leftBytes < 0) throw tooLarge(typed, bytesMax)
         pieces.push(chunk)
       }),
     )
@@ -115,19 +117,21 @@ function* pass(fd: number, window: LineWindow, typed: string, count: (chunk: Uin
     window.push(decoder === null ? body : Buffer.from(decoder.decode(body, { stream: true }), "utf8"))
     yield
   }
-  // Half a character at the end is shown as a replacement character, and not as if nothing were there.
+  // Half a character at the end is shown as a replacement character, so that it is visible.
   if (decoder !== null) window.push(Buffer.from(decoder.decode(), "utf8"))
   return { format, sizeBytes, sha256: hasher.digest("hex") }
 }
 
-/** Wide text went through the window as UTF-8. What claims to be UTF-8 and is not is shown byte by byte. */
+/**
+ * Decodes text for display. Wide text arrives as UTF-8; bytes that claim to be UTF-8 and are not are shown one by one.
+ */
 function shownText(bytes: Uint8Array, format: TextFormat | null) {
   const encoding = format?.encoding ?? "utf-8"
   if (isWide(encoding) || isUtf8(bytes)) return { text: Buffer.from(bytes).toString("utf8"), encoding }
   return { text: Buffer.from(bytes).toString("latin1"), encoding: "latin1" as const }
 }
 
-/** A cut may fall into a character; its first bytes alone would make the rest look like another encoding. */
+/** Removes a character that the cut divided; its first bytes alone would make the rest look like another encoding. */
 function wholeCharacters(bytes: Uint8Array): Uint8Array {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -148,7 +152,7 @@ function tooLarge(typed: string, bytesMax: number) {
   return fileFailure("tooLarge", typed, `is larger than ${bytesMax} bytes`)
 }
 
-/** Which lines to keep, counted from 1, and how many bytes of them at most. */
+/** The lines to keep, counted from 1, and the most bytes of them. */
 interface LineRange {
   readonly fromLine: number
   readonly lineCount: number
@@ -156,8 +160,8 @@ interface LineRange {
 }
 
 /**
- * Lets a file of any size flow past and keeps one range of its lines. Nothing else is kept, so memory does not depend
- * on the size of the file nor on the length of its longest line.
+ * Keeps one range of the lines of a file that is pushed through it. Nothing else is kept, so memory depends neither on
+ * the size of the file nor on the length of its longest line.
  */
 export class LineWindow {
   private readonly kept: Uint8Array[] = []
@@ -195,11 +199,11 @@ export class LineWindow {
   }
 
   private keep(piece: Uint8Array): void {
-    const room = this.range.bytesMax - this.keptBytes
-    if (piece.length > room) this.cut = true
-    if (room <= 0) return
-    // A copy, because the memory of a chunk is used for the next one.
-    const part = new Uint8Array(piece.subarray(0, room))
+    const leftBytes = this.range.bytesMax - this.keptBytes
+    if (piece.length > leftBytes) this.cut = true
+    if (leftBytes <= 0) return
+    // A copy, because the memory of a chunk is reused for the next one.
+    const part = new Uint8Array(piece.subarray(0, leftBytes))
     this.kept.push(part)
     this.keptBytes += part.length
   }

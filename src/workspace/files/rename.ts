@@ -4,18 +4,21 @@ import { errnoOf } from "../../base/assert.ts"
 import { pathBytes, systemPath } from "../../base/path-bytes.ts"
 import { errnoName } from "../failures.ts"
 
-/** A name in an open directory: nothing that is swapped on the way to it sends a rename elsewhere. */
+/** A name in an open directory: swapping a parent does not redirect a rename of it. */
 export interface NameIn {
   readonly directory: { readonly fd: number; readonly at: string }
   readonly name: string
 }
 
-/** Returns the path of a name as the file system takes it. */
+/** Returns the path of a name in the form that system calls take. */
 export function pathOfName({ directory, name }: NameIn): string | Buffer {
   return systemPath(`${directory.at}/${name}`)
 }
 
-/** Swaps what two names hold in one step. False where the system or the file system does not offer that. */
+/**
+ * Exchanges the entries of two names in one step. Returns false where the system or the file system does not offer
+ * that.
+ */
 export function exchangeNames(one: NameIn, other: NameIn): boolean {
   const errno = renameAt(one, other, exchange)
   if (errno === null || unsupported.has(errno)) return false
@@ -31,7 +34,10 @@ export function moveToFreeName(from: NameIn, to: NameIn): void {
   else throw Object.assign(new Error(errno), { code: errno })
 }
 
-/** A link fails where a rename would replace. Symlinks and file systems without links are renamed after a look. */
+/**
+ * Moves by a link, which fails where a rename would replace. Symlinks, and files on file systems without links, are
+ * renamed after a check.
+ */
 function moveByLink(from: string | Buffer, to: string | Buffer): void {
   try {
     if (lstatSync(from).isFile()) {
@@ -49,18 +55,18 @@ function moveByLink(from: string | Buffer, to: string | Buffer): void {
 }
 
 /**
- * Takes a read lease on a file that is open for reading. The kernel grants it exactly when nobody has the file open
- * for writing, mappings included, and keeps writers out until the descriptor is closed. False where somebody has it
- * open, or where it cannot be asked.
+ * Takes a read lease on a file that is open for reading. The kernel grants it exactly when no process has the file open
+ * for writing, mappings included, and keeps writers out until the descriptor is closed. Returns false where a writer
+ * exists, or where the system has no leases.
  */
 export function keepWritersOut(fd: number): boolean {
   const libc = loadLibc()
   if (libc === null) return false
-  // The kernel tells the holder of a lease about a writer by a signal; SIGIO, its choice, would end this process.
+  // The kernel notifies the holder of a lease about a writer by a signal; SIGIO, the default, would end this process.
   return libc.fcntl(fd, setSignal, harmlessSignal) === 0 && libc.fcntl(fd, setLease, readLease) === 0
 }
 
-/** Makes a FIFO. False where the system call is not there. */
+/** Makes a FIFO. Returns false where the system call does not exist. */
 export function makeFifo(at: NameIn, mode: number): boolean {
   const libc = loadLibc()
   if (libc === null) return false
@@ -77,7 +83,7 @@ const readLease = 0
 /** SIGURG, which does nothing to a process that does not wait for it. */
 const harmlessSignal = 23
 
-/** Returns the name of the error, empty when it worked, null where there is no such call. */
+/** Returns the name of the error, empty on success, null where the call does not exist. */
 function renameAt(from: NameIn, to: NameIn, flags: number): string | null {
   const libc = loadLibc()
   if (libc === null) return null
@@ -99,7 +105,7 @@ function loadOrNull(): Libc | null {
   try {
     return load()
   } catch {
-    // Another C library, or an older one: callers do without.
+    // Another C library, or an older one: callers continue without it.
     return null
   }
 }

@@ -8,18 +8,18 @@ import { outsideWorkspace } from "../failures.ts"
 import { type OpenRefusal, openBeneath, resolvePath } from "./openat2.ts"
 import { checkTypedPath } from "./typed-path.ts"
 
-/** A path that is really inside the workspace, in both spellings. */
+/** A path that is really inside the workspace, absolute and relative. */
 export interface ConfinedPath {
   readonly absolute: string
-  /** `.` for the root itself. This is the one people are shown. */
+  /** The path to display; `.` for the root itself. */
   readonly relative: string
 }
 
-/** The directory tree acode may touch, and the only way to a real path in it. */
+/** The directory tree that acode may touch, and the only source of real paths in it. */
 export class WorkspaceRoot implements Disposable {
   /** The root with every symlink resolved. */
   readonly path: string
-  /** The open root: what is resolved below it stays below it. */
+  /** The open root: paths that are resolved below it stay below it. */
   readonly fd: number
 
   constructor(
@@ -30,17 +30,20 @@ export class WorkspaceRoot implements Disposable {
     this.fd = openSync(this.path, constants.O_RDONLY | constants.O_DIRECTORY)
   }
 
-  /** A path of a tool, checked as text and made relative. It need not exist; the kernel has the last word on it. */
+  /**
+   * Checks a path of a tool as text and returns it relative to the root. The path need not exist; the kernel decides
+   * when it is opened.
+   */
   relativeOf(typed: string): string {
     const checked = checkTypedPath(typed, this.path)
     if (!isAbsolute(checked)) return checked
-    // An absolute path may reach the workspace by another name of it.
+    // An absolute path may reach the workspace by another of its names.
     const inside = relative(this.path, resolvePath("/", checked).real)
     if (leavesRoot(inside)) throw outsideWorkspace(typed)
     return inside || "."
   }
 
-  /** The path from the root to a real path; null when it is outside. */
+  /** Returns the path from the root to a real path; null when it is outside. */
   pathInside(realPath: string): string | null {
     const inside = relative(this.path, realPath)
     return leavesRoot(inside) ? null : inside || "."
@@ -64,7 +67,7 @@ export class WorkspaceRoot implements Disposable {
     closeSync(this.fd)
   }
 
-  /** Absolute paths are accepted when they name something inside; anything else is asked of the kernel as it is. */
+  /** Accepts an absolute path that names something inside; any other path is passed to the kernel unchanged. */
   private directoryRelativeOf(typed: string): string {
     if (!isAbsolute(typed)) return typed === "" ? "." : typed
     const inside = relative(this.path, typed)

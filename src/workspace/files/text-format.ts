@@ -4,19 +4,19 @@ export interface DecodedText {
   readonly format: TextFormat
 }
 
-/** Null when the bytes are no text. The byte order mark is part of the format, not of the text. */
+/** Decodes bytes; returns null when they are not text. The byte order mark is part of the format, not of the text. */
 export function decodeText(bytes: Uint8Array): DecodedText | null {
   const detected = detectFormat(bytes.subarray(0, sampleBytes))
   if (detected === null) return null
   const body = detected.bom ? bytes.subarray(bomOf(detected.encoding).length) : bytes
-  // Half a character at the end would be lost on the way back.
+  // Half a character at the end would be lost when the text is encoded again.
   if (isWide(detected.encoding) && body.length % 2 === 1) return null
   const format = detected.encoding === "utf-8" && !isUtf8(body) ? byteFormat(body) : detected
   if (format.encoding === "latin1" && detected.bom) return null
   return { text: decodeBody(body, format.encoding), format }
 }
 
-/** Null when a character has no place in the encoding. */
+/** Encodes text; returns null when the encoding lacks a character. */
 export function encodeText(text: string, format: TextFormat): Uint8Array | null {
   const body = encodeBody(text, format.encoding)
   if (body === null || !format.bom) return body
@@ -24,8 +24,8 @@ export function encodeText(text: string, format: TextFormat): Uint8Array | null 
 }
 
 /**
- * What the first bytes say: null is binary. A NUL byte without a byte order mark is what git takes for binary too.
- * Whether it really is UTF-8 only the whole of it can tell.
+ * Returns the format that the first bytes indicate; null for binary. As in git, a NUL byte without a byte order mark is
+ * binary. Only the whole file shows whether it is UTF-8.
  */
 export function detectFormat(head: Uint8Array): TextFormat | null {
   for (const encoding of marked) {
@@ -41,15 +41,15 @@ export function bomOf(encoding: TextEncoding): Uint8Array {
   return byteOrderMarks[encoding]
 }
 
-/** Whether every character takes two bytes or four. */
+/** Reports whether every character takes two bytes or four. */
 export function isWide(encoding: TextEncoding): boolean {
   return encoding === "utf-16le" || encoding === "utf-16be"
 }
 
-/** Looked at to tell text from binary, as git does. */
+/** The bytes that are examined to distinguish text from binary, as in git. */
 const sampleBytes = 8000
 
-/** The format of bytes that are not UTF-8: each is one character, whatever it was meant to be. */
+/** Returns the format of bytes that are not UTF-8: each byte is one character, whatever encoding was meant. */
 function byteFormat(bytes: Uint8Array): TextFormat {
   const latin1: TextFormat = { encoding: "latin1", bom: false }
   let balance = 0
@@ -75,13 +75,13 @@ const byteOrderMarks: Readonly<Record<TextEncoding, Uint8Array>> = {
   latin1: new Uint8Array(0),
 }
 
-/** Of the bytes themselves: a decoder that replaces what it does not understand would lose them on the way back. */
+/** Reports whether the bytes themselves are UTF-8: a decoder that replaces invalid bytes would lose them. */
 export function isUtf8(bytes: Uint8Array): boolean {
   try {
     strict.decode(bytes)
     return true
   } catch {
-    // The decoder says no in this way only.
+    // The strict decoder throws only for invalid bytes.
     return false
   }
 }

@@ -3,10 +3,10 @@ import { isPlainPath } from "../../base/plain-path.ts"
 import { fileFailure, outsideWorkspace } from "../failures.ts"
 
 /**
- * Checks a path as a model or a plan typed it, before the kernel sees it, and gives it relative to the workspace; an
- * absolute path that does not start with `root` comes back absolute, for the caller to resolve. Refused is what leads
- * out, what would lead out on another system or after one more decoding, and what does not look like what it is.
- * `..` between names and a slash at the end stay: only the kernel knows what they mean.
+ * Checks a path as a model or a plan typed it, before the kernel resolves it, and returns it relative to the workspace;
+ * an absolute path that does not start with `root` is returned absolute, for the caller to resolve. Refuses a path that
+ * leads out, that would lead out on another system or after one more decoding, and one that displays as something else.
+ * `..` between names and a slash at the end stay: only the kernel knows their meaning.
  */
 export function checkTypedPath(typed: string, root: string): string {
   if (isOrdinary(typed)) return typed
@@ -20,12 +20,12 @@ export function checkTypedPath(typed: string, root: string): string {
   return relative === null ? typed : tidied(relative)
 }
 
-/** Nothing below finds anything in such a path, nor changes it. */
+/** Reports whether a path passes every check below unchanged. */
 function isOrdinary(typed: string): boolean {
   return typed.length <= nameBytesMax && !typed.startsWith("~") && isPlainPath(typed)
 }
 
-/** The path without symlinks considered: what a person reading it takes it for. */
+/** Returns the path as a reader understands it, without regard to symlinks. */
 export function lexicalPath(relative: string): string {
   if (isPlainPath(relative)) return relative
   const normal = posix.normalize(relative)
@@ -50,25 +50,25 @@ function refuseMalformed(typed: string): void {
 const controlCharacter = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/
 
 /**
- * Characters that show nothing or turn the text around: two names that look alike are not the same file.
- * The two selectors that choose between text and emoji are ordinary in names.
+ * Matches characters that are invisible or reverse the text: two names that look alike are not the same file. The two
+ * selectors that choose between text and emoji are ordinary in names.
  */
 const invisibleCharacter =
   /(?![\ufe0e\ufe0f])[\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u
 
-/** Places of other systems, and of a shell: plain names to this kernel, and never meant as such. */
+/** Refuses paths of other systems and of a shell: plain names to this kernel, but never meant as such. */
 function refuseForeign(typed: string): void {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(typed)) throw fileFailure("malformed", typed, "is a URL and not a path")
   if (/^[a-z]:/i.test(typed))
     throw outsideWorkspace(typed, "starts with a drive letter: it is outside workspace")
   if (/^[\\/]{2}|^\\/.test(typed))
-    throw outsideWorkspace(typed, "names a network or root place: it is outside workspace")
+    throw outsideWorkspace(typed, "names a network path or another root: it is outside workspace")
   if (/^~(?:[a-z_][a-z0-9_-]*)?(?:\/|$)/i.test(typed))
     throw outsideWorkspace(typed, "names a home directory: it is outside workspace")
   if (/:\$/.test(typed)) throw fileFailure("malformed", typed, "names a stream of a file")
 }
 
-/** Null when the path does not go through the root's own name. Compared by whole names: `/ws2` is not in `/ws`. */
+/** Returns null when the path does not begin with the root. Compared by whole names: `/ws2` is not in `/ws`. */
 function withoutRoot(typed: string, root: string): string | null {
   const names = typed.split("/").filter(name => name !== "" && name !== ".")
   const rootNames = root.split("/").filter(name => name !== "")
@@ -87,7 +87,7 @@ function climbs(path: string): boolean {
   return false
 }
 
-/** `..` written so that only a later decoding, another system or a reader would see it. */
+/** Refuses `..` that only a later decoding, another system or a reader would recognise. */
 function refuseDisguise(typed: string, relative: string): void {
   const plain = undisguised(relative)
   if (plain === relative) return
@@ -95,7 +95,7 @@ function refuseDisguise(typed: string, relative: string): void {
     throw fileFailure("malformed", typed, "contains an encoded control character")
   const dots = (path: string) => path.split("/").filter(name => name === ".." || name === ".").length
   if (plain.startsWith("/") || climbs(plain) || dots(plain) > dots(relative))
-    throw outsideWorkspace(typed, "hides a way up: it is refused as outside workspace")
+    throw outsideWorkspace(typed, "contains a disguised ..: it is refused as outside workspace")
 }
 
 /** Decodes until nothing changes, with a bound: `%252e` is `%2e` is `.`. */

@@ -7,46 +7,46 @@ import { fileFailure, onPath } from "../failures.ts"
 import { isLeftover, putContent } from "./atomic-write.ts"
 import { hashSteady, syncDirectory } from "./durable.ts"
 import { entryPath, joinRelative } from "./pin.ts"
-import { type Place, pinDirectory, placeToDelete, placeToWrite } from "./place.ts"
+import { type PinnedName, pinDirectory, pinNameToDelete, pinNameToWrite } from "./pinned-name.ts"
 import type { WorkspaceRoot } from "./root.ts"
 
-/** Writes a file whole or not at all, durable when it returns. Missing parents are made, the old mode is kept. */
+/** Writes a file as a whole or not at all, durable on return. Creates missing parents and keeps the old mode. */
 export function writeFile(
   root: WorkspaceRoot,
   request: WriteRequest,
   faults: Faults = noFaults,
 ): WrittenFile {
-  using place = placeToWrite(root, request.path)
-  const beforeSha256 = place.stat === null ? null : currentHash(place)
+  using pinned = pinNameToWrite(root, request.path)
+  const beforeSha256 = pinned.stat === null ? null : currentHash(pinned)
   refuseUnexpected(request, beforeSha256)
-  putContent(place, request.content, null, faults)
+  putContent(pinned, request.content, null, faults)
   return {
-    path: place.relative,
+    path: pinned.relative,
     created: beforeSha256 === null,
     beforeSha256,
     afterSha256: sha256Hex(request.content),
-    createdDirectories: place.createdDirectories,
+    createdDirectories: pinned.createdDirectories,
   }
 }
 
-/** Deletes files and symlinks. All of them are looked at before the first one goes, and no symlink is followed. */
+/** Deletes files and symlinks. Inspects all of them before it deletes the first one, and follows no symlink. */
 export function deleteFiles(
   root: WorkspaceRoot,
   paths: readonly string[],
   faults: Faults = noFaults,
 ): readonly DeletedEntry[] {
-  using places = new DisposableStack()
-  const found = paths.map(path => places.use(placeToDelete(root, path)))
-  const entries = found.map(place => deletedEntry(place))
-  for (const place of found) {
-    onPath(place.relative, () => unlinkSync(entryPath(place.directory, place.name)))
-    syncDirectory(place.directory.at)
+  using names = new DisposableStack()
+  const found = paths.map(path => names.use(pinNameToDelete(root, path)))
+  const entries = found.map(pinned => deletedEntry(pinned))
+  for (const pinned of found) {
+    onPath(pinned.relative, () => unlinkSync(entryPath(pinned.directory, pinned.name)))
+    syncDirectory(pinned.directory.at)
     faults.reach("file.deleted")
   }
   return entries
 }
 
-/** Removes what interrupted writes left in a directory. Gives their names. */
+/** Removes the files that interrupted writes left in a directory, and returns their paths. */
 export function removeLeftovers(root: WorkspaceRoot, typedDirectory: string): readonly string[] {
   using directory = pinDirectory(root, typedDirectory, "list")
   const names = readdirSync(directory.at).filter(isLeftover)
@@ -55,22 +55,23 @@ export function removeLeftovers(root: WorkspaceRoot, typedDirectory: string): re
   return names.map(name => joinRelative(directory.relative, name))
 }
 
-function deletedEntry(place: Place): DeletedEntry {
-  if (place.stat?.isSymbolicLink()) {
-    const target = readlinkSync(entryPath(place.directory, place.name), { encoding: "buffer" })
-    return { path: place.relative, beforeSha256: null, symlinkTarget: pathFromBytes(target) }
+function deletedEntry(pinned: PinnedName): DeletedEntry {
+  if (pinned.stat?.isSymbolicLink()) {
+    const target = readlinkSync(entryPath(pinned.directory, pinned.name), { encoding: "buffer" })
+    return { path: pinned.relative, beforeSha256: null, symlinkTarget: pathFromBytes(target) }
   }
-  return { path: place.relative, beforeSha256: currentHash(place), symlinkTarget: null }
+  return { path: pinned.relative, beforeSha256: currentHash(pinned), symlinkTarget: null }
 }
 
-/** The name was looked at a moment ago and holds a regular file; anything else there now is not opened. */
-function currentHash(place: Place): string {
-  const path = entryPath(place.directory, place.name)
-  return onPath(place.relative, () => {
+/** Hashes the file. The name held a regular file a moment ago; anything else that is there now is not opened. */
+function currentHash(pinned: PinnedName): string {
+  const path = entryPath(pinned.directory, pinned.name)
+  return onPath(pinned.relative, () => {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
       const sha256 = hashSteady(fd)
-      if (sha256 === null) throw fileFailure("changed", place.relative, "is being written by somebody else")
+      if (sha256 === null)
+        throw fileFailure("changed", pinned.relative, "is being written by another process")
       return sha256
     } finally {
       closeSync(fd)
@@ -85,5 +86,5 @@ function refuseUnexpected({ path, expected }: WriteRequest, before: string | nul
     return
   }
   if (before === null) throw fileFailure("changed", path, "was removed meanwhile")
-  if (before !== expected) throw fileFailure("changed", path, "was changed by somebody else meanwhile")
+  if (before !== expected) throw fileFailure("changed", path, "was changed by another process meanwhile")
 }

@@ -1,7 +1,7 @@
 import { compileGlob } from "../../base/glob.ts"
 import type { GlobMatches, GlobRequest } from "../contract.ts"
 import { fileFailure, outsideWorkspace } from "../failures.ts"
-import { pinDirectory } from "../files/place.ts"
+import { pinDirectory } from "../files/pinned-name.ts"
 import type { WorkspaceRoot } from "../files/root.ts"
 import { walkFiles } from "../tree/walk.ts"
 

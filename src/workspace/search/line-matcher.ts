@@ -4,14 +4,14 @@ import { type Assertion, type PatternNode, parseSearchPattern } from "./pattern-
 /** Finds lines that match a pattern. */
 export interface LineMatcher {
   matches(line: string): boolean
-  /** A text without which no line matches, or null: a fast way to skip whole files. */
+  /** A text that every matching line contains, or null: lets the search skip whole files quickly. */
   readonly required: string | null
 }
 
 /**
- * Matches in time proportional to the line, whatever the pattern: it follows all ways through the pattern at once and
- * remembers where they lead. An engine that tries one way after another can be made to run for years by a short
- * pattern.
+ * Compiles a pattern to a matcher that takes time proportional to the line, whatever the pattern: it follows all
+ * branches of the pattern at once and remembers where they lead. A backtracking engine can be made to run for years by
+ * a short pattern.
  */
 export function compileLineMatcher(pattern: string): LineMatcher {
   const tree = parseSearchPattern(pattern)
@@ -31,7 +31,7 @@ type Instruction =
 
 const instructionsMax = 10_000
 
-/** `split` goes on and also to `to`. */
+/** Emits the instructions of a node. `split` continues at the next instruction and at `to`. */
 function emit(program: Instruction[], node: PatternNode, pattern: string): void {
   if (program.length > instructionsMax) throw badPattern(pattern, "is too large")
   switch (node.kind) {
@@ -91,7 +91,7 @@ function emitRepeat(program: Instruction[], node: PatternNode & { kind: "repeat"
   for (const exit of exits) exit.to = program.length
 }
 
-/** All places in the program that the text so far can have led to, and what it ended with. */
+/** All positions in the program that the text so far can have led to, and the character before. */
 interface State {
   readonly places: readonly number[]
   readonly before: "nothing" | "word" | "other"
@@ -99,7 +99,7 @@ interface State {
 }
 
 const endOfLine = -1
-/** States are remembered, not needed: forgetting them costs time and bounds memory. */
+/** States are a cache: forgetting them costs time and bounds memory. */
 const statesMax = 1000
 const stepsMax = 50_000
 
@@ -134,7 +134,7 @@ class Automaton {
 
   private advance(state: State, code: number): State | "matched" {
     const seen = new Set<number>()
-    // A match may start anywhere, so the beginning of the program is always one of the places.
+    // A match may start anywhere, so the beginning of the program is always one of the positions.
     const open = [0, ...state.places]
     const next: number[] = []
     for (let place = open.pop(); place !== undefined; place = open.pop()) {
@@ -178,7 +178,7 @@ function holds(assertion: Assertion, before: State["before"], code: number): boo
   return isBoundary === (assertion === "wordBoundary")
 }
 
-/** The longest run of plain characters that every match contains. */
+/** Returns the longest run of plain characters that every match contains. */
 function requiredText(node: PatternNode): string | null {
   let longest = ""
   let run = ""

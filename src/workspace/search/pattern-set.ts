@@ -1,6 +1,6 @@
 import { fileFailure } from "../failures.ts"
 
-/** The characters of `[…]`; the reader stands behind the opening bracket. */
+/** Parses `[…]`; the reader is behind the opening bracket. */
 export function parseSet(reader: PatternReader): CharacterTest {
   const { pattern, ignoreCase } = reader
   const negated = pattern[reader.at] === "^"
@@ -16,7 +16,7 @@ export function parseSet(reader: PatternReader): CharacterTest {
   return negated ? code => !folded(code) : folded
 }
 
-/** What follows a backslash: a character, or a class of them. */
+/** Parses what follows a backslash: a character, or a class of characters. */
 export function parseEscape(reader: PatternReader): string | CharacterTest {
   const { pattern } = reader
   const rest = pattern.slice(reader.at, reader.at + 80)
@@ -112,15 +112,15 @@ function propertyTest(pattern: string, name: string): CharacterTest {
     const test = new RegExp(`^\\p{${name}}$`, "u")
     return code => test.test(String.fromCodePoint(code))
   } catch {
-    // The engine does not know the property, and says so in this way only.
-    throw badPattern(pattern, `names a class of characters that is not known: ${name}`)
+    // The engine throws only for a property that it does not know.
+    throw badPattern(pattern, `names an unknown class of characters: ${name}`)
   }
 }
 
-/** Whether a character (as code point) is meant. */
+/** Reports whether a character (as code point) matches. */
 export type CharacterTest = (code: number) => boolean
 
-/** A pattern, how far it is read, and what holds there. */
+/** A pattern, the position up to which it is parsed, and the flags in force there. */
 export interface PatternReader {
   readonly pattern: string
   at: number
@@ -129,5 +129,5 @@ export interface PatternReader {
 }
 
 export function badPattern(pattern: string, why: string) {
-  return fileFailure("malformed", pattern, `is no pattern: it ${why}`)
+  return fileFailure("malformed", pattern, `is not a valid pattern: it ${why}`)
 }

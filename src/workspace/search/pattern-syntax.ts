@@ -3,7 +3,8 @@ import { badPattern, type CharacterTest, type PatternReader, parseEscape, parseS
 export type Assertion = "start" | "end" | "wordBoundary" | "notWordBoundary"
 
 /**
- * The shape of a search pattern. What is not here (references back, looking around) cannot be matched in linear time.
+ * The syntax tree of a search pattern. Back-references and lookaround are missing: they cannot be matched in linear
+ * time.
  */
 export type PatternNode =
   | { readonly kind: "character"; readonly test: CharacterTest; readonly literal: string | null }
@@ -12,7 +13,7 @@ export type PatternNode =
   | { readonly kind: "choice"; readonly options: readonly PatternNode[] }
   | { readonly kind: "repeat"; readonly body: PatternNode; readonly min: number; readonly max: number }
 
-/** Reads a pattern in the dialect that ripgrep takes, as far as single lines need it. */
+/** Parses a pattern in the syntax of ripgrep, as far as single lines need it. */
 export function parseSearchPattern(pattern: string): PatternNode {
   const reader: PatternReader = { pattern, at: 0, ignoreCase: false, depth: 0 }
   const node = parseChoice(reader)
@@ -105,14 +106,14 @@ function plain(test: CharacterTest): PatternNode {
   return { kind: "character", test, literal: null }
 }
 
-/** Null for a group that only sets flags. */
+/** Returns null for a group that only sets flags. */
 function parseGroup(reader: PatternReader): PatternNode | null {
   const { pattern } = reader
   reader.depth += 1
   if (reader.depth > depthMax) throw badPattern(pattern, "is nested too deeply")
   const head = /^\?(?:P?<[A-Za-z_]\w*>|([a-zA-Z-]*)([:)]))/.exec(pattern.slice(reader.at))
   if (pattern[reader.at] === "?" && head === null)
-    throw badPattern(pattern, "looks around or refers back, which this search does not do")
+    throw badPattern(pattern, "uses lookaround or a back-reference, which this search does not support")
   reader.at += head?.[0].length ?? 0
   const before = reader.ignoreCase
   if (head?.[1] !== undefined) applyFlags(reader, head[1])
@@ -128,10 +129,10 @@ function parseGroup(reader: PatternReader): PatternNode | null {
   return body
 }
 
-/** The others change nothing for single lines, or nothing that is known here. */
+/** Applies `i`. The other flags change nothing for single lines. */
 function applyFlags(reader: PatternReader, flags: string): void {
   const [on = "", off = ""] = flags.split("-")
-  if (/[^imsuU]/.test(on + off)) throw badPattern(reader.pattern, `sets flags that are not known: ${flags}`)
+  if (/[^imsuU]/.test(on + off)) throw badPattern(reader.pattern, `sets unknown flags: ${flags}`)
   if (on.includes("i")) reader.ignoreCase = true
   if (off.includes("i")) reader.ignoreCase = false
 }

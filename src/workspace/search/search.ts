@@ -6,7 +6,7 @@ import { Failure } from "../../domain/failure.ts"
 import type { RunProgram, SearchRequest, SearchResult, SearchRow } from "../contract.ts"
 import { fileFailure } from "../failures.ts"
 import { pin } from "../files/pin.ts"
-import { pinGuarded } from "../files/place.ts"
+import { pinGuarded } from "../files/pinned-name.ts"
 import type { WorkspaceRoot } from "../files/root.ts"
 import { decodeText } from "../files/text-format.ts"
 import { walkFiles } from "../tree/walk.ts"
@@ -16,24 +16,24 @@ import { compileLineMatcher, type LineMatcher } from "./line-matcher.ts"
 export interface SearchTools {
   readonly isHidden: (path: string) => boolean
   readonly clock: Clock
-  /** Absent: no ripgrep on this machine. */
+  /** Absent when this machine has no ripgrep. */
   readonly ripgrep?: { readonly program: string; readonly run: RunProgram }
 }
 
-/** Finds lines by a pattern, with ripgrep where it is and works, else by reading the files. */
+/** Finds lines by a pattern, with ripgrep where it exists and works, else by reading the files. */
 export async function searchFiles(
   root: WorkspaceRoot,
   request: SearchRequest,
   tools: SearchTools,
 ): Promise<SearchResult> {
   if (request.pattern === "" || /[\0\n\r]/.test(request.pattern))
-    throw fileFailure("malformed", request.pattern, "is no pattern: it is empty or spans lines")
+    throw fileFailure("malformed", request.pattern, "is not a valid pattern: it is empty or spans lines")
   const matchesGlob = request.glob === undefined ? () => true : searchNameGlob(request.glob)
   const scope = searchScope(root, request, tools.isHidden, matchesGlob)
   const found = tools.ripgrep === undefined ? null : await searchWithRipgrep(scope, tools.ripgrep)
   const engine = found === null ? "own" : "ripgrep"
   const { rows, truncated } = found ?? searchByReading(scope, tools.clock)
-  const sorted = rows.toSorted(byPlace)
+  const sorted = rows.toSorted(byPathAndLine)
   return {
     rows: sorted.slice(0, request.matchesMax),
     truncated: truncated || sorted.length > request.matchesMax,
@@ -50,27 +50,27 @@ function searchScope(
   using found = pinGuarded(root, path, "read")
   const start = found.relative
   const isFile = found.stat.isFile()
-  if (!isFile && !found.stat.isDirectory()) throw fileFailure("notRegular", path, "can not be searched")
+  if (!isFile && !found.stat.isDirectory()) throw fileFailure("notRegular", path, "cannot be searched")
   const skip = isFile || start === "." ? 0 : start.length + 1
   const accepts = (file: string) => !isHiddenPath(file, isHidden) && (isFile || matchesGlob(file.slice(skip)))
   return { root, pattern, start, isFile, matchesMax, timeoutMs, accepts, isHidden }
 }
 
-/** A hidden directory hides what is in it. */
+/** Reports whether a path or a directory above it is hidden. */
 function isHiddenPath(path: string, isHidden: (path: string) => boolean): boolean {
   const names = path.split("/")
   return names.some((_, index) => isHidden(names.slice(0, index + 1).join("/")))
 }
 
-function byPlace(a: SearchRow, b: SearchRow): number {
+function byPathAndLine(a: SearchRow, b: SearchRow): number {
   if (a.file_path !== b.file_path) return a.file_path < b.file_path ? -1 : 1
   return a.line_number - b.line_number
 }
 
-/** Longer files are not searched, and the result says that it is not all. */
+/** Larger files are not searched, and the result reports that it is not complete. */
 const fileBytesMax = 16 * 1024 * 1024
 
-/** The engine for machines without ripgrep: the same dialect, bounded in time and in the size of files. */
+/** Searches without ripgrep: the same syntax, bounded in time and in the size of files. */
 function searchByReading(scope: SearchScope, clock: Clock): FoundRows {
   const matcher = compileLineMatcher(scope.pattern)
   const deadline = clock.monotonicMs() + scope.timeoutMs
@@ -91,7 +91,7 @@ function searchByReading(scope: SearchScope, clock: Clock): FoundRows {
   return { rows, truncated }
 }
 
-/** False when there is no room or no time for more. */
+/** Adds the matching lines of a file. Returns false when the limit of rows or of time is reached. */
 function collect(
   matcher: LineMatcher,
   path: string,
@@ -125,7 +125,7 @@ function collect(
   return true
 }
 
-/** Null for what is no text, no file any more, or not readable: nothing is found in it. */
+/** Returns null for a path that is not text, not a file any more, or not readable: it has no matches. */
 function contentOf({ root }: SearchScope, path: string): Uint8Array | "tooLarge" | null {
   try {
     using file = pin(root, path, "never")
@@ -145,7 +145,7 @@ function contentOf({ root }: SearchScope, path: string): Uint8Array | "tooLarge"
 
 const stdoutBytesMax = 16 * 1024 * 1024
 
-/** Null when ripgrep could not do it, for whatever reason: there is another engine. */
+/** Returns null when ripgrep fails for any reason: there is another engine. */
 async function searchWithRipgrep(
   scope: SearchScope,
   { program, run }: { readonly program: string; readonly run: RunProgram },
@@ -166,10 +166,10 @@ async function searchWithRipgrep(
 }
 
 /**
- * The pattern is glued to its option and paths come after `--` with `./` in front: neither can become an option, and
- * `--pre` would run a program. A configuration file could hold one too, so none is read. Globs are applied to the
- * rows, because to ripgrep they would bring back ignored files. No file is too large: ripgrep would leave it out
- * without a word, while running out of time is told.
+ * Builds the arguments. The pattern is part of its option and paths come after `--` with `./` in front: neither can
+ * become an option, and `--pre` would run a program. A configuration file could hold such an option too, so none is
+ * read. Globs are applied to the rows, because ripgrep would include ignored files for them. File sizes have no limit:
+ * ripgrep would skip a larger file silently, while running out of time is reported.
  */
 function ripgrepArguments({ pattern, start }: SearchScope): string[] {
   return [
@@ -189,7 +189,7 @@ function ripgrepArguments({ pattern, start }: SearchScope): string[] {
   ]
 }
 
-/** Null for the messages that are no match, and for a last one that was cut. */
+/** Returns null for messages that are not matches, and for a last one that was cut off. */
 function rowOf(line: string): SearchRow | null {
   const message = parse(line)
   if (!isRecord(message) || message["type"] !== "match" || !isRecord(message["data"])) return null
@@ -201,7 +201,7 @@ function rowOf(line: string): SearchRow | null {
   return { file_path: file.replace(/^(\.\/+)+/, ""), line_number, line: shown }
 }
 
-/** A name or a line that is not UTF-8 comes as base64 of its bytes. */
+/** Decodes a name or a line, which ripgrep encodes as base64 where it is not UTF-8. */
 function textOf(value: unknown, decode: (bytes: Uint8Array) => string): string | null {
   if (!isRecord(value)) return null
   if (typeof value["text"] === "string") return value["text"]
@@ -216,12 +216,12 @@ function parse(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {
-    // The output was cut in the middle of a message, which `truncated` tells.
+    // The output was cut off inside a message, which `truncated` reports.
     return null
   }
 }
 
-/** What both engines search: the rows they give are filtered and bounded here. */
+/** The input of both engines, which filter their rows by it. */
 interface SearchScope {
   readonly root: WorkspaceRoot
   readonly pattern: string
@@ -234,11 +234,11 @@ interface SearchScope {
   readonly isHidden: (path: string) => boolean
 }
 
-/** What an engine found, in any order; at most a few more than asked for. */
+/** The rows an engine found, in any order; at most a few more than requested. */
 interface FoundRows {
   readonly rows: readonly SearchRow[]
   readonly truncated: boolean
 }
 
-/** Characters of a line that are given: more than anybody is shown, so that a secret is cut by none but its reader. */
+/** Characters of a line that are returned: more than is ever displayed, so that redaction sees secrets whole. */
 const rowLengthMax = 32 * 1024

@@ -4,43 +4,47 @@ import { pathFromBytes } from "../../base/path-bytes.ts"
 import { parentOf } from "../../base/path-names.ts"
 import { readSmall } from "../../base/small-file.ts"
 import type { IgnoreTexts } from "../contract.ts"
-import { type GitPlace, gitPlace, readGitIndex } from "../git.ts"
+import { findGitDirectories, type GitDirectories, readGitIndex } from "../git.ts"
 import { addIgnoreFile, type IgnoreRules, isIgnored } from "./ignore.ts"
 
-/** What git says about the files of a workspace. The same object as long as git would say the same. */
+/** Git's rules for the files of a workspace. Reading them again returns the same object while they are unchanged. */
 export interface GitRules {
-  /** The rules that hold in the root itself, from `.git/info/exclude` and the ignore files above the root. */
+  /** The rules for the root itself, from `.git/info/exclude` and the ignore files above the root. */
   readonly top: IgnoreRules
-  /** Where the root is below the top level of git: the paths of the rules start there. Ends in a slash, or empty. */
+  /**
+   * The path of the root below the top level of git, where the paths of the rules start. Ends in a slash, or is empty.
+   */
   readonly prefix: string
   readonly tracked: TrackedPaths
-  /** What the ignore file of a directory says; null when it has none. A symlink is not followed, as git does not. */
+  /**
+   * Returns the text of a directory's ignore file; null when it has none. A symlink is not followed, as git does not.
+   */
   readonly textIn: (prefix: string, absolute: string) => string | null
-  /** What `top` was made from: directory and text. */
+  /** The ignore files that `top` was made from: directory and text. */
   readonly above: IgnoreTexts["above"]
-  /** The texts it was made from. */
+  /** A digest of everything that the rules were made from. */
   readonly source: string
 }
 
 export interface TrackedPaths {
   hasFile(path: string): boolean
-  /** Whether anything below a directory is tracked. */
+  /** Reports whether anything below a directory is tracked. */
   hasBelow(directory: string): boolean
 }
 
-/** Null outside git, and where git would ignore the root itself: a tree without files proves nothing. */
+/** Returns null outside git, and where git would ignore the root itself: a tree without files proves nothing. */
 export function readGitRules(root: string, previous: GitRules | null): GitRules | null {
-  const place = gitPlace(root)
-  if (place === null) return null
-  const below = relative(place.topLevel, root)
+  const gitDirectories = findGitDirectories(root)
+  if (gitDirectories === null) return null
+  const below = relative(gitDirectories.topLevel, root)
   const names = below === "" ? [] : below.split("/")
-  const exclude = readSmall(join(place.commonDirectory, "info/exclude")) ?? ""
+  const exclude = readSmall(join(gitDirectories.commonDirectory, "info/exclude")) ?? ""
   const above: (readonly [string, string])[] = [["", exclude]]
   for (const depth of names.keys()) {
     const directory = names.slice(0, depth).join("/")
-    above.push([directory, textOf(join(place.topLevel, directory)) ?? ""])
+    above.push([directory, textOf(join(gitDirectories.topLevel, directory)) ?? ""])
   }
-  const source = JSON.stringify([place.gitDirectory, above, indexSignature(place)])
+  const source = JSON.stringify([gitDirectories.gitDirectory, above, indexSignature(gitDirectories)])
   if (previous?.source === source) return previous
   const top = topOf(above, names)
   if (top === null) return null
@@ -48,14 +52,14 @@ export function readGitRules(root: string, previous: GitRules | null): GitRules 
   return {
     top,
     prefix,
-    tracked: lazilyTracked(place),
+    tracked: lazilyTracked(gitDirectories),
     textIn: (_, directory) => textOf(directory),
     above,
     source,
   }
 }
 
-/** Null where git would ignore the root itself. */
+/** Returns null where git would ignore the root itself. */
 function topOf(above: IgnoreTexts["above"], names: readonly string[]): IgnoreRules | null {
   let top: IgnoreRules | null = null
   for (const [index, [directory, content]] of above.entries()) {
@@ -66,7 +70,7 @@ function topOf(above: IgnoreTexts["above"], names: readonly string[]): IgnoreRul
   return top
 }
 
-/** The rules as they were, whatever is written in the ignore files now. */
+/** Returns the rules as they were recorded, independent of the ignore files that exist now. */
 export function recordedRules({ prefix, above, files, tracked }: IgnoreTexts): GitRules | null {
   const top = topOf(above, prefix === "" ? [] : prefix.slice(0, -1).split("/"))
   if (top === null) return null
@@ -79,38 +83,38 @@ function textOf(directory: string): string | null {
   return readSmall(join(directory, ".gitignore"))
 }
 
-/** The rules in a directory: those above it and its own file. A symlink is not followed, as git does not. */
+/** Returns the rules in a directory: those above it and its own file. A symlink is not followed, as git does not. */
 export function withIgnoreFile(above: IgnoreRules, base: string, directory: string): IgnoreRules {
   const content = textOf(directory)
   return content === null ? above : addIgnoreFile(above, base, content)
 }
 
-function indexSignature(place: GitPlace): string {
-  const stat = lstatSync(join(place.gitDirectory, "index"), { throwIfNoEntry: false })
+function indexSignature(gitDirectories: GitDirectories): string {
+  const stat = lstatSync(join(gitDirectories.gitDirectory, "index"), { throwIfNoEntry: false })
   return stat === undefined ? "none" : `${stat.ino}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}`
 }
 
-/** Only ignored paths are asked about, so most trees never need the index. */
-function lazilyTracked(place: GitPlace): TrackedPaths {
+/** Reads the index only when it is needed: it is consulted for ignored paths only, so most trees never need it. */
+function lazilyTracked(gitDirectories: GitDirectories): TrackedPaths {
   let loaded: TrackedPaths | null = null
   const load = () => {
-    loaded ??= loadTracked(place)
+    loaded ??= loadTracked(gitDirectories)
     return loaded
   }
   return { hasFile: path => load().hasFile(path), hasBelow: directory => load().hasBelow(directory) }
 }
 
-function loadTracked(place: GitPlace): TrackedPaths {
-  const { bytes, hashBytes } = readGitIndex(place)
+function loadTracked(gitDirectories: GitDirectories): TrackedPaths {
+  const { bytes, hashBytes } = readGitIndex(gitDirectories)
   return trackedPaths(readTrackedPaths(bytes, hashBytes))
 }
 
-/** The paths of submodules below a root, whether or not their files are there. */
+/** Returns the paths of submodules below a root, whether or not their files exist. */
 export function submodulePaths(root: string): readonly string[] {
-  const place = gitPlace(root)
-  if (place === null) return []
-  const { bytes, hashBytes } = readGitIndex(place)
-  const below = relative(place.topLevel, root)
+  const gitDirectories = findGitDirectories(root)
+  if (gitDirectories === null) return []
+  const { bytes, hashBytes } = readGitIndex(gitDirectories)
+  const below = relative(gitDirectories.topLevel, root)
   return readSubmodulePaths(bytes, hashBytes).flatMap(path => {
     if (below === "") return [path]
     return path.startsWith(`${below}/`) ? [path.slice(below.length + 1)] : []
@@ -126,15 +130,15 @@ function trackedPaths(files: ReadonlySet<string>): TrackedPaths {
 }
 
 /**
- * What git tracks, by path from the top level: a tracked file is never ignored, whatever the ignore files say. Read
- * from the index itself, because running git in a hostile repository runs its code. Unreadable means nothing is
- * tracked.
+ * Returns the paths that git tracks, from the top level: a tracked file is never ignored, whatever the ignore files
+ * say. Read from the index itself, because running git in a hostile repository runs its code. An unreadable index
+ * tracks nothing.
  */
 export function readTrackedPaths(bytes: Uint8Array, hashBytes: 20 | 32): ReadonlySet<string> {
   return new Set(readIndexEntries(bytes, hashBytes).keys())
 }
 
-/** The same with the object that each path has in the index; the last one where a merge left several. */
+/** Returns the tracked paths with their objects in the index; the last one where a merge left several. */
 export function readIndexEntries(bytes: Uint8Array, hashBytes: 20 | 32): ReadonlyMap<string, string> {
   const tracked = new Map<string, string>()
   for (const { name, isFile, object } of entriesOf(bytes, hashBytes))
@@ -142,7 +146,7 @@ export function readIndexEntries(bytes: Uint8Array, hashBytes: 20 | 32): Readonl
   return tracked
 }
 
-/** The paths of submodules. An index without any is not read to its end. */
+/** Returns the paths of submodules. An index without any is not read to the end. */
 function readSubmodulePaths(bytes: Uint8Array, hashBytes: 20 | 32): readonly string[] {
   const index = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (index.indexOf(submoduleMode) < 0) return []
@@ -203,7 +207,7 @@ function readEntry(
   if (terminator < 0) return null
   const name = Buffer.concat([prefix, index.subarray(at, terminator)])
   const padded = start + Math.ceil((terminator + 1 - start) / 8) * 8
-  // Submodules and the directories of a sparse index are no files of this tree.
+  // Submodules and the directories of a sparse index are not files of this tree.
   const kind = index.readUInt32BE(start + modeOffset) >>> 12
   const object = index.toString("hex", start + statBytes, flagsAt)
   return {
@@ -215,7 +219,9 @@ function readEntry(
   }
 }
 
-/** The offset encoding of pack files: big-endian groups of seven bits, each continued one counting from one. */
+/**
+ * Decodes the offset encoding of pack files: big-endian groups of seven bits, each continued one counting from one.
+ */
 function readOffset(index: Buffer, start: number): { value: number; end: number } | null {
   let byte = index[start]
   if (byte === undefined) return null

@@ -7,13 +7,13 @@ import {
   type PathPattern,
 } from "./wildcards.ts"
 
-/** The patterns of one ignore file and, behind them, those of the files above it, which count for less. */
+/** The patterns of one ignore file and a link to those of the files above it, which have lower precedence. */
 export interface IgnoreRules {
-  /** Those that are plain names, by name: a tree has many names and asks about each. */
+  /** Plain names, by name: a tree checks every one of its many names. */
   readonly plain: ReadonlyMap<string, readonly IgnorePattern[]>
-  /** All others, the last line first: the last one that matches decides. */
+  /** All other patterns, the last line first: the last one that matches decides. */
   readonly patterns: readonly IgnorePattern[]
-  /** Directory of the ignore file, relative to the same root as the paths asked about; empty for that root. */
+  /** The directory of the ignore file, relative to the same root as the checked paths; empty for that root. */
   readonly base: string
   readonly above: IgnoreRules | null
 }
@@ -22,7 +22,7 @@ interface IgnorePattern {
   readonly line: number
   readonly negated: boolean
   readonly directoryOnly: boolean
-  /** A pattern without a slash is about the name, wherever it is. */
+  /** Set for a pattern without a slash, which matches the name in any directory. */
   readonly name: NamePattern | null
   readonly path: PathPattern | null
 }
@@ -41,8 +41,8 @@ export function addIgnoreFile(above: IgnoreRules | null, base: string, content: 
 }
 
 /**
- * Whether git would ignore this path. The caller has asked about its parents before: below an ignored directory
- * everything is ignored, and no pattern brings it back.
+ * Reports whether git would ignore this path. The caller has already checked the parents: below an ignored directory
+ * everything is ignored, and no pattern includes it again.
  */
 export function isIgnored(rules: IgnoreRules | null, path: string, isDirectory: boolean): boolean {
   const bytes = asBytes(path)
@@ -55,7 +55,7 @@ export function isIgnored(rules: IgnoreRules | null, path: string, isDirectory: 
   return false
 }
 
-/** The last pattern with wildcards that matches, if it stands after `line`. */
+/** Returns the last pattern with wildcards that matches, if it comes after `line`. */
 function lastMatch(rules: IgnoreRules, path: string, name: string, isDirectory: boolean, line: number) {
   let names: string[] | null = null
   for (const pattern of rules.patterns) {
@@ -87,7 +87,7 @@ function parseLine(raw: string, lineNumber: number): IgnorePattern | null {
   return path === null ? null : { line: lineNumber, negated, directoryOnly, name: null, path }
 }
 
-/** A space before the end stays when a backslash protects it. */
+/** Removes trailing spaces except one that a backslash protects. */
 function withoutTrailingSpaces(line: string): string {
   let end = line.length
   while (end > 0 && line[end - 1] === " ") end -= 1
@@ -96,7 +96,7 @@ function withoutTrailingSpaces(line: string): string {
   return backslashes % 2 === 1 && end < line.length ? line.slice(0, end + 1) : line.slice(0, end)
 }
 
-/** Git compares bytes: `?` is half of an `é`. One character here is one byte. */
+/** Maps each byte to one character, because git compares bytes: `?` matches half of an `é`. */
 function asBytes(text: string): string {
   for (let index = 0; index < text.length; index++)
     if (text.charCodeAt(index) > 0x7f) return Buffer.from(text, "utf8").toString("latin1")

@@ -7,16 +7,16 @@ import { type IgnoredEntry, whyClosed } from "./listing.ts"
 
 export interface WatchScope {
   readonly root: string
-  /** How many entries are looked at; what is beyond is not watched, and named. */
+  /** The most entries to inspect; the rest is not watched, and is named. */
   readonly entriesMax: number
   readonly isOwnOutput: (stat: Stats) => boolean
-  /** Told of each entry that is looked at. */
-  readonly onSeen: (stat: Stats) => void
+  /** Called with each entry that is inspected. */
+  readonly onInspected: (stat: Stats) => void
 }
 
 /**
- * Looks at everything that git ignores, without reading any content: size, times, mode and inode of each entry. What is
- * near the root comes first, so that one huge directory costs only itself.
+ * Inspects everything that git ignores, without reading any content: size, times, mode and inode of each entry. Entries
+ * near the root come first, so that one huge directory costs only itself.
  */
 export async function watchIgnored(
   scope: WatchScope,
@@ -25,7 +25,7 @@ export async function watchIgnored(
 ): Promise<IgnoredFiles> {
   const places = new Map<string, string>()
   const unwatched = new Set<string>()
-  const queue: OpenPlace[] = []
+  const queue: OpenDirectory[] = []
   let left = scope.entriesMax
   for (const { path, isDirectory } of found) {
     if (isDirectory) queue.push({ path: `${path}/`, top: `${path}/` })
@@ -33,29 +33,29 @@ export async function watchIgnored(
     else unwatched.add(path)
   }
   for (let next = 0; next < queue.length; next++) {
-    const place = queue[next]
-    if (place === undefined) break
+    const directory = queue[next]
+    if (directory === undefined) break
     if (pace.isDue()) await pace.rest()
-    const entries = left > 0 ? entriesOf(scope, place.path) : null
+    const entries = left > 0 ? entriesOf(scope, directory.path) : null
     left -= entries?.length ?? 0
     if (entries === null || left < 0) {
-      unwatched.add(place.top)
+      unwatched.add(directory.top)
       continue
     }
-    places.set(place.path, rowsOf(scope, place.path, entries))
+    places.set(directory.path, rowsOf(scope, directory.path, entries))
     for (const entry of entries)
-      if (entry.isDirectory()) queue.push({ path: `${place.path}${entry.name}/`, top: place.top })
+      if (entry.isDirectory()) queue.push({ path: `${directory.path}${entry.name}/`, top: directory.top })
   }
   return { places, unwatched: [...unwatched] }
 }
 
-interface OpenPlace {
+interface OpenDirectory {
   readonly path: string
-  /** The ignored directory that it is in. */
+  /** The ignored directory that contains it. */
   readonly top: string
 }
 
-/** Null when the directory cannot be listed; none when it is gone. */
+/** Returns null when the directory cannot be listed, and no entries when it does not exist any more. */
 function entriesOf({ root }: WatchScope, path: string): readonly NamedEntry[] | null {
   try {
     return readEntries(`${root}/${path}`)
@@ -64,7 +64,9 @@ function entriesOf({ root }: WatchScope, path: string): readonly NamedEntry[] | 
   }
 }
 
-/** Its own mode, and one row for each file that is directly in a directory; directories have a place of their own. */
+/**
+ * Returns the directory's own mode and one row for each file directly in it; its directories are watched separately.
+ */
 function rowsOf(scope: WatchScope, path: string, entries: readonly NamedEntry[]): string {
   let rows = `\0${modeAt(scope, path)}\0`
   for (const entry of entries) {
@@ -83,12 +85,12 @@ function modeAt({ root }: WatchScope, path: string): string {
   }
 }
 
-/** Null for what is gone, and for acode's own output, which changes by being told about. */
-function stampAt({ root, isOwnOutput, onSeen }: WatchScope, path: string): string | null {
+/** Returns null for a file that does not exist any more, and for acode's own output, which every message changes. */
+function stampAt({ root, isOwnOutput, onInspected }: WatchScope, path: string): string | null {
   try {
     const stat = lstatSync(systemPath(`${root}/${path}`), { throwIfNoEntry: false })
     if (stat === undefined || isOwnOutput(stat)) return null
-    onSeen(stat)
+    onInspected(stat)
     return `${stat.mode}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}:${stat.ino}`
   } catch (error) {
     const why = whyClosed(error, path)
@@ -96,7 +98,10 @@ function stampAt({ root, isOwnOutput, onSeen }: WatchScope, path: string): strin
   }
 }
 
-/** The same with hashes instead of rows: what is written down, to tell after a crash which places changed. */
+/**
+ * Returns the watched state with hashes instead of rows: this is recorded, to report after a crash which directories
+ * changed.
+ */
 export function hashedPlaces({ places }: IgnoredFiles): readonly (readonly [string, string])[] {
   return Array.from(places, ([path, rows]) => [path, rows.startsWith(hashMark) ? rows : hashOf(rows)])
 }
@@ -107,10 +112,10 @@ function hashOf(rows: string): string {
   return `${hashMark}${sha256Hex(rows).slice(0, 32)}`
 }
 
-/** What came, went or changed between two looks, and where that cannot be told. */
+/** Returns what was added, removed or changed between two inspections, and where that is not known. */
 export function ignoredSince(before: IgnoredFiles, after: IgnoredFiles) {
   const unwatched = [...new Set([...before.unwatched, ...after.unwatched])].sort()
-  const isUnwatched = (path: string) => unwatched.some(place => path.startsWith(place))
+  const isUnwatched = (path: string) => unwatched.some(directory => path.startsWith(directory))
   const changed = new Set<string>()
   for (const [path, rows] of after.places) {
     const old = before.places.get(path)
@@ -123,7 +128,7 @@ export function ignoredSince(before: IgnoredFiles, after: IgnoredFiles) {
   return { paths: [...changed].sort(), unwatched }
 }
 
-/** The files that differ; the directory itself where only its hash is known, or where it is empty. */
+/** Returns the files that differ; the directory itself where only its hash is known, or where it is empty. */
 function namesIn(path: string, before: string, after: string): readonly string[] {
   if (!path.endsWith("/")) return [path]
   const [old, now] = [stampsIn(before), stampsIn(after)]
@@ -134,7 +139,7 @@ function namesIn(path: string, before: string, after: string): readonly string[]
   return names.length === 0 ? [path] : names.map(name => `${path}${name}`)
 }
 
-/** Null for a hash. */
+/** Returns null for a hash. */
 function stampsIn(rows: string): ReadonlyMap<string, string> | null {
   if (rows.startsWith(hashMark)) return null
   const parts = rows.split("\0")

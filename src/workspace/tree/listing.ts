@@ -7,26 +7,26 @@ import type { GitRules } from "./git-rules.ts"
 import { addIgnoreFile, type IgnoreRules, isIgnored } from "./ignore.ts"
 import { isRacy, statIdentity } from "./stat-cache.ts"
 
-/** What of a directory belongs to the tree. `Memo` is whatever the reader wants to remember of a file. */
+/** The entries of a directory that belong to the tree. `Memo` is what the reader remembers about a file. */
 export interface DirectoryListing<Memo> {
   readonly files: readonly ListedFile<Memo>[]
   readonly directories: readonly ListedDirectory[]
   readonly rules: IgnoreRules | null
-  /** What its ignore file says; null when it has none. */
+  /** The text of its ignore file; null when it has none. */
   readonly ignoreText: string | null
   readonly ignored: readonly IgnoredEntry[]
   /** Files that are ignored and tracked nevertheless. */
   readonly tracked: readonly string[]
 }
 
-/** A directory as it is. Without a listing it says why there is none; the mode is null when even that is not known. */
+/** An inspected directory. Without a listing it says why; the mode is null when even that could not be read. */
 export type InspectedDirectory<Memo> =
   | { readonly mode: number; readonly listing: DirectoryListing<Memo> }
   | (Pick<ClosedPath, "why" | "identity"> & { readonly mode: number | null; readonly listing: null })
 
 export interface ListedFile<Memo> {
   readonly path: string
-  /** Neither a file nor a symlink, so that opening it could wait forever. */
+  /** True for anything but a file or a symlink, because opening it could block forever. */
   readonly isSpecial: boolean
   readonly absolute: string | Buffer
   memo: Memo | null
@@ -34,19 +34,19 @@ export interface ListedFile<Memo> {
 
 export interface ListedDirectory {
   readonly path: string
-  /** Git ignores it, and tracks something in it nevertheless: only that is of interest. */
+  /** True when git ignores the directory but tracks something in it: only tracked files belong to the tree. */
   readonly trackedOnly: boolean
 }
 
-/** Something that git ignores. */
+/** A file or directory that git ignores. */
 export interface IgnoredEntry {
   readonly path: string
   readonly isDirectory: boolean
 }
 
-export interface ListingQuestion {
+export interface ListingRequest {
   readonly root: string
-  /** Empty, or ends in a slash. */
+  /** The directory below the root. Empty, or ends in a slash. */
   readonly prefix: string
   readonly git: GitRules | null
   readonly above: IgnoreRules | null
@@ -56,28 +56,28 @@ export interface ListingQuestion {
 }
 
 interface Remembered<Memo> {
-  readonly question: ListingQuestion
+  readonly request: ListingRequest
   readonly directory: Stats
   readonly ignoreFile: Stats | undefined
   readonly listing: DirectoryListing<Memo>
 }
 
 /**
- * Lists directories and remembers the lists. A directory's own time changes with every name that comes or goes, so
- * one look at it replaces reading it, unless that time is too fresh to be told from the next.
+ * Lists directories and remembers the lists. A directory's own time changes with every name that is added or removed,
+ * so one `lstat` replaces reading it, unless that time is too recent to distinguish it from the next change.
  */
 export class TreeListings<Memo> {
   private readonly remembered = new Map<string, Remembered<Memo>>()
 
-  /** Null when there is no such directory. */
-  list(question: ListingQuestion): InspectedDirectory<Memo> | null {
+  /** Returns null when the directory does not exist. */
+  list(request: ListingRequest): InspectedDirectory<Memo> | null {
     let directory: Stats | undefined
     try {
-      directory = lstatSync(systemPath(`${question.root}/${question.prefix}`), { throwIfNoEntry: false })
+      directory = lstatSync(systemPath(`${request.root}/${request.prefix}`), { throwIfNoEntry: false })
       if (!directory?.isDirectory()) return null
-      return { mode: modeOf(directory), listing: this.listingOf(question, directory) }
+      return { mode: modeOf(directory), listing: this.listingOf(request, directory) }
     } catch (error) {
-      const why = whyClosed(error, question.prefix)
+      const why = whyClosed(error, request.prefix)
       if (why === "gone") return null
       const known = directory ?? null
       const identity = known === null ? "" : statIdentity(known)
@@ -85,16 +85,16 @@ export class TreeListings<Memo> {
     }
   }
 
-  private listingOf(question: ListingQuestion, directory: Stats): DirectoryListing<Memo> {
-    const absolute = `${question.root}/${question.prefix}`
-    const known = this.remembered.get(question.prefix)
-    if (known !== undefined && isStillTrue(known, question, directory, absolute)) return known.listing
-    const listing = listTreeDirectory<Memo>(question)
-    const ignoreFile = ignoreFileOf(question, absolute)
+  private listingOf(request: ListingRequest, directory: Stats): DirectoryListing<Memo> {
+    const absolute = `${request.root}/${request.prefix}`
+    const known = this.remembered.get(request.prefix)
+    if (known !== undefined && isStillTrue(known, request, directory, absolute)) return known.listing
+    const listing = listTreeDirectory<Memo>(request)
+    const ignoreFile = ignoreFileOf(request, absolute)
     const isFresh =
-      isRacy(directory.ctimeMs, question.nowMs) || isRacy(ignoreFile?.ctimeMs ?? 0, question.nowMs)
-    if (isFresh) this.remembered.delete(question.prefix)
-    else this.remembered.set(question.prefix, { question, directory, ignoreFile, listing })
+      isRacy(directory.ctimeMs, request.nowMs) || isRacy(ignoreFile?.ctimeMs ?? 0, request.nowMs)
+    if (isFresh) this.remembered.delete(request.prefix)
+    else this.remembered.set(request.prefix, { request, directory, ignoreFile, listing })
     return listing
   }
 }
@@ -105,16 +105,16 @@ function modeOf({ mode }: Stats): number {
 
 function isStillTrue<Memo>(
   known: Remembered<Memo>,
-  question: ListingQuestion,
+  request: ListingRequest,
   directory: Stats,
   absolute: string,
 ): boolean {
   return (
-    known.question.git === question.git &&
-    known.question.above === question.above &&
-    known.question.trackedOnly === question.trackedOnly &&
+    known.request.git === request.git &&
+    known.request.above === request.above &&
+    known.request.trackedOnly === request.trackedOnly &&
     isUnchanged(known.directory, directory) &&
-    (known.ignoreFile === undefined || isUnchanged(known.ignoreFile, ignoreFileOf(question, absolute)))
+    (known.ignoreFile === undefined || isUnchanged(known.ignoreFile, ignoreFileOf(request, absolute)))
   )
 }
 
@@ -127,22 +127,24 @@ function isUnchanged(before: Stats, now: Stats | undefined): boolean {
   )
 }
 
-function ignoreFileOf({ git }: ListingQuestion, absolute: string): Stats | undefined {
+function ignoreFileOf({ git }: ListingRequest, absolute: string): Stats | undefined {
   if (git === null) return undefined
   return lstatSync(systemPath(`${absolute}.gitignore`), { throwIfNoEntry: false })
 }
 
-/** Null when the directory may not be read, or is gone by now. */
-export function listReadable<Memo>(question: ListingQuestion): DirectoryListing<Memo> | null {
+/** Returns null when the directory cannot be read or does not exist any more. */
+export function listReadable<Memo>(request: ListingRequest): DirectoryListing<Memo> | null {
   try {
-    return listTreeDirectory<Memo>(question)
+    return listTreeDirectory<Memo>(request)
   } catch (error) {
-    whyClosed(error, question.prefix)
+    whyClosed(error, request.prefix)
     return null
   }
 }
 
-/** Returns why the system does not show what is at a path. Throws when acode itself lacks something to look at it. */
+/**
+ * Returns why the system does not show what is at a path. Throws when acode itself lacks the resources to inspect it.
+ */
 export function whyClosed(error: unknown, path: string): ClosedPath["why"] | "gone" {
   const code = errnoOf(error)
   if (code === null || exhausted.has(code)) throw systemFailure(error, path)
@@ -152,16 +154,16 @@ export function whyClosed(error: unknown, path: string): ClosedPath["why"] | "go
 
 const exhausted: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM"])
 
-/** Reads a directory and leaves out what is not part of the tree. */
-function listTreeDirectory<Memo>(question: ListingQuestion): DirectoryListing<Memo> {
-  const { git, prefix } = question
-  const absolute = `${question.root}/${prefix}`
+/** Reads a directory and leaves out the entries that are not part of the tree. */
+function listTreeDirectory<Memo>(request: ListingRequest): DirectoryListing<Memo> {
+  const { git, prefix } = request
+  const absolute = `${request.root}/${prefix}`
   const entries = readEntries(absolute)
-  const ignoreText = git === null || question.above === null ? null : git.textIn(prefix, absolute)
+  const ignoreText = git === null || request.above === null ? null : git.textIn(prefix, absolute)
   const rules =
-    git === null || question.above === null || ignoreText === null
-      ? question.above
-      : addIgnoreFile(question.above, `${git.prefix}${prefix}`.slice(0, -1), ignoreText)
+    git === null || request.above === null || ignoreText === null
+      ? request.above
+      : addIgnoreFile(request.above, `${git.prefix}${prefix}`.slice(0, -1), ignoreText)
   const files: ListedFile<Memo>[] = []
   const directories: ListedDirectory[] = []
   const ignoredEntries: IgnoredEntry[] = []
@@ -169,9 +171,9 @@ function listTreeDirectory<Memo>(question: ListingQuestion): DirectoryListing<Me
   for (const entry of entries) {
     if (entry.name === ".git" || entry.name === ".agent") continue
     const path = `${prefix}${entry.name}`
-    if (question.isProtected(path)) continue
+    if (request.isProtected(path)) continue
     const gitPath = `${git?.prefix ?? ""}${path}`
-    const ignored = question.trackedOnly || isIgnored(rules, gitPath, entry.isDirectory())
+    const ignored = request.trackedOnly || isIgnored(rules, gitPath, entry.isDirectory())
     if (entry.isDirectory()) {
       if (!ignored || git?.tracked.hasBelow(gitPath)) directories.push({ path, trackedOnly: ignored })
       else ignoredEntries.push({ path, isDirectory: true })
@@ -179,7 +181,7 @@ function listTreeDirectory<Memo>(question: ListingQuestion): DirectoryListing<Me
     else {
       if (ignored) tracked.push(path)
       const isSpecial = !entry.isFile() && !entry.isSymbolicLink()
-      files.push({ path, isSpecial, absolute: systemPath(`${question.root}/${path}`), memo: null })
+      files.push({ path, isSpecial, absolute: systemPath(`${request.root}/${path}`), memo: null })
     }
   }
   return { files, directories, rules, ignoreText, ignored: ignoredEntries, tracked }

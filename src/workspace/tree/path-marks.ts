@@ -6,13 +6,13 @@ import { Failure } from "../../domain/failure.ts"
 import type { PathMark, StampedFile } from "../contract.ts"
 import { onPath } from "../failures.ts"
 import { entryPath, joinRelative, type PinRoot, pin } from "../files/pin.ts"
-import { pinDirectory } from "../files/place.ts"
+import { pinDirectory } from "../files/pinned-name.ts"
 import type { WorkspaceRoot } from "../files/root.ts"
-import { gitPlace, readGitIndex } from "../git.ts"
+import { findGitDirectories, readGitIndex } from "../git.ts"
 import { readIndexEntries } from "./git-rules.ts"
 import { isRacy, statIdentity } from "./stat-cache.ts"
 
-/** Returns how some paths are left: their inodes and times, and what git has of them in its index. */
+/** Returns the state of some paths: their inodes and times, and their objects in git's index. */
 export function markPaths(root: PinRoot, paths: readonly string[]): readonly PathMark[] {
   if (paths.length === 0) return []
   const indexed = indexOf(root.path)
@@ -26,18 +26,18 @@ function identityOf(root: PinRoot, path: string): string | null {
     const stat = lstatSync(entryPath(directory, nameOf(path)), { throwIfNoEntry: false })
     return stat === undefined ? null : `${stat.ino}:${stat.mtimeMs}:${stat.ctimeMs}`
   } catch (error) {
-    // It cannot be looked at, so it is not what it was.
+    // A path that cannot be inspected any more has changed.
     if (error instanceof Failure) return null
     throw error
   }
 }
 
 function indexOf(root: string): (path: string) => string | null {
-  const place = gitPlace(root)
-  if (place === null) return () => null
-  const { bytes, hashBytes } = readGitIndex(place)
+  const gitDirectories = findGitDirectories(root)
+  if (gitDirectories === null) return () => null
+  const { bytes, hashBytes } = readGitIndex(gitDirectories)
   const entries = readIndexEntries(bytes, hashBytes)
-  const below = relative(place.topLevel, root)
+  const below = relative(gitDirectories.topLevel, root)
   const prefix = below === "" ? "" : `${below}/`
   return path => entries.get(`${prefix}${path}`) ?? null
 }

@@ -25,21 +25,23 @@ import { type StatCache, statIdentity, tickMs } from "./stat-cache.ts"
 
 export interface TreeScope {
   /**
-   * Files that are not looked at, whatever git says; a directory takes what is in it along. Must not change its mind.
+   * Reports files that are never inspected, regardless of git; a directory includes all that it contains. Its answers
+   * must not change.
    */
   readonly isProtected: (path: string) => boolean
-  /** `dev:ino` of the files that acode's own output goes to: they change by being told about. */
+  /** `dev:ino` of the files that acode's own output goes to: each message changes them. */
   readonly ownOutputs: ReadonlySet<string>
-  /** Larger files are not read: they are known by their size, times and inode. */
+  /** Larger files are not read: they are identified by their size, times and inode. */
   readonly fileBytesMax: number
-  /** How many ignored files and directories are watched. */
+  /** The most ignored files and directories to watch. */
   readonly ignoredEntriesMax?: number
 }
 
 const ignoredEntriesUsual = 50_000
 
 /**
- * Reads the tree again and again; only files that changed since are opened, only directories that changed are listed.
+ * Reads the tree repeatedly; opens only files that changed since the last time, and lists only directories that
+ * changed.
  */
 export class TreeReader {
   private readonly listings = new TreeListings<FileMemo>()
@@ -55,50 +57,54 @@ export class TreeReader {
   async read(pace: Pace = new Pace(this.clock), options: TreeOptions = {}): Promise<Tree> {
     const git = readGitRules(this.root.path, this.git)
     this.git = git
-    let found = await this.walk(git, this.listings, pace)
+    let tree = await this.walk(git, this.listings, pace)
     const { rules } = options
-    // Mostly nobody touched the rules; where they did, what they hid or showed is looked at by the old ones.
-    if (rules !== undefined && JSON.stringify(textsOf(git, found)) !== JSON.stringify(rules))
-      found = await this.walk(rules === null ? null : recordedRules(rules), new TreeListings(), pace)
-    if (this.cache.size > found.entries.length) this.forgetMissing(found.entries)
-    const { entries, directories, closed } = found
+    // The rules rarely change; where they did, the tree is read again by the old rules.
+    if (rules !== undefined && JSON.stringify(textsOf(git, tree)) !== JSON.stringify(rules))
+      tree = await this.walk(rules === null ? null : recordedRules(rules), new TreeListings(), pace)
+    if (this.cache.size > tree.entries.length) this.forgetMissing(tree.entries)
+    const { entries, directories, closed } = tree
     return {
-      digest: found.hasher.digest("hex"),
+      digest: tree.hasher.digest("hex"),
       entries,
       directories,
       closed,
-      rules: rules === undefined ? textsOf(git, found) : rules,
-      ignored: options.watchesIgnored === true ? await this.watch(found, pace) : null,
+      rules: rules === undefined ? textsOf(git, tree) : rules,
+      ignored: options.watchesIgnored === true ? await this.watch(tree, pace) : null,
     }
   }
 
-  private async walk(git: GitRules | null, listings: TreeListings<FileMemo>, pace: Pace): Promise<Found> {
-    const found = nothingFound()
+  private async walk(
+    git: GitRules | null,
+    listings: TreeListings<FileMemo>,
+    pace: Pace,
+  ): Promise<CollectedTree> {
+    const tree = emptyTree()
     // The last one is next: what is in a directory comes before what is beside it.
     const open: OpenDirectory[] = [{ prefix: "", above: git?.top ?? null, trackedOnly: false }]
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (pace.isDue()) await pace.rest()
       const { prefix, above, trackedOnly } = next
       const { isProtected } = this.scope
-      const question = { root: this.root.path, prefix, git, above, trackedOnly, isProtected }
-      const seen = listings.list({ ...question, nowMs: this.clock.now() })
-      if (seen === null) continue
+      const request = { root: this.root.path, prefix, git, above, trackedOnly, isProtected }
+      const inspection = listings.list({ ...request, nowMs: this.clock.now() })
+      if (inspection === null) continue
       const path = prefix === "" ? "." : prefix.slice(0, -1)
-      if (seen.mode !== null) found.directories.push({ path, mode: seen.mode })
-      if (seen.listing === null) {
-        const { why, identity } = seen
-        found.closed.push({ path, why, identity })
+      if (inspection.mode !== null) tree.directories.push({ path, mode: inspection.mode })
+      if (inspection.listing === null) {
+        const { why, identity } = inspection
+        tree.closed.push({ path, why, identity })
         continue
       }
-      const { listing } = seen
+      const { listing } = inspection
       for (const file of listing.files) {
-        const hashing = this.add(file, found, pace)
-        // In most trees nothing has to be hashed, and then nothing is waited for.
+        const hashing = this.add(file, tree, pace)
+        // In most trees no file has to be hashed, and then there is nothing to await.
         if (hashing !== null) await hashing
       }
-      if (listing.ignoreText !== null) found.ignoreFiles.push([prefix, listing.ignoreText])
-      found.ignored.push(...listing.ignored)
-      found.tracked.push(...listing.tracked)
+      if (listing.ignoreText !== null) tree.ignoreFiles.push([prefix, listing.ignoreText])
+      tree.ignored.push(...listing.ignored)
+      tree.tracked.push(...listing.tracked)
       for (const directory of listing.directories.toReversed())
         open.push({
           prefix: `${directory.path}/`,
@@ -106,10 +112,10 @@ export class TreeReader {
           trackedOnly: directory.trackedOnly,
         })
     }
-    return found
+    return tree
   }
 
-  private async watch({ ignored }: Found, pace: Pace): Promise<IgnoredFiles> {
+  private async watch({ ignored }: CollectedTree, pace: Pace): Promise<IgnoredFiles> {
     const { ignoredEntriesMax: entriesMax = ignoredEntriesUsual } = this.scope
     let latestMs = 0
     const files = await watchIgnored(
@@ -117,14 +123,14 @@ export class TreeReader {
         root: this.root.path,
         entriesMax,
         isOwnOutput: stat => this.isOwnOutput(stat),
-        onSeen: ({ ctimeMs }) => {
+        onInspected: ({ ctimeMs }) => {
           latestMs = Math.max(latestMs, ctimeMs)
         },
       },
       ignored,
       pace,
     )
-    // Whatever changes within the tick that is running now could look the same.
+    // A change within the current clock tick could leave the same times.
     const restMs = latestMs + tickMs - this.clock.now()
     if (restMs > 0) await Bun.sleep(Math.min(restMs, tickMs))
     return files
@@ -135,28 +141,36 @@ export class TreeReader {
     return ownOutputs.size > 0 && ownOutputs.has(`${dev}:${ino}`)
   }
 
-  /** Null when the file is added already; else the promise that it will be. */
-  private add(file: ListedFile<FileMemo>, found: Found, pace: Pace): Promise<void> | null {
-    const stat = inspected(file, found)
+  /** Returns null when the file is already added, else a promise that resolves once it is. */
+  private add(file: ListedFile<FileMemo>, tree: CollectedTree, pace: Pace): Promise<void> | null {
+    const stat = inspected(file, tree)
     if (stat === null || this.isOwnOutput(stat)) return null
-    if (stat.isSymbolicLink()) return keep(found, linkMemo(file, stat))
+    if (stat.isSymbolicLink()) return keep(tree, linkMemo(file, stat))
     if (stat.isDirectory()) return null
-    if (!stat.isFile()) return keep(found, specialMemo(file, stat))
-    if (stat.size > this.scope.fileBytesMax) return keep(found, fileMemo(file, stat, null))
+    if (!stat.isFile()) return keep(tree, specialMemo(file, stat))
+    if (stat.size > this.scope.fileBytesMax) return keep(tree, fileMemo(file, stat, null))
     const sha256 = this.cache.get(file.path, stat)
     return sha256 === null
-      ? this.hashAndAdd(file, stat, found, pace)
-      : keep(found, fileMemo(file, stat, sha256))
+      ? this.hashAndAdd(file, stat, tree, pace)
+      : keep(tree, fileMemo(file, stat, sha256))
   }
 
-  private async hashAndAdd(file: ListedFile<FileMemo>, stat: Stats, found: Found, pace: Pace): Promise<void> {
+  private async hashAndAdd(
+    file: ListedFile<FileMemo>,
+    stat: Stats,
+    tree: CollectedTree,
+    pace: Pace,
+  ): Promise<void> {
     if (pace.isDue()) await pace.rest()
     const hash = await this.hash(file.path, stat, pace)
-    if (hash !== "gone") keep(found, fileMemo(file, stat, hash === "unread" ? null : hash.sha256))
+    if (hash !== "gone") keep(tree, fileMemo(file, stat, hash === "unread" ? null : hash.sha256))
   }
 
-  /** Opened below the root without following anything: a directory swapped for a symlink shows no file of elsewhere. */
-  private async hash(path: string, seen: Stats, pace: Pace): Promise<ContentHash | "gone" | "unread"> {
+  /**
+   * Opens the file below the root without following any symlink: a directory swapped for a symlink exposes no file
+   * elsewhere.
+   */
+  private async hash(path: string, before: Stats, pace: Pace): Promise<ContentHash | "gone" | "unread"> {
     const hashedAtMs = this.clock.now()
     let fd = -1
     try {
@@ -165,8 +179,8 @@ export class TreeReader {
       fd = openSync(file.at, constants.O_RDONLY | constants.O_NONBLOCK)
       const hash = await hashPaced(fd, pace, bounded(this.scope.fileBytesMax, outgrown))
       const after = fstatSync(fd)
-      // A file that was written while it was read has no content to remember.
-      const isSteady = after.ctimeMs === seen.ctimeMs && after.ino === seen.ino
+      // The hash of a file that was written during the read is not remembered.
+      const isSteady = after.ctimeMs === before.ctimeMs && after.ino === before.ino
       if (isSteady) this.cache.set(path, after, hash.sha256, hashedAtMs)
       return hash
     } catch (error) {
@@ -184,10 +198,10 @@ export class TreeReader {
   }
 }
 
-/** Thrown when a file grows beyond the bound while it is being read. */
+/** Thrown when a file grows beyond the bound while it is read. */
 const outgrown = new Error("the file has become too large to be read")
 
-/** The digest of entries in the order of a tree. */
+/** Returns the digest of entries that are in the order of a tree. */
 export function digestOf(entries: Iterable<TreeEntry>): string {
   return sha256Hex(Array.from(entries, digestRow).join(""))
 }
@@ -198,7 +212,7 @@ interface OpenDirectory {
   readonly trackedOnly: boolean
 }
 
-interface Found {
+interface CollectedTree {
   readonly hasher: Bun.CryptoHasher
   readonly entries: TreeEntry[]
   readonly directories: TreeDirectory[]
@@ -208,16 +222,16 @@ interface Found {
   readonly tracked: string[]
 }
 
-function nothingFound(): Found {
+function emptyTree(): CollectedTree {
   const hasher = new Bun.CryptoHasher("sha256")
   return { hasher, entries: [], directories: [], closed: [], ignoreFiles: [], ignored: [], tracked: [] }
 }
 
-function textsOf(git: GitRules | null, { ignoreFiles: files, tracked }: Found): IgnoreTexts | null {
+function textsOf(git: GitRules | null, { ignoreFiles: files, tracked }: CollectedTree): IgnoreTexts | null {
   return git === null ? null : { prefix: git.prefix, above: git.above, files, tracked }
 }
 
-function keep({ hasher, entries }: Found, memo: FileMemo | null): null {
+function keep({ hasher, entries }: CollectedTree, memo: FileMemo | null): null {
   if (memo === null) return null
   hasher.update(memo.row)
   entries.push(memo.entry)
@@ -227,11 +241,11 @@ function keep({ hasher, entries }: Found, memo: FileMemo | null): null {
 interface FileMemo {
   readonly entry: TreeEntry
   readonly content: string
-  /** Its part of what the digest is made of. No path and no target contains a NUL. */
+  /** The contribution of the entry to the digest. No path and no target contains a NUL. */
   readonly row: string
 }
 
-/** Without a hash the file is known by its size, times and inode. */
+/** Returns the entry of a file. Without a hash the file is identified by its size, times and inode. */
 function fileMemo(file: ListedFile<FileMemo>, stat: Stats, sha256: string | null): FileMemo {
   const mode = stat.mode & 0o7777
   const content = sha256 ?? statIdentity(stat)
@@ -250,7 +264,7 @@ function linkMemo({ path, absolute }: ListedFile<FileMemo>, stat: Stats): FileMe
     const entry: TreeEntry = { path, kind: "symlink", mode, sizeBytes: stat.size, target }
     return { entry, content: `link:${target}`, row: digestRow(entry) }
   } catch (error) {
-    // Something else by now, which has a turn of its own the next time.
+    // The file was replaced by something else; the next read of the tree sees that.
     if (errnoOf(error) === null) throw error
     return null
   }
@@ -261,7 +275,7 @@ function specialMemo({ path }: ListedFile<FileMemo>, stat: Stats): FileMemo {
   return { entry, content: "", row: digestRow(entry) }
 }
 
-/** Describes what is neither a file, a symlink nor a directory. */
+/** Returns the entry of something that is not a file, a symlink or a directory. */
 export function specialEntry(path: string, stat: Stats): Extract<TreeEntry, { readonly kind: "special" }> {
   const special = stat.isFIFO() ? "fifo:" : stat.isSocket() ? "socket:" : deviceOf(stat)
   return { path, kind: "special", mode: stat.mode & 0o7777, sizeBytes: 0, special }
@@ -277,8 +291,8 @@ function digestRow(entry: TreeEntry): string {
   return `f${entry.mode} ${entry.path}\0${entry.sha256 ?? entry.identity}\0`
 }
 
-/** Null for what vanished, and for what cannot be inspected, which is remembered as such. */
-function inspected({ path, absolute }: ListedFile<FileMemo>, { closed }: Found): Stats | null {
+/** Returns null for a file that vanished, and for one that cannot be inspected, which is added to `closed`. */
+function inspected({ path, absolute }: ListedFile<FileMemo>, { closed }: CollectedTree): Stats | null {
   try {
     return lstatSync(absolute, { throwIfNoEntry: false }) ?? null
   } catch (error) {
@@ -288,7 +302,10 @@ function inspected({ path, absolute }: ListedFile<FileMemo>, { closed }: Found):
   }
 }
 
-/** Whoever wants to change what a directory hides has to open the directory first, which shows in its times. */
+/**
+ * Returns the identity of the directory around a path: changing what a directory hides needs its mode changed first,
+ * which its times show.
+ */
 function identityAround(absolute: string | Buffer): string {
   try {
     const directory = parentOf(typeof absolute === "string" ? absolute : pathFromBytes(absolute))
@@ -300,7 +317,7 @@ function identityAround(absolute: string | Buffer): string {
   }
 }
 
-/** Returns whether a name leads elsewhere by now: a symlink took the place of the file or of a directory above it. */
+/** Reports whether a name leads elsewhere by now: a symlink replaced the file or a directory above it. */
 function isElsewhere({ report: { code } }: Failure): boolean {
   return code === "ACODE-SEC-005"
 }

@@ -3,8 +3,8 @@ import type { IgnoreRules } from "./ignore.ts"
 import { listReadable } from "./listing.ts"
 
 /**
- * The files below a directory that are somebody's work, in a fixed order: without what git ignores, `.git`, `.agent`
- * and what is hidden. Symlinks are named and not followed. `start` is a real path in the workspace, or `.`.
+ * Yields the files below a directory that are the user's work, in a fixed order: without what git ignores, `.git`,
+ * `.agent` and hidden paths. Symlinks are yielded and not followed. `start` is a real path in the workspace, or `.`.
  */
 export function* walkFiles(
   root: string,

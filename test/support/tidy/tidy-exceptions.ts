@@ -27,5 +27,5 @@ export const proseAllowances: Readonly<Record<string, readonly [openings: number
   "src/skills": [0, 0],
   "src/store": [92, 97],
   "src/tools": [37, 31],
-  "src/workspace": [129, 139],
+  "src/workspace": [0, 0],
 }

@@ -3,7 +3,7 @@ import { textChanges } from "../../../src/workspace/change/changes.ts"
 import { codeOf } from "../support.ts"
 
 describe("the files of a patch", () => {
-  test("are told with what becomes of each, and none is looked at", () => {
+  test("are returned with the action for each, and none is read", () => {
     const patch = [
       "--- a/one.txt\n+++ b/one.txt\n@@ -1 +1 @@\n-1\n+2\n",
       "--- /dev/null\n+++ b/new.txt\n@@ -0,0 +1 @@\n+x\n",

@@ -101,7 +101,7 @@ test("applying the diff of two texts to the first gives the second", () => {
   )
 })
 
-test("the diff of a file that comes or goes can be applied too", () => {
+test("the diff of an added or removed file can be applied too", () => {
   fc.assert(
     fc.property(text, content => {
       const [made] = applyPatch(unifiedDiff("f", null, content), null, () => null)

@@ -6,16 +6,16 @@ import { codeOf, messageOf } from "../support.ts"
 const edit = (text: string, search: string, replace: string) =>
   applyEdits("f", text, [{ search, replace }]).text
 
-test("an edit replaces the one place it is about and tells the line", () => {
+test("an edit replaces the one occurrence and returns its line", () => {
   expect(applyEdits("f", "a\nb\nc\n", [{ search: "b", replace: "B" }])).toEqual({
     text: "a\nB\nc\n",
     lines: [2],
-    places: [{ start: 2, end: 3, replacement: "B" }],
+    ranges: [{ start: 2, end: 3, replacement: "B" }],
   })
 })
 
 describe("line ends", () => {
-  test("of the file stay, whatever those of the edit are", () => {
+  test("of the file stay, independent of those of the edit", () => {
     expect(edit("a\r\nb\r\nc\r\n", "a\nb", "A\nB")).toBe("A\r\nB\r\nc\r\n")
     expect(edit("a\nb\nc\n", "a\r\nb", "A\r\nB")).toBe("A\nB\nc\n")
     expect(edit("a\r\nb\r\n", "b", "b1\nb2")).toBe("a\r\nb1\r\nb2\r\n")
@@ -53,7 +53,7 @@ describe("an edit that does not fit", () => {
     expect(message.split("\n").length).toBeLessThan(40)
   })
 
-  test("names all places where it would fit, also those that overlap", () => {
+  test("names all ranges where it would fit, also those that overlap", () => {
     expect(codeOf(() => edit("aaa", "aa", "b"))).toBe("ACODE-PAT-004")
     expect(messageOf(() => edit("x\r\ny\r\nx\r\ny\r\n", "x\ny", "b"))).toContain("lines 1, 3")
   })

@@ -48,7 +48,7 @@ test("a small change in a large file is found quickly", () => {
   expect(diffLines(before, after).filter(step => step.kind !== "keep")).toHaveLength(3)
 })
 
-test("many changes all over a large file are told one by one", () => {
+test("many changes all over a large file are listed one by one", () => {
   const before = Array.from({ length: 100_000 }, (_, index) => (index % 3 === 0 ? "}" : `line ${index}`))
   const after = before.map((line, index) => (index % 25 === 1 ? `changed ${index}` : line))
   const changes = diffLines(before, after).filter(step => step.kind !== "keep")

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { describeDifference, nearestPlace } from "../../../src/workspace/change/nearest-lines.ts"
+import { describeDifference, nearestLines } from "../../../src/workspace/change/nearest-lines.ts"
 import { TextLines } from "../../../src/workspace/change/text-lines.ts"
 
 const linesOf = (...lines: readonly string[]) => new TextLines(lines.join("\n"))
@@ -9,26 +9,26 @@ const file = linesOf(
 
 describe("the nearest place", () => {
   test("is the exact one where there is one", () => {
-    expect(nearestPlace(file, ["  return a + b", "}"])).toEqual({ start: 3, likeness: 1 })
+    expect(nearestLines(file, ["  return a + b", "}"])).toEqual({ start: 3, likeness: 1 })
   })
 
   test("is where most of the lines are alike", () => {
-    expect(nearestPlace(file, ["function add(x, y) {", "  return x + y", "}"])?.start).toBe(2)
+    expect(nearestLines(file, ["function add(x, y) {", "  return x + y", "}"])?.start).toBe(2)
   })
 
-  test("forgives white space", () => {
-    expect(nearestPlace(file, ["\treturn a  + b"])?.start).toBe(3)
+  test("ignores white space", () => {
+    expect(nearestLines(file, ["\treturn a  + b"])?.start).toBe(3)
   })
 
   test("is none when nothing is alike, or nothing is there", () => {
-    expect(nearestPlace(file, ["something else entirely"])).toBeNull()
-    expect(nearestPlace(linesOf(), ["x"])).toBeNull()
-    expect(nearestPlace(file, [])).toBeNull()
+    expect(nearestLines(file, ["something else entirely"])).toBeNull()
+    expect(nearestLines(linesOf(), ["x"])).toBeNull()
+    expect(nearestLines(file, [])).toBeNull()
   })
 
   test("of many lines is judged by the first of them", () => {
     const wanted = ["function add(a, b) {", ...Array.from({ length: 100 }, () => "zzz")]
-    expect(nearestPlace(new TextLines("other\n".repeat(50)), wanted)).toBeNull()
+    expect(nearestLines(new TextLines("other\n".repeat(50)), wanted)).toBeNull()
   })
 })
 

@@ -35,7 +35,7 @@ describe("a change that moved", () => {
 describe("context that changed", () => {
   const patch = "--- a/f\n+++ b/f\n@@ -1,7 +1,7 @@\n 1\n 2\n 3\n-4\n+changed\n 5\n 6\n 7\n"
 
-  test("is forgiven up to three lines at each end, and told", () => {
+  test("is ignored up to three lines at each end, and reported", () => {
     const fuzzOf = (text: string) => patched({ f: text }, patch)[0]?.hunks[0]?.fuzz
     expect(fuzzOf("1\n2\n3\n4\n5\n6\n7\n")).toBe(0)
     expect(fuzzOf("x\n2\n3\n4\n5\n6\n7\n")).toBe(1)
@@ -47,7 +47,7 @@ describe("context that changed", () => {
     expect(patched({ f: "x\nx\n3\n4\n5\n6\n7\n" }, patch)[0]?.after).toBe("x\nx\n3\nchanged\n5\n6\n7\n")
   })
 
-  test("is never forgiven in what is removed", () => {
+  test("is never ignored in removed lines", () => {
     expect(codeOf(() => patched({ f: "1\n2\n3\nfour\n5\n6\n7\n" }, patch))).toBe("ACODE-PAT-002")
   })
 })

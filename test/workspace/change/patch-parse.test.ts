@@ -57,13 +57,13 @@ test("a hunk is read by its counts, and by its signs where they are wrong", () =
     )
 })
 
-test("a header without a change is a mistake that is told", () => {
+test("a header without a change is reported as a mistake", () => {
   expect(codeOf(() => parsePatch("--- a/f\n+++ b/f\n"))).toBe("ACODE-PAT-001")
   expect(codeOf(() => parsePatch("--- a/f\n+++ b/f\n@@ -1 +1 @@\n"))).toBe("ACODE-PAT-001")
   expect(codeOf(() => parsePatch(""))).toBe("ACODE-PAT-001")
 })
 
-test("whatever is sent, the answer is a patch or a failure that says why", () => {
+test("any input gives a patch or a failure that says why", () => {
   const piece = fc.constantFrom(
     "diff --git a/f b/f",
     "--- a/f",

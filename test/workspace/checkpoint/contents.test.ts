@@ -67,7 +67,7 @@ describe("contents", () => {
     for (const name of names) expect(statSync(join(ws.path("kept"), name)).mode & 0o777).toBe(0o600)
   })
 
-  test("that are not what they were said to be are refused, and none of the batch is kept", async () => {
+  test("with another content than announced are refused, and none of the batch is kept", async () => {
     const batch = [source("a", "one"), source("b", "changed", sha256Hex("two"))]
     expect(await codeOfLater(() => contents.add(batch, pace))).toBe("ACODE-FS-007")
     expect(filesBelow(ws.path("kept"))).toEqual([])
@@ -84,7 +84,7 @@ describe("contents", () => {
     expect(filesBelow(ws.path("kept"))).toEqual([])
   })
 
-  test("nobody refers to are removed, with everything that is no content", async () => {
+  test("without references are removed, with all other files", async () => {
     await contents.add([source("a", "one"), source("b", "three")], pace)
     writeFileSync(join(ws.path("kept"), sha256Hex("one").slice(0, 2), "stray"), "12")
     expect(contents.keepOnly(new Set([sha256Hex("three")]))).toBe(5)
@@ -106,7 +106,7 @@ describe("a private directory", () => {
     expect(codeOf(() => ensurePrivateDirectory(ws.path("link")))).toBe("ACODE-SEC-006")
   })
 
-  test("that belongs to somebody else is refused", () => {
+  test("that another user owns is refused", () => {
     if (process.getuid?.() !== 0) {
       process.stdout.write("skipped: only root can give directories to others\n")
       return
@@ -145,8 +145,8 @@ describe("what is at an exact path", () => {
   })
 })
 
-describe("a tree that somebody is writing to", () => {
-  test("is held with what somebody saved after the tree was read, and that a file is gone", async () => {
+describe("a tree that another process is writing to", () => {
+  test("is kept with what another process saved or removed after the tree was read", async () => {
     using bench = checkpointBench()
     for (const name of ["saved", "gone", "other", "d/moved"]) bench.put(name, `first ${name}`)
     const tree = await bench.tree()

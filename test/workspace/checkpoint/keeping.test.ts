@@ -92,7 +92,7 @@ function furnish(): void {
 }
 
 describe("what a restore replaces", () => {
-  test("comes back to the last mode and the last empty directory, and so does what that replaces", async () => {
+  test("restores every mode and empty directory, and so does undoing that restore", async () => {
     furnish()
     const before = await ws.take("one")
     const first = manifest(ws)
@@ -119,7 +119,7 @@ describe("what a restore replaces", () => {
     expect([...(ws.store.load("chk_1")?.entries.keys() ?? [])]).toEqual(["a"])
   })
 
-  test("is moved and not copied where it is larger than what is copied", async () => {
+  test("is moved and not copied where it is larger than checkpoints copy", async () => {
     using small = checkpointBench({ ...roomy, fileBytesMax: 1_000 })
     const before = await small.take("one")
     small.put("large", "x".repeat(5_000))
@@ -205,8 +205,8 @@ describe.each(["restore.kept", "restore.made", "restore.displaced"])("a file tha
   })
 })
 
-describe("a file that somebody has open", () => {
-  test("and writes to after it was displaced comes back with what they wrote", async () => {
+describe("a file that another process has open", () => {
+  test("and writes to after it was displaced is restored with the newer content", async () => {
     const before = await ws.take("one")
     ws.put("log", "one\n")
     const fd = openSync(ws.path("log"), "a")
@@ -281,7 +281,7 @@ describeWhere(missing)("a workspace on another file system than the state", () =
     rmSync(directory, { recursive: true })
   })
 
-  test("is restored, and what was there comes back", async () => {
+  test("is restored, and the replaced content can be restored again", async () => {
     far.put("a", "1")
     far.put("gone", "1")
     const before = await far.take("one")
@@ -308,7 +308,7 @@ describeWhere(missing)("a workspace on another file system than the state", () =
     expect(far.read("large")).toHaveLength(5_000)
   })
 
-  test("keeps what is saved at the moment of the exchange", async () => {
+  test("keeps a file saved at the moment of the exchange", async () => {
     far.put("a", "1")
     const before = await far.take("one")
     far.put("a", "2")
@@ -322,7 +322,7 @@ describeWhere(missing)("a workspace on another file system than the state", () =
     expect(readdirSync(far.root.path)).toEqual(["a"])
   })
 
-  test("gives back what somebody wrote to a file that was displaced beside its place", async () => {
+  test("restores what another process wrote to a file that was displaced beside its path", async () => {
     const before = await far.take("one")
     far.put("log", "one\n")
     const fd = openSync(far.path("log"), "a")
@@ -340,7 +340,7 @@ describe("a process that dies in the middle", () => {
   const everything = (bench: CheckpointBench): string =>
     Bun.spawnSync(["sh", "-c", "find . -type f -exec cat {} +"], { cwd: bench.root.path }).stdout.toString()
 
-  test("between the exchange and the look gives back what was saved then, when it is repeated", async () => {
+  test("between the exchange and the comparison restores what was saved then, when repeated", async () => {
     ws.put("a", "1")
     const before = await ws.take("one")
     ws.put("a", "2")

@@ -13,8 +13,8 @@ import {
 import { Failure } from "../../../src/domain/failure.ts"
 import type { Checkpoint } from "../../../src/workspace/checkpoint/contract.ts"
 import { changesSince, contentOf, contentsSince } from "../../../src/workspace/checkpoint/manifest.ts"
+import { contentOfPresentEntry, presentEntryAt } from "../../../src/workspace/checkpoint/present-entry.ts"
 import { planRestore, restoreCheckpoints } from "../../../src/workspace/checkpoint/restore.ts"
-import { contentOfStanding, standingAt } from "../../../src/workspace/checkpoint/standing.ts"
 import { initRepository } from "../../support/workspace/temp-workspace.ts"
 import { seeded } from "../support.ts"
 import { type CheckpointBench, checkpointBench, taken } from "./support.ts"
@@ -91,7 +91,7 @@ describe("restoring a tree", () => {
     expect(readdirSync(ws.outside)).toEqual(["secret.txt"])
   })
 
-  test("names what is in the way and does the rest", async () => {
+  test("names the paths that are blocked and restores the rest", async () => {
     initRepository(ws.root.path)
     ws.put(".gitignore", "*.cache\n")
     ws.put("file", "x")
@@ -107,7 +107,7 @@ describe("restoring a tree", () => {
     expect(ws.read("other")).toBe("x")
   })
 
-  test("tells once of an ignore file that cannot be put back, and does not say it was", async () => {
+  test("reports once that an ignore file cannot be restored, and not that it was", async () => {
     ws.put("d/.gitignore", "x\n")
     const checkpoint = await ws.take("one")
     rmSync(ws.path("d"), { recursive: true })
@@ -128,7 +128,7 @@ describe("restoring a tree", () => {
     ws.put("a", "2")
     const changed = [".gitignore", "new", "a", "ignored"]
     const now = changed.map(
-      path => [path, contentOfStanding(standingAt(ws.root, path, 1e6)) ?? null] as const,
+      path => [path, contentOfPresentEntry(presentEntryAt(ws.root, path, 1e6)) ?? null] as const,
     )
     await ws.restore(checkpoint, new Map(now))
     expect((await ws.tree()).digest).toBe(checkpoint.digest)
@@ -160,7 +160,7 @@ describe("restoring a tree", () => {
     expect((await ws.tree()).digest).toBe(checkpoint.digest)
   })
 
-  test("removes names that are not UTF-8, and what is in directories of such names", async () => {
+  test("removes names that are not UTF-8, and files in directories with such names", async () => {
     const inRoot = (...bytes: number[]) =>
       Buffer.concat([Buffer.from(`${ws.root.path}/bad`), Buffer.from(bytes)])
     mkdirSync(inRoot(0xfe))
@@ -174,7 +174,7 @@ describe("restoring a tree", () => {
 })
 
 describe("restoring what a run changed", () => {
-  test("leaves what somebody else changed since, and names it", async () => {
+  test("leaves a file that another process changed since, and names it", async () => {
     ws.put("ours", "1")
     ws.put("theirs", "1")
     const checkpoint = await ws.take("one")
@@ -207,7 +207,7 @@ describe("restoring what a run changed", () => {
     expect(await ws.restore(checkpoint, expected)).toMatchObject({ write: [], foreign: [] })
   })
 
-  test("takes a file that is gone, or is no file any more, for foreign", async () => {
+  test("treats a file that is missing, or not a file any more, as foreign", async () => {
     ws.put("gone", "1")
     ws.put("directory", "1")
     const checkpoint = await ws.take("one")
@@ -330,7 +330,7 @@ function dieAfter(count: number) {
   }
 }
 
-test("whatever a command does to the tree, restoring gives the digest back", async () => {
+test("a restore after random commands restores the digest", async () => {
   const random = seeded(99)
   const anyPath = () => Array.from({ length: 1 + random(3) }, () => "abc"[random(3)]).join("/")
   for (let round = 0; round < 40; round++) {

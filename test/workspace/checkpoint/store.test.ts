@@ -58,7 +58,7 @@ describe("a checkpoint of the tree", () => {
     expect(await fresh.takeTree("four", ws.root, await ws.tree())).toMatchObject({ copiedFiles: 0 })
   })
 
-  test("comes back from disk as it was taken, through a chain of differences", async () => {
+  test("is loaded as it was taken, through a chain of differences", async () => {
     const all = []
     for (let round = 0; round < 60; round++) {
       ws.put(`d${round % 7}/f${round % 11}`, `${round}`)
@@ -84,7 +84,7 @@ describe("a checkpoint of the tree", () => {
     expect(ws.contentNames()).toHaveLength(100)
   })
 
-  test("that nobody took is null", () => {
+  test("that was never taken is null", () => {
     expect(ws.store.load("none")).toBeNull()
     expect(ws.store.list()).toEqual([])
   })
@@ -129,7 +129,7 @@ describe("what a checkpoint cannot hold is left out and named, and everything el
     expect(new CheckpointStore(ws.directory, roomy, systemClock).load("one")).toEqual(checkpoint)
   })
 
-  test("for the largest of all, counting what is there already", async () => {
+  test("for the largest of all, counting the space already used", async () => {
     using small = checkpointBench({ fileBytesMax: 100, totalBytesMax: 20 })
     small.put("a", "123456")
     await small.take("one")
@@ -156,7 +156,7 @@ test("a manifest of the first version is read, and holds all that it names", asy
   expect(new CheckpointStore(ws.directory, roomy, systemClock).load("one")).toEqual(one)
 })
 
-test("what could not be looked at before or cannot now, and was touched in between, is named", () => {
+test("a path that could not be inspected before or cannot now, and was touched meanwhile, is named", () => {
   const at = (path: string, identity: string) => ({ path, why: "unreadable" as const, identity })
   const closed = new Map([
     ["same", "stat:1"],
@@ -252,7 +252,7 @@ describe("collecting", () => {
     return counts.reduce((sum, count) => sum + count * 512, 0)
   }
 
-  test("removes what it is told to and the contents that only that held", async () => {
+  test("removes the given checkpoints and the contents that only they held", async () => {
     ws.put("a", "old")
     ws.put("b", "both")
     await ws.take("one")
@@ -269,7 +269,7 @@ describe("collecting", () => {
     expect(fresh.load("two")?.entries.size).toBe(2)
   })
 
-  test("keeps what another one is built on until that goes too", async () => {
+  test("keeps the base of another checkpoint until that is removed too", async () => {
     ws.put("a", "1")
     await ws.take("base")
     ws.put("b", "2")
@@ -296,7 +296,7 @@ describe("collecting", () => {
     })
   })
 
-  test("goes on past a damaged one, and keeps what that may need until it goes itself", async () => {
+  test("continues past a damaged one, and keeps what it may need until it is removed itself", async () => {
     for (const id of ["damaged", "old"]) {
       ws.put("a", id)
       taken(await ws.store.takeFiles(id, ws.root, ["a"]))

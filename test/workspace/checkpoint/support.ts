@@ -9,8 +9,8 @@ import type {
   TakeResult,
 } from "../../../src/workspace/checkpoint/contract.ts"
 import { contentsSince, directoriesSince } from "../../../src/workspace/checkpoint/manifest.ts"
+import { contentOfPresentEntry, presentEntryAt } from "../../../src/workspace/checkpoint/present-entry.ts"
 import { type RestoreSource, restoreCheckpoints } from "../../../src/workspace/checkpoint/restore.ts"
-import { contentOfStanding, standingAt } from "../../../src/workspace/checkpoint/standing.ts"
 import { CheckpointStore } from "../../../src/workspace/checkpoint/store.ts"
 import type { Tree, TreeOptions } from "../../../src/workspace/contract.ts"
 import { Pace } from "../../../src/workspace/pace.ts"
@@ -77,7 +77,8 @@ export function checkpointBench(
 const undoing = { kind: "undo" as const, sessionId: "ses_1", subjectId: null }
 
 function foundAt({ root }: TestWorkspace, { entries, absent }: Checkpoint): Map<string, string | null> {
-  const content = (path: string) => contentOfStanding(standingAt(root, path, roomy.fileBytesMax)) ?? null
+  const content = (path: string) =>
+    contentOfPresentEntry(presentEntryAt(root, path, roomy.fileBytesMax)) ?? null
   return new Map([...entries.keys(), ...absent].map(path => [path, content(path)]))
 }
 

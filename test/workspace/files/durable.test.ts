@@ -70,7 +70,7 @@ test("a directory can be synced, and a file is none", () => {
   expect(() => syncDirectory(ws.path("file"))).toThrow("ENOTDIR")
 })
 
-test("names are read in the order of their code units, whatever their bytes", () => {
+test("names are read in the order of their code units, for any bytes", () => {
   for (const name of ["b", "a", "B", "é", "10", "9"]) ws.put(name)
   expect(readNames(ws.root.path)).toEqual(["10", "9", "B", "a", "b", "é"])
   closeSync(openSync(Buffer.concat([Buffer.from(`${ws.root.path}/c`), Buffer.from([0xff])]), "w"))

@@ -17,7 +17,7 @@ test("a range of lines is kept with its line ends", () => {
   expect(windowOf(content, 1, 0, 100, 3)).toEqual({ text: "", totalLines: 4, cut: false })
 })
 
-test("what is longer than the bound is cut and says so", () => {
+test("a text longer than the bound is cut and marked", () => {
   expect(windowOf(Buffer.from("x".repeat(1000)), 1, 1, 10, 7)).toEqual({
     text: "xxxxxxxxxx",
     totalLines: 1,

@@ -51,7 +51,7 @@ test("symlinks say where they lead and are not followed", () => {
   expect(paths(".", 5).filter(path => path.startsWith("outside/"))).toEqual([])
 })
 
-test("depth goes down, but not into .git and .agent", () => {
+test("a depth lists sub-directories, but not .git and .agent", () => {
   expect(paths("a", 1)).toEqual(["a/deep", "a/one.ts"])
   expect(paths("a", 2)).toEqual(["a/deep", "a/deep/two.ts", "a/one.ts"])
   expect(paths(".", 9).filter(path => path.startsWith("."))).toEqual([".agent", ".git"])
@@ -62,7 +62,7 @@ test("a symlink to a directory inside is listed when it is asked for", () => {
   expect(list("alias")).toMatchObject({ path: "a" })
 })
 
-test("more entries than asked for are cut, and said to be", () => {
+test("more entries than requested are cut and reported as truncated", () => {
   expect(list(".", 1, 3)).toMatchObject({ truncated: true })
   expect(paths(".", 9, 3)).toHaveLength(3)
   expect(list("a", 2, 3).truncated).toBe(false)

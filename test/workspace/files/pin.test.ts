@@ -20,7 +20,7 @@ function relativeOf(found: Pinned | null): string | null {
   return held?.relative ?? null
 }
 
-test("what is pinned stays the same thing whatever its name becomes", () => {
+test("a pinned file stays the same file when its name changes", () => {
   ws.put("moving/file", "one")
   using held = pin(ws.root, "moving")
   renameSync(ws.path("moving"), ws.path("moved"))
@@ -28,14 +28,14 @@ test("what is pinned stays the same thing whatever its name becomes", () => {
   expect(Bun.file(`${held?.at}/file`).text()).resolves.toBe("one")
 })
 
-test("where a pinned file is comes from the file, symlinks resolved", () => {
+test("the path of a pinned file is its real path, symlinks resolved", () => {
   expect(relativeOf(pin(ws.root, "."))).toBe(".")
   expect(relativeOf(pin(ws.root, "link/file"))).toBe("a/b/file")
   expect(relativeOf(pin(ws.root, "absolute/b/file"))).toBe("a/b/file")
   expect(relativeOf(pin(ws.root, "x (deleted)"))).toBe("x (deleted)")
 })
 
-test("missing is null, and so is a file taken for a directory", () => {
+test("a missing path is null, and so is a file used as a directory", () => {
   expect(pin(ws.root, "a/missing")).toBeNull()
   expect(pin(ws.root, "a/b/file/x")).toBeNull()
 })

@@ -25,7 +25,7 @@ beforeAll(() => {
 afterAll(() => ws[Symbol.dispose]())
 
 describe("reading lines", () => {
-  test("gives all of a small file and what is known about it", () => {
+  test("returns all of a small file and its facts", () => {
     expect(readLines(ws.root, "crlf.txt", { bytesMax: 100 })).toEqual({
       path: "crlf.txt",
       text: "a\r\nb\r\n",
@@ -39,7 +39,7 @@ describe("reading lines", () => {
     })
   })
 
-  test("gives a range, and the hash of the whole", () => {
+  test("returns a range, and the hash of the whole file", () => {
     const read = readLines(ws.root, "hundred.txt", { fromLine: 10, lineCount: 3, bytesMax: 1000 })
     expect(read.text).toBe("line 10\nline 11\nline 12\n")
     expect(read).toMatchObject({
@@ -50,7 +50,7 @@ describe("reading lines", () => {
     })
   })
 
-  test("beyond the end gives nothing, which is no failure", () => {
+  test("a range beyond the end is empty, without a failure", () => {
     const read = readLines(ws.root, "hundred.txt", { fromLine: 200, bytesMax: 1000 })
     expect(read).toMatchObject({ text: "", lineCount: 0, totalLines: 100, truncated: false })
   })
@@ -82,7 +82,7 @@ describe("reading lines", () => {
     })
   })
 
-  test("refuses what is no text, what is missing and what may not be read", () => {
+  test("refuses binary files, missing ones and those that may not be read", () => {
     expect(codeOf(() => readLines(ws.root, "binary.bin", { bytesMax: 100 }))).toBe("ACODE-FS-009")
     expect(codeOf(() => readLines(ws.root, "missing", { bytesMax: 100 }))).toBe("ACODE-FS-002")
     expect(codeOf(() => readLines(ws.root, "crlf.txt/x", { bytesMax: 100 }))).toBe("ACODE-FS-002")
@@ -92,7 +92,7 @@ describe("reading lines", () => {
 })
 
 describe("reading all of a file", () => {
-  test("gives text with its format, to be written back", () => {
+  test("returns text with its format, to be written again", () => {
     expect(readWholeText(ws.root, "marked.txt", 1000)).toEqual({
       path: "marked.txt",
       text: "one\ntwo\n",
@@ -114,7 +114,7 @@ describe("reading all of a file", () => {
   })
 })
 
-test("the guard is asked about the typed path and about where it leads, and what it throws goes on", () => {
+test("the guard is called with the typed path and the real one, and its errors propagate", () => {
   const asked: string[] = []
   using guarded = new WorkspaceRoot(ws.root.path, (path, operation) => {
     asked.push(`${operation} ${path}`)

@@ -16,7 +16,7 @@ afterEach(() => ws[Symbol.dispose]())
 const content = (text: string) => Buffer.from(text)
 
 describe("writing a file", () => {
-  test("makes it with its parents and tells what was done", () => {
+  test("makes it with its parents and returns what was done", () => {
     expect(writeFile(ws.root, { path: "a/b/c.txt", content: content("new") })).toEqual({
       path: "a/b/c.txt",
       created: true,
@@ -43,7 +43,7 @@ describe("writing a file", () => {
     expect(statSync(ws.path("suid")).mode & 0o7777).toBe(0o755)
   })
 
-  test("gives a new file the mode that the user's mask asks for", () => {
+  test("gives a new file the mode of the user's umask", () => {
     const mask = process.umask(0o027)
     try {
       writeFile(ws.root, { path: "masked", content: content("x") })
@@ -64,7 +64,7 @@ describe("writing a file", () => {
     expect(statSync(ws.path("theirs"))).toMatchObject({ uid: 12345, gid: 23456 })
   })
 
-  test("goes to where a symlink inside points, and the symlink stays", () => {
+  test("writes to the target of a symlink inside, and the symlink stays", () => {
     ws.put("real/file", "old")
     symlinkSync("real/file", ws.path("link"))
     symlinkSync("real", ws.path("directory"))
@@ -120,7 +120,7 @@ describe("writing on a condition", () => {
     expect(ws.read("file")).toBe("new")
   })
 
-  test("an edit by somebody else between the look and the rename is not overwritten", () => {
+  test("an edit by another process between the check and the rename is not overwritten", () => {
     ws.put("file", "old")
     const edits = {
       reach: (point: string) => (point === "file.temporary-synced" ? ws.put("file", "theirs") : undefined),
@@ -207,7 +207,7 @@ describe("the guard", () => {
 })
 
 describe("deleting", () => {
-  test("removes files and tells what they held", () => {
+  test("removes files and returns their hashes", () => {
     ws.put("a", "1")
     ws.put("d/b", "2")
     expect(deleteFiles(ws.root, ["a", "d/b"])).toEqual([

@@ -60,7 +60,7 @@ test("an ignored directory is searched when it is named", () => {
   expect(glob("*", "dist").paths).toEqual(["dist/f.ts"])
 })
 
-test("more matches than asked for are cut, and said to be", () => {
+test("more matches than requested are cut and reported as truncated", () => {
   expect(glob("**", ".", 2)).toMatchObject({ truncated: true })
   expect(glob("**", ".", 2).paths).toHaveLength(2)
 })

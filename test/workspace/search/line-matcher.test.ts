@@ -71,7 +71,7 @@ describe("a pattern does not find", () => {
     test(`${pattern} in ${line}`, () => expect(matches(pattern, line)).toBe(false))
 })
 
-describe("what is no pattern, or none for this search, is told", () => {
+describe("a pattern that is invalid or not supported", () => {
   const wrong = [
     "(",
     ")",
@@ -101,7 +101,7 @@ describe("what is no pattern, or none for this search, is told", () => {
     test(pattern.slice(0, 30), () => expect(codeOf(() => compileLineMatcher(pattern))).toBe("ACODE-FS-001"))
 
   test("with the reason", () => {
-    expect(messageOf(() => compileLineMatcher("(?=a)"))).toContain("looks around")
+    expect(messageOf(() => compileLineMatcher("(?=a)"))).toContain("uses lookaround")
     expect(messageOf(() => compileLineMatcher("["))).toContain("never closed")
   })
 })

@@ -44,7 +44,7 @@ const failure = (pattern: string, more: Partial<SearchRequest> = {}) =>
   )
 
 describe("searching by reading", () => {
-  test("finds lines in what is somebody's work, in a fixed order", async () => {
+  test("finds lines in the user's files, in a fixed order", async () => {
     expect(await places("needle")).toEqual([
       "-e:1",
       "a.ts:1",
@@ -58,7 +58,7 @@ describe("searching by reading", () => {
     ])
   })
 
-  test("gives the line without its end, and a very long one cut", async () => {
+  test("returns the line without its end, and cuts a very long one", async () => {
     const { rows } = await search("third|^needle x", { path: "." })
     expect(rows.map(row => [row.file_path, row.line.length])).toEqual([
       ["a.ts", 12],
@@ -66,7 +66,7 @@ describe("searching by reading", () => {
     ])
   })
 
-  test("looks at all of a long line", async () => {
+  test("searches all of a long line", async () => {
     expect(await places("behind$")).toEqual(["long.txt:1"])
   })
 
@@ -101,7 +101,7 @@ describe("searching by reading", () => {
     expect(await failure("needle", { path: "huge/file.txt" })).toBe("ACODE-FS-006")
   })
 
-  test("refuses what is no pattern and what is no place", async () => {
+  test("refuses invalid patterns and paths", async () => {
     expect(await failure("")).toBe("ACODE-FS-001")
     expect(await failure("a\nb")).toBe("ACODE-FS-001")
     expect(await failure("(")).toBe("ACODE-FS-001")
@@ -168,7 +168,7 @@ describe("searching with ripgrep", () => {
     })
   })
 
-  test("leaves out what is hidden or has another name", async () => {
+  test("leaves out hidden files and other names", async () => {
     const rows = ["secrets/key.ts", "src/b.ts", "src/c.md"].map(path =>
       match({ text: `./${path}` }, { text: "x" }, 1),
     )

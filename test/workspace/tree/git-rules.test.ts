@@ -81,7 +81,7 @@ test("an ignore file that is a symlink is not read, as git does not read it", ()
 describe("walking the files", () => {
   const walk = (start = ".") => [...walkFiles(ws.root.path, start, path => path === "hidden")]
 
-  test("leaves out what git ignores, .git, .agent and what is hidden", () => {
+  test("leaves out ignored and hidden files, .git and .agent", () => {
     initRepository(ws.root.path)
     ws.put(".gitignore", "dist/\n*.log\n")
     for (const path of ["a", "b/c", "b/x.log", "dist/d", ".agent/e", "hidden/f", "b/.git/g"])

@@ -146,7 +146,7 @@ describe("the tree of a repository", () => {
 })
 
 describe("the digest", () => {
-  test("is the same for the same tree elsewhere, whatever the times", async () => {
+  test("is the same for the same tree elsewhere with other times", async () => {
     using other = testWorkspace()
     for (const place of [ws, other]) {
       place.put("a/b", "content", 0o755)
@@ -209,7 +209,7 @@ describe("the digest", () => {
   })
 })
 
-test("a second look opens no file that has not changed", async () => {
+test("a second read opens no file that has not changed", async () => {
   for (let index = 0; index < 20; index++) ws.put(`d${index % 3}/f${index}`, `${index}`)
   const cache = new StatCache()
   const first = new TreeReader(ws.root, everything, cache, muchLater)
@@ -225,7 +225,7 @@ test("a second look opens no file that has not changed", async () => {
   expect((await first.read()).digest).toBe(digest)
 })
 
-test("looking again and again gives the same as looking afresh, through random changes", async () => {
+test("repeated reads of one reader equal those of a new reader, through random changes", async () => {
   const random = seeded(42)
   const same = reader(everything, systemClock)
   for (let round = 0; round < 150; round++) {

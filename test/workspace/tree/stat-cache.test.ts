@@ -47,7 +47,7 @@ test("whole seconds need a longer rest than fractions of them", () => {
   expect(isRacy(5000.5, 5040)).toBe(true)
 })
 
-test("what is no longer there is forgotten", () => {
+test("files that do not exist any more are forgotten", () => {
   const cache = new StatCache([
     ["a", 1, 1, 1, 1, "x"],
     ["b", 1, 1, 1, 1, "y"],
@@ -58,7 +58,7 @@ test("what is no longer there is forgotten", () => {
 })
 
 describe("a cache on disk", () => {
-  test("comes back as it was, readable by its owner only", () => {
+  test("is loaded as it was saved, readable by its owner only", () => {
     const cache = new StatCache([["bad\udcff", 3, 1.25, 2.5, 99, "abc"]])
     saveStatCache(cache, ws.path("cache"))
     expect(loadStatCache(ws.path("cache")).rows()).toEqual(cache.rows())

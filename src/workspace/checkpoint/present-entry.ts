@@ -13,34 +13,39 @@ import { specialEntry } from "../tree/reader.ts"
 import { statIdentity } from "../tree/stat-cache.ts"
 import { contentOf, isSameEntry } from "./manifest.ts"
 
-/** What is at an exact path right now, no symlink followed. */
-export type Standing =
+/** The entry at an exact path right now, without following symlinks. */
+export type PresentEntry =
   | { readonly kind: "nothing" }
   | { readonly kind: "entry"; readonly entry: TreeEntry; readonly stamp?: FileStamp }
   | { readonly kind: "directory"; readonly mode: number }
-  /** Nobody can say: it may not be looked at. */
+  /** Not known: the path may not be inspected. */
   | { readonly kind: "hidden"; readonly why: string }
 
-/** Tells a file from the same file after somebody wrote to it, as far as its times can. */
+/** Distinguishes a file from the same file after a write, as far as its times can. */
 export interface FileStamp {
   readonly ino: number
   readonly sizeBytes: number
   readonly mtimeMs: number
-  /** When it was looked at. */
+  /** The time at which the file was inspected. */
   readonly seenMs: number
 }
 
 /**
- * Inspects a path. Behind a file or a symlink nothing is at a path: whatever is there belongs to another path. A long
- * read lets signals through.
+ * Inspects a path. Behind a file or a symlink there is nothing at a path: whatever is there belongs to another path. A
+ * long read lets signals run.
  */
-export async function inspect(root: PinRoot, path: string, pace: Pace, bytesMax: number): Promise<Standing> {
+export async function inspect(
+  root: PinRoot,
+  path: string,
+  pace: Pace,
+  bytesMax: number,
+): Promise<PresentEntry> {
   if (pace.isDue()) await pace.rest()
-  const seen = standingAt(root, path, 0)
+  const seen = presentEntryAt(root, path, 0)
   if (seen.kind !== "entry" || seen.entry.kind !== "file" || seen.entry.sizeBytes > bytesMax) return seen
-  if (seen.entry.sizeBytes < longBytes) return standingAt(root, path, bytesMax)
+  if (seen.entry.sizeBytes < longBytes) return presentEntryAt(root, path, bytesMax)
   const sha256 = await hashLong(root, path, pace)
-  return standingAt(root, path, bytesMax, () => sha256)
+  return presentEntryAt(root, path, bytesMax, () => sha256)
 }
 
 const longBytes = 4 * 1024 * 1024
@@ -56,23 +61,30 @@ async function hashLong(root: PinRoot, path: string, pace: Pace): Promise<string
   }
 }
 
-/** The same at once, for where nothing may come in between. A file of more than `bytesMax` is not read. */
-export function standingAt(root: PinRoot, path: string, bytesMax: number, hash = hashAt): Standing {
+/**
+ * Inspects a path without interruption, for steps that must not be divided. A file of more than `bytesMax` is not read.
+ */
+export function presentEntryAt(root: PinRoot, path: string, bytesMax: number, hash = hashAt): PresentEntry {
   try {
     using directory = pin(root, parentOf(path), "never")
     if (!directory?.stat.isDirectory()) return { kind: "nothing" }
-    return standingOf(entryPath(directory, nameOf(path)), path, bytesMax, hash)
+    return presentEntryOf(entryPath(directory, nameOf(path)), path, bytesMax, hash)
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     return error.report.code === outside ? { kind: "nothing" } : { kind: "hidden", why: error.report.message }
   }
 }
 
-/** The code of a symlink on the way. */
+/** The code of a symlink on the path. */
 const outside = "ACODE-SEC-005"
 
-/** The same for a path of the file system; `path` is what it is called in messages and in what is returned. */
-export function standingOf(at: string | Buffer, path: string, bytesMax: number, hash = hashAt): Standing {
+/** Inspects a path of the file system; `path` is its name in messages and in the result. */
+export function presentEntryOf(
+  at: string | Buffer,
+  path: string,
+  bytesMax: number,
+  hash = hashAt,
+): PresentEntry {
   try {
     const seenMs = systemClock.now()
     const stat = lstatSync(at, { throwIfNoEntry: false })
@@ -98,26 +110,29 @@ export function standingOf(at: string | Buffer, path: string, bytesMax: number, 
   }
 }
 
-/** In the spelling of a recorded change; undefined for what has none. A file that may not be read is like nothing. */
-export function contentOfStanding(standing: Standing): string | null | undefined {
-  switch (standing.kind) {
+/**
+ * Returns the content as a recorded change spells it; undefined for an entry that has none. A file that may not be read
+ * counts as nothing.
+ */
+export function contentOfPresentEntry(present: PresentEntry): string | null | undefined {
+  switch (present.kind) {
     case "nothing":
       return null
     case "entry":
-      return contentOf(standing.entry)
+      return contentOf(present.entry)
     default:
       return undefined
   }
 }
 
-/** Whether two looks at a path saw the same: kind, mode, content, target. */
-export function isSameStanding(a: Standing, b: Standing): boolean {
+/** Reports whether two inspections of a path agree in kind, mode, content and target. */
+export function isSamePresentEntry(a: PresentEntry, b: PresentEntry): boolean {
   if (a.kind === "entry") return b.kind === "entry" && isSameEntry(a.entry, b.entry)
   if (a.kind === "directory") return b.kind === "directory" && a.mode === b.mode
   return a.kind === "nothing" && b.kind === "nothing"
 }
 
-/** Opens a file to read it; null when that is not allowed. */
+/** Opens a file to read it; returns null when that is not permitted. */
 export function openReadable(at: string | Buffer, flags: number): number | null {
   try {
     return openSync(at, constants.O_RDONLY | constants.O_NONBLOCK | flags)

@@ -3,13 +3,13 @@ import { existsSync, linkSync, mkdirSync, readdirSync, symlinkSync } from "node:
 import { join } from "node:path"
 import {
   ensureExactDirectory,
-  exactPlace,
   locate,
   pinDirectory,
+  pinExactName,
   pinFile,
-  placeToDelete,
-  placeToWrite,
-} from "../../../src/workspace/files/place.ts"
+  pinNameToDelete,
+  pinNameToWrite,
+} from "../../../src/workspace/files/pinned-name.ts"
 import { WorkspaceRoot } from "../../../src/workspace/files/root.ts"
 import { codeOf, type TestWorkspace, testWorkspace } from "../support.ts"
 
@@ -50,7 +50,7 @@ describe("locating tells where a path really leads", () => {
     expect(locate(ws.root, join(ws.root.path, "new/file")).relative).toBe("new/file")
   })
 
-  test("an absolute path by another name of the workspace too, also to what is missing", () => {
+  test("an absolute path by another name of the workspace too, also to a missing file", () => {
     symlinkSync("ws", join(ws.base, "alias"))
     expect(locate(ws.root, join(ws.base, "alias/src/deep")).relative).toBe("src/deep")
     expect(locate(ws.root, join(ws.base, "alias/new/file")).relative).toBe("new/file")
@@ -79,8 +79,8 @@ describe("pinning", () => {
     for (let round = 0; round < 50; round++)
       for (const typed of ["src", "missing/x", "out/x", "link/deep", "dangling", "src/deep/file.ts/x"]) {
         codeOf(() => pinFile(ws.root, typed)[Symbol.dispose]())
-        codeOf(() => placeToWrite(ws.root, typed)[Symbol.dispose]())
-        codeOf(() => placeToDelete(ws.root, typed)[Symbol.dispose]())
+        codeOf(() => pinNameToWrite(ws.root, typed)[Symbol.dispose]())
+        codeOf(() => pinNameToDelete(ws.root, typed)[Symbol.dispose]())
       }
     expect(open()).toBe(before)
   })
@@ -88,9 +88,9 @@ describe("pinning", () => {
 
 describe("a place to write", () => {
   test("is the target of a symlink inside, and new where nothing is", () => {
-    using old = placeToWrite(ws.root, "link/deep/file.ts")
+    using old = pinNameToWrite(ws.root, "link/deep/file.ts")
     expect([old.relative, old.name, old.stat?.isFile()]).toEqual(["src/deep/file.ts", "file.ts", true])
-    using fresh = placeToWrite(ws.root, "link/a/b/new.ts")
+    using fresh = pinNameToWrite(ws.root, "link/a/b/new.ts")
     expect([fresh.relative, fresh.stat, fresh.createdDirectories]).toEqual([
       "src/a/b/new.ts",
       null,
@@ -100,13 +100,13 @@ describe("a place to write", () => {
 
   test("is refused for hard links, symlinks to nowhere and directories", () => {
     linkSync(ws.path("src/deep/file.ts"), ws.path("hard"))
-    expect(codeOf(() => placeToWrite(ws.root, "hard"))).toBe("ACODE-FS-004")
-    expect(codeOf(() => placeToWrite(ws.root, "dangling"))).toBe("ACODE-FS-002")
-    expect(codeOf(() => placeToWrite(ws.root, "src"))).toBe("ACODE-FS-003")
+    expect(codeOf(() => pinNameToWrite(ws.root, "hard"))).toBe("ACODE-FS-004")
+    expect(codeOf(() => pinNameToWrite(ws.root, "dangling"))).toBe("ACODE-FS-002")
+    expect(codeOf(() => pinNameToWrite(ws.root, "src"))).toBe("ACODE-FS-003")
   })
 
   test("is not made when a directory on the way is a file", () => {
-    expect(codeOf(() => placeToWrite(ws.root, "src/deep/file.ts/a/b"))).toBe("ACODE-FS-002")
+    expect(codeOf(() => pinNameToWrite(ws.root, "src/deep/file.ts/a/b"))).toBe("ACODE-FS-002")
     expect(readdirSync(ws.path("src/deep"))).toEqual(["file.ts"])
   })
 
@@ -116,20 +116,20 @@ describe("a place to write", () => {
       asked.push(`${operation} ${path}`)
       expect(existsSync(ws.path("src/a"))).toBe(false)
     })
-    placeToWrite(guarded, "link/a/b/c")[Symbol.dispose]()
+    pinNameToWrite(guarded, "link/a/b/c")[Symbol.dispose]()
     expect(asked).toEqual(["write link/a/b/c", "write src/a/b/c"])
   })
 })
 
 describe("an exact place", () => {
   test("follows no symlink on the way, and none at its end", () => {
-    expect(codeOf(() => exactPlace(ws.root, "link/deep/file.ts"))).toBe("ACODE-SEC-005")
-    using last = exactPlace(ws.root, "link")
+    expect(codeOf(() => pinExactName(ws.root, "link/deep/file.ts"))).toBe("ACODE-SEC-005")
+    using last = pinExactName(ws.root, "link")
     expect(last.stat?.isSymbolicLink()).toBe(true)
   })
 
-  test("makes what is missing on the way to it", () => {
-    using place = exactPlace(ws.root, "x/y/z")
+  test("makes missing parents", () => {
+    using place = pinExactName(ws.root, "x/y/z")
     expect(place.stat).toBeNull()
     expect(existsSync(ws.path("x/y"))).toBe(true)
     ensureExactDirectory(ws.root, "p/q")
@@ -140,10 +140,10 @@ describe("an exact place", () => {
 })
 
 test("a place to delete is the name itself", () => {
-  using link = placeToDelete(ws.root, "link")
+  using link = pinNameToDelete(ws.root, "link")
   expect(link.stat?.isSymbolicLink()).toBe(true)
-  using through = placeToDelete(ws.root, "link/deep/file.ts")
+  using through = pinNameToDelete(ws.root, "link/deep/file.ts")
   expect(through.relative).toBe("src/deep/file.ts")
   mkdirSync(ws.path("empty"))
-  expect(codeOf(() => placeToDelete(ws.root, "empty"))).toBe("ACODE-FS-003")
+  expect(codeOf(() => pinNameToDelete(ws.root, "empty"))).toBe("ACODE-FS-003")
 })

@@ -9,18 +9,18 @@ import { entryPath, isSameFile, joinRelative, type Pinned, pin, pinChild } from 
 import type { WorkspaceRoot } from "./root.ts"
 import { lexicalPath } from "./typed-path.ts"
 
-/** A name in a pinned directory: where something is, or will be, and nowhere else. */
-export interface Place extends Disposable {
+/** A name in a pinned directory, where a file exists or will be made. */
+export interface PinnedName extends Disposable {
   readonly directory: Pinned
   readonly name: string
   readonly relative: string
-  /** What the name holds, symlinks not followed; null when it is free. */
+  /** The entry that the name holds, symlinks not followed; null when the name is free. */
   readonly stat: Stats | null
-  /** Directories made on the way, outermost first. */
+  /** Parent directories that were made, outermost first. */
   readonly createdDirectories: readonly string[]
 }
 
-/** What a decision about a path is made on: symlinks resolved as far as things exist. */
+/** Returns the path that decisions are based on: symlinks resolved as far as it exists. */
 export function locate(root: WorkspaceRoot, typed: string): Location {
   const relative = root.relativeOf(typed)
   using found = pin(root, relative)
@@ -36,7 +36,7 @@ export function kindOf(stat: Stats): EntryKind {
   return stat.isSymbolicLink() ? "symlink" : "other"
 }
 
-/** Pins a regular file to read; the guard is asked about both its spellings. */
+/** Pins a regular file to read; the guard checks the typed path and the real one. */
 export function pinFile(root: WorkspaceRoot, typed: string): Pinned {
   const found = pinGuarded(root, typed, "read")
   if (found.stat.isFile()) return found
@@ -51,16 +51,19 @@ export function pinDirectory(root: WorkspaceRoot, typed: string, operation: Path
   throw fileFailure("notRegular", typed, "is not a directory")
 }
 
-/** Opens what is pinned. Only for regular files, so it cannot block. */
+/** Opens a pinned file. Only for regular files, so that it cannot block. */
 export function openPinned(file: Pinned, typed: string): number {
   return onPath(typed, () => openSync(file.at, constants.O_RDONLY | constants.O_NONBLOCK))
 }
 
-/** The place a file is to be written: the target of a symlink that stays inside, with missing parents made. */
-export function placeToWrite(root: WorkspaceRoot, typed: string): Place {
+/**
+ * Returns the place where a file is to be written: the target of a symlink that stays inside, with missing parents
+ * made.
+ */
+export function pinNameToWrite(root: WorkspaceRoot, typed: string): PinnedName {
   const relative = guardedRelative(root, typed, "write")
   using found = pin(root, relative)
-  if (found === null) return newPlace(root, relative, typed)
+  if (found === null) return pinNewName(root, relative, typed)
   if (!found.stat.isFile()) throw notRegular(typed, found.stat)
   if (found.stat.nlink !== 1)
     throw fileFailure(
@@ -69,36 +72,36 @@ export function placeToWrite(root: WorkspaceRoot, typed: string): Place {
       `has ${found.stat.nlink} names (hard links); one may be outside workspace`,
     )
   root.guard(found.relative, "write")
-  const place = placeIn(pin(root, parentOf(found.relative), "never"), nameOf(found.relative), typed, [])
-  if (place.stat !== null && isSameFile(place.stat, found.stat)) return place
-  place[Symbol.dispose]()
+  const pinned = pinNameIn(pin(root, parentOf(found.relative), "never"), nameOf(found.relative), typed, [])
+  if (pinned.stat !== null && isSameFile(pinned.stat, found.stat)) return pinned
+  pinned[Symbol.dispose]()
   throw fileFailure("changed", typed, "was replaced while it was being opened")
 }
 
-/** The place of an entry that is to be removed: a symlink is the symlink, not what it points to. */
-export function placeToDelete(root: WorkspaceRoot, typed: string): Place {
+/** Returns the place of an entry that is to be removed: a symlink itself, not its target. */
+export function pinNameToDelete(root: WorkspaceRoot, typed: string): PinnedName {
   const relative = lexicalPath(guardedRelative(root, typed, "delete"))
   if (relative === ".") throw fileFailure("notRegular", typed, "is the workspace itself")
-  const place = placeIn(pin(root, parentOf(relative)), nameOf(relative), typed, [])
+  const pinned = pinNameIn(pin(root, parentOf(relative)), nameOf(relative), typed, [])
   try {
-    root.guard(place.relative, "delete")
-    if (place.stat === null) throw fileFailure("missing", typed, "does not exist")
-    if (!place.stat.isFile() && !place.stat.isSymbolicLink()) throw notRegular(typed, place.stat)
-    return place
+    root.guard(pinned.relative, "delete")
+    if (pinned.stat === null) throw fileFailure("missing", typed, "does not exist")
+    if (!pinned.stat.isFile() && !pinned.stat.isSymbolicLink()) throw notRegular(typed, pinned.stat)
+    return pinned
   } catch (error) {
-    place[Symbol.dispose]()
+    pinned[Symbol.dispose]()
     throw error
   }
 }
 
-/** A place known by its real path, for putting back what was there: no symlink on the way is followed. */
-export function exactPlace(root: WorkspaceRoot, relative: string): Place {
+/** Returns the place at an exact path, to restore its old content: no symlink is followed. */
+export function pinExactName(root: WorkspaceRoot, relative: string): PinnedName {
   const names = relative.split("/")
   const made = makeDirectories(root, pinnedRoot(root), names.slice(0, -1), relative)
-  return placeIn(made.directory, names.at(-1) ?? "", relative, made.created)
+  return pinNameIn(made.directory, names.at(-1) ?? "", relative, made.created)
 }
 
-/** Makes a directory at an exact path, no symlink on the way followed. */
+/** Makes a directory at an exact path, without following symlinks. */
 export function ensureExactDirectory(root: WorkspaceRoot, relative: string): void {
   makeDirectories(root, pinnedRoot(root), relative.split("/"), relative).directory[Symbol.dispose]()
 }
@@ -109,7 +112,7 @@ function guardedRelative(root: WorkspaceRoot, typed: string, operation: PathOper
   return relative
 }
 
-/** Pins anything that exists; the guard is asked about the path as typed and about where it is. */
+/** Pins anything that exists; the guard checks the typed path and the real one. */
 export function pinGuarded(root: WorkspaceRoot, typed: string, operation: PathOperation): Pinned {
   const found = pin(root, guardedRelative(root, typed, operation))
   if (found === null) throw fileFailure("missing", typed, "does not exist")
@@ -122,27 +125,27 @@ export function pinGuarded(root: WorkspaceRoot, typed: string, operation: PathOp
   }
 }
 
-function newPlace(root: WorkspaceRoot, relative: string, typed: string): Place {
+function pinNewName(root: WorkspaceRoot, relative: string, typed: string): PinnedName {
   if (relative.endsWith("/")) throw fileFailure("malformed", typed, "names a directory, not a file")
   const { ancestor, missing } = deepestExisting(root, relative, typed)
   try {
     if (!ancestor.stat.isDirectory())
-      throw fileFailure("missing", typed, "cannot be made: something on the way to it is not a directory")
+      throw fileFailure("missing", typed, "cannot be made: one of its parents is not a directory")
     if (missing.some(name => name.includes("\\")))
       throw fileFailure("malformed", typed, "would make a name with a backslash in it")
-    // Asked before anything is made: a refused write must not leave directories behind.
+    // Checked before anything is made: a refused write must not leave directories behind.
     root.guard(missing.reduce(joinRelative, ancestor.relative), "write")
   } catch (error) {
     ancestor[Symbol.dispose]()
     throw error
   }
   const made = makeDirectories(root, ancestor, missing.slice(0, -1), typed)
-  const place = placeIn(made.directory, missing.at(-1) ?? "", typed, made.created)
-  if (place.stat === null) return place
-  place[Symbol.dispose]()
-  if (place.stat.isSymbolicLink())
+  const pinned = pinNameIn(made.directory, missing.at(-1) ?? "", typed, made.created)
+  if (pinned.stat === null) return pinned
+  pinned[Symbol.dispose]()
+  if (pinned.stat.isSymbolicLink())
     throw fileFailure("missing", typed, "is a symlink to something that does not exist")
-  throw fileFailure("changed", typed, "appeared while it was being made")
+  throw fileFailure("changed", typed, "was created by another process meanwhile")
 }
 
 function deepestExisting(root: WorkspaceRoot, relative: string, typed: string) {
@@ -164,7 +167,7 @@ function pinnedRoot(root: WorkspaceRoot): Pinned {
   return found
 }
 
-/** Makes each directory below one that is held, so a swapped parent cannot send the next one elsewhere. */
+/** Makes each directory below one that is held, so that a swapped parent cannot redirect the next one. */
 function makeDirectories(root: WorkspaceRoot, start: Pinned, names: readonly string[], typed: string) {
   const created: string[] = []
   let directory = start
@@ -192,12 +195,12 @@ function makeDirectory(parent: Pinned, name: string, typed: string): boolean {
   }
 }
 
-function placeIn(
+function pinNameIn(
   directory: Pinned | null,
   name: string,
   typed: string,
   createdDirectories: readonly string[],
-): Place {
+): PinnedName {
   if (directory === null) throw fileFailure("missing", typed, "does not exist")
   try {
     const stat = lstatSync(entryPath(directory, name), { throwIfNoEntry: false }) ?? null
