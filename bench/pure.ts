@@ -3,6 +3,7 @@ import { command } from "../src/domain/command-validation.ts"
 import { createCapture } from "../src/exec/capture.ts"
 import { childEnvironment } from "../src/exec/environment.ts"
 import type { Redactor } from "../src/redaction/contract.ts"
+import { createRedactor } from "../src/redaction/redactor.ts"
 import * as environmentRules from "../src/redaction/secret-names.ts"
 import { executionRecord } from "../test/support/execution-record.ts"
 import { computed } from "./measure.ts"
@@ -39,6 +40,8 @@ function validated() {
   return command("npm").withArguments("run", "test", "--", "--watch=false").withTimeout(60_000).build()
 }
 
+const redactor = createRedactor({ secretValues: [], extraPatterns: [] })
+
 function mergedEnvironment() {
   return childEnvironment({
     executionId: record.id,
@@ -49,6 +52,7 @@ function mergedEnvironment() {
     exclude: ["INTERNAL_*"],
     include: [],
     rules: environmentRules,
+    redactText: text => redactor.redactText(text),
   })
 }
 

@@ -18,6 +18,8 @@ export interface EnvironmentRequest {
   /** Names the configuration passes on although they would be left out. */
   readonly include: readonly string[]
   readonly rules: EnvironmentRules
+  /** Redacts a value: a variable whose value has the form of a token is one, whatever its name is. */
+  readonly redactText: (value: string) => string
 }
 
 /** The whole environment of a process: nothing of the host gets in but through the filter. */
@@ -54,11 +56,15 @@ function hostPart(request: EnvironmentRequest): Record<string, string> {
 }
 
 function isInherited(
-  { mode, owner, exclude, rules }: EnvironmentRequest,
+  { mode, owner, exclude, rules, redactText }: EnvironmentRequest,
   name: string,
   value: string,
 ): boolean {
   if (mode === "replace" || rules.isSecretName(name) || rules.isLoaderName(name)) return false
   if (owner === "agent" ? !rules.isForAgents(name, value) : rules.leadsToSecret(name, value)) return false
+  // Addresses are judged by the rules: that of a proxy is needed with its password.
+  if (value.length >= tokenLengthMin && !value.includes("://") && redactText(value) !== value) return false
   return !exclude.some(pattern => rules.matchesPattern(name, pattern))
 }
+
+const tokenLengthMin = 12

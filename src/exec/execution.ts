@@ -129,13 +129,14 @@ function spelledHost(text: string): string {
 }
 
 function environmentOf(
-  { hostEnvironment: host, owner, settings, environmentRules: rules }: RunnerParts,
+  { hostEnvironment: host, owner, settings, environmentRules: rules, redactor }: RunnerParts,
   { environment: command }: Command,
   mode: EnvironmentMode,
   executionId: string,
 ) {
   const { environmentExclude: exclude, environmentInclude: include } = settings
-  return childEnvironment({ executionId, owner, mode, host, command, exclude, include, rules })
+  const redactText = (value: string) => redactor.redactText(value)
+  return childEnvironment({ executionId, owner, mode, host, command, exclude, include, rules, redactText })
 }
 
 const noCorrelation: CorrelationIds = {

@@ -18,6 +18,8 @@ const secretPatterns: readonly string[] = [
   "*PASSPHRASE*",
   "*_PASS",
   "*_PWD",
+  "*_PW",
+  "*PSWD",
   "*_PAT",
   "*USERPASS",
   "*_AUTH",

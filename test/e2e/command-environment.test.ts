@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { PlanReport } from "../../src/engine/lanes/plan-result.ts"
 import { childEnvironment } from "../../src/exec/environment.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
 import * as rules from "../../src/redaction/secret-names.ts"
 import { toolchains } from "../../src/sandbox/view/toolchains.ts"
 import { repositoryRoot, runAcode } from "../support/acode.ts"
@@ -20,10 +21,13 @@ function listed(file: string): readonly Variable[] {
 const withheld = listed("withheld.txt")
 const passed = listed("passed.txt")
 
+const redactor = createRedactor({ secretValues: [], extraPatterns: [] })
+
 function isPassed([name, value]: Variable, owner: "person" | "agent"): boolean {
   const host = { [name]: value }
   const request = { executionId: "exe_1", mode: "inherit", command: {}, exclude: [], include: [] } as const
-  return Object.hasOwn(childEnvironment({ ...request, owner, host, rules }), name)
+  const redactText = (text: string) => redactor.redactText(text)
+  return Object.hasOwn(childEnvironment({ ...request, owner, host, rules, redactText }), name)
 }
 
 test("a person's own command gets none of the variables that hold or open a credential, and the others", () => {

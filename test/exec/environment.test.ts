@@ -29,6 +29,7 @@ function environment(more: Partial<EnvironmentRequest> = {}): Record<string, str
       exclude: [],
       include: [],
       rules,
+      redactText: text => text,
       ...more,
     }),
   }
@@ -108,6 +109,7 @@ test("names that mean something to JavaScript are names like any other", () => {
     exclude: [],
     include: [],
     rules,
+    redactText: text => text,
   })
   expect(made["constructor"]).toBeUndefined()
 })
