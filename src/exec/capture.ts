@@ -22,9 +22,9 @@ export interface Artifact {
 }
 
 export interface CaptureLimits {
-  /** How many bytes stand in the result. */
+  /** The number of bytes kept in the result. */
   readonly outputBytesMax: number
-  /** How many are kept as an artifact when the result cannot carry them; 0 keeps none. */
+  /** The number of bytes kept as an artifact when the output is longer than the result may be; 0 keeps none. */
   readonly artifactBytesMax: number
 }
 
@@ -120,7 +120,7 @@ const smallBytes = 64 * 1024
  */
 export class ByteWindow {
   private buffer = new Uint8Array(0)
-  /** Where the next byte goes. */
+  /** The position of the next byte. */
   private end = 0
   private isWrapped = false
 

@@ -13,12 +13,12 @@ import type {
 } from "../domain/command-result.ts"
 import type { ProtectedNames } from "../domain/events/command-events.ts"
 
-/** The only way acode starts a process for anybody. */
+/** Starts every process that acode runs for a user, a model or a plan. */
 export interface CommandRunner {
   /**
    * Runs one command to its end. Throws only for an invalid command or option (ACODE-EXE-007), for a working
    * directory that cannot be used (ACODE-EXE-006, ACODE-SEC-005) and when the execution cannot be recorded;
-   * everything else that goes wrong is told in the result. When it resolves, no process of the command is left and
+   * everything else that goes wrong is in the result. When it resolves, no process of the command is left and
    * the outcome is durable. Whatever it resolves to was recorded, also when nothing was started: a program that was
    * not found, a queue that was full, a cancellation before the start (ending `cancelled`, intent and outcome).
    */
@@ -35,7 +35,7 @@ export interface ExecutionContext {
    * until it resolves, the deadline nevertheless. Once it throws or the deadline has passed it is not called again.
    */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Uint8Array) => Promise<void> | void
-  /** Told once, before the command starts, which confinement is in force. */
+  /** Receives the confinement in force, once, before the command starts. */
   readonly onConfined?: (sandbox: ConfinementUse, notice: string | null) => void
   /** Why configuration refuses a host, whatever the list of the command says; asked for each connection. */
   readonly hostRefusal?: HostRefusal
@@ -44,7 +44,7 @@ export interface ExecutionContext {
 export type ConfinementUse = Pick<SandboxUse, "kind" | "network" | "hosts">
 export type HostRefusal = (host: string) => string | null
 
-/** Where an execution is written down: the log outside a session, the gate inside one. */
+/** Records an execution: in the log outside a session, through the gate inside one. */
 export interface Recorder {
   /** Durable when it returns. Throws when it cannot be; then nothing is started. */
   started(intent: ExecutionIntent): void
@@ -71,13 +71,13 @@ export interface CapturedOutputs {
 export interface WorkspacePaths {
   /** The root, absolute, with every symlink resolved. */
   readonly path: string
-  /** Throws ACODE-EXE-006 for what is no directory and ACODE-SEC-005 for what lies outside. `.` is the root. */
+  /** Throws ACODE-EXE-006 for a path that is not a directory, ACODE-SEC-005 for one outside. `.` is the root. */
   directory(typed: string): WorkspaceDirectory
 }
 
 export interface WorkspaceDirectory {
   readonly absolute: string
-  /** As people are shown it; `.` for the root. */
+  /** The path as messages show it; `.` for the root. */
   readonly relative: string
 }
 
@@ -85,13 +85,13 @@ export interface WorkspaceDirectory {
 export interface ExecutionSettings {
   readonly defaultTimeoutMs: number
   readonly outputBytesMax: number
-  /** How much of an output that is too long is kept as an artifact; 0 keeps none. */
+  /** The number of bytes of a longer output that are kept as an artifact; 0 keeps none. */
   readonly artifactBytesMax: number
   /** A command that writes more than this in all is killed (ACODE-EXE-004). */
   readonly outputCeilingBytes: number
   readonly useShell: boolean
   readonly concurrentMax: number
-  /** How many executions may wait for a slot before more are refused (ACODE-EXE-008). */
+  /** The number of executions that may wait for a slot before more are refused (ACODE-EXE-008). */
   readonly queuedMax: number
   readonly environmentMode: EnvironmentMode
   /** Patterns like `*_TOKEN`, added to the ones that are always excluded. */
@@ -100,6 +100,6 @@ export interface ExecutionSettings {
   readonly environmentInclude: readonly string[]
   readonly sandbox: SandboxChoice
   readonly network: NetworkChoice
-  /** How long a command may take to end after SIGTERM before everything is killed. */
+  /** The time a command has to exit after SIGTERM before its whole tree is killed. */
   readonly killGraceMs: number
 }

@@ -3,7 +3,7 @@ import type { ProcessTree } from "../sandbox/contract.ts"
 
 export type Interruption = "timedOut" | "cancelled" | "tooMuchOutput"
 
-/** What can end a command from outside: its deadline, its caller, a ceiling. Whichever comes first is the reason. */
+/** Ends a command from outside: at its deadline, for its caller, at a ceiling. The first of them is the reason. */
 export interface Deadline extends Disposable {
   readonly interrupted: Promise<Interruption>
   interrupt(reason: Interruption): void
@@ -36,8 +36,8 @@ export async function endTree(child: Spawned, tree: ProcessTree, graceMs: number
 }
 
 /**
- * For a child that nobody has taken over: it leads a process group of its own, so that is what there is to end. Once
- * its exit has been collected its number may belong to somebody else, and nothing is signalled any more.
+ * Ends a child that no supervisor has taken over: it leads a process group of its own, so the group is signalled. Once
+ * its exit has been collected its pid may belong to another process, and nothing is signalled any more.
  */
 export async function endUnattached(child: Spawned): Promise<void> {
   for (const target of [-child.pid, child.pid]) {

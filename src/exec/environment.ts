@@ -4,7 +4,7 @@ import type { EnvironmentRules } from "../redaction/contract.ts"
 /** By this variable processes of an execution are found again when acode died and nothing confines them. */
 const executionTag = "ACODE_EXECUTION_ID"
 
-/** Whose command it is: a person's own gets what is not filtered out, any other only what is listed for it. */
+/** The owner of a command: a person's own gets what is not filtered out, any other only what is listed for it. */
 export type CommandOwner = "person" | "agent"
 
 export interface EnvironmentRequest {
@@ -35,7 +35,7 @@ export function childEnvironment(request: EnvironmentRequest): Record<string, st
   return environment
 }
 
-/** Of what a command asks for, what its environment holds: nothing else may be written down as its environment. */
+/** Returns the requested variables that the environment really has: only these are recorded as its environment. */
 export function appliedVariables(
   asked: Readonly<Record<string, string | null>>,
   environment: Readonly<Record<string, string>>,

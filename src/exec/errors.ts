@@ -84,7 +84,7 @@ export function protectedNamesLeft(names: readonly string[]): CommandError {
   return {
     code: "ACODE-SEC-003",
     message: `protected names appeared and could not be moved away: ${names.map(shownPath).join(", ")}`,
-    details: { hint: "look at them before anything else uses this workspace" },
+    details: { hint: "inspect them before anything else uses this workspace" },
   }
 }
 
@@ -109,7 +109,7 @@ export function fromFailure({ report }: Failure): CommandError {
   }
 }
 
-/** What a refusal of the system to start a program that was found means. */
+/** Returns the error for a program that was found and that the system refuses to start. */
 export function spawnRefused(thrown: unknown, executable: string): CommandError {
   if (thrown instanceof Failure) return fromFailure(thrown)
   const errno = errnoOf(thrown)

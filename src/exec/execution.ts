@@ -33,10 +33,10 @@ import type {
 import { appliedVariables, type CommandOwner, childEnvironment } from "./environment.ts"
 
 /** Everything the runner is made of; `app/wiring/wire` puts it together. */
-export interface RunnerParts {
+export interface RunnerDeps {
   readonly settings: ExecutionSettings
   readonly workspace: WorkspacePaths
-  /** Throws ACODE-EXE-010 when the choice cannot be had. The notice is what a person is told about it. */
+  /** Throws ACODE-EXE-010 when the choice is not available. The notice is for the user. */
   readonly sandboxFor: (choice: SandboxChoice) => Promise<{ sandbox: Sandbox; notice: string | null }>
   readonly recorder: Recorder
   readonly redactor: Redactor
@@ -45,7 +45,7 @@ export interface RunnerParts {
   readonly hostEnvironment: Readonly<Record<string, string>>
   readonly owner: CommandOwner
   readonly environmentRules: EnvironmentRules
-  /** What a command that is held to a list of hosts may connect to. */
+  /** Returns the rules for the connections of a command with a list of hosts. */
   readonly connectionRules: (hosts: readonly string[], hostRefusal: HostRefusal | null) => ConnectionRules
   readonly clock: Clock
   readonly ids: Ids
@@ -68,7 +68,7 @@ export interface Execution {
   readonly outputBytesMax: number
   readonly sandbox: SandboxChoice
   readonly network: NetworkChoice
-  /** In one spelling each; none but with the network `hosts`. */
+  /** Hosts in their one spelling; empty unless the network is `hosts`. */
   readonly hosts: readonly string[]
   /** Absolute and resolved. */
   readonly writable: readonly string[]
@@ -78,25 +78,25 @@ export interface Execution {
 
 /** Validates and fills in the defaults; throws one Failure that lists everything that is wrong. */
 export function planExecution(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   given: Command,
   options: ExecutionOptions,
   context: ExecutionContext,
 ): Execution {
-  const { settings, environmentRules: rules } = parts
+  const { settings, environmentRules: rules } = deps
   if (given === null || given === undefined)
     throw invalidCommand([{ property: "command", message: "is missing" }])
   const problems = [...commandProblems(given), ...optionProblems(options)]
   if (problems.length > 0) throw invalidCommand(problems)
   const command = assertValidCommand(given)
   const secretValues = commandSecretValues(command, rules)
-  const redactor = secretValues.length === 0 ? parts.redactor : parts.redactorKnowing(secretValues)
+  const redactor = secretValues.length === 0 ? deps.redactor : deps.redactorKnowing(secretValues)
   const timeoutMs = options.timeoutMs ?? command.timeoutMs ?? settings.defaultTimeoutMs
   const environmentMode = options.environmentMode ?? settings.environmentMode
   const useShell = options.useShell ?? settings.useShell
-  const workingDirectory = parts.workspace.directory(command.workingDirectory ?? ".").relative
-  const id = parts.ids.next("exe")
-  const environment = environmentOf(parts, command, environmentMode, id)
+  const workingDirectory = deps.workspace.directory(command.workingDirectory ?? ".").relative
+  const id = deps.ids.next("exe")
+  const environment = environmentOf(deps, command, environmentMode, id)
   return {
     id,
     command,
@@ -107,7 +107,7 @@ export function planExecution(
       redactor,
       rules,
     ),
-    correlationIds: { ...noCorrelation, ...parts.correlation, ...context.correlationIds },
+    correlationIds: { ...noCorrelation, ...deps.correlation, ...context.correlationIds },
     redactor,
     timeoutMs,
     useShell,
@@ -116,20 +116,20 @@ export function planExecution(
     sandbox: options.sandbox ?? settings.sandbox,
     network: options.network ?? settings.network,
     hosts: options.network === "hosts" ? (options.hosts ?? []).map(spelledHost) : [],
-    writable: options.writable?.map(path => realWritablePath(parts.workspace.path, path)) ?? [],
+    writable: options.writable?.map(path => realWritablePath(deps.workspace.path, path)) ?? [],
     consented: options.consented ?? [],
     context,
   }
 }
 
-/** What cannot be read was refused with the other problems of the options. */
+/** Returns a host in its one spelling. Unreadable ones were refused with the other problems of the options. */
 function spelledHost(text: string): string {
   const reading = readHostPattern(text)
   return "pattern" in reading ? hostPatternText(reading.pattern) : text
 }
 
 function environmentOf(
-  { hostEnvironment: host, owner, settings, environmentRules: rules, redactor }: RunnerParts,
+  { hostEnvironment: host, owner, settings, environmentRules: rules, redactor }: RunnerDeps,
   { environment: command }: Command,
   mode: EnvironmentMode,
   executionId: string,
@@ -156,7 +156,7 @@ interface RecordedForm {
   readonly environmentMode: EnvironmentMode
 }
 
-/** What the record may show of a variable whose name says that it is a secret: that it was set. */
+/** The recorded value of a variable whose name marks a secret: the record shows only that it was set. */
 const hiddenValue = "[REDACTED:environment]"
 
 /** The command as it may be written down: no secret, no path of this machine that the person did not type. */
@@ -202,7 +202,7 @@ export function realWritablePath(workspaceRoot: string, typed: string): string {
   }
 }
 
-/** What does not exist yet is named by its nearest parent that does. */
+/** Resolves a path; one that does not exist yet is resolved through its nearest existing parent. */
 function realPath(path: string): string {
   try {
     return realpathSync(path)

@@ -1,6 +1,6 @@
 import type { Spawned, SpawnRequest } from "../base/spawn.ts"
 import { type Capture, type CapturedStream, createCapture, nothingCaptured } from "./capture.ts"
-import type { Execution, RunnerParts } from "./execution.ts"
+import type { Execution, RunnerDeps } from "./execution.ts"
 
 export interface Captured {
   readonly stdout: CapturedStream
@@ -22,16 +22,16 @@ export interface OutputStreams {
 export const noOutputs: Captured = { stdout: nothingCaptured, stderr: nothingCaptured }
 
 /** `onTooMuch` is called once, when both streams together have passed the ceiling. */
-export function openOutputs(execution: Execution, parts: RunnerParts, onTooMuch: () => void): OutputStreams {
+export function openOutputs(execution: Execution, deps: RunnerDeps, onTooMuch: () => void): OutputStreams {
   const { capture: mode, context, outputBytesMax, redactor } = execution
-  const limits = { outputBytesMax, artifactBytesMax: parts.settings.artifactBytesMax }
+  const limits = { outputBytesMax, artifactBytesMax: deps.settings.artifactBytesMax }
   const captures = {
     stdout: mode === "all" || mode === "stdout" ? createCapture(limits) : null,
     stderr: mode === "all" || mode === "stderr" ? createCapture(limits) : null,
   }
   const destination = (capture: Capture | null) =>
     capture === null && context.onOutput === undefined ? "null" : "pipe"
-  const count = countOutput(parts, onTooMuch)
+  const count = countOutput(deps, onTooMuch)
   const pumps: Pump[] = []
   const pump = (name: "stdout" | "stderr", stream: Spawned["stdout"]) => {
     const { onOutput } = context
@@ -64,8 +64,8 @@ export function openOutputs(execution: Execution, parts: RunnerParts, onTooMuch:
   }
 }
 
-/** Reaches the fault point of the first byte, and tells when there are too many. */
-function countOutput({ settings, faults }: RunnerParts, onTooMuch: () => void): (bytes: number) => void {
+/** Reaches the fault point of the first byte, and calls `onTooMuch` when there are too many bytes. */
+function countOutput({ settings, faults }: RunnerDeps, onTooMuch: () => void): (bytes: number) => void {
   let written = 0
   return bytes => {
     if (written === 0) faults.reach("command.output")
@@ -91,10 +91,10 @@ interface PumpReceivers {
   readonly pass: ((chunk: Uint8Array) => Promise<void> | void) | null
 }
 
-/** With its writers dead, what is in a pipe can be read at once: this long without a byte means there is none. */
+/** The silence after which a pipe whose writers are dead is empty: what it holds can be read at once. */
 const quietMs = 100
 
-/** Somebody else still writes to the pipe; this many times `quietMs` of it is enough. */
+/** The number of `quietMs` to wait for a pipe that another process still writes to. */
 const quietTicksMax = 10
 
 export function startPump(stream: ReadableStream<Uint8Array>, receivers: PumpReceivers): Pump {
@@ -119,7 +119,7 @@ class StreamPump implements Pump {
     this.reader = readerOf(stream)
     this.receiver = receivers.pass
     this.done = this.run()
-    // Whoever calls `finish` is told; until then a failure must not end acode as an unhandled rejection.
+    // The caller of `finish` receives the failure; until then it must not end acode as an unhandled rejection.
     this.done.catch(() => undefined)
   }
 
@@ -147,7 +147,7 @@ class StreamPump implements Pump {
 
   cancel(): void {
     this.release()
-    // Cancelling a stream that has ended or failed says so, and that is no news.
+    // Cancelling a stream that has ended or failed rejects with what is known already.
     this.reader.cancel().catch(() => undefined)
   }
 

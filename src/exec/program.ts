@@ -6,12 +6,12 @@ export type ProgramSearch =
   | { readonly kind: "missing" }
   | { readonly kind: "notExecutable" }
 
-/** Where a shell would look when nobody says. */
+/** The directories a shell searches without a PATH. */
 const fallbackPath = "/usr/local/bin:/usr/bin:/bin"
 
 /**
  * Finds a program as execvp would, with one difference: relative and empty entries of PATH are skipped, because they
- * would let any directory somebody changes into supply the `git` or `ls` that runs.
+ * would let the current directory supply the `git` or `ls` that runs.
  */
 export function findProgram(name: string, cwd: string, path: string | undefined): ProgramSearch {
   if (name.includes("/")) return examine(resolve(cwd, name))

@@ -6,7 +6,7 @@ import { Failure } from "../domain/failure.ts"
 import type { Launch, Sandbox } from "../sandbox/contract.ts"
 import type { ConfinementUse } from "./contract.ts"
 import { fromFailure, notExecutable, notFound } from "./errors.ts"
-import type { Execution, RunnerParts } from "./execution.ts"
+import type { Execution, RunnerDeps } from "./execution.ts"
 import { findProgram } from "./program.ts"
 
 /** A command that could be started now, or the reason why it cannot. Nothing has happened either way. */
@@ -20,22 +20,22 @@ export type Readiness =
   | { readonly kind: "refused"; readonly error: CommandError; readonly confined: ConfinementUse }
 
 /** Finds the directory, the environment, the program and the sandbox of one command. Never throws. */
-export async function makeReady(parts: RunnerParts, execution: Execution): Promise<Readiness> {
+export async function makeReady(deps: RunnerDeps, execution: Execution): Promise<Readiness> {
   let confined = unconfined(execution)
   try {
-    const { sandbox, notice } = await parts.sandboxFor(execution.sandbox)
+    const { sandbox, notice } = await deps.sandboxFor(execution.sandbox)
     confined = { ...confined, kind: sandbox.kind, network: networkOf(sandbox, execution) }
     if (sandbox.kind === "none" && execution.network === "hosts") throw cannotHold(notice)
-    const program = programOf(parts, execution)
+    const program = programOf(deps, execution)
     if ("code" in program) return { kind: "refused", error: program, confined }
     const launch = await sandbox.prepare({
       ...program,
-      workspaceRoot: parts.workspace.path,
+      workspaceRoot: deps.workspace.path,
       network: confined.network,
-      ...connectionsOf(parts, execution),
+      ...connectionsOf(deps, execution),
       writable: execution.writable,
       // A person's own command is not asked about; what it did with such paths is reported.
-      asked: parts.owner === "person" ? null : execution.consented,
+      asked: deps.owner === "person" ? null : execution.consented,
       limits: execution.command.resourceLimits,
     })
     return { kind: "ready", launch, confined, notice }
@@ -44,13 +44,13 @@ export async function makeReady(parts: RunnerParts, execution: Execution): Promi
   }
 }
 
-/** What stands in the record of a command that never met a sandbox. */
+/** Returns the confinement to record for a command that was not prepared by a sandbox. */
 export function unconfined({ sandbox, network, hosts }: Execution): ConfinementUse {
   const kind = sandbox === "auto" ? "none" : sandbox
   return { kind, network, ...(network === "hosts" ? { hosts: [...hosts] } : {}) }
 }
 
-function connectionsOf({ connectionRules }: RunnerParts, { network, hosts, context }: Execution) {
+function connectionsOf({ connectionRules }: RunnerDeps, { network, hosts, context }: Execution) {
   return network === "hosts" ? { connections: connectionRules(hosts, context.hostRefusal ?? null) } : {}
 }
 
@@ -59,7 +59,7 @@ function networkOf(sandbox: Sandbox, { network }: Execution): ConfinementUse["ne
   return sandbox.kind === "none" && network !== "hosts" ? "host" : network
 }
 
-/** With a list of hosts it is not run at all: it would reach everything. */
+/** Returns the refusal of a command with a list of hosts where no sandbox can enforce that list. */
 function cannotHold(notice: string | null): Failure {
   return new Failure({
     kind: "confinement",
@@ -75,21 +75,21 @@ interface Program {
   readonly cwd: string
 }
 
-function programOf(parts: RunnerParts, execution: Execution): Program | CommandError {
+function programOf(deps: RunnerDeps, execution: Execution): Program | CommandError {
   const { command, environment, useShell } = execution
   // Resolved again: while the command waited for a slot, the directory may have become a link to somewhere else.
-  const cwd = parts.workspace.directory(command.workingDirectory ?? ".").absolute
+  const cwd = deps.workspace.directory(command.workingDirectory ?? ".").absolute
   const name = useShell ? shellPath : command.executable
   const args = useShell ? shellArguments(command.executable, command.arguments) : command.arguments
   const search = findProgram(name, cwd, environment["PATH"])
   if (search.kind === "missing") return notFound(name)
   if (search.kind === "notExecutable") return notExecutable(name)
-  return { argv: [search.path, ...args], environment: atDirectory(parts, environment, cwd), cwd }
+  return { argv: [search.path, ...args], environment: atDirectory(deps, environment, cwd), cwd }
 }
 
 /** The caller's PWD names the directory acode was called from; a command that runs elsewhere gets its own. */
 function atDirectory(
-  { hostEnvironment: host }: RunnerParts,
+  { hostEnvironment: host }: RunnerDeps,
   environment: Program["environment"],
   cwd: string,
 ): Program["environment"] {

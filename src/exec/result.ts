@@ -9,10 +9,10 @@ import type { Execution } from "./execution.ts"
 import { type Captured, noOutputs } from "./outputs.ts"
 import { type Ended, unmeasured } from "./supervision.ts"
 
-/** What an ending says about itself; everything else is the same whatever happened. */
+/** The fields of a result that depend on how the command ended. */
 type Verdict = Pick<CommandResult, "ending" | "exitCode" | "signal" | "error">
 
-/** When things happened, from the clock. */
+/** The times of one execution, from the clock. */
 export interface Times {
   readonly startedAt: number
   readonly queuedMs: number
@@ -94,7 +94,7 @@ function limitOfSignal(signal: string | null, limits: Execution["command"]["reso
   return null
 }
 
-/** What went wrong after the command, told only where the command itself left nothing to tell. */
+/** Adds what went wrong after the command, unless the command itself failed. */
 function withAfterthoughts(
   verdict: Verdict,
   survivors: CommandError | null,

@@ -4,24 +4,24 @@ import type { ProtectedNames } from "../domain/events/command-events.ts"
 import { Failure } from "../domain/failure.ts"
 import type { CommandRunner, Recorder } from "./contract.ts"
 import { internal, interruptedBy, queueFull } from "./errors.ts"
-import { type Execution, planExecution, type RunnerParts } from "./execution.ts"
+import { type Execution, planExecution, type RunnerDeps } from "./execution.ts"
 import { createQueue } from "./queue.ts"
 import { makeReady, type Readiness, unconfined } from "./readiness.ts"
 import { type Completed, finishedResult, type Times, unstarted } from "./result.ts"
 import { supervise } from "./supervision.ts"
 
 /** The command runner. One instance is shared by everybody who runs something, so that its queue is the only one. */
-export function createRunner(parts: RunnerParts): CommandRunner {
-  const { settings, clock } = parts
+export function createRunner(deps: RunnerDeps): CommandRunner {
+  const { settings, clock } = deps
   const queue = createQueue(settings, clock)
   return {
     execute: async (command, options = {}, context = {}) => {
-      const execution = planExecution(parts, command, options, context)
+      const execution = planExecution(deps, command, options, context)
       const place = await queue.enter(context.signal)
-      if (place.kind === "full") return turnAway(parts, execution, 0, "notStarted")
-      if (place.kind === "cancelled") return turnAway(parts, execution, place.queuedMs, "cancelled")
+      if (place.kind === "full") return turnAway(deps, execution, 0, "notStarted")
+      if (place.kind === "cancelled") return turnAway(deps, execution, place.queuedMs, "cancelled")
       try {
-        return await run(parts, execution, place.queuedMs)
+        return await run(deps, execution, place.queuedMs)
       } finally {
         place.leave()
       }
@@ -30,33 +30,33 @@ export function createRunner(parts: RunnerParts): CommandRunner {
 }
 
 /** From a free slot to the durable outcome. */
-async function run(parts: RunnerParts, execution: Execution, queuedMs: number) {
-  const ready = await makeReady(parts, execution)
-  await writeIntent(parts, execution, ready)
-  const completed = await bringAbout(parts, execution, ready, { startedAt: parts.clock.now(), queuedMs })
-  return writeOutcome(parts, completed)
+async function run(deps: RunnerDeps, execution: Execution, queuedMs: number) {
+  const ready = await makeReady(deps, execution)
+  await writeIntent(deps, execution, ready)
+  const completed = await bringAbout(deps, execution, ready, { startedAt: deps.clock.now(), queuedMs })
+  return writeOutcome(deps, completed)
 }
 
 /** A command that got no slot is written down like any other; there is just no process in between. */
 function turnAway(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   execution: Execution,
   queuedMs: number,
   ending: "notStarted" | "cancelled",
 ) {
   const confined = unconfined(execution)
-  const error = ending === "cancelled" ? interruptedBy(ending, 0) : queueFull(parts.settings.queuedMax)
-  record(parts, execution, confined)
-  const times = { startedAt: parts.clock.now(), queuedMs }
-  return writeOutcome(parts, unstarted(execution, confined, times, { ending, error }))
+  const error = ending === "cancelled" ? interruptedBy(ending, 0) : queueFull(deps.settings.queuedMax)
+  record(deps, execution, confined)
+  const times = { startedAt: deps.clock.now(), queuedMs }
+  return writeOutcome(deps, unstarted(execution, confined, times, { ending, error }))
 }
 
 /** Durable before anything starts. When it cannot be, what was prepared is taken back and nothing is started. */
-async function writeIntent(parts: RunnerParts, execution: Execution, ready: Readiness): Promise<void> {
+async function writeIntent(deps: RunnerDeps, execution: Execution, ready: Readiness): Promise<void> {
   try {
     if (ready.kind === "ready") execution.context.onConfined?.(ready.confined, ready.notice)
     const names = ready.kind === "ready" ? ready.launch.protectedNames : undefined
-    record(parts, execution, ready.confined, names)
+    record(deps, execution, ready.confined, names)
   } catch (error) {
     if (ready.kind === "ready") await ready.launch.cleanUp()
     throw error
@@ -64,7 +64,7 @@ async function writeIntent(parts: RunnerParts, execution: Execution, ready: Read
 }
 
 function record(
-  { recorder, faults }: RunnerParts,
+  { recorder, faults }: RunnerDeps,
   execution: Execution,
   sandbox: Readiness["confined"],
   protectedNames?: ProtectedNames,
@@ -78,7 +78,7 @@ function record(
 
 /** Runs the process, if there is one to run, and removes every trace of its confinement. */
 async function bringAbout(
-  parts: RunnerParts,
+  deps: RunnerDeps,
   execution: Execution,
   ready: Readiness,
   times: Times,
@@ -93,9 +93,9 @@ async function bringAbout(
     return unstarted(execution, confined, times, cancelled, report)
   }
   try {
-    const ended = await supervise(parts, execution, launch)
+    const ended = await supervise(deps, execution, launch)
     const report = await launch.cleanUp()
-    parts.faults.reach("command.cleaned")
+    deps.faults.reach("command.cleaned")
     return "unspawned" in ended
       ? unstarted(execution, confined, times, { ending: "notStarted", error: ended.unspawned }, report)
       : finishedResult(execution, confined, times, ended, report)
@@ -107,8 +107,8 @@ async function bringAbout(
   }
 }
 
-/** Durable before anybody is told. */
-function writeOutcome({ recorder, faults }: RunnerParts, { record, outputs }: Completed): ExecutionRecord {
+/** Records the outcome; it is durable when this returns, before the caller gets the result. */
+function writeOutcome({ recorder, faults }: RunnerDeps, { record, outputs }: Completed): ExecutionRecord {
   faults.reach("command.finishing")
   const recorded = recordedAs(recorder, record, outputs)
   faults.reach("command.finished")

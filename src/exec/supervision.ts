@@ -11,13 +11,13 @@ import {
   startDeadline,
 } from "./deadline.ts"
 import { fromFailure, spawnRefused, survivors } from "./errors.ts"
-import type { Execution, RunnerParts } from "./execution.ts"
+import type { Execution, RunnerDeps } from "./execution.ts"
 import { type Captured, type OutputStreams, openOutputs } from "./outputs.ts"
 
-/** How a process ended, before anybody has put it into words. */
+/** The end of a process, before it becomes a result. */
 export interface Ended {
   readonly exit: Exit
-  /** What ended it from outside, if anything did. */
+  /** The interruption from outside, if there was one. */
   readonly interruption: Interruption | null
   /** Why the program itself never ran although a process did. */
   readonly startFailure: CommandError | null
@@ -33,13 +33,9 @@ export interface Ended {
 export type Supervised = Ended | { readonly unspawned: CommandError }
 
 /** Starts the process, sees it to its end and leaves nothing of it alive, whatever happens in between. */
-export async function supervise(
-  parts: RunnerParts,
-  execution: Execution,
-  launch: Launch,
-): Promise<Supervised> {
-  const { clock, faults } = parts
-  const streams = openOutputs(execution, parts, () => deadline.interrupt("tooMuchOutput"))
+export async function supervise(deps: RunnerDeps, execution: Execution, launch: Launch): Promise<Supervised> {
+  const { clock, faults } = deps
+  const streams = openOutputs(execution, deps, () => deadline.interrupt("tooMuchOutput"))
   const startedMs = clock.monotonicMs()
   let child: Spawned
   try {
@@ -53,7 +49,7 @@ export async function supervise(
   try {
     faults.reach("command.spawned")
     streams.start(child)
-    const end = await untilNothingRuns(child, launch, deadline, parts.settings.killGraceMs)
+    const end = await untilNothingRuns(child, launch, deadline, deps.settings.killGraceMs)
     isOver = true
     const endedAt = clock.now()
     const durationMs = Math.round(clock.monotonicMs() - startedMs)
@@ -119,7 +115,7 @@ function ended(exit: Exit): End {
   return { exit, tree: null, interruption: null, startFailure: null, survivors: null }
 }
 
-/** How long a sandbox whose process was killed under it may take to notice. */
+/** The time a sandbox has to notice that its process was killed. */
 const attachGraceMs = 500
 
 async function endDuringAttach(
@@ -134,7 +130,7 @@ async function endDuringAttach(
   return { ...ended(await child.exited), interruption }
 }
 
-/** How long a receiver may take for the last bytes of a command that was interrupted. */
+/** The time a receiver has for the last bytes of an interrupted command. */
 const deliveryGraceMs = 500
 
 /** Empties the pipes. A slow receiver is waited for as long as the command might still have run, and no longer. */
@@ -159,8 +155,8 @@ export function ownPeakBytes(): number {
 }
 
 /**
- * What the command spent. Linux lets a child begin with the peak of the process that forked it, so a small program
- * would be charged with the size of acode: such a figure is left out rather than told wrong.
+ * Returns what the command used. Linux lets a child begin with the peak of the process that forked it, so a small
+ * program would be charged with the size of acode: such a figure is left out.
  */
 export function usageOf(child: Spawned, tree: ProcessTree | null, ownPeakAtSpawn: number): Usage {
   const cpuMs = tree?.cpuMs?.() ?? child.cpuMs()
@@ -190,7 +186,7 @@ const deadly = [
 ]
 
 /**
- * Behind a reaper a death by signal N arrives as exit code 128 + N, and is told as the signal again. 129 stays a
+ * Behind a reaper a death by signal N arrives as exit code 128 + N, and is reported as the signal. 129 stays a
  * code: git ends with it when it is called wrongly, which is far more common than a hang-up.
  */
 export function commandExit(exit: Exit, signalsAsExitCodes: boolean): Exit {

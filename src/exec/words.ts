@@ -14,7 +14,7 @@ export function commandWords(line: string): readonly string[] {
   return program === "exit" || program === "true" || program === "false" ? builtinWords(line, words) : words
 }
 
-/** One piece of a word or the blanks between two. What no branch takes means something to a shell, or is no text. */
+/** Matches one piece of a word or the blanks between two. Everything else has a meaning for a shell. */
 const pieces =
   /(?<blank>[ \t]+)|'(?<single>[^']*)'|"(?<double>(?:[^"\\$`]|\\[^\n])*)"|\\(?<escaped>[^\n])|(?<plain>[^\s\p{Cc}'"\\;&|$`<>()*?[]+)|(?<bracket>\[(?=[ \t]|$))/uy
 
@@ -44,7 +44,7 @@ function unescaped(quoted: string): string {
   return quoted.replace(/\\([$`"\\])/g, "$1")
 }
 
-/** Programs nobody has as a file (`exit`) or whose file differs between systems, as one fixed script. */
+/** Returns a fixed script for programs without a file (`exit`) or whose file differs between systems. */
 function builtinWords(line: string, [name, ...more]: readonly string[]): readonly string[] {
   if (name !== "exit") return exitWith(name === "true" ? "0" : "1")
   const [code = "0", surplus] = more

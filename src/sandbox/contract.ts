@@ -5,20 +5,20 @@ import type { ProtectedNames } from "../domain/events/command-events.ts"
 import type { Failure } from "../domain/failure.ts"
 import type { ConnectionRules } from "./proxy/contract.ts"
 
-/** What one command may touch. All paths are absolute and already resolved. */
+/** The limits of what one command may touch. All paths are absolute and already resolved. */
 export interface Confinement {
   readonly argv: readonly string[]
   readonly environment: Readonly<Record<string, string>>
   readonly workspaceRoot: string
   readonly cwd: string
   readonly network: NetworkChoice
-  /** With the network `hosts`, and only then: what of it. */
+  /** The allowed connections; present only with the network `hosts`. */
   readonly connections?: ConnectionRules
   /** Paths a person opened for this one command; they win over protection. */
   readonly writable: readonly string[]
   /**
-   * Of the names that are always asked about, those that may be written, relative to the workspace; all others are
-   * protected. Null where nobody is asked: then such names are open, and what becomes of them is reported.
+   * The names among those always asked about that may be written, relative to the workspace; all others are protected.
+   * Null for a person's own command: then such names are open, and changes of them are reported.
    */
   readonly asked: readonly string[] | null
   readonly limits: ResourceLimits
@@ -34,13 +34,13 @@ export interface Sandbox {
 }
 
 /**
- * What is protected, in the words of whoever decides it (policy). Paths are relative to the workspace, with `/`.
+ * The protected names, as policy decides them. Paths are relative to the workspace, with `/`.
  * `noWrite` may be read and never written or deleted; `hidden` may not be read or listed either.
  */
 export interface Protection {
   /** Names of files (`token`, `*.key`) do not protect what is known to be a directory. */
   classify(relativePath: string, kind?: "file" | "directory"): ProtectionLevel
-  /** Whether a name that is open otherwise may be written only by consent: CI files, instructions for assistants. */
+  /** Returns whether a name may be written only by consent: CI files, instructions for assistants. */
   isAsked(relativePath: string): boolean
   /** Names directly below the root that are protected before they exist. */
   readonly topLevelNames: readonly ProtectedName[]
@@ -61,7 +61,7 @@ export interface ProtectedName {
 export interface Launch {
   /** True when a death by signal N reaches us as exit code 128 + N, because a reaper stands in between. */
   readonly signalsAsExitCodes?: boolean
-  /** What the next acode needs where this one is killed; recorded before the start. */
+  /** The protected names before the command, for the next acode where this one is killed; recorded before the start. */
   readonly protectedNames?: ProtectedNames
   readonly spawn: Pick<SpawnRequest, "argv" | "env" | "cwd" | "extra">
   /** Takes over the child right after the spawn: limits in force, then it is let go. */
@@ -90,17 +90,17 @@ export interface ProcessTree {
 export interface CleanUpReport {
   /** Protected names the command created, relative to the workspace, now in quarantine. */
   readonly quarantined: readonly string[]
-  /** Where they were moved to, relative to the workspace. */
+  /** The directory they were moved to, relative to the workspace. */
   readonly quarantine: string | null
   /** Names that are always asked about and that the command of a person wrote, relative to the workspace. */
   readonly asked?: readonly string[]
   /** Protected names that appeared and could not be moved away: a person has to look. */
   readonly left?: readonly string[]
-  /** What the command asked acode's proxy for; left out where there was no proxy. */
+  /** The connections through acode's proxy; left out where there was no proxy. */
   readonly connections?: Connections
 }
 
-/** What confinement this machine gives, found by trying it. */
+/** The confinement that this machine supports, found by trying it. */
 export interface SandboxProbe {
   readonly kind: "bwrap" | "none"
   /** Why it is not stronger, and what to do about it; null when bwrap works. */

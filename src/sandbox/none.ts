@@ -23,7 +23,7 @@ export function createPlainSandbox(): Sandbox {
     kind: "none",
     prepare: async confinement => {
       if (isLinux && isFirst) {
-        // A shell that replaced itself by acode leaves us its background processes: they are nobody's command.
+        // A shell that replaced itself by acode leaves it background processes, which belong to no command.
         for (const pid of adoptedChildren()) commands.strangers.add(pid)
         becomeSubreaper()
       }
@@ -98,7 +98,7 @@ function plainTree(
     if (isLinux) await endAll(everything)
     else trySignal(-child.pid, sigkill)
     await child.exited
-    // What the last of them left behind belongs to nobody else once no other command runs.
+    // Once no other command runs, everything left behind belongs to the last one.
     commands.running.delete(command)
     if (isLinux && commands.running.size === 0) await endAll(() => aliveFrom(orphans(commands)))
     reapAdopted(orphans(commands))
@@ -127,7 +127,7 @@ function watchOver(child: Spawned, limits: LimitsInForce | null): Watchdog | nul
   })
 }
 
-/** The child itself until its exit has been collected; afterwards its number may belong to somebody else. */
+/** Returns the child itself until its exit has been collected; afterwards its pid may belong to another process. */
 function ownPid(child: Spawned): readonly number[] {
   return ownChildren.has(child.pid) ? [child.pid] : []
 }

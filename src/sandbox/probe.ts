@@ -7,7 +7,7 @@ import { buildSeccompFilter, filterArchitecture } from "./process/seccomp.ts"
 import { isWithin } from "./tree/paths.ts"
 import { readSystemView } from "./view/system-view.ts"
 
-/** Where distributions install it. A PATH is not asked: it may name a directory of the workspace first. */
+/** The directories in which distributions install it. PATH is not used: it may name the workspace first. */
 const programDirectories = [
   "/usr/bin",
   "/usr/local/bin",
@@ -123,7 +123,7 @@ function reasonOf(said: string): string {
   return `bubblewrap cannot confine here: ${said.replace(/^bwrap: /, "").split("\n")[0] ?? said}`
 }
 
-/** What usually stands behind a message, and what to do about it. */
+/** Returns the usual cause of a message, and what to do about it. */
 export function hintFor(said: string, setting: (name: string) => string | null = kernelSetting): string {
   if (setting("user/max_user_namespaces") === "0")
     return "allow user namespaces: sysctl user.max_user_namespaces=15000"

@@ -2,21 +2,21 @@ import type { Clock } from "../base/clock.ts"
 import type { ResolveHost } from "./proxy/contract.ts"
 import type { ViewSettings } from "./view/confined-view.ts"
 
-/** What a bubblewrap sandbox is made with; the same for every command. */
+/** The settings of a bubblewrap sandbox; the same for every command. */
 export interface BwrapSettings extends ViewSettings {
   readonly clock: Clock
   /** The program itself, found outside the workspace. */
   readonly program: string
   readonly disableUserNamespaces: boolean
-  /** Whether the program can limit how much a place to write in memory holds. */
+  /** True where the program can limit the size of a tmpfs. */
   readonly limitsScratch: boolean
   readonly unixSockets: "allow" | "deny"
   /** Directories that hold what a package manager wrote: of protected names only repositories are looked for there. */
   readonly dependencyDirectories: readonly string[]
-  /** Where the sandbox keeps its masks and records; inside one of the state directories. */
+  /** The directory of masks and records of the sandbox; inside one of the state directories. */
   readonly workDirectory: string
   readonly quarantineDirectory: string
-  /** How the proxy of commands with a list of hosts finds their addresses. */
+  /** Resolves the hosts of commands with a list of them, for the proxy. */
   readonly resolveHost: ResolveHost
   /** The paths of submodules, relative to the workspace, whether or not their files are there. */
   readonly submodules: (workspaceRoot: string) => readonly string[]

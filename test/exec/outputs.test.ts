@@ -3,7 +3,7 @@ import { noFaults, recordPoints } from "../../src/base/faults.ts"
 import type { Spawned } from "../../src/base/spawn.ts"
 import type { ExecutionOptions } from "../../src/domain/command.ts"
 import type { ExecutionContext } from "../../src/exec/contract.ts"
-import { planExecution, type RunnerParts } from "../../src/exec/execution.ts"
+import { planExecution, type RunnerDeps } from "../../src/exec/execution.ts"
 import { noOutputs, openOutputs } from "../../src/exec/outputs.ts"
 import { createRedactor } from "../../src/redaction/redactor.ts"
 import * as environmentRules from "../../src/redaction/secret-names.ts"
@@ -11,7 +11,7 @@ import { countingIds, fixedClock } from "../support/fixed-clock.ts"
 import { commandOf, memoryRecorder, testSettings } from "./support/test-runner.ts"
 
 const redactor = createRedactor({ secretValues: [], extraPatterns: [] })
-const parts: RunnerParts = {
+const parts: RunnerDeps = {
   settings: testSettings,
   workspace: { path: "/", directory: () => ({ absolute: "/", relative: "." }) },
   sandboxFor: () => Promise.reject(new Error("not needed")),
@@ -31,7 +31,7 @@ const parts: RunnerParts = {
 function open(
   options: ExecutionOptions,
   context: ExecutionContext = {},
-  more: Partial<RunnerParts> = {},
+  more: Partial<RunnerDeps> = {},
   onTooMuch = () => undefined,
 ) {
   const execution = planExecution(parts, commandOf(["true"]), options, context)

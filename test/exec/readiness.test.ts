@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test"
 import { existsSync, rmSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { Failure } from "../../src/domain/failure.ts"
-import type { RunnerParts } from "../../src/exec/execution.ts"
+import type { RunnerDeps } from "../../src/exec/execution.ts"
 import type { Confinement, Launch } from "../../src/sandbox/contract.ts"
 import { testRunner } from "./support/test-runner.ts"
 
 /** A sandbox that only remembers what it is asked for. */
-function noting(prepare: (confinement: Confinement) => Promise<Launch>): RunnerParts["sandboxFor"] {
+function noting(prepare: (confinement: Confinement) => Promise<Launch>): RunnerDeps["sandboxFor"] {
   return async () => ({ sandbox: { kind: "bwrap", prepare }, notice: "take note" })
 }
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
-import type { RunnerParts } from "../../src/exec/execution.ts"
+import type { RunnerDeps } from "../../src/exec/execution.ts"
 import type { CleanUpReport } from "../../src/sandbox/contract.ts"
 import { createPlainSandbox } from "../../src/sandbox/none.ts"
 import { fixedClock } from "../support/fixed-clock.ts"
 import { type TestRunner, testRunner } from "./support/test-runner.ts"
 
-function cleaningUp(report: CleanUpReport): RunnerParts["sandboxFor"] {
+function cleaningUp(report: CleanUpReport): RunnerDeps["sandboxFor"] {
   const plain = createPlainSandbox()
   const prepare: typeof plain.prepare = async confinement => ({
     ...(await plain.prepare(confinement)),

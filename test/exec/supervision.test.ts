@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Failure } from "../../src/domain/failure.ts"
-import type { RunnerParts } from "../../src/exec/execution.ts"
+import type { RunnerDeps } from "../../src/exec/execution.ts"
 import type { Launch, ProcessTree } from "../../src/sandbox/contract.ts"
 import { createPlainSandbox } from "../../src/sandbox/none.ts"
 import { eventually } from "../support/eventually.ts"
@@ -11,7 +11,7 @@ import { testRunner } from "./support/test-runner.ts"
 function changed(change: {
   launch?: (launch: Launch) => Partial<Launch>
   tree?: (tree: ProcessTree) => Partial<ProcessTree>
-}): RunnerParts["sandboxFor"] {
+}): RunnerDeps["sandboxFor"] {
   const plain = createPlainSandbox()
   const prepare: typeof plain.prepare = async confinement => {
     const launch = await plain.prepare(confinement)

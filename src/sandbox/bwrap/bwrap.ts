@@ -36,10 +36,10 @@ export function createBwrapSandbox(settings: BwrapSettings): Sandbox {
   }
 }
 
-/** How the machine itself is looked at, for the part of the view that does not depend on the command. */
+/** Inspects the machine itself, for the part of the view that does not depend on the command. */
 type Machine = Pick<ViewQuery, "privateEntries" | "toolchains" | "systemView"> &
   Pick<PreparedLaunch, "filter"> & {
-    /** What the directories of a workspace held when they were last listed. */
+    /** Returns the last known listings of the directories of a workspace. */
     readonly listings: (root: string) => KnownListings
   }
 
@@ -55,8 +55,8 @@ function listingsByRoot(): Machine["listings"] {
 const remembrance = { blindMs: 1_000, ageMsMax: 60_000 }
 
 /**
- * The limits nobody asked for, where a control group holds them. Processes only where the kernel's own limit does not
- * hold, as for root: a fork bomb doubles faster than anybody can count, and takes the machine with it. Memory, because
+ * Adds the default limits that a control group can hold. Processes only where the kernel's own limit does not hold, as
+ * for root: a fork bomb doubles faster than acode can count, and takes the machine with it. Memory, because
  * a limit of each process on its own would fail programs that reserve much and use little.
  */
 function heldLimits(limits: ResourceLimits, { controls }: ControlGroups): ResourceLimits {
@@ -77,7 +77,7 @@ async function prepare(
   const { workspaceRoot: root } = confinement
   refuseUnsafePaths(settings, confinement)
   const maskFile = ensureMaskFile(settings.workDirectory)
-  // What a name means depends on whether somebody is asked about it.
+  // The class of a name depends on whether a person can be asked about it.
   const known = machine.listings(`${root}\0${confinement.asked === null}`)
   const tree = await protectTree(settings, confinement, known)
   try {

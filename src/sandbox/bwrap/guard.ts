@@ -15,7 +15,7 @@ export interface GuardDescriptors {
 
 /**
  * Puts a guard beside bubblewrap that ends the sandbox when acode dies, at whatever moment. Bubblewrap's own
- * `--die-with-parent` leaves two gaps in which nobody is told: until the first process of the namespace has asked for
+ * `--die-with-parent` leaves two gaps: until the first process of the namespace has asked for
  * the signal a started program lives on, and a bubblewrap killed before it has let that process go leaves it waiting
  * for ever. The guard reads from a pipe whose other end only acode holds. At its end it kills the first process, whose
  * number bubblewrap has written down, and its own process group, which that process is still in while it has no number.
@@ -33,13 +33,13 @@ function guardScript({ status, lifeline, others }: GuardDescriptors): string {
     "{",
     `read -r line <&${lifeline}`,
     `while read -r _ key pid rest; do [ "$key" = '"child-pid":' ] && first=\${pid%,}; done </proc/self/fd/${status}`,
-    // The number could be somebody else's by now.
+    // The pid could belong to another process by now.
     `[ -n "$first" ] && read -r name </proc/$first/comm && [ "$name" = bwrap ] && kill -9 $first`,
     "kill -9 0",
-    // It must not hold on to the output of the command, or nobody would see its end.
+    // It must not keep the output of the command open, or its readers would never see the end.
     `} </dev/null >/dev/null 2>&1 ${others.map(fd => `${fd}<&-`).join(" ")} &`,
     `echo $! >&${status}`,
-    // Where memory runs out the command goes first, and acode stays to look at what it left. Not so the guard.
+    // Where memory runs out the command goes first, and acode stays to scan what it left. The guard keeps its score.
     "{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null",
     // What the shell itself would hand on.
     "unset PWD OLDPWD SHLVL",
@@ -47,10 +47,10 @@ function guardScript({ status, lifeline, others }: GuardDescriptors): string {
   ].join("\n")
 }
 
-/** How the shell ends when the gate was never opened. */
+/** The exit code of the shell when the gate was never opened. */
 export const gateClosed = 125
 
-/** After bubblewrap has ended: its guard is our child now, so its number cannot be anybody else's. */
+/** Ends the guard after bubblewrap has exited: it is our child now, so its pid cannot have been reused. */
 export async function dismissGuard(pid: number | null): Promise<void> {
   if (pid === null) return
   trySignal(pid, sigkill)

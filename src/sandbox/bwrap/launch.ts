@@ -192,12 +192,12 @@ function noFilter(): Failure {
   return new Failure({
     kind: "confinement",
     code: "ACODE-EXE-010",
-    message: `there is no system call filter for ${process.arch}`,
+    message: `no system call filter exists for ${process.arch}`,
     hint: "use --sandbox none if you trust the command",
   })
 }
 
-/** Everything bubblewrap is told, as data. */
+/** The settings of one bubblewrap process, as data. */
 export interface Profile {
   readonly mounts: readonly Mount[]
   readonly environment: Readonly<Record<string, string>>
@@ -205,9 +205,9 @@ export interface Profile {
   readonly network: NetworkChoice
   /** Bubblewrap before 0.8 cannot forbid nested user namespaces; the filter does it then alone. */
   readonly disableUserNamespaces: boolean
-  /** How much each place to write in memory may hold; null for a bubblewrap before 0.7, which cannot limit it. */
+  /** The size limit of each tmpfs; null for a bubblewrap before 0.7, which cannot limit it. */
   readonly scratchBytesMax: number | null
-  /** An empty file nobody may read; bound over files that are hidden. */
+  /** An empty file without permissions; bound over files that are hidden. */
   readonly maskFile: string
   readonly descriptors: ProfileDescriptors
 }
@@ -216,7 +216,7 @@ export interface Profile {
 interface ProfileDescriptors {
   readonly seccomp: number
   readonly status: number
-  /** Where it waits before it starts the program, when it has to. */
+  /** The descriptor at which it waits before it starts the program, when it has to. */
   readonly block: number | null
 }
 
@@ -249,8 +249,8 @@ export function profileArguments(profile: Profile): readonly string[] {
 }
 
 /**
- * What bubblewrap makes itself, and what it forgets: root could write `/proc/sys/kernel/core_pattern`, and everybody
- * `/proc/self/oom_score_adj`, by which acode would be ended before its command where memory runs out.
+ * Mounts that bubblewrap makes itself, and what it leaves open: root could write `/proc/sys/kernel/core_pattern`, and
+ * any user `/proc/self/oom_score_adj`, by which acode would be killed before its command where memory runs out.
  */
 const kernelMounts = [
   ...["--dev", "/dev", "--proc", "/proc", "--ro-bind", "/proc/sys", "/proc/sys"],

@@ -104,7 +104,7 @@ function linkTarget(path: string): string | null {
   try {
     return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : null
   } catch {
-    // It vanished or may not be looked at: then it is no link we could follow.
+    // It vanished or may not be inspected: then it is not a link that can be followed.
     return null
   }
 }
@@ -114,7 +114,7 @@ function isProgram(path: string): boolean {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile()
   } catch {
-    // Not there, or not executable: the search goes on.
+    // Not there, or not executable: the search continues.
     return false
   }
 }

@@ -25,9 +25,9 @@ import {
 import { type Watchdog, watchProcesses } from "../process/watchdog.ts"
 import { dismissGuard, gateClosed } from "./guard.ts"
 
-export interface TreeParts {
+export interface TreeDeps {
   readonly child: Spawned
-  /** Where the guard and bubblewrap write who they are; a file of ours. */
+  /** The file in which the guard and bubblewrap write their pids. */
   readonly status: number
   /** Our end of the pipe the launch waits at before bubblewrap starts. */
   readonly gate: number
@@ -41,7 +41,7 @@ export interface TreeParts {
 /** Bubblewrap itself, its guard, and the first process of the namespace. */
 const ownProcesses = 3
 
-/** Whether something must be set on a process inside the namespace, for which bubblewrap has to wait for us. */
+/** Returns whether bubblewrap has to wait, because a limit must be set on a process inside the namespace. */
 export function needsBlock({ fileBytesMax, processesMax }: ResourceLimits, groups: ControlGroups): boolean {
   if (fileBytesMax !== null) return true
   return processesMax !== null && !groups.controls.has("processes") && canLimitProcesses()
@@ -49,21 +49,21 @@ export function needsBlock({ fileBytesMax, processesMax }: ResourceLimits, group
 
 /**
  * Takes over a launch that has just been started and waits at its gate: limits first, then bubblewrap. Most limits
- * are inherited from there on, so that nobody has to wait for the namespace to be made.
+ * are inherited from there on, without a wait for the namespace.
  */
-export async function confinedTree(parts: TreeParts): Promise<ConfinedTree> {
-  const { child, limits } = parts
-  const status = watchStatus(parts.status, child)
+export async function confinedTree(deps: TreeDeps): Promise<ConfinedTree> {
+  const { child, limits } = deps
+  const status = watchStatus(deps.status, child)
   const inForce = applyLimits(
     child.pid,
     limits,
-    parts.groups,
+    deps.groups,
     ownProcesses,
     group => group.doors.length > 0 || group.add(child.pid),
   )
-  release(parts.gate, inForce.group.doors)
-  const isHeld = parts.block === null ? false : await limitInside(parts.block, status, limits)
-  return treeOf(parts, status, isHeld ? { ...inForce, watchProcessesMax: null } : inForce)
+  release(deps.gate, inForce.group.doors)
+  const isHeld = deps.block === null ? false : await limitInside(deps.block, status, limits)
+  return treeOf(deps, status, isHeld ? { ...inForce, watchProcessesMax: null } : inForce)
 }
 
 export interface ConfinedTree extends ProcessTree {
@@ -85,13 +85,13 @@ async function limitInside(
   return isHeld
 }
 
-function treeOf(parts: TreeParts, status: LaunchStatus, limits: LimitsInForce): ConfinedTree {
-  const { child } = parts
+function treeOf(deps: TreeDeps, status: LaunchStatus, limits: LimitsInForce): ConfinedTree {
+  const { child } = deps
   const running: RunningTree = {
     child,
     status,
     group: limits.group,
-    watchdog: watchOver(parts, limits, status),
+    watchdog: watchOver(deps, limits, status),
   }
   const end: EndOfTree = { exit: null, killed: false, guardGone: null, hit: null, ...noUsage }
   return {
@@ -102,7 +102,7 @@ function treeOf(parts: TreeParts, status: LaunchStatus, limits: LimitsInForce): 
         killAtOnce(child, status)
       }
       await finish(running, end)
-      // Somebody who had to kill wants to see nothing left, not even the guard.
+      // After a kill nothing is left, not even the guard.
       await end.guardGone
     },
     // The first process leads the group its command is in, and ignores what it has no handler for.
@@ -116,11 +116,11 @@ function treeOf(parts: TreeParts, status: LaunchStatus, limits: LimitsInForce): 
     limitHit: () => end.hit,
     startFailure: () => {
       if (!neverStarted(running, end)) return null
-      parts.onSetupFailed()
+      deps.onSetupFailed()
       return setupFailure()
     },
     dispose: async () => {
-      // The guard was in the group, which can be removed only when nobody is in it. Else nobody waits for its death.
+      // The guard was in the group, which can be removed only when it is empty. Otherwise its death is not awaited.
       if (limits.group.holdsProcesses || limits.group.holdsMemory) await end.guardGone
       limits.group.remove()
       status.inner()?.close()
@@ -173,9 +173,9 @@ function killAtOnce(child: Spawned, status: LaunchStatus): void {
   status.inner()?.signal(sigkill)
 }
 
-/** The number nobody asked for: the kernel's own limit, where it holds; else somebody counts. */
+/** Watches the default number of processes where the kernel's own limit does not hold. */
 function watchOver(
-  { child, limits }: TreeParts,
+  { child, limits }: TreeDeps,
   inForce: LimitsInForce,
   status: LaunchStatus,
 ): Watchdog | null {
@@ -207,7 +207,7 @@ function setupFailure(): Failure {
   })
 }
 
-/** Opens a gate; whoever stood there may be dead by now, and then there is nothing to let go. */
+/** Opens a gate; the process that waited there may be dead by now, and then there is nothing to release. */
 function release(fd: number, doors: readonly string[]): void {
   try {
     writeSync(fd, `${doors.map(door => `${door}\n`).join("")}\n`)
@@ -221,8 +221,8 @@ const sigterm = 15
 const sampledMax = 64
 
 /**
- * Puts the number of processes nobody asked for on the namespace as soon as it has a first process, without holding
- * its start up. Making the mounts takes longer than that, so the program usually starts under the limit; what was
+ * Sets the default limit of processes on the namespace as soon as it has a first process, without holding its start
+ * up. Making the mounts takes longer than that, so the program usually starts under the limit; what was
  * faster is put under it too.
  */
 async function limitProcessesSoon(status: LaunchStatus, processesMax: number): Promise<void> {
@@ -241,12 +241,12 @@ async function limitProcessesSoon(status: LaunchStatus, processesMax: number): P
 
 const roundsMax = 50
 
-/** What the launch has written about itself so far: the pid of its guard, then bubblewrap's own lines of JSON. */
+/** The status file of a launch so far: the pid of its guard, then bubblewrap's own lines of JSON. */
 interface LaunchStatus {
   guardPid(): number | null
   /** The first process of the namespace; null while it is not known, and when it is gone without a trace. */
   inner(): ProcessHandle | null
-  /** Bubblewrap tells the exit code of the program only if it came to start it. */
+  /** Returns whether the program started: only then bubblewrap writes its exit code. */
   hasStarted(): boolean
   hasExited(): boolean
   /** Bubblewrap has ended: nothing more will be written, and the file may be closed. */
@@ -285,8 +285,8 @@ async function firstProcess(status: LaunchStatus): Promise<ProcessHandle | null>
 }
 
 /**
- * A process by its number, if it is the one that was meant: it is bubblewrap's child, or ours once bubblewrap has
- * ended. The look comes after the opening, so that a number that was given to somebody else in between is noticed.
+ * Opens a process by its pid, if it is the one that was meant: it is bubblewrap's child, or ours once bubblewrap has
+ * exited. The parent is checked after the opening, so that a pid reused in between is noticed.
  */
 function openChild(pid: number, parentPid: number): ProcessHandle | null {
   const handle = openProcess(pid)

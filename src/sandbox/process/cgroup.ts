@@ -17,8 +17,8 @@ export interface ControlGroup {
   /** False when the kernel refuses; then the group holds nothing. The kernel waits for all others meanwhile: slow. */
   add(pid: number): boolean
   /**
-   * Where a process with one thread moves itself into the group by writing a 0, for which the kernel waits for nobody.
-   * Empty where there is no such way.
+   * Files in which a process with one thread writes a 0 to move itself into the group, which the kernel does without a
+   * wait. Empty where there are none.
    */
   readonly doors: readonly string[]
   /** The processes in it, hidden as they may be. */
@@ -35,7 +35,7 @@ export interface ControlGroupLimits {
 
 export type ControlGroups = ReturnType<typeof findControlGroups>
 
-/** Where groups can be made, found once. Where there is no place `create` makes a group that holds nothing. */
+/** Finds once where groups can be made. Where they cannot, `create` returns a group that limits nothing. */
 export function findControlGroups(root = "/sys/fs/cgroup", self = "/proc/self/cgroup") {
   const places = placesOf(root, readText(self) ?? "")
   for (const place of places) removeStale(place.directory)
@@ -110,7 +110,7 @@ function placesOf(root: string, self: string): readonly Place[] {
   return places
 }
 
-/** A sibling is no way around a limit somebody put on us; the number of processes we limit more strictly anyway. */
+/** Returns whether acode itself has no memory limit there: a sibling group must not evade one. */
 function isUnlimited(directory: string): boolean {
   return ["memory.max", "memory.high", "memory.swap.max", "cpu.max"].every(
     file => readText(join(directory, file))?.startsWith("max") ?? true,

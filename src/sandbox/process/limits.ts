@@ -3,21 +3,21 @@ import { hardLimit, type Resource, setLimit } from "../../base/libc.ts"
 import type { ResourceLimits } from "../../domain/command.ts"
 import type { ControlGroup, ControlGroups } from "./cgroup.ts"
 
-/** In force unless a command asks for another number: enough for a parallel build, too few for a fork bomb. */
+/** The default number of processes: enough for a parallel build, too few for a fork bomb. */
 export const defaultProcessesMax = 512
 const openFilesMax = 65_536
 
-/** In force where a control group can hold it, unless a command asks for another: acode needs the rest to go on. */
+/** Returns the default memory limit, held by control groups: acode needs the rest to continue. */
 export function defaultMemoryBytesMax(): number {
   return Math.floor(usableMemoryBytes() * 0.75)
 }
 
-/** For each of the few places in memory that a command may write to: full ones must leave room for everybody else. */
+/** Returns the default size of each tmpfs of a command: full ones must leave memory for other processes. */
 export function defaultScratchBytesMax(): number {
   return Math.floor(usableMemoryBytes() / 4)
 }
 
-/** Of the machine, or of the container that acode runs in. */
+/** Returns the memory of the machine, or of the container that acode runs in. */
 function usableMemoryBytes(): number {
   const allowed = process.constrainedMemory()
   return allowed > 0 ? Math.min(totalmem(), allowed) : totalmem()
@@ -25,7 +25,7 @@ function usableMemoryBytes(): number {
 
 export interface LimitsInForce {
   readonly group: ControlGroup
-  /** How many processes somebody has to count, because neither a group nor the kernel's own limit holds them. */
+  /** The number of processes to enforce by counting, because neither a group nor the kernel's own limit holds them. */
   readonly watchProcessesMax: number | null
 }
 

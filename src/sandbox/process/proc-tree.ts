@@ -44,8 +44,8 @@ export function machineLoad(): MachineLoad {
 }
 
 /**
- * About how many of the threads the machine has more than before belong to the pid namespace of a process. Looks at
- * some of the numbers given out since: counting a bomb takes longer than it takes to double.
+ * Estimates how many of the threads that the machine has more than before belong to the pid namespace of a process.
+ * Checks some of the pids given out since: counting a bomb takes longer than it takes to double.
  */
 export function estimateNamespace(pid: number, before: MachineLoad, now: MachineLoad): number {
   const namespace = linkOf(`/proc/${pid}/ns/pid`)
@@ -74,7 +74,7 @@ export function peakMemoryOf(pids: readonly number[]): number | null {
   return peak
 }
 
-/** Whether the process was started with `name=value` in its environment. False where it may not be read. */
+/** Returns whether the process was started with `name=value` in its environment; false where it may not be read. */
 export function hasVariable(pid: number, name: string, value: string): boolean {
   const environment = contentOf(`/proc/${pid}/environ`)
   return environment !== null && `\0${environment}`.includes(`\0${name}=${value}\0`)
@@ -117,7 +117,7 @@ function linkOf(path: string): string | null {
   try {
     return readlinkSync(path)
   } catch {
-    // Gone, or not ours to look at.
+    // Gone, or not readable for this user.
     return null
   }
 }

@@ -13,7 +13,7 @@ export interface ProcessHandle {
   close(): void
 }
 
-/** Null when there is no such process any more. */
+/** Opens a process; null when it no longer exists. */
 export function openProcess(pid: number): ProcessHandle | null {
   const pidfd = openPidfd(pid)
   if (pidfd !== null) return pidfdHandle(pid, pidfd)
@@ -37,7 +37,7 @@ export async function untilGone(process: ProcessHandle): Promise<void> {
   throw new Error(`process ${process.pid} does not end although it was killed`)
 }
 
-/** Start time in clock ticks since boot: with the pid it names a process for good. Null for the dead, also unreaped. */
+/** Returns the start time in clock ticks since boot, which with the pid names one process; null for the dead. */
 export function startTimeOf(pid: number): string | null {
   const fields = statFields(pid)
   const state = fields?.[0]
@@ -76,7 +76,7 @@ function pidfdHandle(pid: number, pidfd: number): ProcessHandle {
   }
 }
 
-/** For kernels before 5.3: a number could be reused between the look and the signal, within microseconds. */
+/** Returns a handle for kernels before 5.3: a pid could be reused between the check and the signal. */
 function procHandle(pid: number, startTime: string): ProcessHandle {
   const isGone = () => startTimeOf(pid) !== startTime
   return {

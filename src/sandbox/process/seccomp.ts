@@ -9,7 +9,7 @@ export interface SeccompSettings {
   readonly unixSockets: "allow" | "deny"
 }
 
-/** The architecture of this machine as the filter knows it; null where there is no filter for it. */
+/** Returns the architecture of the filter for this machine; null where no filter exists for it. */
 export function filterArchitecture(arch: string): Architecture | null {
   return arch === "x64" || arch === "arm64" ? arch : null
 }
@@ -129,7 +129,7 @@ const returns = {
   error: (code: number) => 0x00050000 | code,
 } as const
 
-/** `O_CREAT` and the part of `O_TMPFILE` that is its own: without either there is no mode, and garbage in its place. */
+/** `O_CREAT` and the part of `O_TMPFILE` that is its own: without either the mode argument is not set. */
 const creatingFlags = 0o100 | 0o20000000
 const setIdBits = 0o6000
 
@@ -173,7 +173,7 @@ function short(distance: number): number {
   return distance
 }
 
-/** System calls of the filter by name: their numbers on x86_64 and aarch64, null where there is no such call. */
+/** System calls of the filter by name: their numbers on x86_64 and aarch64, null where the call does not exist. */
 type CallNumbers = readonly [x64: number, arm64: number | null]
 
 /**

@@ -39,7 +39,7 @@ export async function endTagged(executionId: string): Promise<number> {
   )
 }
 
-/** What is alive below these processes, they themselves included. */
+/** Returns the live processes below these, they themselves included. */
 export function aliveFrom(pids: readonly number[]): readonly number[] {
   const found = new Set(pids)
   for (const pid of pids) for (const below of descendantsOf(pid, descendantsMax)) found.add(below)

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts"
 import type { Host } from "../../domain/hosts.ts"
 
-/** What one command may reach, in the words of whoever decides it (policy). */
+/** The connections that policy allows to one command. */
 export interface ConnectionRules {
   /** Why a command may not talk to this host; null when it may. Asked before the name is looked up. */
   refusalOf(host: Host, port: number): string | null
@@ -23,15 +23,15 @@ export interface ProxySettings {
 
 export interface ProxyLimits {
   readonly connectionsMax: number
-  /** How long the head of a request may be, and how long it may take. */
+  /** The maximum size of the head of a request, and the time it may take. */
   readonly headBytesMax: number
   readonly headMs: number
-  /** How long the name may take to be looked up, and each of its addresses to answer. */
+  /** The time for the lookup of a name, and for each of its addresses to answer. */
   readonly resolveMs: number
   readonly connectMs: number
-  /** How long a connection may carry nothing. */
+  /** The time after which an idle connection is closed. */
   readonly idleMs: number
-  /** How many connections are recorded one by one. */
+  /** The number of connections that are recorded one by one. */
   readonly listedMax: number
 }
 

@@ -15,14 +15,14 @@ export interface DoorDescriptors {
 }
 
 /**
- * The one way out of a sandbox without a network: sockets that listen inside of it and are served from outside, by
- * acode's proxy. Inside there is no process and no descriptor that belongs to it, only an address to connect to.
+ * The only connection of a sandbox without a network to the outside: sockets that listen inside and are served outside,
+ * by acode's proxy. Inside it has neither a process nor a descriptor, only an address to connect to.
  */
 export interface Door {
   /** Ours, to be handed over under the agreed numbers. */
   readonly image: number
   readonly channel: number
-  /** What becomes the command: goes before its own arguments. */
+  /** The program that becomes the command: goes before its own arguments. */
   readonly starter: string
   readonly environment: Readonly<Record<string, string>>
   /** Waits for the sockets from the process that was just started, and serves them. */
@@ -85,8 +85,8 @@ function openEnds(content: Uint8Array) {
   }
 }
 
-/** What the starter has said so far. */
-interface Heard {
+/** The messages of the starter so far. */
+interface StarterMessages {
   isListening: boolean
   /** The number of an error of the system. */
   startError: number | null
@@ -95,35 +95,35 @@ interface Heard {
 }
 
 function watchChannel(channel: number, serve: (sockets: readonly number[]) => void) {
-  const heard: Heard = { isListening: false, startError: null, isOver: false }
+  const messages: StarterMessages = { isListening: false, startError: null, isOver: false }
   const take = ({ bytes, descriptors }: ReceivedMessage) => {
-    if (!heard.isListening && bytes.length === 1 && bytes[0] === listeningMessage) {
-      heard.isListening = true
+    if (!messages.isListening && bytes.length === 1 && bytes[0] === listeningMessage) {
+      messages.isListening = true
       serve(descriptors)
       return
     }
     for (const fd of descriptors) closeSync(fd)
-    if (bytes.length === 4) heard.startError = -new DataView(bytes.buffer).getInt32(0, true)
+    if (bytes.length === 4) messages.startError = -new DataView(bytes.buffer).getInt32(0, true)
   }
-  const read = (): Heard => {
-    while (!heard.isOver) {
+  const read = (): StarterMessages => {
+    while (!messages.isOver) {
       const message = receiveMessage(channel)
       if (message === null) break
-      if (message === "closed") heard.isOver = true
+      if (message === "closed") messages.isOver = true
       else take(message)
     }
-    return heard
+    return messages
   }
   return {
     read,
     leave: () => {
-      heard.isOver = true
+      messages.isOver = true
     },
     /** The command is a few milliseconds away when this begins. */
     untilStarted: async (child: Spawned) => {
       void child.exited.then(() => {
         read()
-        heard.isOver = true
+        messages.isOver = true
       })
       while (!read().isOver) await Bun.sleep(1)
     },
@@ -137,7 +137,7 @@ function serveAll(proxy: CommandProxy, sockets: readonly number[], localPorts: r
   })
 }
 
-function failureOf({ isListening, startError }: Heard): Failure | null {
+function failureOf({ isListening, startError }: StarterMessages): Failure | null {
   if (isListening && startError === null) return null
   const why = startError === null ? "" : ` (error ${startError} of the system)`
   return new Failure({
@@ -146,7 +146,7 @@ function failureOf({ isListening, startError }: Heard): Failure | null {
     message: isListening
       ? `the program could not be started in the sandbox${why}`
       : `the sandbox could not open its way to the proxy${why}`,
-    hint: "run it without the network; if that works, `acode doctor` tells what this machine allows",
+    hint: "run it without the network; if that works, `acode doctor` shows what this machine allows",
   })
 }
 
@@ -159,8 +159,8 @@ function portBeside(taken: readonly number[]): number {
 }
 
 /**
- * What programs look at to find a proxy. Those with a configuration file of their own get a variable that goes before
- * it. Servers that run inside the sandbox are reached directly.
+ * Returns the variables by which programs find a proxy. Those with a configuration file of their own get a variable
+ * that overrides it. Servers that run inside the sandbox are reached directly.
  */
 function proxyEnvironment(port: number): Readonly<Record<string, string>> {
   const proxy = `http://127.0.0.1:${port}`
@@ -173,12 +173,12 @@ function proxyEnvironment(port: number): Readonly<Record<string, string>> {
     NO_PROXY: direct,
     no_proxy: direct,
     npm_config_noproxy: direct,
-    // Node reads the others only when it is told to.
+    // Node reads the others only with this one.
     NODE_USE_ENV_PROXY: "1",
   }
 }
 
-/** What the first program of a sandbox does before it becomes the command. */
+/** The settings of the first program of a sandbox, which becomes the command. */
 interface StarterSettings {
   readonly architecture: Architecture
   /** Ports of 127.0.0.1 inside the sandbox on which it listens, in the order in which it hands them over. */
@@ -189,7 +189,7 @@ interface StarterSettings {
   readonly image: number
 }
 
-/** What the starter sends over its channel once it listens; anything else is the number of an error. */
+/** The byte the starter sends over its channel once it listens; anything else is an error number. */
 const listeningMessage = 0x4c
 
 /**
@@ -219,7 +219,7 @@ function starterSteps({ ports, channel, image }: StarterSettings, data: Data): r
       ]
     }),
     call("sendmsg", channel, data.message, noSignal),
-    // Not closed yet: until the command has started there may be an error to tell.
+    // Not closed yet: until the command has started there may be an error to report.
     call("fcntl", channel, setDescriptorFlags, 1),
     call("fcntl", image, setDescriptorFlags, 1),
     call("execve", "program", "arguments", "environment"),
@@ -242,7 +242,7 @@ const setDescriptorFlags = 2
 const backlog = 512
 const addressBytes = 16
 
-/** Where things lie in the writable part of the program. */
+/** The addresses of the writable data of the program. */
 interface Data {
   readonly bytes: Uint8Array
   readonly addresses: number

@@ -33,9 +33,9 @@ const callNumbers = {
 } as const
 
 const headersBytes = 64 + 3 * 56
-/** Where the file is loaded: once to be executed, and once to be written. */
+/** The addresses at which the file is loaded: once executable, and once writable. */
 const loadedAt = { code: 0x400000, data: 0x600000 } as const
-/** Where the data of a program lies once it is loaded. */
+/** The address of the data of a loaded program. */
 export const dataAddress = loadedAt.data + headersBytes
 
 /** Builds the executable file of a program: a few hundred bytes that need nothing but the kernel. */
@@ -79,7 +79,7 @@ function machineCode(steps: readonly Step[], encoder: Encoder): Uint8Array {
     } else {
       bytes.push(...step.args.flatMap((argument, index) => encoder.argument(index, argument)))
       bytes.push(...encoder.call(step.call))
-      // After execve there is only its failure, and of calls behind the failure nobody could be told.
+      // After execve there is only its failure, and failures of later calls could not be reported.
       if (step.call !== "execve" && failure === null) jump("negative")
     }
   }

@@ -81,13 +81,13 @@ const unread: Connection = {
   durationMs: 0,
 }
 
-/** What ends the work for a client: that it goes, or that the command is over. */
+/** The signals that end the work for a client: it disconnects, or the command is over. */
 interface Ends {
   readonly gone: AbortSignal
   readonly closing: AbortSignal
 }
 
-/** Where a connection is to lead, what the server is sent first, and whether the client waits for a word. */
+/** The target of a connection, what the server is sent first, and whether the client waits for an answer. */
 interface Route {
   readonly host: Host
   readonly port: number
@@ -143,7 +143,7 @@ function localRoute(port: number): Route | null {
   return host === null ? null : { kind: "local", host, port, opening: [] }
 }
 
-/** What became of the connections of one command. It stays small however many there are. */
+/** Records the connections of one command. It stays small however many there are. */
 interface ConnectionLog {
   add(connection: Connection): void
   connections(): Connections
@@ -178,7 +178,7 @@ function keyOf({ host, port, reason }: Connection): string {
   return JSON.stringify([host, port, reason])
 }
 
-/** Why there is no connection: because it may not be, or because it could not be made. */
+/** The reason why no connection was made: it was refused, or it failed. */
 class NotReached extends Error {
   constructor(
     message: string,
@@ -246,7 +246,7 @@ function connected(address: string, port: number, timeoutMs: number, gone: Abort
     socket.once("error", reject)
   })
   return within(connecting, timeoutMs, gone).catch((error: unknown) => {
-    // Its late errors are nobody's any more.
+    // Its late errors concern no connection any more.
     socket.on("error", () => undefined)
     socket.destroy()
     throw error
@@ -268,7 +268,7 @@ async function within<Value>(work: Promise<Value>, timeoutMs: number, gone: Abor
   }
 }
 
-/** What a client of the proxy asks for. */
+/** One request of a client of the proxy. */
 type ProxyRequest =
   | { readonly kind: "tunnel"; readonly host: Host; readonly port: number }
   /** One HTTP request, and its head as the server is to see it. */
@@ -317,7 +317,7 @@ function readForward(method: string, target: string, minor: string, fields: read
   return { kind: "forward", host, port, head: Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1") }
 }
 
-/** What is between the client and the proxy, and the host, which is known from the first line. */
+/** Header fields between the client and the proxy, and the host, which is known from the first line. */
 const ownFields: ReadonlySet<string> = new Set([
   "host",
   "connection",

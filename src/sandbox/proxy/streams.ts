@@ -53,7 +53,7 @@ const reasons = {
   502: "Not Reached",
 } as const
 
-/** Tells the client why it gets nothing. It may still be sending: unread bytes would take the answer back. */
+/** Sends the client an error. It may still be sending: unread bytes would reset the connection before the answer. */
 export async function answer(client: Socket, status: keyof typeof reasons, text: string): Promise<void> {
   const body = `acode: ${text}\n`
   const head = [
@@ -118,12 +118,12 @@ export function tunnel(
   client.pipe(server)
   server.pipe(client)
   if (closing.aborted) stop()
-  // It went while the server was connected to: that end is not told again.
+  // It disconnected while the server was connected to: that end is not reported again.
   if (client.destroyed) closed(server)
   return promise
 }
 
-/** Nobody is there any more to answer to. What was sent before a proper end is still delivered. */
+/** Ends the socket of a client that has disconnected. What was sent before a proper end is still delivered. */
 function endAfter(socket: Socket): void {
   if (!socket.writableEnded || socket.writableFinished) socket.destroy()
   else socket.once("finish", () => socket.destroy())

@@ -6,9 +6,9 @@ import { absolute, isSameInode, stampOf, type TreeRules } from "./tree-rules.ts"
 import type { TreeSnapshot } from "./tree-snapshot.ts"
 
 /**
- * The protection in force for one command. Names that are always asked about are protected like any other where
- * somebody can be asked, but for exactly those that were consented to; in a directory that leads to one of them each
- * name counts by itself. Nobody is asked about a person's own command: what it writes there is reported.
+ * Returns the protection in force for one command. Names that are always asked about are protected like any other where
+ * a person can be asked, except for exactly those that were consented to; in a directory that leads to one of them each
+ * name counts by itself. A person's own command is not asked about: what it writes there is reported.
  */
 export function protectionFor(protection: Protection, asked: Confinement["asked"]): Protection {
   return {
@@ -22,7 +22,7 @@ export function protectionFor(protection: Protection, asked: Confinement["asked"
   }
 }
 
-/** Links among these names: no mount can cover one, so it is put back when a command has replaced or removed it. */
+/** Returns the links among these names: no mount can cover one, so a replaced or removed one is restored. */
 export function askedLinks(
   rules: TreeRules,
   { protectedEntries }: TreeSnapshot,
@@ -40,7 +40,7 @@ export function restoreLinks(rules: TreeRules, links: ReadonlyMap<string, string
     try {
       symlinkSync(Buffer.from(target, "latin1"), systemPath(absolute(rules, path)))
     } catch {
-      // Its directory is gone: there is no place for it any more.
+      // Its directory no longer exists.
     }
   }
 }

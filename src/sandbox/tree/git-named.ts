@@ -15,8 +15,8 @@ export interface GitPlaces {
 }
 
 /**
- * The paths of the workspace, relative, that the configuration of git names: directories of hooks, further
- * configuration, programs. Whoever could write there would decide what the next git of a person runs. Configuration is
+ * Returns the paths of the workspace, relative, that the configuration of git names: directories of hooks, further
+ * configuration, programs. A command that writes there decides what the next git of a person runs. Configuration is
  * read for the given repositories, for the one the workspace lies in, and of the user and the system.
  */
 export function namedByGit(places: GitPlaces, repositories: Iterable<string>): NamedByGit {
@@ -35,7 +35,7 @@ export function namedByGit(places: GitPlaces, repositories: Iterable<string>): N
 
 export interface NamedByGit {
   readonly paths: readonly string[]
-  /** Those of them that are directories where they exist. */
+  /** The paths that are directories where they exist. */
   readonly directories: readonly string[]
 }
 
@@ -99,7 +99,7 @@ function noteVariable(search: Search, variable: GitVariable, file: string, base:
 }
 
 const pathKeys: ReadonlySet<string> = new Set(["core.attributesfile", "init.templatedir"])
-/** What git runs. A program that is not there yet counts as well. */
+/** Matches keys whose values git runs. A program that does not exist yet counts as well. */
 const commandKeys =
   /^(alias|pager|man|browser|web|mergetool|difftool|guitool|hook|instaweb)\.|\.(command|cmd|driver|textconv|clean|smudge|process|program|helper|tunnel|fsmonitor|editor|pager|sshcommand|askpass|gitproxy|external|difffilter|uploadpack|receivepack|packobjectshook|alternaterefscommand|sendmailcmd|tocmd|cccmd|headercmd|smtpserver|update)$/
 /** Names, addresses and lists of files that are only read. */
@@ -159,7 +159,7 @@ function realOf(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    // The end of it does not exist, or may not be looked at.
+    // The end of it does not exist, or may not be inspected.
     const parent = dirname(path)
     return parent === path ? path : join(realOf(parent), path.slice(parent.length))
   }

@@ -6,14 +6,14 @@ import { readSmall } from "../../base/small-file.ts"
 import { entriesOf, statsOf } from "./tree-rules.ts"
 
 /**
- * Whether git takes a directory for a repository whatever its name is. It looks for `HEAD`, `objects` and `refs`, the
- * last two also where `commondir` says, and a link counts as what it may point to.
+ * Returns whether git treats a directory as a repository whatever its name is. Git looks for `HEAD`, `objects` and
+ * `refs`, the last two also where `commondir` says, and a link counts as what it may point to.
  */
 export function isLayout(entries: readonly NamedEntry[]): boolean {
   let found = 0
   for (const entry of entries) {
     const { name } = entry
-    // Almost no name is looked at twice: this is asked of every directory. Some file systems know no case.
+    // Almost no name is inspected twice: this is asked of every directory. Some file systems know no case.
     if (name.length !== 4 && name.length !== 7 && name.length !== 9) continue
     found |= layoutParts.get(name.toLowerCase()) ?? 0
     if ((found & head) !== 0 && name.toLowerCase() === "head" && entry.isDirectory()) found &= ~head
@@ -84,7 +84,7 @@ export function repositoryMark(path: string): string {
 }
 
 /**
- * Whether a repository would run a program as soon as somebody looks at it with git: it has a hook, or a setting that
+ * Returns whether a repository would run a program as soon as a person uses git in it: it has a hook, or a setting that
  * is not known to be harmless. What cannot be read counts as such.
  */
 export function isArmed(path: string): boolean {
@@ -98,7 +98,7 @@ export function isArmed(path: string): boolean {
 
 export const gitConfigFiles = ["config", "config.worktree"] as const
 
-/** Where a `.git` leads: itself, or what the file or link in its place names. Null where it cannot be followed. */
+/** Returns the directory a `.git` leads to: itself, or the target of its file or link; null where there is none. */
 export function gitDirectoryOf(path: string): string | null {
   const found = statsOf(path)
   if (found?.isDirectory()) return path
@@ -125,7 +125,7 @@ function hasArmedConfig(path: string): boolean {
   return text === null || readGitConfig(text).some(variable => !isHarmless(variable))
 }
 
-/** What git itself writes when it makes, clones or works in a repository, and names a person has. */
+/** Returns whether git itself writes a setting when it works in a repository, or it is a name of a person. */
 function isHarmless({ section, subsection, name }: GitVariable): boolean {
   const known = harmless[section]
   if (known === undefined) return harmlessSections.has(section)

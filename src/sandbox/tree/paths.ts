@@ -1,6 +1,6 @@
 import { sep } from "node:path"
 
-/** Whether an absolute path is the directory or below it. Both are resolved already; names are compared, not files. */
+/** Returns whether an absolute path is the directory or below it. Both are resolved; names are compared, not files. */
 export function isWithin(path: string, directory: string): boolean {
   if (directory === sep) return true
   return path === directory || (path.startsWith(directory) && path[directory.length] === sep)

@@ -20,8 +20,8 @@ import { Failure } from "../../domain/failure.ts"
  * place. Only directories: git does not see an empty one, while an empty file would show up as untracked and could be
  * committed.
  *
- * One is known by being empty and sticky, which it is from the moment it is made; nobody has such a directory for any
- * other reason. Everybody who uses one holds a shared lock on it, and the last to leave removes it. Locks go with
+ * One is known by being empty and sticky, which it is from the moment it is made; no such directory exists for any
+ * other reason. Each acode that uses one holds a shared lock on it, and the last to leave removes it. Locks go with
  * their process, so what a killed acode leaves behind is taken over by the next one, and removed with its own.
  */
 export interface Placeholders {
@@ -54,7 +54,7 @@ export async function holdPlaceholders(
   }
 }
 
-/** Whether there is a placeholder at a path, ours or another's. */
+/** Returns whether a placeholder is at a path, ours or another's. */
 export function isPlaceholder(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false })
   return found?.isDirectory() === true && isMarked(found.mode) && isEmpty(path)
@@ -76,7 +76,7 @@ async function hold(path: string, mayMake: boolean): Promise<Held | null> {
       return null
     }
     if (tryLock(fd, "shared") && isStillAt(path, fd)) return { path, fd }
-    // Whoever used it last is just removing it.
+    // Its last user is just removing it.
     closeSync(fd)
     await nextTurn()
   }
@@ -95,7 +95,7 @@ function removeOrKeep(path: string): void {
   try {
     rmdirSync(path)
   } catch {
-    // Somebody put something there in the meantime: then it is theirs, and an ordinary directory.
+    // It has content now: then it is an ordinary directory of another process.
     chmodSync(path, ordinary)
   }
 }
@@ -108,7 +108,7 @@ function makeMissing(path: string): void {
   }
 }
 
-/** Null for what is no directory; a link is none. */
+/** Opens a directory; null for anything else, links included. */
 function openDirectory(path: string): number | null {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)

@@ -20,11 +20,11 @@ import { type KnownListings, type TreeSnapshot, takeSnapshot, withNamed } from "
 /** The protected names of a workspace, from before a command until after it. */
 export interface ProtectedTree {
   readonly snapshot: TreeSnapshot
-  /** What the next acode has to know of it where this one is killed. */
+  /** The names for the next acode, where this one is killed. */
   readonly names: ProtectedNames
   /**
-   * From when the command runs: takes away what git would run for a person who looks at it. A command that puts it back
-   * again and again is ended by `stop`: in between a person is in danger.
+   * Removes, while the command runs, what git would run for a person. A command that makes it again and again is ended
+   * by `stop`: in between a person is in danger.
    */
   watch(stop: () => void): void
   wasStopped(): boolean
@@ -67,7 +67,7 @@ export async function protectTree(
 
 /**
  * Does for a command whose acode was killed what that acode would have done at its end. Nothing of the command may run
- * any more. What a person made under a protected name since then goes to quarantine as well: nobody can tell it apart.
+ * any more. What a person made under a protected name since then goes to quarantine as well: nothing shows whose it is.
  */
 export async function sweepTree(
   settings: TreeSettings,
@@ -93,7 +93,7 @@ export async function sweepTree(
   return await moveAppeared(rules, before, quarantineOf(settings, root, executionId), isTopPlaceholder(root))
 }
 
-/** The names of a snapshot as they are recorded: nobody reads a name from them, and nothing in them looks secret. */
+/** Returns the names of a snapshot for the record, as digests that show no name and do not look like secrets. */
 function namesOf(
   snapshot: TreeSnapshot,
   { root, lifted }: TreeRules,
@@ -119,7 +119,7 @@ function digestOf(text: string): string {
   return createHash("sha256").update(pathBytes(text)).digest("hex").slice(0, 20)
 }
 
-interface TreeParts {
+interface TreeDeps {
   readonly rules: TreeRules
   readonly snapshot: TreeSnapshot
   readonly names: ProtectedNames
@@ -128,7 +128,7 @@ interface TreeParts {
   readonly quarantine: Quarantine
 }
 
-function treeOf({ rules, snapshot, names, placeholders, held, quarantine }: TreeParts): ProtectedTree {
+function treeOf({ rules, snapshot, names, placeholders, held, quarantine }: TreeDeps): ProtectedTree {
   const before = beforeOf(snapshot)
   const links = askedLinks(rules, snapshot)
   const moved: string[] = []
@@ -206,7 +206,7 @@ async function moveAppeared(
 
 interface Quarantine {
   take(names: readonly string[]): Moved
-  /** Where the first of it went, relative to the workspace; null where nothing did. */
+  /** Returns the directory of the first move, relative to the workspace; null where nothing was moved. */
   place(): string | null
 }
 
@@ -304,7 +304,7 @@ function repositoriesIn({ protectedEntries }: TreeSnapshot): readonly string[] {
  */
 const maskedWhileMissing = [".git", ".vscode"]
 
-/** What to hold a place for, what to hold none for because a person opened it, and submodules that have no files. */
+/** Returns the names to hold a place for, those a person opened, and the submodules that have no files. */
 function heldNames(
   { protection, submodules }: TreeSettings,
   root: string,
@@ -318,7 +318,7 @@ function heldNames(
   const names = protection.topLevelNames
     .filter(({ name, kind }) => kind === "directory" && maskedWhileMissing.includes(name))
     .map(({ name }) => name)
-  // Git runs what is in a submodule when somebody asks for the status of the whole.
+  // Git runs what is in a submodule for the status of the whole.
   const bare = isOpened(".git") ? [] : submodules(root).filter(path => isVacant(join(root, path)))
   const others = [...hookDirectories, ...bare].filter(path => isFree(root, path) && !isOpened(path))
   return {

@@ -82,7 +82,7 @@ function relocate(source: string, target: string): void {
   }
 }
 
-/** To another disk. A pipe, a socket or a device has no content that could be copied; it is only removed. */
+/** Copies to another disk. A pipe, a socket or a device has no content that could be copied; it is only removed. */
 function copyTo(source: string, target: string): void {
   const [from, to] = [systemPath(source), systemPath(target)]
   const stat = lstatSync(from)
@@ -94,7 +94,7 @@ function copyTo(source: string, target: string): void {
   }
 }
 
-/** So that nobody moves such a file back. What cannot be looked into is out of reach of other users all the same. */
+/** Clears set-id bits of quarantined files, so that none is restored with them. */
 function clearSetIdBelow(path: string): void {
   const found = statsOf(path)
   if (found?.isFile()) clearSetId(path)

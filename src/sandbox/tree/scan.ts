@@ -22,9 +22,9 @@ import {
 } from "./tree-rules.ts"
 import type { TreeSnapshot } from "./tree-snapshot.ts"
 
-/** What a scan compares with: the names from before a command, and what was known of its directories. */
+/** The state before a command that a scan compares with: its names, and what was known of its directories. */
 export interface Before extends Pick<TreeSnapshot, "takenAtMs" | "directories" | "packaged"> {
-  /** Whether a protected name was there already. */
+  /** Returns whether a protected name was there already. */
   hadName(path: string, now: Stamp): boolean
   /** True where no directories were remembered: then every one is looked into. */
   readonly isWhole?: true
@@ -32,7 +32,7 @@ export interface Before extends Pick<TreeSnapshot, "takenAtMs" | "directories" |
 
 export interface Appeared {
   readonly names: readonly string[]
-  /** Of these names, the ones by which git could run something. */
+  /** The names among them by which git could run something. */
   readonly forGit: readonly ForGit[]
   /** Files that got a set-user-id or set-group-id bit. */
   readonly setId: readonly string[]
@@ -51,7 +51,7 @@ export interface ScanOptions {
   readonly opensShut: boolean
 }
 
-/** What a snapshot says about the time before. */
+/** Returns the state before a command from its snapshot. */
 export function beforeOf(snapshot: TreeSnapshot): Before {
   const { protectedEntries } = snapshot
   return { ...snapshot, hadName: (path, now) => isSameInode(now, protectedEntries.get(path)?.stamp) }
@@ -111,7 +111,7 @@ function inspect(search: Search, directory: string): void {
   if (search.opensShut) openIfShut(search, directory)
   const entries = entriesOf(absolute(rules, directory))
   if (entries === "unreadable") {
-    // Nobody can say what is in it, so it is treated as what it may hold.
+    // Its content is not known, so it is treated as what it may hold.
     if (!before.directories.has(directory)) search.names.push(directory)
     return
   }
@@ -152,14 +152,14 @@ function inspectEntry(search: Search, path: string, name: string, inDependency: 
     search.setId.push(path)
 }
 
-/** What lay there before was masked whole: nothing in it is the command's. */
+/** Returns whether a path is in a named one that is new: one that was there before was masked whole. */
 function isInNamed({ rules, before }: Search, path: string, named: string): boolean {
   if (!isWithin(path, named)) return false
   const whole = path === named ? null : stampOf(absolute(rules, named))
   return whole === null || !before.hadName(named, whole)
 }
 
-/** A new link on the way to a path that git was told of leads git somewhere else. */
+/** Returns whether a new link on the way to a path in the configuration of git leads git somewhere else. */
 function leadsAstray({ before }: Search, path: string, named: string, now: Stamp): boolean {
   return now.kind === "link" && isWithin(named, path) && isRecent(before, now.changedMs)
 }
@@ -176,8 +176,9 @@ function isRecent({ takenAtMs }: Before, changedMs: number): boolean {
 }
 
 /**
- * What has to go so that git no longer takes a directory for a repository: all of it where the command made nothing
- * else of it, otherwise what is new of what git would read. A directory may have been there with files of a person.
+ * Returns what to move so that git no longer treats a directory as a repository: all of it where the command made
+ * nothing else of it, otherwise what is new of what git would read. A directory may have been there with files of a
+ * person.
  */
 function layoutParts(
   { rules, before }: Search,
@@ -203,7 +204,7 @@ function layoutParts(
 function openIfShut(search: Search, directory: string): void {
   const path = absolute(search.rules, directory)
   const mode = changeMode(path, before => ((before & 0o700) === 0o700 ? before : before | 0o700))
-  // Somebody else's directory: whether it can be read is seen next.
+  // A directory of another user: whether it can be read is seen next.
   if (mode !== null && (mode & 0o700) !== 0o700) search.opened.push({ path, mode })
 }
 

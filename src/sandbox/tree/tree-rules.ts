@@ -4,7 +4,7 @@ import { listEntries, type NamedEntry, systemPath } from "../../base/path-bytes.
 import type { Protection, ProtectionLevel } from "../contract.ts"
 import { isWithin } from "./paths.ts"
 
-/** What a walk through the workspace looks for and where it does not go. Paths inside are relative, with `/`. */
+/** The rules of a walk through the workspace: what it finds, and what it skips. Paths are relative, with `/`. */
 export interface TreeRules {
   readonly root: string
   readonly protection: Protection
@@ -31,7 +31,7 @@ export function isClosedName(name: string): boolean {
   return name === ".git" || name === ".agent"
 }
 
-/** Whether a path is a dependency directory or lies in one. */
+/** Returns whether a path is a dependency directory or lies in one. */
 export function isDependency(rules: TreeRules, relative: string): boolean {
   const { dependencyDirectories } = rules
   return (
@@ -39,7 +39,7 @@ export function isDependency(rules: TreeRules, relative: string): boolean {
   )
 }
 
-/** In a dependency directory packages bring names of all kinds along, but no repository. */
+/** Returns the level of a path. In a dependency directory only repositories count: packages have names of all kinds. */
 export function levelOf(
   rules: TreeRules,
   relative: string,
@@ -50,7 +50,7 @@ export function levelOf(
   return isRepositoryName(relative.slice(relative.lastIndexOf("/") + 1)) ? "noWrite" : "open"
 }
 
-/** What git takes for a repository by its name. Some file systems know no case. */
+/** Returns whether git treats a name as a repository. Some file systems ignore case. */
 export function isRepositoryName(name: string): boolean {
   return name.length === 4 && name.toLowerCase() === ".git"
 }
@@ -67,12 +67,12 @@ export interface Stamp {
   readonly device: number
   readonly inode: number
   readonly kind: "file" | "directory" | "link"
-  /** When the inode last changed, which no program can set back. */
+  /** The time of the last change of the inode, which no program can set. */
   readonly changedMs: number
   readonly mode: number
 }
 
-/** Null when there is nothing, or nothing we may look at. */
+/** Returns the stamp of a path; null where nothing is, or nothing this user may inspect. */
 export function stampOf(path: string): Stamp | null {
   const found = statsOf(path)
   if (found === null) return null
@@ -85,7 +85,7 @@ export function stampOf(path: string): Stamp | null {
   }
 }
 
-/** Null when there is nothing, or nothing we may look at. */
+/** Returns the stats of a path; null where nothing is, or nothing this user may inspect. */
 export function statsOf(path: string): Stats | null {
   try {
     return lstatSync(systemPath(path), { throwIfNoEntry: false }) ?? null

@@ -34,14 +34,14 @@ export interface ProtectedEntry {
   readonly isForGit?: "repository" | "named"
 }
 
-/** What directories held when they were last listed: one look at a directory says whether anything in it changed. */
+/** The last listings of directories: the stamp of a directory shows whether anything in it changed. */
 export type KnownListings = Map<string, Listing>
 
 interface Listing {
   readonly stamp: Stamp
   readonly readAtMs: number
   readonly isLayout: boolean
-  /** What could be protected or has to be walked into; everything else is of no interest. */
+  /** The entries that could be protected or have to be walked into. */
   readonly entries: readonly ListedEntry[]
 }
 
@@ -89,7 +89,7 @@ interface Walk {
 
 interface Visit {
   readonly path: string
-  /** What the directory itself is: inside one that is read-only, only hidden names matter. */
+  /** The level of the directory itself: inside one that is read-only, only hidden names matter. */
   readonly level: ProtectionLevel
   readonly inDependency: boolean
 }
@@ -133,7 +133,7 @@ function noteEntry(walk: Walk, at: Visit, directory: Stamp, entry: ListedEntry):
     })
 }
 
-/** In a dependency directory no mount may stand in the way of whoever replaces a package. */
+/** Notes a repository. In a dependency directory it gets no mount, because packages must stay replaceable. */
 function noteRepository(walk: Walk, { path, inDependency }: Visit, stamp: Stamp): void {
   if (inDependency) walk.packaged.set(path, repositoryMark(absolute(walk.rules, path)))
   else walk.protectedEntries.set(path, { path, level: "noWrite", stamp, isForGit: "repository" })

@@ -16,7 +16,7 @@ export interface ViewSettings {
   readonly protection: Protection
   /** Directories nothing confined may see: the state of all workspaces, keys and anchors. */
   readonly stateDirectories: readonly string[]
-  /** What a person adds by `execution.readable_paths`. */
+  /** The paths of `execution.readable_paths`. */
   readonly readablePaths: readonly string[]
 }
 
@@ -56,7 +56,7 @@ export function confinedView({
   return [...shown, ...credentialMounts(settings, confinement, shown), ...stateMounts(settings, shown)]
 }
 
-/** Comes before anything is looked at or made: a workspace that is the whole disk must not even be listed. */
+/** Throws for unsafe paths, before anything is listed or made: a workspace may be the whole disk. */
 export function refuseUnsafePaths(settings: ViewSettings, confinement: Confinement): void {
   const outside = openedOutside(confinement)
   for (const path of [confinement.workspaceRoot, ...outside]) refuseSystemRoot(path, settings.home)
@@ -64,7 +64,7 @@ export function refuseUnsafePaths(settings: ViewSettings, confinement: Confineme
   for (const path of outside) refuseMissing(path)
 }
 
-/** Who opens `.git` of a linked worktree or submodule means the repository, as in any other checkout. */
+/** Returns the repositories outside that `--writable .git` means in a linked worktree or submodule. */
 function openedOutside({ workspaceRoot, writable }: Confinement): readonly string[] {
   const opensGit = writable.some(path => isWithin(`${workspaceRoot}/.git`, path))
   const linked = opensGit ? linkedGitDirectories(workspaceRoot) : []
@@ -139,7 +139,7 @@ function readableMounts(
   return [...bound, ...installed]
 }
 
-/** What a person opened by its own name, or works in, stays open. */
+/** Masks credentials, except for what a person opened by its own name or works in. */
 function credentialMounts(
   { home, hostEnvironment: environment, protection, readablePaths }: ViewSettings,
   { workspaceRoot, writable }: Confinement,
@@ -168,7 +168,7 @@ function* maskableEntries(
     // Of instructions for assistants there may be one in each package of thousands; the others are compared afterwards.
     if (entry.level === "asked" || (isAsked && ++askedCount > askedMasksMax)) continue
     if (entry.stamp.kind !== "link") yield entry
-    // It is looked at afterwards, and where it leads has an entry of its own.
+    // It is checked afterwards, and its target has an entry of its own.
     else if (entry.isForGit === "named" || isAsked) continue
     else if (!isOpened(join(workspaceRoot, entry.path), writable))
       throw linkFailure(workspaceRoot, entry.path)
@@ -183,7 +183,7 @@ function isOpened(link: string, writable: readonly string[]): boolean {
     const target = writable.length === 0 ? link : realpathSync(link)
     return writable.some(path => isWithin(target, path))
   } catch {
-    // It points nowhere, so nobody can have opened what it points to.
+    // Its target does not exist, so it cannot have been opened.
     return false
   }
 }
@@ -198,7 +198,7 @@ function linkFailure(root: string, path: string): Failure {
   })
 }
 
-/** Comes last: whatever was bound before, and whoever asked for it, the state of acode stays out of sight. */
+/** Masks the state of acode. Comes last, so that no earlier mount shows it. */
 function stateMounts(settings: ViewSettings, shown: readonly Mount[]): readonly Mount[] {
   return settings.stateDirectories
     .filter(

@@ -42,12 +42,12 @@ export function protectWorkspace(
   return [...planned.values()].sort((a, b) => byDepth(a.path, b.path))
 }
 
-/** What a host path is inside: the kind of the last mount that covers it, or null where there is nothing. */
+/** Returns the last mount that covers a host path; null where none does. */
 export function mountAt(mounts: readonly Mount[], path: string): Mount | null {
   return mounts.findLast(mount => mount.kind !== "frozen" && isWithin(path, mount.path)) ?? null
 }
 
-/** Whether what is at this host path is the same inside. */
+/** Returns whether the content of this host path is the same inside. */
 export function isShown(mounts: readonly Mount[], path: string): boolean {
   const kind = mountAt(mounts, path)?.kind
   return kind === "readOnly" || kind === "writable"

@@ -2,13 +2,13 @@ import { lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs"
 import type { Clock } from "../../base/clock.ts"
 import { isWithin } from "../tree/paths.ts"
 
-/** What a confined command sees of the system: directories bound read-only, and the links between them. */
+/** The part of the system that a confined command sees: directories bound read-only, and the links between them. */
 export interface SystemView {
   readonly directories: readonly string[]
   readonly links: readonly { readonly path: string; readonly target: string }[]
 }
 
-/** What every distribution puts there; never `/` as a whole, or one forgotten directory would be open. */
+/** The system directories of every distribution; never `/` as a whole, or one forgotten directory would be open. */
 const candidates = [
   "/usr",
   "/bin",
@@ -54,8 +54,8 @@ export function rememberSystemView(clock: Clock, momentMs: number): () => System
 }
 
 /**
- * What root owns and others may not read. Root inside has no capabilities but is still the owner, so without a mask
- * it would read `/etc/shadow`. A person's own account is refused by the kernel and needs no masks.
+ * Finds what root owns and others may not read. Root inside has no capabilities but is still the owner, so without a
+ * mask it would read `/etc/shadow`. A person's own account is refused by the kernel and needs no masks.
  */
 export function findPrivateEntries(directory: string, depthMax: number): PrivateEntries {
   const entries: PrivateEntry[] = []
@@ -77,9 +77,9 @@ export function findPrivateEntries(directory: string, depthMax: number): Private
 }
 
 export interface Remembrance {
-  /** How long it is believed without another look at whether a directory has changed. */
+  /** The time for which it is valid without a check whether a directory has changed. */
   readonly blindMs: number
-  /** How long it is believed at all: a file whose mode alone changes does not change its directory. */
+  /** The time for which it is valid at all: a file whose mode alone changes does not change its directory. */
   readonly ageMsMax: number
 }
 
@@ -127,7 +127,7 @@ export interface PrivateEntry {
 const read = 0o004
 const readAndEnter = 0o005
 
-/** Where name resolution is configured, when `/etc/resolv.conf` is a link to a place that is not shown otherwise. */
+/** Returns the target of `/etc/resolv.conf`, when it is a link to a place that is not shown otherwise. */
 export function hiddenResolverFile(shown: readonly string[]): string | null {
   try {
     const path = realpathSync("/etc/resolv.conf")

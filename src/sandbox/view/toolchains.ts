@@ -27,7 +27,7 @@ export function findToolchains(query: ToolchainQuery): readonly Mount[] {
 
 export type FindToolchains = (query: ToolchainQuery) => readonly Mount[]
 
-/** The same, remembered for a moment: commands often follow each other, and nobody installs programs in between. */
+/** Returns the same search with its result cached for a moment: commands often follow each other. */
 export function rememberToolchains(clock: Clock, momentMs: number): FindToolchains {
   let known: {
     readonly shown: string
@@ -62,7 +62,7 @@ function rootsOf(query: ToolchainQuery): readonly string[] {
   return [...chosen].sort(byDepth)
 }
 
-/** Where the table says it is, or where its variable says. */
+/** Returns the places of a toolchain by the table, or by its variable. */
 function placesOf(query: ToolchainQuery, toolchain: Toolchain): readonly string[] {
   const value = toolchain.variable === undefined ? undefined : query.environment[toolchain.variable]
   // GOPATH may be a list; every other variable is one path.
@@ -95,7 +95,7 @@ export interface CredentialQuery {
   readonly home: string
   readonly environment: Readonly<Record<string, string>>
   readonly places: readonly string[]
-  /** Whether what is at this path is to be seen inside. */
+  /** Returns whether the content of this path is visible inside. */
   readonly isShown: (path: string) => boolean
 }
 
@@ -274,5 +274,5 @@ export const toolchains: readonly Toolchain[] = [
   },
 ]
 
-/** What builds read besides programs: packages fetched before, which without a network cannot be fetched again. */
+/** Package caches that builds read: without a network packages cannot be fetched again. */
 const packageCaches = ["go/pkg/mod", ".m2/repository", ".nuget/packages"] as const

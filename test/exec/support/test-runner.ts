@@ -17,7 +17,7 @@ import type {
   ExecutionSettings,
   Recorder,
 } from "../../../src/exec/contract.ts"
-import type { RunnerParts } from "../../../src/exec/execution.ts"
+import type { RunnerDeps } from "../../../src/exec/execution.ts"
 import { createRunner } from "../../../src/exec/runner.ts"
 import { homeCredentials } from "../../../src/policy/home-credentials.ts"
 import { classify, isAsked, topLevelNames } from "../../../src/policy/protected-paths.ts"
@@ -89,7 +89,7 @@ export interface TestRunner extends Disposable {
 /** A runner of real parts on a workspace of its own; only the log is in memory. */
 export function testRunner(
   settings: Partial<ExecutionSettings> = {},
-  parts: Partial<RunnerParts> = {},
+  parts: Partial<RunnerDeps> = {},
 ): TestRunner {
   const workspace = tempWorkspace()
   const root = new WorkspaceRoot(workspace.root)
@@ -127,7 +127,7 @@ export function testRunner(
 }
 
 /** The real ones, each made once. */
-function sandboxesOf({ root, outside, dataHome, environment }: TempWorkspace): RunnerParts["sandboxFor"] {
+function sandboxesOf({ root, outside, dataHome, environment }: TempWorkspace): RunnerDeps["sandboxFor"] {
   const made = new Map<SandboxChoice, Promise<SelectedSandbox>>()
   const agent = join(root, ".agent")
   const make = (choice: SandboxChoice) =>
