@@ -1,0 +1,66 @@
+/** What a named part of a source file is. `key` is a key of a data file. */
+export const symbolKinds = [
+  "function",
+  "method",
+  "class",
+  "struct",
+  "interface",
+  "trait",
+  "enum",
+  "type",
+  "impl",
+  "module",
+  "constant",
+  "variable",
+  "macro",
+  "key",
+] as const
+export type SymbolKind = (typeof symbolKinds)[number]
+
+/** A definition in one file. Offsets count bytes of the file and end behind the last one; lines count from 1. */
+export interface CodeSymbol {
+  readonly name: string
+  readonly kind: SymbolKind
+  readonly byteStart: number
+  readonly byteEnd: number
+  readonly lineStart: number
+  readonly lineEnd: number
+  /** The names of the symbols around this one, joined by dots; null at the top of a file. */
+  readonly container: string | null
+  /** The beginning of the definition on one line, without its body. */
+  readonly signature: string
+}
+
+/** Every place of a file where a name stands as an identifier: its definitions, uses and properties. */
+export interface CodeReferences {
+  readonly name: string
+  readonly places: readonly CodePlace[]
+}
+
+export interface CodePlace {
+  readonly byteStart: number
+  readonly line: number
+}
+
+/** What a parser found in one file. */
+export interface FileFacts {
+  readonly kind: "parsed"
+  readonly language: string
+  /** In the order of the file; a container stands before what it contains. */
+  readonly symbols: readonly CodeSymbol[]
+  readonly references: readonly CodeReferences[]
+  /** How many places do not fit the grammar. Symbols around them may be missing. */
+  readonly errorCount: number
+}
+
+/** A file of a known language without facts, and why. */
+export interface UnparsedFile {
+  readonly kind: "unparsed"
+  readonly language: string
+  readonly reason: string
+}
+
+/** Returns the name by which a symbol can be found: its container and its own name, joined by a dot. */
+export function qualifiedName({ name, container }: Pick<CodeSymbol, "name" | "container">): string {
+  return container === null ? name : `${container}.${name}`
+}
