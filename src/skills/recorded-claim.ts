@@ -30,8 +30,10 @@ export interface RecordedParts {
   /** Throws ExecutionError SKILL_NOT_FOUND. */
   readonly skill: (name: string, taskId: string) => SkillContent
   readonly planOf: (skill: string, content: SkillContent | null) => OutputPlan
-  /** Returns the events that begin the session; called once, and committed with the first step. */
+  /** Returns the events that begin the session, to be committed with the next step; none once they are recorded. */
   readonly begin: () => readonly NewEvent[]
+  /** Returns whether anything of the session is recorded. */
+  readonly hasBegun: () => boolean
   /** Called again and again while another process holds the workspace. */
   readonly onBusy: () => void
   readonly clock: Clock

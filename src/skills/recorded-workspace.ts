@@ -47,7 +47,6 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
   private readonly ended = new Set<number>()
   private nextIndex: number
   private nextReply: number
-  private isBegun: boolean
 
   /** `state` is what an earlier process recorded of this session; null for a new one. */
   constructor(
@@ -64,12 +63,11 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     this.written = new Map(state?.written ?? [])
     this.nextIndex = steps.length
     this.nextReply = state?.replyCount ?? 0
-    this.isBegun = state !== null
   }
 
   /** True once anything is recorded: a session without a step is not. */
   get hasBegun(): boolean {
-    return this.isBegun
+    return this.parts.hasBegun()
   }
 
   get stepCount(): number {
@@ -113,8 +111,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     const { prefix, workspace } = this.parts.folder
     const path = `${prefix}tasks/${task.id}.md`
     if (workspace.locate(path).kind !== "missing") return
-    const before = this.isBegun ? [] : this.parts.begin()
-    this.isBegun = true
+    const before = this.parts.begin()
     const settled = await this.write(null, { path, content: taskText(task) }, { before })
     if (settled.outcome !== "succeeded") throw writeError(task.id, path, settled)
     this.parts.faults.reach("skill.created")
@@ -143,8 +140,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     if (!resettableStatuses.includes(task.status))
       throw new ExecutionError(`its status is ${task.status}`, "TASK_NOT_EXECUTABLE", id)
     const index = this.nextIndex++
-    const begun = this.isBegun ? [] : this.parts.begin()
-    this.isBegun = true
+    const begun = this.parts.begin()
     const content = changedTaskText(text, { status: "pending", updatedAt: this.now() })
     const settled = await this.write(
       { index, taskId: id },
@@ -171,8 +167,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     const { index, file } = work
     const { task, path } = file
     const text = changedTaskText(file.text, { status: "in_progress", updatedAt: this.now() })
-    const begun = this.isBegun ? [] : this.parts.begin()
-    this.isBegun = true
+    const begun = this.parts.begin()
     const settled = await this.write(
       { index, taskId: task.id },
       { path, content: text },

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test"
-import { readFileSync } from "node:fs"
 import { agentVerbs } from "../../src/app/verbs/agent.ts"
 import { Wiring } from "../../src/app/wiring/wire.ts"
 import { readEnvironment } from "../../src/config/environment.ts"
@@ -7,23 +6,13 @@ import { failureOf } from "../app/config-fixture.ts"
 import { type AgentWorkspace, agentWorkspace } from "../support/agent/agent-workspace.ts"
 import { check } from "../support/checker/checker.ts"
 import { quietSurface } from "../support/crash/golden-points.ts"
-import { eventually } from "../support/eventually.ts"
 import { sessionRows } from "../support/plan/plan-report.ts"
-import { testWhere } from "../support/requirement.ts"
 import { greeting } from "../support/script-replies.ts"
+import { hiddenTest, type StoppedProcess, stoppedProcess } from "../support/stopped-process.ts"
 import { readFileTree } from "../support/workspace/file-tree.ts"
 
 /** Before a reply is recorded, before a call is, and before its file is begun. */
 const points = ["agent.asked", "gate.prepared", "gate.intended"]
-
-/** An owner in a pid namespace of its own, as in a container, which nobody outside can tell from a dead one. */
-const inNamespace = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
-const asUser = process.getuid?.() === 0 ? [] : ["--map-root-user"]
-const hiddenTest = testWhere(
-  Bun.which("unshare") !== null && Bun.spawnSync([...inNamespace, ...asUser, "true"]).exitCode === 0
-    ? null
-    : "no pid namespace can be made here",
-)
 
 describe("an owner that cannot be inspected and is stopped for longer than its lease", () => {
   for (const point of points)
@@ -111,64 +100,17 @@ async function planned(): Promise<AgentWorkspace> {
   return room
 }
 
-interface StoppedOwner extends AsyncDisposable {
-  goOn(): Promise<{ readonly exitCode: number; readonly stderr: string }>
-}
-
-async function stoppedOwner(
+function stoppedOwner(
   { workspace, scriptFile }: AgentWorkspace,
   point: string,
   sight: "hidden" | "visible",
-): Promise<StoppedOwner> {
+): Promise<StoppedProcess> {
   const program = Bun.fileURLToPath(import.meta.resolve("../support/agent/stopped-owner.ts"))
   const session = sessionRows(workspace)[0]?.stream ?? ""
-  const line = [process.execPath, program, workspace.root, session, scriptFile, point]
-  // The first process of a namespace cannot be stopped from inside, so a shell is that.
-  const hidden = [...inNamespace, ...asUser, "sh", "-c", '"$@"; exit $?', "sh", ...line]
-  const child = Bun.spawn(sight === "hidden" ? hidden : line, {
-    cwd: workspace.root,
-    env: { ...workspace.environment },
-    stdout: "ignore",
-    stderr: "pipe",
-  })
-  let stopped = 0
-  await eventually("the owner is stopped", () => {
-    stopped = descendants(child.pid).find(pid => processState(pid) === "T") ?? 0
-    return stopped !== 0
-  })
-  return {
-    goOn: async () => {
-      process.kill(stopped, "SIGCONT")
-      return { exitCode: await child.exited, stderr: await child.stderr.text() }
-    },
-    [Symbol.asyncDispose]: async () => {
-      child.kill("SIGKILL")
-      await child.exited
-    },
-  }
+  return stoppedProcess(workspace, [program, workspace.root, session, scriptFile, point], sight)
 }
 
-/** The process itself and all below it. */
-function descendants(pid: number): readonly number[] {
-  const children = ofProcess(pid, `task/${pid}/children`).trim()
-  return [pid, ...(children === "" ? [] : children.split(" ").flatMap(child => descendants(Number(child))))]
-}
-
-function processState(pid: number): string {
-  // The name in brackets may contain anything, so the state is looked for behind the last one.
-  return ofProcess(pid, "stat").split(") ").at(-1)?.[0] ?? ""
-}
-
-function ofProcess(pid: number, name: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${name}`, "latin1")
-  } catch {
-    // It has ended since it was listed.
-    return ""
-  }
-}
-
-async function expectNothingMore({ workspace }: AgentWorkspace, owner: StoppedOwner): Promise<void> {
+async function expectNothingMore({ workspace }: AgentWorkspace, owner: StoppedProcess): Promise<void> {
   const before = { rows: sessionRows(workspace), tree: readFileTree(workspace.root) }
   const { exitCode, stderr } = await owner.goOn()
   expect([exitCode, stderr]).toEqual([expect.any(Number), expect.stringContaining("ACODE-DB-007")])

@@ -82,7 +82,7 @@ export async function reopenSkillSession(
   const store = await wiring.store()
   try {
     return await opened(wiring, id, async driven => {
-      const log = toldEvents(driven, request.onEvent)
+      const log = announcing(driven, request.onEvent)
       store.assertGenuine(id)
       if (skillState(store.log.each(id))?.isOver !== false) return null
       await settleOpenCalls(wiring, log, request.onBusy)
@@ -159,7 +159,7 @@ async function settleOpenCalls(wiring: Wiring, log: SharingSession, onBusy: () =
   wiring.faults.reach("skill.recovered")
 }
 
-function toldEvents(driven: SharingSession, onEvent: (event: StoredEvent) => void): SharingSession {
+function announcing(driven: SharingSession, onEvent: (event: StoredEvent) => void): SharingSession {
   return {
     ...driven,
     append: events => {
@@ -176,13 +176,18 @@ async function wired(
   request: SkillSessionRequest,
   state: SkillState | null,
 ): Promise<SkillSession> {
-  const log = toldEvents(driven, request.onEvent)
+  let hasBegun = state !== null
+  const log = announcing(driven, event => {
+    hasBegun = true
+    request.onEvent(event)
+  })
   const store = await wiring.store()
   const { values } = await wiring.config()
   const policy = await wiring.policy()
   const redactor = await wiring.redactor([])
   const { clock, faults } = wiring
   const beganMs = clock.monotonicMs()
+  const goal = redactor.redactText(request.goal)
   const desk = approvalDesk({
     ...{ approvals: store.approvals, isInteractive: false, whenNobody: "deny", timeoutMs: null, clock },
     ...{ sessionId: log.sessionId, notice: request.notice, by: userName(), prompt: async () => null },
@@ -201,15 +206,15 @@ async function wired(
       redactText: text => redactor.redactText(text),
       skill,
       planOf,
-      begin: () =>
-        beginning(wiring, { ...request, goal: redactor.redactText(request.goal) }, policy.policyVersion),
+      begin: () => (hasBegun ? [] : beginning(wiring, { ...request, goal }, policy.policyVersion)),
+      hasBegun: () => hasBegun,
       onBusy: request.onBusy,
       ...{ clock, faults },
     },
     state,
   )
   const finish = (ending: SkillEnding) => {
-    if (!workspace.hasBegun) return
+    if (!hasBegun) return
     log.append([
       finishedEvent({ ...ending, reason: redactor.redactText(ending.reason) }, clock.monotonicMs() - beganMs),
     ])
@@ -217,7 +222,7 @@ async function wired(
   }
   const dispose = () => {
     log.release()
-    if (workspace.hasBegun) store.anchor()
+    if (hasBegun) store.anchor()
   }
   return { ...{ id: log.sessionId, log, workspace, planOf, skill, finish }, [Symbol.dispose]: dispose }
 }

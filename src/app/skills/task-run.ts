@@ -26,7 +26,7 @@ import { hasWholeReply, taskFailed } from "../../skills/recorded-claim.ts"
 import { director } from "../../skills/review-claim.ts"
 import { readTaskFile, type TaskFolder } from "../../skills/task-folder.ts"
 import type { Store, StoredEvent } from "../../store/contract.ts"
-import { isProcessAlive } from "../../store/process-identity.ts"
+import { livenessOf } from "../../store/process-identity.ts"
 import type { ModelChoice } from "../wiring/provider.ts"
 import { sweepOrphans, tidyUp } from "../wiring/upkeep.ts"
 import type { Wiring } from "../wiring/wire.ts"
@@ -267,7 +267,7 @@ class TaskRun {
   /** Finishes the sessions of processes that died: what was answered is written, and what was not is asked. */
   private async recover(store: Store): Promise<void> {
     const { wiring, surface } = this
-    for (const { id } of store.sessions.interrupted(isProcessAlive).filter(({ lane }) => lane === "skill")) {
+    for (const { id } of store.sessions.interrupted(isSeenAlive, "skill")) {
       if (surface.signal.aborted) return
       const { onEvent, notice, onBusy } = surface
       const reopened = await reopenSkillSession(wiring, id, { onEvent, notice, onBusy })
@@ -297,6 +297,11 @@ class TaskRun {
     }
     await finishSteps(this.wiring, session, surface.signal)
   }
+}
+
+/** A process that cannot be inspected from here may be dead: then only its lease says whether it works on. */
+function isSeenAlive(owner: Parameters<typeof livenessOf>[0]): boolean {
+  return livenessOf(owner) === "alive"
 }
 
 /** Settings of one execution that differ from the usual ones. */

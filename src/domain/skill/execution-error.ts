@@ -1,5 +1,6 @@
 import { type ExitCode, type ExitName, exitCodes } from "../exit-codes.ts"
 import type { ExternalCalls } from "../external-calls.ts"
+import { Failure } from "../failure.ts"
 import type { TaskStatus } from "../task.ts"
 
 interface ErrorRule {
@@ -99,8 +100,22 @@ export class ExecutionError extends Error {
 /** Converts anything thrown to an error of this task. */
 export function executionErrorOf(thrown: unknown, taskId: string): ExecutionError {
   if (thrown instanceof ExecutionError) return thrown.taskId === taskId ? thrown : ofTask(thrown, taskId)
+  if (thrown instanceof Failure) return ofFailure(thrown, taskId)
   if (!(thrown instanceof Error)) return new ExecutionError(String(thrown), "UNKNOWN", taskId)
   return new ExecutionError(`unexpected error: ${thrown.message}`, "UNKNOWN", taskId, thrown)
+}
+
+/** Converts a failure of the log or of the files: a task whose log belongs to another process is not this one's. */
+function ofFailure(failure: Failure, taskId: string): ExecutionError {
+  const { code, message } = failure.report
+  if (code === "ACODE-DB-007")
+    return new ExecutionError(
+      `another process took over the session (${code})`,
+      "TASK_CLAIMED",
+      taskId,
+      failure,
+    )
+  return new ExecutionError(`${message} (${code})`, "WORKSPACE_WRITE_FAILED", taskId, failure)
 }
 
 function ofTask({ message, code, cause, request }: ExecutionError, taskId: string): ExecutionError {
