@@ -16,7 +16,7 @@ function oneTask(): TaskWorkspace & { readonly scriptFile: string } {
   return { ...room, scriptFile, [Symbol.dispose]: () => room[Symbol.dispose]() }
 }
 
-/** Before the claim is written, before the model is asked, before and after its reply is recorded, and before each write. */
+/** Before the claim is written, before the model is asked, around the record of its reply, and before each write. */
 const points: readonly (readonly [point: string, nth: number])[] = [
   ["gate.prepared", 1],
   ["gate.intended", 1],

@@ -14,7 +14,7 @@ import { randomKills } from "./random-kills.ts"
 import { realTrees } from "./real-trees.ts"
 import { replans } from "./replans.ts"
 import { tamperedSessions } from "./tampered-sessions.ts"
-import { taskKills, taskRunners } from "./task-runners.ts"
+import { pipelinePoints, taskKills, taskRunners } from "./task-runners.ts"
 import { timedOutTrees } from "./timed-out-trees.ts"
 import { undoManifest } from "./undo-manifest.ts"
 
@@ -35,6 +35,7 @@ const programmes: readonly Programme[] = [
   undoManifest,
   taskRunners,
   taskKills,
+  pipelinePoints,
   replans,
   tamperedSessions,
   hostileGit,

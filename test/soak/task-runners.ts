@@ -65,3 +65,30 @@ export const taskKills: Programme = {
       return found ?? []
     }),
 }
+
+/** Beyond every point of the pipeline: two processes at once do not always reach as many. */
+const pointsMax = 900
+
+/**
+ * The pipeline of three steps, killed at every point in order, and once more at each with its recovery killed at a
+ * random one.
+ */
+export const pipelinePoints: Programme = {
+  name: "pipeline-points",
+  summary: "points of a pipeline with a review, killed there, and there and in its recovery",
+  count: pointsMax,
+  run: async ({ count, random, progress }) => {
+    let reached = 0
+    const found = await inParallel(count, 2, async index => {
+      const point = index + 1
+      const again = 1 + random.whole(100)
+      const once = await crashedPipeline(point, null)
+      if (once === null) return []
+      const twice = await crashedPipeline(point, again)
+      reached += 1
+      progress(reached)
+      return [...once, ...(twice ?? [])]
+    })
+    return reached === 0 ? ["no point was reached"] : found
+  },
+}
