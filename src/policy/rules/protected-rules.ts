@@ -72,7 +72,7 @@ export const protectedRules: readonly ProtectedRule[] = [
     class: "noWrite",
     reason: "an editor or an assistant would run what is written there",
     patterns: namesIn(`
-      .vscode/ *.code-workspace .idea/ .zed/ .helix/ .fleet/ .nova/ .devcontainer/ .devcontainer.json .gitpod.yml
+      .vscode/ *.code-workspace .theia/ *.sublime-project .idea/ .zed/ .helix/ .fleet/ .nova/ .devcontainer/ .devcontainer.json .gitpod.yml
       .exrc .vimrc .gvimrc .nvimrc .nvim.lua .dir-locals.el .dir-locals-2.el
       .cursor/ .mcp.json .claude/ .codex/ .gemini/ .agents/ .opencode/ opencode.json opencode.jsonc .windsurf/ .roo/
       .roomodes .cline/ .continue/ .kilocode/ .kiro/ .amazonq/ .augment/ .junie/ .trae/ .qwen/ .factory/ .goose/
@@ -83,7 +83,7 @@ export const protectedRules: readonly ProtectedRule[] = [
     reason: "a tool would run what is written there the next time it is used",
     patterns: namesIn(`
       .npmrc .yarnrc* .yarn/releases/ .yarn/plugins/ .pnp.* .pnpmfile.cjs .pnpmfile.mjs pnpmfile.js .mvn/ .cargo/config* .ripgreprc .husky/
-      .envrc .autoenv .autoenv.zsh .mise.toml .mise.*.toml mise.toml mise.*.toml .mise/ mise/config.toml
+      .envrc .direnv/*.rc .autoenv .autoenv.zsh .mise.toml .mise.*.toml mise.toml mise.*.toml .mise/ mise/config.toml
       mise/config.*.toml .config/mise/ .rtx.toml
       lefthook-local.* .lefthook-local.* .lefthook-local/
       .irbrc .pryrc .Rprofile .Renviron .ghci .iex.exs .ocamlinit .octaverc .gdbinit .lldbinit`),
