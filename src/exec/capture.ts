@@ -6,7 +6,7 @@ import type { Redactor } from "../redaction/contract.ts"
 /** One output stream of a process, however much of it there is. */
 export interface Capture {
   add(chunk: Uint8Array): void
-  /** Redacts what was kept, once, and gives what stands in the result. Call it after the last `add`. */
+  /** Redacts the kept bytes, once, and returns the text of the result. Call it after the last `add`. */
   finish(redactor: Redactor): CapturedStream
 }
 
@@ -173,7 +173,7 @@ function rotate(bytes: Uint8Array, count: number): void {
   bytes.reverse()
 }
 
-/** Redacted output: everything, or what is left of its beginning and its end with a gap in between. */
+/** Redacted output: all of it, or its head and its tail with a gap in between. */
 export interface KeptOutput {
   readonly head: Uint8Array
   /** Bytes between head and tail that were not kept. 0 means that the head is all there is. */

@@ -51,7 +51,7 @@ export async function endUnattached(child: Spawned): Promise<void> {
   await child.exited
 }
 
-/** Waits for something, but not for ever. */
+/** Waits for a promise, at most for a given time. */
 export async function atMost(limitMs: number, event: Promise<unknown>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, limitMs)

@@ -13,7 +13,7 @@ export interface EnvironmentRequest {
   readonly mode: EnvironmentMode
   readonly host: Readonly<Record<string, string>>
   readonly command: Readonly<Record<string, string | null>>
-  /** Patterns the configuration adds to what is always left out. */
+  /** Patterns that configuration adds to those always left out. */
   readonly exclude: readonly string[]
   /** Names the configuration passes on although they would be left out. */
   readonly include: readonly string[]
@@ -22,7 +22,7 @@ export interface EnvironmentRequest {
   readonly redactText: (value: string) => string
 }
 
-/** The whole environment of a process: nothing of the host gets in but through the filter. */
+/** Returns the whole environment of a process: every variable of the host passes the filter. */
 export function childEnvironment(request: EnvironmentRequest): Record<string, string> {
   const environment = hostPart(request)
   for (const [name, value] of Object.entries(request.command)) {

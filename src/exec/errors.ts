@@ -6,7 +6,7 @@ import { Failure } from "../domain/failure.ts"
 import { systemReport } from "../domain/system-report.ts"
 import type { Interruption } from "./deadline.ts"
 
-/** Why a command did not do what was asked, in the words a person reads. Redaction comes later, in the result. */
+/** The reason why a command failed, in the text that a user reads. Redaction comes later, in the result. */
 export function notFound(executable: string): CommandError {
   return {
     code: "ACODE-EXE-001",

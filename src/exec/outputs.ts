@@ -123,7 +123,7 @@ class StreamPump implements Pump {
     this.done.catch(() => undefined)
   }
 
-  /** A process that is none of ours may still hold the pipe open, so the end of the stream may never come. */
+  /** Another process may still hold the pipe open, so the end of the stream may never come. */
   async finish(): Promise<void> {
     let ticks = 0
     let seen = -1
@@ -169,7 +169,7 @@ class StreamPump implements Pump {
     try {
       return this.receiver?.(chunk)?.catch(() => this.release()) ?? null
     } catch {
-      // A receiver that fails is not asked again; what it does not want is still captured and recorded.
+      // A receiver that fails is not called again; the rest is still captured and recorded.
       this.release()
       return null
     }

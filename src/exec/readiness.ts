@@ -93,8 +93,9 @@ function atDirectory(
   environment: Program["environment"],
   cwd: string,
 ): Program["environment"] {
-  const { PWD: told } = environment
-  if (told === undefined || told !== host["PWD"] || isSameDirectory(told, cwd)) return environment
+  const { PWD: inherited } = environment
+  if (inherited === undefined || inherited !== host["PWD"] || isSameDirectory(inherited, cwd))
+    return environment
   return { ...environment, PWD: cwd }
 }
 

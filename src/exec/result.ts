@@ -18,7 +18,7 @@ export interface Times {
   readonly queuedMs: number
 }
 
-/** A command that nothing of ever ran. */
+/** Returns the record of a command that never started. */
 export function unstarted(
   execution: Execution,
   confined: ConfinementUse,
@@ -156,7 +156,7 @@ function redacted({ code, message, details }: CommandError, redactor: Redactor):
   return { code, message: redactor.redactText(message), details: Object.fromEntries(safe) }
 }
 
-/** A command may write what it likes into the name of a host. */
+/** Redacts the host names of connections, which a command chooses freely. */
 function redactedConnections({ listed, more }: Connections, redactor: Redactor): Connections {
   const redact = (text: string) => redactor.redactText(text)
   return {

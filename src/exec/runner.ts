@@ -51,7 +51,7 @@ function turnAway(
   return writeOutcome(deps, unstarted(execution, confined, times, { ending, error }))
 }
 
-/** Durable before anything starts. When it cannot be, what was prepared is taken back and nothing is started. */
+/** Records the intent, durable before anything starts. On failure the preparation is undone and nothing is started. */
 async function writeIntent(deps: RunnerDeps, execution: Execution, ready: Readiness): Promise<void> {
   try {
     if (ready.kind === "ready") execution.context.onConfined?.(ready.confined, ready.notice)
@@ -100,7 +100,7 @@ async function bringAbout(
       ? unstarted(execution, confined, times, { ending: "notStarted", error: ended.unspawned }, report)
       : finishedResult(execution, confined, times, ended, report)
   } catch (error) {
-    // A mistake of ours. The command may have done anything, so its record is closed as what it is: not known.
+    // An internal error. The command may have done anything, so its record is closed with an unknown outcome.
     const report = await launch.cleanUp()
     const lost = { ending: "interrupted", error: internal(error) } as const
     return unstarted(execution, confined, times, lost, report)

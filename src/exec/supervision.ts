@@ -32,7 +32,7 @@ export interface Ended {
 
 export type Supervised = Ended | { readonly unspawned: CommandError }
 
-/** Starts the process, sees it to its end and leaves nothing of it alive, whatever happens in between. */
+/** Starts the process, waits for its exit and leaves nothing of its tree alive, whatever happens in between. */
 export async function supervise(deps: RunnerDeps, execution: Execution, launch: Launch): Promise<Supervised> {
   const { clock, faults } = deps
   const streams = openOutputs(execution, deps, () => deadline.interrupt("tooMuchOutput"))
@@ -124,7 +124,7 @@ async function endDuringAttach(
   interruption: Interruption,
 ): Promise<End> {
   await endUnattached(child)
-  // The attachment fails with its child. Should it succeed after all, then what it took over is ended as well.
+  // The attachment fails with its child. If it succeeds after all, the tree it took over is ended as well.
   const ending = attachment.then(late => ("tree" in late ? late.tree.kill() : undefined))
   await atMost(attachGraceMs, ending)
   return { ...ended(await child.exited), interruption }

@@ -64,7 +64,7 @@ export interface Launch {
   /** The protected names before the command, for the next acode where this one is killed; recorded before the start. */
   readonly protectedNames?: ProtectedNames
   readonly spawn: Pick<SpawnRequest, "argv" | "env" | "cwd" | "extra">
-  /** Takes over the child right after the spawn: limits in force, then it is let go. */
+  /** Takes over the child right after the spawn: sets its limits, then releases it. */
   attach(child: Spawned): Promise<ProcessTree>
   /** Removes every trace, after the tree is dead or when the spawn failed. Never throws; calling it twice is fine. */
   cleanUp(): Promise<CleanUpReport>
@@ -75,7 +75,7 @@ export interface ProcessTree {
   kill(): Promise<void>
   /** Asks politely (SIGTERM to the command itself); does not wait. */
   terminate(): void
-  /** After the command has exited: ends what it left behind and resolves when none is left. */
+  /** Ends what the exited command left behind and resolves when no process is left. */
   settle(): Promise<void>
   /** Peak memory of the tree where it can be measured truly. */
   maxRssBytes(): number | null

@@ -68,7 +68,7 @@ function launchPlain(
   }
 }
 
-/** Waits for a line, so that the limits are in force before the program is there; then becomes the program. */
+/** A script that waits for a line, so that the limits are set before the program starts, and then becomes it. */
 const gate = 'read _ <&3; exec 3<&-; exec "$@"'
 
 function limitThenRelease(child: Spawned, limits: ResourceLimits, groups: ControlGroups): LimitsInForce {

@@ -75,7 +75,7 @@ interface TrialOptions {
   readonly seccomp: boolean
 }
 
-/** Null when it worked, else what bubblewrap said. */
+/** Null when it worked, else what bubblewrap message. */
 async function trial(program: string, options: TrialOptions): Promise<string | null> {
   const architecture = filterArchitecture(process.arch)
   const filter =
@@ -92,9 +92,9 @@ async function trial(program: string, options: TrialOptions): Promise<string | n
       stderr: "pipe",
       extra: filter === null ? [] : [filter],
     })
-    const said = new Response(child.stderr).text()
+    const message = new Response(child.stderr).text()
     const exit = await child.exited
-    const text = await said
+    const text = await message
     child.close()
     return exit.exitCode === 0 ? null : text.trim() || `it ended with ${exit.exitCode ?? exit.signal}`
   } finally {
@@ -119,21 +119,21 @@ function trialArguments(options: TrialOptions): readonly string[] {
   ]
 }
 
-function reasonOf(said: string): string {
-  return `bubblewrap cannot confine here: ${said.replace(/^bwrap: /, "").split("\n")[0] ?? said}`
+function reasonOf(message: string): string {
+  return `bubblewrap cannot confine here: ${message.replace(/^bwrap: /, "").split("\n")[0] ?? message}`
 }
 
 /** Returns the usual cause of a message, and what to do about it. */
-export function hintFor(said: string, setting: (name: string) => string | null = kernelSetting): string {
+export function hintFor(message: string, setting: (name: string) => string | null = kernelSetting): string {
   if (setting("user/max_user_namespaces") === "0")
     return "allow user namespaces: sysctl user.max_user_namespaces=15000"
   if (setting("kernel/unprivileged_userns_clone") === "0")
     return "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1"
   if (setting("kernel/apparmor_restrict_unprivileged_userns") === "1")
     return "AppArmor forbids it: install a profile that lets bwrap create user namespaces (package apparmor-profiles)"
-  if (/mount proc|proc.*not permitted/i.test(said))
+  if (/mount proc|proc.*not permitted/i.test(message))
     return "/proc is masked, as in many containers: start the container with --security-opt systempaths=unconfined"
-  if (/permission|not permitted|namespace/i.test(said))
+  if (/permission|not permitted|namespace/i.test(message))
     return "a container or a security module forbids namespaces: allow them, or run acode outside of it"
   return "run bwrap by hand to see what it lacks"
 }

@@ -93,7 +93,7 @@ export function probeCacheIn(path: string): ProbeCache {
         const entry = JSON.parse(text) as Partial<CacheEntry>
         return entry.key === keyOf(program) && entry.probe?.kind === "bwrap" ? entry.probe : null
       } catch {
-        // Cut off or not ours: a trial finds out what it would have said.
+        // Truncated or written by another user: the probe runs again.
         return null
       }
     },

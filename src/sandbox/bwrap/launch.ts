@@ -27,7 +27,7 @@ export interface PreparedLaunch {
   readonly filter: () => Uint8Array<ArrayBuffer>
 }
 
-/** The numbers under which the child finds what is handed over, after its three standard ones. */
+/** The numbers of the descriptors that the child inherits, after its three standard ones. */
 const descriptors = { arguments: 3, seccomp: 4, status: 5, lifeline: 6, block: 7 } as const
 
 export async function launchConfined(prepared: PreparedLaunch): Promise<Launch> {
@@ -183,7 +183,7 @@ async function cleanUpFiles(
     await tree?.dispose()
     return report
   } catch {
-    // Never throws, by contract. What was not given back goes with this process.
+    // Never throws, by contract. What was not released is freed with this process.
     return report
   }
 }

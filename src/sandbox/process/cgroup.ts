@@ -10,7 +10,7 @@ import {
 import { dirname, join } from "node:path"
 import { startTimeOf } from "./process-handle.ts"
 
-/** A control group of our own below the one we live in: our limits come on top of the ones already in force. */
+/** A control group below the one of acode: its limits add to the ones already in force. */
 export interface ControlGroup {
   readonly holdsProcesses: boolean
   readonly holdsMemory: boolean
@@ -178,7 +178,7 @@ function eventCount(place: Place, control: Control, event: string): number {
   return line === undefined ? 0 : Number(line.slice(event.length + 1))
 }
 
-/** Groups of an acode that was killed: empty by now, because what was confined in them died with it. */
+/** Removes the groups of an acode that was killed: they are empty, because their processes died with it. */
 function removeStale(directory: string): void {
   let names: readonly string[] = []
   try {

@@ -55,7 +55,7 @@ export function applyLimits(
   return { group, watchProcessesMax: isHeld ? null : processesMax }
 }
 
-/** Apart from the others, because it would also hold for what is written down about the launch. */
+/** Limits the size of files, apart from the other limits, because it would also limit the status file of the launch. */
 export function limitFileSize(pid: number, fileBytesMax: number): void {
   lower(pid, "fileSize", fileBytesMax)
 }
@@ -78,7 +78,7 @@ export function countsPerNamespace(kernelRelease: string): boolean {
   return major > 5 || (major === 5 && minor >= 14)
 }
 
-/** A hard limit can only be lowered, so what is stricter already stays. */
+/** Lowers a hard limit; a stricter one stays, because a hard limit can only be lowered. */
 function lower(pid: number, resource: Resource, soft: number, hard = soft): boolean {
   const ceiling = hardLimit(pid, resource)
   return setLimit(pid, resource, Math.min(soft, ceiling), Math.min(hard, ceiling))

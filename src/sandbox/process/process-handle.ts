@@ -90,7 +90,7 @@ function procHandle(pid: number, startTime: string): ProcessHandle {
   }
 }
 
-/** Signals what may be gone already; a process that ended between look and signal is what was wanted. */
+/** Signals a process that may have exited already, which is not an error. */
 export function trySignal(pid: number, signal: number): void {
   try {
     process.kill(pid, signal)

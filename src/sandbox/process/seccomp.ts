@@ -133,7 +133,7 @@ const returns = {
 const creatingFlags = 0o100 | 0o20000000
 const setIdBits = 0o6000
 
-/** A file of this user that runs as this user for everybody else is a way in for other users of the machine. */
+/** Steps that refuse set-id bits: a file with them lets other users of the machine act as this user. */
 const modeSteps: readonly Step[] = [
   { ...load(offsets.argument(1)), label: "open" },
   ifAnyBit(creatingFlags, "modeThird"),

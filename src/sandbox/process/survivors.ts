@@ -51,7 +51,7 @@ export function adoptedChildren(): readonly number[] {
   return childrenOf(process.pid).filter(pid => !ownChildren.has(pid))
 }
 
-/** Takes dead orphans off the process table. Never our own children: the runtime waits for those itself. */
+/** Reaps dead orphans. Never our own children: the runtime waits for those itself. */
 export function reapAdopted(pids: Iterable<number>): void {
   for (const pid of pids) if (!ownChildren.has(pid)) reap(pid)
 }

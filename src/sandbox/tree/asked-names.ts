@@ -45,7 +45,7 @@ export function restoreLinks(rules: TreeRules, links: ReadonlyMap<string, string
   }
 }
 
-/** The names that were there and are not what they were: written, replaced or removed, where no mask was over them. */
+/** Returns the names that were written, replaced or removed where no mask covered them. */
 export function changedAsked(rules: TreeRules, { protectedEntries }: TreeSnapshot): readonly string[] {
   return [...protectedEntries.values()].flatMap(({ path, level, stamp }) => {
     const isPutBack = level !== "asked" && stamp.kind === "link"

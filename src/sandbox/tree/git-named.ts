@@ -141,7 +141,7 @@ function noteBareRoot(search: Search): void {
 function note(search: Search, path: string, also?: Set<string>): void {
   for (const each of [path, realOf(path)]) {
     const inside = relative(search.root, each)
-    // What is in a repository is protected with it.
+    // The content of a repository is protected with it.
     if (inside.split(sep).includes(".git")) continue
     if (inside === "" || inside === ".." || inside.startsWith(`..${sep}`) || search.found.size >= namedMax)
       continue
@@ -154,7 +154,7 @@ function fromHome({ home }: GitPlaces, value: string, base: string): string {
   return value.startsWith("~/") ? join(home, value.slice(2)) : resolve(base, value)
 }
 
-/** The real path of what is there, and the rest as it is written. */
+/** Resolves the existing part of a path, and keeps the rest as it is written. */
 function realOf(path: string): string {
   try {
     return realpathSync(path)

@@ -21,7 +21,7 @@ export function isLayout(entries: readonly NamedEntry[]): boolean {
   return (found & head) !== 0 && ((found & commonDirectory) !== 0 || (found & both) === both)
 }
 
-/** The directory above a path that is a repository by what it holds, or would be with that path; null where none is. */
+/** Returns the directory above a path that is a repository by its content, or would be with that path; else null. */
 export function repositoryAround(root: string, path: string): string | null {
   const parts = path.split("/")
   for (let depth = 1; depth < parts.length; depth++) {

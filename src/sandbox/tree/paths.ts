@@ -12,7 +12,7 @@ export function ancestorsBelow(path: string, root: string): readonly string[] {
   return names.slice(0, -1).map((_, index) => `${root}${sep}${names.slice(0, index + 1).join(sep)}`)
 }
 
-/** Parents before what is in them, which is the order in which mounts must be made. */
+/** Sorts parents before their content, which is the order in which mounts must be made. */
 export function byDepth(a: string, b: string): number {
   return a.split(sep).length - b.split(sep).length || (a < b ? -1 : a > b ? 1 : 0)
 }

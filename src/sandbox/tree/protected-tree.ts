@@ -44,7 +44,7 @@ export async function protectTree(
   known: KnownListings,
 ): Promise<ProtectedTree> {
   const protection = protectionFor(settings.protection, asked)
-  // What is remembered of a directory holds for commands without consent of their own.
+  // Cached listings are valid for commands without consent of their own.
   const listings = asked === null || asked.length === 0 ? known : new Map()
   const own = namedByGit(gitPlaces(settings, root), [])
   const { held, opened, submodules } = heldNames(settings, root, writable, own.directories)
@@ -170,7 +170,7 @@ function treeOf({ rules, snapshot, names, placeholders, held, quarantine }: Tree
           ...(asked.length === 0 ? {} : { asked }),
         }
       } catch {
-        // What could not be looked through is named, and the next scan finds what is left.
+        // The report names what could not be scanned, and the next scan finds what is left.
         placeholders.release()
         return { quarantined: moved, quarantine: quarantine.place(), left: ["."] }
       }
@@ -210,7 +210,7 @@ interface Quarantine {
   place(): string | null
 }
 
-/** Named after the execution where it has an id, else after the time; never a place that is already there. */
+/** Returns the quarantine of an execution, named by its id or else by the time; never an existing directory. */
 function quarantineOf({ clock, quarantineDirectory }: TreeSettings, root: string, id: string): Quarantine {
   let first: string | null = null
   return {
@@ -252,7 +252,7 @@ function repeatedly(look: () => Promise<void>): Watching {
     try {
       await look()
     } catch {
-      // The tree changes under our eyes; what is missed now is found at the end.
+      // The tree changes during the scan; the scan at the end finds what this one missed.
     }
     if (!isStopped) later(Math.max(pauseMs, pausesPerLook * (performance.now() - beganMs)))
   }

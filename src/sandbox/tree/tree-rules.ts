@@ -90,7 +90,7 @@ export function statsOf(path: string): Stats | null {
   try {
     return lstatSync(systemPath(path), { throwIfNoEntry: false }) ?? null
   } catch {
-    // A directory on the way may not be entered; the callers treat what they cannot see as hidden or as new.
+    // A parent directory may not be entered; the callers treat what they cannot read as hidden or as new.
     return null
   }
 }

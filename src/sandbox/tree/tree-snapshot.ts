@@ -72,7 +72,7 @@ export async function takeSnapshot(
     visit(walk, next)
   }
   const { directories, protectedEntries, packaged } = walk
-  // What is gone would be remembered for ever.
+  // Removed directories would stay in the cache forever.
   if (known.size > 2 * (directories.size + protectedEntries.size) + knownSlack) known.clear()
   return { takenAtMs: nowMs, directories, protectedEntries, packaged }
 }
@@ -183,7 +183,7 @@ function isStillTrue({ stamp, readAtMs }: Listing, now: Stamp): boolean {
   )
 }
 
-/** A directory that can be listed and not entered: its names are seen, and what they name is not. */
+/** Returns whether a directory can be listed and not entered: its names are visible, its files are not. */
 function entriesAreShut(directory: Stamp): boolean {
   return (directory.mode & 0o100) === 0
 }

@@ -156,7 +156,7 @@ function credentialMounts(
   })
 }
 
-/** A person may have opened a link by its own name or by what it points to. */
+/** Yields the entries to mask. A person may have opened a link by its own name or by its target. */
 function* maskableEntries(
   { protection }: ViewSettings,
   snapshot: TreeSnapshot,

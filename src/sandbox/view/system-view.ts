@@ -142,7 +142,7 @@ function listed(directory: string) {
   try {
     return readdirSync(directory, { withFileTypes: true })
   } catch {
-    // Vanished while we looked; what is not there needs no mask.
+    // Removed during the search: a missing file needs no mask.
     return []
   }
 }

@@ -147,7 +147,7 @@ function matching(path: string): readonly string[] {
   return namesIn(directory).flatMap(name => matching(`${directory}/${name}/${path.slice(star + 3)}`))
 }
 
-/** A link cannot be covered by a mount; what it leads to can. */
+/** Returns the targets of links: a mount cannot cover a link, but its target. */
 function covered(path: string, home: string): readonly string[] {
   if (kindOf(path) !== "link") return [path]
   try {
