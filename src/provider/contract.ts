@@ -1,28 +1,33 @@
 import type { Json } from "../base/canonical.ts"
 import type { Stage } from "../domain/stage.ts"
 
-/** A model API. It streams, never throws, and tells every way to fail as an item. */
+/** A model API. It streams, never throws, and reports every failure as an item. */
 export interface Provider {
   readonly name: string
-  /** Ends with exactly one `end` or one `failure`. Aborting ends it with a failure of kind `aborted`. */
+  /**
+   * Streams the reply, which ends with exactly one `end` or one `failure`. Aborting ends it with a failure of kind
+   * `aborted`.
+   */
   ask(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelItem>
 }
 
 export interface ModelRequest {
-  /** Who asks; a script and a recording are kept by it. */
+  /** The stage that makes the request; scripts and recordings check it. */
   readonly stage: Stage | "agent"
-  /** How many replies the session has recorded: the place of this one in a script, never a counter in memory. */
+  /**
+   * The number of replies that the session has recorded: the index of this one in a script, never a counter in memory.
+   */
   readonly replyIndex: number
   readonly model: string | null
   readonly messages: readonly ModelMessage[]
   readonly tools: readonly ToolDescription[]
-  /** The shape of the answer where it is to be JSON. */
+  /** The shape of an answer that is to be JSON; null for text. */
   readonly format: { readonly name: string; readonly schema: Json } | null
-  /** How long the reply may be, where it is not as long as the model's settings say. */
+  /** The limit of the reply, where it differs from the model's settings. */
   readonly outputTokensMax: number | null
 }
 
-/** A valid transcript: after the calls of an assistant come exactly their results, in their order. */
+/** A valid transcript: the calls of an assistant are followed by exactly their results, in order. */
 export type ModelMessage =
   | { readonly role: "system" | "user"; readonly text: string }
   | { readonly role: "assistant"; readonly text: string; readonly calls: readonly ModelCall[] }
@@ -45,12 +50,12 @@ export type ModelItem =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "call"; readonly call: ModelCall }
   | { readonly kind: "usage"; readonly input: number; readonly output: number }
-  /** Something in the reply cannot be used; the model is told so when it is asked again. */
+  /** Something in the reply cannot be used; the next request reports it to the model. */
   | { readonly kind: "problem"; readonly text: string }
   | { readonly kind: "end"; readonly reason: "stop" | "calls" | "length" | "refused" }
   | { readonly kind: "failure"; readonly failure: ModelFailure }
 
-/** A whole reply, or as much of it as came before it failed; then it has no calls. */
+/** A whole reply, or the part of it that arrived before a failure; then it has no calls. */
 export interface ModelReply {
   readonly text: string
   readonly calls: readonly ModelCall[]
@@ -81,9 +86,11 @@ export type ModelFailureKind = (typeof modelFailureKinds)[number]
 export interface ModelFailure {
   readonly kind: ModelFailureKind
   readonly message: string
-  /** Whether asking again may help. */
+  /** True when repeating the request may help. */
   readonly retryable: boolean
   readonly retryAfterMs: number | null
-  /** Only of `unavailable`: no connection could be made or kept, while a server that says so has answered. */
+  /**
+   * Set only for `unavailable`: the connection failed or broke, while an `unavailable` server without it has answered.
+   */
   readonly isConnection?: true | undefined
 }

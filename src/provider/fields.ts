@@ -1,16 +1,19 @@
 import type { Json } from "../base/canonical.ts"
 import { modelFailure, ReplyFault } from "./reply-fault.ts"
 
-/** Reading what a server wrote. `…Of` takes what is of another kind for nothing, `…At` for a reply that is broken. */
+/**
+ * A JSON object that a server wrote. Of the readers, `…Of` returns null or nothing for another type, `…At` throws
+ * because the reply is broken.
+ */
 
 export type JsonObject = { readonly [name: string]: Json }
 
-/** Null for everything that is no object. */
+/** Returns null for anything but an object. */
 export function objectOf(value: Json | undefined): JsonObject | null {
   return typeof value === "object" && value !== null && !isList(value) ? value : null
 }
 
-/** Empty for everything that is no list: servers write null, or nothing, for none. */
+/** Returns an empty list for anything but a list: servers write null, or nothing, for none. */
 export function listOf(value: Json | undefined): readonly Json[] {
   return value !== undefined && isList(value) ? value : []
 }
@@ -19,12 +22,12 @@ export function textOrNull(value: Json | undefined): string | null {
   return typeof value === "string" ? value : null
 }
 
-/** Null for everything that is no text, and for text without a character. */
-export function wordsOf(value: Json | undefined): string | null {
+/** Returns null for anything but text, and for empty text. */
+export function nonEmptyText(value: Json | undefined): string | null {
   return textOrNull(value) || null
 }
 
-/** Null for what can be no number of tokens: a server that counts wrongly must not end a budget. */
+/** Returns null for an impossible number of tokens: a server that counts wrongly must not exhaust a budget. */
 export function tokenCount(value: Json | undefined): number | null {
   if (typeof value !== "number" || !Number.isInteger(value)) return null
   return value >= 0 && value <= tokensMax ? value : null
@@ -32,12 +35,12 @@ export function tokenCount(value: Json | undefined): number | null {
 
 const tokensMax = 100_000_000
 
-/** A window of no tokens is how servers say that they do not know it. */
+/** Returns null also for zero, by which servers say that they do not know the window. */
 export function windowOf(value: Json | undefined): number | null {
   return tokenCount(value) || null
 }
 
-/** A list, which may be left out. */
+/** Returns a list, empty when it is missing. */
 export function listAt(object: JsonObject, name: string): readonly Json[] {
   const value = object[name] ?? null
   if (value === null) return []
@@ -45,14 +48,14 @@ export function listAt(object: JsonObject, name: string): readonly Json[] {
   return value
 }
 
-/** Empty when it is left out. */
+/** Returns text, empty when it is missing. */
 export function textField(object: JsonObject, name: string): string {
   const value = object[name] ?? ""
   if (typeof value !== "string") throw wrong(name, "text")
   return value
 }
 
-/** Null when it is left out. */
+/** Returns null when the object is missing. */
 export function objectAt(object: JsonObject, name: string): JsonObject | null {
   const value = object[name] ?? null
   if (value === null) return null
@@ -69,7 +72,7 @@ function wrong(name: string, instead: string): ReplyFault {
   return unreadable(`the server's reply cannot be used: its ${name} is not ${instead}`)
 }
 
-/** `Array.isArray` forgets that a list may be read-only. */
+/** Narrows to a list: `Array.isArray` forgets that a list may be read-only. */
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }

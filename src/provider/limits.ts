@@ -1,18 +1,18 @@
 import type { Json } from "../base/canonical.ts"
 import { oneLine } from "../base/text.ts"
 
-/** More calls in one reply are not made. */
+/** The most calls of one reply; further ones are not made. */
 export const callsMax = 200
 
-/** Longer arguments, as JSON, are not used. */
+/** The most bytes of arguments, as JSON; longer ones are not used. */
 export const argumentBytesMax = 1_000_000
 
-/** What a model is told that goes beyond a limit: the same request again would get the same answer. */
+/** The problem reported to a model that exceeds a limit: the same request again would get the same answer. */
 export const tooManyCalls =
   `the reply calls more than ${callsMax} tools at once: only the first ${callsMax} were called, ` +
   "call fewer at a time"
 
-/** Null when they can be used. */
+/** Returns why the arguments cannot be used; null when they can. */
 export function unusableArguments(tool: string, args: Json): string | null {
   const unusable = findUnusable(args)
   if (unusable === null) return null
@@ -27,7 +27,7 @@ export function tooLongArguments(tool: string): string {
 }
 
 const usualDepthMax = 64
-/** Of a way in that is longer, its beginning says enough. */
+/** The longest path to report in full; of a longer one only the beginning is reported. */
 const pathMax = 16
 
 interface UnusableJson {
@@ -36,23 +36,23 @@ interface UnusableJson {
 }
 
 /**
- * Something in a foreign value that must not go further: nesting on which a recursive reader overflows the stack, the
- * name that changes what an object is instead of what it holds, and numbers that are too large to be one. Null when
- * there is none.
+ * Returns the first part of an untrusted value that must not be processed: nesting on which a recursive reader
+ * overflows the stack, the name that changes what an object is instead of what it holds, and numbers that are too
+ * large. Null when there is none.
  */
 export function findUnusable(value: Json, depthMax = usualDepthMax): UnusableJson | null {
   const found = unusableAt(value, depthMax, 0)
   return found === null || found.path.length <= pathMax ? found : { ...found, path: found.path.slice(0, 4) }
 }
 
-/** Each piece of a streamed reply comes by here, so paths are made only when there is something to tell. */
+/** Finds it without making paths unless there is a problem, because each piece of a streamed reply is checked. */
 function unusableAt(value: Json, depthMax: number, depth: number): UnusableJson | null {
   if (typeof value === "number" && !Number.isFinite(value))
     return { path: [], message: "is a number too large to be used" }
   if (typeof value !== "object" || value === null) return null
   if (depth >= depthMax) return { path: [], message: `is nested more than ${depthMax} levels deep` }
   if (!isList(value) && Object.hasOwn(value, "__proto__"))
-    return { path: ["__proto__"], message: "is no name that can be used" }
+    return { path: ["__proto__"], message: "is not a usable name" }
   const members = isList(value) ? value : Object.values(value)
   for (let index = 0; index < members.length; index++) {
     const found = unusableAt(members[index] ?? null, depthMax, depth + 1)
@@ -63,12 +63,12 @@ function unusableAt(value: Json, depthMax: number, depth: number): UnusableJson 
   return null
 }
 
-/** `Array.isArray` forgets that a list may be read-only. */
+/** Narrows to a list: `Array.isArray` forgets that a list may be read-only. */
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** The id of a call that came without one that can be used; the same when the reply is read again. */
-export function ownCallId(replyIndex: number, place: number): string {
-  return `call_${replyIndex}_${place}`
+/** Returns the id of a call that came without a usable one; the same when the reply is read again. */
+export function ownCallId(replyIndex: number, callIndex: number): string {
+  return `call_${replyIndex}_${callIndex}`
 }

@@ -29,7 +29,7 @@ export interface ProtocolRow {
   readonly mark: { readonly path: string; readonly isIn: (body: Json) => boolean } | null
   /** Normalises the name of a model: two names with one normal form are the same model. */
   readonly normalName: (name: string) => string
-  /** Matches the company's own models: they are known to call tools, so that none is tried out. */
+  /** Matches the company's own models: they are known to call tools, so that they are not probed. */
   readonly ownModels: RegExp | null
   /** True when all models behind the protocol are large enough to edit by search and replace. */
   readonly hasOnlyLargeModels: boolean

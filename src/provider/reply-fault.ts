@@ -2,7 +2,7 @@ import { messageOf } from "../base/assert.ts"
 import type { ModelFailure, ModelFailureKind, ModelItem } from "./contract.ts"
 import type { Items } from "./streamed-items.ts"
 
-/** A reply cannot be had or read. Thrown only inside of this room: whoever asks gets it as an item. */
+/** Thrown inside this folder when a reply cannot be obtained or read; the caller gets it as an item. */
 export class ReplyFault extends Error {
   constructor(readonly failure: ModelFailure) {
     super(failure.message)
@@ -12,10 +12,10 @@ export class ReplyFault extends Error {
 type Batches = AsyncIterable<Items> | Iterable<Items>
 
 /**
- * A reply as whoever asks gets it: what is thrown is told as its last item, and so is that it was stopped; nothing
- * follows the end. Words of a server reach problems and failures in many ways; here all of them pass.
+ * Yields the items of a reply for the caller: an error becomes the last item, and so does an abort; nothing follows the
+ * end. Removes secrets from the server's texts, all of which pass through here.
  */
-export async function* toldItems(
+export async function* itemsWithFailure(
   ask: () => Batches | Promise<Batches>,
   signal: AbortSignal,
   withoutSecret = (text: string) => text,
@@ -45,7 +45,7 @@ export function failureOf(error: unknown): ModelFailure {
   return modelFailure("malformed", `the reply cannot be read: ${messageOf(error)}`)
 }
 
-/** Kinds that may be gone when the same is asked again. */
+/** Kinds of failure that may not occur when the request is repeated. */
 const retryableKinds: ReadonlySet<ModelFailureKind> = new Set([
   "rateLimited",
   "overloaded",

@@ -2,7 +2,7 @@ import type { ModelRequest } from "./contract.ts"
 import type { ModelSettings } from "./server.ts"
 import type { TransportLimits } from "./transport/contract.ts"
 
-/** How a model is asked for one reply: what is fixed for the session, and what this request needs otherwise. */
+/** Returns the settings for one reply: those fixed for the session, with the exceptions of this request. */
 export function settingsFor(request: ModelRequest, settings: ModelSettings): ModelSettings {
   return {
     ...settings,
@@ -12,9 +12,10 @@ export function settingsFor(request: ModelRequest, settings: ModelSettings): Mod
 }
 
 /**
- * The limits of one reply. Ollama, and others for some models, hand a call on when it is whole and say nothing while
- * the model writes it, which takes minutes where it is a file. Anthropic's models answer by a call where the answer has
- * a shape. Such a silence is no stall before it is as long as the one before the first word may be.
+ * Returns the limits of one reply. Ollama, and others for some models, pass on a call only when it is complete and send
+ * nothing while the model writes it, which takes minutes for a file. Anthropic's models answer by a call where the
+ * answer has a shape. Such a silence counts as a stall only when it is longer than the one allowed before the first
+ * byte.
  */
 export function limitsFor(
   { tools, format }: Pick<ModelRequest, "tools" | "format">,

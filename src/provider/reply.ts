@@ -7,9 +7,9 @@ const textBytesMax = 1_000_000
 const problemsMax = 50
 
 /**
- * Reads a reply to its end, within bounds: a model that never stops must not fill the memory. It returns as soon as the
- * signal fires, also when the provider does not. Calls of a reply that failed are dropped, for they may be half of what
- * was meant.
+ * Reads a reply to its end, within bounds: a model that never stops must not fill the memory. Returns as soon as the
+ * signal fires, even when the provider does not. Drops the calls of a reply that failed, because they may be
+ * incomplete.
  */
 export async function collect(
   items: AsyncIterable<ModelItem>,
@@ -28,7 +28,7 @@ export async function collect(
   for (;;) {
     const step = signal.aborted ? "aborted" : await waiting.for(iterator.next())
     if (step === "aborted") {
-      // Nobody waits for a provider that was told to stop, nor for how it takes it.
+      // The result of stopping the provider does not matter.
       iterator.return?.().catch(() => undefined)
       return replyOf(reading, abortedFailure)
     }
@@ -61,7 +61,7 @@ function replyOf({ parts, calls, problems, usage }: Reading, failure: ModelFailu
   return { text, calls: failure === null ? calls : [], problems, usage, failure, end: null }
 }
 
-/** Null when there was room for it. */
+/** Adds an item to the reply. Returns a failure when it exceeds a limit, else null. */
 function take(reading: Reading, item: Exclude<ModelItem, { kind: "end" | "failure" }>): ModelFailure | null {
   switch (item.kind) {
     case "text":
@@ -80,25 +80,26 @@ function take(reading: Reading, item: Exclude<ModelItem, { kind: "end" | "failur
       takeProblem(reading.problems, item.text)
       return null
     case "usage":
-      // Some servers tell it several times, growing: the last word counts.
+      // Some servers report usage several times, increasing: the last report counts.
       reading.usage = { input: item.input, output: item.output }
       return null
   }
 }
 
-/** The same words again tell a model nothing more. */
+/** Adds a problem once: repeating it does not help a model. */
 function takeProblem(problems: string[], text: string): void {
   if (problems.length < problemsMax && !problems.includes(text)) problems.push(text)
 }
 
 /**
- * Why a call cannot be made; null when it can. It is for the model to know, and no reason to fail the reply: the same
- * request again would be answered in the same way. The other calls stay, as they do beside a call that fails.
+ * Returns why a call cannot be made; null when it can. The problem is reported to the model and does not fail the
+ * reply: the same request again would get the same answer. The other calls are kept, as they are beside a call that
+ * fails.
  */
 function problemOf(call: ModelCall, before: readonly ModelCall[]): string | null {
   if (before.length >= callsMax) return tooManyCalls
   const tool = oneLine(call.tool, 80)
-  // Results are matched to calls by it, and a server that repeats itself must not have a thing done twice.
+  // Results are matched to calls by id, and a server that repeats itself must not cause an effect twice.
   if (before.some(({ id }) => id === call.id))
     return `two calls of the reply have the id ${oneLine(call.id, 80)}: the second one, of ${tool}, was not made`
   const unusable = unusableArguments(call.tool, call.arguments)
@@ -108,7 +109,7 @@ function problemOf(call: ModelCall, before: readonly ModelCall[]): string | null
     : null
 }
 
-/** Waits for one thing after the other, each time no longer than until the signal fires. */
+/** Awaits promises one after the other, each only until the signal fires. */
 function waitingUnder(signal: AbortSignal) {
   let stop: (step: "aborted") => void = () => undefined
   const fire = () => stop("aborted")

@@ -2,12 +2,12 @@ import type { Protocol } from "../domain/model-choice.ts"
 import type { ModelFailure, Provider } from "./contract.ts"
 import type { TransportLimits } from "./transport/contract.ts"
 
-/** A server that speaks one protocol. Nothing here throws. */
+/** A server that speaks one protocol. Its methods never throw. */
 export interface ModelServer {
   readonly protocol: Protocol
   readonly endpoint: string
   models(limits: TransportLimits, signal: AbortSignal): Promise<Answered<readonly ListedModel[]>>
-  /** What the server itself says about a model; what it does not say is null. */
+  /** Returns what the server reports about a model; null for what it does not report. */
   facts(model: string, limits: TransportLimits, signal: AbortSignal): Promise<Answered<ModelFacts>>
   provider(settings: ModelSettings): Provider
 }
@@ -18,35 +18,35 @@ export type Answered<Value> =
 
 export interface ListedModel {
   readonly name: string
-  /** Such as size and quantisation, for a person to read; may be empty. */
+  /** Details such as size and quantisation, for display; may be empty. */
   readonly details: string
   readonly isLoaded: boolean | null
 }
 
 export interface ModelFacts {
-  /** What the model was made for. */
+  /** The window that the model was trained for. */
   readonly trainedTokens: number | null
-  /** The window it is loaded with now: what counts, where it is known. */
+  /** The window that the model is loaded with now, which counts where it is known. */
   readonly loadedTokens: number | null
-  /** Whether the server says that it can call tools. */
+  /** True when the server declares that the model can call tools; null when it does not report that. */
   readonly declaresTools: boolean | null
-  /** In thousands of millions. */
+  /** Billions of parameters. */
   readonly parameters: number | null
-  /** Changes with the model's content, where the server tells one. */
+  /** Changes with the model's content; null where the server has none. */
   readonly digest: string | null
 }
 
-/** How one model is asked, fixed for a session. */
+/** The settings of one model, fixed for a session. */
 export interface ModelSettings {
   readonly model: string
-  /** The window to pin where the protocol can; null leaves it to the server. */
+  /** The window to request where the protocol can; null leaves it to the server. */
   readonly windowTokens: number | null
   readonly outputTokensMax: number
   readonly temperature: number | null
   readonly topP: number | null
-  /** How long a server keeps the model loaded, as Ollama writes it (`30m`). */
+  /** The time that a server keeps the model loaded, as Ollama writes it (`30m`). */
   readonly keepAlive: string
-  /** False asks for the whole reply at once, for servers whose streams are broken. */
+  /** False requests the whole reply at once, for servers whose streams are broken. */
   readonly streams: boolean
   readonly limits: TransportLimits
 }

@@ -1,45 +1,48 @@
 import type { ModelItem } from "./contract.ts"
 
-/** Where the items of a reply go, in their order. */
-export type Tell = (item: ModelItem) => void
+/** Receives the items of a reply in order. */
+export type EmitItem = (item: ModelItem) => void
 
-/** Takes the pieces of a reply as they come. Throws `ReplyFault` when it cannot be read; what it told before counts. */
-export interface Taker<Piece> {
+/**
+ * Consumes the pieces of a reply as they arrive. Throws `ReplyFault` when one cannot be read; items emitted before
+ * remain valid.
+ */
+export interface PieceReader<Piece> {
   take(piece: Piece): void
-  /** Nothing more comes. */
+  /** Called after the last piece. */
   end(): void
 }
 
-/** Items that came together. */
+/** Items that arrived together. */
 export type Items = readonly ModelItem[]
 
-/** The items of a reply that comes in chunks, together as those came. */
+/** Yields the items of a streamed reply, grouped by the chunks they arrived in. */
 export async function* streamedItems(
   chunks: AsyncIterable<Uint8Array>,
-  open: (tell: Tell) => Taker<Uint8Array>,
+  open: (emit: EmitItem) => PieceReader<Uint8Array>,
 ): AsyncGenerator<Items> {
   let items: ModelItem[] = []
-  const taker = open(item => void items.push(item))
-  const told = () => {
-    const together = items
+  const reader = open(item => void items.push(item))
+  const flush = () => {
+    const batch = items
     items = []
-    return together
+    return batch
   }
   try {
     for await (const chunk of chunks) {
-      taker.take(chunk)
-      if (items.length > 0) yield told()
+      reader.take(chunk)
+      if (items.length > 0) yield flush()
     }
-    taker.end()
+    reader.end()
   } catch (error) {
-    yield told()
+    yield flush()
     throw error
   }
-  yield told()
+  yield flush()
 }
 
-/** The items of a reply that came at once. */
-export function* wholeItems(read: (tell: Tell) => void): Generator<Items> {
+/** Yields the items of a reply that arrived as a whole. */
+export function* wholeItems(read: (emit: EmitItem) => void): Generator<Items> {
   const items: ModelItem[] = []
   try {
     read(item => void items.push(item))

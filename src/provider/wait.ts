@@ -1,4 +1,4 @@
-/** Ends after the time, or as soon as the signal fires. Passed in, so that a test need not wait. */
+/** Waits for a time, or until the signal fires. Passed in, so that a test need not wait. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>
 
 export const timerWait: Wait = (ms, signal) => {

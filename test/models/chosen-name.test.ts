@@ -35,7 +35,7 @@ describe("a model that was named", () => {
     expect(namedModel(wanted("other", "openai/other"), studio).name).toBe("other")
   })
 
-  test("and is not there is told with what is", async () => {
+  test("and is not there is reported with what is", async () => {
     const report = await failureOf(async () =>
       namedModel(wanted("qwen"), await foundWith(["a", "b"], "openai")),
     )
@@ -51,7 +51,7 @@ describe("a model that was named", () => {
   })
 })
 
-describe("a model that nobody named", () => {
+describe("a model that no one named", () => {
   test("is one that is loaded, the only one, or the first, and never one that cannot answer", async () => {
     const chosen = async (...models: Parameters<typeof foundWith>[0] & object) =>
       anyModel(await foundWith(models))

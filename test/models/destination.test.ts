@@ -110,7 +110,7 @@ describe("where a server is", () => {
     }
   })
 
-  test("that is forbidden is told with how to consent", async () => {
+  test("that is forbidden is reported with how to consent", async () => {
     const report = await failureOf(() => destinationOf({ ...nothing, namedProvider: "anthropic" }))
     expect(report.message).toContain("https://api.anthropic.com")
     expect(report.hint).toContain("--mode burst --model anthropic/NAME")

@@ -40,7 +40,7 @@ test("no more than a hundred are listed, and the others are counted", () => {
   expect(calls.take().externalCalls?.omittedCount).toBe(0)
 })
 
-test("what nobody records is told to the person, and nothing is said of nothing", () => {
+test("calls that no event records are reported to the user, and nothing when there are none", () => {
   const told: string[] = []
   const calls = log()
   tellCalls(calls.take(), text => void told.push(text))

@@ -13,7 +13,7 @@ test("a reply that is streamed has a limit for each part of it", () => {
   })
 })
 
-test("a reply that comes at once has only the limit of the whole: its first byte comes with its last", () => {
+test("a reply that arrives as a whole has only the limit of the whole: its first byte comes with its last", () => {
   expect(replyLimits(configWith({ ...seconds, streaming: false }))).toEqual({
     ...{ connectMs: 1000, firstByteMs: 4000, betweenMs: 4000, wholeMs: 4000 },
   })

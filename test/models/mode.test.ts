@@ -9,7 +9,7 @@ const rules = (more: Partial<ReturnType<typeof configWith>["mode"]> = {}) => ({
   ...more,
 })
 
-describe("the mode of a session whose person says nothing", () => {
+describe("the mode of a session without --mode", () => {
   test("is what is configured, and airgapped where that is locked", () => {
     expect(usualMode(rules())).toBe("local-only")
     expect(usualMode(rules({ default: "airgapped" }))).toBe("airgapped")

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { readNamedModel } from "../../src/models/name.ts"
 import { failureOf } from "../app/config-fixture.ts"
 
-describe("what --model says", () => {
+describe("the value of --model", () => {
   test.each([
     ["qwen3:8b", null, "qwen3:8b"],
     ["ollama/qwen3:8b", "ollama", "qwen3:8b"],

@@ -36,7 +36,7 @@ test("a window is what its model is loaded with now where that is less, and as r
   expect(server.chats).toEqual([])
 })
 
-test("a server that is told the window with every request is not asked for it", async () => {
+test("a server that gets the window with every request is not asked for it", async () => {
   await using server = await serving("ollama")
   const settings = settingsWith("ollama", server.endpoint)
   expect(await withPresentWindows(modelRoomWith(configWith()), settings)).toBe(settings)

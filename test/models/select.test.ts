@@ -106,7 +106,7 @@ describe("the models of a session", () => {
     })
   })
 
-  test("that are configured and not there are told before anything is asked", async () => {
+  test("that are configured and not there are reported before anything is asked", async () => {
     await using fake = await serving({})
     const room = roomFor({ endpoint: fake.endpoint }, { models: { reviewer: "none" } as never })
     expect(await failureOf(() => selected(room, wishFor()))).toMatchObject({ code: "ACODE-MODEL-007" })
@@ -211,7 +211,7 @@ describe("the window", () => {
     expect(await window(null)).toMatchObject({ windowTokens: 4096 })
   })
 
-  test("is looked at anew when the model was loaded otherwise since it was tried out", async () => {
+  test("is inspected anew when the model was loaded otherwise since it was tried out", async () => {
     const models = [model("fake", { loadedTokens: 16_384 })]
     await using fake = await serving({ protocol: "openai", flavour: "lmstudio", models })
     const room = roomFor({ endpoint: fake.endpoint })

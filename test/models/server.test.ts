@@ -29,7 +29,7 @@ describe("the server of a session", () => {
     },
   )
 
-  test("of llama.cpp is not taken for Ollama's", async () => {
+  test("of llama.cpp is not treated as Ollama's", async () => {
     await using fake = await serving("openai", { flavour: "llamacpp" })
     const found = await findServer(modelRoomWith(configWith({ endpoint: fake.endpoint })), wishFor())
     expect(found.server.protocol).toBe("openai")
@@ -124,7 +124,7 @@ describe("the server of a session", () => {
     expect((await failureOf(() => search(foreign))).message).toStartWith("no model server was found")
   })
 
-  test("that is not there at all is told with what to start", async () => {
+  test("that is not there at all is reported with what to start", async () => {
     const usual = [usualAt(nowhere, "ollama", "Ollama"), usualAt(nowhere, "openai", "LM Studio")]
     const report = await failureOf(() => findServer(modelRoomWith(configWith(), {}, usual), wishFor()))
     expect(report).toMatchObject({ kind: "unavailable", code: "ACODE-MODEL-001" })
@@ -133,14 +133,14 @@ describe("the server of a session", () => {
     expect(exitCodeOf(report.kind)).toBe(4)
   })
 
-  test("that is named and does not answer is told with its place", async () => {
+  test("that is named and does not answer is reported with its place", async () => {
     const room = modelRoomWith(configWith({ endpoint: nowhere, provider: "openai" }))
     expect(await failureOf(() => findServer(room, wishFor()))).toMatchObject({
       ...{ kind: "unavailable", code: "ACODE-MODEL-001", where: nowhere },
     })
   })
 
-  test("that is something else is told as that", async () => {
+  test("that is something else is reported as that", async () => {
     using other = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
@@ -155,7 +155,7 @@ describe("the server of a session", () => {
     }
   })
 
-  test("that refuses the key is told as that", async () => {
+  test("that refuses the key is reported as that", async () => {
     await using fake = await serving("anthropic", { key: "the right one" })
     const config = configWith({ endpoint: fake.endpoint, provider: "anthropic" })
     const wrong = modelRoomWith(config, { ANTHROPIC_API_KEY: "a-wrong-one" })
@@ -164,7 +164,7 @@ describe("the server of a session", () => {
     expect(JSON.stringify(report)).not.toContain("a-wrong-one")
   })
 
-  test("that has no list may be used all the same", async () => {
+  test("that has no list may be used nevertheless", async () => {
     using bare = Bun.serve({
       ...{ port: 0, hostname: "127.0.0.1" },
       fetch: () => Response.json({ error: { message: "no such path" } }, { status: 404 }),
@@ -174,7 +174,7 @@ describe("the server of a session", () => {
     expect(found.models).toBeNull()
   })
 
-  test("is not looked for once somebody has stopped it", async () => {
+  test("is not looked for once someone has stopped it", async () => {
     const room = {
       ...modelRoomWith(configWith(), {}, [usualAt(nowhere, "ollama")]),
       signal: AbortSignal.abort(),
@@ -197,7 +197,7 @@ describe("a server elsewhere", () => {
     }
   })
 
-  test("is talked to once somebody consents, now or earlier in the session", async () => {
+  test("is used after a consent, now or earlier in the session", async () => {
     const consented = { endpoint: "https://models.example.invalid", by: "ann" }
     for (const wish of [{ consentsNow: "bob" }, { consented }]) {
       const look = () => findServer(modelRoomWith(config, keys), wishFor({ mode: "burst", ...wish }))

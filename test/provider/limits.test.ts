@@ -23,7 +23,7 @@ describe("a foreign value", () => {
   test("with a __proto__ of its own cannot, wherever that stands", () => {
     expect(findUnusable(JSON.parse('{"a":[{"__proto__":{"x":1}}]}'))).toEqual({
       path: ["a", 0, "__proto__"],
-      message: "is no name that can be used",
+      message: "is not a usable name",
     })
   })
 

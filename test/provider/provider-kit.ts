@@ -1,9 +1,9 @@
 import { assert } from "../../src/base/assert.ts"
 import type { Json } from "../../src/base/canonical.ts"
 import type { ModelItem, ModelRequest, Provider } from "../../src/provider/contract.ts"
-import { toldItems } from "../../src/provider/reply-fault.ts"
+import { itemsWithFailure } from "../../src/provider/reply-fault.ts"
 import { readScript, type Script } from "../../src/provider/script/script-file.ts"
-import { type Taker, type Tell, wholeItems } from "../../src/provider/streamed-items.ts"
+import { type EmitItem, type PieceReader, wholeItems } from "../../src/provider/streamed-items.ts"
 import type { Wait } from "../../src/provider/wait.ts"
 
 export const never = new AbortController().signal
@@ -28,14 +28,14 @@ export async function itemsOf(items: AsyncIterable<ModelItem>): Promise<ModelIte
 }
 
 /** What is read, as whoever asks gets it. */
-export function told(read: (tell: Tell) => void): Promise<ModelItem[]> {
-  return itemsOf(toldItems(() => wholeItems(read), never))
+export function told(read: (tell: EmitItem) => void): Promise<ModelItem[]> {
+  return itemsOf(itemsWithFailure(() => wholeItems(read), never))
 }
 
 /** What a reader tells of these pieces, as whoever asks gets it. */
 export function toldOf<Piece>(
   pieces: readonly Piece[],
-  open: (tell: Tell) => Taker<Piece>,
+  open: (tell: EmitItem) => PieceReader<Piece>,
 ): Promise<ModelItem[]> {
   return told(tell => {
     const reader = open(tell)

@@ -42,7 +42,7 @@ describe("a reply", () => {
     })
   })
 
-  test("counts the last usage that was told", async () => {
+  test("counts the last usage that was reported", async () => {
     const told = [1, 5, 12].map((output): ModelItem => ({ kind: "usage", input: 3, output }))
     expect((await collected(...told, stop)).usage).toEqual({ input: 3, output: 12 })
   })
@@ -86,7 +86,7 @@ describe("a reply without bounds", () => {
     expect(reply.text.length).toBe(500_000)
   })
 
-  test("of endless text ends, and the provider is told so", async () => {
+  test("of endless text ends, and the provider is stopped", async () => {
     let isClosed = false
     async function* endless(): AsyncGenerator<ModelItem> {
       try {
@@ -110,7 +110,7 @@ describe("a call that cannot be made", () => {
     expect(await collected(...bad, fine, stop)).toEqual({ ...usual, calls: made, problems: [problem] })
   }
 
-  test("since there are 200 already leaves those, and is told once for all that follow", async () => {
+  test("since there are 200 already leaves those, and is reported once for all that follow", async () => {
     const calls = Array.from({ length: 300 }, (_, index) => call(`${index}`, "x"))
     expect(await collected(...calls.slice(0, 200), stop)).toMatchObject({ problems: [], failure: null })
     const reply = await collected(...calls, stop)
@@ -118,20 +118,20 @@ describe("a call that cannot be made", () => {
     expect(reply).toMatchObject({ failure: null, end: "stop", problems: [tooManyCalls] })
   })
 
-  test("for its arguments of more than 1 MB is told", async () => {
+  test("for its arguments of more than 1 MB is reported", async () => {
     expect((await collected(call("1", "x", "y".repeat(999_998)), stop)).problems).toEqual([])
     await expectProblem(tooLongArguments("x"), call("1", "x", "y".repeat(999_999)))
     await expectProblem(tooLongArguments("x"), call("1", "x", "é".repeat(500_000)))
   })
 
-  test("for arguments that must not go further is told", async () => {
+  test("for arguments that must not go further is reported", async () => {
     await expectProblem(
       "the arguments of the call of x cannot be used: one is nested more than 64 levels deep",
       call("1", "x", nested(100_000)),
     )
   })
 
-  test("since its id is that of another one is told, for their results could not be told apart", async () => {
+  test("since its id is that of another one is reported, for their results could not be told apart", async () => {
     const reply = await collected(call("same", "x"), call("same", "y"), stop)
     expect(reply).toMatchObject({ calls: [{ id: "same", tool: "x" }], failure: null })
     expect(reply.problems).toEqual([
@@ -139,7 +139,7 @@ describe("a call that cannot be made", () => {
     ])
   })
 
-  test("is told in few words, however long its names are", async () => {
+  test("is reported briefly, however long its names are", async () => {
     const id = "i".repeat(100_000)
     const { problems } = await collected(call(id, "x"), call(id, "t".repeat(100_000)), stop)
     expect(problems.join().length).toBeLessThan(300)

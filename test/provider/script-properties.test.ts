@@ -18,7 +18,7 @@ const alike = fc.letrec<{ value: Json }>(tie => ({
   ),
 })).value
 
-function isTold(value: Json): void {
+function isKnown(value: Json): void {
   const reading = readScript(value)
   if ("script" in reading) {
     expect(reading.script.replies.length).toBeGreaterThan(0)
@@ -30,14 +30,14 @@ function isTold(value: Json): void {
 
 test("whatever JSON it is given, reading a script ends with the script or with problems", () => {
   fc.assert(
-    fc.property(fc.jsonValue({ maxDepth: 6 }), value => isTold(value as Json)),
+    fc.property(fc.jsonValue({ maxDepth: 6 }), value => isKnown(value as Json)),
     { numRuns: 500 },
   )
 })
 
 test("so it does with JSON that looks like a script", () => {
   fc.assert(
-    fc.property(fc.array(alike, { maxLength: 4 }), replies => isTold({ replies })),
+    fc.property(fc.array(alike, { maxLength: 4 }), replies => isKnown({ replies })),
     { numRuns: 1_000 },
   )
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test"
 import type { ModelItem } from "../../src/provider/contract.ts"
-import { type Items, streamedItems, type Tell, wholeItems } from "../../src/provider/streamed-items.ts"
+import { type EmitItem, type Items, streamedItems, wholeItems } from "../../src/provider/streamed-items.ts"
 import { text } from "./provider-kit.ts"
 
 /** Tells each byte, the end as a point, and fails at an exclamation mark. */
-const letters = (tell: Tell) => ({
+const letters = (tell: EmitItem) => ({
   take: (chunk: Uint8Array) => {
     for (const letter of Buffer.from(chunk).toString("latin1")) {
       if (letter === "!") throw new Error("unreadable")
@@ -43,7 +43,7 @@ describe("items of a stream", () => {
     expect(thrown).toEqual(new Error("unreadable"))
   })
 
-  test("that nobody wants any more end the stream", async () => {
+  test("that no one wants any more end the stream", async () => {
     let isReturned = false
     async function* endless() {
       try {

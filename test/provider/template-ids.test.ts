@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import type { ModelMessage } from "../../src/provider/contract.ts"
-import { withTakenIds } from "../../src/provider/template-messages.ts"
+import { withAcceptedIds } from "../../src/provider/template-messages.ts"
 
 const calling = (...ids: readonly string[]): ModelMessage => ({
   ...{ role: "assistant", text: "" },
@@ -16,10 +16,10 @@ const idsIn = (message: ModelMessage) =>
 
 test("ids that some template refuses become nine letters and digits, the same for a call and its result", () => {
   const given = ["call_1", "chatcmpl-tool-e63a076a83ed4f41843f711a2f1cc9aa", "LTpLzWyoV8gHnm6rBzDnA2", ""]
-  const taken = idsIn(withTakenIds(calling(...given)))
+  const taken = idsIn(withAcceptedIds(calling(...given)))
   for (const id of taken) expect(id).toMatch(/^[a-z0-9]{9}$/)
   expect(new Set(taken).size).toBe(given.length)
-  expect(given.flatMap(id => idsIn(withTakenIds(result(id))))).toEqual(taken)
+  expect(given.flatMap(id => idsIn(withAcceptedIds(result(id))))).toEqual(taken)
 })
 
 test("ids that all take, and those that say something to their model, stay with the whole message", () => {
@@ -29,5 +29,5 @@ test("ids that all take, and those that say something to their model, stay with 
     result("123456789"),
     { role: "user", text: "do it" } as const,
   ])
-    expect(withTakenIds(message)).toBe(message)
+    expect(withAcceptedIds(message)).toBe(message)
 })

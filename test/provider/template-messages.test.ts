@@ -58,7 +58,7 @@ describe("messages for a template", () => {
     for (const index of [1, 3, 5]) expect(again[index]).toBe(taken[index] as never)
   })
 
-  test("calls without a result are told all the same", () => {
+  test("calls without a result are reported nevertheless", () => {
     expect(templateMessages([asks, calls(["a", "b"]), result("a"), asks])).toEqual([
       ...[asks, calls(["a"]), result("a"), calls(["b"]), asks],
     ])

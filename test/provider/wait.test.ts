@@ -9,7 +9,7 @@ describe("waiting", () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(15)
   })
 
-  test("is over at once when there is nothing to wait for, or nobody any more", async () => {
+  test("is over at once when there is nothing to wait for, or no one any more", async () => {
     await timerWait(0, never)
     await timerWait(-1, never)
     await timerWait(3_600_000, AbortSignal.abort())

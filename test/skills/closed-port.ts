@@ -1,6 +1,6 @@
 import { createServer } from "node:net"
 
-/** An address of this machine that nobody listens at. */
+/** An address of this machine that no server listens at. */
 export async function closedPort(): Promise<string> {
   const server = createServer()
   await new Promise<void>(resolve => server.listen(0, "127.0.0.1", resolve))

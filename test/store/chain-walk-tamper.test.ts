@@ -200,7 +200,7 @@ describe("on a log of 300 events", () => {
     expect(missed).toEqual([])
   })
 
-  test("an event added by somebody without the key is found, whatever it is linked to", () => {
+  test("an event added without the key is found, whatever it is linked to", () => {
     const end = rows.at(-1)
     if (end === undefined || tail === null) throw new Error("the log is empty")
     const forged = { ...end, seq: 2, position: last + 1, prevHash: end.hash, data: "{}" }

@@ -9,7 +9,7 @@ import { concernedStreams } from "../../src/store/verify.ts"
 import { event, sessionWriter, startSession } from "./support/session-events.ts"
 import { runOne, startOf, storeFixture } from "./support/store-fixture.ts"
 
-test("a session is told of by its events, the answers to it, its plan's approval and what others asked of it", () => {
+test("a session depends on its events, the answers to it, its plan's approval and the requests to it", () => {
   using fixture = storeFixture()
   const store = fixture.open()
   const execution = runOne(store)

@@ -56,7 +56,7 @@ describe("a command inside a session", () => {
     expect(store.executions.list({ sessionId: session.id })).toMatchObject([{ id: inside, ending: null }])
   })
 
-  test("is ended as interrupted by whoever owns the session", () => {
+  test("is ended as interrupted by anyone who owns the session", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const session = startSession(store)

@@ -120,7 +120,7 @@ describe("a session may be acted upon", () => {
     expect(() => assertGenuine(parts, "ses_nobody_knows")).not.toThrow()
   })
 
-  test("whatever was changed of others before its last event: only its own chain is looked at", () => {
+  test("whatever was changed of others before its last event: only its own chain is inspected", () => {
     const foreign = held.rows.filter(({ stream, position }) => !streams().has(stream) && position < end())
     expect(foreign.length).toBeGreaterThan(0)
     expect(foreign.map(({ position }) => refusal(db => void db.run(deletion(position))))).toEqual(
@@ -304,7 +304,7 @@ describe("what the anchors say", () => {
     expect(codeOf(() => store.assertGenuine(id))).toBe("ACODE-SEC-004")
   })
 
-  test("is what the log goes on from: whatever came behind the last anchor is looked at", () => {
+  test("is what the log continues from: whatever came behind the last anchor is inspected", () => {
     const { db } = held
     const last = held.rows.at(-1)
     if (last === undefined) throw new Error("the log has events")

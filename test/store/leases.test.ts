@@ -37,7 +37,7 @@ describe("a lease", () => {
     expect([leases.renew(second), leases.owner("ses_a"), leases.owner("ses_b")]).toEqual([false, null, null])
   })
 
-  test("can be taken by nobody while work is done under it", () => {
+  test("can be taken by no one while work is done under it", () => {
     using fixture = storeFixture()
     const { leases } = fixture.open({ ...alive, busyTimeoutMs: 0 })
     const another = fixture.open({ ...dead, busyTimeoutMs: 0 })
@@ -130,7 +130,7 @@ describe("a lease", () => {
     expect(store.leases.acquire("ses_a", other)?.epoch).toBe(3)
   })
 
-  test("whose row somebody changed is above the epochs of the events all the same", () => {
+  test("whose row someone changed is above the epochs of the events nevertheless", () => {
     using fixture = storeFixture()
     const store = fixture.open(dead)
     const first = store.leases.acquire("ses_a", one)
@@ -140,7 +140,7 @@ describe("a lease", () => {
     expect(store.leases.acquire("ses_a", other)?.epoch).toBe(2)
   })
 
-  test("that somebody gave to another owner by changing its row is lost to the first, whatever the epoch", () => {
+  test("that someone gave to another owner by changing its row is lost to the first, whatever the epoch", () => {
     using fixture = storeFixture()
     const store = fixture.open(alive)
     const workspace = store.leases.acquire("workspace", one)

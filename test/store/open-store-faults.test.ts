@@ -24,7 +24,7 @@ import {
 } from "./support/store-fixture.ts"
 
 describe("a locked database", () => {
-  test("is told after the wait, and usable when the lock is gone", () => {
+  test("is reported after the wait, and usable when the lock is gone", () => {
     using fixture = storeFixture({ onDisk: true })
     const store = fixture.open({ busyTimeoutMs: 30 })
     using holder = new Database(fixture.options.databasePath)
@@ -37,7 +37,7 @@ describe("a locked database", () => {
     expect(store.verify()).toMatchObject({ ok: true, events: 2 })
   })
 
-  test("can be opened and read while somebody writes", () => {
+  test("can be opened and read while someone writes", () => {
     using fixture = storeFixture({ onDisk: true })
     runOne(fixture.open())
     using holder = new Database(fixture.options.databasePath)
@@ -123,7 +123,7 @@ describe("a damaged database", () => {
     return fixture
   }
 
-  test("that is no database is refused and left as it is", () => {
+  test("that is not a database is refused and left as it is", () => {
     using fixture = closed()
     const text = "not a database, but long enough to be taken for one ".repeat(20)
     writeFileSync(fixture.options.databasePath, text)

@@ -77,7 +77,7 @@ describe("a reader", () => {
     expect(codeOf(() => reader.executions.prune({}, "x"))).toBe("ACODE-DB-003")
   })
 
-  test("of a workspace without history is told so, and leaves no trace", () => {
+  test("of a workspace without history is reported so, and leaves no trace", () => {
     using fixture = storeFixture({ onDisk: true })
     const failure = failureOf(() => fixture.open({ readOnly: true }))
     expect(failure.report.code).toBe("ACODE-DB-001")

@@ -86,7 +86,7 @@ function problemsAfter(seed: number): readonly unknown[] {
   return found
 }
 
-describe("logs that nobody touched", () => {
+describe("logs that no one touched", () => {
   test.each([0, 1, 2, 3])(
     "raise no alarm, crashed or not (50 of 200, part %d)",
     part => {

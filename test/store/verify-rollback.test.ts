@@ -20,7 +20,7 @@ function putBack(fixture: StoreFixture, copy: string): void {
   cpSync(copy, agentOf(fixture), { recursive: true })
 }
 
-describe("older copies of the database put back", () => {
+describe("older copies of the database restored", () => {
   test("are found when something newer was anchored, whichever copy it is, and accepted otherwise", () => {
     using fixture = storeFixture()
     const copies: string[] = []

@@ -123,7 +123,7 @@ describe("in the file of a log of 300 events", () => {
     expect(report(change).problems[0]).toMatchObject({ position: 61 })
   })
 
-  test("a row that was pruned and is put back is found", () => {
+  test("a row that was pruned and is restored is found", () => {
     const donor = rows[5]
     if (donor === undefined) throw new Error("the log is shorter than expected")
     expect(report(() => insertRow(db, { ...donor, position: 7 })).problems[0]).toMatchObject({ position: 7 })

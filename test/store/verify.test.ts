@@ -69,7 +69,7 @@ describe("an audit", () => {
     expect(store.verify().problems).toHaveLength(100)
   })
 
-  test("of one execution counts its events, and tells of no other's table and artifacts", () => {
+  test("of one execution counts its events, and reports of no other's table and artifacts", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const [good, bad] = [runOne(store), runOne(store)]
@@ -78,7 +78,7 @@ describe("an audit", () => {
     expect(store.verify(bad)).toMatchObject({ ok: false, events: 2, problems: [{ stream: bad, seq: 2 }] })
   })
 
-  test("of one execution is never content while an event of anybody is bad", () => {
+  test("of one execution is never content while an event of anyone is bad", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const [good, last] = [runOne(store), runOne(store)]
@@ -99,7 +99,7 @@ describe("an audit", () => {
     expect(store.verify(last).ok).toBe(false)
   })
 
-  test("of what no event tells of is not content", () => {
+  test("of what no event reports of is not content", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     runOne(store)
@@ -109,7 +109,7 @@ describe("an audit", () => {
     })
   })
 
-  test("of a session counts the answers to what it asked, and looks at their rows", () => {
+  test("of a session counts the answers to what it asked, and inspects their rows", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const session = startSession(store)

@@ -38,7 +38,7 @@ describe("an error of the system becomes a failure with a code of its own", () =
     })
 })
 
-test("a failure and a bug go on as they are", () => {
+test("a failure and a bug continue as they are", () => {
   const failure = outsideWorkspace("x")
   const bug = new TypeError("bug")
   expect(systemFailure(failure, "p")).toBe(failure)

@@ -113,7 +113,7 @@ function resume(
 ): PipelineState {
   const isSeen = state.rest !== null
   // Not after a pause: only who was stopped by the open call itself was told which paths are in question.
-  const isTold = isSeen && state.openCalls.length > 0 && state.escalation?.level === "Unrecoverable"
+  const isKnown = isSeen && state.openCalls.length > 0 && state.escalation?.level === "Unrecoverable"
   const skipped = skipsFailed ? skippableSteps(state) : []
   const again = (step: StepState): StepState => {
     if (skipped.includes(step)) return { ...step, status: "skipped" }
@@ -128,7 +128,7 @@ function resume(
     // What was said about a step that is passed over is of no use to the next one.
     turns: skipped.some(({ status }) => status === "active") ? [] : state.turns,
     unknownCall: isSeen ? null : state.unknownCall,
-    openCallDecision: redoesCommand ? "redo" : isTold ? "accept" : null,
+    openCallDecision: redoesCommand ? "redo" : isKnown ? "accept" : null,
     steps: state.steps.map(again),
     // Another model may be asked now, or a server with a larger window; where it is not, that is found out anew.
     tooLong: {},

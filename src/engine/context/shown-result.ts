@@ -95,17 +95,17 @@ export function newlyShort({ turns, settings, told }: PipelineState): ShortResul
   for (let at = turns.length - 1; at >= 0; at--) {
     const turn = turns[at]
     if (turn === undefined || turn.failure !== null) continue
-    const isTold = turn.seq <= told.turnSeq
+    const isKnown = turn.seq <= told.turnSeq
     // From here on results were old before.
-    if (isTold && newerToldCount >= wasShown) break
+    if (isKnown && newerToldCount >= wasShown) break
     for (const call of turn.calls.toReversed()) {
       const isOld = newerCount >= isShown
-      const before = isTold ? tokensAs(call, newerToldCount >= wasShown, wasMax) : wholeOf(call)
+      const before = isKnown ? tokensAs(call, newerToldCount >= wasShown, wasMax) : wholeOf(call)
       const gained = before - tokensAs(call, isOld, isMax)
       if (gained > 0) parts.push(isOld ? "oldResults" : "longResults")
       tokens += Math.max(0, gained)
       newerCount++
-      if (isTold) newerToldCount++
+      if (isKnown) newerToldCount++
     }
   }
   return { parts, tokens }

@@ -8,7 +8,10 @@ export interface PrintedCall {
   readonly arguments: Json
 }
 
-/** `none`: it is not about calling tools. `problem`: it is, and must not be made. */
+/**
+ * The calls found in a text. `none`: the text contains no attempt to call a tool. `problem`: it does, and the call must
+ * not be made.
+ */
 export type CallReading =
   | { readonly kind: "calls"; readonly calls: readonly PrintedCall[] }
   | { readonly kind: "problem"; readonly problem: string }
@@ -20,7 +23,7 @@ const nameKeys = ["tool", "name", "function"]
 const argumentKeys = ["arguments", "args", "parameters", "input"]
 const none: CallReading = { kind: "none" }
 
-/** The calls that a value stands for, in any of the spellings that models know. */
+/** Returns the calls that a value represents, in any of the spellings that models use. */
 export function callsOf(value: Json, offered: ReadonlySet<string>): CallReading {
   if (isList(value)) return callsOfList(value, offered)
   if (!isMembers(value)) return none
@@ -35,7 +38,7 @@ function callsOfList(values: readonly Json[], offered: ReadonlySet<string>): Cal
   if (readings.every(({ kind }) => kind === "none")) return none
   const calls: PrintedCall[] = []
   for (const reading of readings) {
-    if (reading.kind === "none") return problem("the list of calls holds something that is no call")
+    if (reading.kind === "none") return problem("the list of calls contains something else")
     if (reading.kind === "problem") return reading
     calls.push(...reading.calls)
   }
@@ -61,12 +64,12 @@ function callOf(value: Members, offered: ReadonlySet<string>): CallReading {
 
 type Arguments = { readonly value: Json; readonly problem?: undefined } | { readonly problem: string }
 
-/** Some servers and models write the arguments as JSON inside of a text. */
+/** Parses arguments that a server or model wrote as JSON inside a text. */
 function argumentsIn(text: string): Arguments {
   const start = skipSpace(text, 0)
   const reading = readJson(text, start)
   if (reading.problem !== undefined) return reading
-  if (skipSpace(text, reading.end) < text.length) return { problem: "text stands behind the JSON" }
+  if (skipSpace(text, reading.end) < text.length) return { problem: "the JSON is followed by other text" }
   return reading
 }
 
@@ -74,8 +77,8 @@ function callWith(tool: string, args: Arguments): CallReading {
   if (args.problem !== undefined)
     return problem(`the arguments of ${quoted(tool)} cannot be read: ${args.problem}`)
   const { value } = args
-  if (!isMembers(value)) return problem(`the arguments of ${quoted(tool)} are no JSON object`)
-  // A model that repeats what it was told about a tool does not call it.
+  if (!isMembers(value)) return problem(`the arguments of ${quoted(tool)} are not a JSON object`)
+  // A model that repeats the description of a tool does not call it.
   if (value["type"] === "object" && value["properties"] !== undefined)
     return problem(`the arguments of ${quoted(tool)} are a description of arguments`)
   const unusable = findUnusable(value)
@@ -103,7 +106,7 @@ function isMembers(value: Json): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-/** `Array.isArray` forgets that a list may be read-only. */
+/** Narrows to a list: `Array.isArray` forgets that a list may be read-only. */
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }

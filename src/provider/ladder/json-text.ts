@@ -6,8 +6,8 @@ type JsonReading =
   | { readonly problem: string; readonly value?: undefined }
 
 /**
- * Reads the JSON value that begins at `start` and says where it ends. Stricter than `JSON.parse`, whose complaint names
- * no place: a name given twice and a number that would become infinite are refused too.
+ * Reads the JSON value that begins at `start` and returns where it ends. Stricter than `JSON.parse`, whose errors have
+ * no position: also refuses a name given twice and a number that would become infinite.
  */
 export function readJson(text: string, start: number): JsonReading {
   const end = scanValue(text, start, 0)
@@ -15,7 +15,7 @@ export function readJson(text: string, start: number): JsonReading {
   return { value: JSON.parse(text.slice(start, end)) as Json, end }
 }
 
-/** The place of the first sign at or behind `at` that is no space. */
+/** Returns the index of the first character at or behind `at` that is not a space. */
 export function skipSpace(text: string, at: number): number {
   let next = at
   while (isSpace(text.charCodeAt(next))) next += 1
@@ -30,15 +30,15 @@ interface Misprint {
   readonly expected: string
 }
 
-/** Where the value ends. */
+/** The index behind the value, or the error. */
 type Scanned = number | Misprint
 
 function scanValue(text: string, at: number, depth: number): Scanned {
   if (depth > depthMax) return { at, expected: `at most ${depthMax} levels of nesting` }
-  const sign = text[at]
-  if (sign === "{") return scanObject(text, at, depth)
-  if (sign === "[") return scanList(text, at, depth)
-  if (sign === '"') return scanText(text, at)
+  const character = text[at]
+  if (character === "{") return scanObject(text, at, depth)
+  if (character === "[") return scanList(text, at, depth)
+  if (character === '"') return scanText(text, at)
   const word = ["true", "false", "null"].find(each => text.startsWith(each, at))
   if (word !== undefined) return at + word.length
   return scanNumber(text, at)
@@ -81,10 +81,10 @@ function scanList(text: string, start: number, depth: number): Scanned {
 
 function scanText(text: string, start: number): Scanned {
   for (let at = start + 1; at < text.length; at++) {
-    const sign = text[at]
-    if (sign === '"') return at + 1
+    const character = text[at]
+    if (character === '"') return at + 1
     if (text.charCodeAt(at) < 0x20) return { at, expected: 'an escape such as "\\n" inside of text' }
-    if (sign !== "\\") continue
+    if (character !== "\\") continue
     const escaped = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y
     escaped.lastIndex = at + 1
     const found = escaped.exec(text)
@@ -103,7 +103,10 @@ function scanNumber(text: string, at: number): Scanned {
   return at + found[0].length
 }
 
-/** Places are counted from where the value begins: a model knows its call, and not what came before it. */
+/**
+ * Describes an error. Positions are counted from the beginning of the value: a model knows its call, and not the text
+ * before it.
+ */
 function complaint(text: string, start: number, { at, expected }: Misprint): string {
   const before = text.slice(start, at)
   const line = before.split("\n").length

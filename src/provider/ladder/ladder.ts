@@ -9,16 +9,16 @@ import { embeddedCall, printedOpenings, readBlocks, readPrinted } from "./printe
 import { requestWithoutFormat, requestWithoutTools } from "./rung-request.ts"
 
 /**
- * The same model, made to call tools in the manner of a rung. Whoever asks sees calls as calls on every rung. They come
- * at the end of a reply, when it is known that it was neither cut off nor failed. `refused` is told when the server
- * will not have calls in this manner, before whoever asks is; it must not throw.
+ * Wraps a provider so that the model calls tools in the manner of a rung. The caller gets calls as calls on every rung,
+ * at the end of a reply, when it is known that the reply was neither cut off nor failed. `refused` is called when the
+ * server rejects calls in this manner, before the caller is informed; it must not throw.
  */
 export function withRung(
   provider: Provider,
   rung: Rung,
   refused: (signal: AbortSignal) => Promise<void> = async () => undefined,
 ): Provider {
-  const shaped = withToldFormat(provider)
+  const shaped = withPromptedFormat(provider)
   return {
     name: provider.name,
     ask: (request, signal) => {
@@ -26,13 +26,13 @@ export function withRung(
         return rung === "text"
           ? provider.ask(requestWithoutFormat(request), signal)
           : shaped.ask(request, signal)
-      const asked = rung === "native" ? request : requestWithoutTools(request, rung)
-      return reading(provider.ask(asked, signal), request, rung, () => refused(signal))
+      const converted = rung === "native" ? request : requestWithoutTools(request, rung)
+      return reading(provider.ask(converted, signal), request, rung, () => refused(signal))
     },
   }
 }
 
-/** More than a reply may have; nobody counts what is held back. */
+/** More than a reply may have; held calls are not counted elsewhere. */
 const callsMax = 1_000
 
 async function* reading(
@@ -58,12 +58,12 @@ async function* reading(
           return yield failedItem("malformed", `the reply calls more than ${callsMax} tools at once`)
         break
       case "end":
-        // Not delegated: that would wait for each of them twice.
+        // Not delegated with yield*, which would wait for each item twice.
         for (const last of ending({ request, rung, shown, held, calls, reason: item.reason })) yield last
         return
       case "failure":
         yield* texts(held.rest().text)
-        // A block of text is nothing that a server could refuse.
+        // A server cannot refuse a block of text.
         if (item.failure.kind === "badRequest" && rung !== "text") await refused()
         return yield item
       default:
@@ -109,30 +109,30 @@ function unfinished(reason: Ended["reason"]): string {
   return reason === "length" ? "the reply was cut off" : "the reply is a refusal"
 }
 
-type Found = CallReading & { readonly kept?: string }
+type TextReading = CallReading & { readonly kept?: string }
 
-/** What the text of a reply calls. Everything that is doubtful is a problem and no call. */
-function printedIn({ request, rung, shown, held }: Ended): Found {
+/** Returns the calls in the text of a reply. Doubtful ones become a problem instead. */
+function printedIn({ request, rung, shown, held }: Ended): TextReading {
   const offered = new Set(request.tools.map(({ name }) => name))
   const { text, isHeld } = held.rest()
   const found = isHeld ? printedInHeld(text, offered, rung) : ({ kind: "none" } as const)
   if (found.kind !== "none") return found
-  const said = withoutThinking(shown + text)
-  const embedded = embeddedCall(said, offered)
+  const answer = withoutThinking(shown + text)
+  const embedded = embeddedCall(answer, offered)
   if (embedded !== null)
     return { kind: "problem", problem: `a call of ${embedded} is printed inside of other text` }
   if (rung === "constrained") {
-    const { problem: misprint } = readJson(said, skipSpace(said, 0))
+    const { problem: misprint } = readJson(answer, skipSpace(answer, 0))
     const where = misprint === undefined ? "" : ` (${misprint})`
     return { kind: "problem", problem: `the answer is not one JSON object that calls a tool${where}` }
   }
   return found
 }
 
-function printedInHeld(text: string, offered: ReadonlySet<string>, rung: Rung): Found {
-  const blocks: Found = rung === "text" ? readBlocks(text, offered) : { kind: "none" }
+function printedInHeld(text: string, offered: ReadonlySet<string>, rung: Rung): TextReading {
+  const blocks: TextReading = rung === "text" ? readBlocks(text, offered) : { kind: "none" }
   if (blocks.kind === "none") return readPrinted(text, offered)
-  // A server may leave out where the thinking begins; calls in it were only considered.
+  // A server may omit the start of the thinking; calls in it were only considered.
   if (blocks.kind === "calls" && hasThinkingEnd(blocks.kept ?? ""))
     return { kind: "problem", problem: "a call is printed inside of the thinking" }
   return blocks
@@ -142,7 +142,7 @@ function* texts(text: string): Generator<ModelItem> {
   if (text !== "") yield { kind: "text", text }
 }
 
-/** Says what is wrong, and what would be right. */
+/** Makes a problem item: what is wrong, and the correct form. */
 function problem(text: string, rung: Rung): ModelItem {
   return { kind: "problem", text: `${text}. ${advice[rung]}` }
 }
@@ -154,76 +154,76 @@ const advice: Readonly<Record<Rung, string>> = {
 }
 
 /**
- * Lets the text of a reply through as it comes, except for what may turn out to be a call: from a place on where a
- * printed call can begin, everything waits for the end of the reply. Such places are the beginning of the text, what
- * comes behind the thinking of a model, and the lines that `blockLine` is the beginning of.
+ * Passes the text of a reply through as it arrives, except for a possible call: from a position where a printed call
+ * can begin, everything waits for the end of the reply. Such positions are the beginning of the text, the end of the
+ * model's thinking, and lines that begin with `blockLine`.
  */
 interface HeldText {
-  /** What can be shown now. */
+  /** Returns the text that can be shown now. */
   take(text: string): string
-  /** What was not shown, and whether it may be a call. */
+  /** Returns the text that was not shown, and whether it may be a call. */
   rest(): { readonly text: string; readonly isHeld: boolean }
 }
 
-/** Longer than any reply that is read to its end: whoever collects it has to see that it is too long. */
+/** Longer than any reply that is read to its end: the caller that collects it has to notice that it is too long. */
 const heldMax = 2_000_000
 
 export function createHeldText(blockLine: string | null): HeldText {
   let pending = ""
-  let place: Place = "beginning"
+  let position: Position = "beginning"
   const stops = blockLine === null ? thinkingEnds : [...thinkingEnds, `\n${blockLine}`]
   return {
     take: text => {
       pending += text
       let shown = ""
       for (;;) {
-        if (pending.length > heldMax) place = "tooLong"
-        const step = steps[place](pending, stops)
+        if (pending.length > heldMax) position = "tooLong"
+        const step = steps[position](pending, stops)
         if (step === null) return shown
         shown += pending.slice(0, step.show)
         pending = pending.slice(step.show)
-        if (step.place === place) return shown
-        place = step.place
+        if (step.position === position) return shown
+        position = step.position
       }
     },
-    rest: () => ({ text: pending, isHeld: place === "held" }),
+    rest: () => ({ text: pending, isHeld: position === "held" }),
   }
 }
 
-type Place = "beginning" | "thinking" | "inside" | "held" | "tooLong"
+type Position = "beginning" | "thinking" | "inside" | "held" | "tooLong"
 
-/** Null when more has to come before anything can be said. */
-type Step = { readonly show: number; readonly place: Place } | null
+/** Null when more text is needed for a decision. */
+type Step = { readonly show: number; readonly position: Position } | null
 
-const steps: Readonly<Record<Place, (pending: string, stops: readonly string[]) => Step>> = {
+const steps: Readonly<Record<Position, (pending: string, stops: readonly string[]) => Step>> = {
   beginning: pending => {
     const space = pending.length - pending.trimStart().length
     const start = pending.slice(space, space + 40)
     const thinking = thinkingStarts.find(each => start.startsWith(each))
-    if (thinking !== undefined) return { show: space + thinking.length, place: "thinking" }
-    if (printedOpenings.some(each => start.startsWith(each))) return { show: 0, place: "held" }
+    if (thinking !== undefined) return { show: space + thinking.length, position: "thinking" }
+    if (printedOpenings.some(each => start.startsWith(each))) return { show: 0, position: "held" }
     if ([...thinkingStarts, ...printedOpenings].some(each => each.startsWith(start))) return null
-    return { show: 0, place: "inside" }
+    return { show: 0, position: "inside" }
   },
   // Calls that a model only considers are not made.
   thinking: pending => upToStop("thinking", pending, thinkingEnds),
   inside: (pending, stops) => upToStop("inside", pending, stops),
   held: () => null,
-  tooLong: pending => ({ show: pending.length, place: "tooLong" }),
+  tooLong: pending => ({ show: pending.length, position: "tooLong" }),
 }
 
-function upToStop(place: Place, pending: string, stops: readonly string[]): Step {
+function upToStop(position: Position, pending: string, stops: readonly string[]): Step {
   const [first] = stops
     .map(stop => ({ stop, at: pending.indexOf(stop) }))
     .filter(({ at }) => at !== -1)
     .sort((a, b) => a.at - b.at)
-  if (first === undefined) return { show: pending.length - startedStop(pending, stops), place }
+  if (first === undefined) return { show: pending.length - startedStop(pending, stops), position }
   return thinkingEnds.includes(first.stop)
-    ? { show: first.at + first.stop.length, place: "beginning" }
-    : { show: first.at, place: "held" }
+    ? { show: first.at + first.stop.length, position: "beginning" }
+    : { show: first.at, position: "held" }
 }
 
-/** How much of the end of the text may be the beginning of a stop. */
+/** Returns how much of the end of the text may be the beginning of a stop. */
 function startedStop(text: string, stops: readonly string[]): number {
   const longest = Math.max(...stops.map(({ length }) => length)) - 1
   for (let length = Math.min(longest, text.length); length > 0; length--)
@@ -232,25 +232,25 @@ function startedStop(text: string, stops: readonly string[]): number {
 }
 
 /**
- * The same model, for a server that may be unable to force a shape: many can call tools and refuse a schema, or this
- * schema. Then the model is told the shape, at once and from then on. What a server can do there is seen only when it
- * is asked, so it is not tried out: it would cost every model a request, and say nothing about the next schema.
+ * Wraps a provider for a server that may be unable to force a shape: many can call tools and refuse a schema, or this
+ * schema. Then the shape is put into the prompt, at once and in later requests. Only a request shows what a server can
+ * do there, so it is not probed: probing would cost every model a request and predict nothing about the next schema.
  */
-export function withToldFormat(provider: Provider): Provider {
+export function withPromptedFormat(provider: Provider): Provider {
   const server = { takesFormats: true }
   return {
     name: provider.name,
     ask: (request, signal) => {
       if (request.format === null) return provider.ask(request, signal)
       if (!server.takesFormats) return provider.ask(requestWithoutFormat(request), signal)
-      return forcedOrTold(provider, request, signal, () => {
+      return forcedOrPrompted(provider, request, signal, () => {
         server.takesFormats = false
       })
     },
   }
 }
 
-async function* forcedOrTold(
+async function* forcedOrPrompted(
   provider: Provider,
   request: ModelRequest,
   signal: AbortSignal,
@@ -258,15 +258,18 @@ async function* forcedOrTold(
 ): AsyncGenerator<ModelItem> {
   let isFirst = true
   for await (const item of provider.ask(request, signal)) {
-    // Nothing has been said yet, so nothing is said twice.
-    if (isFirst && isRefusal(item)) return yield* told(provider, request, signal, item, refused)
+    // No item has been yielded yet, so none is yielded twice.
+    if (isFirst && isRefusal(item)) return yield* prompted(provider, request, signal, item, refused)
     isFirst = false
     yield item
   }
 }
 
-/** Where it is refused without a format too, the format was not why, and the first refusal is what counts. */
-async function* told(
+/**
+ * Repeats the request without a format. If that is refused too, the format was not the reason, and the first refusal
+ * counts.
+ */
+async function* prompted(
   provider: Provider,
   request: ModelRequest,
   signal: AbortSignal,

@@ -19,51 +19,59 @@ import { withRung } from "./ladder.ts"
 import { actionSchema } from "./rung-request.ts"
 
 interface ProbeSubject {
-  /** With the window that will be used, so that a server does not load the model twice. */
+  /** Configured with the window that will be used, so that a server does not load the model twice. */
   readonly provider: Provider
   readonly model: string
   readonly declaresTools: ModelFacts["declaresTools"]
 }
 
-/** Finds out what a model can do by having it do it, best first: what servers declare about models is often wrong. */
+/**
+ * Probes what a model can do by making it do it, best rung first: declarations of servers about models are often wrong.
+ */
 export async function probeModel(subject: ProbeSubject, signal: AbortSignal): Promise<ProbeResult> {
   const { provider, model, declaresTools } = subject
   const notes: string[] = []
   let isSure = true
-  for (const { rung, request, isRight } of looks(model)) {
+  for (const { rung, request, isRight } of probeTests(model)) {
     if (rung === "native" && declaresTools === false) {
       notes.push("native: not tried, the server says that the model cannot call tools")
       continue
     }
-    const asked = rung === "text" ? withRung(provider, rung) : provider
-    const reply = await unbrokenReply(asked, request, signal)
+    const tested = rung === "text" ? withRung(provider, rung) : provider
+    const reply = await unbrokenReply(tested, request, signal)
     if (reply.failure !== null && isEnd(reply.failure)) return { failure: reply.failure }
     if (reply.failure === null && reply.end !== "length" && isRight(reply))
       return { probe: { rung, notes: [...notes, `${rung}: works`] }, isSure }
     if (isBroken(reply)) isSure = false
     notes.push(`${rung}: does not work (${whyNot(reply)})`)
   }
-  notes.push("no way to call tools works; text is used all the same")
+  notes.push("no rung works; text is used nevertheless")
   return { probe: { rung: "text", notes }, isSure }
 }
 
-/** Kinds that say nothing about the model; what is learned from them must not be kept. */
+/** Kinds of failure that say nothing about the model; nothing learned from them is cached. */
 const endKinds: ReadonlySet<ModelFailureKind> = new Set([
-  ...(["unavailable", "auth", "notFound", "rateLimited", "overloaded", "timeout", "aborted"] as const),
+  "unavailable",
+  "auth",
+  "notFound",
+  "rateLimited",
+  "overloaded",
+  "timeout",
+  "aborted",
 ])
 
 function isEnd({ kind }: ModelFailure): boolean {
   return endKinds.has(kind)
 }
 
-/** Kinds that come from the way or the moment as well as from the model. */
+/** Kinds of failure that the connection may cause as well as the model. */
 const brokenKinds: ReadonlySet<ModelFailureKind> = new Set(["truncated", "malformed"] as const)
 
 function isBroken({ failure }: ModelReply): boolean {
   return failure !== null && brokenKinds.has(failure.kind)
 }
 
-/** One broken reply says little about a model, so it is asked the same once more. */
+/** Repeats the request once after a broken reply, because a single one says little about a model. */
 async function unbrokenReply(
   provider: Provider,
   request: ModelRequest,
@@ -73,7 +81,7 @@ async function unbrokenReply(
   return isBroken(reply) ? collect(provider.ask(request, signal), signal) : reply
 }
 
-interface Look {
+interface ProbeTest {
   readonly rung: Rung
   readonly request: ModelRequest
   readonly isRight: (reply: ModelReply) => boolean
@@ -93,13 +101,18 @@ const probeTool: ToolDescription = {
 const probeArguments = { word: "ready", count: 7 }
 
 /**
- * On the native rung nothing is salvaged: a model that prints its calls is better off where a schema forces them. The
- * words do not say how JSON is to look, so that a server which ignores the schema is found out.
+ * Returns the tests. On the native rung nothing is salvaged: a model that prints its calls works better where a schema
+ * forces them. The prompt does not describe the JSON, to detect a server that ignores the schema.
  */
-function looks(model: string): readonly Look[] {
+function probeTests(model: string): readonly ProbeTest[] {
   const text = `acode probe: call the tool ${probeTool.name} once, with the arguments ${JSON.stringify(probeArguments)}`
   const request: ModelRequest = {
-    ...{ stage: "agent", replyIndex: 0, model, tools: [], format: null, outputTokensMax: null },
+    stage: "agent",
+    replyIndex: 0,
+    model,
+    tools: [],
+    format: null,
+    outputTokensMax: null,
     messages: [{ role: "user", text }],
   }
   const format = { name: probeTool.name, schema: actionSchema([probeTool]) }
@@ -116,9 +129,9 @@ function callsRightly({ calls }: ModelReply): boolean {
 }
 
 function answersRightly({ text }: ModelReply): boolean {
-  const said = withoutThinking(text)
-  const reading = readJson(said, skipSpace(said, 0))
-  if (reading.problem !== undefined || skipSpace(said, reading.end) < said.length) return false
+  const answer = withoutThinking(text)
+  const reading = readJson(answer, skipSpace(answer, 0))
+  if (reading.problem !== undefined || skipSpace(answer, reading.end) < answer.length) return false
   return Bun.deepEquals(reading.value, { tool: probeTool.name, arguments: probeArguments })
 }
 
@@ -127,7 +140,7 @@ function whyNot({ failure, problems, calls, text }: ModelReply): string {
   const [problem] = problems
   if (problem !== undefined) return brief(problem)
   if (calls.length > 0)
-    return brief(`it called ${calls.map(({ tool }) => tool).join(", ")} otherwise than it was asked to`)
+    return brief(`it called ${calls.map(({ tool }) => tool).join(", ")} otherwise than it was tested to`)
   return text.trim() === "" ? "it answered nothing" : brief(`it answered ${JSON.stringify(text.trim())}`)
 }
 
@@ -136,8 +149,8 @@ function brief(text: string): string {
 }
 
 /**
- * The same for the same content of a model on the same server, asked by the same acode. What the server declares about
- * tools decides which rungs are tried, so it counts as well. Fit for a file name.
+ * Returns the cache key: the same for the same content of a model on the same server, probed by the same version of
+ * acode. The server's declaration about tools decides which rungs are tested, so it is included. Valid as a file name.
  */
 export function probeKey(
   endpoint: string,
@@ -152,13 +165,15 @@ export function encodeProbe(key: string, probe: ModelProbe): string {
   return `${canonicalJson({ schema: 2, key, probe })}\n`
 }
 
-/** Null for everything that is not what `encodeProbe` wrote for this key: then the model is asked again. */
+/**
+ * Decodes a probe. Returns null for anything but what `encodeProbe` wrote for this key: then the model is probed again.
+ */
 export function decodeProbe(key: string, text: string): ModelProbe | null {
   const probe = probeIn(text)
   return probe !== null && encodeProbe(key, probe) === text ? probe : null
 }
 
-/** Read by hand: a schema takes longer to build than everything else between the start and the first request. */
+/** Decodes by hand: building a schema takes longer than everything else between the start and the first request. */
 function probeIn(text: string): ModelProbe | null {
   const probe = objectOf(objectOf(parsed(text))?.["probe"])
   const rung = rungs.find(known => known === probe?.["rung"])
@@ -172,7 +187,7 @@ function parsed(text: string): Json {
   try {
     return JSON.parse(text)
   } catch {
-    // A file that was cut off, or that is something else.
+    // A file that was cut off, or with other content.
     return null
   }
 }

@@ -5,7 +5,7 @@ import type { ModelCall, ModelMessage, ModelRequest, ToolDescription } from "../
 /** The rungs on which calls are text. */
 type TextualRung = Exclude<Rung, "native">
 
-/** The same request for a server that knows nothing of tools. A format besides the tools gives way to them. */
+/** Converts a request for a server without tools. Tools take precedence over a format. */
 export function requestWithoutTools(request: ModelRequest, rung: TextualRung): ModelRequest {
   return {
     ...request,
@@ -15,14 +15,14 @@ export function requestWithoutTools(request: ModelRequest, rung: TextualRung): M
   }
 }
 
-/** The same request for a server that cannot force a shape: the model is told it instead. */
+/** Converts a request for a server that cannot force a shape: the shape becomes part of the prompt. */
 export function requestWithoutFormat(request: ModelRequest): ModelRequest {
   if (request.format === null) return request
-  const told = `The answer is one JSON value and nothing else, of this shape: ${schemaText(request.format.schema)}`
-  return { ...request, messages: withSystemText(request.messages, told), format: null }
+  const prompt = `The answer is one JSON value and nothing else, of this shape: ${schemaText(request.format.schema)}`
+  return { ...request, messages: withSystemText(request.messages, prompt), format: null }
 }
 
-/** Exactly one call of one of the tools. */
+/** Returns the schema of exactly one call of one of the tools. */
 export function actionSchema(tools: readonly ToolDescription[]): Json {
   return {
     type: "object",
@@ -58,7 +58,7 @@ function withSystemText(messages: readonly ModelMessage[], text: string): readon
   return [{ role: "system", text: `${first.text}\n\n${text}` }, ...others]
 }
 
-/** Calls become what the model would have written on this rung, and results become messages of the user. */
+/** Converts calls to what the model would have written on this rung, and results to messages of the user. */
 function textMessages(messages: readonly ModelMessage[], rung: TextualRung): readonly ModelMessage[] {
   const tools = new Map<string, string>()
   const written: ModelMessage[] = []
@@ -75,7 +75,7 @@ function textMessages(messages: readonly ModelMessage[], rung: TextualRung): rea
   return written
 }
 
-/** Many templates refuse two messages of the user in a row. */
+/** Adds to the last message, because many templates refuse two messages of the user in a row. */
 function addUserText(messages: ModelMessage[], text: string): void {
   const last = messages.at(-1)
   if (last?.role === "user") messages[messages.length - 1] = { role: "user", text: `${last.text}\n\n${text}` }
@@ -88,8 +88,9 @@ function callText({ tool, arguments: args }: ModelCall, rung: TextualRung): stri
 }
 
 /**
- * A result said by the user must not pass for what the user wants. It is fenced like all other data in the messages of
- * the stages: by a mark that depends on the text, so that no text can hold its own mark and end the block early.
+ * Fences a result, because one in a message of the user must not look like a request of the user. It is fenced like all
+ * other data in the messages of the stages: by a mark that depends on the text, so that no text can contain its own
+ * mark and end the block early.
  */
 function resultBlock(tool: string, text: string): string {
   const mark = sha256Hex(canonicalJson(["result", tool, text])).slice(0, 24)
@@ -101,7 +102,10 @@ type Members = { readonly [key: string]: Json }
 /** Deeper shapes cost more tokens than they help. */
 const depthMax = 12
 
-/** A JSON Schema as models read it best and shortest: `{path: string, depth?: integer}`. Limits are left out. */
+/**
+ * Returns a JSON Schema in the short form that models read best: `{path: string, depth?: integer}`. Limits are left
+ * out.
+ */
 export function schemaText(schema: Json, depth = 0): string {
   if (!isMembers(schema) || depth > depthMax) return "any"
   const { const: only, enum: values, anyOf, oneOf, type } = schema
@@ -132,7 +136,7 @@ function isMembers(value: Json | undefined): value is Members {
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
-/** `Array.isArray` forgets that a list may be read-only. */
+/** Narrows to a list: `Array.isArray` forgets that a list may be read-only. */
 function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value)
 }

@@ -4,19 +4,19 @@ import type { ModelFacts } from "../server.ts"
 
 interface Decided<Value> {
   readonly value: Value
-  /** Where it comes from, for a person to read. */
+  /** The reason, for display. */
   readonly note: string
 }
 
-/** What Ollama is asked for when nobody says more: enough to work, and fits beside a model of middle size. */
+/** The window to request by default: enough to work, and it fits beside a model of middle size. */
 const pinnedTokens = 16_384
 
-/** What can be hoped for where nobody says anything. */
+/** The window to assume when neither the server nor the user states one. */
 const assumedTokens = 8_192
 
 /**
- * How much a request and its reply may take together. What a model was trained for only ever makes it smaller: servers
- * load far less, and cut off the beginning of longer requests without a word.
+ * Returns how many tokens a request and its reply may take together. The trained window only ever reduces it: servers
+ * load far less, and silently cut off the beginning of longer requests.
  */
 export function decideWindow(
   protocol: Protocol,
@@ -37,18 +37,24 @@ export function decideWindow(
   )
 }
 
-/** Ollama loads a model anew with what is asked for, so what another program loaded it with is never too little. */
+/**
+ * Returns the window to request. Ollama loads a model again with it, so the window that another program loaded is never
+ * too small.
+ */
 function pinnedWindow(
   loaded: number | null,
   trained: number | null,
   configured: number | null,
 ): Decided<number> {
   const wanted = configured ?? pinnedTokens
-  const asked = trained === null ? wanted : Math.min(trained, wanted)
-  // More than that costs nothing where it is there already.
-  if (configured === null && loaded !== null && loaded >= asked) return decided(loaded, loadedWith)
-  if (asked < wanted) return decided(asked, trainedFor)
-  return decided(asked, configured === null ? "acode asks for that" : "configured, and acode asks for that")
+  const requested = trained === null ? wanted : Math.min(trained, wanted)
+  // A larger loaded window costs nothing.
+  if (configured === null && loaded !== null && loaded >= requested) return decided(loaded, loadedWith)
+  if (requested < wanted) return decided(requested, trainedFor)
+  return decided(
+    requested,
+    configured === null ? "acode asks for that" : "configured, and acode asks for that",
+  )
 }
 
 const loadedWith = "the server has it loaded with that"
@@ -62,32 +68,32 @@ function positive(count: number | null): number | null {
   return count !== null && count > 0 ? count : null
 }
 
-/** In thousands of millions of parameters. Below the first, models do not copy the text to be replaced exactly. */
+/** Billions of parameters. Below the first, models do not copy the text to be replaced exactly. */
 const replaceFrom = 4
 const surelyReplaceFrom = 15
 const smallWindow = 8_192
 
 /**
- * Families that were trained to write patches with the lines around a change: OpenAI's from GPT-4.1 on, its reasoning
- * models and its open weights. Small ones of them say that they are.
+ * Families that were trained to write patches with context lines: OpenAI's from GPT-4.1 on, its reasoning models and
+ * its open weights. Small ones have a marker in their names.
  */
 const writesPatches = /(?:^|\/)(?:gpt-(?:4\.1|[5-9]|oss)|o[34](?:-|$)|codex)(?!.*(?:nano|mini))/i
 
-/** What is known about a model whose way to edit is to be chosen. */
+/** Facts about a model that decide its edit format. */
 export interface EditingModel {
   readonly protocol: Protocol
   readonly name: string
-  /** In thousands of millions; null where the server does not tell. */
+  /** Billions of parameters; null where the server does not report them. */
   readonly parameters: number | null
   readonly windowTokens: number
 }
 
 /**
- * How a model is to edit files. Whole files are what every model can do. Search and replace is shorter, needs exact
- * copies of what is there, and is what most larger models do best. Diffs are for those that were made for them.
+ * Returns how a model is to edit files. Every model can write whole files. Search and replace is shorter, needs exact
+ * copies of the old text, and suits most larger models best. Diffs are for models that were trained for them.
  */
-export function decideEditFormat(model: EditingModel, asked: EditFormat | "auto"): Decided<EditFormat> {
-  if (asked !== "auto") return formatDecided(asked, "configured")
+export function decideEditFormat(model: EditingModel, requested: EditFormat | "auto"): Decided<EditFormat> {
+  if (requested !== "auto") return formatDecided(requested, "configured")
   const { protocol, name, parameters, windowTokens } = model
   if (protocolTable[protocol].hasOnlyLargeModels)
     return formatDecided("replace", "models of this protocol are large")

@@ -36,7 +36,7 @@ const RecordedReply = lazily(() =>
     index: Count(),
     stage: z.enum([...stages, "agent"]),
     requestDigest: z.string(),
-    /** For telling what differs. */
+    /** Hashes that show what differs. */
     request: z.strictObject({ tools: z.string(), messages: z.array(z.string()) }),
     items: z.array(Item()),
   }),
@@ -52,7 +52,7 @@ export type RecordingReading =
   | { readonly problems: readonly { readonly line: number; readonly message: string }[] }
 
 /**
- * Reads whole JSON lines. Of a reply that was given twice, because acode died before the session had recorded it, the
+ * Reads complete JSON lines. Of a reply that is there twice, because acode died before the session had recorded it, the
  * later one counts.
  */
 export function readRecording(text: string): RecordingReading {
@@ -73,15 +73,15 @@ function recordedReply(line: string): RecordedReply | string {
   try {
     value = JSON.parse(line)
   } catch {
-    // The parser's message differs from version to version and names no place that helps.
+    // The parser's message differs between versions and contains no useful position.
     return "is not JSON"
   }
   const unusable = findUnusable(value)
-  if (unusable !== null) return `holds something that ${unusable.message}`
+  if (unusable !== null) return `contains something that ${unusable.message}`
   return RecordedReply().safeParse(value).data ?? "is not a recorded reply of this version"
 }
 
-/** What a request was, by the hashes of its parts: enough to say which part of another one differs. */
+/** A request by the hashes of its parts: enough to report which part of another request differs. */
 export interface RequestPrint {
   readonly digest: string
   readonly tools: string
@@ -90,8 +90,8 @@ export interface RequestPrint {
 }
 
 /**
- * Of the stage, the messages and the names of the tools. Ids of calls are left out: who numbers them may change.
- * `settled` takes out of a text what is different every time.
+ * Hashes the stage, the messages and the names of the tools. Ids of calls are left out: their numbering may change.
+ * `settled` removes varying parts of a text.
  */
 export function requestPrint(request: ModelRequest, settled: (text: string) => string): RequestPrint {
   const tools = request.tools.map(({ name }) => name).join(",")
@@ -109,7 +109,7 @@ function contentOf(message: ModelMessage): Json {
   return { text: message.text, calls }
 }
 
-/** The same value with every text in it changed; names of properties stay. */
+/** Returns the same value with every text in it changed; names of properties stay. */
 export function mapTexts(value: Json, change: (text: string) => string): Json {
   if (typeof value === "string") return change(value)
   if (typeof value !== "object" || value === null) return value
@@ -117,7 +117,7 @@ export function mapTexts(value: Json, change: (text: string) => string): Json {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, mapTexts(member, change)]))
 }
 
-/** `Array.isArray` forgets that a list may be read-only. */
+/** Narrows to a list: `Array.isArray` forgets that a list may be read-only. */
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }

@@ -1,21 +1,21 @@
 import { messageOf } from "../../base/assert.ts"
 import type { ModelItem, ModelRequest, Provider } from "../contract.ts"
-import { failedItem, toldItems } from "../reply-fault.ts"
+import { failedItem, itemsWithFailure } from "../reply-fault.ts"
 import type { Items } from "../streamed-items.ts"
 import { mapTexts, type RecordedReply, type Recording, requestPrint } from "./recording-file.ts"
 
 export interface RecordingSink {
-  /** Writes one line, to which it adds the end. */
+  /** Writes one line and adds its end. */
   append(line: string): void
-  /** A recording is a file that is passed on: no secret may stand in it. */
+  /** Redacts a text: a recording is a file that is passed on, so it must not contain secrets. */
   redactText(text: string): string
-  /** Takes out of a request what is different every time. */
+  /** Replaces the parts of a request that differ each time. */
   settledText(text: string): string
 }
 
 /**
- * Writes down each reply before its end is told. What was aborted is no reply and is asked for again; what the reader
- * did not want to hear to its end is kept, so that it is not wanted in a replay either.
+ * Records each reply before its end is yielded. An aborted reply is not recorded and is requested again; one that the
+ * reader did not read to its end is recorded, so that a replay does not read further either.
  */
 export function recordTo(provider: Provider, sink: RecordingSink): Provider {
   return { name: provider.name, ask: (request, signal) => recorded(provider, request, signal, sink) }
@@ -46,7 +46,10 @@ async function* recorded(
   }
 }
 
-/** Null once it is written, else why it could not be: a session that is to be recorded does not go on without. */
+/**
+ * Records a reply. Returns null on success, else the problem: a session that is to be recorded does not continue
+ * without it.
+ */
 function written(request: ModelRequest, items: readonly ModelItem[], sink: RecordingSink): string | null {
   const { digest, tools, messages } = requestPrint(request, text => sink.settledText(sink.redactText(text)))
   const line = {
@@ -65,7 +68,7 @@ function written(request: ModelRequest, items: readonly ModelItem[], sink: Recor
   }
 }
 
-/** Neighbouring texts as one: a secret that came in two pieces would not be recognised in either. */
+/** Joins neighbouring texts: a secret in two pieces would not be recognised in either. */
 function joined(items: readonly ModelItem[]): ModelItem[] {
   const whole: ModelItem[] = []
   for (const item of items) {
@@ -98,14 +101,14 @@ function redactedItem(item: ModelItem, { redactText }: RecordingSink): RecordedR
 
 type RecordedCall = Extract<RecordedReply["items"][number], { kind: "call" }>["call"]
 
-/** A model that says again what a recording holds, as long as it is asked the same. */
+/** Returns a model that repeats the replies of a recording while it gets the same requests. */
 export function replayFrom(
   recording: Recording,
   settled: Pick<RecordingSink, "redactText" | "settledText">,
 ): Provider {
   return {
     name: "replay",
-    ask: (request, signal) => toldItems(() => replayed(recording, request, settled), signal),
+    ask: (request, signal) => itemsWithFailure(() => replayed(recording, request, settled), signal),
   }
 }
 
@@ -114,13 +117,13 @@ async function* replayed(
   request: ModelRequest,
   { redactText, settledText }: Pick<RecordingSink, "redactText" | "settledText">,
 ): AsyncGenerator<Items> {
-  const place = `reply ${request.replyIndex} of the recording`
+  const entry = `reply ${request.replyIndex} of the recording`
   const reply = recording.get(request.replyIndex)
   if (reply === undefined)
-    return yield [failedItem("script", `there is no ${place}, for which the ${request.stage} asks`)]
+    return yield [failedItem("script", `there is no ${entry}, for which the ${request.stage} asks`)]
   const difference = differenceOf(reply, request, text => settledText(redactText(text)))
   if (difference !== null)
-    return yield [failedItem("script", `the session has left its recording: at ${place} ${difference}`)]
+    return yield [failedItem("script", `the session has left its recording: at ${entry} ${difference}`)]
   yield reply.items
 }
 

@@ -4,12 +4,12 @@ import { pathText, quoted, shapeFindings } from "../../domain/plan/problem.ts"
 import { findUnusable } from "../limits.ts"
 import { parseReply, type ReplyForm, type ScriptReply } from "./script-schema.ts"
 
-/** What a scripted model says, in order. */
+/** The replies of a scripted model, in order. */
 export interface Script {
   readonly replies: readonly ScriptReply[]
 }
 
-/** Safe to print: what it quotes of the script has its escapes shown. */
+/** A problem in a script. Safe to print: quotes of the script have their escapes shown. */
 export interface ScriptProblem {
   readonly path: readonly (string | number)[]
   readonly message: string
@@ -17,7 +17,7 @@ export interface ScriptProblem {
 
 export type ScriptReading = { readonly script: Script } | { readonly problems: readonly ScriptProblem[] }
 
-/** The script in a parsed file, or everything that is wrong with it. Whatever the value is, it never throws. */
+/** Reads the script in a parsed file, or returns all of its problems. Never throws, whatever the value. */
 export function readScript(value: Json): ScriptReading {
   const unusable = findUnusable(value)
   if (unusable !== null) return { problems: [unusable] }
@@ -37,7 +37,7 @@ export function readScript(value: Json): ScriptReading {
   return problems.length > 0 ? { problems } : { script: { replies } }
 }
 
-/** `$.replies[3].calls[0].tool: is missing` */
+/** Formats a problem: `$.replies[3].calls[0].tool: is missing` */
 export function scriptProblemText({ path, message }: ScriptProblem): string {
   return `${pathText(path)}: ${message}`
 }
@@ -61,10 +61,10 @@ function readReply(value: Json, path: readonly (string | number)[]): ReplyReadin
   return { problems: parsed.issues.flatMap(issue => problemsOf(issue, value, path)) }
 }
 
-/** Told of all forms, nobody would find the mistake: a reply is measured against the one it shows. */
+/** Returns the form of a reply by its property: a message about all forms would hide the mistake. */
 function formOf(reply: JsonObject): ReplyForm | { readonly problem: string } {
   const given = contentNames.filter(name => Object.hasOwn(reply, name))
-  // Words may go with calls.
+  // Text may accompany calls.
   const [first, ...others] = given.includes("calls") ? given.filter(name => name !== "text") : given
   if (first !== undefined && others.length > 0)
     return { problem: `has ${[first, ...others].join(" and ")}; a reply has one of them` }
@@ -84,13 +84,13 @@ function problemsOf(
   path: readonly (string | number)[],
 ): ScriptProblem[] {
   const aboutNumber = numberProblem(issue)
-  return shapeFindings([issue], reply).map(({ path: place, message }) => ({
-    path: [...path, ...place],
+  return shapeFindings([issue], reply).map(({ path: inner, message }) => ({
+    path: [...path, ...inner],
     message: message === "is missing" ? message : (aboutNumber ?? message),
   }))
 }
 
-/** The sentences about plans know no numbers with bounds. */
+/** Phrases problems of bounded numbers, which the sentences about plans do not cover. */
 function numberProblem(issue: z.core.$ZodIssue): string | null {
   if (issue.code === "invalid_type" && issue.expected === "number") return "must be a whole number"
   const isBound = issue.code === "too_small" || issue.code === "too_big"

@@ -27,15 +27,15 @@ const hourMs = 3_600_000
 
 const Count = lazily(() => z.int().check(z.nonnegative()))
 const AfterMs = lazily(() =>
-  z._default(
-    described(z.int().check(z.minimum(0), z.maximum(hourMs)), "how long it takes until it happens"),
-    0,
-  ),
+  z._default(described(z.int().check(z.minimum(0), z.maximum(hourMs)), "delay before it happens"), 0),
 )
 const Free = lazily(() => z.record(z.string(), z.json()))
 
 const shared = lazily(() => ({
-  stage: described(z.enum([...stages, "agent"]), "who is answered; an error when another one asks"),
+  stage: described(
+    z.enum([...stages, "agent"]),
+    "the stage that the reply is for; an error for any other stage",
+  ),
   usage: z.optional(described(z.strictObject({ input: Count(), output: Count() }), "tokens it counts as")),
 }))
 
@@ -61,17 +61,20 @@ const Forms = lazily(() => ({
       ...delayed(),
       questions: z.array(z.string().check(z.minLength(1))).check(z.minLength(1)),
     }),
-    "what the planner has to know first",
+    "questions that the planner asks first",
   ),
   calls: described(
     z.strictObject({
       ...delayed(),
-      text: z.optional(described(z.string(), "said before the calls")),
+      text: z.optional(described(z.string(), "text before the calls")),
       calls: z.array(Call()).check(z.minLength(1)),
     }),
     "tools to call",
   ),
-  text: described(z.strictObject({ ...delayed(), text: z.string() }), "words, or anything a model might say"),
+  text: described(
+    z.strictObject({ ...delayed(), text: z.string() }),
+    "text, or anything a model might write",
+  ),
   verdict: described(
     z.strictObject({ ...delayed(), verdict: Free() }),
     "of a verifier {criteria: [{id, verdict, reason}]}, of a reviewer {decision, summary, findings}",
@@ -85,10 +88,10 @@ const Forms = lazily(() => ({
   ),
 }))
 type Forms = ReturnType<typeof Forms>
-/** Named by the property that makes a reply one of this form. */
+/** A form of a reply, named by the property that identifies it. */
 export type ReplyForm = keyof Forms
 
-/** All forms, for the JSON Schema. Reading chooses the form first, so that a problem is told of one form only. */
+/** All forms, for the JSON Schema. Reading chooses the form first, so that a problem is reported for one form only. */
 export const ScriptFile = lazily(() => {
   const forms = Forms()
   return z.strictObject({
@@ -96,14 +99,14 @@ export const ScriptFile = lazily(() => {
       z
         .array(z.xor([forms.plan, forms.questions, forms.calls, forms.text, forms.verdict, forms.fault]))
         .check(z.minLength(1)),
-      "taken in order; the place of the next is the number of replies the session has recorded",
+      "used in order; the index of the next is the number of replies the session has recorded",
     ),
   })
 })
 
 export type ParsedReply = { readonly reply: ScriptReply } | { readonly issues: readonly z.core.$ZodIssue[] }
 
-/** One reply of a known form. */
+/** Reads one reply of a known form. */
 export function parseReply(form: ReplyForm, value: Json): ParsedReply {
   const parsed = Forms()[form].safeParse(value)
   return parsed.success ? { reply: scriptReply(parsed.data) } : { issues: parsed.error.issues }

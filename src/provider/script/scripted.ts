@@ -1,20 +1,20 @@
 import { counted } from "../../base/text.ts"
 import type { ModelItem, ModelRequest, Provider } from "../contract.ts"
 import { ownCallId } from "../limits.ts"
-import { failedItem, modelFailure, toldItems } from "../reply-fault.ts"
+import { failedItem, itemsWithFailure, modelFailure } from "../reply-fault.ts"
 import type { Items } from "../streamed-items.ts"
 import { timerWait, type Wait } from "../wait.ts"
 import type { Script } from "./script-file.ts"
 import type { FaultKind, ScriptReply } from "./script-schema.ts"
 
 /**
- * A model that says what a file says. Which reply is next is in the request and never in memory, so that a session
- * goes on after a crash with the reply it had not recorded yet.
+ * Returns a model that replies with the entries of a file. The request has the index of the next reply, not the memory,
+ * so that a session resumes after a crash with the reply it had not recorded yet.
  */
 export function createScripted(script: Script, wait: Wait = timerWait): Provider {
   return {
     name: "script",
-    ask: (request, signal) => toldItems(() => replyTo(script, request, signal, wait), signal),
+    ask: (request, signal) => itemsWithFailure(() => replyTo(script, request, signal, wait), signal),
   }
 }
 
@@ -25,28 +25,28 @@ async function* replyTo(
   wait: Wait,
 ): AsyncGenerator<Items> {
   const reply = script.replies[replyIndex]
-  const place = `replies[${replyIndex}]`
+  const entry = `replies[${replyIndex}]`
   if (reply === undefined) {
     const count = counted(script.replies.length, "reply", "replies")
     return yield [
-      failedItem("script", `the ${stage} asks for ${place} of the script, which has only ${count}`),
+      failedItem("script", `the ${stage} asks for ${entry} of the script, which has only ${count}`),
     ]
   }
   if (reply.stage !== stage)
     return yield [
-      failedItem("script", `the ${stage} asks, and ${place} of the script is for the ${reply.stage}`),
+      failedItem("script", `the ${stage} asks, and ${entry} of the script is for the ${reply.stage}`),
     ]
   if (reply.fault?.kind === "disconnect") yield [{ kind: "text", text: brokenOff }]
   if (reply.fault !== null) await wait(reply.fault.afterMs, signal)
-  yield itemsOf(reply, replyIndex, place)
+  yield itemsOf(reply, replyIndex, entry)
 }
 
-function itemsOf(reply: ScriptReply, replyIndex: number, place: string): Items {
+function itemsOf(reply: ScriptReply, replyIndex: number, entry: string): Items {
   return [
     ...(reply.content === null ? [] : saying(reply.content, replyIndex)),
     ...(reply.fault?.kind === "garbage" ? [{ kind: "text", text: garbage } as const] : []),
     ...(reply.usage === null ? [] : [{ kind: "usage", ...reply.usage } as const]),
-    ending(reply, place),
+    ending(reply, entry),
   ]
 }
 
@@ -57,12 +57,15 @@ function saying({ text, calls }: NonNullable<ScriptReply["content"]>, replyIndex
   return text === "" ? calling : [{ kind: "text", text }, ...calling]
 }
 
-function ending({ content, fault }: ScriptReply, place: string): ModelItem {
+function ending({ content, fault }: ScriptReply, entry: string): ModelItem {
   if (content !== null) return { kind: "end", reason: content.calls.length > 0 ? "calls" : "stop" }
   const failure = fault === null ? null : failures[fault.kind]
   if (failure === null) return { kind: "end", reason: "stop" }
-  const told = modelFailure(failure[0], `${failure[1]} (${place} of the script)`)
-  return { kind: "failure", failure: fault?.kind === "disconnect" ? { ...told, isConnection: true } : told }
+  const scripted = modelFailure(failure[0], `${failure[1]} (${entry} of the script)`)
+  return {
+    kind: "failure",
+    failure: fault?.kind === "disconnect" ? { ...scripted, isConnection: true } : scripted,
+  }
 }
 
 /** Null where a fault ends like a reply. */
@@ -75,8 +78,8 @@ const failures = {
   slow: ["timeout", "the model was too slow"],
 } as const satisfies Record<FaultKind, unknown>
 
-/** Half of an answer, and no JSON. */
+/** Half of an answer, which is not JSON. */
 const brokenOff = '{"plan_id": "never fini'
 
-/** What a confused model says: brackets that do not match, and nothing that could be taken for an answer. */
+/** The output of a confused model: brackets that do not match, and nothing that could be read as an answer. */
 const garbage = "}{ ]] <|im_end|> \ufffd\ufffd { not: json,, "

@@ -8,14 +8,17 @@ const errorBytesMax = 64 * 1024
 
 export type HttpAnswer = Extract<TransportReply, { kind: "answered" }>
 
-/** What the server says it is, whatever it was asked for: some stream always, and some never. */
+/**
+ * Reports whether the answer is an event stream. Its content type decides before the request: some servers always
+ * stream, and some never.
+ */
 export function isEventStream({ header }: HttpAnswer, wasAsked: boolean): boolean {
   const type = header("content-type")?.toLowerCase() ?? ""
   if (type.includes("event-stream")) return true
   return type.includes("json") ? false : wasAsked
 }
 
-/** Throws `ReplyFault` when it is longer than that. */
+/** Reads a body to its end. Throws `ReplyFault` when it is longer than `bytesMax`. */
 export async function wholeText(chunks: AsyncIterable<Uint8Array>, bytesMax: number): Promise<string> {
   const parts: Uint8Array[] = []
   let bytes = 0
@@ -28,14 +31,14 @@ export async function wholeText(chunks: AsyncIterable<Uint8Array>, bytesMax: num
   return decoded(parts)
 }
 
-/** Throws `ReplyFault` when it is no JSON. */
+/** Reads a body as JSON. Throws `ReplyFault` for anything else. */
 export async function jsonBody({ chunks }: HttpAnswer): Promise<Json> {
   return foreignJson(await wholeText(chunks, jsonBytesMax))
 }
 
 /**
- * What a server says about its failure, as much of it as comes and is worth reading: that the explanation is too long
- * or breaks off must not hide what is explained.
+ * Reads the text of an error, as much of it as arrives and is useful: an explanation that is too long or breaks off
+ * must not hide the error itself.
  */
 export async function errorText({ chunks }: HttpAnswer): Promise<string> {
   const parts: Uint8Array[] = []

@@ -3,14 +3,17 @@ import { modelFailure } from "../reply-fault.ts"
 import type { Egress, Endpoint } from "./contract.ts"
 import { endpointName, isNamedBy, readEndpoint } from "./endpoint.ts"
 
-/** Why the mode forbids to talk to this endpoint; null when it may be talked to. Whatever is not known is forbidden. */
+/**
+ * Returns the failure of a request that the mode forbids; null when it is allowed. Unknown modes and endpoints are
+ * forbidden.
+ */
 export function refusal(egress: Egress, endpoint: Endpoint): ModelFailure | null {
   const why = isWhatItSays(endpoint) ? forbidden(egress, endpoint) : "it is not the endpoint it claims to be"
   if (why === null) return null
-  return modelFailure("refused", `${endpointName(endpoint)} may not be talked to: ${why}`)
+  return modelFailure("refused", `${endpointName(endpoint)} cannot be used: ${why}`)
 }
 
-/** Whether an endpoint is local is read again from its name: a wrong flag must not open the way. */
+/** Checks the endpoint against its own name, so that a wrong flag does not permit a connection. */
 function isWhatItSays(endpoint: Endpoint): boolean {
   const read = readEndpoint(endpointName(endpoint))
   if (read.problem !== undefined) return false
@@ -23,27 +26,29 @@ function forbidden({ mode, configured, consented }: Egress, endpoint: Endpoint):
       return endpoint.isLocal ? null : "the mode is local-only, and it is not on this machine"
     case "burst":
       if (endpoint.isLocal || isNamedBy(consented, endpoint)) return null
-      return "it is not on this machine, and nobody consented to it in this session"
+      return "it is not on this machine, and this session has no consent for it"
     case "airgapped":
       if (!endpoint.isLocal) return "the mode is airgapped, and it is not on this machine"
       return isNamedBy(configured, endpoint)
         ? null
         : "the mode is airgapped, and another endpoint is configured"
     default:
-      return `the mode ${JSON.stringify(mode)} is not known`
+      return `the mode ${JSON.stringify(mode)} is unknown`
   }
 }
 
-/** How a server is reached: what to ask, and what to call it. */
-export interface Way {
-  /** The endpoint's URL with an address in the place of `localhost`. */
+/** A route to a server: the address to connect to, and the host to name. */
+export interface Route {
+  /** The endpoint's URL with an address in place of `localhost`. */
   readonly url: string
-  /** The name in the URL as it was written. */
+  /** The host in the URL as it was written. */
   readonly host: string
 }
 
-/** The ways to a server, in their order. `localhost` is never looked up: a resolver may say that it is elsewhere. */
-export function waysTo({ url }: Endpoint): readonly Way[] {
+/**
+ * Returns the routes to a server in order. `localhost` is never resolved: a resolver may return an address elsewhere.
+ */
+export function routesTo({ url }: Endpoint): readonly Route[] {
   const { host, hostname } = new URL(url)
   if (hostname !== "localhost") return [{ url, host }]
   return ["127.0.0.1", "[::1]"].map(address => ({ url: url.replace("//localhost", `//${address}`), host }))

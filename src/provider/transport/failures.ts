@@ -4,8 +4,8 @@ import type { ModelFailure, ModelFailureKind } from "../contract.ts"
 import { modelFailure, ReplyFault } from "../reply-fault.ts"
 
 /**
- * What went wrong on the way, and what to do. Only the code of an error is told, for its message may quote what was
- * sent.
+ * Returns the failure of a connection, with advice. Only the code of the error is included, because its message may
+ * quote the request.
  */
 export function httpFailure(error: unknown, name: string): ModelFailure {
   if (error instanceof ReplyFault) return error.failure
@@ -15,30 +15,33 @@ export function httpFailure(error: unknown, name: string): ModelFailure {
   return kind === "unavailable" ? { ...failure, isConnection: true } : failure
 }
 
-type Told = readonly [kind: ModelFailureKind, sentence: string]
+type KnownFailure = readonly [kind: ModelFailureKind, sentence: string]
 
-const unknownHost: Told = [
+const unknownHost: KnownFailure = [
   "unavailable",
-  "the host of NAME is not known: check the endpoint and the network's name service",
+  "the host of NAME cannot be resolved: check the endpoint and the network's name service",
 ]
-const brokenOff: Told = [
+const brokenOff: KnownFailure = [
   "unavailable",
-  "the connection to NAME broke off: see whether the model server is still running, and what it logged",
+  "the connection to NAME broke off: check whether the model server is still running, and its log",
 ]
-const noRoute: Told = ["unavailable", "no way leads to NAME: check the network and the endpoint"]
-const insecure: Told = [
+const noRoute: KnownFailure = ["unavailable", "no route leads to NAME: check the network and the endpoint"]
+const insecure: KnownFailure = [
   "unavailable",
   "no secure connection to NAME: check that it speaks https and who signed its certificate; NODE_EXTRA_CA_CERTS " +
     "names a file of further authorities",
 ]
-const unreadable: Told = ["malformed", "what NAME answers is no HTTP: check that a model server is there"]
-const unreachable: Told = ["unavailable", "NAME cannot be talked to"]
+const unreadable: KnownFailure = [
+  "malformed",
+  "the answer of NAME is not HTTP: check that a model server listens there",
+]
+const unreachable: KnownFailure = ["unavailable", "NAME cannot be reached"]
 
-const known: Readonly<Record<string, Told>> = {
-  ECONNREFUSED: ["unavailable", "nobody listens at NAME: start the model server, or correct the endpoint"],
-  ENOENT: ["unavailable", "there is no socket at NAME: start the model server, or correct the endpoint"],
-  EACCES: ["unavailable", "NAME may not be connected to: check who may use the socket"],
-  EPERM: ["unavailable", "NAME may not be connected to: something on this machine forbids it"],
+const known: Readonly<Record<string, KnownFailure>> = {
+  ECONNREFUSED: ["unavailable", "no server listens at NAME: start the model server, or correct the endpoint"],
+  ENOENT: ["unavailable", "the socket NAME does not exist: start the model server, or correct the endpoint"],
+  EACCES: ["unavailable", "permission to connect to NAME was denied: check who may use the socket"],
+  EPERM: ["unavailable", "permission to connect to NAME was denied: a rule of this machine forbids it"],
   ENOTFOUND: unknownHost,
   EAI_AGAIN: unknownHost,
   ENODATA: unknownHost,
@@ -57,15 +60,15 @@ function isAboutTls(code: string): boolean {
   return /CERT|TLS|SSL|SIGNATURE|ISSUER/.test(code)
 }
 
-/** What a status other than 2xx means to whoever asked. The message is the server's own, or empty. */
+/** Returns the failure that a status other than 2xx means. `message` is the server's own, or empty. */
 export function failureForStatus(
   status: number,
   header: (name: string) => string | null,
   message: string,
   nowMs: number,
 ): ModelFailure {
-  const told = message.trim() === "" ? "" : `: ${oneLine(message.trim(), 500)}`
-  const failure = modelFailure(kindOf(status), `the model server answered ${status}${told}`)
+  const suffix = message.trim() === "" ? "" : `: ${oneLine(message.trim(), 500)}`
+  const failure = modelFailure(kindOf(status), `the model server answered ${status}${suffix}`)
   return failure.retryable ? { ...failure, retryAfterMs: retryAfterMs(header, nowMs) } : failure
 }
 
@@ -91,10 +94,10 @@ function kindOf(status: number): ModelFailureKind {
   return status >= 400 ? "badRequest" : "malformed"
 }
 
-/** A server that asks for more is not waited for anyway. */
+/** The longest pause to record; the session would not wait that long anyway. */
 const retryAfterMsMax = 86_400_000
 
-/** Null when the server asks for nothing that can be understood. */
+/** Returns null when the server requests no pause or in an unknown form. */
 function retryAfterMs(header: (name: string) => string | null, nowMs: number): number | null {
   const ms = wholeNumber(header("retry-after-ms"), 1) ?? wholeNumber(header("retry-after"), 1000)
   const wanted = ms ?? untilDate(header("retry-after"), nowMs)
@@ -105,7 +108,7 @@ function wholeNumber(text: string | null, unit: number): number | null {
   return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Math.ceil(Number(text) * unit) : null
 }
 
-/** Only the form that HTTP prescribes: the parser of dates makes one of nearly everything. */
+/** Parses only the date format of HTTP: `Date.parse` accepts nearly everything. */
 function untilDate(text: string | null, nowMs: number): number | null {
   if (text === null || !/^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/.test(text.trim()))
     return null

@@ -11,15 +11,15 @@ import type {
   TransportReply,
   TransportRequest,
 } from "./contract.ts"
-import { refusal, type Way, waysTo } from "./egress.ts"
+import { type Route, refusal, routesTo } from "./egress.ts"
 import { endpointName } from "./endpoint.ts"
 import { httpFailure } from "./failures.ts"
 
-/** The way to one server. What the mode forbids is refused at each request, before anything else happens. */
+/** Opens the connection to one server. Each request that the mode forbids is refused before anything else happens. */
 export function openTransport({ endpoint, egress, externalCalls }: TransportOptions): Transport {
   const name = endpointName(endpoint)
   const leaving = endpoint.isLocal ? null : externalCalls
-  const connection = { endpoint, ways: waysTo(endpoint), session: sessionFor(endpoint) }
+  const connection = { endpoint, routes: routesTo(endpoint), session: sessionFor(endpoint) }
   const refused = refusal(egress, endpoint)
   return {
     endpoint: name,
@@ -56,8 +56,8 @@ function pathOf({ path }: TransportRequest): string {
 }
 
 /**
- * Nothing of the environment changes where a request goes or how it is protected: no proxy, and certificates are
- * always checked. No connection is kept, because a request on one that the server has just closed is sent twice.
+ * Creates a session that nothing in the environment can redirect or weaken: no proxy, and certificates are always
+ * checked. No connection is kept open, because a request on one that the server has just closed is sent twice.
  */
 function sessionFor({ url, socket }: Endpoint): Bun.FetchSession {
   const isNamedLocalhost = new URL(url).hostname === "localhost"
@@ -71,12 +71,12 @@ function sessionFor({ url, socket }: Endpoint): Bun.FetchSession {
 
 interface Connection {
   readonly endpoint: Endpoint
-  readonly ways: readonly Way[]
+  readonly routes: readonly Route[]
   readonly session: Bun.FetchSession
 }
 
 async function exchange(
-  { endpoint, ways, session }: Connection,
+  { endpoint, routes, session }: Connection,
   request: TransportRequest,
   attempt: Attempt,
 ): Promise<Response> {
@@ -87,37 +87,38 @@ async function exchange(
     await attempt.within(connect(endpoint, attempt.signal))
   }
   attempt.limit("firstByteMs")
-  const [way, other] = ways
-  if (way === undefined) throw new Error("there is a way to every server")
+  const [route, fallback] = routes
+  if (route === undefined) throw new Error("every server has a route")
   try {
-    return await asked(way, session, request, attempt)
+    return await sendOver(route, session, request, attempt)
   } catch (error) {
-    // Nothing was sent. What is told is the first refusal: a machine without IPv6 fails there in its own way.
-    if (other === undefined || !isRefused(error)) throw error
-    return await asked(other, session, request, attempt).catch((again: unknown) => {
+    // Nothing was sent. The first refusal is reported: a machine without IPv6 fails for the second address in its own
+    // way.
+    if (fallback === undefined || !isRefused(error)) throw error
+    return await sendOver(fallback, session, request, attempt).catch((again: unknown) => {
       throw isConnected(again) ? again : error
     })
   }
 }
 
-function asked(way: Way, session: Bun.FetchSession, request: TransportRequest, attempt: Attempt) {
+function sendOver(route: Route, session: Bun.FetchSession, request: TransportRequest, attempt: Attempt) {
   return attempt.within(
-    session.fetch(way.url + request.path, {
+    session.fetch(route.url + request.path, {
       method: request.method,
-      headers: headersOf(request, way),
+      headers: headersOf(request, route),
       body: request.body,
       redirect: "manual",
       decompress: false,
-      // The limits are ours; Bun's own would end a model that thinks for five minutes.
+      // acode has its own limits; Bun's would end a model that thinks for five minutes.
       timeout: false,
-      // A variable of the environment would print every request with its key.
+      // An environment variable would print every request with its key.
       verbose: false,
       signal: attempt.signal,
     }),
   )
 }
 
-/** What says that somebody was there, or that we stopped. */
+/** Reports whether the error shows that there was a connection, or that acode stopped. */
 function isConnected(error: unknown): boolean {
   return error instanceof ReplyFault || errnoOf(error) === "ECONNRESET"
 }
@@ -126,31 +127,34 @@ function isRefused(error: unknown): boolean {
   return ["ECONNREFUSED", "ConnectionRefused"].includes(errnoOf(error) ?? "")
 }
 
-function headersOf({ headers }: TransportRequest, { host }: Way): Headers {
+function headersOf({ headers }: TransportRequest, { host }: Route): Headers {
   try {
     const all = new Headers({ "user-agent": "acode", ...headers })
     all.set("host", host)
-    // A few compressed bytes can stand for gigabytes.
+    // A few compressed bytes can expand to gigabytes.
     all.set("accept-encoding", "identity")
     return all
   } catch {
     // The error's own message may quote the key.
-    throw fault("badRequest", "a header has signs that no header may have: see whether the API key is right")
+    throw fault("badRequest", "a header contains an invalid character; check the API key")
   }
 }
 
 function answered(response: Response, attempt: Attempt, name: string): TransportReply {
   const { status, headers } = response
   if (status >= 300 && status < 400) {
-    const target = oneLine(headers.get("location") ?? "nowhere", 200)
+    const target = oneLine(headers.get("location") ?? "no address", 200)
     throw fault(
       "badRequest",
-      `${name} sends elsewhere (${status}, to ${target}), which is not followed: correct the endpoint`,
+      `${name} redirects (${status}, to ${target}), which is not followed: correct the endpoint`,
     )
   }
   const encoding = headers.get("content-encoding") ?? "identity"
   if (encoding !== "identity")
-    throw fault("malformed", `${name} answers compressed (${oneLine(encoding, 50)}), and was asked not to`)
+    throw fault(
+      "malformed",
+      `${name} sends a compressed answer (${oneLine(encoding, 50)}) although none was requested`,
+    )
   const chunks = receivedChunks(response.body, attempt, name)
   return { kind: "answered", status, header: header => headers.get(header), chunks }
 }
@@ -160,15 +164,15 @@ function fault(kind: ModelFailureKind, message: string): ReplyFault {
 }
 
 /**
- * Connects once, sends nothing and hangs up, because a request does not tell when it is connected, and a server that
- * is not there is not to be waited for as long as one that thinks. Throws the system's error.
+ * Connects once, sends nothing and disconnects, because a request does not report when it is connected, and a missing
+ * server deserves a shorter wait than one that thinks. Throws the system's error.
  */
 export async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<void> {
   const url = new URL(endpoint.url)
   const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80)
   const host = url.hostname.replace(/^\[|\]$/g, "")
-  // Bun's own sockets cannot be called off while they connect, and would keep a finished process waiting. Loaded
-  // here, because it takes longer to load than everything else at the start.
+  // Bun's own sockets cannot be cancelled while they connect, and would delay the exit of the process. Loaded here,
+  // because it takes longer to load than everything else at the start.
   const { createConnection } = await import("node:net")
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -188,8 +192,8 @@ export async function connect(endpoint: Endpoint, signal: AbortSignal): Promise<
 const replyBytesMax = 64 * 1024 * 1024
 
 /**
- * A body piece by piece, under the limits of its attempt, which ends with it. Not a generator: one that was never
- * started ignores that it is returned, and the connection would stay.
+ * Returns a body piece by piece, under the limits of its attempt, which ends with it. Not a generator: one that was
+ * never started ignores its return, and the connection would stay open.
  */
 export function receivedChunks(
   body: ReadableStream<Uint8Array> | null,
@@ -237,29 +241,32 @@ function tooLong(name: string): ReplyFault {
   )
 }
 
-/** One request and its reply: what can stop it, and which of it did. */
+/** One request and its reply: what can stop it, and what did. */
 interface Attempt {
   /** Fires when the attempt is over, however it ended. */
   readonly signal: AbortSignal
-  /** From now on this limit runs instead of the one before. */
+  /** Starts this limit instead of the one before. */
   limit(which: "connectMs" | "firstByteMs" | "betweenMs"): void
-  /** Nobody waits for the server now. Only the limit of the whole goes on. */
+  /** Stops the current limit while the caller does not wait for the server. The limit of the whole continues. */
   pause(): void
-  /** The same value, or `ReplyFault` as soon as the attempt is stopped, even if the promise never settles. */
+  /**
+   * Returns the same value, or throws `ReplyFault` as soon as the attempt is stopped, even if the promise never
+   * settles.
+   */
   within<Value>(promise: Promise<Value>): Promise<Value>
-  /** Gives back every timer and listener, and ends the connection. */
+  /** Releases every timer and listener, and ends the connection. */
   end(): void
 }
 
-/** Nobody looks at it. Without one an error with its whole stack is made for each request. */
+/** The abort reason, which is never read. Without one an error with its whole stack is made for each request. */
 const over = Symbol("over")
 
 /** A timer of more would fire at once. */
 const timerMsMax = 2_147_483_647
 
 /**
- * Time and the caller have a way each to stop an attempt, and what came first is remembered: on one common signal a
- * server that is too slow looks like a person who gave up, and would not be asked again.
+ * Starts an attempt. Time and the caller can stop it separately, and the first is remembered: on one common signal a
+ * server that is too slow would look like a user who stopped, and the request would not be repeated.
  */
 export function startAttempt(limits: TransportLimits, caller: AbortSignal): Attempt {
   const controller = new AbortController()
@@ -309,6 +316,6 @@ function timeoutFailure(which: keyof TransportLimits, ms: number): ModelFailure 
 const tooSlow: Readonly<Record<keyof TransportLimits, string>> = {
   connectMs: "no connection to the model server",
   firstByteMs: "the model server did not begin to answer",
-  betweenMs: "the model server stopped in the middle of its answer and said nothing more",
+  betweenMs: "the model server stopped in the middle of its answer and did not continue",
   wholeMs: "the model server did not finish its answer",
 }

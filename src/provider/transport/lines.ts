@@ -1,15 +1,15 @@
 import type { Json } from "../../base/canonical.ts"
 import { modelFailure, ReplyFault } from "../reply-fault.ts"
-import type { Taker } from "../streamed-items.ts"
+import type { PieceReader } from "../streamed-items.ts"
 import { foreignJson } from "./foreign-json.ts"
 
 const lineLengthMax = 16 * 1024 * 1024
 
 /**
- * Cuts what comes into lines that end with LF, CR or CRLF, wherever its chunks end; the last one needs no end. A byte
- * order mark at the beginning is no part of what is said. Throws `ReplyFault` at a line that is too long.
+ * Splits chunks into lines that end with LF, CR or CRLF, wherever a chunk ends; the last line needs no end. A byte
+ * order mark at the beginning is removed. Throws `ReplyFault` for a line that is too long.
  */
-export function lineReader(lines: Taker<string>): Taker<Uint8Array> {
+export function lineReader(lines: PieceReader<string>): PieceReader<Uint8Array> {
   const decoder = new TextDecoder("utf-8")
   let begun = ""
   let isAfterReturn = false
@@ -43,8 +43,8 @@ function tooLong(): ReplyFault {
   )
 }
 
-/** One value for each line that is not blank. Throws `ReplyFault` at a line that is no JSON. */
-export function jsonLineReader(values: Taker<Json>): Taker<Uint8Array> {
+/** Parses one value for each line that is not blank. Throws `ReplyFault` for a line that is not JSON. */
+export function jsonLineReader(values: PieceReader<Json>): PieceReader<Uint8Array> {
   return lineReader({
     take: line => {
       if (line.trim() !== "") values.take(foreignJson(line))

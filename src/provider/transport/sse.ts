@@ -1,5 +1,5 @@
 import { modelFailure, ReplyFault } from "../reply-fault.ts"
-import type { Taker } from "../streamed-items.ts"
+import type { PieceReader } from "../streamed-items.ts"
 import { lineReader } from "./lines.ts"
 
 const eventLengthMax = 16 * 1024 * 1024
@@ -10,10 +10,10 @@ export interface ServerEvent {
 }
 
 /**
- * Server-sent events. Those without data are left out, as are comments and fields that nobody needs here. Unlike in a
- * browser a last event without an empty line behind it counts: some servers just hang up.
+ * Reads server-sent events. Skips those without data, comments and fields that are not needed. Unlike in a browser a
+ * last event without an empty line behind it counts: some servers just close the connection.
  */
-export function sseReader(events: Taker<ServerEvent>): Taker<Uint8Array> {
+export function sseReader(events: PieceReader<ServerEvent>): PieceReader<Uint8Array> {
   let event: string | null = null
   let data: string[] = []
   let length = 0

@@ -8,7 +8,7 @@ import {
 import type { AnswerTool } from "../../../src/provider/protocols/anthropic/transcript.ts"
 import { failureOf } from "../../../src/provider/reply-fault.ts"
 import type { ModelSettings } from "../../../src/provider/server.ts"
-import type { Tell } from "../../../src/provider/streamed-items.ts"
+import type { EmitItem } from "../../../src/provider/streamed-items.ts"
 import type { TransportLimits } from "../../../src/provider/transport/contract.ts"
 
 export const limits: TransportLimits = {
@@ -44,7 +44,7 @@ export function readWhole(message: Json, answerTool: AnswerTool | null = null): 
   return told(tell => readMessage(message, answerTool, tell))
 }
 
-function told(reading: (tell: Tell) => void): ModelItem[] {
+function told(reading: (tell: EmitItem) => void): ModelItem[] {
   const all: ModelItem[] = []
   try {
     reading(item => void all.push(item))

@@ -36,7 +36,7 @@ describe("a value that stands for a call", () => {
   })
 })
 
-describe("a value that is about something else is no call and no problem", () => {
+describe("a value about something else is neither a call nor a problem", () => {
   const others: readonly Json[] = [
     ...[null, 1, "read_file", true, [], {}, [1, 2], [[read]], { goal: "x" }],
     { name: "acode", version: "1" },
@@ -49,7 +49,7 @@ describe("a value that is about something else is no call and no problem", () =>
   })
 })
 
-describe("a call that is doubtful is told and not made", () => {
+describe("a call that is doubtful is reported and not made", () => {
   const doubts: readonly (readonly [value: Json, problem: string])[] = [
     [{ name: "Skill", arguments: {} }, '"Skill" is not offered; offered are read_file, write_file'],
     [{ name: "toString", arguments: {} }, '"toString" is not offered; offered are read_file, write_file'],
@@ -62,15 +62,15 @@ describe("a call that is doubtful is told and not made", () => {
       { tool: "read_file", arguments: { path: "a" }, input: { path: "b" } },
       'the call of "read_file" has arguments under two names, and they differ',
     ],
-    [{ tool: "read_file", arguments: ["a"] }, 'the arguments of "read_file" are no JSON object'],
-    [{ tool: "read_file", arguments: null }, 'the arguments of "read_file" are no JSON object'],
+    [{ tool: "read_file", arguments: ["a"] }, 'the arguments of "read_file" are not a JSON object'],
+    [{ tool: "read_file", arguments: null }, 'the arguments of "read_file" are not a JSON object'],
     [
       { tool: "read_file", arguments: "{path}" },
       'the arguments of "read_file" cannot be read: line 1, column 2: expected a name in double quotes and found "path}"',
     ],
     [
       { tool: "read_file", arguments: "{} {}" },
-      'the arguments of "read_file" cannot be read: text stands behind the JSON',
+      'the arguments of "read_file" cannot be read: the JSON is followed by other text',
     ],
     [
       { name: "read_file", description: "Reads.", parameters: { type: "object", properties: {} } },
@@ -80,7 +80,7 @@ describe("a call that is doubtful is told and not made", () => {
       { tool: "read_file", arguments: { path: nested(70) } },
       'the arguments of "read_file" cannot be used: one is nested more than 64 levels deep',
     ],
-    [[read, { a: 1 }], "the list of calls holds something that is no call"],
+    [[read, { a: 1 }], "the list of calls contains something else"],
     [[read, { name: "Skill", input: {} }], '"Skill" is not offered; offered are read_file, write_file'],
   ]
   test.each(doubts.map(([value, problem]) => [JSON.stringify(value).slice(0, 60), value, problem] as const))(

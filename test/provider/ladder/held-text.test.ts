@@ -125,7 +125,7 @@ test("nothing is lost or doubled, wherever the text is cut", () => {
   )
 })
 
-test("a text that never ends is let through, so that whoever collects it sees how long it is", () => {
+test("a text that never ends is let through, so that anyone who collects it sees how long it is", () => {
   const held = createHeldText(null)
   const chunk = "x".repeat(500_000)
   const shown = ["{", chunk, chunk, chunk, chunk, chunk].map(each => held.take(each).length)

@@ -49,7 +49,7 @@ describe("a JSON value in a text", () => {
   })
 })
 
-describe("what is no JSON", () => {
+describe("what is not JSON", () => {
   const broken: readonly (readonly [text: string, problem: string])[] = [
     ["", "line 1, column 1: expected a value and found the end"],
     ["{'a':1}", `line 1, column 2: expected a name in double quotes and found "'a':1}"`],
@@ -75,7 +75,7 @@ describe("what is no JSON", () => {
     expect(readJson(text, 0)).toEqual({ problem })
   })
 
-  test("is nesting that would overflow the stack of whoever reads it", () => {
+  test("is nesting that would overflow the stack of anyone who reads it", () => {
     const deep = "[".repeat(200_000)
     expect(readJson(deep, 0).problem).toContain("expected at most 72 levels of nesting")
     expect(readJson(`${'{"a":'.repeat(80)}1${"}".repeat(80)}`, 0).problem).toContain("72 levels")

@@ -53,10 +53,10 @@ describe("on the native rung", () => {
 
   test.each([
     [`For example:\n\`\`\`json\n${json}\n\`\`\``, "a call of read_file is printed inside of other text"],
-    [`${json}\nThis is how it would look.`, "text stands behind the printed call of read_file"],
+    [`${json}\nThis is how it would look.`, "the printed call of read_file"],
     ['{"name":"Skill","arguments":{}}', '"Skill" is not offered'],
     [`<tool_call>{"name":</tool_call>`, "line 1, column 9: expected a value"],
-  ])("%j is kept as text, and told as a problem", async (said, problem) => {
+  ])("%j is kept as text, and reported as a problem", async (said, problem) => {
     const reply = await heardText("native", said)
     expect(reply).toMatchObject({ text: said, calls: [], end: "stop" })
     expect(reply.problems).toHaveLength(1)
@@ -99,7 +99,7 @@ describe("on the constrained rung", () => {
     ])
   })
 
-  test("broken JSON is told with its place", async () => {
+  test("broken JSON is reported with its place", async () => {
     const { problems } = await heardText("constrained", '{"tool":"read_file","arguments":{"path":"a}}')
     expect(problems[0]).toContain(
       "line 1, column 45: expected the double quote that ends the text and found the end",
@@ -141,14 +141,14 @@ describe("on the text rung", () => {
     expect(await heardText("text", "Done.")).toMatchObject({ text: "Done.", calls: [], problems: [] })
   })
 
-  test("a broken block is told, and nothing of the reply is made", async () => {
+  test("a broken block is reported, and nothing of the reply is made", async () => {
     const said = `${block("read_file", { path: "a" })}\n\`\`\`tool\n{"tool": read_file}\n\`\`\``
     const reply = await heardText("text", said)
     expect(reply).toMatchObject({ calls: [], text: said })
     expect(reply.problems[0]).toContain('line 1, column 10: expected a value and found "read_file}')
   })
 
-  test("a format of a request without tools is told instead", async () => {
+  test("a format of a request without tools becomes part of the prompt", async () => {
     const provider = listening([stop])
     const format = { name: "plan", schema: { type: "object" } }
     await itemsOf(withRung(provider, "text").ask(requestOf({ format }), never))
@@ -227,7 +227,7 @@ describe("a server that refuses a request with tools", () => {
     expect(await told(rung, refusal)).toEqual(["told", "failure"])
   })
 
-  test("is not told of where the manner of calling is not why", async () => {
+  test("is not refused where the manner of calling is not the reason", async () => {
     expect(await told("text", refusal)).toEqual(["failure"])
     expect(await told("native", failedItem("unavailable", "gone"))).toEqual(["failure"])
     expect(await told("native", refusal, requestOf())).toEqual(["failure"])

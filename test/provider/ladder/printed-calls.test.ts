@@ -63,14 +63,14 @@ describe("calls are not read", () => {
   })
 
   const doubts: readonly (readonly [text: string, problem: string])[] = [
-    [`${json} reads it.`, "text stands behind the printed call of read_file"],
-    [`${json}\n<tool_call>${json}</tool_call>`, "text stands behind the printed call of read_file"],
-    [`<tool_call>${json}</tool_call> for example`, "text stands behind the printed call of read_file"],
-    [`\`\`\`json\n${json}\n\`\`\`\nThis would read it.`, "text stands behind the printed call of read_file"],
-    [`\`\`\`json\n${json}\n// reads it\n\`\`\``, "something else than ``` stands behind a printed call"],
-    ['<tool_call>{"a":1}</tool_call>', "what is printed as a call is none"],
-    [`${json}\n{"a":1}`, "what is printed as a call is none"],
-    ["<tool_call>{'tool'", "a printed call is no JSON: line 1, column 2: expected a name in double quotes"],
+    [`${json} reads it.`, "the printed call of read_file"],
+    [`${json}\n<tool_call>${json}</tool_call>`, "the printed call of read_file"],
+    [`<tool_call>${json}</tool_call> for example`, "the printed call of read_file"],
+    [`\`\`\`json\n${json}\n\`\`\`\nThis would read it.`, "the printed call of read_file"],
+    [`\`\`\`json\n${json}\n// reads it\n\`\`\``, "a printed call is not followed by ```"],
+    ['<tool_call>{"a":1}</tool_call>', "the printed call is not valid"],
+    [`${json}\n{"a":1}`, "the printed call is not valid"],
+    ["<tool_call>{'tool'", "a printed call is not JSON: line 1, column 2: expected a name in double quotes"],
     ["<function=read_file><parameter=path>a</parameter></function>", "line 1, column 1: expected a value"],
     ['<function=Skill>{"a":1}</function>', '"Skill" is not offered'],
     ['{"name":"read_file","arguments":{"path":"a"', 'expected "," or "}" and found the end'],
@@ -85,7 +85,7 @@ describe("calls are not read", () => {
     expect(reading.kind === "problem" ? reading.problem : reading).toContain(problem)
   })
 
-  test("out of broken JSON that names another tool, which is an answer for somebody else", () => {
+  test("out of broken JSON that names another tool, which is an ordinary answer", () => {
     expect(readPrinted('{"name":"acode","version":', offered)).toEqual({ kind: "none" })
   })
 })
@@ -113,7 +113,7 @@ describe("blocks", () => {
     expect(readBlocks(text, offered)).toEqual({
       kind: "problem",
       problem:
-        'a printed call is no JSON: line 2, column 1: expected a name in double quotes and found "```"',
+        'a printed call is not JSON: line 2, column 1: expected a name in double quotes and found "```"',
     })
   })
 

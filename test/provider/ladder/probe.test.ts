@@ -92,7 +92,7 @@ describe("the rung of a model", () => {
   test("is text with a note when nothing works", async () => {
     const { probe } = await probed(modelOf(says("no"), says("no"), says("no")))
     expect(probe?.rung).toBe("text")
-    expect(probe?.notes).toContain("no way to call tools works; text is used all the same")
+    expect(probe?.notes).toContain("no rung works; text is used nevertheless")
     expect(probe?.notes[2]).toBe('text: does not work (it answered "no")')
   })
 })

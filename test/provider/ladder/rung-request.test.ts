@@ -114,7 +114,7 @@ describe("a request to a server without tools", () => {
 })
 
 describe("a request to a server that cannot force a shape", () => {
-  test("tells it instead", () => {
+  test("puts the shape into the prompt instead", () => {
     const format = { name: "verdicts", schema: { type: "object", properties: { ok: { type: "boolean" } } } }
     const asked = requestWithoutFormat(requestOf({ format }))
     expect(asked.format).toBeNull()
@@ -123,7 +123,7 @@ describe("a request to a server that cannot force a shape", () => {
     )
   })
 
-  test("is the same when there is no shape", () => {
+  test("is the same without a shape", () => {
     const request = requestOf()
     expect(requestWithoutFormat(request)).toBe(request)
   })

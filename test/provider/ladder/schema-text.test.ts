@@ -3,7 +3,7 @@ import type { Json } from "../../../src/base/canonical.ts"
 import { schemaText } from "../../../src/provider/ladder/rung-request.ts"
 import { nested } from "../provider-kit.ts"
 
-describe("a schema is told", () => {
+describe("a schema in a prompt", () => {
   const shapes: readonly (readonly [schema: Json, text: string])[] = [
     [{ type: "string", minLength: 1 }, "string"],
     [{ type: "integer", minimum: 1 }, "integer"],

@@ -100,7 +100,7 @@ describe("the facts of a model", () => {
     expect(asked.filter(each => each.includes("/api/chat"))).toEqual([])
   })
 
-  test("that are no object cannot be used", async () => {
+  test("that are not an object cannot be used", async () => {
     const { server } = saying({ "/api/show": [200, "hello"] })
     expect((await server.facts("x", limits, never)).failure?.kind).toBe("malformed")
   })
@@ -114,7 +114,7 @@ describe("the list of models", () => {
     ])
   })
 
-  test("that is none is told as a failure", async () => {
+  test("that is none is reported as a failure", async () => {
     const { server } = saying({ "/api/tags": [200, { models: "many" }] })
     expect((await server.models(limits, never)).failure?.kind).toBe("malformed")
     const { server: other } = saying({})

@@ -1,14 +1,14 @@
 import type { Json } from "../../../src/base/canonical.ts"
 import type { ModelItem } from "../../../src/provider/contract.ts"
 import {
-  type Asked,
+  type OpenAiRequestFacts,
   openAiReplyReader,
   readOpenAiReply,
 } from "../../../src/provider/protocols/openai/reply.ts"
 import type { ServerEvent } from "../../../src/provider/transport/sse.ts"
 import { told, toldOf } from "../provider-kit.ts"
 
-const asked: Asked = {
+const asked: OpenAiRequestFacts = {
   model: "qwen",
   replyIndex: 3,
   windowTokens: 8192,
@@ -18,19 +18,22 @@ const asked: Asked = {
 }
 
 /** What is read of a stream of these chunks, `[DONE]` included. */
-export async function streamed(chunks: readonly Json[], more: Partial<Asked> = {}): Promise<ModelItem[]> {
+export async function streamed(
+  chunks: readonly Json[],
+  more: Partial<OpenAiRequestFacts> = {},
+): Promise<ModelItem[]> {
   const events = chunks.map(chunk => ({ event: null, data: JSON.stringify(chunk) }))
   return await fromEvents([...events, { event: null, data: "[DONE]" }], more)
 }
 
 export async function fromEvents(
   events: readonly ServerEvent[],
-  more: Partial<Asked> = {},
+  more: Partial<OpenAiRequestFacts> = {},
 ): Promise<ModelItem[]> {
   return await toldOf(events, tell => openAiReplyReader({ ...asked, ...more }, tell))
 }
 
-export async function whole(body: Json, more: Partial<Asked> = {}): Promise<ModelItem[]> {
+export async function whole(body: Json, more: Partial<OpenAiRequestFacts> = {}): Promise<ModelItem[]> {
   return await told(tell => readOpenAiReply(body, { ...asked, ...more }, tell))
 }
 

@@ -65,7 +65,7 @@ describe("a recording", () => {
   test("nested too deep is refused", () => {
     const deep = `${"[".repeat(1_000)}${"]".repeat(1_000)}\n`
     expect(problemsOf(deep)).toEqual([
-      { line: 1, message: "holds something that is nested more than 64 levels deep" },
+      { line: 1, message: "contains something that is nested more than 64 levels deep" },
     ])
   })
 

@@ -71,7 +71,7 @@ describe("recording", () => {
     expect(JSON.parse(line).requestDigest).toMatch(/^sha256:[0-9a-f]{64}$/)
   })
 
-  test("writes a reply before it tells its end", async () => {
+  test("writes a reply before it reports its end", async () => {
     const lines: string[] = []
     const written: number[] = []
     for await (const _ of recordTo(saying(text("a"), stop), sinkTo(lines)).ask(requestOf(), never))
@@ -197,7 +197,7 @@ describe("replaying", () => {
     )
   })
 
-  test("stops when it is told to", async () => {
+  test("stops when it is aborted", async () => {
     const replay = replayFrom(recordingOf(await recordedTurns()), settled)
     const items = await itemsOf(replay.ask(turns("")[0] ?? requestOf(), AbortSignal.abort()))
     expect(items).toMatchObject([{ kind: "failure", failure: { kind: "aborted" } }])

@@ -74,7 +74,7 @@ describe("a script", () => {
 })
 
 describe("what is wrong with a script", () => {
-  test("is told all at once, each with its place", () => {
+  test("is reported all at once, each with its place", () => {
     expect(
       problemsOf({
         version: 1,
@@ -96,7 +96,7 @@ describe("what is wrong with a script", () => {
     ])
   })
 
-  test("is that it is no object, or has no replies", () => {
+  test("is that it is not an object, or has no replies", () => {
     for (const value of [null, 7, "replies", [], true])
       expect(problemsOf(value)).toEqual(["$: a script is an object with replies"])
     expect(problemsOf({})).toEqual(["$.replies: is missing"])
@@ -158,9 +158,7 @@ describe("what is wrong with a script", () => {
     const poisoned: Json = JSON.parse(
       '{"replies":[{"stage":"agent","calls":[{"tool":"x","args":{"__proto__":1}}]}]}',
     )
-    expect(problemsOf(poisoned)).toEqual([
-      "$.replies[0].calls[0].args.__proto__: is no name that can be used",
-    ])
+    expect(problemsOf(poisoned)).toEqual(["$.replies[0].calls[0].args.__proto__: is not a usable name"])
   })
 
   test("is quoted so that a terminal is safe from it", () => {

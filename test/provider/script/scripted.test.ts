@@ -120,7 +120,7 @@ describe("a fault of the script", () => {
   })
 })
 
-describe("a scripted model that is told to stop", () => {
+describe("a scripted model that is aborted", () => {
   const aborted = { kind: "failure", failure: { kind: "aborted", retryable: false } }
 
   test("before it began says only that", async () => {

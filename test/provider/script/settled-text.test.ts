@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { settledText } from "../../../src/provider/script/settled-text.ts"
 
-describe("what is different every time", () => {
+describe("text that differs every time", () => {
   test.each([
     ["(pass) adds numbers [0.15ms]", "(pass) adds numbers [1.20ms]"],
     ["Ran 12 tests across 3 files. [230.00ms]", "Ran 12 tests across 3 files. [1.03s]"],
@@ -27,7 +27,7 @@ describe("what is different every time", () => {
   })
 })
 
-describe("what says something", () => {
+describe("a server or model that was used", () => {
   test.each([
     ["exit code 0", "exit code 1"],
     ["3 passed", "2 passed"],

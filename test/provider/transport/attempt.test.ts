@@ -18,7 +18,7 @@ describe("an attempt", () => {
   test.each([
     ["connectMs", "no connection to the model server within 0.02 s"],
     ["firstByteMs", "the model server did not begin to answer within 0.02 s"],
-    ["betweenMs", "the model server stopped in the middle of its answer and said nothing more within 0.02 s"],
+    ["betweenMs", "the model server stopped in the middle of its answer and did not continue within 0.02 s"],
   ] as const)("is stopped by %s", async (which, message) => {
     const attempt = startAttempt({ ...patient, [which]: 20 }, nobody())
     attempt.limit(which)
@@ -45,7 +45,7 @@ describe("an attempt", () => {
     expect((await faultOf(attempt.within(forever()))).message).toContain("within 0.06 s")
   })
 
-  test("tells who gave up, even when it is asked only later", async () => {
+  test("reports what stopped it first, even when it is read only later", async () => {
     const caller = new AbortController()
     const attempt = startAttempt(patient, caller.signal)
     caller.abort(new Error("a reason of the caller"))

@@ -47,12 +47,12 @@ describe("a JSON body", () => {
     expect((await faultOf(jsonBody(answer(chunksOf('{"a":'))))).kind).toBe("malformed")
   })
 
-  test("that breaks off fails as that, not as something that is no JSON", async () => {
+  test("that breaks off fails as that, not as something that is not JSON", async () => {
     expect((await faultOf(jsonBody(answer(breakingOff("unavailable", "{"))))).kind).toBe("unavailable")
   })
 })
 
-describe("what a server says about its failure", () => {
+describe("the error text of a server", () => {
   test("is kept as far as it came", async () => {
     expect(await errorText(answer(chunksOf("over", "loaded")))).toBe("overloaded")
     expect(await errorText(answer(breakingOff("unavailable", "over", "lo")))).toBe("overlo")

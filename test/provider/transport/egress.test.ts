@@ -40,12 +40,12 @@ describe("what a mode allows", () => {
     const failure = refusal({ mode: "local-only", configured: null, consented: null }, endpointOf(remote))
     expect(failure).toEqual({
       kind: "refused",
-      message: `${remote} may not be talked to: the mode is local-only, and it is not on this machine`,
+      message: `${remote} cannot be used: the mode is local-only, and it is not on this machine`,
       retryable: false,
       retryAfterMs: null,
     })
     const inBurst = refusal({ mode: "burst", configured: remote, consented: null }, endpointOf(remote))
-    expect(inBurst?.message).toContain("nobody consented to it")
+    expect(inBurst?.message).toContain("this session has no consent for it")
     const other = refusal({ mode: "airgapped", configured: local, consented: null }, endpointOf(otherLocal))
     expect(other?.message).toContain("another endpoint is configured")
   })
@@ -105,11 +105,11 @@ describe("an endpoint that lies about itself", () => {
     }
   })
 
-  test("a mode nobody knows allows nothing", () => {
+  test("an unknown mode allows nothing", () => {
     for (const word of ["", "LOCAL-ONLY", "open", null, undefined]) {
       const egress = { mode: word as Mode, configured: local, consented: remote } // as: what a file might hold
       for (const name of [local, socket, remote])
-        expect(refusal(egress, endpointOf(name))?.message).toContain("is not known")
+        expect(refusal(egress, endpointOf(name))?.message).toContain("is unknown")
     }
   })
 })

@@ -47,10 +47,10 @@ describe("an endpoint elsewhere", () => {
   })
 })
 
-describe("what one reader takes for this machine and another one does not", () => {
+describe("a host that one parser reads as this machine and another one does not", () => {
   test.each([
-    ["http://0.0.0.0:11434", "no one machine"],
-    ["http://[::]:11434", "no one machine"],
+    ["http://0.0.0.0:11434", "not one machine"],
+    ["http://[::]:11434", "not one machine"],
     ["http://0:11434", "normally written 0.0.0.0"],
     ["http://2130706433", "normally written 127.0.0.1"],
     ["http://0x7f000001", "normally written 127.0.0.1"],
@@ -68,8 +68,8 @@ describe("what one reader takes for this machine and another one does not", () =
     ["http://.localhost", "host that cannot be used"],
     ["http://127.0.0.1\\.evil.com", "host that cannot be used"],
     ["http://127.0.0.1%2eevil.com", "host that cannot be used"],
-    ["http://127。0。0。1", "signs that no address has"],
-    ["http://ⓛocalhost", "signs that no address has"],
+    ["http://127。0。0。1", "contains spaces or other invalid characters"],
+    ["http://ⓛocalhost", "contains spaces or other invalid characters"],
     ["http://127.0.0.256", "host or a port that cannot be used"],
     ["http://localhost:0", "host or a port that cannot be used"],
     ["http://localhost:65536", "host or a port that cannot be used"],
@@ -84,9 +84,9 @@ describe("what one reader takes for this machine and another one does not", () =
     ["ws://localhost", "neither"],
     ["", "neither"],
     [" http://localhost", "neither"],
-    ["http://localhost\n", "signs that no address has"],
-    ["http://local\thost", "signs that no address has"],
-    ["http://localhost/a b", "signs that no address has"],
+    ["http://localhost\n", "contains spaces or other invalid characters"],
+    ["http://local\thost", "contains spaces or other invalid characters"],
+    ["http://localhost/a b", "contains spaces or other invalid characters"],
     ["http://localhost/../admin", "path"],
     ["http://localhost/v1/./x", "path"],
     ["http://localhost//evil.com", "path"],
@@ -117,7 +117,7 @@ describe("a socket", () => {
     ["unix:model.sock", "absolute path"],
     ["unix:", "absolute path"],
     ["unix://host/x", null],
-    ["unix:/a\0b", "sign that no path has"],
+    ["unix:/a\0b", "contains a NUL byte"],
     [`unix:/${"a".repeat(106)}`, null],
     [`unix:/${"a".repeat(107)}`, "107 bytes"],
     [`unix:/${"é".repeat(54)}`, "107 bytes"],

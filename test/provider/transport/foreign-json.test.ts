@@ -18,7 +18,7 @@ describe("JSON of a server", () => {
     expect(foreignJson(" 1 ")).toBe(1)
   })
 
-  test("is told by its beginning when it is none, on one line that can be printed", () => {
+  test("is reported by its beginning when it is none, on one line that can be printed", () => {
     expect(messageFor("<h1>\n\u001b[31m502</h1>")).toBe(
       "malformed: the answer is not JSON: <h1> ⏎ \\x1b[31m502</h1>",
     )
@@ -34,6 +34,6 @@ describe("JSON of a server", () => {
   })
 
   test("is refused when a name in it would change what an object is", () => {
-    expect(messageFor('{"a":{"__proto__":{"x":1}}}')).toContain("is no name that can be used")
+    expect(messageFor('{"a":{"__proto__":{"x":1}}}')).toContain("is not a usable name")
   })
 })

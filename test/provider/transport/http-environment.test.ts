@@ -118,7 +118,7 @@ describe("certificates", () => {
     expect((await sendFromProgram(addressed, { environment })).told).toMatchObject({ kind: "unavailable" })
   })
 
-  test("a server that speaks no TLS is told as that", async () => {
+  test("a server without TLS is reported as such", async () => {
     using server = await rawServer(socket => socket.end(ok))
     const sent = { endpoint: `https://127.0.0.1:${server.port}`, egress: localOnly }
     expect(JSON.stringify((await sendFromProgram(sent)).told)).toContain("no secure connection")

@@ -56,7 +56,7 @@ describe("a request to a server elsewhere", () => {
     expect(calls.told).toEqual([["GET", `${endpoint}/`, 302, "badRequest"]])
   })
 
-  test("that nobody answers has the kind of its failure", async () => {
+  test("that no one answers has the kind of its failure", async () => {
     const endpoint = "http://model.invalid"
     const calls = hearing()
     await failureOfReply(sendTo(endpoint, { path: "/v1/models" }, consentedTo(endpoint), calls))
@@ -68,13 +68,13 @@ describe("a request to a server elsewhere", () => {
     ])
   })
 
-  test("that the mode refuses has not left, so nothing is told", async () => {
+  test("that the mode refuses has not left, so nothing is reported", async () => {
     const failure = await failureOfReply(sendTo("http://model.invalid", {}, localOnly, nothingLeaves))
     expect(failure.kind).toBe("refused")
   })
 })
 
-test("a request to a server of this machine is told to nobody", async () => {
+test("a request to a server of this machine is reported to no one", async () => {
   using server = await rawServer(socket => socket.end(ok))
   for (const host of ["127.0.0.1", "localhost"]) {
     const reply = await answerOf(sendTo(`http://${host}:${server.port}`, {}, localOnly, nothingLeaves))

@@ -6,24 +6,24 @@ import { failureOfReply, rawServer, sendTo } from "./transport-kit.ts"
 const name = "http://localhost:11434"
 const failureFor = (code: string) => httpFailure(Object.assign(new Error("s3cret"), { code }), name)
 
-describe("what went wrong on the way", () => {
+describe("a failed connection", () => {
   test.each([
-    ["ECONNREFUSED", "unavailable", "nobody listens at http://localhost:11434: start the model server"],
-    ["ENOENT", "unavailable", "there is no socket at"],
+    ["ECONNREFUSED", "unavailable", "no server listens at http://localhost:11434: start the model server"],
+    ["ENOENT", "unavailable", "does not exist: start the model server"],
     ["EACCES", "unavailable", "check who may use the socket"],
-    ["ENOTFOUND", "unavailable", "is not known: check the endpoint"],
-    ["EAI_AGAIN", "unavailable", "is not known: check the endpoint"],
+    ["ENOTFOUND", "unavailable", "cannot be resolved: check the endpoint"],
+    ["EAI_AGAIN", "unavailable", "cannot be resolved: check the endpoint"],
     ["ECONNRESET", "unavailable", "broke off"],
-    ["EHOSTUNREACH", "unavailable", "no way leads to"],
+    ["EHOSTUNREACH", "unavailable", "no route leads to http://localhost:11434"],
     ["EPROTO", "unavailable", "check that it speaks https"],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", "unavailable", "who signed its certificate"],
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "unavailable", "who signed its certificate"],
     ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "unavailable", "who signed its certificate"],
     ["ERR_TLS_CERT_ALTNAME_INVALID", "unavailable", "who signed its certificate"],
     ["CERT_HAS_EXPIRED", "unavailable", "who signed its certificate"],
-    ["Malformed_HTTP_Response", "malformed", "is no HTTP"],
-    ["SomethingElse", "unavailable", "cannot be talked to (SomethingElse)"],
-  ])("%s is told as a sentence that says what to do", (code, kind, told) => {
+    ["Malformed_HTTP_Response", "malformed", "is not HTTP"],
+    ["SomethingElse", "unavailable", "cannot be reached (SomethingElse)"],
+  ])("%s is reported as a sentence that says what to do", (code, kind, told) => {
     const failure = failureFor(code)
     expect(failure).toMatchObject({ kind, retryable: true, retryAfterMs: null })
     expect(failure.message).toContain(told)
@@ -35,7 +35,7 @@ describe("what went wrong on the way", () => {
     for (const code of ["ECONNREFUSED", "SomethingElse"])
       expect(failureFor(code).message).not.toContain("s3cret")
     for (const thrown of [new Error("s3cret"), "s3cret", null, undefined, { code: 5 }])
-      expect(httpFailure(thrown, name).message).toBe(`${name} cannot be talked to (unknown)`)
+      expect(httpFailure(thrown, name).message).toBe(`${name} cannot be reached (unknown)`)
   })
 
   test("is what a fault says, where there is one", () => {
@@ -43,13 +43,13 @@ describe("what went wrong on the way", () => {
     expect(httpFailure(new ReplyFault(failure), name)).toBe(failure)
   })
 
-  test("names an endpoint as it is, whatever signs it has", () => {
-    expect(httpFailure({ code: "ENOENT" }, "unix:/a$&b.sock").message).toContain("unix:/a$&b.sock:")
+  test("names an endpoint as it is, with any characters", () => {
+    expect(httpFailure({ code: "ENOENT" }, "unix:/a$&b.sock").message).toContain("unix:/a$&b.sock ")
   })
 })
 
 describe("a server that is not there", () => {
-  test("is told before anything is sent, for each kind of place", async () => {
+  test("is reported before anything is sent, for each kind of address", async () => {
     const port = await rawServer(() => undefined).then(server => {
       using stopped = server
       return stopped.port
@@ -57,8 +57,10 @@ describe("a server that is not there", () => {
     for (const host of ["127.0.0.1", "localhost"]) {
       const failure = await failureOfReply(sendTo(`http://${host}:${port}`))
       expect(failure).toMatchObject({ kind: "unavailable", retryable: true })
-      expect(failure.message).toContain(`nobody listens at http://${host}:${port}`)
+      expect(failure.message).toContain(`no server listens at http://${host}:${port}`)
     }
-    expect((await failureOfReply(sendTo("unix:/nowhere/model.sock"))).message).toContain("there is no socket")
+    expect((await failureOfReply(sendTo("unix:/nowhere/model.sock"))).message).toContain(
+      "/nowhere/model.sock does not exist",
+    )
   })
 })

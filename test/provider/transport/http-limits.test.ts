@@ -30,7 +30,7 @@ const slowServers: readonly Case[] = [
   ["nothing, in all", silent, { wholeMs: 40 }, "did not finish its answer within 0.04 s"],
 ]
 
-describe("a limit that is passed is told by its name", () => {
+describe("a limit that is passed is reported by its name", () => {
   test.each(slowServers)("a server that says %s", async (_what, answer, limits, told) => {
     using server = await rawServer(answer)
     const failure = await failureOfReply(sendTo(`http://127.0.0.1:${server.port}`, { limits }))
@@ -64,7 +64,7 @@ describe("a limit that is passed is told by its name", () => {
     expect((await faultOf(reading.next())).message).toContain("in the middle of its answer")
   })
 
-  test("a limit of years is no limit of a millisecond", async () => {
+  test("a limit of years is not a limit of a millisecond", async () => {
     using server = await rawServer(socket => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nx"))
     const forever = 1e12
     const limits = { connectMs: forever, firstByteMs: forever, betweenMs: forever, wholeMs: forever }
@@ -94,7 +94,7 @@ describe("a caller who gives up", () => {
     await eventually("the server is hung up on", () => server.open() === 0)
   })
 
-  test("in the middle of a reply is not held by a server that goes on talking", async () => {
+  test("in the middle of a reply is not held by a server that continues talking", async () => {
     using server = await rawServer(trickling)
     const caller = new AbortController()
     const reply = await answerOf(sendTo(`http://127.0.0.1:${server.port}`, { signal: caller.signal }))

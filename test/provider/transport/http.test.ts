@@ -126,7 +126,7 @@ describe("a reply that is not as it was asked for", () => {
     })
     const failure = await failureOfReply(sendTo(`http://127.0.0.1:${server.port}`))
     expect(failure).toMatchObject({ kind: "malformed" })
-    expect(failure.message).toContain("answers compressed (gzip)")
+    expect(failure.message).toContain("sends a compressed answer (gzip)")
   })
 
   test("one that never ends is cut at 64 MB, and the server is hung up on", async () => {
@@ -146,7 +146,7 @@ describe("a reply that is not as it was asked for", () => {
   })
 
   test.each([
-    ["is no HTTP", "SSH-2.0-OpenSSH\r\n\r\n", ["malformed", "unavailable"]],
+    ["is not HTTP", "SSH-2.0-OpenSSH\r\n\r\n", ["malformed", "unavailable"]],
     ["has endless headers", `HTTP/1.1 200 OK\r\nx: ${"a".repeat(3_000_000)}\r\n\r\n`, ["malformed"]],
     ["ends before its length", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc", ["unavailable"]],
     ["ends in a chunk", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n9\r\nabc", ["unavailable"]],

@@ -18,7 +18,7 @@ describe("lines", () => {
     expect(linesIn("a\r", "\r", "\n")).toEqual(["a", ""])
   })
 
-  test("are told as soon as they end, without waiting for the byte after a CR", () => {
+  test("are reported as soon as they end, without waiting for the byte after a CR", () => {
     const taken: string[] = []
     lineReader({ take: line => void taken.push(line), end: () => undefined }).take(Buffer.from("a\r"))
     expect(taken).toEqual(["a"])
@@ -37,7 +37,7 @@ describe("lines", () => {
     expect(linesIn(mark, "\n", mark, "x")).toEqual(["", "\ufeffx"])
   })
 
-  test("bytes that are no UTF-8 become replacement signs and cost nothing else", async () => {
+  test("bytes that are not UTF-8 become replacement characters and cost nothing else", async () => {
     expect(linesIn(Buffer.from([0x61, 0xff, 0x62, 0x0a, 0xc3]), "\nc")).toEqual(["a\ufffdb", "\ufffd", "c"])
   })
 
@@ -86,7 +86,7 @@ describe("JSON lines", () => {
     expect(valuesIn('{"a":1}\n\n  \r\n[2]\r"x"\nnull')).toEqual([{ a: 1 }, [2], "x", null])
   })
 
-  test("those before a line that is no JSON are still told", async () => {
+  test("those before a line that is not JSON are still told", async () => {
     const taken: Json[] = []
     const reader = jsonLineReader({ take: value => void taken.push(value), end: () => undefined })
     const failure = await faultOf(() => reader.take(Buffer.from('{"a":1}\n{"b":\n')))

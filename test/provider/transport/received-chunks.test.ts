@@ -42,7 +42,7 @@ describe("the pieces of a body", () => {
     expect((await reading.next()).done).toBeTrue()
   })
 
-  test("are no more once they were returned, even before the first", async () => {
+  test("end once they were returned, even before the first", async () => {
     const { attempt, chunks } = received(streamOf("a", "b"))
     const reading = chunks[Symbol.asyncIterator]()
     expect(await reading.return?.()).toEqual({ done: true, value: undefined })

@@ -30,7 +30,7 @@ describe("server-sent events", () => {
     expect(eventsIn("data:\ta\n\n")).toEqual([{ event: null, data: "\ta" }])
   })
 
-  test("comments, ids, times and fields nobody knows are left out", async () => {
+  test("comments, ids, times and fields no one knows are left out", async () => {
     const stream = ": keep-alive\n:\nid: 7\nretry: 10\nDATA: x\n data: y\nnonsense\ndata: a\n: b\n\n: c\n\n"
     expect(eventsIn(stream)).toEqual([{ event: null, data: "a" }])
   })
@@ -57,7 +57,7 @@ describe("server-sent events", () => {
     expect(eventsIn("\ufeffevent: a\r\ndata: 1\rdata: 2\n\r\ndata: 3\r\r")).toEqual(expected)
   })
 
-  test("are told when they end and not when the next one comes", () => {
+  test("are reported when they end and not when the next one comes", () => {
     const taken: ServerEvent[] = []
     const reader = sseReader({ take: event => void taken.push(event), end: () => undefined })
     reader.take(Buffer.from("data: a\n\n"))

@@ -83,7 +83,7 @@ describe("how long a server wants to be left alone", () => {
     expect(waitFor({ "retry-after": value })).toBeNull()
   })
 
-  test("is taken in milliseconds where the server tells those", () => {
+  test("is taken in milliseconds where the server reports those", () => {
     expect(waitFor({ "retry-after-ms": "250", "retry-after": "9" })).toBe(250)
     expect(waitFor({ "retry-after-ms": "-1", "retry-after": "9" })).toBe(9000)
   })

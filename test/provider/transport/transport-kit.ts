@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { assert } from "../../../src/base/assert.ts"
 import type { ModelFailure } from "../../../src/provider/contract.ts"
 import { ReplyFault } from "../../../src/provider/reply-fault.ts"
-import type { Taker } from "../../../src/provider/streamed-items.ts"
+import type { PieceReader } from "../../../src/provider/streamed-items.ts"
 import type {
   Egress,
   Endpoint,
@@ -133,7 +133,7 @@ export async function faultOf(reading: Promise<unknown> | (() => unknown)): Prom
 /** What a reader of chunks hands on of these. */
 export function takenFrom<Piece>(
   pieces: readonly (string | Uint8Array)[],
-  open: (next: Taker<Piece>) => Taker<Uint8Array>,
+  open: (next: PieceReader<Piece>) => PieceReader<Uint8Array>,
 ): readonly Piece[] {
   const taken: Piece[] = []
   const ends: true[] = []

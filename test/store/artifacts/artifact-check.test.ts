@@ -33,7 +33,7 @@ describe("checking artifacts", () => {
     expect(at.problems()).toEqual([])
   })
 
-  test("tells of each once, with the first event that names it", () => {
+  test("returns each once, with the first event that names it", () => {
     using at = filled(100)
     rmSync(at.path)
     expect(at.problems()).toEqual([
@@ -41,7 +41,7 @@ describe("checking artifacts", () => {
     ])
   })
 
-  test("of some streams tells of what these name, whoever named it first", () => {
+  test("of some streams returns what these name, also where another stream named it first", () => {
     using at = filled(100)
     rmSync(at.path)
     expect(at.problems(at.ids.slice(1)).map(({ stream, position }) => [stream, position])).toEqual([

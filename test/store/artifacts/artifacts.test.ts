@@ -62,7 +62,7 @@ describe("storing an artifact", () => {
     expect(statSync(at.directory).mode & 0o777).toBe(0o700)
   })
 
-  test("keeps bytes that are no text", () => {
+  test("keeps bytes that are not text", () => {
     using at = shelf()
     const content = new Uint8Array([0, 255, 254, 10, 128, 0])
     expect([...(at.artifacts.get(at.artifacts.put(content)) ?? [])]).toEqual([...content])

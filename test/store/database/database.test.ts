@@ -145,8 +145,8 @@ describe("a read-only connection", () => {
   })
 })
 
-describe("a file that is no database", () => {
-  test("is told as damage and not touched", () => {
+describe("a file that is not a database", () => {
+  test("is reported as damage and not touched", () => {
     using at = fresh()
     const content = "this is a text, and long enough to have a header ".repeat(10)
     writeFileSync(at.path, content)

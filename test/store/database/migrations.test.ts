@@ -187,7 +187,7 @@ describe("migrations", () => {
     expect(appliedIn(db)).toHaveLength(migrations.length)
   })
 
-  test("say of an older database that somebody has to bring it forward, when they may only look", () => {
+  test("say of an older database that someone has to bring it forward, when they may only look", () => {
     using at = fresh()
     const writable = at.open()
     migrate(writable, now, [first])

@@ -57,7 +57,7 @@ describe("errors of SQLite and of the file system", () => {
     expect(reportOf("SQLITE_BUSY").kind).toBe("general")
   })
 
-  test("the reason is kept for whoever debugs", () => {
+  test("the reason is kept for anyone who debugs", () => {
     const cause = thrown("SQLITE_BUSY")
     expect(asStoreFailure(cause, "x")).toHaveProperty("cause", cause)
   })

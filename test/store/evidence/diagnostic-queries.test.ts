@@ -116,7 +116,7 @@ describe("changes after a diagnostic", () => {
     expect(log.evidence.fixes("TS1", range).map(fix => fix.fixId)).toEqual(["cal_at_2000"])
   })
 
-  test("are no changes of the very call that made the remark", () => {
+  test("are not changes of the very call that made the remark", () => {
     using log = evidenceFixture()
     log.call("cal_1", { ...remarks("a.ts", "TS1"), ...changing("a.ts") })
     expect(log.evidence.fixes("TS1", {})).toEqual([])

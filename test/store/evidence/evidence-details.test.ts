@@ -78,7 +78,7 @@ describe("the details of a call", () => {
     ])
   })
 
-  test("have no outputs where the result is no object or has others under these names", () => {
+  test("have no outputs where the result is not an object or has others under these names", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const session = startSession(store)

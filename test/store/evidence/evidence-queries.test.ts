@@ -100,7 +100,7 @@ describe("calls with a diagnostic", () => {
 })
 
 describe("calls that concern a file", () => {
-  test("are those that looked at it and those that changed it, newest first", () => {
+  test("are those that inspected it and those that changed it, newest first", () => {
     using log = evidenceFixture()
     log.call("cal_1", { paths: ["a.txt"] })
     log.call("cal_2", changing("a.txt", "b.txt"))

@@ -96,7 +96,7 @@ describe("the row of a call", () => {
 })
 
 describe("the files of a call", () => {
-  test("are those it looked at and those it changed, each once", () => {
+  test("are those it inspected and those it changed, each once", () => {
     using fixture = storeFixture()
     const session = startSession(fixture.open())
     const { changes } = changing("b.txt", "c.txt")

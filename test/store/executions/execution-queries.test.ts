@@ -28,7 +28,7 @@ describe("listing executions", () => {
     expect(store.executions.list({ limit: 0 })).toEqual([])
   })
 
-  test("tells of each how it ended, or that it has not", () => {
+  test("reports of each how it ended, or that it has not", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const change = { correlationIds: { runId: "run_7", sessionId: "ses_1", taskId: "tsk_1" } }

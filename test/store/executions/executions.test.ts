@@ -103,7 +103,7 @@ describe("an execution is refused", () => {
     expect(codeOf(() => store.executions.settled(recordOf(id), nothing))).toBe("ACODE-DB-007")
   })
 
-  test("an end that comes after somebody else has closed it as interrupted", () => {
+  test("an end that comes after another process has closed it as interrupted", () => {
     using fixture = storeFixture()
     const [slow, other] = [fixture.open(), fixture.open()]
     const id = nextId()

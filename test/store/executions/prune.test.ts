@@ -124,7 +124,7 @@ describe("pruning", () => {
     expect(store.verify().ok).toBe(true)
   })
 
-  test("can be done again and again, and the log goes on", () => {
+  test("can be done again and again, and the log continues", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     for (let round = 1; round <= 4; round++) {

@@ -107,7 +107,7 @@ describe("recovery", () => {
     expect(store.executions.list({}).map(row => row.ending)).toEqual(["interrupted"])
   })
 
-  test("two that look at once close each execution once", async () => {
+  test("two that inspect once close each execution once", async () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const ids = Array.from({ length: 20 }, () => {

@@ -72,7 +72,7 @@ describe("a walk over a log", () => {
     expect(problemsOf([], logOf([]).tail)).toEqual([])
   })
 
-  test("tells a log of another workspace by its first head", () => {
+  test("reports a log of another workspace by its first head", () => {
     const { rows, tail } = logOf(["a"])
     const walk = new ChainWalk({ ...identity, workspaceId: "wsp_b" }, [], new Map())
     for (const row of rows) walk.see(row)
@@ -82,7 +82,7 @@ describe("a walk over a log", () => {
     ])
   })
 
-  test("tells many missing events as one, even absurdly many", () => {
+  test("reports many missing events as one, even absurdly many", () => {
     const { rows, tail } = logOf(["a", "b", "c", "d", "e"])
     expect(problemsOf(rows.slice(0, 1), tail)).toEqual(["2 4 events are missing from here"])
     const far = { ...tail, position: 2 ** 52 }
@@ -159,7 +159,7 @@ describe("pruned events", () => {
     ])
   })
 
-  test("that are there again are told", () => {
+  test("that are there again are reported", () => {
     const { rows, tail } = logOf(["a", "b", "c"])
     expect(problemsOf(rows, tail, rows.slice(1, 2).map(tombstone))).toEqual([
       "2 it was pruned, and is there again",
@@ -180,7 +180,7 @@ describe("anchors", () => {
     ).toEqual([])
   })
 
-  test("of another history at the same position are told once, where it first differs", () => {
+  test("of another history at the same position are reported once, where it first differs", () => {
     const { rows, heads, tail } = logOf(["a", "b", "a"])
     const anchors = [anchor(1, heads[1] ?? ""), anchor(2, "00"), anchor(3, "00")]
     expect(problemsOf(rows, tail, [], anchors)).toEqual([
@@ -188,7 +188,7 @@ describe("anchors", () => {
     ])
   })
 
-  test("beyond the end tell of a log that was cut short or put back", () => {
+  test("beyond the end tell of a log that was cut short or restored", () => {
     const { rows, heads } = logOf(["a", "b", "a"])
     const older = { position: 1, head: heads[1] ?? "" }
     const what = "the log ends at position 1, but position 3 was anchored at noon"

@@ -52,7 +52,7 @@ describe("the hash of an event", () => {
     expect(new Set([...hashes, eventHash(key, event)]).size).toBe(changes.length + 1)
   })
 
-  test("tells apart what a plain join would confuse", () => {
+  test("reports apart what a plain join would confuse", () => {
     const moved = { ...event, type: "command.started1", version: 1 }
     const split = { ...event, type: "command.started", version: 11 }
     expect(eventHash(key, moved)).not.toBe(eventHash(key, split))

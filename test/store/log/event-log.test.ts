@@ -34,7 +34,7 @@ describe("an append", () => {
     expect(["ses_a", "ses_b", "ses_c"].map(stream => store.log.lastSeq(stream))).toEqual([3, 1, 0])
   })
 
-  test("of nothing writes nothing, and is refused to whoever may not append", () => {
+  test("of nothing writes nothing, and is refused to anyone who may not append", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const epoch = owned(store, "ses_a")
@@ -104,7 +104,7 @@ describe("an append is refused", () => {
     expect(store.log.read("ses_a")).toHaveLength(1)
   })
 
-  test("when nobody holds the stream", () => {
+  test("when no one holds the stream", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     expect(codeOf(() => store.log.append("ses_a", 0, 1, [fact("x")]))).toBe("ACODE-DB-007")
@@ -123,7 +123,7 @@ describe("an append is refused", () => {
     expect(store.log.append("ses_a", 0, current, [fact("y")])).toHaveLength(1)
   })
 
-  test("when somebody else has taken what it is appended under", () => {
+  test("when another process has taken what it is appended under", () => {
     using fixture = storeFixture()
     const store = fixture.open({ liveness: () => "dead" })
     const epoch = owned(store, "ses_a")

@@ -38,7 +38,7 @@ describe("an event on its way into the log", () => {
     expect(() => prepareEvent(event, keepsEverything)).toThrow("not representable in JSON")
   })
 
-  test("keeps its ids and hashes, whatever somebody takes for a secret", () => {
+  test("keeps its ids and hashes, whatever someone takes for a secret", () => {
     const data = {
       ...{ approvalId: systemIds.next("apr"), planId: "plan-1", planHash: `sha256:${"ab".repeat(32)}` },
       ...{ approver: "ada", stepCount: 1, expiresAt: "2027-01-01T00:00:00.000Z" },

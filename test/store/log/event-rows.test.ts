@@ -31,7 +31,7 @@ test("while the events of a stream are read one by one, those of others and of i
   expect(seen).toEqual(["true 1 6", "true 2 6"])
 })
 
-test("what is left in the middle of reading a stream keeps nobody from making the database smaller", () => {
+test("what is left in the middle of reading a stream keeps no one from making the database smaller", () => {
   using fixture = storeFixture()
   const store = fixture.open()
   const id = runOne(store)

@@ -106,7 +106,7 @@ describe("reading a key", () => {
     expect(codeOf(() => readKey(keys.path, workspaceId))).toBe("ACODE-SEC-006")
   })
 
-  test("something that is no file is refused", () => {
+  test("something that is not a file is refused", () => {
     using keys = keysDirectory()
     mkdirSync(keys.file, { recursive: true, mode: 0o700 })
     expect(codeOf(() => readKey(keys.path, workspaceId))).toBe("ACODE-SEC-006")

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { exitCodeOf } from "../../../src/domain/failure.ts"
 import { closedApproval, unknownApproval } from "../../../src/store/session/approvals.ts"
 
-test("an id that nobody asks under is a mistake of the caller, who is told where to look", () => {
+test("an id that no one asks under is a mistake of the caller, who is reported where to look", () => {
   const { report } = unknownApproval("apr_x")
   expect(report).toMatchObject({ code: "ACODE-APPR-001", where: "apr_x" })
   expect(exitCodeOf(report.kind)).toBe(2)

@@ -67,7 +67,7 @@ describe("the row of an approval", () => {
     expect(store.log.read(session.id)).toHaveLength(before)
   })
 
-  test("is not made by an answer that nobody asked for", () => {
+  test("is not made by an answer that no one asked for", () => {
     using fixture = storeFixture()
     startSession(fixture.open()).append(event.approvalAnswered(id))
     expect(rowOf(fixture)).toBeNull()

@@ -47,7 +47,7 @@ describe("answering an approval request", () => {
     expect(db.query("SELECT * FROM leases WHERE stream = 'apr_1'").all()).toEqual([])
   })
 
-  test("lasts as long as it is told to", () => {
+  test("lasts as long as it is reported to", () => {
     using fixture = storeFixture()
     asked(fixture)
     const store = fixture.open({ answerLastsMs: 1_000 })
@@ -88,7 +88,7 @@ describe("an answer is refused", () => {
     expect(store.log.read("apr_1")).toHaveLength(1)
   })
 
-  test("when the session itself recorded that nobody answered", () => {
+  test("when the session itself recorded that no one answered", () => {
     using fixture = storeFixture()
     const { store, session } = asked(fixture)
     session.append(event.approvalAnswered("apr_1"))
@@ -167,7 +167,7 @@ describe("a history that a person accepted although it did not match its anchors
     expect(() => store.assertGenuine(session.id)).not.toThrow()
   })
 
-  test("tells of an answer that was used, or that the session has taken over, as it was", () => {
+  test("reports of an answer that was used, or that the session has taken over, as it was", () => {
     using fixture = storeFixture()
     const { store, session } = asked(fixture)
     store.approvals.answer(answer())

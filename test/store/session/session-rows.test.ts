@@ -58,7 +58,7 @@ describe("the row of a session", () => {
     expect(rowOf(fixture, session.id)).toMatchObject({ steps_done: 1 })
   })
 
-  test("tells a session that rests from one that has ended", () => {
+  test("reports a session that rests from one that has ended", () => {
     using fixture = storeFixture()
     const session = startSession(fixture.open())
     session.append(event.sessionRested())
@@ -78,14 +78,14 @@ describe("the row of a session", () => {
     })
   })
 
-  test("remembers when its changes were put back", () => {
+  test("remembers when its changes were restored", () => {
     using fixture = storeFixture()
     const session = startSession(fixture.open())
     session.append(event.sessionFinished(), event.sessionUndone())
     expect(rowOf(fixture, session.id)?.undone_at).toBe(new Date(fixture.clock.now()).toISOString())
   })
 
-  test("may change after an undoing: a session that rests goes on, one that has ended is undone again", () => {
+  test("may change after an undoing: a session that rests continues, one that has ended is undone again", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const [cancelled, resumed, twice] = [startSession(store), startSession(store), startSession(store)]

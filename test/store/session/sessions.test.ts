@@ -66,7 +66,7 @@ describe("the sessions of a workspace", () => {
     expect(store.sessions.find(session.id)).toMatchObject({ undoneAt: at, partlyUndoneAt: null })
   })
 
-  test("are undone until they go on", () => {
+  test("are undone until they continue", () => {
     using fixture = storeFixture()
     const store = fixture.open()
     const session = startSession(store)
@@ -109,7 +109,7 @@ describe("an interrupted session", () => {
     expect(store.sessions.interrupted(dead)).toEqual([])
   })
 
-  test("is judged by whoever holds its lease, whatever the redactor made of the event", () => {
+  test("is judged by anyone who holds its lease, whatever the redactor made of the event", () => {
     using fixture = storeFixture()
     const self = processIdentity()
     const store = fixture.open({ redactor: hides(self.bootId) })

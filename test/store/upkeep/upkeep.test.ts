@@ -107,7 +107,7 @@ describe("how long a thing is kept", () => {
     expect([...store.upkeep.ages("quarantine", ["a"])]).toEqual([["a", 0]])
   })
 
-  test("is not written down by whoever only reads, nor asked of a table that is not made yet", () => {
+  test("is not written down by anyone who only reads, nor asked of a table that is not made yet", () => {
     using fixture = storeFixture()
     runOne(open(fixture))
     using raw = new Database(fixture.options.databasePath)
@@ -220,7 +220,7 @@ describe("shrinking", () => {
     expect(store.verify()).toMatchObject({ ok: true })
   })
 
-  test("waits for nobody: while another process writes, the file stays as it is", () => {
+  test("waits for no one: while another process writes, the file stays as it is", () => {
     using fixture = storeFixture({ onDisk: true })
     const store = open(fixture, { busyTimeoutMs: 0 })
     for (let count = 0; count < 50; count++) runOne(store)

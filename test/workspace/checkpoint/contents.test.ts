@@ -52,7 +52,7 @@ describe("contents", () => {
     expect(contents.storedBytes()).toBe(6)
   })
 
-  test("are known to whoever opens the directory next", async () => {
+  test("are known to anyone who opens the directory next", async () => {
     await contents.add([source("a", "one")], pace)
     const next = new CheckpointContents(ws.path("kept"), noFaults)
     expect(next.has(sha256Hex("one"))).toBe(true)

@@ -198,7 +198,7 @@ describe("restoring what a run changed", () => {
     expect(existsSync(ws.path("added"))).toBe(false)
   })
 
-  test("takes a file that was already put back for done", async () => {
+  test("takes a file that was already restored for done", async () => {
     ws.put("a", "1")
     const checkpoint = await ws.take("one")
     ws.put("a", "2")

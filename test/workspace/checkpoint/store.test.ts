@@ -168,7 +168,7 @@ test("a path that could not be inspected before or cannot now, and was touched m
   expect(named).toEqual(["touched/", "opened/", "shut/"])
 })
 
-describe("what is damaged is told and not used", () => {
+describe("what is damaged is reported and not used", () => {
   test("a manifest", async () => {
     ws.put("a", "1")
     await ws.take("one")
@@ -310,7 +310,7 @@ describe("collecting", () => {
     expect(ws.contentNames()).toEqual([])
   })
 
-  test("leaves files alone that are no checkpoints", async () => {
+  test("leaves files alone that are not checkpoints", async () => {
     ws.put("a", "1")
     await ws.take("one")
     writeFileSync(join(ws.directory, "manifests/not ours.json"), "")

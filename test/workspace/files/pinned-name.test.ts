@@ -25,7 +25,7 @@ beforeEach(() => {
 })
 afterEach(() => ws[Symbol.dispose]())
 
-describe("locating tells where a path really leads", () => {
+describe("locating reports where a path really leads", () => {
   const cases: [string, string, string][] = [
     ["src/deep/file.ts", "src/deep/file.ts", "file"],
     ["src", "src", "directory"],

@@ -98,7 +98,7 @@ describe("what leads out of the workspace is refused with ACODE-SEC-005", () => 
   })
 })
 
-describe("what is no directory is refused with ACODE-EXE-006", () => {
+describe("what is not a directory is refused with ACODE-EXE-006", () => {
   test("a missing one", () => expect(codeOf("missing")).toBe("ACODE-EXE-006"))
   test("a missing absolute one inside", () => expect(codeOf(join(base, "ws/missing"))).toBe("ACODE-EXE-006"))
   test("a missing absolute one outside", () => expect(codeOf("/missing-entirely")).toBe("ACODE-EXE-006"))

@@ -27,7 +27,7 @@ describe("the encoding of a file is found out", () => {
     const content = bytes("\ufeffgrün", "utf16le").swap16()
     expect(decodeText(content)).toEqual({ text: "grün", format: { encoding: "utf-16be", bom: true } })
   })
-  test("bytes that are no UTF-8 are shown one by one", () => {
+  test("bytes that are not UTF-8 are shown one by one", () => {
     expect(decodeText(bytes("gr\xfcn", "latin1"))).toEqual({
       text: "grün",
       format: { encoding: "latin1", bom: false },

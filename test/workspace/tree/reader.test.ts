@@ -198,7 +198,7 @@ describe("the digest", () => {
     expect(seen.size).toBe(5)
   })
 
-  test("is not fooled by a content put back with its old time", async () => {
+  test("is not fooled by a content restored with its old time", async () => {
     ws.put("file", "one")
     const { atime, mtime } = lstatSync(ws.path("file"))
     const same = reader()

@@ -128,7 +128,7 @@ async function execute(
   isJson: boolean,
 ): Promise<number> {
   using interrupted = interruption()
-  let isTold = false
+  let isKnown = false
   const end = await app.executeTasks(request, {
     notice: text => output.notice(text),
     onEvent: event => {
@@ -139,8 +139,8 @@ async function execute(
       if (!isJson) for (const line of resultLines(result, output)) output.line(line)
     },
     onBusy: () => {
-      if (!isTold) output.notice("waiting for another session to leave the workspace")
-      isTold = true
+      if (!isKnown) output.notice("waiting for another session to leave the workspace")
+      isKnown = true
     },
     signal: interrupted.signal,
   })

@@ -8,24 +8,24 @@ import { failureForStatus } from "../../transport/failures.ts"
 export interface ErrorReply {
   readonly status: number
   readonly header: (name: string) => string | null
-  /** Null when it is no JSON, as from a proxy in between. */
+  /** Null when it is not JSON, as from a proxy. */
   readonly body: Json
 }
 
 /**
- * What an answer that is no success means. The type of the error says more than the status and goes first, but for the
- * two types that the server uses for whatever has none of its own.
+ * Returns the failure of an unsuccessful answer. The error type is more specific than the status and comes first,
+ * except for the two types that the server uses for anything without its own type.
  */
 export function failureForReply({ status, header, body }: ErrorReply, nowMs: number): ModelFailure {
   const error = objectOf(objectOf(body)?.["error"])
   const byStatus = failureForStatus(status, header, error === null ? "" : wordsOf(error), nowMs)
-  const told = error === null ? null : kindOf(error)
-  const kind = told === null || isGeneral(told) ? (kindForStatus(status) ?? byStatus.kind) : told
+  const byType = error === null ? null : kindOf(error)
+  const kind = byType === null || isGeneral(byType) ? (kindForStatus(status) ?? byStatus.kind) : byType
   const { retryable } = modelFailure(kind, "")
   return { ...byStatus, kind, retryable, retryAfterMs: retryable ? byStatus.retryAfterMs : null }
 }
 
-/** What an error in the middle of a stream means; there the status was already 200. */
+/** Returns the failure of an error inside a stream, after the status 200. */
 export function failureForEvent(event: JsonObject): ModelFailure {
   const error = objectOf(event["error"])
   if (error === null) return modelFailure("malformed", "the server sent an error without saying which")
@@ -52,16 +52,16 @@ const kinds: ReadonlyMap<string, ModelFailureKind> = new Map([
   ["timeout_error", "timeout"],
   ["request_too_large", "contextTooLong"],
   ["invalid_request_error", "badRequest"],
-  // Of llama.cpp, which speaks the protocol and keeps its own words.
+  // llama.cpp's own type, which it keeps in this protocol.
   ["exceed_context_size_error", "contextTooLong"],
 ])
 
-/** Null when the type is not known. */
+/** Returns null for an unknown type. */
 function kindOf(error: JsonObject): ModelFailureKind | null {
   const kind = kinds.get(textOrNull(error["type"]) ?? "") ?? null
   if (kind !== "badRequest" && kind !== "rateLimited") return kind
   const message = textOrNull(error["message"]) ?? ""
-  // Such a limit ends with the month or when somebody pays: asking again would only fail for as long as it is tried.
+  // Such a limit lasts until the end of the month or a payment: repeating the request would only fail again.
   if (isSpent(error, message)) return "auth"
   return kind === "badRequest" && tooLong.test(message) ? "contextTooLong" : kind
 }
@@ -78,7 +78,7 @@ function isGeneral(kind: ModelFailureKind): boolean {
   return kind === "badRequest" || kind === "unavailable"
 }
 
-/** What this protocol means by a status of its own, where no error came with it. */
+/** Returns the kind of failure for statuses with a special meaning in this protocol, where no error body came. */
 function kindForStatus(status: number): ModelFailureKind | null {
   if (status === 402) return "auth"
   return status === 409 ? "unavailable" : null

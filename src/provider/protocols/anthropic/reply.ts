@@ -4,23 +4,24 @@ import type { ModelCall, ModelFailureKind, ModelItem } from "../../contract.ts"
 import { type JsonObject, objectOf, textOrNull, tokenCount } from "../../fields.ts"
 import { argumentBytesMax, tooLongArguments, unusableArguments } from "../../limits.ts"
 import { modelFailure, ReplyFault } from "../../reply-fault.ts"
-import type { Taker, Tell } from "../../streamed-items.ts"
+import type { EmitItem, PieceReader } from "../../streamed-items.ts"
 import { foreignJson } from "../../transport/foreign-json.ts"
 import type { ServerEvent } from "../../transport/sse.ts"
 import { failureForEvent } from "./errors.ts"
 import { type AnswerTool, answerText } from "./transcript.ts"
 
-/** A reply while it is read, event by event, as the server streams it. */
+/** Reads a reply event by event, as the server streams it. */
 interface MessageReading {
-  /** Throws ReplyFault when the event cannot be part of a reply, or says that there will be none. */
+  /** Throws ReplyFault when the event cannot be part of a reply, or reports that there will be none. */
   take(event: JsonObject): readonly ModelItem[]
-  /** Whether the last event was the end of the reply. */
+  /** Reports whether the last event was the end of the reply. */
   isOver(): boolean
 }
 
 /**
- * Text goes on as it comes. Calls are kept until the server says why it stopped: one that was cut off may look whole.
- * Where the answer has a shape, text is kept as well, because it is the answer only when the tool was not called.
+ * Creates a reader that emits text as it arrives. Calls are held until the server says why it stopped: one that was cut
+ * off may look complete. Where the answer has a shape, text is held as well, because it is the answer only when the
+ * tool was not called.
  */
 export function createReading(answerTool: AnswerTool | null): MessageReading {
   const state: State = {
@@ -30,7 +31,7 @@ export function createReading(answerTool: AnswerTool | null): MessageReading {
     stopReason: null,
     textChars: 0,
     callChars: 0,
-    saidBlock: null,
+    textBlock: null,
     isOver: false,
   }
   return { take: event => take(state, event), isOver: () => state.isOver }
@@ -44,7 +45,7 @@ interface State {
   textChars: number
   callChars: number
   /** The last block that had text. */
-  saidBlock: Block | null
+  textBlock: Block | null
   isOver: boolean
 }
 
@@ -69,7 +70,7 @@ function take(state: State, event: JsonObject): readonly ModelItem[] {
     case "error":
       throw new ReplyFault(failureForEvent(event))
     default:
-      // Pings, and what the protocol gets later: it says that unknown events are to be passed over.
+      // Pings, and future event types: the protocol says that unknown events are to be ignored.
       return []
   }
 }
@@ -82,14 +83,14 @@ function startBlock(state: State, event: JsonObject): readonly ModelItem[] {
   const block = blockOf(content)
   state.blocks.set(index, block)
   if (block.call !== null) measure(state, block.call, JSON.stringify(block.call.input))
-  return block.kind === "text" ? says(state, block, textOrNull(content?.["text"]) ?? "") : []
+  return block.kind === "text" ? addText(state, block, textOrNull(content?.["text"]) ?? "") : []
 }
 
 function addToBlock(state: State, event: JsonObject): readonly ModelItem[] {
   const block = openBlock(state, event)
   const delta = objectOf(event["delta"])
   if (delta?.["type"] === "text_delta")
-    return says(state, block, required(textOrNull(delta["text"]), "a text"))
+    return addText(state, block, required(textOrNull(delta["text"]), "a text"))
   if (delta?.["type"] === "input_json_delta" && block.call !== null) {
     const part = required(textOrNull(delta["partial_json"]), "a part of a call")
     if (!block.call.isTooLong) block.call.json += part
@@ -98,21 +99,22 @@ function addToBlock(state: State, event: JsonObject): readonly ModelItem[] {
   return []
 }
 
-/** Throws when it is not: an event was lost or came out of its order, and the rest would be put together wrongly. */
+/**
+ * Returns an open block. Throws otherwise: an event was lost or out of order, and the rest would be combined wrongly.
+ */
 function openBlock({ blocks }: State, event: JsonObject): Block {
   const index = indexOf(event)
   const block = blocks.get(index)
-  if (block === undefined || block.isWhole)
-    throw unreadable(`it goes on in block ${index}, which is not open`)
+  if (block === undefined || block.isWhole) throw unreadable(`it continues block ${index}, which is not open`)
   return block
 }
 
-function says(state: State, block: Block, text: string): readonly ModelItem[] {
+function addText(state: State, block: Block, text: string): readonly ModelItem[] {
   if (text === "") return []
   if (state.answerTool === null) {
     // Two blocks are two paragraphs; the protocol has nothing between them.
-    const isNext = state.saidBlock !== null && state.saidBlock !== block
-    state.saidBlock = block
+    const isNext = state.textBlock !== null && state.textBlock !== block
+    state.textBlock = block
     return [{ kind: "text", text: isNext ? `\n\n${text}` : text }]
   }
   state.textChars += text.length
@@ -121,7 +123,10 @@ function says(state: State, block: Block, text: string): readonly ModelItem[] {
   return []
 }
 
-/** Of a call that is too long the model is told just that: the same request again would get the same answer. */
+/**
+ * Measures a call. For one that is too long the model gets only that problem: the same request again would get the same
+ * answer.
+ */
 function measure(state: State, call: PendingCall, text: string): void {
   call.length += text.length
   state.callChars += call.isTooLong ? 0 : text.length
@@ -136,7 +141,7 @@ const callCharsMax = 16_000_000
 interface Block {
   /** `text`, `tool_use`, `thinking` or something else. */
   readonly kind: string
-  /** Kept only where the answer has a shape. */
+  /** Held only where the answer has a shape. */
   text: string
   readonly call: PendingCall | null
   isWhole: boolean
@@ -145,11 +150,11 @@ interface Block {
 interface PendingCall {
   readonly id: string
   readonly tool: string
-  /** What the block began with; whole in a reply that is not streamed. */
+  /** The input that the block began with; complete in a reply that is not streamed. */
   input: Json
   json: string
   length: number
-  /** Then nothing of it is kept. */
+  /** True when the call is too long, so that its content is dropped. */
   isTooLong: boolean
 }
 
@@ -166,7 +171,7 @@ function endItems(blocks: readonly Block[], reason: string, answerTool: AnswerTo
   const end = endOf(reason)
   if (end.kind === "failure") throw new ReplyFault(end.failure)
   if (end.reason === "refused") return [end]
-  // The limit cuts the last block off, and what is left of it may be JSON by chance.
+  // The limit cuts off the last block, and the rest of it may be valid JSON by chance.
   const whole = end.reason === "length" && blocks.at(-1)?.call !== null ? blocks.slice(0, -1) : blocks
   if (whole.some(({ call, isWhole }) => call !== null && !isWhole))
     throw unreadable("a call of it has no end")
@@ -180,15 +185,18 @@ function endItems(blocks: readonly Block[], reason: string, answerTool: AnswerTo
     else items.push({ kind: "call", call: calling(call, input) })
   }
   if (answers.length > 1) items.push({ kind: "problem", text: "the answer was given more than once" })
-  const said = answers[0] ?? whole.map(({ text }) => text).join("")
-  if (said !== "") items.unshift({ kind: "text", text: said })
+  const answer = answers[0] ?? whole.map(({ text }) => text).join("")
+  if (answer !== "") items.unshift({ kind: "text", text: answer })
   if (end.reason === "calls" && !whole.some(({ call }) => call !== null))
-    throw unreadable("it says that it calls a tool and calls none")
+    throw unreadable("it addText that it calls a tool and calls none")
   const isCalling = items.some(({ kind }) => kind === "call") || whole.some(({ call }) => call?.isTooLong)
   return [...items, { kind: "end", reason: reasonOf(end.reason, isCalling) }]
 }
 
-/** What came decides where it and the given reason differ: nobody waits for the result of a call that is not there. */
+/**
+ * Derives the reason from the items where it and the stated reason differ: the caller must not wait for the result of a
+ * missing call.
+ */
 function reasonOf(reason: EndReason, isCalling: boolean): EndReason {
   if (reason === "length") return reason
   return isCalling ? "calls" : "stop"
@@ -200,20 +208,20 @@ function calling({ id, tool }: PendingCall, input: JsonObject): ModelCall {
   return { id, tool, arguments: input }
 }
 
-/** The arguments, or what is wrong with them: the protocol has only objects. */
+/** Returns the arguments, or the problem: the protocol only has objects. */
 function inputOf({ tool, input, json, isTooLong }: PendingCall): JsonObject | string {
   if (isTooLong) return tooLongArguments(tool)
   const object = json === "" ? objectOf(input) : parsedObject(json)
-  if (object === null) return `the arguments of a call of ${JSON.stringify(tool)} are no JSON object`
+  if (object === null) return `the arguments of a call of ${JSON.stringify(tool)} are not a JSON object`
   return unusableArguments(tool, object) ?? object
 }
 
 function parsedObject(json: string): JsonObject | null {
   try {
-    // as: what JSON.parse gives is JSON.
+    // as: JSON.parse returns JSON.
     return objectOf(JSON.parse(json) as Json)
   } catch {
-    // The model wrote it, and is told so by whoever asks for the input.
+    // The caller reports to the model that its input is not JSON.
     return null
   }
 }
@@ -233,7 +241,10 @@ function unreadable(why: string): ReplyFault {
 }
 
 /** Reads a streamed reply. */
-export function anthropicReplyReader(answerTool: AnswerTool | null, tell: Tell): Taker<ServerEvent> {
+export function anthropicReplyReader(
+  answerTool: AnswerTool | null,
+  emit: EmitItem,
+): PieceReader<ServerEvent> {
   const reading = createReading(answerTool)
   let broken: unknown = null
   return {
@@ -244,11 +255,11 @@ export function anthropicReplyReader(answerTool: AnswerTool | null, tell: Tell):
       try {
         decoded = decodedEvent(event)
       } catch (error) {
-        // As the last one it was cut off with the reply; that shows only when nothing follows.
+        // If it is the last event, the reply was cut off in it; that is only known when nothing follows.
         broken = error
         return
       }
-      for (const item of reading.take(decoded)) tell(item)
+      for (const item of reading.take(decoded)) emit(item)
     },
     end: () => {
       if (reading.isOver()) return
@@ -257,22 +268,22 @@ export function anthropicReplyReader(answerTool: AnswerTool | null, tell: Tell):
   }
 }
 
-/** Reads a reply that came at once as if it had been streamed, so that both mean the same. */
-export function readAnthropicReply(message: Json, answerTool: AnswerTool | null, tell: Tell): void {
+/** Reads a whole reply as if it had been streamed, so that both are interpreted alike. */
+export function readAnthropicReply(message: Json, answerTool: AnswerTool | null, emit: EmitItem): void {
   const reading = createReading(answerTool)
-  for (const event of eventsOf(message)) for (const item of reading.take(event)) tell(item)
+  for (const event of eventsOf(message)) for (const item of reading.take(event)) emit(item)
 }
 
 function decodedEvent({ event, data }: ServerEvent): JsonObject {
   const decoded = objectOf(foreignJson(data))
-  if (decoded === null) throw unreadableEvent("an event is no JSON object")
+  if (decoded === null) throw unreadableEvent("an event is not a JSON object")
   return decoded["type"] === undefined && event !== null ? { ...decoded, type: event } : decoded
 }
 
 function* eventsOf(value: Json): Generator<JsonObject> {
   const message = objectOf(value)
   if (message?.["type"] === "error") throw new ReplyFault(failureForEvent(message))
-  if (message === null || !Array.isArray(message["content"])) throw unreadableEvent("it is no message")
+  if (message === null || !Array.isArray(message["content"])) throw unreadableEvent("it is not a message")
   yield { type: "message_start", message }
   for (const [index, block] of message["content"].entries()) {
     yield { type: "content_block_start", index, content_block: block }
@@ -289,8 +300,8 @@ function unreadableEvent(why: string): ReplyFault {
 type ReplyEnd = Extract<ModelItem, { kind: "end" | "failure" }>
 
 /**
- * What the reason for which a model stopped means for the reply. A reason that is not known is a failure: as an
- * ordinary end it would make a refusal or half an answer a result.
+ * Returns the end of the reply for a stop reason. An unknown reason is a failure: as an ordinary end it would turn a
+ * refusal or half an answer into a result.
  */
 export function endOf(stopReason: string): ReplyEnd {
   switch (stopReason) {
@@ -304,14 +315,14 @@ export function endOf(stopReason: string): ReplyEnd {
     case "refusal":
       return { kind: "end", reason: "refused" }
     case "model_context_window_exceeded":
-      return failed("contextTooLong", "the reply did not fit into what the model can hold with the request")
+      return failed(
+        "contextTooLong",
+        "the reply did not fit into the model's window together with the request",
+      )
     case "pause_turn":
       return failed("truncated", "the server paused in the middle of the reply")
     default:
-      return failed(
-        "malformed",
-        `the server stopped for a reason that is not known: ${oneLine(stopReason, 60)}`,
-      )
+      return failed("malformed", `the server stopped for an unknown reason: ${oneLine(stopReason, 60)}`)
   }
 }
 
@@ -323,23 +334,23 @@ const inputFields = ["input_tokens", "cache_creation_input_tokens", "cache_read_
 const fields = [...inputFields, "output_tokens"] as const
 
 /**
- * What a reply takes, put together from the places where the server tells it: each later number replaces the earlier
- * one. What was written to the server's cache or read from it is input as well.
+ * Sums up the usage that the server reports in several events: each later number replaces the earlier one. Tokens
+ * written to the server's cache or read from it are input as well.
  */
 export function createUsage(): { add(usage: Json | undefined): readonly ModelItem[] } {
   const counts = new Map<string, number>()
   return {
     add: usage => {
-      const told = objectOf(usage)
-      if (told === null) return []
-      let isTold = false
+      const reported = objectOf(usage)
+      if (reported === null) return []
+      let hasCounts = false
       for (const field of fields) {
-        const count = tokenCount(told[field])
+        const count = tokenCount(reported[field])
         if (count === null) continue
         counts.set(field, count)
-        isTold = true
+        hasCounts = true
       }
-      if (!isTold) return []
+      if (!hasCounts) return []
       const input = inputFields.reduce((sum, field) => sum + (counts.get(field) ?? 0), 0)
       return [{ kind: "usage", input, output: counts.get("output_tokens") ?? 0 }]
     },

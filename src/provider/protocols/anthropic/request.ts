@@ -6,11 +6,11 @@ import { type AnswerTool, answerToolFor, transcriptOf } from "./transcript.ts"
 
 export interface MessagesRequest {
   readonly body: JsonObject
-  /** Where the answer will be, when it has to have a shape. */
+  /** The tool by which the model answers, when the answer is to have a shape. */
   readonly answerTool: AnswerTool | null
 }
 
-/** What is posted to `/v1/messages`. */
+/** Builds the request for `/v1/messages`. */
 export function messagesRequest(request: ModelRequest, settings: ModelSettings): MessagesRequest {
   const { model, outputTokensMax, streams } = settings
   const answerTool = answerToolFor(request)
@@ -44,14 +44,16 @@ function toolMembers({ tools }: ModelRequest, answerTool: AnswerTool | null, isF
   return { tools: sent, tool_choice: toolChoice(name, tools.length > 0, isForced) }
 }
 
-/** With other tools on offer the model may need them first, and one of them all is enough. */
+/** Forces the answer tool, unless the model may need other tools first; then any tool is accepted. */
 function toolChoice(name: string, hasOthers: boolean, isForced: boolean): JsonObject {
   if (!isForced) return { type: "auto" }
   if (hasOthers) return { type: "any" }
   return { type: "tool", name, disable_parallel_tool_use: true }
 }
 
-/** For a model that cannot be forced. Where it writes the answer as text all the same, that is taken. */
+/**
+ * Returns a prompt for a model that cannot be forced. If it writes the answer as text nevertheless, that is accepted.
+ */
 function callOnly({ name }: AnswerTool): string {
   return `Give the answer by calling the tool ${name} exactly once, and write no other text.`
 }
@@ -60,24 +62,25 @@ function joined(system: string, line: string): string {
   return system === "" ? line : `${system}\n\n${line}`
 }
 
-/** Only one of them is accepted, and a temperature from 0 to 1. */
+/** Returns one of the two settings, because only one is accepted; the temperature is limited to 0 to 1. */
 function sampling({ temperature, topP }: ModelSettings): JsonObject {
   if (temperature !== null) return { temperature: Math.min(1, Math.max(0, temperature)) }
   return topP === null ? {} : { top_p: Math.min(1, Math.max(0, topP)) }
 }
 
-/** What differs between models of this protocol, and is refused with a 400 by those that do not take it. */
+/** Features that not all models of this protocol accept; a request that uses a missing one is refused with 400. */
 interface ModelTraits {
-  /** Whether a request may say that a tool has to be called. */
+  /** True when a request may force a tool call. */
   readonly takesForcedTools: boolean
-  /** Whether a request may set temperature or top_p. Never both: that is refused by all that are asked today. */
+  /** True when a request may set temperature or top_p. Never both: all current models refuse that. */
   readonly takesSampling: boolean
 }
 
 /**
- * By the version in the name, because the server does not tell. Both lists are closed: the models after 4.6 take no
- * sampling and those after 5.0 no forced tools, so one that is not known yet is asked in the way that all accept. A
- * name that is not one of these models belongs to a server that only speaks the protocol, and takes both.
+ * Derives the traits from the version in the name, because the server does not report them. Both lists are closed:
+ * models after 4.6 accept no sampling and those after 5.0 no forced tools, so an unknown newer one gets the request
+ * that all accept. A name that is not one of these models belongs to a server that only speaks the protocol, and
+ * accepts both.
  */
 export function traitsOf(model: string): ModelTraits {
   const name = /claude-(?<rest>.*)/.exec(model.toLowerCase())?.groups?.["rest"]
@@ -86,7 +89,10 @@ export function traitsOf(model: string): ModelTraits {
   return { takesForcedTools: version <= 500, takesSampling: version <= 406 }
 }
 
-/** `opus-4-5-20251101` is 405, `3-7-sonnet` is 307, `sonnet-4-20250514` is 400; a name without one is the newest. */
+/**
+ * Returns the version in a name: `opus-4-5-20251101` is 405, `3-7-sonnet` is 307, `sonnet-4-20250514` is 400; a name
+ * without one is the newest.
+ */
 function versionIn(name: string): number {
   const found = /(?:^|-)(?<major>\d{1,2})(?:[-.](?<minor>\d{1,2}))?(?![\d])/.exec(name)?.groups
   if (found === undefined) return Number.POSITIVE_INFINITY

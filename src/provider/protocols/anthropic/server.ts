@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../../base/clock.ts"
 import { oneLine } from "../../../base/text.ts"
 import type { ModelRequest } from "../../contract.ts"
 import { type JsonObject, objectOf, textOrNull, tokenCount } from "../../fields.ts"
-import { abortedFailure, failureOf, modelFailure, ReplyFault, toldItems } from "../../reply-fault.ts"
+import { abortedFailure, failureOf, itemsWithFailure, modelFailure, ReplyFault } from "../../reply-fault.ts"
 import { settingsFor } from "../../reply-settings.ts"
 import type { Answered, ListedModel, ModelFacts, ModelServer, ModelSettings } from "../../server.ts"
 import { streamedItems, wholeItems } from "../../streamed-items.ts"
@@ -15,31 +15,37 @@ import { failureForReply } from "./errors.ts"
 import { anthropicReplyReader, readAnthropicReply } from "./reply.ts"
 import { messagesRequest } from "./request.ts"
 
-/** A server that speaks the Messages API. The key is in no message, whoever wrote it there. */
+/**
+ * Opens a server that speaks the Messages API. The key is removed from every message, also where the server quotes it.
+ */
 export function createAnthropic(
   transport: Transport,
   apiKey: string,
   clock: Pick<Clock, "now"> = systemClock,
 ): ModelServer {
-  const way: Way = { transport, apiKey, clock }
+  const connection: Connection = { transport, apiKey, clock }
   return {
     protocol: "anthropic",
     endpoint: transport.endpoint,
     models: (limits, signal) =>
-      answered(way, signal, async () => anthropicModels(await listing(way, limits, signal))),
+      answered(connection, signal, async () => anthropicModels(await listing(connection, limits, signal))),
     facts: (model, limits, signal) =>
-      answered(way, signal, async () => {
-        const reply = await sent(way, getting(`/v1/models/${encodeURIComponent(model)}`, limits), signal)
+      answered(connection, signal, async () => {
+        const reply = await sent(
+          connection,
+          getting(`/v1/models/${encodeURIComponent(model)}`, limits),
+          signal,
+        )
         if (isSuccess(reply.status)) return factsIn(await jsonBody(reply), model)
         const body = await errorBody(reply)
         if (reply.status !== 404) throw new ReplyFault(failureForReply({ ...reply, body }, clock.now()))
-        return factsFromList(way, model, limits, signal)
+        return factsFromList(connection, model, limits, signal)
       }),
     provider: settings => ({
       name: "anthropic",
       ask: (request, signal) =>
-        toldItems(
-          () => replyTo(way, settings, request, signal),
+        itemsWithFailure(
+          () => replyTo(connection, settings, request, signal),
           signal,
           text => withoutKey(apiKey, text),
         ),
@@ -47,15 +53,15 @@ export function createAnthropic(
   }
 }
 
-interface Way {
+interface Connection {
   readonly transport: Transport
   readonly apiKey: string
   readonly clock: Pick<Clock, "now">
 }
 
-/** What the request is about, or why it is not to be had. */
+/** Returns the result of a request, or the failure. */
 async function answered<Value>(
-  { apiKey }: Way,
+  { apiKey }: Connection,
   signal: AbortSignal,
   ask: () => Promise<Value>,
 ): Promise<Answered<Value>> {
@@ -68,7 +74,12 @@ async function answered<Value>(
   }
 }
 
-async function replyTo(way: Way, fixed: ModelSettings, request: ModelRequest, signal: AbortSignal) {
+async function replyTo(
+  connection: Connection,
+  fixed: ModelSettings,
+  request: ModelRequest,
+  signal: AbortSignal,
+) {
   const settings = settingsFor(request, fixed)
   const { body, answerTool } = messagesRequest(request, settings)
   const posting: TransportRequest = {
@@ -78,16 +89,21 @@ async function replyTo(way: Way, fixed: ModelSettings, request: ModelRequest, si
     body: JSON.stringify(body),
     limits: settings.limits,
   }
-  const reply = await succeeded(way, await sent(way, posting, signal))
+  const reply = await succeeded(connection, await sent(connection, posting, signal))
   if (isEventStream(reply, settings.streams))
-    return streamedItems(reply.chunks, tell => sseReader(anthropicReplyReader(answerTool, tell)))
+    return streamedItems(reply.chunks, emit => sseReader(anthropicReplyReader(answerTool, emit)))
   const message = await jsonBody(reply)
-  return wholeItems(tell => readAnthropicReply(message, answerTool, tell))
+  return wholeItems(emit => readAnthropicReply(message, answerTool, emit))
 }
 
-/** For a server that only speaks the protocol and has no address for one model. */
-async function factsFromList(way: Way, model: string, limits: TransportLimits, signal: AbortSignal) {
-  const entry = listedModel(await listing(way, limits, signal), model)
+/** Reads the list instead, for a server that only speaks the protocol and has no address for one model. */
+async function factsFromList(
+  connection: Connection,
+  model: string,
+  limits: TransportLimits,
+  signal: AbortSignal,
+) {
+  const entry = listedModel(await listing(connection, limits, signal), model)
   if (entry === null)
     throw new ReplyFault(modelFailure("notFound", `the server has no model ${nameOf(model)}`))
   return factsIn(entry, model)
@@ -97,9 +113,12 @@ function nameOf(model: string): string {
   return oneLine(JSON.stringify(model), 100)
 }
 
-async function listing(way: Way, limits: TransportLimits, signal: AbortSignal): Promise<Json> {
+async function listing(connection: Connection, limits: TransportLimits, signal: AbortSignal): Promise<Json> {
   return jsonBody(
-    await succeeded(way, await sent(way, getting(`/v1/models?limit=${modelsMax}`, limits), signal)),
+    await succeeded(
+      connection,
+      await sent(connection, getting(`/v1/models?limit=${modelsMax}`, limits), signal),
+    ),
   )
 }
 
@@ -107,22 +126,22 @@ function getting(path: string, limits: TransportLimits): TransportRequest {
   return { method: "GET", path, headers: {}, body: null, limits }
 }
 
-/** Throws what went wrong on the way; what the server has to say is another matter. */
+/** Sends a request. Throws when the transport fails; an error status is returned. */
 async function sent(
-  { transport, apiKey }: Way,
+  { transport, apiKey }: Connection,
   request: TransportRequest,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   if (signal.aborted) throw new ReplyFault(abortedFailure)
   if (!/^[\x21-\x7e]+$/.test(apiKey))
-    throw new ReplyFault(modelFailure("auth", "the API key is empty or has characters that no key can have"))
+    throw new ReplyFault(modelFailure("auth", "the API key is empty or contains an invalid character"))
   const headers = { ...request.headers, "x-api-key": apiKey, "anthropic-version": "2023-06-01" }
   const reply = await transport.send({ ...request, headers }, signal)
   if (reply.kind === "failed") throw new ReplyFault(reply.failure)
   return reply
 }
 
-async function succeeded({ clock }: Way, reply: HttpAnswer): Promise<HttpAnswer> {
+async function succeeded({ clock }: Connection, reply: HttpAnswer): Promise<HttpAnswer> {
   if (isSuccess(reply.status)) return reply
   throw new ReplyFault(failureForReply({ ...reply, body: await errorBody(reply) }, clock.now()))
 }
@@ -131,13 +150,13 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
 }
 
-/** Null when it is no JSON, as from a proxy in between: then the status has to say it all. */
+/** Returns null when the body is not JSON, as from a proxy: then only the status is known. */
 async function errorBody(reply: HttpAnswer): Promise<Json> {
   const text = await errorText(reply)
   try {
     return foreignJson(text)
   } catch {
-    // What is wrong with the text of an error matters less than the error.
+    // An error with an unreadable body is reported by its status.
     return null
   }
 }
@@ -146,7 +165,7 @@ function withoutKey(apiKey: string, text: string): string {
   return apiKey === "" ? text : text.replaceAll(apiKey, "<key>")
 }
 
-/** Throws ReplyFault when it is no list of models. What has no name in it is left out. */
+/** Reads the list of models. Throws ReplyFault for anything else; entries without a name are left out. */
 export function anthropicModels(listing: Json): readonly ListedModel[] {
   return entriesOf(listing).flatMap(model => {
     const name = textOrNull(model["id"])
@@ -158,19 +177,19 @@ export function anthropicModels(listing: Json): readonly ListedModel[] {
   })
 }
 
-/** Null when the list has no such model. */
+/** Returns null when the list has no such model. */
 export function listedModel(listing: Json, name: string): JsonObject | null {
   return entriesOf(listing).find(({ id }) => id === name) ?? null
 }
 
 /**
- * What is said about one model, or what all of the company's own have had so far: they call tools by themselves. A
- * server that only speaks the protocol has other models, whose window is whatever they were loaded with.
+ * Returns the facts about one model, with defaults for the company's own: all of them call tools. A server that only
+ * speaks the protocol has other models, whose window depends on how they were loaded.
  */
 export function factsIn(body: Json, name: string): ModelFacts {
   const isOwn = /^claude/i.test(name)
-  const told = tokenCount(objectOf(body)?.["max_input_tokens"])
-  const window = told === null || told === 0 ? (isOwn ? usualWindow : null) : told
+  const reported = tokenCount(objectOf(body)?.["max_input_tokens"])
+  const window = reported === null || reported === 0 ? (isOwn ? usualWindow : null) : reported
   return {
     trainedTokens: window,
     loadedTokens: window,
@@ -180,13 +199,14 @@ export function factsIn(body: Json, name: string): ModelFacts {
   }
 }
 
-/** As many as one page can have. */
+/** The maximum of one page. */
 const modelsMax = 1_000
 const usualWindow = 200_000
 
 function entriesOf(listing: Json): readonly JsonObject[] {
   const data = objectOf(listing)?.["data"]
-  if (!Array.isArray(data)) throw new ReplyFault(modelFailure("malformed", "the list of models is no list"))
+  if (!Array.isArray(data))
+    throw new ReplyFault(modelFailure("malformed", "the list of models is not a list"))
   return data.slice(0, modelsMax).flatMap((entry: Json) => {
     const model = objectOf(entry)
     return model === null ? [] : [model]

@@ -3,7 +3,7 @@ import type { ModelCall, ModelMessage, ModelRequest } from "../../contract.ts"
 import { type JsonObject, objectOf } from "../../fields.ts"
 
 interface Transcript {
-  /** Empty when nobody said anything to the system. */
+  /** Empty when there are no system messages. */
   readonly system: string
   readonly messages: readonly SentMessage[]
 }
@@ -14,8 +14,8 @@ interface SentMessage {
 }
 
 /**
- * The messages as the server takes them: system texts apart, users and assistants in turns, beginning and ending with
- * a user, and no text that is empty or blank. Each of these is refused otherwise.
+ * Returns the messages in the form that the server accepts: system texts apart, users and assistants alternating,
+ * beginning and ending with a user, and no empty or blank text. The server refuses all other forms.
  */
 export function transcriptOf(messages: readonly ModelMessage[]): Transcript {
   const ids = callIds()
@@ -35,7 +35,7 @@ export function transcriptOf(messages: readonly ModelMessage[]): Transcript {
   return { system: system.join("\n\n"), messages: sent }
 }
 
-/** What the server takes as the name of a tool. A model may have called one by any name. */
+/** Returns a tool name that the server accepts. A model may have called a tool by any name. */
 export function sentToolName(name: string): string {
   const cleaned = name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, nameLengthMax)
   return cleaned === "" ? "unnamed" : cleaned
@@ -58,7 +58,7 @@ function callBlock({ id, tool, arguments: args }: ModelCall, ids: CallIds): Json
   return { type: "tool_use", id: ids.add(id), name: sentToolName(tool), input: inputOf(args) }
 }
 
-/** Only an object is taken. */
+/** Returns an object, because only an object is accepted. */
 function inputOf(args: Json): JsonObject {
   return objectOf(args) ?? { arguments: args }
 }
@@ -69,18 +69,18 @@ interface CallIds {
 }
 
 /**
- * Ids that the server takes: of few kinds of characters, and none twice in a transcript. Calls that another server
- * made, or that were found in a text, have ids that are neither.
+ * Maps ids to those that the server accepts: of few kinds of characters, and unique in a transcript. Ids of calls that
+ * another server made, or that were found in a text, are neither.
  */
 function callIds(): CallIds {
-  const taken = new Set<string>()
+  const used = new Set<string>()
   const latest = new Map<string, string>()
   return {
     add: id => {
       const plain = /^[a-zA-Z0-9_-]{1,64}$/.test(id) ? id : `call_${sha256Hex(id).slice(0, 32)}`
       let sent = plain
-      for (let number = 2; taken.has(sent); number++) sent = `${plain}_${number}`
-      taken.add(sent)
+      for (let number = 2; used.has(sent); number++) sent = `${plain}_${number}`
+      used.add(sent)
       latest.set(id, sent)
       return sent
     },
@@ -92,15 +92,15 @@ function isBlank(text: string): boolean {
   return text.trim() === ""
 }
 
-/** The tool by which a model gives an answer that has to have a shape. */
+/** The tool by which a model gives an answer that must have a shape. */
 export interface AnswerTool {
   readonly name: string
   readonly schema: JsonObject
-  /** Whether the answer is the member `answer` of what the tool is given. */
+  /** True when the answer is the member `answer` of the tool's arguments. */
   readonly isWrapped: boolean
 }
 
-/** Null when the request asks for no shape. */
+/** Returns null when the request has no format. */
 export function answerToolFor({ format, tools }: ModelRequest): AnswerTool | null {
   if (format === null) return null
   const plain = sentToolName(format.name)
@@ -110,22 +110,22 @@ export function answerToolFor({ format, tools }: ModelRequest): AnswerTool | nul
   return { name, schema: wrapped(format.schema), isWrapped: true }
 }
 
-/** The answer as text, as if the model had written it. */
+/** Returns the answer as text, as if the model had written it. */
 export function answerText({ isWrapped }: AnswerTool, input: JsonObject): string {
-  // A model that leaves the wrapping out still gave its answer.
+  // A model that omits the wrapper still gave its answer.
   const answer = isWrapped && Object.hasOwn(input, answerMember) ? input[answerMember] : input
   return JSON.stringify(answer)
 }
 
 const answerMember = "answer"
-/** With one of these at its top a schema of a tool is refused, and with it the whole request. */
+/** Keywords that the server refuses at the top of a tool's schema, with the whole request. */
 const notAtTop = ["anyOf", "oneOf", "allOf", "not", "enum", "const", "$ref"]
 
 function isPlainObject(schema: JsonObject): boolean {
   return schema["type"] === "object" && !notAtTop.some(word => Object.hasOwn(schema, word))
 }
 
-/** Definitions stay at the top, where the references to them look for them. */
+/** Wraps a schema in an object. Definitions stay at the top, where references expect them. */
 function wrapped(schema: Json): JsonObject {
   const definitions: Record<string, Json> = {}
   const inner: Record<string, Json> = {}

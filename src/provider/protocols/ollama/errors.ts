@@ -7,57 +7,57 @@ import { refusedAsTooLong } from "./window.ts"
 
 const messageMax = 400
 
-/** Who was asked, for advice. */
+/** The request that failed, for advice. */
 export interface OllamaTarget {
-  /** Null when the request was about no model. */
+  /** Null when the request was not about a model. */
   readonly model: string | null
   readonly windowTokens: number | null
 }
 
-/** What an error of the server means, or null when its words alone do not tell. */
-export function knownError(said: string, { model, windowTokens }: OllamaTarget): ModelFailure | null {
-  const text = said.toLowerCase()
-  // Before all others: it quotes what the model wrote, which may say anything.
+/** Returns the failure that an error text means; null when the text alone does not decide. */
+export function knownError(message: string, { model, windowTokens }: OllamaTarget): ModelFailure | null {
+  const text = message.toLowerCase()
+  // First of all, because this message quotes the model's output, which may contain anything.
   if (unreadableCalls.some(words => words.test(text)))
-    return modelFailure("malformed", `the model's call of a tool cannot be read: ${said}`)
-  if (longPhrases.some(phrase => text.includes(phrase))) return refusedAsTooLong(said, windowTokens)
+    return modelFailure("malformed", `the model's call of a tool cannot be read: ${message}`)
+  if (longPhrases.some(phrase => text.includes(phrase))) return refusedAsTooLong(message, windowTokens)
   if (model !== null && /\bmodel\b.*\bnot found\b/.test(text)) return modelFailure("notFound", missing(model))
-  if (text.includes("does not support")) return modelFailure("badRequest", said)
-  // Its runner is llama.cpp, and says so with status 500.
+  if (text.includes("does not support")) return modelFailure("badRequest", message)
+  // Ollama's runner is llama.cpp, which reports this with status 500.
   if (/jinja exception|while executing \w+ at line|failed to parse messages/.test(text))
-    return modelFailure("badRequest", `the model's template refuses the request: ${said}`)
-  // Without a status where the model has thought before it was to answer in a shape.
+    return modelFailure("badRequest", `the model's template refuses the request: ${message}`)
+  // Sent without a status when the model thought before an answer with a shape.
   if (/failed to (?:parse grammar|initialize samplers)|json schema conversion failed/.test(text))
-    return modelFailure("badRequest", `the server cannot force such a shape: ${said}`)
+    return modelFailure("badRequest", `the server cannot force such a shape: ${message}`)
   if (memoryPhrases.some(phrase => text.includes(phrase)))
-    return modelFailure("badRequest", `${said}; use a smaller model or a smaller window (num_ctx)`)
-  if (text.includes("maximum pending requests")) return modelFailure("overloaded", said)
+    return modelFailure("badRequest", `${message}; use a smaller model or a smaller window (num_ctx)`)
+  if (text.includes("maximum pending requests")) return modelFailure("overloaded", message)
   return null
 }
 
-/** In the middle of a stream there is no status any more. */
-export function streamError(said: string, asked: OllamaTarget): ModelFailure {
-  return knownError(said, asked) ?? modelFailure("unavailable", `the server gave up: ${said}`)
+/** Returns the failure of an error inside a stream, which has no status. */
+export function streamError(message: string, target: OllamaTarget): ModelFailure {
+  return knownError(message, target) ?? modelFailure("unavailable", `the server gave up: ${message}`)
 }
 
-/** What a body says went wrong, on one line; null when it says nothing. */
+/** Returns the error text of a body, on one line; null when there is none. */
 export function ollamaErrorIn(body: Json): string | null {
   const text = wordsOf(objectOf(body)?.["error"] ?? null)
   return text === null || text.trim() === "" ? null : oneLine(text.trim(), messageMax)
 }
 
-/** The same of a body that may be anything: plain words are what is meant, and a page for browsers says nothing. */
+/** Returns the error text of any body: plain text is used as it is, and a page for browsers contains none. */
 export function errorInText(body: string): string {
   const text = body.trim()
   try {
     return ollamaErrorIn(JSON.parse(text)) ?? ""
   } catch {
-    // Not every server between here and the model writes JSON.
+    // Some servers between acode and the model do not write JSON.
     return text.startsWith("<") ? "" : oneLine(text, messageMax)
   }
 }
 
-/** Text, an object with a message, or the text of such an object: a server hands on what its runner said. */
+/** Reads text, an object with a message, or the text of such an object: a server passes on the error of its runner. */
 function wordsOf(error: Json, levelsMax = 4): string | null {
   if (levelsMax === 0) return null
   const object = objectOf(error)
@@ -67,7 +67,7 @@ function wordsOf(error: Json, levelsMax = 4): string | null {
   try {
     return wordsOf(JSON.parse(error), levelsMax - 1) ?? error
   } catch {
-    // Words that only begin like JSON are words.
+    // Text that only begins like JSON is plain text.
     return error
   }
 }
@@ -85,7 +85,7 @@ const longPhrases = [
   "context size has been exceeded",
 ]
 
-/** In the words of the server, and of what its runner said last. */
+/** Phrases of the server and of its runner for lack of memory. */
 const memoryPhrases = [
   "more system memory",
   "out of memory",
@@ -96,7 +96,9 @@ const memoryPhrases = [
   "not enough memory",
 ]
 
-/** Each family of models has a reader of its own there; what it cannot read takes the place of the whole reply. */
+/**
+ * Errors of Ollama's parsers, one for each family of models; a call that a parser cannot read replaces the whole reply.
+ */
 const unreadableCalls = [
   /^error parsing tool call|invalid tool call arguments/,
   /^failed to parse (?:json|xml|laguna)|^invalid character|^unexpected end of json|^xml syntax error/,

@@ -8,7 +8,7 @@ import type { ListedModel, ModelFacts } from "../../server.ts"
 const modelsMax = 1000
 const nameMax = 256
 
-/** `/api/tags`, with what `/api/ps` says is loaded; null when that could not be had. */
+/** Combines `/api/tags` with `/api/ps`, which lists loaded models; null when that could not be read. */
 export function listedModels(tags: Json, loaded: Json): readonly ListedModel[] {
   const running = loaded === null ? null : new Set(entriesOf(loaded).map(nameOf))
   return entriesOf(tags).flatMap(entry => {
@@ -18,10 +18,10 @@ export function listedModels(tags: Json, loaded: Json): readonly ListedModel[] {
   })
 }
 
-/** `/api/show` with what the two lists say; they are null when they could not be had. */
+/** Combines `/api/show` with the two lists; they are null when they could not be read. */
 export function modelFacts(model: string, show: Json, tags: Json, loaded: Json): ModelFacts {
   const shown = objectOf(show)
-  if (shown === null) throw unreadable("what the server says about the model is no object")
+  if (shown === null) throw unreadable("the server's description of the model is not an object")
   const running = loaded === null ? undefined : entryFor(model, loaded)
   return {
     trainedTokens: trainedTokens(objectOf(shown["model_info"])),
@@ -32,14 +32,14 @@ export function modelFacts(model: string, show: Json, tags: Json, loaded: Json):
   }
 }
 
-/** Where requests for it are handed on to; null when the server runs it itself. */
+/** Returns the host that requests for the model are forwarded to; null when the server runs it itself. */
 export function remoteHost(show: Json): string | null {
   return shortText(objectOf(show)?.["remote_host"])
 }
 
 function entriesOf(list: Json): readonly JsonObject[] {
   const object = objectOf(list)
-  if (object === null) throw unreadable("the server's list of models is no object")
+  if (object === null) throw unreadable("the server's list of models is not an object")
   return listAt(object, "models")
     .slice(0, modelsMax)
     .map(entry => objectOf(entry))
@@ -50,7 +50,7 @@ function entryFor(model: string, list: Json): JsonObject | undefined {
   return entriesOf(list).find(entry => fullName(nameOf(entry)) === fullName(model))
 }
 
-/** A model without a tag is the one tagged latest; names differ only by more than their case. */
+/** Adds the tag `latest` to a name without a tag; the case of names does not matter. */
 function fullName(name: string): string {
   const lower = name.toLowerCase()
   return lower.lastIndexOf(":") > lower.lastIndexOf("/") ? lower : `${lower}:latest`
@@ -73,7 +73,7 @@ function detailsOf(entry: JsonObject): string {
   return oneLine(parts.filter(part => part !== null).join(", "), nameMax)
 }
 
-/** Kept under the name of the architecture: `qwen2.context_length`. */
+/** Reads the window, which is stored under the name of the architecture: `qwen2.context_length`. */
 function trainedTokens(known: JsonObject | null): number | null {
   if (known === null) return null
   const architecture = shortText(known["general.architecture"])
@@ -83,7 +83,7 @@ function trainedTokens(known: JsonObject | null): number | null {
   return name === undefined ? null : positive(known[name])
 }
 
-/** Null with servers before 0.6.4, which do not tell. */
+/** Returns null for servers before 0.6.4, which do not report it. */
 function declaresTools(capabilities: Json): boolean | null {
   return Array.isArray(capabilities) ? capabilities.includes("tools") : null
 }
@@ -98,7 +98,7 @@ function parametersOf(shown: JsonObject): number | null {
 
 const billions: Readonly<Record<string, number>> = { K: 1e-6, M: 1e-3, B: 1, T: 1e3 }
 
-/** Zero stands for what a server does not know. */
+/** Returns null for zero, by which a server says that it does not know. */
 function positive(value: Json | undefined): number | null {
   return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : null
 }
@@ -108,8 +108,8 @@ function shortText(value: Json | undefined): string | null {
 }
 
 /**
- * Whether a server hands requests for this model on to ollama.com by its name alone, without having it. Such a model
- * looks local and is not, and nobody consented to where it runs.
+ * Reports whether a server forwards requests for this model to ollama.com by its name alone, without having it. Such a
+ * model looks local and is not, and the user did not consent to where it runs.
  */
 export function isCloudName(model: string): boolean {
   const tag = model.trim().toLowerCase().split(":").at(-1) ?? ""
@@ -120,6 +120,6 @@ export function refusedCloud(model: string, host: string): ModelFailure {
   return modelFailure(
     "badRequest",
     `the model ${oneLine(model, 100)} does not run on this server but at ${oneLine(host, 100)}, ` +
-      "which nobody consented to; choose one that the server runs itself",
+      "to which you have not consented; choose one that the server runs itself",
   )
 }

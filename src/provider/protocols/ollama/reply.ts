@@ -12,63 +12,68 @@ import {
 } from "../../fields.ts"
 import { ownCallId, unusableArguments } from "../../limits.ts"
 import { failedItem, ReplyFault } from "../../reply-fault.ts"
-import type { Taker, Tell } from "../../streamed-items.ts"
+import type { EmitItem, PieceReader } from "../../streamed-items.ts"
 import { type OllamaTarget, ollamaErrorIn, streamError } from "./errors.ts"
 import { refusedCloud } from "./model-facts.ts"
 import { cutByServer } from "./window.ts"
 
-/** What has to be known of a request to read its reply. */
-interface AskedFor extends OllamaTarget {
+/** The facts about a request that are needed to read its reply. */
+interface RequestFacts extends OllamaTarget {
   readonly model: string
   readonly replyIndex: number
-  /** How long the request is by our own estimate. */
+  /** The length of the request by our own estimate. */
   readonly estimated: number
-  /** How much of it the server has to read in any case. */
+  /** The part of it that the server has to read in any case. */
   readonly least: number
 }
 
 /** Reads the parts of a streamed reply, or the only part of a whole one. */
-export function ollamaReplyReader(asked: AskedFor, tell: Tell): Taker<Json> {
+export function ollamaReplyReader(request: RequestFacts, emit: EmitItem): PieceReader<Json> {
   let callCount = 0
   return {
     take: value => {
-      const part = checkedPart(value, asked)
+      const part = checkedPart(value, request)
       const message = objectAt(part, "message") ?? {}
       const text = textField(message, "content")
-      if (text !== "") tell({ kind: "text", text })
+      if (text !== "") emit({ kind: "text", text })
       for (const call of listAt(message, "tool_calls")) {
         callCount += 1
-        tell(callItem(call, ownCallId(asked.replyIndex, callCount)))
+        emit(callItem(call, ownCallId(request.replyIndex, callCount)))
       }
-      // The last item ends the reply, for whoever reads it.
-      if (part["done"] === true) endReply(part, asked, callCount > 0, tell)
+      // The item that this emits ends the reply for its reader.
+      if (part["done"] === true) endReply(part, request, callCount > 0, emit)
     },
-    end: () => tell(failedItem("truncated", "the reply broke off before the server said that it is done")),
+    end: () => emit(failedItem("truncated", "the reply ended before the server reported that it is done")),
   }
 }
 
-function checkedPart(value: Json, asked: AskedFor): JsonObject {
+function checkedPart(value: Json, request: RequestFacts): JsonObject {
   const part = objectOf(value)
-  if (part === null) throw unreadable("the server's reply cannot be used: a part of it is no object")
+  if (part === null) throw unreadable("the server's reply cannot be used: a part of it is not an object")
   if ((part["error"] ?? null) !== null)
-    throw new ReplyFault(streamError(ollamaErrorIn(part) ?? "it does not say why", asked))
+    throw new ReplyFault(streamError(ollamaErrorIn(part) ?? "it does not say why", request))
   const elsewhere = textField(part, "remote_host")
-  if (elsewhere !== "") throw new ReplyFault(refusedCloud(asked.model, elsewhere))
+  if (elsewhere !== "") throw new ReplyFault(refusedCloud(request.model, elsewhere))
   const isDone = part["done"] ?? false
   if (typeof isDone !== "boolean")
     throw unreadable("the server's reply cannot be used: its done is neither true nor false")
   if (!isDone && (part["message"] ?? null) === null)
-    throw unreadable("the server's reply cannot be used: a part of it holds no message; is it Ollama?")
+    throw unreadable("the server's reply cannot be used: a part of it has no message; is it Ollama?")
   return part
 }
 
-/** What was used, and then the end, which is only one when its reason is known. */
-function endReply(part: JsonObject, asked: AskedFor, hasCalls: boolean, tell: Tell): void {
+/** Emits the usage and then the end, which is a failure when its reason is unknown. */
+function endReply(part: JsonObject, request: RequestFacts, hasCalls: boolean, emit: EmitItem): void {
   const counted = tokenCount(part["prompt_eval_count"])
   const output = tokenCount(part["eval_count"])
-  if (counted !== null || output !== null) tell({ kind: "usage", input: counted ?? 0, output: output ?? 0 })
-  const cut: ModelFailure | null = cutByServer(asked.estimated, counted, asked.windowTokens, asked.least)
-  tell(cut === null ? endFor(textField(part, "done_reason"), hasCalls) : { kind: "failure", failure: cut })
+  if (counted !== null || output !== null) emit({ kind: "usage", input: counted ?? 0, output: output ?? 0 })
+  const cut: ModelFailure | null = cutByServer(
+    request.estimated,
+    counted,
+    request.windowTokens,
+    request.least,
+  )
+  emit(cut === null ? endFor(textField(part, "done_reason"), hasCalls) : { kind: "failure", failure: cut })
 }
 
 function endFor(reason: string, hasCalls: boolean): ModelItem {
@@ -86,36 +91,36 @@ function endFor(reason: string, hasCalls: boolean): ModelItem {
         "the server does not say why the reply ended, so it may be only half of it",
       )
     default:
-      return failedItem("malformed", `the reply ended for a reason that is not known: ${oneLine(reason, 80)}`)
+      return failedItem("malformed", `the reply ended for an unknown reason: ${oneLine(reason, 80)}`)
   }
 }
 
 /**
- * One call as an item. What only the model got wrong is a problem that it can be told; the server's own ids are left
- * aside, for they differ from version to version and are missing in older ones.
+ * Returns one call as an item. A mistake of the model becomes a problem that is reported to it; the server's own ids
+ * are ignored, because they differ between versions and older ones have none.
  */
 function callItem(value: Json, id: string): ModelItem {
   const call = objectOf(value)
-  const wanted = call === null ? null : objectAt(call, "function")
-  const name = wanted?.["name"]
-  if (wanted === null || typeof name !== "string" || name.trim() === "")
+  const called = call === null ? null : objectAt(call, "function")
+  const name = called?.["name"]
+  if (called === null || typeof name !== "string" || name.trim() === "")
     return problem("a call of a tool names no tool")
-  const args = argumentsOf(wanted)
-  if (args === null) return problem(`the arguments of the call of ${oneLine(name, 80)} are no JSON object`)
+  const args = argumentsOf(called)
+  if (args === null) return problem(`the arguments of the call of ${oneLine(name, 80)} are not a JSON object`)
   const unusable = unusableArguments(name, args)
   if (unusable !== null) return problem(unusable)
   const made: ModelCall = { id, tool: name, arguments: args }
   return { kind: "call", call: made }
 }
 
-/** Null when they are no object. Servers that only look like Ollama write them as text. */
-function argumentsOf(wanted: JsonObject): JsonObject | null {
-  const given = wanted["arguments"] ?? {}
+/** Returns null for anything but an object. Servers that only imitate Ollama write the arguments as text. */
+function argumentsOf(called: JsonObject): JsonObject | null {
+  const given = called["arguments"] ?? {}
   if (typeof given !== "string") return objectOf(given)
   try {
     return objectOf(JSON.parse(given))
   } catch {
-    // The model is told that it is no object; where the parser gave up says nothing to it.
+    // The model learns that it is not an object; the position of the parse error would not help it.
     return null
   }
 }

@@ -5,9 +5,9 @@ import type { ModelSettings } from "../../server.ts"
 import { templateMessages } from "../../template-messages.ts"
 
 /**
- * What `/api/chat` is asked. `truncate` and `shift` are refused: without that a server leaves out the beginning of a
- * request that is too long, or forgets it while it answers, and says nothing. Servers before 0.12.4 do not know them,
- * which is why what they counted is looked at as well.
+ * Builds the request for `/api/chat`. `truncate` and `shift` are off: otherwise a server silently drops the beginning
+ * of a request that is too long, or forgets it while it answers. Servers before 0.12.4 do not know them, so the token
+ * count of the reply is checked as well.
  */
 export function chatRequest({ messages, tools, format }: ModelRequest, settings: ModelSettings): Json {
   return {
@@ -34,7 +34,9 @@ function chatMessages(messages: readonly ModelMessage[]): Json {
   })
 }
 
-/** By its name, which every version understands, and by its id, which newer ones need to tell calls apart. */
+/**
+ * Identifies the tool by its name, which every version understands, and by the id of the call, which newer ones need.
+ */
 function toolMessage(
   { callId, text }: Extract<ModelMessage, { role: "tool" }>,
   tool: string | undefined,
@@ -47,7 +49,7 @@ function toolMessage(
   }
 }
 
-/** A server refuses the whole request when the arguments of an earlier call are no object. */
+/** Wraps arguments that are not an object: with those of an earlier call a server refuses the whole request. */
 function chatCall({ id, tool, arguments: args }: ModelCall, index: number): Json {
   return { id, function: { index, name: tool, arguments: objectOf(args) ?? { arguments: args } } }
 }
@@ -65,7 +67,7 @@ function chatOptions({ windowTokens, outputTokensMax, temperature, topP }: Model
   }
 }
 
-/** A bare number is seconds only when it is one: as text a server takes it for a duration without a unit. */
+/** Sends a bare number as a number, which means seconds: as text a server reads it as a duration without a unit. */
 function keepAlive(text: string): Json {
   return /^-?\d{1,9}$/.test(text) ? Number(text) : text
 }

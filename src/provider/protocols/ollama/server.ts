@@ -1,7 +1,7 @@
 import type { Json } from "../../../base/canonical.ts"
 import { systemClock } from "../../../base/clock.ts"
 import type { ModelFailure, ModelRequest, Provider } from "../../contract.ts"
-import { failureOf, ReplyFault, toldItems } from "../../reply-fault.ts"
+import { failureOf, itemsWithFailure, ReplyFault } from "../../reply-fault.ts"
 import { settingsFor } from "../../reply-settings.ts"
 import type { Answered, ModelServer, ModelSettings } from "../../server.ts"
 import { streamedItems, wholeItems } from "../../streamed-items.ts"
@@ -15,111 +15,133 @@ import { ollamaReplyReader } from "./reply.ts"
 import { chatRequest } from "./request.ts"
 import { estimatedTokens, leastTokens, overWindow } from "./window.ts"
 
-/** Ollama by its own protocol: the one like OpenAI's cannot set the window, and cuts what does not fit it. */
+/**
+ * Opens Ollama by its own protocol: its protocol like OpenAI's cannot set the window, and cuts off what exceeds it.
+ */
 export function createOllama(transport: Transport, now: () => number = systemClock.now): ModelServer {
-  const way: Way = { transport, now }
-  // Whoever chooses a model asks for the list and at once for the facts of one of it. Later it may be loaded anew.
-  let justTold: Told | null = null
+  const connection: Connection = { transport, now }
+  // A caller that chooses a model requests the list and right after it the facts of one model. Later the model may be
+  // loaded again.
+  let latestLists: ModelLists | null = null
   return {
     protocol: "ollama",
     endpoint: transport.endpoint,
     models: (limits, signal) =>
       answered(async () => {
         const [tags, loaded] = await Promise.all([
-          jsonFrom(way, get("/api/tags", limits), null, signal),
-          jsonOrNull(way, get("/api/ps", limits), signal),
+          jsonFrom(connection, get("/api/tags", limits), null, signal),
+          jsonOrNull(connection, get("/api/ps", limits), signal),
         ])
-        justTold = loaded === null ? null : { tags, loaded }
+        latestLists = loaded === null ? null : { tags, loaded }
         return listedModels(tags, loaded)
       }),
     facts: (model, limits, signal) =>
       answered(async () => {
         if (isCloudName(model)) throw new ReplyFault(refusedCloud(model, "ollama.com"))
-        const told = justTold
-        justTold = null
+        const lists = latestLists
+        latestLists = null
         const [show, tags, loaded] = await Promise.all([
-          jsonFrom(way, post("/api/show", { model }, limits), model, signal),
-          told === null ? jsonOrNull(way, get("/api/tags", limits), signal) : told.tags,
-          told === null ? jsonOrNull(way, get("/api/ps", limits), signal) : told.loaded,
+          jsonFrom(connection, post("/api/show", { model }, limits), model, signal),
+          lists === null ? jsonOrNull(connection, get("/api/tags", limits), signal) : lists.tags,
+          lists === null ? jsonOrNull(connection, get("/api/ps", limits), signal) : lists.loaded,
         ])
         const host = remoteHost(show)
         if (host !== null) throw new ReplyFault(refusedCloud(model, host))
         return modelFacts(model, show, tags, loaded)
       }),
-    provider: settings => chatProvider(way, settings),
+    provider: settings => chatProvider(connection, settings),
   }
 }
 
-interface Way {
+interface Connection {
   readonly transport: Transport
   readonly now: () => number
 }
 
-interface Told {
+interface ModelLists {
   readonly tags: Json
   readonly loaded: Json
 }
 
 type Limits = TransportRequest["limits"]
 
-function chatProvider(way: Way, settings: ModelSettings): Provider {
+function chatProvider(connection: Connection, settings: ModelSettings): Provider {
   return {
     name: "ollama",
-    ask: (request, signal) => toldItems(() => replyTo(way, settings, request, signal), signal),
+    ask: (request, signal) => itemsWithFailure(() => replyTo(connection, settings, request, signal), signal),
   }
 }
 
-async function replyTo(way: Way, fixed: ModelSettings, request: ModelRequest, signal: AbortSignal) {
+async function replyTo(
+  connection: Connection,
+  fixed: ModelSettings,
+  request: ModelRequest,
+  signal: AbortSignal,
+) {
   const settings = settingsFor(request, fixed)
   const { model, windowTokens, streams, limits } = settings
   const estimated = estimatedTokens(request)
   const refused = isCloudName(model) ? refusedCloud(model, "ollama.com") : overWindow(estimated, windowTokens)
   if (refused !== null) throw new ReplyFault(refused)
   const least = leastTokens(request)
-  const asked = { model, windowTokens, estimated, least, replyIndex: request.replyIndex }
-  const answer = await answerTo(way, post("/api/chat", chatRequest(request, settings), limits), asked, signal)
-  if (streams) return streamedItems(answer.chunks, tell => jsonLineReader(ollamaReplyReader(asked, tell)))
+  const target = { model, windowTokens, estimated, least, replyIndex: request.replyIndex }
+  const answer = await answerTo(
+    connection,
+    post("/api/chat", chatRequest(request, settings), limits),
+    target,
+    signal,
+  )
+  if (streams) return streamedItems(answer.chunks, emit => jsonLineReader(ollamaReplyReader(target, emit)))
   const body = await jsonBody(answer)
-  return wholeItems(tell => {
-    const reader = ollamaReplyReader(asked, tell)
+  return wholeItems(emit => {
+    const reader = ollamaReplyReader(target, emit)
     reader.take(body)
     reader.end()
   })
 }
 
-/** Throws `ReplyFault` for every answer that is none. */
+/** Sends a request. Throws `ReplyFault` for every unsuccessful answer. */
 async function answerTo(
-  { transport, now }: Way,
+  { transport, now }: Connection,
   request: TransportRequest,
-  asked: OllamaTarget,
+  target: OllamaTarget,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const reply = await transport.send(request, signal)
   if (reply.kind === "failed") throw new ReplyFault(reply.failure)
   if (reply.status === 200) return reply
-  throw new ReplyFault(await errorOf(reply, asked, now()))
+  throw new ReplyFault(await errorOf(reply, target, now()))
 }
 
-async function errorOf(answer: HttpAnswer, asked: OllamaTarget, nowMs: number): Promise<ModelFailure> {
-  const said = errorInText(await errorText(answer))
-  const byStatus = failureForStatus(answer.status, answer.header, said, nowMs)
-  const known = knownError(said, asked)
+async function errorOf(answer: HttpAnswer, target: OllamaTarget, nowMs: number): Promise<ModelFailure> {
+  const text = errorInText(await errorText(answer))
+  const byStatus = failureForStatus(answer.status, answer.header, text, nowMs)
+  const known = knownError(text, target)
   return known === null
     ? byStatus
     : { ...known, retryAfterMs: known.retryable ? byStatus.retryAfterMs : null }
 }
 
-async function jsonFrom(way: Way, request: TransportRequest, model: string | null, signal: AbortSignal) {
-  return jsonBody(await answerTo(way, request, { model, windowTokens: null }, signal))
+async function jsonFrom(
+  connection: Connection,
+  request: TransportRequest,
+  model: string | null,
+  signal: AbortSignal,
+) {
+  return jsonBody(await answerTo(connection, request, { model, windowTokens: null }, signal))
 }
 
-/** For what a server may be too old to know, and without which it can be used all the same. */
-async function jsonOrNull(way: Way, request: TransportRequest, signal: AbortSignal): Promise<Json> {
+/** Returns null for a page that an old server may not have, and that is not essential. */
+async function jsonOrNull(
+  connection: Connection,
+  request: TransportRequest,
+  signal: AbortSignal,
+): Promise<Json> {
   try {
-    return await jsonFrom(way, request, null, signal)
+    return await jsonFrom(connection, request, null, signal)
   } catch (error) {
     if (failureOf(error).kind === "aborted") throw error
-    // The facts that it would have told stay unknown.
+    // The facts on that page stay unknown.
     return null
   }
 }

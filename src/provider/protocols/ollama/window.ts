@@ -3,22 +3,22 @@ import { modelFailure } from "../../reply-fault.ts"
 
 const charactersPerToken = 4
 
-/** Less than this of the estimate is no request of text or code that a server has read whole. */
+/** If the server counted less than this share of the estimate, it did not read all of a request of text or code. */
 const wholeShareMin = 1 / 1.5
 
-/** The least that a tokenizer which suits the text well makes of the estimate. */
+/** The smallest share of the estimate that a well-suited tokenizer produces. */
 const shareMin = 0.7
 
-/** From this share of the window on, a request may be longer than it in truth. */
+/** From this share of the window on, a request may really be longer than the window. */
 const nearWindow = 0.75
 
-/** Of at least this many tokens that a server has to read in any case it counted less than this share: it was cut. */
+/** If the server counted less than this share of at least this many tokens that it has to read, it cut the request. */
 const surelyCut = { tokensMin: 2048, shareMin: 0.55 } as const
 
-/** With less room than this there is no reply. */
+/** The least space that a reply needs. */
 const replyTokensMin = 8
 
-/** What a request takes of the window, by its characters. A schema does not count: it is no part of the prompt. */
+/** Estimates the tokens of a request by its characters. A schema does not count: it is not part of the prompt. */
 export function estimatedTokens({ messages, tools }: ModelRequest): number {
   let characters = tools.length === 0 ? 0 : JSON.stringify(tools).length
   for (const message of messages) {
@@ -30,16 +30,16 @@ export function estimatedTokens({ messages, tools }: ModelRequest): number {
 }
 
 /**
- * The part of it that every model's template writes out. Many leave out the tools once there are results, and either
- * the words of an answer or its calls. A long run of one sign, as of spaces, is a token or two.
+ * Estimates the part that every model's template includes. Many omit the tools once there are results, and either the
+ * text of an answer or its calls. A long run of one character, such as spaces, is a token or two.
  */
 export function leastTokens({ messages }: ModelRequest): number {
   let characters = 0
   for (const message of messages) {
-    const said = lengthOf(message.text)
+    const written = lengthOf(message.text)
     const isCalling = message.role === "assistant" && message.calls.length > 0
     const called = isCalling ? lengthOf(JSON.stringify(message.calls)) : 0
-    characters += said === 0 || called === 0 ? said + called : Math.min(said, called)
+    characters += written === 0 || called === 0 ? written + called : Math.min(written, called)
   }
   return Math.ceil(characters / charactersPerToken)
 }
@@ -48,18 +48,18 @@ function lengthOf(text: string): number {
   return text.replaceAll(/(.)\1{7,}/gs, "$1$1$1$1").length
 }
 
-/** Before it is sent: a request that cannot fit however well the tokenizer suits it. */
+/** Checks a request before it is sent: returns a failure when it cannot fit, however well the tokenizer suits it. */
 export function overWindow(estimated: number, windowTokens: number | null): ModelFailure | null {
   if (windowTokens === null || estimated * shareMin <= windowTokens) return null
   return tooLong(`the request is about ${estimated} tokens long`, windowTokens)
 }
 
 /**
- * After it was answered: whether the server read less than it was sent. It leaves out whole messages, the middle of
- * the last one, or as much as makes the rest half of the window, and tells it only by the tokens it counted. The window
- * may also be smaller than the one asked for, for no server gives a model more than it was made for. A count that is
- * missing stays unjudged: old servers leave it out when they have the prompt in their cache. From 0.3.14 on they count
- * what is in it as well; only 0.30.0 forgot to.
+ * Checks the reply: returns a failure when the server read less than it was sent. It drops whole messages, the middle
+ * of the last one, or enough to make the rest half of the window, and only the tokens it counted show that. The window
+ * may also be smaller than requested, because no server gives a model more than it was trained for. A missing count is
+ * accepted: old servers omit it when they have the prompt in their cache. From 0.3.14 on they count cached tokens as
+ * well; only 0.30.0 did not.
  */
 export function cutByServer(
   estimated: number,
@@ -69,7 +69,7 @@ export function cutByServer(
 ): ModelFailure | null {
   if (counted === null || counted === 0) return null
   if (windowTokens !== null && counted > windowTokens - replyTokensMin)
-    return tooLong(`the request takes ${counted} tokens, which leaves no room for a reply`, windowTokens)
+    return tooLong(`the request takes ${counted} tokens, which leaves no space for a reply`, windowTokens)
   if (!isSurelyCut(least, counted) && !isCutNearWindow(estimated, counted, windowTokens)) return null
   return tooLong(
     `the server read only ${counted} tokens of a request of about ${estimated} and left out the rest`,
@@ -87,9 +87,9 @@ function isCutNearWindow(estimated: number, counted: number, windowTokens: numbe
   )
 }
 
-/** What the server itself says about it. */
-export function refusedAsTooLong(said: string, windowTokens: number | null): ModelFailure {
-  return tooLong(`the server refuses the request as too long: ${said}`, windowTokens)
+/** Returns the failure for the server's own message. */
+export function refusedAsTooLong(message: string, windowTokens: number | null): ModelFailure {
+  return tooLong(`the server refuses the request as too long: ${message}`, windowTokens)
 }
 
 function tooLong(what: string, windowTokens: number | null): ModelFailure {

@@ -1,23 +1,23 @@
 import type { Json } from "../../../base/canonical.ts"
 import { oneLine } from "../../../base/text.ts"
 import type { ModelFailure } from "../../contract.ts"
-import { type JsonObject, listOf, objectOf, windowOf, wordsOf } from "../../fields.ts"
+import { type JsonObject, listOf, nonEmptyText, objectOf, windowOf } from "../../fields.ts"
 import { modelFailure } from "../../reply-fault.ts"
 import { failureForStatus } from "../../transport/failures.ts"
 
-/** What a server says went wrong. */
+/** An error as a server reports it. */
 interface ServerError {
-  /** False when the body is no error, or none that is known. */
-  readonly isTold: boolean
+  /** False when the body is not an error, or not a known form of one. */
+  readonly isKnown: boolean
   readonly message: string
-  /** Both in the server's own words, in lower case; empty when it does not say. */
+  /** Both as the server spells them, in lower case; empty when they are missing. */
   readonly type: string
   readonly code: string
-  /** Of llama.cpp, which counts. */
+  /** Token counts of llama.cpp. */
   readonly tokens: { readonly prompt: number; readonly window: number } | null
 }
 
-/** Status and headers of the answer; null when it was told in the middle of one. */
+/** Status and headers of the answer; null for an error inside a stream. */
 interface ErrorAnswer {
   readonly status: number
   readonly header: (name: string) => string | null
@@ -31,64 +31,64 @@ export interface OpenAiTarget {
 
 const messageMax = 400
 
-/** `{"error":{…}}`, `{"error":"…"}`, `{"detail":…}`, what vLLM had before, or the text that is there. */
+/** Reads `{"error":{…}}`, `{"error":"…"}`, `{"detail":…}`, the older form of vLLM, or plain text. */
 export function openAiErrorIn(body: Json): ServerError {
   const object = objectOf(body)
   const error = objectOf(object?.["error"])
   const own = error ?? (object !== null && isBare(object) ? object : null)
   if (own !== null) return errorOf(own)
-  const message = wordsOf(object?.["error"]) ?? detailIn(object?.["detail"])
-  if (message !== null) return { ...silent, isTold: true, message }
-  return { ...silent, message: wordsOf(body)?.trim() ?? "" }
+  const message = nonEmptyText(object?.["error"]) ?? detailIn(object?.["detail"])
+  if (message !== null) return { ...silent, isKnown: true, message }
+  return { ...silent, message: nonEmptyText(body)?.trim() ?? "" }
 }
 
-/** What it means, whatever the server is. */
+/** Returns the failure that an error means, for any server. */
 export function errorFailure(
   error: ServerError,
   answer: ErrorAnswer | null,
   { model, withoutSecret }: OpenAiTarget,
 ): ModelFailure {
-  // The secret goes before the text is cut, or half of it would stay.
-  const said = oneLine(withoutSecret(error.message), messageMax)
-  const known = answer?.status === 429 || answer?.status === 401 ? null : knownFailure(error, said, model)
+  // The secret is removed before the text is cut, or half of it would remain.
+  const shown = oneLine(withoutSecret(error.message), messageMax)
+  const known = answer?.status === 429 || answer?.status === 401 ? null : knownFailure(error, shown, model)
   if (known !== null) return known
-  if (answer !== null) return failureForStatus(answer.status, answer.header, said, answer.nowMs)
+  if (answer !== null) return failureForStatus(answer.status, answer.header, shown, answer.nowMs)
   const status = statusIn(error)
-  if (status !== null) return failureForStatus(status, () => null, said, 0)
+  if (status !== null) return failureForStatus(status, () => null, shown, 0)
   return modelFailure(
     "unavailable",
-    `the model server gave up: ${said === "" ? "it does not say why" : said}`,
+    `the model server gave up: ${shown === "" ? "it does not say why" : shown}`,
   )
 }
 
-function knownFailure(error: ServerError, said: string, model: string | null): ModelFailure | null {
+function knownFailure(error: ServerError, shown: string, model: string | null): ModelFailure | null {
   const { type, code, tokens } = error
   const text = error.message.toLowerCase()
   const isLong = type === "exceed_context_size_error" || code === "context_length_exceeded"
   if (isLong || longWords.some(words => words.test(text))) {
     const counts = tokens === null ? "" : ` (${tokens.prompt} tokens, the window has ${tokens.window})`
-    return modelFailure("contextTooLong", `the request is longer than the model's window${counts}: ${said}`)
+    return modelFailure("contextTooLong", `the request is longer than the model's window${counts}: ${shown}`)
   }
   if (toolWords.some(words => words.test(text)))
-    return modelFailure("badRequest", `the server takes no tools for this model: ${said}`)
-  // llama.cpp says so with status 500 and LM Studio in the middle of a stream; the same request again is refused again.
+    return modelFailure("badRequest", `the server does not accept tools for this model: ${shown}`)
+  // llama.cpp reports this with status 500 and LM Studio inside a stream; the same request would be refused again.
   if (templateWords.test(text))
-    return modelFailure("badRequest", `the model's template refuses the request: ${said}`)
-  // LM Studio tells what its runner refused in a stream, or with status 500.
+    return modelFailure("badRequest", `the model's template refuses the request: ${shown}`)
+  // LM Studio reports what its runner refused inside a stream, or with status 500.
   if (schemaWords.test(text))
-    return modelFailure("badRequest", `the server cannot force such a shape: ${said}`)
+    return modelFailure("badRequest", `the server cannot force such a shape: ${shown}`)
   if (code === "model_not_found" || missingWords.some(words => words.test(text)))
-    return modelFailure("notFound", `${said}; load ${named(model)} there, or choose another one`)
-  // llama.cpp gives up on a call that it cannot read, with status 500: the server is well, the reply was not.
+    return modelFailure("notFound", `${shown}; load ${named(model)} there, or choose another one`)
+  // llama.cpp reports a call that it cannot parse with status 500: the server works, the reply was wrong.
   if (/does not match the expected \S+ format|failed to parse (?:input|tool call)/.test(text))
-    return modelFailure("malformed", `the model's reply cannot be read: ${said}`)
-  // LM Studio says so with status 200.
+    return modelFailure("malformed", `the model's reply cannot be read: ${shown}`)
+  // LM Studio reports this with status 200.
   if (text.startsWith("unexpected endpoint"))
-    return modelFailure("notFound", `${said}; see whether the endpoint is right`)
+    return modelFailure("notFound", `${shown}; see whether the endpoint is right`)
   return null
 }
 
-/** In the middle of a stream the number of the error is all that is left of a status. */
+/** Returns the status for an error inside a stream, by its code or type. */
 function statusIn({ type, code }: ServerError): number | null {
   const number = /^[45]\d\d$/.test(code) ? Number(code) : null
   if (number !== null) return number
@@ -98,9 +98,11 @@ function statusIn({ type, code }: ServerError): number | null {
   return /invalid_request|badrequest|not_supported/.test(type) ? 400 : null
 }
 
-/** vLLM and llama.cpp had it without a name around it. */
+/** Reports whether the object itself is an error, as vLLM and llama.cpp had it. */
 function isBare(object: JsonObject): boolean {
-  return wordsOf(object["message"]) !== null && object["code"] !== undefined && object["type"] !== undefined
+  return (
+    nonEmptyText(object["message"]) !== null && object["code"] !== undefined && object["type"] !== undefined
+  )
 }
 
 function errorOf(error: JsonObject): ServerError {
@@ -108,27 +110,27 @@ function errorOf(error: JsonObject): ServerError {
   const prompt = windowOf(error["n_prompt_tokens"])
   const window = windowOf(error["n_ctx"])
   return {
-    isTold: true,
-    message: wordsOf(error["message"]) ?? wordsOf(type) ?? "",
+    isKnown: true,
+    message: nonEmptyText(error["message"]) ?? nonEmptyText(type) ?? "",
     type: typeof type === "string" ? type.toLowerCase() : "",
     code: typeof code === "string" || typeof code === "number" ? String(code).toLowerCase() : "",
     tokens: prompt === null || window === null ? null : { prompt, window },
   }
 }
 
-/** Text, or the findings of a validator, each with its own words. */
+/** Returns text, or the messages of a validator's findings. */
 function detailIn(detail: Json | undefined): string | null {
-  const findings = listOf(detail).map(finding => wordsOf(objectOf(finding)?.["msg"]) ?? "")
-  return wordsOf(detail) ?? wordsOf(findings.filter(words => words !== "").join("; "))
+  const findings = listOf(detail).map(finding => nonEmptyText(objectOf(finding)?.["msg"]) ?? "")
+  return nonEmptyText(detail) ?? nonEmptyText(findings.filter(words => words !== "").join("; "))
 }
 
 function named(model: string | null): string {
   return model === null ? "the model" : oneLine(model, 100)
 }
 
-const silent: ServerError = { isTold: false, message: "", type: "", code: "", tokens: null }
+const silent: ServerError = { isKnown: false, message: "", type: "", code: "", tokens: null }
 
-/** OpenAI, vLLM before and now, llama.cpp and LM Studio, each in the words of more than one version. */
+/** Phrases of OpenAI, vLLM before and now, llama.cpp and LM Studio, each from more than one version. */
 const longWords = [
   /maximum context length/,
   /context length is only|context length of only/,
@@ -148,11 +150,11 @@ const toolWords = [
   /\b(?:tools?|tool calling|tool use|function calling)\b.{0,30}not.{0,5} supported/,
 ]
 
-/** llama.cpp now and before, and LM Studio. */
+/** Phrases of llama.cpp now and before, and of LM Studio. */
 const templateWords =
   /jinja (?:exception|template)|while executing \w+ at line|at row \d+, column \d+:|failed to parse messages/
 
-/** llama.cpp, LM Studio that runs it, and vLLM. */
+/** Phrases of llama.cpp, LM Studio that runs it, and vLLM. */
 const schemaWords =
   /failed to (?:parse grammar|initialize samplers)|json schema conversion failed|grammar error|not supported by xgrammar/
 

@@ -1,9 +1,9 @@
 import { canonicalJson, type Json, sha256Hex } from "../../../base/canonical.ts"
 import { oneLine } from "../../../base/text.ts"
-import { type JsonObject, listOf, objectOf, windowOf, wordsOf } from "../../fields.ts"
+import { type JsonObject, listOf, nonEmptyText, objectOf, windowOf } from "../../fields.ts"
 import type { ListedModel, ModelFacts } from "../../server.ts"
 
-/** One of `/v1/models`, with what LM Studio tells of it elsewhere. */
+/** An entry of `/v1/models`, with LM Studio's own data about the model. */
 export interface ListedOpenAiModel {
   readonly name: string
   readonly entry: JsonObject
@@ -13,7 +13,7 @@ export interface ListedOpenAiModel {
 const modelsMax = 1000
 const nameMax = 300
 
-/** Null when the answer is no list of models. */
+/** Returns null when the answer is not a list of models. */
 export function openAiModels(body: Json, studioBody: Json | null): readonly ListedOpenAiModel[] | null {
   const list = objectOf(body)?.["data"]
   if (!Array.isArray(list)) return null
@@ -22,21 +22,21 @@ export function openAiModels(body: Json, studioBody: Json | null): readonly List
   return [...names].map(([name, entry]) => ({ name, entry, studio: entryOf(studio, name) }))
 }
 
-/** Whether the answer tells all there is, so that nobody has to look for LM Studio's own list. */
-export function tellsEverything(body: Json): boolean {
+/** Reports whether the answer has all facts, so that LM Studio's own list is not needed. */
+export function hasAllFacts(body: Json): boolean {
   return named(body).some(
     ({ entry }) => entry["max_model_len"] !== undefined || objectOf(entry["meta"]) !== null,
   )
 }
 
-/** Models that turn text into numbers cannot be talked to. */
+/** Returns the models to list; models that turn text into numbers are left out. */
 export function listed(models: readonly ListedOpenAiModel[]): readonly ListedModel[] {
   return models
     .filter(({ studio }) => studio?.["type"] !== "embeddings")
     .map(known => ({ name: known.name, details: detailsOf(known), isLoaded: isLoaded(known) }))
 }
 
-/** What is known of one; `props` is llama.cpp's own page. */
+/** Returns the facts about a model; `props` is llama.cpp's own page. */
 export function factsOf(models: readonly ListedOpenAiModel[], model: string, props: Json | null): ModelFacts {
   const known = find(models, model)
   const meta = objectOf(known?.entry["meta"])
@@ -57,11 +57,11 @@ export function factsOf(models: readonly ListedOpenAiModel[], model: string, pro
 }
 
 /**
- * None of these servers tells a digest, and many have another model under the same name after a restart. What they tell
- * of its content and of its template stands in for one; windows, states and times change without it.
+ * Returns a digest. None of these servers reports one, and many have another model under the same name after a restart.
+ * It is made of what they report about the content and the template; windows, states and times change without it.
  */
 function digestOf(known: ListedOpenAiModel | null, page: JsonObject | null): string | null {
-  const told = [
+  const values = [
     ...plainValues(objectOf(known?.entry["meta"]), [
       "n_params",
       "size",
@@ -74,10 +74,10 @@ function digestOf(known: ListedOpenAiModel | null, page: JsonObject | null): str
     ...plainValues(known?.studio ?? null, ["publisher", "arch", "quantization", "compatibility_type"]),
     ...plainValues(page, ["model_path", "chat_template", "chat_template_tool_use"]),
   ]
-  return told.every(value => value === null) ? null : sha256Hex(canonicalJson(told))
+  return values.every(value => value === null) ? null : sha256Hex(canonicalJson(values))
 }
 
-/** A server may write anything there; what is neither words nor a number is nothing that can be compared. */
+/** Returns texts and numbers. A server may write anything there; other values cannot be compared. */
 function plainValues(
   object: JsonObject | null,
   names: readonly string[],
@@ -88,7 +88,7 @@ function plainValues(
   })
 }
 
-/** A llama.cpp server that has one model answers with it under every name. */
+/** Finds a model by name. A llama.cpp server that has one model answers with it under every name. */
 function find(models: readonly ListedOpenAiModel[], model: string): ListedOpenAiModel | null {
   const exact = models.find(({ name, entry }) => name === model || listOf(entry["aliases"]).includes(model))
   if (exact !== undefined) return exact
@@ -105,9 +105,9 @@ function declaredTools(page: JsonObject | null, studio: JsonObject | null): bool
 }
 
 function isLoaded({ entry, studio }: ListedOpenAiModel): boolean | null {
-  const state = wordsOf(studio?.["state"]) ?? wordsOf(objectOf(entry["status"])?.["value"])
+  const state = nonEmptyText(studio?.["state"]) ?? nonEmptyText(objectOf(entry["status"])?.["value"])
   if (state !== null) return state === "loaded"
-  // Both have a model only once it is loaded.
+  // Both list a model only once it is loaded.
   return entry["owned_by"] === "vllm" || entry["owned_by"] === "llamacpp" ? true : null
 }
 
@@ -120,8 +120,8 @@ function detailsOf({ entry, studio }: ListedOpenAiModel): string {
     windowOf(meta?.["n_ctx"])
   const words = [
     billions === null ? null : `${billions.toFixed(1)}B`,
-    wordsOf(studio?.["arch"]),
-    wordsOf(studio?.["quantization"]) ?? wordsOf(meta?.["ftype"]),
+    nonEmptyText(studio?.["arch"]),
+    nonEmptyText(studio?.["quantization"]) ?? nonEmptyText(meta?.["ftype"]),
     window === null ? null : `window ${window}`,
   ]
   return oneLine(words.filter(word => word !== null).join(", "), 200)
@@ -138,7 +138,7 @@ function named(body: Json | null): readonly { readonly name: string; readonly en
     .slice(0, modelsMax)
     .flatMap(value => {
       const entry = objectOf(value)
-      const name = wordsOf(entry?.["id"])
+      const name = nonEmptyText(entry?.["id"])
       return entry === null || name === null || name.length > nameMax ? [] : [{ name, entry }]
     })
 }

@@ -66,7 +66,7 @@ describe("a reply that has to have a shape", () => {
     expect(items).toEqual([text('{"goal":"g"}'), stop])
   })
 
-  test("is the same when it comes at once", () => {
+  test("is the same when it arrives as a whole", () => {
     const content = [{ type: "tool_use", id: "c", name: "plan", input: { goal: "g" } }]
     const items = readWhole({ type: "message", content, stop_reason: "tool_use" }, tool)
     expect(items).toEqual([text('{"goal":"g"}'), stop])
@@ -84,7 +84,7 @@ describe("a reply that has to have a shape", () => {
     ])
   })
 
-  test("is the first of two, and that is told", () => {
+  test("is the first of two, and that is reported", () => {
     const events = [...calling(0, "plan", '{"goal":"1"}'), ...calling(1, "plan", '{"goal":"2"}')]
     expect(read([...events, ...ending("tool_use")], tool)).toEqual([
       text('{"goal":"1"}'),
@@ -99,7 +99,7 @@ describe("a reply that has to have a shape", () => {
     ])
   })
 
-  test("is a problem when it is no object", () => {
+  test("is a problem when it is not an object", () => {
     const items = read([...calling(0, "plan", "{"), ...ending("tool_use")], tool)
     expect(items.map(({ kind }) => kind)).toEqual(["problem", "end"])
   })

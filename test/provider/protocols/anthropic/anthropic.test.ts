@@ -77,7 +77,7 @@ describe.each(both)("a reply over HTTP, streamed: %p", streams => {
     })
   })
 
-  test("that was refused, cut off or ended strangely is told as such", async () => {
+  test("that was refused, cut off or ended strangely is reported as such", async () => {
     const ends = ["length", "refused", { unknown: "pause_turn" }] as const
     await using server = await serve((_, index) => says("x", { end: ends[index] ?? "stop" }))
     const anthropic = open(server)
@@ -106,7 +106,7 @@ describe.each(both)("a reply over HTTP, streamed: %p", streams => {
     expect(reply.failure?.kind).toBe("timeout")
   })
 
-  test("that is stopped is no failure of the server, and its connection goes", async () => {
+  test("that is stopped is not a failure of the server, and its connection goes", async () => {
     await using server = await serve(() => ({ acts: [{ hang: true }] }))
     const stopping = new AbortController()
     const items = itemsOf(open(server).provider(settingsOf({ streams })).ask(requestOf(), stopping.signal))
@@ -201,7 +201,7 @@ describe("the models of a server", () => {
     expect((await open(server).facts("../other one", limits, never)).failure?.kind).toBe("notFound")
   })
 
-  test("are not told to somebody with the wrong key", async () => {
+  test("are not reported to someone with the wrong key", async () => {
     await using server = await serve(() => says("x"))
     expect((await open(server, "sk-wrong").models(limits, never)).failure?.kind).toBe("auth")
     expect((await open(server, "sk-wrong").facts("fake", limits, never)).failure?.kind).toBe("auth")

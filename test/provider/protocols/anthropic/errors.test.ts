@@ -56,7 +56,7 @@ describe("an error of the server", () => {
     [400, "invalid_request_error", "Your credit balance is too low to access the Anthropic API."],
     [400, "invalid_request_error", "You have reached your specified API usage limits."],
     [429, "rate_limit_error", "This workspace has reached its spend limit."],
-  ])("is not to be waited for when nobody pays: %i %s %s", (status, type, message) => {
+  ])("is not to be waited for when no one pays: %i %s %s", (status, type, message) => {
     expect(failureOf(status, error(type, message), { "retry-after": "5" })).toMatchObject({
       kind: "auth",
       retryable: false,
@@ -91,7 +91,7 @@ describe("an error of the server", () => {
       expect(failureOf(status, body).kind).toBe(kind)
   })
 
-  test("is told in one short line", () => {
+  test("is reported in one short line", () => {
     const { message } = failureOf(500, error("api_error", `a\nb\u001b[31m${"x".repeat(10_000)}`))
     expect(message.includes("\n") || message.includes("\u001b")).toBe(false)
     expect(message.length).toBeLessThan(450)

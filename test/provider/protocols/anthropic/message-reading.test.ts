@@ -111,7 +111,7 @@ describe("the end of a reply", () => {
     expect(items).toEqual([{ kind: "end", reason: "refused" }])
   })
 
-  test("for a reason that is no ordinary one is a failure and brings no call", () => {
+  test("for a reason that is not an ordinary one is a failure and brings no call", () => {
     const kinds = ["pause_turn", "model_context_window_exceeded", "compaction"].map(reason => {
       const items = read([...calling(0, "t", "{}"), ...ending(reason)])
       expect(items).toHaveLength(1)
@@ -133,7 +133,7 @@ describe("arguments that cannot be used", () => {
   test.each(['{"a":', "[1]", '"text"', "null", "{'a':1}", '{"a":1}}'])("%s are told as a problem", json => {
     const items = read([...calling(0, "t", json), ...ending("tool_use")])
     expect(items).toEqual([
-      { kind: "problem", text: 'the arguments of a call of "t" are no JSON object' },
+      { kind: "problem", text: 'the arguments of a call of "t" are not a JSON object' },
       stop,
     ])
   })
@@ -143,7 +143,7 @@ describe("arguments that cannot be used", () => {
     expect(items.map(({ kind }) => kind)).toEqual(["problem", "call", "end"])
   })
 
-  test("of ten million characters are told as that, and calls beside them are made", () => {
+  test("of ten million characters are reported as that, and calls beside them are made", () => {
     const pieces = ['{"a":"', ...Array.from({ length: 10 }, () => "x".repeat(1_000_000)), '"}']
     const items = read([...calling(0, "t", ...pieces), ...calling(1, "u", "{}"), ...ending("tool_use")])
     expect(items).toMatchObject([

@@ -27,7 +27,7 @@ describe("the list of models", () => {
 
   test("cannot be anything else", () => {
     for (const body of [null, [], {}, { data: {} }, "x"])
-      expect(() => anthropicModels(body)).toThrow("the list of models is no list")
+      expect(() => anthropicModels(body)).toThrow("the list of models is not a list")
   })
 
   test("is not read for ever", () => {
@@ -36,8 +36,8 @@ describe("the list of models", () => {
   })
 })
 
-describe("what is known of a model", () => {
-  test("is the window that the server tells", () => {
+describe("the facts about a model", () => {
+  test("is the window that the server reports", () => {
     for (const name of ["claude-some-1", "qwen3"])
       expect(factsIn({ max_input_tokens: 1_000_000 }, name)).toMatchObject({
         trainedTokens: 1_000_000,
@@ -49,7 +49,7 @@ describe("what is known of a model", () => {
     ...[null, {}, { max_input_tokens: null }, { max_input_tokens: 0 }, { max_input_tokens: -5 }],
   ]
 
-  test("is the usual one where the server tells none", () => {
+  test("is the usual one where the server reports none", () => {
     for (const body of silent)
       expect(factsIn(body, "claude-some-1")).toEqual({
         trainedTokens: 200_000,
@@ -60,7 +60,7 @@ describe("what is known of a model", () => {
       })
   })
 
-  test("is nothing where the server only speaks the protocol and tells none", () => {
+  test("is nothing where the server only speaks the protocol and reports none", () => {
     for (const body of silent)
       for (const name of ["qwen3", "local-claude-like"])
         expect(factsIn(body, name)).toEqual({

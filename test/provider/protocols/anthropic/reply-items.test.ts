@@ -31,7 +31,7 @@ describe("a stream", () => {
     expect(failureIn(await streamed(...saying(0, "x"), '{"type":"messa'))?.kind).toBe("truncated")
   })
 
-  test("with an event in it that is no JSON cannot be read", async () => {
+  test("with an event in it that is not JSON cannot be read", async () => {
     for (const odd of ["{", "[]", "7", "null"])
       expect(failureIn(await streamed(odd, ...saying(0, "x"), ...ending("end_turn")))?.kind).toBe("malformed")
   })
@@ -45,7 +45,7 @@ describe("a stream", () => {
   })
 })
 
-describe("a reply that comes at once", () => {
+describe("a reply that arrives as a whole", () => {
   const message = (content: Json, reason: Json) => ({ type: "message", content, stop_reason: reason })
 
   test("means the same as a stream", () => {
@@ -68,7 +68,7 @@ describe("a reply that comes at once", () => {
     expect(readWhole(message([], "refusal"))).toEqual([{ kind: "end", reason: "refused" }])
   })
 
-  test("tells arguments that are no object as a problem", () => {
+  test("reports arguments that are not an object as a problem", () => {
     for (const input of [[], "text", 7]) {
       const items = readWhole(message([{ type: "tool_use", id: "c", name: "t", input }], "tool_use"))
       expect(items.map(({ kind }) => kind)).toEqual(["problem", "end"])
@@ -80,7 +80,7 @@ describe("a reply that comes at once", () => {
     expect(readWhole(message(content, "max_tokens"))).toEqual([{ kind: "end", reason: "length" }])
   })
 
-  test("that is no message cannot be read", () => {
+  test("that is not a message cannot be read", () => {
     for (const body of [
       null,
       [],

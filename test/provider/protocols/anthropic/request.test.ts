@@ -6,7 +6,7 @@ import { requestOf } from "../../provider-kit.ts"
 const look = { name: "look", description: "Looks.", parameters: { type: "object" } }
 const shape = { name: "plan", schema: { type: "object", properties: {} } }
 
-describe("what is posted", () => {
+describe("the request body", () => {
   test("is the model, the limit and the messages, and nothing that was not asked for", () => {
     expect(messagesRequest(requestOf(), settingsOf())).toEqual({
       answerTool: null,

@@ -21,7 +21,7 @@ test.each([
   expect(endOf(reason)).toMatchObject({ kind: "failure", failure: { kind, retryable } })
 })
 
-test("a reason that is not known is told in one short line", () => {
+test("a reason that is unknown is reported in one short line", () => {
   const end = endOf(`a\nb${"x".repeat(1_000)}`)
   expect(end.kind === "failure" && end.failure.message.length < 130).toBe(true)
   expect(end.kind === "failure" && end.failure.message.includes("\n")).toBe(false)

@@ -21,7 +21,7 @@ describe("what a reply takes", () => {
     ])
   })
 
-  test("is not told by what has no number in it", () => {
+  test("is not reported by events without a number", () => {
     for (const told of [undefined, null, "many", {}, { output_tokens: null }, [1]])
       expect(createUsage().add(told)).toEqual([])
   })

@@ -106,12 +106,12 @@ describe("the words of an error", () => {
     expect(ollamaErrorIn(body)).toBe(words)
   })
 
-  test("are one line without signs a terminal would act on, and not longer than a few lines", () => {
+  test("are one line without characters a terminal would act on, and not longer than a few lines", () => {
     expect(ollamaErrorIn({ error: "a\n\u001b[31mb" })).toBe("a ⏎ \\x1b[31mb")
     expect(ollamaErrorIn({ error: "x".repeat(10_000) })?.length).toBe(400)
   })
 
-  test("may be plain, but are no page for browsers", () => {
+  test("may be plain text, but not a page for browsers", () => {
     expect(errorInText("404 page not found\n")).toBe("404 page not found")
     expect(errorInText("<html><body>Bad</body></html>")).toBe("")
     expect(errorInText('{"error":"no"}')).toBe("no")

@@ -16,7 +16,7 @@ const qwen = {
 }
 
 describe("the models of a server", () => {
-  test("are told with size, quantisation and whether they are loaded", () => {
+  test("are reported with size, quantisation and whether they are loaded", () => {
     const other = { name: "gemma:2b" }
     expect(listedModels({ models: [qwen, other] }, { models: [{ name: "qwen3:8b" }] })).toEqual([
       { name: "qwen3:8b", details: "8.2B, Q4_K_M, 5.1 GB", isLoaded: true },
@@ -130,7 +130,7 @@ describe("the facts of a model", () => {
     expect(modelFacts("x", counted, null, null).parameters).toBe(3)
   })
 
-  test("cannot be read from what is no object", () => {
+  test("cannot be read from what is not an object", () => {
     expect(() => modelFacts("x", [], null, null)).toThrow(ReplyFault)
   })
 })

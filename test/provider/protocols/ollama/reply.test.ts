@@ -37,7 +37,7 @@ describe("a reply", () => {
     expect(await read([thinking, part("Yes"), done()])).toEqual([text("Yes"), stop])
   })
 
-  test("tells no usage when the server tells none, and zero for the half that is missing", async () => {
+  test("reports no usage when the server reports none, and zero for the half that is missing", async () => {
     expect(await read([done()])).toEqual([stop])
     expect(await read([done({ eval_count: 7 })])).toEqual([{ kind: "usage", input: 0, output: 7 }, stop])
   })
@@ -87,11 +87,11 @@ describe("calls", () => {
     ["a list", { function: { name: "run", arguments: [1] } }],
     ["half of an object", { function: { name: "run", arguments: '{"a":' } }],
     ["a number", { function: { name: "run", arguments: 4 } }],
-  ])("with arguments that are %s are a problem the model is told of", async (_what, made) => {
+  ])("with arguments that are %s are a problem the model is reported of", async (_what, made) => {
     const items = await read([calling(made), done()])
     expect(items[0]).toEqual({
       kind: "problem",
-      text: "the arguments of the call of run are no JSON object",
+      text: "the arguments of the call of run are not a JSON object",
     })
   })
 
@@ -124,7 +124,7 @@ describe("an end that is none", () => {
     expect(failureIn(items).kind).toBe(kind)
   })
 
-  test("done for no reason is taken for half of a reply", async () => {
+  test("done for no reason is treated as half of a reply", async () => {
     const { done_reason: _left, ...rest } = done() as Record<string, Json>
     expect(failureIn(await read([rest])).kind).toBe("truncated")
   })
@@ -140,7 +140,7 @@ describe("an end that is none", () => {
     expect(items).toContainEqual({ kind: "usage", input: 4098, output: 0 })
   })
 
-  test("what a template leaves out is no prompt that was cut", async () => {
+  test("what a template leaves out is not a prompt that was cut", async () => {
     const whole = { windowTokens: 16_384, estimated: 12_000, least: 11_000 }
     const cut = await read([part("Hi"), done({ prompt_eval_count: 4090 })], whole)
     expect(failureIn(cut).kind).toBe("contextTooLong")
@@ -170,7 +170,7 @@ describe("a part that cannot be used", () => {
     expect(failureIn(items)).toMatchObject({ kind: "malformed", retryable: true })
   })
 
-  test("is an error in the middle, told with the server's words", async () => {
+  test("is an error in the middle, reported with the server's words", async () => {
     const items = await read([part("Yes"), { error: "an error was encountered while running the model" }])
     expect(failureIn(items)).toMatchObject({ kind: "unavailable", retryable: true })
     expect(failureIn(items).message).toContain("an error was encountered while running the model")

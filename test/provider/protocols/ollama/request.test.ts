@@ -132,7 +132,7 @@ describe("messages", () => {
     ])
   })
 
-  test("never hold arguments that are no object, which would spoil every later request", () => {
+  test("never hold arguments that are not an object, which would spoil every later request", () => {
     const { messages } = asked({
       role: "assistant",
       text: "",

@@ -76,7 +76,7 @@ describe.each([true, false])("a reply with streams %p", streams => {
     expect(lastOf(items)).toEqual({ kind: "end", reason: "calls" })
   })
 
-  test("of a kind nobody knows is no output", async () => {
+  test("of an unknown kind is not output", async () => {
     expect(failureIn(await reply(says("no", { end: "refused" }), { settings })).kind).toBe("malformed")
   })
 
@@ -98,7 +98,7 @@ describe.each([true, false])("a reply with streams %p", streams => {
   })
 })
 
-describe("what goes to the server", () => {
+describe("the request to the server", () => {
   test("is the request as JSON, and one only", async () => {
     await using fake = await serving(says("ok"))
     const provider = ollamaAt(fake.endpoint).provider(settingsOf({ temperature: 0 }))
@@ -165,7 +165,7 @@ describe("a server in trouble", () => {
     expect(failureIn(items)).toMatchObject({ kind: "overloaded", retryAfterMs: 30_000 })
   })
 
-  test("is no Ollama at all", async () => {
+  test("is not Ollama at all", async () => {
     const page = {
       acts: [{ send: whole(404, bytes("404 page not found"), { "content-type": "text/plain" }) }],
     }
@@ -181,7 +181,7 @@ describe("a server in trouble", () => {
     expect(failureIn(items)).toMatchObject({ kind: "unavailable", retryable: true })
   })
 
-  test("writes a line that is no JSON", async () => {
+  test("writes a line that is not JSON", async () => {
     expect(failureIn(await reply(streaming([part("Yes"), { raw: '{"message":' }]))).kind).toBe("malformed")
   })
 
@@ -273,7 +273,7 @@ describe("asked about its models", () => {
     ])
   })
 
-  test("a server tells what one of them can", async () => {
+  test("a server reports what one of them can", async () => {
     await using fake = await serving(says("ok"), { models: [{ ...qwen, tools: false }] })
     const server = ollamaAt(fake.endpoint)
     expect(server).toMatchObject({ protocol: "ollama", endpoint: fake.endpoint })

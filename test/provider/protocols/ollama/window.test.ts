@@ -72,7 +72,7 @@ describe("what a server has to read in any case", () => {
     expect(leastTokens(answer(words(400)))).toBe(called)
   })
 
-  test("is little where one sign fills a line", () => {
+  test("is little where one character fills a line", () => {
     const lines = `${"=".repeat(400)}\n${" ".repeat(400)}x\n`
     expect(leastTokens(requestOf({ messages: [{ role: "tool", callId: "1", text: lines }] }))).toBe(3)
   })
@@ -151,7 +151,7 @@ describe("a request that the server cut", () => {
   })
 })
 
-test("what the server says itself about the length is told with the advice", () => {
+test("what the server says itself about the length is reported with the advice", () => {
   const { kind, message } = refusedAsTooLong("the input length exceeds the context length", 4096)
   expect(kind).toBe("contextTooLong")
   expect(message).toMatch(/input length exceeds.*num_ctx is 4096.*--max-context-tokens/)

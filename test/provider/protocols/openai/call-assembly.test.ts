@@ -47,7 +47,7 @@ describe("calls in pieces", () => {
     ).toEqual([["a", "read", '{"p":1}']])
   })
 
-  test("whole calls that all have the index 0 are told apart by their ids", () => {
+  test("whole calls that all have the index 0 are distinguished by their ids", () => {
     expect(
       assembled(
         [piece({ index: 0, id: "a", name: "read", args: '{"p":1}' })],
@@ -63,7 +63,7 @@ describe("calls in pieces", () => {
     ])
   })
 
-  test("whole calls without index and id are told apart by being whole", () => {
+  test("whole calls without index and id are distinguished by being whole", () => {
     expect(
       assembled([piece({ name: "read", args: '{"p":1}' })], [piece({ name: "read", args: '{"p":2}' })]),
     ).toEqual([
@@ -124,7 +124,7 @@ describe("calls in pieces", () => {
     )
   })
 
-  test("a whole call that is told once more at the end is one call", () => {
+  test("a whole call that is repeated at the end is one call", () => {
     expect(
       assembled(
         [piece({ index: 0, id: "a", name: "read", args: '{"p":1}' })],
@@ -160,9 +160,9 @@ describe("bounds and nonsense", () => {
     ])
   })
 
-  test("what is no call of a function cannot be used", () => {
+  test("a call that is not a function call cannot be used", () => {
     for (const nonsense of [null, 1, "read", [], {}, { function: "read" }, { function: null }])
-      expect(() => takePieces([], [nonsense])).toThrow("no call of a function")
+      expect(() => takePieces([], [nonsense])).toThrow("not a function call")
   })
 
   test("calls of a whole reply are never put together", () => {

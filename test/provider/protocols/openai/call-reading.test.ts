@@ -23,7 +23,7 @@ describe("arguments", () => {
     expect(read(open("a", "list", ""))).toEqual([{ id: "a", tool: "list", arguments: {} }])
   })
 
-  test("what is no JSON is told with the error of the parser, and is no call", () => {
+  test("what is not JSON is reported with the error of the parser, and is not a call", () => {
     const text = '{"path":"x'
     let error = ""
     try {
@@ -32,14 +32,18 @@ describe("arguments", () => {
       error = (thrown as Error).message
     }
     expect(error).not.toBe("")
-    expect(read(open("a", "read", text))).toEqual([`the arguments of the call of read are no JSON: ${error}`])
+    expect(read(open("a", "read", text))).toEqual([
+      `the arguments of the call of read are not JSON: ${error}`,
+    ])
   })
 
-  test("JSON that is no object is a problem", () => {
+  test("JSON that is not an object is a problem", () => {
     for (const text of ["[]", "1", '"{}"', "null", "true"])
-      expect(read(open("a", "read", text))).toEqual(["the arguments of the call of read are no JSON object"])
+      expect(read(open("a", "read", text))).toEqual([
+        "the arguments of the call of read are not a JSON object",
+      ])
     expect(read(open("a", "read", "", ["x"]))).toEqual([
-      "the arguments of the call of read are no JSON object",
+      "the arguments of the call of read are not a JSON object",
     ])
   })
 
@@ -47,7 +51,7 @@ describe("arguments", () => {
     const deep = `{"a":${"[".repeat(80)}${"]".repeat(80)}}`
     expect(read(open("a", "read", deep), open("b", "read", '{"__proto__":{}}'))).toEqual([
       "the arguments of the call of read cannot be used: one is nested more than 64 levels deep",
-      "the arguments of the call of read cannot be used: one is no name that can be used",
+      "the arguments of the call of read cannot be used: one is not a usable name",
     ])
   })
 

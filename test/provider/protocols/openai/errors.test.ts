@@ -22,11 +22,11 @@ describe("what a server says", () => {
       { object: "error", message: "no", type: "BadRequestError", param: null, code: 400 },
       { code: 500, message: "no", type: "server_error" },
     ]
-    for (const body of bodies) expect(openAiErrorIn(body)).toMatchObject({ isTold: true, message: "no" })
+    for (const body of bodies) expect(openAiErrorIn(body)).toMatchObject({ isKnown: true, message: "no" })
   })
 
-  test("is the text itself where there is no JSON", () => {
-    expect(openAiErrorIn(" Bad Gateway\n")).toMatchObject({ isTold: false, message: "Bad Gateway" })
+  test("is the text itself where it is not JSON", () => {
+    expect(openAiErrorIn(" Bad Gateway\n")).toMatchObject({ isKnown: false, message: "Bad Gateway" })
     expect(failure(502, "<html>Bad Gateway</html>")).toMatchObject({
       kind: "unavailable",
       message: "the model server answered 502: <html>Bad Gateway</html>",
@@ -140,7 +140,7 @@ describe("a request that is too long", () => {
       expect(failure(status, body)).toMatchObject({ kind: "contextTooLong", retryable: false })
     })
 
-  test("is told with the numbers of a server that counts", () => {
+  test("is reported with the numbers of a server that counts", () => {
     const body = {
       error: { type: "exceed_context_size_error", message: "no", n_prompt_tokens: 10, n_ctx: 8 },
     }
@@ -190,7 +190,7 @@ describe("a model that is not there", () => {
   })
 })
 
-describe("tools that are not taken", () => {
+describe("tools that a server does not accept", () => {
   test("are a bad request also where the server calls it its own failure", () => {
     const told: readonly (readonly [number, string])[] = [
       [500, "tools param requires --jinja flag"],
@@ -202,7 +202,7 @@ describe("tools that are not taken", () => {
     for (const [status, message] of told)
       expect(failure(status, { error: { message } })).toEqual({
         kind: "badRequest",
-        message: `the server takes no tools for this model: ${message}`,
+        message: `the server does not accept tools for this model: ${message}`,
         retryable: false,
         retryAfterMs: null,
       })
@@ -252,7 +252,7 @@ describe("a request that the model's template refuses", () => {
 })
 
 describe("a shape that the server cannot force", () => {
-  test("is a bad request wherever it is told, so that the model is told the shape instead", () => {
+  test("is a bad request wherever it is reported, so that the shape goes into the prompt instead", () => {
     const told: readonly (readonly [number | null, string])[] = [
       [400, "Failed to initialize samplers: failed to parse grammar"],
       [null, "Failed to initialize samplers: failed to parse grammar"],

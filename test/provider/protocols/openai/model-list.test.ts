@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../../src/base/canonical.ts"
 import {
   factsOf,
+  hasAllFacts,
   listed,
   openAiModels,
-  tellsEverything,
 } from "../../../../src/provider/protocols/openai/model-list.ts"
 
 const unknown = {
@@ -138,7 +138,7 @@ describe("facts", () => {
   })
 })
 
-describe("what stands in for a digest", () => {
+describe("the substitute for a digest", () => {
   const meta = {
     n_ctx: 8192,
     n_ctx_train: 32_768,
@@ -190,7 +190,7 @@ describe("what stands in for a digest", () => {
 })
 
 describe("a list of models", () => {
-  test("tells what a person wants to know", () => {
+  test("contains the facts that a user wants", () => {
     expect(listed(openAiModels(llama, null) ?? [])).toEqual([
       { name: "qwen.gguf", details: "7.6B, Q4_K - Medium, window 8192", isLoaded: true },
     ])
@@ -238,9 +238,9 @@ describe("a list of models", () => {
   })
 
   test("is looked for elsewhere only where it does not tell everything", () => {
-    expect(tellsEverything(vllm)).toBe(true)
-    expect(tellsEverything(llama)).toBe(true)
-    expect(tellsEverything(plain)).toBe(false)
-    expect(tellsEverything({ data: [] })).toBe(false)
+    expect(hasAllFacts(vllm)).toBe(true)
+    expect(hasAllFacts(llama)).toBe(true)
+    expect(hasAllFacts(plain)).toBe(false)
+    expect(hasAllFacts({ data: [] })).toBe(false)
   })
 })

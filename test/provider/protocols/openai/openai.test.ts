@@ -130,7 +130,7 @@ describe("asking over HTTP", () => {
 })
 
 describe("failures over HTTP", () => {
-  test("a request that is too long is told by every kind of server", async () => {
+  test("a request that is too long is reported by every kind of server", async () => {
     for (const flavour of ["llamacpp", "lmstudio", "vllm", "plain"] as const) {
       const answer = () => says("a")
       await using server = await startModelServer({ protocol: "openai", flavour, window: 100, answer })
@@ -140,7 +140,7 @@ describe("failures over HTTP", () => {
     }
   })
 
-  test("a wait that the server asks for is told", async () => {
+  test("a wait that the server asks for is reported", async () => {
     const refused = wholeJson(
       429,
       { error: { message: "slow down", type: "rate_limit_error" } },
@@ -173,7 +173,7 @@ describe("failures over HTTP", () => {
   })
 })
 
-describe("what a server says about its models", () => {
+describe("the list of models of a server", () => {
   const models = [
     { name: "one", trainedTokens: 131_072, loadedTokens: 8192, parameters: "8.0B", tools: true },
     { name: "two", trainedTokens: 4096, loadedTokens: null, parameters: "1.0B", tools: false },
@@ -224,7 +224,7 @@ describe("what a server says about its models", () => {
     ])
   })
 
-  test("a key that is missing or wrong is a failure, with a right one all is told", async () => {
+  test("a key that is missing or wrong is a failure, with a right one all is reported", async () => {
     const key = "sk-right-key"
     await using server = await startModelServer({
       protocol: "openai",

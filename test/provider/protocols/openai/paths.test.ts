@@ -19,7 +19,7 @@ describe("paths below an endpoint", () => {
       expect(pathsBelow(endpoint)).toMatchObject({ chat: "/chat/completions", models: "/models" })
   })
 
-  test("a socket's own path is no part of it", () => {
+  test("a socket's own path is not a part of it", () => {
     expect(pathsBelow("unix:/run/v1/model.sock").chat).toBe("/v1/chat/completions")
   })
 
@@ -29,7 +29,7 @@ describe("paths below an endpoint", () => {
     expect(new URL(`http://127.0.0.1:8080/v1${above}`).pathname).toBe("/props")
   })
 
-  test("where nothing is outside nobody looks for it", () => {
+  test("where nothing is outside no one looks for it", () => {
     expect(pathsBelow("https://api.openai.com/v1").outside).toBeNull()
     expect(pathsBelow("http://127.0.0.1:8080/v1beta/openai").outside).toBeNull()
   })

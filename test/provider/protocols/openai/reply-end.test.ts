@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Json } from "../../../../src/base/canonical.ts"
-import type { Asked } from "../../../../src/provider/protocols/openai/reply.ts"
+import type { OpenAiRequestFacts } from "../../../../src/provider/protocols/openai/reply.ts"
 import { delta, failureIn, message, piece, streamed, whole } from "../../openai/openai-kit.ts"
 import { text } from "../../provider-kit.ts"
 
@@ -8,7 +8,7 @@ async function ended(
   said: Json,
   finish: string | null,
   tokens: readonly [input: number, output: number] | null = null,
-  more: Partial<Asked> = {},
+  more: Partial<OpenAiRequestFacts> = {},
 ) {
   const usage = tokens === null ? {} : { usage: { prompt_tokens: tokens[0], completion_tokens: tokens[1] } }
   const items = await whole(message(said, finish, usage), more)
@@ -22,12 +22,12 @@ describe("how a reply ended", () => {
     expect((await ended({ content: "a" }, "stop")).last).toEqual({ kind: "end", reason: "stop" })
   })
 
-  test("a reason that is not known is a failure and never an end", async () => {
+  test("a reason that is unknown is a failure and never an end", async () => {
     for (const finish of ["pause", "end_turn", "abort", "error", "function_call", "STOP"]) {
       const { failure } = await ended({ content: "a" }, finish)
       expect(failure).toMatchObject({
         kind: "malformed",
-        message: `the reply ended for a reason that is not known here: ${finish}`,
+        message: `the reply ended for an unknown reason: ${finish}`,
       })
     }
   })
@@ -37,7 +37,7 @@ describe("how a reply ended", () => {
     expect((await ended({ content: "a" }, "")).failure?.kind).toBe("truncated")
   })
 
-  test("a filter is a refusal, and calls of a refused reply are not told", async () => {
+  test("a filter is a refusal, and calls of a refused reply are not reported", async () => {
     const { items } = await ended({ content: "no", tool_calls: aCall }, "content_filter")
     expect(items).toEqual([text("no"), { kind: "end", reason: "refused" }])
   })
@@ -51,7 +51,7 @@ describe("how a reply ended", () => {
     })
   })
 
-  test("a limit that was reached is told, and the call it cut is not made", async () => {
+  test("a limit that was reached is reported, and the call it cut is not made", async () => {
     const { items } = await ended({ content: "a", tool_calls: aCall }, "length")
     expect(items).toEqual([
       text("a"),
@@ -60,7 +60,7 @@ describe("how a reply ended", () => {
     ])
   })
 
-  test("arguments that are no JSON leave a problem and no call", async () => {
+  test("arguments that are not JSON leave a problem and no call", async () => {
     const { items } = await ended(
       { content: null, tool_calls: [piece({ name: "read", args: "{" })] },
       "tool_calls",
@@ -70,7 +70,7 @@ describe("how a reply ended", () => {
 
   test("a reply that says it calls, and calls nothing, is a problem unless it has text", async () => {
     expect((await ended({ content: null }, "tool_calls")).items).toEqual([
-      { kind: "problem", text: "the reply says that it calls a tool, and there is no call in it" },
+      { kind: "problem", text: "the reply says that it calls a tool, and it contains no call" },
       { kind: "end", reason: "stop" },
     ])
     expect((await ended({ content: '{"tool":"read"}' }, "tool_calls")).items).toEqual([
@@ -93,13 +93,13 @@ describe("a window that is full without a word", () => {
     })
   })
 
-  test("with room in the window, or where it is not known, it was another limit", async () => {
+  test("with room in the window, or where it is unknown, it was another limit", async () => {
     expect((await ended({ content: "a" }, "length", [100, 100])).last).toMatchObject({ reason: "length" })
     const unknown = await ended({ content: "a" }, "length", [8000, 190], { windowTokens: null })
     expect(unknown.last).toMatchObject({ reason: "length" })
   })
 
-  test("nothing at all, cut off before the limit, is a full window even where its size is not known", async () => {
+  test("nothing at all, cut off before the limit, is a full window even where its size is unknown", async () => {
     const { failure } = await ended({ content: "" }, "length", [8000, 0], { windowTokens: null })
     expect(failure?.kind).toBe("contextTooLong")
   })

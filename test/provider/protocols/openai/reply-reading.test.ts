@@ -16,7 +16,7 @@ describe("a streamed reply", () => {
     expect(items).toEqual([text("Hel"), text("lo"), { kind: "usage", input: 12, output: 5 }, stop])
   })
 
-  test("calls are told once they are whole", async () => {
+  test("calls are reported once they are whole", async () => {
     const items = await streamed([
       delta({ content: null, tool_calls: [piece({ index: 0, id: "a", name: "read", args: "" })] }),
       delta({ tool_calls: [piece({ index: 0, args: '{"path":' })] }),
@@ -35,7 +35,7 @@ describe("a streamed reply", () => {
     expect(items).toEqual([text("a"), text("b"), stop])
   })
 
-  test("thoughts are no text, whatever the server calls them", async () => {
+  test("thoughts are not text, whatever the server calls them", async () => {
     const items = await streamed([
       delta({ reasoning_content: "hm" }),
       delta({ reasoning: "well" }),
@@ -78,7 +78,7 @@ describe("a streamed reply", () => {
       { input: 12, output: 0 },
     ],
     [{ completion_tokens: 5 }, { input: 0, output: 5 }],
-  ])("a usage of which only one half is told counts: %j", async (half, counts) => {
+  ])("a usage of which only one half is reported counts: %j", async (half, counts) => {
     const said = delta({ content: "a" }, "stop")
     const last = { choices: [], usage: half }
     expect(await streamed([said, last])).toEqual([text("a"), { kind: "usage" as const, ...counts }, stop])
@@ -116,7 +116,7 @@ describe("a streamed reply", () => {
 })
 
 describe("a stream that cannot be used", () => {
-  test("a piece that is no JSON, and one that is no object, are malformed", async () => {
+  test("a piece that is not JSON, and one that is not an object, are malformed", async () => {
     for (const data of ['{"choices":[', "hello", "[]", "1", '{"choices":{}}'])
       expect(failureIn(await fromEvents([{ event: null, data }]))?.kind).toBe("malformed")
   })
@@ -124,7 +124,7 @@ describe("a stream that cannot be used", () => {
   test("content of a wrong type is malformed", async () => {
     expect(failureIn(await streamed([delta({ content: 1 }, "stop")]))).toMatchObject({
       kind: "malformed",
-      message: "the server's reply cannot be used: its content is no text",
+      message: "the server's reply cannot be used: its content is not text",
     })
   })
 
@@ -152,7 +152,7 @@ describe("a stream that cannot be used", () => {
       })
   })
 
-  test("a field for an error that is empty is no error", async () => {
+  test("a field for an error that is empty is not an error", async () => {
     const chunk = { error: null, choices: [{ delta: { content: "a" }, finish_reason: "stop" }] }
     expect(await streamed([chunk])).toEqual([text("a"), stop])
   })
@@ -175,7 +175,7 @@ describe("a whole reply", () => {
     ])
   })
 
-  test("says that it stopped although it calls, and calls all the same", async () => {
+  test("says that it stopped although it calls, and calls nevertheless", async () => {
     const said = { content: null, tool_calls: [piece({ id: "a", name: "list", args: "{}" })] }
     expect(await whole(message(said, "stop"))).toEqual([call("a", "list"), { kind: "end", reason: "calls" }])
   })

@@ -100,7 +100,7 @@ describe("messages", () => {
     ])
   })
 
-  test("words beside a call are kept, and an empty answer is told in a word", () => {
+  test("text beside a call is kept, and an empty answer is replaced by a word", () => {
     const { messages } = body({
       messages: [
         { role: "assistant", text: "I look.", calls: [{ id: "a", tool: "list", arguments: {} }] },

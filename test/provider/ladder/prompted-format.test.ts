@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import type { ModelItem, ModelRequest, Provider } from "../../../src/provider/contract.ts"
-import { withRung, withToldFormat } from "../../../src/provider/ladder/ladder.ts"
+import { withPromptedFormat, withRung } from "../../../src/provider/ladder/ladder.ts"
 import { failedItem } from "../../../src/provider/reply-fault.ts"
 import { itemsOf, never, requestOf, stop, text } from "../provider-kit.ts"
 import { systemText } from "./ladder-kit.ts"
@@ -43,7 +43,7 @@ test.each(["native", "constrained"] as const)(
 
 test("a server that takes the schema is asked once, with the request as it is", async () => {
   const { asked, provider } = answering(() => answer)
-  expect(await itemsOf(withToldFormat(provider).ask(shaped, never))).toEqual([...answer])
+  expect(await itemsOf(withPromptedFormat(provider).ask(shaped, never))).toEqual([...answer])
   expect(asked).toEqual([shaped])
   expect(asked[0]).toBe(shaped)
 })
@@ -52,22 +52,22 @@ test("a request that is refused either way fails as it did first, and the schema
   const { asked, provider } = answering(request => [
     failedItem("badRequest", request.format === null ? "no" : "too much memory"),
   ])
-  const model = withToldFormat(provider)
+  const model = withPromptedFormat(provider)
   for (const count of [2, 4]) {
     expect(await itemsOf(model.ask(shaped, never))).toEqual([failedItem("badRequest", "too much memory")])
     expect(asked).toHaveLength(count)
   }
 })
 
-test("a failure of another kind is told as it is, also of the second request", async () => {
+test("a failure of another kind is reported as it is, also of the second request", async () => {
   for (const kind of ["unavailable", "contextTooLong", "aborted"] as const) {
     const busy = answering(() => [failedItem(kind, "it is")])
-    expect(await itemsOf(withToldFormat(busy.provider).ask(shaped, never))).toEqual([
+    expect(await itemsOf(withPromptedFormat(busy.provider).ask(shaped, never))).toEqual([
       failedItem(kind, "it is"),
     ])
     expect(busy.asked).toHaveLength(1)
     const later = answering(request => (request.format === null ? [failedItem(kind, "it is")] : [refusal]))
-    const model = withToldFormat(later.provider)
+    const model = withPromptedFormat(later.provider)
     for (const _ of [1, 2])
       expect(await itemsOf(model.ask(shaped, never))).toEqual([failedItem(kind, "it is")])
     expect(later.asked.map(request => request.format)).toEqual([format, null, format, null])
@@ -76,12 +76,12 @@ test("a failure of another kind is told as it is, also of the second request", a
 
 test("a reply that has begun is not asked for again", async () => {
   const { asked, provider } = answering(() => [text("{"), refusal])
-  expect(await itemsOf(withToldFormat(provider).ask(shaped, never))).toEqual([text("{"), refusal])
+  expect(await itemsOf(withPromptedFormat(provider).ask(shaped, never))).toEqual([text("{"), refusal])
   expect(asked).toHaveLength(1)
 })
 
 test("a request without a format is none of its business", async () => {
   const { asked, provider } = answering(() => [refusal])
-  expect(await itemsOf(withToldFormat(provider).ask(requestOf(), never))).toEqual([refusal])
+  expect(await itemsOf(withPromptedFormat(provider).ask(requestOf(), never))).toEqual([refusal])
   expect(asked).toHaveLength(1)
 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test"
-import { waysTo } from "../../../src/provider/transport/egress.ts"
+import { routesTo } from "../../../src/provider/transport/egress.ts"
 import { answerOf, endpointOf, failureOfReply, rawServer, sendTo, textOf } from "./transport-kit.ts"
 
-const urls = (endpoint: string) => waysTo(endpointOf(endpoint)).map(({ url, host }) => [url, host])
+const urls = (endpoint: string) => routesTo(endpointOf(endpoint)).map(({ url, host }) => [url, host])
 
 describe("the ways to a server", () => {
   test("are its address, under the name it was given", () => {
@@ -29,7 +29,7 @@ describe("a server that is called localhost", () => {
       expect(server.requests[0]).toContain(`localhost:${server.port}`)
     })
 
-  test("and is nowhere is told as what was refused first", async () => {
+  test("and is nowhere is reported as what was refused first", async () => {
     const { port } = await rawServer(() => undefined).then(server => {
       server[Symbol.dispose]()
       return server
