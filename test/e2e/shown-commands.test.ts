@@ -65,7 +65,7 @@ for (const [columns, rows, generated] of [
       })
       const shown: (readonly string[])[] = []
       const first = (await terminal.see(/approval /)).replace(/\n {2}┊ /g, "")
-      expect(first).toMatch(/approval \S+ {2}network: [^;]+; writes: (?:this|all)/)
+      expect(first).toMatch(/approval \S+ {2}network: (?:none; writes: this|everything)/)
       for (const _ of commands) {
         shown.push(shownArguments(await shownPreview(terminal)))
         terminal.clear()
@@ -139,7 +139,8 @@ describe("plan approve", () => {
       ...{ cwd: room.workspace.root, env: room.workspace.environment, columns: 80, rows: 24 },
     })
     expect(await terminal.exitStatus()).toBe(0)
-    expect(terminal.screen()).toMatch(/\nnetwork: [^;]+; writes: [^\n]+\n(?:[^\n]+\n)?\napproved by /)
+    const screen = terminal.screen().replaceAll("\n  ┊ ", "")
+    expect(screen).toMatch(/\nnetwork: [^;]+; writes: [^\n]+\n\napproved by /)
   })
 
   testWhere(missingSandbox)("covers no command outside of the sandbox that it showed", async () => {
