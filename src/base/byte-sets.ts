@@ -1,9 +1,12 @@
-/** A set of bytes; 1 where the byte belongs to it. */
+/** A set of bytes: the entry of a byte is 1 if the byte belongs to the set. */
 export type Alphabet = Uint8Array
 
 const everyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString("latin1")
 
-/** One pass over all bytes: a test for each would be a noticeable part of what starting the program costs. */
+/**
+ * Returns the set of the bytes that match a pattern. Testing a pattern for each byte of a text would slow down
+ * startup.
+ */
 export function alphabetOf(pattern: RegExp): Alphabet {
   const members = new Uint8Array(256)
   for (const { index } of everyByte.matchAll(new RegExp(pattern.source, `${pattern.flags}g`)))
@@ -11,7 +14,10 @@ export function alphabetOf(pattern: RegExp): Alphabet {
   return members
 }
 
-/** All bytes but blanks, control characters and the given ones; bytes beyond ASCII are part of some character. */
+/**
+ * Returns all bytes except blanks, control characters and the given ones. Bytes beyond ASCII are part of some
+ * character.
+ */
 export function visibleBut(excluded: string): Alphabet {
   const members = new Uint8Array(256).fill(1, 0x21)
   members[0x7f] = 0

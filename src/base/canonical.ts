@@ -2,8 +2,8 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /**
- * The one spelling of a value: keys sorted by code unit, no spaces, no undefined. Two values have the same
- * canonical text exactly when they are equal, which is what makes a hash of it mean something.
+ * Returns the canonical text of a value: keys sorted by code unit, no spaces, no undefined. Two values have the same
+ * canonical text exactly when they are equal, so a hash of the text identifies the value.
  */
 export function canonicalJson(value: unknown): string {
   switch (typeof value) {
@@ -30,11 +30,11 @@ function canonicalList(list: readonly unknown[]): string {
 
 function canonicalObject(object: object): string {
   let members = ""
-  // Without a comparison the order is that of code units, which is the one that is meant.
+  // Without a comparison function, sort orders by code unit.
   const names = Object.keys(object).sort()
   for (let index = 0; index < names.length; index++) {
     const name = names[index] ?? ""
-    // as: an object that is no list has members of any kind, and that is all that is asked of it.
+    // as: an object that is not an array has members of any kind, and nothing more is required of it.
     const member: unknown = (object as Readonly<Record<string, unknown>>)[name]
     if (member === undefined) continue
     members += `${members === "" ? "" : ","}${spelledName(name)}${canonicalJson(member)}`
@@ -42,7 +42,7 @@ function canonicalObject(object: object): string {
   return `{${members}}`
 }
 
-/** The same few names come again and again. */
+/** Caches the canonical text of property names: the same few names occur again and again. */
 const spelledNames = new Map<string, string>()
 const spelledMax = 1_000
 
@@ -59,8 +59,8 @@ export function sha256Hex(content: string | Uint8Array): string {
 }
 
 /**
- * Keyed hash over length-prefixed fields. The prefixes keep `("ab","c")` and `("a","bc")` apart, which a plain
- * join would confuse.
+ * Returns a keyed hash over length-prefixed fields. The prefixes keep `("ab","c")` and `("a","bc")` apart, which a
+ * plain join would confuse.
  */
 export function hmacHex(key: Uint8Array, fields: readonly string[]): string {
   let text = ""
@@ -68,7 +68,7 @@ export function hmacHex(key: Uint8Array, fields: readonly string[]): string {
   return new Bun.CryptoHasher("sha256", key).update(text).digest("hex")
 }
 
-/** Compares secrets in time that does not depend on where they differ. */
+/** Compares two secrets in time that does not depend on where they differ. */
 export function equalsConstantTime(a: string, b: string): boolean {
   if (a.length !== b.length) return false
   let difference = 0

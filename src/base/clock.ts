@@ -1,8 +1,8 @@
-/** Time is passed in, so that tests and recovery decide what time it is. */
+/** The source of the time. It is passed in, so that tests and recovery decide what time it is. */
 export interface Clock {
-  /** Wall time in milliseconds since 1970. Only for stamps people read; it may jump. */
+  /** Returns the wall time in milliseconds since 1970. It may jump; use it only for timestamps that people read. */
   now(): number
-  /** Milliseconds that never go backwards. For every duration and deadline. */
+  /** Returns milliseconds that never go backwards. Use it for every duration and deadline. */
   monotonicMs(): number
 }
 
@@ -11,12 +11,12 @@ export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
 }
 
-/** `2026-01-02T03:04:05.678Z` */
+/** Formats a time as `2026-01-02T03:04:05.678Z`. */
 export function toIso(epochMs: number): string {
   return new Date(epochMs).toISOString()
 }
 
-/** Makes ids that sort by time of creation and never repeat: a prefix and a UUIDv7. */
+/** Generates ids that sort by time of creation and never repeat: a prefix and a UUIDv7. */
 export interface Ids {
   next<Prefix extends string>(prefix: Prefix): `${Prefix}_${string}`
 }

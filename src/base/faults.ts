@@ -1,6 +1,6 @@
 /**
- * A numbered place where a crash is interesting: each persisted boundary and each gap between an effect and its
- * record. Production passes `noFaults`; a crash test passes `killAt(n)` and dies at the n-th point it reaches.
+ * A numbered point at which a test can crash the process: each persisted boundary and each gap between an effect and
+ * its record. Production passes `noFaults`; a crash test passes `killAt(n)` and dies at the n-th point it reaches.
  */
 export interface Faults {
   reach(point: string): void
@@ -10,7 +10,7 @@ export const noFaults: Faults = {
   reach: () => undefined,
 }
 
-/** Ends this very process as `kill -9` would, at the n-th point reached (counted from 1). */
+/** Returns faults that end this process at the n-th point reached (counted from 1), as `kill -9` would. */
 export function killAt(count: number): Faults {
   let reached = 0
   return {
@@ -21,7 +21,9 @@ export function killAt(count: number): Faults {
   }
 }
 
-/** Remembers the names of the points in order, so that a test knows how many there are to die at. */
+/**
+ * Returns faults that record the names of the points in order, so that a test knows at how many points it can crash.
+ */
 export function recordPoints(points: string[]): Faults {
   return { reach: point => points.push(point) }
 }

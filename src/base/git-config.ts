@@ -1,15 +1,15 @@
-/** One variable of a git configuration file. Section and name are in lower case, a subsection is as it is written. */
+/** One variable of a git configuration file. Section and name are in lower case, the subsection is unchanged. */
 export interface GitVariable {
   readonly section: string
   readonly subsection: string | null
   readonly name: string
-  /** Null where there is no `=`, which git reads as true. */
+  /** Null where the line has no `=`, which git reads as true. */
   readonly value: string | null
 }
 
 /**
- * Reads a git configuration file as git does, without running git: whatever it names could run. Returns the variables
- * in order, up to the first line that git would refuse; git itself then does nothing at all.
+ * Parses a git configuration file as git does, without running git, which could run programs that the file names.
+ * Returns the variables in order, up to the first line that git would reject; git itself then does nothing at all.
  */
 export function readGitConfig(text: string): readonly GitVariable[] {
   const lines = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n")
@@ -44,17 +44,17 @@ export function readGitConfig(text: string): readonly GitVariable[] {
   return variables
 }
 
-/** Space, empty lines and comments. */
+/** Matches space, empty lines and comments. */
 const blank = /(?:\s|[#;][^\n]*)*/y
 const header = /\[([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\[^\n])*)")?\]/y
-/** What follows a name is `=`, or the end of the line. */
+/** Matches a name and the `=` or the end of the line that follows it. */
 const variable = /([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:(=)|(?=[\n#;])|$)/y
 
 function sectionOf([, name = "", quoted]: RegExpExecArray) {
   const lower = name.toLowerCase()
   if (quoted !== undefined) return { section: lower, subsection: quoted.replace(/\\(.)/g, "$1") }
   const dot = lower.indexOf(".")
-  // The old spelling, `[branch.main]`, whose subsection knows no case.
+  // The old syntax `[branch.main]`, whose subsection ignores case.
   return dot < 0
     ? { section: lower, subsection: null }
     : { section: lower.slice(0, dot), subsection: lower.slice(dot + 1) }
@@ -65,10 +65,12 @@ interface ReadValue {
   readonly end: number
 }
 
-/** Up to the end of the line, which a backslash continues; null for what git refuses. */
+/**
+ * Reads a value up to the end of the line, which a backslash continues. Returns null for a value that git rejects.
+ */
 function readValue(lines: string, start: number): ReadValue | null {
   let text = ""
-  // Up to here the text stays also where only space follows.
+  // The length of the text that stays even if only space follows.
   let kept = 0
   let isQuoted = false
   for (let at = start; ; at++) {
@@ -102,6 +104,6 @@ const escapes: Readonly<Record<string, string>> = {
   b: "\b",
   "\\": "\\",
   '"': '"',
-  // The value goes on in the next line.
+  // The value continues in the next line.
   "\n": "",
 }

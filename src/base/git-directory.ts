@@ -12,9 +12,10 @@ export interface LinkedRepository {
 }
 
 /**
- * Returns the repository that the `.git` file of a directory names, where git itself would have put it: a worktree
- * below `worktrees` of its repository, a submodule below `modules` of the one around it. Each has to name the
- * directory in turn. Everything else is null: an unpacked archive can bring a `.git` that names any directory.
+ * Returns the repository that the `.git` file of a directory names, if it is where git itself would have put it: a
+ * worktree below `worktrees` of its repository, a submodule below `modules` of the repository around it. The
+ * repository must name the directory in turn. Returns null otherwise: an unpacked archive can bring a `.git` file
+ * that names any directory.
  */
 export function linkedRepository(topLevel: string): LinkedRepository | null {
   const pointer = /^gitdir: (.+?)[\r\n]*$/.exec(readSmall(join(topLevel, ".git")) ?? "")?.[1]
@@ -26,13 +27,16 @@ export function linkedRepository(topLevel: string): LinkedRepository | null {
   return isSubmodule(directory, topLevel) ? { directory, common: directory } : null
 }
 
-/** Whether git would take a directory for a repository: it looks for no more than these. */
+/** Returns whether git would treat a directory as a repository: git checks only for these entries. */
 function isRepository(directory: string): boolean {
   const hasBoth = ["objects", "refs"].every(name => realDirectory(join(directory, name)) !== null)
   return hasBoth && readSmall(join(directory, "HEAD")) !== null
 }
 
-/** A worktree is known by a directory in `worktrees` of its repository; whoever could write it there has both. */
+/**
+ * Returns the repository of a worktree, which has a directory in `worktrees` of that repository. A program that could
+ * create this directory can write to both anyway.
+ */
 function worktreeAt(directory: string): { readonly common: string; readonly dotGit: string } | null {
   const named = readSmall(join(directory, "commondir"))?.trim()
   const back = readSmall(join(directory, "gitdir"))?.trim()
@@ -43,7 +47,10 @@ function worktreeAt(directory: string): { readonly common: string; readonly dotG
   return { common, dotGit: resolve(directory, back) }
 }
 
-/** `<around>/.git/modules/<name>`, where a name may have slashes, and where submodules have submodules. */
+/**
+ * Returns whether a directory is `<around>/.git/modules/<name>`. The name may contain slashes, and submodules may
+ * have submodules.
+ */
 function isSubmodule(directory: string, topLevel: string): boolean {
   if (!isRepository(directory) || configuredWorktree(directory) !== topLevel) return false
   const parts = directory.split(sep)
@@ -54,7 +61,7 @@ function isSubmodule(directory: string, topLevel: string): boolean {
   })
 }
 
-/** The checkout that a git directory belongs to; null where it has none or is not a git directory. */
+/** Returns the checkout that a git directory belongs to; null if it has none or is not a git directory. */
 function topLevelOf(directory: string): string | null {
   const worktree = worktreeAt(directory)
   if (worktree !== null) return realDirectory(dirname(worktree.dotGit))
@@ -84,7 +91,7 @@ function realDirectory(path: string): string | null {
     const real = realpathSync(path)
     return lstatSync(real).isDirectory() ? real : null
   } catch {
-    // Not there or not ours to see: then it is not a directory git could use either.
+    // The directory is missing or unreadable, so git could not use it either.
     return null
   }
 }

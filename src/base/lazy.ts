@@ -1,4 +1,4 @@
-/** The same answer for the same object, worked out once and kept as long as the object is. */
+/** Returns a function that computes a value once for each object and keeps it as long as the object lives. */
 export function onceFor<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, { readonly value: Value }>()
   return key => {
@@ -10,7 +10,10 @@ export function onceFor<Key extends object, Value>(make: (key: Key) => Value): (
   }
 }
 
-/** Builds a value when it is first asked for. For what is costly to build and seldom needed, such as a schema. */
+/**
+ * Returns a function that builds a value on its first call. Use it for values that are costly and rarely needed, such
+ * as schemas.
+ */
 export function lazily<Value>(build: () => Value): () => Value {
   let built: { readonly value: Value } | null = null
   return () => {

@@ -3,7 +3,7 @@ import { accessSync, closeSync, constants, writeSync } from "node:fs"
 
 /** The calls of the system that the runtime does not offer. Everything here is Linux only. */
 
-/** A file that exists only in memory, with its read position at the start. The caller closes it. */
+/** Creates a file that exists only in memory, with its read position at the start. The caller closes it. */
 export function openMemoryFile(name: string, content: Uint8Array): number {
   return filled(libc().memfd_create(ptr(Buffer.from(`${name}\0`)), closeOnExec), content)
 }
@@ -21,7 +21,10 @@ function filled(fd: number, content: Uint8Array): number {
   return fd
 }
 
-/** The same, for a program that is to be started from it. Kernels before 6.3 have no such flag and need none. */
+/**
+ * Creates a file in memory from which a program is to be started. Kernels before 6.3 lack the flag for this and do
+ * not need it.
+ */
 export function openProgramFile(name: string, content: Uint8Array): number {
   const text = ptr(Buffer.from(`${name}\0`))
   const allowed = libc().memfd_create(text, closeOnExec | mayBeExecuted)
@@ -36,7 +39,7 @@ export function openProgramFile(name: string, content: Uint8Array): number {
   return fd
 }
 
-/** Two sockets that are connected to each other. */
+/** Creates two sockets that are connected to each other. */
 export function openSocketPair(): readonly [ours: number, theirs: number] {
   const ends = new Int32Array(2)
   const type = sequencedPackets | closeOnExecSocket
@@ -45,13 +48,16 @@ export function openSocketPair(): readonly [ours: number, theirs: number] {
   return [ends[0] ?? -1, ends[1] ?? -1]
 }
 
-/** One message: what it says, and the descriptors that came with it, which are the receiver's from then on. */
+/** One message: its text, and the descriptors that came with it, which the receiver has to close. */
 export interface ReceivedMessage {
   readonly bytes: Uint8Array
   readonly descriptors: readonly number[]
 }
 
-/** Takes the next message without waiting; `closed` when the other end is gone, null when there is none yet. */
+/**
+ * Receives the next message without waiting. Returns `closed` if the other end is closed, null if no message
+ * yet.
+ */
 export function receiveMessage(socket: number): ReceivedMessage | "closed" | null {
   const bytes = new Uint8Array(64)
   const control = new Int32Array(controlBytes / 4)
@@ -67,7 +73,10 @@ export function receiveMessage(socket: number): ReceivedMessage | "closed" | nul
   return { bytes: bytes.slice(0, length), descriptors: [...control.subarray(4, end)] }
 }
 
-/** A descriptor that names this very process and never another one that got its number; null where it is gone. */
+/**
+ * Opens a descriptor that refers to this process even if its number is reused. Returns null if the process does not
+ * exist.
+ */
 export function openPidfd(pid: number): number | null {
   const fd = Number(libc().syscall(callNumbers.pidfdOpen, pid, 0, 0, 0))
   return fd < 0 ? null : fd
@@ -78,8 +87,8 @@ export function signalPidfd(pidfd: number, signal: number): void {
 }
 
 /**
- * For a pidfd: the process has ended, its last thread included, whether or not anybody has waited for it. Waits up to
- * `waitMs` for it, and everything else waits too.
+ * Returns whether a descriptor is readable. A pidfd is readable once the process has ended with its last thread, even
+ * if no parent has waited for it. Blocks the whole program for up to `waitMs`.
  */
 export function isReadable(fd: number, waitMs: number): boolean {
   const request = new Int32Array([fd, pollIn])
@@ -89,13 +98,13 @@ export function isReadable(fd: number, waitMs: number): boolean {
 export const resources = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles: 7 } as const
 export type Resource = keyof typeof resources
 
-/** Sets soft and hard limit of another process; false when the system refuses. */
+/** Sets the soft and the hard limit of another process. Returns false if the system refuses. */
 export function setLimit(pid: number, resource: Resource, soft: number, hard: number): boolean {
   const limit = new BigUint64Array([BigInt(soft), BigInt(hard)])
   return libc().prlimit(pid, resources[resource], ptr(limit), null) === 0
 }
 
-/** The hard limit of a process; infinity where there is none. */
+/** Returns the hard limit of a process; infinity if there is none. */
 export function hardLimit(pid: number, resource: Resource): number {
   const limit = new BigUint64Array(2)
   if (libc().prlimit(pid, resources[resource], null, ptr(limit)) !== 0) return Number.POSITIVE_INFINITY
@@ -103,7 +112,7 @@ export function hardLimit(pid: number, resource: Resource): number {
   return hard === infinity ? Number.POSITIVE_INFINITY : Number(hard)
 }
 
-/** Makes this process the parent of every orphan below it, so that nothing slips away to the system's init. */
+/** Makes this process the parent of every orphan below it, so that no process escapes to the init of the system. */
 export function becomeSubreaper(): void {
   libc().prctl(setChildSubreaper, 1n, 0n, 0n, 0n)
 }
@@ -113,7 +122,10 @@ export interface Reaped {
   readonly maxRssBytes: number
 }
 
-/** Takes the exit of an adopted child off the process table; null when it is not ours or not dead. */
+/**
+ * Removes an adopted child that has ended from the process table and returns how it ended. Returns null if the
+ * process is not a child of ours or still runs.
+ */
 export function reap(pid: number): Reaped | null {
   const status = new Int32Array(1)
   const usage = new BigInt64Array(18)
@@ -125,12 +137,12 @@ export function reap(pid: number): Reaped | null {
   }
 }
 
-/** Takes a lock without waiting, or changes the one that is held; closing the descriptor gives it back. */
+/** Takes a lock without waiting, or changes the one that is held. Closing the descriptor releases it. */
 export function tryLock(fd: number, kind: "shared" | "exclusive"): boolean {
   return libc().flock(fd, (kind === "shared" ? lockShared : lockExclusive) | lockNonBlocking) === 0
 }
 
-// The two calls got the same numbers on every architecture.
+// Both calls have the same numbers on every architecture.
 const callNumbers = { pidfdSendSignal: 424n, pidfdOpen: 434n } as const
 const closeOnExec = 1
 const mayBeExecuted = 0x10

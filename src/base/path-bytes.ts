@@ -1,8 +1,9 @@
 import { lstatSync, readdirSync } from "node:fs"
 
 /**
- * File names are bytes and need not be UTF-8. A byte that is none becomes a lone surrogate (U+DC80…U+DCFF), so that
- * a name survives the way through strings and JSON and back. Lost names would be files that no checkpoint holds.
+ * Converts the bytes of a file name, which need not be UTF-8, to a string. An invalid byte becomes a lone surrogate
+ * (U+DC80…U+DCFF), so that a name survives strings and JSON. A file whose name is lost would be missing from every
+ * checkpoint.
  */
 export function pathFromBytes(bytes: Uint8Array): string {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
@@ -19,7 +20,7 @@ export function pathFromBytes(bytes: Uint8Array): string {
   return path
 }
 
-/** What the file system takes for a path: the string itself wherever that is exact. */
+/** Returns the path in the form that the file system accepts: the string itself wherever that is exact. */
 export function systemPath(path: string): string | Buffer {
   return path.isWellFormed() ? path : pathBytes(path)
 }
@@ -38,7 +39,7 @@ export function pathBytes(path: string): Buffer {
 const escapeBase = 0xdc00
 const strict = new TextDecoder("utf-8", { fatal: true })
 
-/** Length of the valid UTF-8 sequence at `index`, or 0. */
+/** Returns the length of the valid UTF-8 sequence at `index`, or 0. */
 function sequenceLength(bytes: Uint8Array, index: number): number {
   const first = bytes[index] ?? 0
   if (first < 0x80) return 1
@@ -48,19 +49,19 @@ function sequenceLength(bytes: Uint8Array, index: number): number {
     strict.decode(bytes.subarray(index, index + length))
     return length
   } catch {
-    // Not UTF-8 at this place: the caller escapes one byte and goes on.
+    // Not UTF-8 at this position: the caller escapes one byte and continues.
     return 0
   }
 }
 
-/** The names in a directory in the order of their code units, exact also where they are not UTF-8. */
+/** Returns the names in a directory in the order of their code units, exact also where they are not UTF-8. */
 export function readNames(directory: string): string[] {
   const names = readdirSync(systemPath(directory))
   const exact = names.some(hasReplacement) ? rawNames(directory) : names
   return exact.sort(byCodeUnit)
 }
 
-/** As `Dirent`, but for the parts of it that nobody needs. */
+/** A directory entry: the used part of `Dirent`. */
 export interface NamedEntry {
   readonly name: string
   isFile(): boolean
@@ -68,12 +69,12 @@ export interface NamedEntry {
   isSymbolicLink(): boolean
 }
 
-/** The entries of a directory with their kinds, in the same order. */
+/** Returns the entries of a directory with their kinds, in the order of their code units. */
 export function readEntries(directory: string): NamedEntry[] {
   return listEntries(directory).sort((a, b) => byCodeUnit(a.name, b.name))
 }
 
-/** The same in no order. */
+/** Returns the entries of a directory with their kinds, in no particular order. */
 export function listEntries(directory: string): NamedEntry[] {
   const entries: NamedEntry[] = readdirSync(systemPath(directory), { withFileTypes: true })
   return entries.some(entry => hasReplacement(entry.name)) ? rawEntries(directory) : entries

@@ -1,15 +1,16 @@
 import { unsafeForTerminal } from "./text.ts"
 
 /**
- * The directory of a relative path, `.` at the top. Not node:path's: a byte of a name that is no UTF-8 is half of a
- * character in a string, and Bun gives a replacement sign back for it, which is the name of another file.
+ * Returns the directory of a relative path, `.` at the top. `dirname` of node:path is not exact: an invalid byte of a
+ * name is a lone surrogate in the string, and Bun returns a replacement character for it, which is the name of
+ * another file.
  */
 export function parentOf(path: string): string {
   const whole = withoutEnd(path)
   return withoutEnd(whole.slice(0, Math.max(0, whole.lastIndexOf("/")))) || "."
 }
 
-/** The last name of a path, as exactly. */
+/** Returns the last name of a path, with the same exactness. */
 export function nameOf(path: string): string {
   const whole = withoutEnd(path)
   return whole.slice(whole.lastIndexOf("/") + 1)
@@ -20,20 +21,20 @@ function withoutEnd(path: string): string {
 }
 
 /**
- * A path as it is printed, everywhere: on one line, with nothing in it that a terminal acts on or a reader cannot see.
- * Where it has such characters, it is written as git does, in double quotes with the bytes in octal; `readShown` gives
- * it back. Characters of all languages stay.
+ * Returns a path as acode prints it everywhere: on one line, without control or invisible characters. A path that has
+ * such characters is written as git does, in double quotes with the bytes in octal; `readShown` reverses this.
+ * Characters of all languages stay.
  */
 export function shownPath(path: string): string {
   return isUnusual(path) ? escapedPath(path) : path
 }
 
-/** The same with quotes in any case, for a sentence. */
+/** Returns a path in quotes, for a sentence. */
 export function quotedPath(path: string): string {
   return isUnusual(path) ? escapedPath(path) : `"${path}"`
 }
 
-/** A name that begins with a quote could be taken for one that is written like this. */
+/** Returns whether a name has to be quoted. A name that begins with a quote could be read as a quoted one. */
 function isUnusual(path: string): boolean {
   return path.startsWith('"') || path.search(unusual) !== -1
 }
@@ -42,7 +43,7 @@ function escapedPath(path: string): string {
   return `"${path.replace(/["\\]/g, "\\$&").replace(unusual, escaped)}"`
 }
 
-/** Returns the path that somebody typed as it is printed; every other text stays as it is. */
+/** Returns the path that a user typed in its printed form; any other text is returned unchanged. */
 export function readShown(typed: string): string {
   if (!quotedWhole.test(typed)) return typed
   let path = ""
@@ -69,7 +70,7 @@ const letters: Readonly<Record<string, string>> = {
 }
 const byLetter = new Map(Object.entries(letters).map(([sign, written]) => [written.slice(1), sign]))
 
-/** Layout, what a terminal acts on, what is invisible, and halves of characters. */
+/** Matches layout, control characters, invisible characters and lone surrogates. */
 const unusual = new RegExp(`[\\t\\n]|${unsafeForTerminal.source}|\\p{Cs}`, "gu")
 const quotedParts = /\\[0-7]{3}|\\[abtnvfr"\\]|[^"\\]/gu
 const quotedWhole = /^"(?:\\[0-3][0-7]{2}|\\[abtnvfr"\\]|[^"\\])*"$/u
@@ -78,14 +79,14 @@ function escaped(sign: string): string {
   const letter = letters[sign]
   if (letter !== undefined) return letter
   const code = sign.charCodeAt(0)
-  // A byte of a name that is no UTF-8 is half of a character in a string.
+  // An invalid byte of a name is a lone surrogate in a string.
   const bytes = sign.length === 1 && code >= 0xdc80 && code <= 0xdcff ? [code - 0xdc00] : encoder.encode(sign)
   return Array.from(bytes, byte => `\\${byte.toString(8).padStart(3, "0")}`).join("")
 }
 
 const encoder = new TextEncoder()
 
-/** Bytes that are no UTF-8 become halves of characters again. */
+/** Decodes bytes; those that are not UTF-8 become lone surrogates again. */
 function decoded(bytes: readonly number[]): string {
   let text = ""
   for (let at = 0; at < bytes.length; ) {

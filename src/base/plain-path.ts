@@ -1,13 +1,13 @@
 /**
- * True for a relative path that is its own normal form but for case, which nearly every path is: nothing in it has to
- * be decoded, resolved or folded, so whoever looks at paths closely may skip that.
+ * Returns true for a relative path that is its own normal form except for case, as nearly every path is. Nothing in
+ * it has to be decoded, resolved or folded, so a caller may skip these steps.
  */
 export function isPlainPath(path: string): boolean {
   let before = slash
   for (let index = 0; index < path.length; index++) {
     const code = path.charCodeAt(index)
     if (plain[code] !== 1) return false
-    // An empty part, `.`, `..`, or one that ends in a dot.
+    // An empty part, `.`, `..`, or a part that ends in a dot.
     if (code === slash && (before === slash || before === dot)) return false
     before = code
   }

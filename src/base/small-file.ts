@@ -2,18 +2,21 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs"
 import { errnoOf } from "./assert.ts"
 import { systemPath } from "./path-bytes.ts"
 
-/** A regular file of reasonable size as text, or null. Never blocks: a FIFO named HEAD is opened, seen and left. */
+/**
+ * Returns a regular file of limited size as text, or null. Never blocks: a FIFO named HEAD is opened, recognized and
+ * closed.
+ */
 export function readSmall(path: string): string | null {
   return readSmallBytes(path, bytesMax)?.toString("utf8") ?? null
 }
 
-/** The same, as bytes and with a ceiling of the caller's. */
+/** Returns a regular file of at most `sizeMax` bytes, or null. Never blocks. */
 export function readSmallBytes(path: string, sizeMax: number): Buffer | null {
   let fd: number
   try {
     fd = openSync(systemPath(path), constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   } catch (error) {
-    // Whatever keeps it from being read, what it says is of use and never a reason to fail.
+    // A file that cannot be read is treated as absent: its content is optional for every caller.
     if (errnoOf(error) !== null) return null
     throw error
   }

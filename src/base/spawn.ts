@@ -2,51 +2,51 @@ import { dlopen, FFIType, ptr } from "bun:ffi"
 import { closeSync } from "node:fs"
 
 export interface SpawnRequest {
-  /** The program must be a path: finding it on PATH is the caller's decision. */
+  /** The program must be a path: the caller decides how to find it on PATH. */
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
-  /** A descriptor to read from, or nothing at all. */
+  /** A descriptor to read from, or no input. */
   readonly stdin: number | "null"
   readonly stdout: "pipe" | "null"
   readonly stderr: "pipe" | "null"
-  /** Descriptors 3, 4, …: one of ours to hand over, or a fresh two-way pipe whose other end we keep. */
+  /** Descriptors 3, 4, …: a descriptor of acode to pass on, or a new two-way pipe whose other end acode keeps. */
   readonly extra: readonly (number | "pipe")[]
 }
 
 export interface Exit {
   readonly exitCode: number | null
-  /** `SIGKILL`; a signal without a name, as the real-time ones, is told by its number: `SIG34`. */
+  /** `SIGKILL`, for example. A signal without a name, such as a real-time signal, has its number: `SIG34`. */
   readonly signal: string | null
 }
 
 export interface Spawned {
   readonly pid: number
-  /** Whoever takes a reader must cancel it when done: one that waits for a byte keeps acode alive. */
+  /** A caller that takes a reader must cancel it when done: a reader that waits for a byte keeps acode running. */
   readonly stdout: ReadableStream<Uint8Array> | null
   readonly stderr: ReadableStream<Uint8Array> | null
-  /** Our ends of the `extra` pipes, in order; null where a descriptor of ours was handed over. */
+  /** The ends of the `extra` pipes that acode keeps, in order; null where a descriptor was passed on. */
   readonly extra: readonly (number | null)[]
   readonly exited: Promise<Exit>
-  /** CPU time of the child and of what it waited for; known once it has exited. */
+  /** CPU time of the child and of the processes it waited for; known once it has exited. */
   cpuMs(): number | null
   /** Peak memory as the kernel accounts it, which starts at the size of acode itself (see exec/supervision). */
   maxRssBytes(): number | null
   /**
-   * Gives up our ends of the pipes, once the streams are read or their readers cancelled. A grandchild that still
-   * holds the other ends no longer concerns us. Calling it twice is fine.
+   * Closes the ends of the pipes that acode keeps, once the streams are read or their readers cancelled. A grandchild
+   * that still holds the other ends does not matter any more. A second call does nothing.
    */
   close(): void
 }
 
 const running = new Set<number>()
-/** The processes started here that have not ended yet. Any other child of ours is an orphan that was given to us. */
+/** The processes started here that have not ended yet. Any other child of acode is an orphan that it adopted. */
 export const ownChildren: ReadonlySet<number> = running
 
 /**
- * Starts a process in a session of its own. Throws the system's error (ENOENT, EACCES, …) when it cannot start.
- * Output goes through real pipes: with the socket pairs a runtime would use, `echo x > /dev/stderr` fails in the
- * child with ENXIO.
+ * Starts a process in a session of its own. Throws the system's error (ENOENT, EACCES, …) if it cannot start. Output
+ * goes through real pipes: with the socket pairs a runtime would use, `echo x > /dev/stderr` fails in the child with
+ * ENXIO.
  */
 export function spawn(request: SpawnRequest): Spawned {
   const [out, err] = openPipes(request.stdout === "pipe", request.stderr === "pipe")
@@ -104,7 +104,7 @@ function handleOf(
     },
     maxRssBytes: () => child.resourceUsage()?.maxRSS ?? null,
     close: () => {
-      // A stream nobody took a reader of would later read whatever gets the number of its descriptor next.
+      // A stream without a reader would later read from the next file that gets the number of its descriptor.
       for (const stream of [stdout, stderr]) if (stream !== null && !stream.locked) void stream.cancel()
       for (const end of open) closeSync(end)
       open.clear()
@@ -123,7 +123,7 @@ interface Pipe {
   readonly write: number
 }
 
-/** Both or none: a descriptor that is left behind when the second cannot be had would be lost for ever. */
+/** Opens both pipes or none: a descriptor that stays open after the second fails would leak. */
 function openPipes(wantsOut: boolean, wantsErr: boolean): [Pipe | null, Pipe | null] {
   const out = wantsOut ? openPipe() : null
   try {

@@ -1,11 +1,11 @@
 import type { Json } from "./canonical.ts"
 
-/** As the first character of a text. */
+/** The byte order mark, the first character of some texts. */
 export const byteOrderMark = "\ufeff"
 
 /**
- * Matches what a terminal would act on, and what is invisible or changes the order of the text a person reads. Tab and
- * line feed are layout and stay.
+ * Matches what a terminal would act on, and what is invisible or changes the order of the text a person reads. Tab
+ * and line feed are layout and stay.
  */
 export const unsafeForTerminal =
   /(?![\t\n])[\p{Cc}\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/gu
@@ -20,51 +20,56 @@ export function printable(text: string): string {
   })
 }
 
-/** One line for a listing: line breaks become " ⏎ ", cut with an ellipsis at `max` characters. */
+/**
+ * Returns a text as one line for a listing: line breaks become " ⏎ ", and it is cut with an ellipsis at `max`
+ * characters.
+ */
 export function oneLine(text: string, max: number): string {
   const flat = printable(text.replace(lineBreak, " ⏎ ").replaceAll("\t", " "))
   if (flat.length <= max) return flat
   const kept = flat.slice(0, Math.max(0, max - 1))
-  // Half of a character beyond the basic plane would be printed as a replacement sign.
+  // A lone surrogate would be printed as a replacement character.
   return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`
 }
 
-/** Also several of them with nothing in between, and the indentation of the next line. */
+/** Matches consecutive line breaks and the indentation of the next line. */
 const lineBreak = /[ \t]*\r?\n\s*/g
 
-/** The first line of a text, for a listing; that there is more is shown. */
+/** Returns the first line of a text for a listing, with a mark if there are more. */
 export function firstLine(text: string, max: number): string {
   const [first = "", ...more] = text.trim().split("\n", 2)
   return oneLine(more.length === 0 ? first : `${first} …`, max)
 }
 
-/** A number and what it counts: `1 file`, `2 files`. */
+/** Returns a number and what it counts: `1 file`, `2 files`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
 }
 
-/** How a person would type this argument in a POSIX shell. */
+/** Quotes an argument for a POSIX shell, if necessary. */
 export function shellQuoted(argument: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", `'\\''`)}'`
 }
 
 /**
- * Matches what a terminal acts on, what a person cannot see or tell from a space, and marks that would be drawn over
- * what stands before the text, or pile up into the lines around it.
+ * Matches what a terminal acts on, what a person cannot see or distinguish from a space, and combining marks that
+ * would be drawn over the preceding text or pile up into other lines.
  */
 const unseen =
   /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}]|(?! )\p{Zs}|(?<=^"?|\p{M}{3})\p{M}/gu
 
-/** JSON in which each character can be seen: what `JSON.parse` reads from it is exactly the value. */
+/** Returns JSON in which every character is visible: what `JSON.parse` reads from it is exactly the value. */
 export function exactText(value: Json): string {
   return JSON.stringify(value).replace(unseen, found =>
     Array.from({ length: found.length }, (_, index) => codeUnit(found, index)).join(""),
   )
 }
 
-/** JSON in which a terminal finds nothing to act on: `JSON.stringify` leaves the controls of 8 bits as they are. */
+/**
+ * Returns JSON without control characters that a terminal acts on: `JSON.stringify` leaves the 8-bit ones unescaped.
+ */
 export function visibleJson(value: unknown, indentation?: number): string {
-  // Nothing at all has no JSON, whatever the type of stringify says.
+  // `undefined` has no JSON, whatever the type of stringify says.
   const text: string | undefined = JSON.stringify(value, null, indentation)
   return (text ?? "null").replace(unsafeForTerminal, found =>
     Array.from({ length: found.length }, (_, index) => codeUnit(found, index)).join(""),
@@ -75,20 +80,23 @@ function codeUnit(text: string, index: number): string {
   return `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`
 }
 
-/** As it is where that can be read only one way, else as JSON. */
+/** Returns a text unchanged if it can be read in only one way, else as JSON. */
 export function exactName(text: string): string {
   return /^[^\s"'\\]+$/.test(text) && !hasUnseen(text) ? text : exactText(text)
 }
 
-/** Stand for a tab, which looks like blanks, and for the carriage return at the end of a line of Windows. */
+/** Stand for a tab, which looks like spaces, and for the carriage return at the end of a Windows line. */
 const [tabSign, returnSign] = ["\u21e5", "\u240d"]
 
-/** One line with signs for tabs and its carriage return; as JSON where it begins like that or not all can be seen. */
+/**
+ * Returns one line with symbols for tabs and its carriage return; as JSON if it begins like JSON or some of it is
+ * invisible.
+ */
 export function exactLine(line: string): string {
   return line.startsWith('"') || !isSeen(line) ? exactText(line) : withSigns(line)
 }
 
-/** The lines of a text like that, each behind a bar; those that are JSON have none. */
+/** Returns the lines of a text, each made visible and after a bar; lines that are JSON have no bar. */
 export function exactLines(text: string): readonly string[] {
   return text.split("\n").map(line => (isSeen(line) ? `| ${withSigns(line)}` : exactText(line)))
 }
@@ -102,7 +110,10 @@ function isSeen(line: string): boolean {
   return !isAmbiguous && !hasUnseen(line.replaceAll("\t", "").replace(/\r$/, ""))
 }
 
-/** A command as a person would type it. With a text of several lines in it, each argument behind its number. */
+/**
+ * Returns a command as a person would type it. If an argument has several lines, returns each argument with its
+ * number.
+ */
 export function exactCommand(argv: readonly string[]): readonly string[] {
   if (!argv.some(argument => argument.includes("\n"))) return [argv.map(exactArgument).join(" ")]
   const width = String(argv.length).length
@@ -120,7 +131,7 @@ function hasUnseen(text: string): boolean {
   return text.search(unseen) !== -1
 }
 
-/** The candidate closest to what was typed, or null when none is close enough to be what was meant. */
+/** Returns the candidate closest to what was typed, or null if none is close enough to be what was meant. */
 export function nearest(typed: string, candidates: readonly string[]): string | null {
   const limit = typed.length <= 3 ? 1 : Math.max(2, Math.floor(typed.length / 3))
   const ranked = candidates

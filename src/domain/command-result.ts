@@ -14,8 +14,8 @@ const ArtifactRef = lazily(() => z.string().check(z.regex(/^sha256:[0-9a-f]{64}$
 
 export const TruncatedStream = lazily(() =>
   z.strictObject({
-    originalBytes: described(Count(), "how many bytes the process really wrote"),
-    keptBytes: described(Count(), "how many of them stand in the result"),
+    originalBytes: described(Count(), "number of bytes that the process really wrote"),
+    keptBytes: described(Count(), "number of them in the result"),
     sha256: described(z.string(), "hash of all the bytes as they were written"),
     artifact: described(z.nullable(ArtifactRef()), "the redacted output up to the configured limit"),
   }),
@@ -37,22 +37,22 @@ export const SandboxUse = lazily(() =>
     network: z.enum(networkChoices),
     hosts: described(
       z.exactOptional(z.array(z.string())),
-      "with the network `hosts`, all that it could reach",
+      "with the network `hosts`, the only hosts it could reach",
     ),
     quarantined: described(z.array(z.string()), "protected names that appeared and were moved away"),
     asked: described(
       z.exactOptional(z.array(z.string())),
-      "CI files and instructions for assistants that were written or removed without a question",
+      "CI files and instructions for assistants that were written or removed without approval",
     ),
     connections: described(
       z.exactOptional(Connections()),
-      "what it asked acode's proxy for; left out where there was no proxy",
+      "connections it requested from acode's proxy; omitted if there was no proxy",
     ),
   }),
 )
 export type SandboxUse = z.infer<ReturnType<typeof SandboxUse>>
 
-/** How a command ended: the same keys whatever happened. */
+/** The result of a command: the same keys however the command ended. */
 export const CommandResult = lazily(() =>
   z.strictObject({
     ending: z.enum(endings),
@@ -74,12 +74,12 @@ export const CommandResult = lazily(() =>
     ),
     artifacts: described(
       z.strictObject({ stdout: z.nullable(ArtifactRef()), stderr: z.nullable(ArtifactRef()) }),
-      "where the bytes are kept when the text alone does not carry them",
+      "artifacts with the bytes that the text does not contain",
     ),
     error: z.nullable(CommandError()),
     usage: described(
       z.strictObject({ cpuMs: z.nullable(Count()), maxRssBytes: z.nullable(Count()) }),
-      "null where it could not be measured",
+      "null if it could not be measured",
     ),
     sandbox: SandboxUse(),
   }),
@@ -108,7 +108,7 @@ export const RecordedCommand = lazily(() =>
 )
 export type RecordedCommand = z.infer<ReturnType<typeof RecordedCommand>>
 
-/** What an execution belongs to; null where there is no such thing. */
+/** The run, session, task, step and call that an execution belongs to; null where there is none. */
 export const CorrelationIds = lazily(() =>
   z.strictObject({
     runId: z.string(),
@@ -122,7 +122,7 @@ export const CorrelationIds = lazily(() =>
 )
 export type CorrelationIds = z.infer<ReturnType<typeof CorrelationIds>>
 
-/** One execution, whole: what `exec --json` and `runs show --json` print. */
+/** One complete execution, as `exec --json` and `runs show --json` print it. */
 export const ExecutionRecord = lazily(() =>
   z.strictObject({
     id: z.string(),
@@ -137,7 +137,7 @@ export type ExecutionRecord = Omit<StoredExecution, "result"> & {
 /** One execution as the log holds it: an event of another version may have a code that the table lacks. */
 export type StoredExecution = z.infer<ReturnType<typeof ExecutionRecord>>
 
-/** Returns the record with the artifacts of another result: it names what was stored, not what was promised. */
+/** Returns the record with the artifacts of another result, so that it names what was really stored. */
 export function withArtifacts(
   record: ExecutionRecord,
   { artifacts, truncation }: Pick<CommandResult, "artifacts" | "truncation">,
@@ -145,7 +145,7 @@ export function withArtifacts(
   return Object.freeze({ ...record, result: Object.freeze({ ...record.result, artifacts, truncation }) })
 }
 
-/** Returns how a result without any artifact names them. */
+/** Returns the artifacts and the truncation of a result that stored no artifact. */
 export function noArtifacts({ truncation }: CommandResult): Pick<CommandResult, "artifacts" | "truncation"> {
   const { stdout = null, stderr = null } = truncation ?? {}
   return {

@@ -9,13 +9,13 @@ import {
 import { Failure } from "./failure.ts"
 import { hostsMax, readHostPattern } from "./hosts.ts"
 
-/** One thing wrong with a command: which property, and why. */
+/** One problem of a command: the property, and the reason. */
 interface CommandProblem {
   readonly property: string
   readonly message: string
 }
 
-/** Freezes a valid command; throws ACODE-EXE-007 with every problem at once otherwise. */
+/** Freezes a valid command; otherwise throws ACODE-EXE-007 with all problems at once. */
 export function assertValidCommand(draft: Command): Command {
   const problems = commandProblems(draft)
   if (problems.length > 0) throw invalidCommand(problems)
@@ -38,7 +38,7 @@ export function invalidCommand(problems: readonly CommandProblem[]): Failure {
   })
 }
 
-/** Everything that can be said without looking at the disk. Arguments are opaque but for NUL. */
+/** Returns every problem that can be found without accessing the disk. Arguments may contain anything except NUL. */
 export function commandProblems(draft: Command): CommandProblem[] {
   const problems: CommandProblem[] = []
   const wrong = (property: string, message: string) => problems.push({ property, message })
@@ -63,10 +63,10 @@ export function commandProblems(draft: Command): CommandProblem[] {
   return problems
 }
 
-/** What a process would be given in another form than it was shown. */
+/** Reports text that a process would receive in another form than it was shown. */
 function wrongText(text: string, property: string, wrong: (property: string, message: string) => void): void {
   if (text.includes("\0")) wrong(property, "contains a NUL byte")
-  else if (!text.isWellFormed()) wrong(property, "contains half of a character")
+  else if (!text.isWellFormed()) wrong(property, "contains a lone surrogate")
 }
 
 export function optionProblems(options: ExecutionOptions): CommandProblem[] {
@@ -86,11 +86,11 @@ function hostProblems({ network, hosts }: ExecutionOptions): CommandProblem[] {
   if (network !== "hosts")
     return hosts === undefined
       ? []
-      : [{ property: "hosts", message: `are named, and the network is ${network ?? 'not "hosts"'}` }]
+      : [{ property: "hosts", message: `are given, but the network is ${network ?? 'not "hosts"'}` }]
   if (hosts === undefined || hosts.length === 0)
     return [{ property: "hosts", message: "are missing: name at least one that the command may reach" }]
   if (hosts.length > hostsMax)
-    return [{ property: "hosts", message: `are ${hosts.length}, at most ${hostsMax} can be named` }]
+    return [{ property: "hosts", message: `are ${hosts.length}, at most ${hostsMax} are allowed` }]
   return hosts.flatMap((text, index) => {
     const reading = readHostPattern(text)
     return "problem" in reading
@@ -113,12 +113,12 @@ function wrongRange(
 ): void {
   const { min, max } = limitRanges[name]
   if (!Number.isFinite(value) || value < min || value > max)
-    wrong(name, `is ${value}, it must lie between ${min} and ${max}`)
+    wrong(name, `is ${value}, it must be between ${min} and ${max}`)
   else if (name !== "timeoutMs" && !Number.isInteger(value))
     wrong(name, `is ${value}, it must be a whole number`)
 }
 
-/** Starts a command: `command("npm").withArguments("test").withTimeout(60_000).build()`. */
+/** Starts building a command: `command("npm").withArguments("test").withTimeout(60_000).build()`. */
 export function command(executable: string): CommandBuilder {
   return new CommandBuilder({
     executable,
@@ -130,7 +130,7 @@ export function command(executable: string): CommandBuilder {
   })
 }
 
-/** Each `with…` gives a new builder, so a half-built command can be shared and varied. */
+/** Builds a command. Each `with…` returns a new builder, so a half-built command can be shared and varied. */
 class CommandBuilder {
   constructor(private readonly draft: Command) {}
 
@@ -138,7 +138,7 @@ class CommandBuilder {
     return this.changed({ arguments: [...this.draft.arguments, ...more] })
   }
 
-  /** Null takes a variable away. Later calls win. */
+  /** Sets variables; null removes a variable. Later calls win. */
   withEnvironment(variables: Readonly<Record<string, string | null>>): CommandBuilder {
     return this.changed({ environment: { ...this.draft.environment, ...variables } })
   }
@@ -155,7 +155,7 @@ class CommandBuilder {
     return this.changed({ resourceLimits: { ...this.draft.resourceLimits, ...limits } })
   }
 
-  /** Validates and freezes. Throws one Failure that lists everything that is wrong. */
+  /** Validates and freezes the command. Throws one Failure that lists all problems. */
   build(): Command {
     return assertValidCommand(this.draft)
   }

@@ -5,18 +5,23 @@ import { described } from "./events/definition.ts"
 
 const Count = lazily(() => z.int().check(z.nonnegative()))
 
-/** What became of one connection that a command asked acode's proxy for, or of several that were refused alike. */
+/**
+ * The outcome of one connection that a command requested from acode's proxy, or of several that were refused alike.
+ */
 export const Connection = lazily(() =>
   z.strictObject({
-    host: described(z.string(), "as the command named it; empty where it named none that can be read"),
+    host: described(z.string(), "as the command named it; empty if it named no valid host"),
     port: z.int(),
     decision: described(
       z.enum(["allowed", "refused", "failed"]),
-      "connected; not among the hosts the command may reach; allowed and not reached",
+      "connected; not among the hosts that the command may reach; allowed but not reached",
     ),
     reason: z.nullable(z.string()),
     address: described(z.nullable(z.string()), "the address that was checked and connected to"),
-    count: described(z.int().check(z.positive()), "more than one only where all were refused alike"),
+    count: described(
+      z.int().check(z.positive()),
+      "more than one only if all were refused for the same reason",
+    ),
     sentBytes: Count(),
     receivedBytes: Count(),
     durationMs: Count(),
@@ -24,7 +29,7 @@ export const Connection = lazily(() =>
 )
 export type Connection = z.infer<ReturnType<typeof Connection>>
 
-/** Every connection of one command, the first ones one by one. */
+/** All connections of one command; the first ones are listed separately. */
 export const Connections = lazily(() =>
   z.strictObject({
     listed: z.array(Connection()),
@@ -32,7 +37,7 @@ export const Connections = lazily(() =>
       z.nullable(
         z.strictObject({ count: Count(), refused: Count(), sentBytes: Count(), receivedBytes: Count() }),
       ),
-      "the sums of those that are not listed",
+      "the totals of those that are not listed",
     ),
   }),
 )
@@ -40,7 +45,7 @@ export type Connections = z.infer<ReturnType<typeof Connections>>
 
 export const noConnections: Connections = Object.freeze({ listed: [], more: null })
 
-/** Returns what of the network a command could reach, for one line of text. */
+/** Returns what a command could reach in the network, for one line of text. */
 export function networkText({
   network,
   hosts = [],
@@ -51,7 +56,7 @@ export function networkText({
   return network === "hosts" ? `to ${hosts.join(", ")}` : network
 }
 
-/** Returns one line for each host and what became of the connections to it. Names come from the command. */
+/** Returns one line for each host with the outcome of the connections to it. Names come from the command. */
 export function connectionLines({ listed, more }: Connections): readonly string[] {
   const groups = new Map<string, Connection>()
   for (const connection of listed) {
@@ -65,7 +70,7 @@ export function connectionLines({ listed, more }: Connections): readonly string[
   return [...lines, `${counted(more.count, "more connection")}, ${more.refused} refused, ${traffic}`]
 }
 
-/** The same without what differs from run to run: how often, how much, how long. */
+/** Returns the same lines without what differs from run to run: counts, sizes and durations. */
 export function connectionPlaces({ listed }: Connections): readonly string[] {
   const places = listed.map(({ host, port, decision, reason }) =>
     decision === "allowed" ? `connected to ${host}:${port}` : refusalText({ host, port, decision, reason }),

@@ -13,7 +13,7 @@ export const exitCodes = {
   usage: { code: 2, meaning: "usage, or an unknown id" },
   config: { code: 3, meaning: "configuration invalid" },
   unavailable: { code: 4, meaning: "model endpoint unavailable" },
-  needsAnswer: { code: 10, meaning: "an answer is needed and nobody can give it" },
+  needsAnswer: { code: 10, meaning: "an answer is needed and no terminal can ask for it" },
   stageTimeout: { code: 20, meaning: "stage timeout" },
   cycleLimit: { code: 21, meaning: "cycle limit" },
   needsPerson: { code: 22, meaning: "paused: a person is needed" },
@@ -23,16 +23,17 @@ export const exitCodes = {
   violation: { code: 32, meaning: "sandbox or path violation" },
   denied: { code: 33, meaning: "approval denied, plan not approved or changed" },
   stepTimeout: { code: 34, meaning: "step timeout" },
-  verificationFailed: { code: 40, meaning: "verification failed and no cycle is left to take" },
+  verificationFailed: { code: 40, meaning: "verification failed and no cycle is left" },
   unverified: {
     code: 41,
     meaning:
-      "finished, but not verified: nothing that a program could decide, all steps skipped, no answer, no check could run, no check looks at what was changed, or the checks change the files every time",
+      "finished, but not verified: no check that a program decides, all steps skipped, no answer, no check could run, no check covers the changes, or the checks change the files every time",
   },
-  reviewRejected: { code: 50, meaning: "review rejected and nothing is left to try" },
+  reviewRejected: { code: 50, meaning: "review rejected and no cycle is left" },
   undecided: {
     code: 60,
-    meaning: "a person must decide: outcome unknown after a crash, or paths that undo or recovery left alone",
+    meaning:
+      "a person must decide: outcome unknown after a crash, or paths that undo or recovery did not touch",
   },
   integrity: { code: 65, meaning: "integrity check failed: tampered with or corrupt" },
   internal: { code: 70, meaning: "internal error" },
@@ -42,7 +43,7 @@ export const exitCodes = {
 export type ExitName = keyof typeof exitCodes
 export type ExitCode = (typeof exitCodes)[ExitName]["code"]
 
-/** The exit codes that `exec` has of its own. Otherwise it returns the exit code of the command. */
+/** The exit codes that only `exec` has. Otherwise it returns the exit code of the command. */
 export const execExitCodes = {
   timedOut: { code: 124, meaning: "timed out" },
   refused: {

@@ -3,14 +3,17 @@ import { lazily } from "../base/lazy.ts"
 import { oneLine } from "../base/text.ts"
 import { described } from "./events/definition.ts"
 
-/** One request to a server that is not on this machine: when, where to, what came of it; nothing of what it held. */
+/** One request to a server that is not on this machine: time, destination and outcome, but none of its content. */
 const ExternalCall = lazily(() =>
   z.strictObject({
     at: z.iso.datetime(),
     method: z.enum(["GET", "POST"]),
     url: described(z.string(), "without a query"),
-    status: described(z.nullable(z.int()), "null when nobody answered"),
-    failure: described(z.nullable(z.string()), "its kind; both are null when nobody waited for the answer"),
+    status: described(z.nullable(z.int()), "null without an answer"),
+    failure: described(
+      z.nullable(z.string()),
+      "the kind of failure; both are null if acode did not wait for the answer",
+    ),
   }),
 )
 export type ExternalCall = z.infer<ReturnType<typeof ExternalCall>>
@@ -18,14 +21,17 @@ export type ExternalCall = z.infer<ReturnType<typeof ExternalCall>>
 const ExternalCalls = lazily(() =>
   z.strictObject({
     calls: z.array(ExternalCall()),
-    omittedCount: described(z.int().check(z.nonnegative()), "how many there were besides"),
+    omittedCount: described(z.int().check(z.nonnegative()), "number of further requests"),
   }),
 )
 export type ExternalCalls = z.infer<ReturnType<typeof ExternalCalls>>
 
-/** The member of an event; there is none where nothing left this machine. */
+/** Returns the member of an event that lists such requests; it is absent if nothing left this machine. */
 export function externalCallsFor(what: string) {
-  return described(z.optional(ExternalCalls()), `what was asked elsewhere ${what}; only where something was`)
+  return described(
+    z.optional(ExternalCalls()),
+    `requests to other machines ${what}; omitted if there were none`,
+  )
 }
 
 export const noExternalCalls: ExternalCalls = { calls: [], omittedCount: 0 }
@@ -37,7 +43,7 @@ export function joinedCalls(some: ExternalCalls, more: ExternalCalls): ExternalC
   }
 }
 
-/** For people: one line in which what is alike is told once, or none. */
+/** Returns a line for people that lists identical requests once; no line if there are none. */
 export function externalCallLines({ calls, omittedCount }: ExternalCalls): readonly string[] {
   if (calls.length === 0) return []
   const counts = new Map<string, number>()

@@ -2,8 +2,8 @@ import type { ErrorCode } from "./error-codes.ts"
 import { type ExitCode, exitCodes } from "./exit-codes.ts"
 
 /**
- * Every expected way to fail, in one table. The kind chooses the exit code of the program and whether trying
- * again can help; the code names the exact failure in the error page.
+ * All kinds of expected failures. The kind chooses the exit code of the program and whether trying again can help;
+ * the code names the exact failure in docs/errors.md.
  */
 export const failureKinds = {
   general: { exitCode: exitCodes.general.code, retry: false },
@@ -19,7 +19,7 @@ export const failureKinds = {
 
 export type FailureKind = keyof typeof failureKinds
 
-/** What a person is told: what happened, where, the code, and one line on what to do. */
+/** A failure as it is printed: what happened, where, the code, and one line on what to do. */
 export interface FailureReport {
   readonly kind: FailureKind
   readonly code: ErrorCode
@@ -28,7 +28,7 @@ export interface FailureReport {
   readonly hint?: string
 }
 
-/** The only error acode throws on purpose. Anything else that reaches the top is a bug and exits 70. */
+/** The only error that acode throws on purpose. Any other error that reaches the top is a bug and exits 70. */
 export class Failure extends Error {
   constructor(
     readonly report: FailureReport,
@@ -39,7 +39,7 @@ export class Failure extends Error {
   }
 }
 
-/** Returns whether work ended because a person stopped acode, and not because anything is wrong with the work. */
+/** Returns whether work ended because a person stopped acode, not because of a problem with the work. */
 export function isStopped(error: unknown): error is Failure {
   return error instanceof Failure && error.report.kind === "interrupted"
 }

@@ -1,35 +1,38 @@
-/** A host as a request names it, in one spelling: lower case, without the final dot, an address without brackets. */
+/** A host as a request names it, normalized: lower case, without the final dot, an address without brackets. */
 export interface Host {
   readonly name: string
   readonly address: Address | null
 }
 
-/** One entry of an allowlist: `example.com`, `*.example.com`, `10.0.0.5`, `[2001:db8::1]`, each also with a `:port`. */
+/**
+ * One entry of an allowlist: `example.com`, `*.example.com`, `10.0.0.5`, `[2001:db8::1]`, each optionally with a
+ * `:port`.
+ */
 export interface HostPattern {
   /** Without the `*.` of a wildcard. */
   readonly host: Host
-  /** Every name below `host`, and not `host` itself. */
+  /** True if the entry means every name below `host`, and not `host` itself. */
   readonly isWildcard: boolean
   readonly ports: readonly number[]
 }
 
 export type HostReading = { readonly pattern: HostPattern } | { readonly problem: string }
 
-/** How many hosts one list may name. */
+/** The maximum number of hosts in one list. */
 export const hostsMax = 64
-/** For `http:` and `https:`. */
+/** The ports of `https:` and `http:`. */
 const defaultPorts: readonly number[] = [443, 80]
-/** Below it a confined program cannot listen, and so nothing can stand there for a service of this machine. */
+/** The lowest port of a local service: a confined program cannot listen below it, so it cannot pose as one. */
 const localPortMin = 1024
 
-/** Reads one entry of an allowlist, or says in words that fit behind the entry why it is not one. */
+/** Parses one entry of an allowlist. For any other text returns the reason, worded to follow the entry. */
 export function readHostPattern(text: string): HostReading {
   const parts = /^(\*\.)?(\[[^\]]*\]|[^:[\]]*)(?::(\d{1,5}))?$/.exec(text)
   if (parts === null || text.includes("/")) return { problem: problemOfShape(text) }
   const [, wildcard, written = "", port] = parts
   const host = readHost(written)
-  if (host === null) return { problem: "is not a host name or an address in its usual spelling" }
-  if (port !== undefined && !isPort(Number(port))) return { problem: "has a port that is not one" }
+  if (host === null) return { problem: "is not a host name or an address in its usual notation" }
+  if (port !== undefined && !isPort(Number(port))) return { problem: "has an invalid port" }
   const pattern = {
     host,
     isWildcard: wildcard !== undefined,
@@ -39,7 +42,10 @@ export function readHostPattern(text: string): HostReading {
   return problem === null ? { pattern } : { problem }
 }
 
-/** Reads a host as a request names it, with brackets around an IPv6 address; null for what no program should send. */
+/**
+ * Parses a host as a request names it, with brackets around an IPv6 address; null for a host that no program should
+ * send.
+ */
 export function readHost(text: string): Host | null {
   const bracketed = /^\[(.*)\]$/.exec(text)?.[1]
   if (bracketed !== undefined) {
@@ -52,7 +58,10 @@ export function readHost(text: string): Host | null {
   return isName(name) ? { name, address: null } : null
 }
 
-/** A name that ends in a number would be an address for some programs: `2130706433`, `127.1`, `0x7f.0.0.1`. */
+/**
+ * Returns whether a text is a host name. Some programs read a name that ends in a number as an address: `2130706433`,
+ * `127.1`, `0x7f.0.0.1`.
+ */
 function isName(name: string): boolean {
   const labels = name.split(".")
   const isSound = labels.every(label => /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/.test(label))
@@ -63,7 +72,7 @@ export function isPort(port: number): boolean {
   return Number.isInteger(port) && port >= 1 && port <= 65_535
 }
 
-/** Returns a host as it stands in an address. */
+/** Returns a host as it is written in an address. */
 export function hostText({ name, address }: Host): string {
   return address?.length === 16 ? `[${name}]` : name
 }
@@ -72,7 +81,7 @@ export function placeText(host: Host, port: number): string {
   return `${hostText(host)}:${port}`
 }
 
-/** Returns the entry in one spelling: two entries that mean the same have the same text. */
+/** Returns the entry in its canonical form: two entries that mean the same have the same text. */
 export function hostPatternText({ host, isWildcard, ports }: HostPattern): string {
   const port = ports.length === 1 ? `:${ports[0]}` : ""
   return `${isWildcard ? "*." : ""}${hostText(host)}${port}`
@@ -86,14 +95,17 @@ export function matchesHost(
   return ports.includes(port) && (isWildcard ? isBelow(host, allowed) : isSameHost(host, allowed))
 }
 
-/** Whether everything that `asked` names is named by `granted`. */
+/** Returns whether `granted` includes every host that `asked` names. */
 export function coversHost(granted: HostPattern, asked: HostPattern): boolean {
   if (!asked.ports.every(port => granted.ports.includes(port))) return false
   if (!granted.isWildcard) return !asked.isWildcard && isSameHost(asked.host, granted.host)
   return isBelow(asked.host, granted.host) || (asked.isWildcard && isSameHost(asked.host, granted.host))
 }
 
-/** `localhost` and the names below it mean this machine for every program, whatever they resolve to. */
+/**
+ * Returns whether a name is `localhost` or below it: every program takes these to be this machine, whatever they
+ * resolve to.
+ */
 export function isLocalName({ name, address }: Host): boolean {
   return address === null && (name === "localhost" || name.endsWith(".localhost"))
 }
@@ -113,34 +125,39 @@ function isBelow({ name, address }: Host, above: Host): boolean {
 
 function problemOfShape(text: string): string {
   if (text.includes("/")) return "is not a host; leave out the scheme and the path, as in example.com"
-  if (text.split(":").length > 2) return "is not a host; an IPv6 address stands in brackets, as in [::1]:8080"
+  if (text.split(":").length > 2) return "is not a host; write an IPv6 address in brackets, as in [::1]:8080"
   return "is not a host, as example.com, *.example.com or localhost:8080 are"
 }
 
 function problemOf({ host, isWildcard, ports }: HostPattern, isPortLeftOut: boolean): string | null {
   const closed = closedHost(host)
   if (closed !== null) return closed
-  if (host.address !== null && isMappedIpv4(host.address)) return "is an IPv4 address; write it as one"
+  if (host.address !== null && isMappedIpv4(host.address))
+    return "is an IPv4 address; write it in IPv4 notation"
   if (isWildcard && (host.address !== null || !host.name.includes(".")))
-    return "names too much: a wildcard stands before a name with a dot, as in *.example.com"
+    return "matches too many hosts: a wildcard needs a name with a dot, as in *.example.com"
   if (!isThisMachine(host)) return null
-  if (isWildcard || isPortLeftOut)
-    return "is this machine, of which only single ports are opened, as in localhost:8080"
+  if (isWildcard || isPortLeftOut) return "is this machine; name a single port, as in localhost:8080"
   return ports.some(port => port < localPortMin)
-    ? `is a port of this machine below ${localPortMin}, which cannot be opened to a confined command`
+    ? `is a port of this machine below ${localPortMin}, which a confined command cannot reach`
     : null
 }
 
-/** Why no command reaches a host, whoever names it; null for all others. */
+/** Returns why no command may reach a host, even if it is allowed; null for all other hosts. */
 export function closedHost({ name, address }: Host): string | null {
   if (address !== null)
     return kindOfAddress(address) === "closed"
-      ? "is a link-local, metadata or reserved address, which stays closed"
+      ? "is a link-local, metadata or reserved address, which no command may reach"
       : null
-  return metadataNames.has(name) ? "is the metadata service of a cloud machine, which stays closed" : null
+  return metadataNames.has(name)
+    ? "is the metadata service of a cloud machine, which no command may reach"
+    : null
 }
 
-/** Their addresses are closed as well; the names say sooner what was wrong. */
+/**
+ * The names of metadata services. Their addresses are closed as well; checking the names gives an earlier, clearer
+ * error.
+ */
 const metadataNames: ReadonlySet<string> = new Set([
   "metadata",
   "metadata.google.internal",
@@ -156,13 +173,16 @@ const metadataNames: ReadonlySet<string> = new Set([
 export type Address = readonly number[]
 
 /**
- * What may stand behind an address: `public` is the network outside, `private` a network that is not reached from
- * outside, `loopback` this machine. `closed` is never reached by a command, whoever names it: link-local addresses and
- * the metadata services of cloud machines, which hand out credentials, and what is no single machine.
+ * The kind of network that an address belongs to: `public` is the internet, `private` a network that is not reachable
+ * from outside, `loopback` this machine. No command ever reaches `closed`, even if it is allowed: link-local
+ * addresses, the metadata services of cloud machines, which hand out credentials, and addresses that are not a single
+ * machine.
  */
 type AddressKind = "public" | "private" | "loopback" | "closed"
 
-/** Reads an address in its usual spelling; null for everything else, such as `127.1`, `0x7f.0.0.1` or `010.0.0.1`. */
+/**
+ * Parses an address in its usual notation; null for everything else, such as `127.1`, `0x7f.0.0.1` or `010.0.0.1`.
+ */
 export function readAddress(text: string): Address | null {
   return text.includes(":") ? readIpv6(text) : readIpv4(text)
 }
@@ -173,7 +193,7 @@ export function kindOfAddress(address: Address): AddressKind {
     if (kind === "public" || kind === "private" || kind === "loopback" || kind === "closed") return kind
     return kindOfAddress(address.slice(kind.ipv4At, kind.ipv4At + 4))
   }
-  // Nothing but 2000::/3 is in use outside.
+  // On the internet only 2000::/3 is in use.
   return address.length === 4 ? "public" : "closed"
 }
 
@@ -181,7 +201,7 @@ export function isSameAddress(one: Address, other: Address): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index])
 }
 
-/** Returns whether an IPv6 address stands for an IPv4 one, which is then the address to write. */
+/** Returns whether an IPv6 address stands for an IPv4 one, which is then the address to print. */
 export function isMappedIpv4(address: Address): boolean {
   return address.length === 16 && isInside(address, mapped, 96)
 }
@@ -203,7 +223,7 @@ function readIpv6(text: string): Address | null {
   return missing < 2 ? null : [...head, ...Array<number>(missing).fill(0), ...tail]
 }
 
-/** The last group of all may be an IPv4 address. */
+/** Parses groups of an IPv6 address, of which the last one may be an IPv4 address. */
 function groupsOf(text: string, isEnd: boolean): number[] | null {
   if (text === "") return []
   const groups = text.split(":")
@@ -229,13 +249,16 @@ function isInside(address: Address, range: Address, bits: number): boolean {
 interface AddressRange {
   readonly range: Address
   readonly bits: number
-  /** An IPv6 address in which an IPv4 address stands is what that address is. */
+  /** An IPv6 address that contains an IPv4 address has the kind of that address. */
   readonly kind: AddressKind | { readonly ipv4At: number }
 }
 
 const mapped: Address = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 0, 0, 0, 0]
 
-/** From the registries of special-purpose addresses, and the metadata services that lie elsewhere. First match wins. */
+/**
+ * The ranges of the registries of special-purpose addresses, and the metadata services that lie elsewhere. First
+ * match wins.
+ */
 const table: readonly (readonly [string, AddressRange["kind"]])[] = [
   ["169.254.0.0/16", "closed"],
   // Metadata services of Alibaba, Azure and Oracle.

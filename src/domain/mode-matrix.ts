@@ -9,7 +9,10 @@ export interface Capability {
 
 const asEver = "as policy and the approved plan say"
 
-/** What the modes differ in, for people to read. It is enforced where requests leave and where commands are decided. */
+/**
+ * The differences between the modes, for people to read. They are enforced where requests leave and where commands
+ * are decided.
+ */
 export const modeMatrix: readonly Capability[] = [
   {
     id: "local_models",
@@ -19,12 +22,12 @@ export const modeMatrix: readonly Capability[] = [
   {
     id: "other_models",
     summary: "models elsewhere",
-    allowed: { "local-only": "no", burst: "one, named by a person for the session", airgapped: "no" },
+    allowed: { "local-only": "no", burst: "one, named by the user for the session", airgapped: "no" },
   },
   {
     id: "prompts_out",
     summary: "prompts and snippets leave",
-    allowed: { "local-only": "no", burst: "redacted, to that one", airgapped: "no" },
+    allowed: { "local-only": "no", burst: "redacted, to that model", airgapped: "no" },
   },
   {
     id: "command_network",

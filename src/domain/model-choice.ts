@@ -1,6 +1,6 @@
-/** Words about models that are recorded with a session, and that the room of the model servers shares. */
+/** Terms about models that are recorded with a session and that the model servers share. */
 
-/** Where models may be. `burst` lets a session use a server elsewhere, with the consent of a person. */
+/** The locations of models that a session may use. `burst` lets a session use a server elsewhere, with the consent of a person. */
 export const modes = ["local-only", "burst", "airgapped"] as const
 export type Mode = (typeof modes)[number]
 
@@ -14,24 +14,25 @@ export type Protocol = keyof typeof windowRules
 export const protocols = Object.keys(windowRules) as Protocol[]
 
 /**
- * How a model is made to call tools, best first. `native`: the protocol's own calls. `constrained`: one JSON object
- * `{"tool": NAME, "arguments": {…}}` that a schema forces. `text`: the same object in a block fenced by three backticks
- * and the word tool. On every rung a call that a model printed as text instead is salvaged.
+ * The methods of making a model call tools, best first. `native`: the protocol's own calls. `constrained`: one JSON object
+ * `{"tool": NAME, "arguments": {…}}` that a schema enforces. `text`: the same object in a block fenced by three
+ * backticks and the word tool. On every rung acode also accepts a call that a model printed as text.
  */
 export const rungs = ["native", "constrained", "text"] as const
 export type Rung = (typeof rungs)[number]
 
-/** How a model edits files: the whole file, pieces that are searched and replaced, or a unified diff. */
+/** The format in which a model edits files: the whole file, pieces that are searched and replaced, or a unified diff. */
 export const editFormats = ["whole", "replace", "diff"] as const
 export type EditFormat = (typeof editFormats)[number]
 
-/** What a file, an outline or a diff has beyond what is read of it. */
+/** The parts of a request that are cut to their share: files, the outline, the diff and instructions. */
 export const longParts = ["longFiles", "longOutline", "longDiff", "longInstructions"] as const
 export type LongPart = (typeof longParts)[number]
 
 /**
- * What can be left out of a request. The first ones are so also where there is room: results that are old, and what
- * one of them or of the long parts has beyond its share. Of the others the least missed comes first.
+ * The parts that can be left out of a request. The first ones are left out even where there is space: old results,
+ * and whatever of a result or of the long parts exceeds its share. The others follow in the order in which they are
+ * missed least.
  */
 export const shortenedParts = [
   "oldResults",

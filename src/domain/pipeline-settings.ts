@@ -6,23 +6,23 @@ import type { Stage } from "./stage.ts"
 
 const Count = lazily(() => z.int().check(z.nonnegative()))
 
-/** What bounds a session. Recorded when it starts; a resume may change it and records that. */
+/** The limits of a session. They are recorded when it starts; a resume may change them and records that. */
 export const PipelineLimits = lazily(() =>
   z.strictObject({
-    /** How often each backward edge may be taken. */
+    /** The number of times that each backward edge may be taken. */
     cyclesMax: Count(),
     turnsMax: Count(),
-    /** How often a request that its server finds too long is made again, each time shorter. */
+    /** The number of shorter repetitions of a request that its server finds too long. */
     stepRetriesMax: Count(),
-    /** How often a model that could not answer is asked again. */
-    modelRetriesMax: described(z.optional(Count()), "not in sessions from before it was a limit of its own"),
+    /** The number of further requests to a model that could not answer. */
+    modelRetriesMax: described(z.optional(Count()), "missing in sessions that are older than this limit"),
     stageRetriesMax: z.strictObject({
       planner: Count(),
       executor: Count(),
       verifier: Count(),
       reviewer: Count(),
     }),
-    /** Null is no limit. */
+    /** Null means no limit. */
     stageTimeoutMs: z.strictObject({
       planner: z.nullable(Count()),
       executor: z.nullable(Count()),
@@ -30,9 +30,9 @@ export const PipelineLimits = lazily(() =>
       reviewer: z.nullable(Count()),
     }),
     stepTimeoutMs: Count(),
-    /** What one request to a model may hold; null leaves it to the model. */
+    /** The maximum size of one request to a model; null leaves it to the model. */
     contextTokensMax: z.nullable(Count()),
-    /** What all requests and replies of the session may take together; null is no limit. */
+    /** The maximum size of all requests and replies of the session together; null means no limit. */
     tokensMax: z.nullable(Count()),
   }),
 )
@@ -44,19 +44,19 @@ export const StageModel = lazily(() =>
     name: z.string(),
     rung: z.enum(rungs),
     editFormat: z.enum(editFormats),
-    /** What a request and its reply may take together. */
+    /** The maximum size of a request and its reply together. */
     windowTokens: Count(),
     outputTokensMax: Count(),
   }),
 )
 export type StageModel = z.infer<ReturnType<typeof StageModel>>
 
-/** Which server is asked, and which of its models by whom. */
+/** The server of a session, and the model of each stage. */
 export const ModelSelection = lazily(() =>
   z.strictObject({
     protocol: z.enum(protocols),
     endpoint: z.string(),
-    /** Who agreed that what a model has to know leaves this machine; null when it does not. */
+    /** The person who agreed that the context of a model leaves this machine; null if it does not. */
     consentBy: z.nullable(z.string()),
     planner: StageModel(),
     executor: StageModel(),
@@ -68,19 +68,19 @@ export type ModelSelection = z.infer<ReturnType<typeof ModelSelection>>
 
 export const PipelineSettings = lazily(() =>
   z.strictObject({
-    /** What a person asked for by `--model`. */
+    /** The value of `--model`. */
     model: z.nullable(z.string()),
     mode: z.enum(modes),
     /** Null with a script or a recording. */
     selection: z.nullable(ModelSelection()),
     limits: PipelineLimits(),
-    /** Stop after the plan. */
+    /** Stops after the plan. */
     planOnly: z.boolean(),
-    /** Always stop for a person at the plan, whatever `--yes` says. */
+    /** Always stops for a person at the plan, whatever `--yes` says. */
     approvePlan: z.boolean(),
     skipVerify: z.boolean(),
     requireReviewApproval: z.boolean(),
-    /** What `--yes` was given, for a resume without flags. */
+    /** The value of `--yes`, for a resume without flags. */
     yes: z.nullable(z.string()),
     contextFiles: z.array(z.string()),
   }),
@@ -99,21 +99,24 @@ export const defaultLimits: PipelineLimits = Object.freeze({
   tokensMax: null,
 })
 
-/** Of a session whose person said nothing, but for its limits. */
+/** The settings of a session without flags, except its limits. */
 export const plainSettings: Omit<PipelineSettings, "limits"> = Object.freeze({
   ...{ model: null, mode: "local-only", selection: null, yes: null, contextFiles: [] },
   ...{ planOnly: false, approvePlan: false, skipVerify: false, requireReviewApproval: false },
 })
 
-/** Nothing runs round in circles more often than this, whoever says so. */
+/** The upper limit of cycles, whatever is configured. */
 export const cyclesCeiling = 10
 
-/** How often each backward edge may really be taken. */
+/** Returns how often each backward edge may really be taken. */
 export function cyclesAllowed({ cyclesMax }: PipelineLimits): number {
   return Math.min(cyclesMax, cyclesCeiling)
 }
 
-/** What one request of a stage may hold: what a person allowed, or what leaves room for the reply in the window. */
+/**
+ * Returns the maximum size of one request of a stage: the configured size, or what the window has left beside the
+ * reply.
+ */
 export function requestTokensMax(settings: PipelineSettings, stage: Stage, cutOff = 0): number | null {
   const { limits, selection } = settings
   if (selection === null) return limits.contextTokensMax
@@ -122,8 +125,8 @@ export function requestTokensMax(settings: PipelineSettings, stage: Stage, cutOf
 }
 
 /**
- * How long a reply of a stage may be. A model that thinks may need more than its answer does: for each reply that was
- * cut off it gets twice as much, where nobody is paid for it.
+ * Returns the maximum size of a reply of a stage. A model that thinks may need more than its answer does: each reply
+ * that was cut off doubles the size, where replies cost nothing.
  */
 export function replyTokensMax(selection: ModelSelection, stage: Stage, cutOff = 0): number {
   const { windowTokens, outputTokensMax } = selection[stage]
@@ -131,7 +134,7 @@ export function replyTokensMax(selection: ModelSelection, stage: Stage, cutOff =
   return Math.min(wanted, longestReply(windowTokens))
 }
 
-/** A reply never takes more than half of the window: the request needs room as well. */
+/** Returns half of the window: the request needs space as well. */
 export function longestReply(windowTokens: number): number {
   return Math.floor(windowTokens / 2)
 }

@@ -3,7 +3,7 @@ export type Stage = (typeof stages)[number]
 
 export type Target = Stage | "complete"
 
-/** The only moves there are. Everything else is refused, and the refusal is recorded. */
+/** The only allowed moves between stages. Any other move is refused, and the refusal is recorded. */
 export const transitions: Readonly<Record<Stage, readonly Target[]>> = {
   planner: ["executor", "planner"],
   executor: ["verifier", "executor"],
@@ -15,7 +15,7 @@ export function isAllowed(from: Stage, to: Target): boolean {
   return transitions[from].includes(to)
 }
 
-/** A move back to an earlier stage, counted on its own. Repeating a stage is a retry and none of these. */
+/** The moves to an earlier stage, each counted separately. Repeating a stage is a retry and not one of these. */
 export const backwardEdges = ["verifier→executor", "reviewer→executor", "reviewer→planner"] as const
 export type BackwardEdge = (typeof backwardEdges)[number]
 
@@ -23,7 +23,7 @@ export function backwardEdge(from: Stage, to: Target): BackwardEdge | null {
   return backwardEdges.find(edge => edge === `${from}→${to}`) ?? null
 }
 
-/** In any case and as the seeds spell it. */
+/** Reads the name of a stage in any case and in the spelling of the task files. */
 export function readStage(typed: string): Stage | null {
   return stages.find(stage => stage === typed.toLowerCase()) ?? null
 }

@@ -3,8 +3,8 @@ import { oneLine } from "../base/text.ts"
 import type { FailureReport } from "./failure.ts"
 
 /**
- * Returns what a person is told of an error of the system that nobody expected where it was met: the disk, memory, the
- * limits of this process. Null for everything else, which is a mistake of acode.
+ * Returns the report of an unexpected system error: the disk, memory, the limits of this process. Returns null for
+ * everything else, which is an internal error.
  */
 export function systemReport(thrown: unknown): FailureReport | null {
   const found = isOutOfMemory(thrown) ? outOfMemory : reports[errnoOf(thrown) ?? ""]
@@ -17,32 +17,35 @@ type Report = Required<Pick<FailureReport, "code" | "message" | "hint">>
 
 const shownMax = 300
 
-/** The runtime has no code for it: it throws what JavaScript has, or does without what it needs. */
+/**
+ * Returns whether an error means that memory ran out. The runtime has no code for it: it throws JavaScript errors, or
+ * continues without what it needs.
+ */
 function isOutOfMemory(thrown: unknown): boolean {
   return /out of memory|allocation failed|requires the JIT/i.test(messageOf(thrown))
 }
 
 const outOfMemory: Report = {
   code: "ACODE-SYS-001",
-  message: "there is too little memory for this",
-  hint: "end other programs, or lift the limit of this shell with `ulimit -v unlimited`",
+  message: "out of memory",
+  hint: "end other programs, or remove the limit of this shell with `ulimit -v unlimited`",
 }
 
 const tooManyOpen: Report = {
   code: "ACODE-SYS-001",
-  message: "too many files are open at once",
+  message: "too many open files",
   hint: "raise the limit of this shell, for example with `ulimit -n 4096`",
 }
 
 const noStorage: Report = {
   code: "ACODE-FS-010",
   message: "the disk is full, read-only or failing",
-  hint: "make room or make the file system writable, then try again",
+  hint: "free disk space or make the file system writable, then try again",
 }
 
 const noAccess: Report = {
   code: "ACODE-FS-005",
-  message: "this user may not use it",
+  message: "permission denied",
   hint: "check owner and mode of the file and of its directory",
 }
 
@@ -54,13 +57,13 @@ const reports: Readonly<Record<string, Report>> = {
   ENFILE: tooManyOpen,
   EAGAIN: {
     code: "ACODE-SYS-001",
-    message: "the system has no processes left for this user",
+    message: "the limit of processes for this user is reached",
     hint: "end other programs, or raise the limit of this shell with `ulimit -u`",
   },
   ENAMETOOLONG: {
     code: "ACODE-FS-001",
-    message: "a path is longer than the system allows",
-    hint: "move or shorten the directories it goes through",
+    message: "a path is too long",
+    hint: "move the workspace or shorten its directory names",
   },
   ENOSPC: noStorage,
   EDQUOT: noStorage,

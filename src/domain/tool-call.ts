@@ -5,25 +5,25 @@ import type { ErrorCode } from "./error-codes.ts"
 import { described } from "./events/definition.ts"
 
 /**
- * What a crash between intent and outcome means for a call. A `read` changed nothing; a `replace` is known by the
- * hashes it wrote down; a `run` can only have touched the workspace, of which there is a pre-image; a `once` reached
- * something that cannot be looked at, so nobody can know.
+ * The meaning of a crash between intent and outcome for a call. A `read` changed nothing; a `replace` is recognized
+ * by the hashes it recorded; a `run` can only have touched the workspace, of which there is a pre-image; a `once`
+ * reached something that cannot be inspected, so its outcome stays unknown.
  */
 export const effectClasses = ["read", "replace", "run", "once"] as const
 export type EffectClass = (typeof effectClasses)[number]
 
-/** How a call ended: `refused` by a person, `denied` by policy, `interrupted` by the death of the process. */
+/** The outcome of a call: `refused` by a person, `denied` by policy, `interrupted` by the death of the process. */
 export const toolOutcomes = ["succeeded", "failed", "refused", "denied", "interrupted"] as const
 export type ToolOutcome = (typeof toolOutcomes)[number]
 
 /**
- * Whether the effect of a call took place, as far as can be known. Never a guess: `partly` means that the changes that
- * were made are named, `unknown` that they cannot be.
+ * The knowledge of whether the effect of a call took place. Never a guess: `partly` means that the
+ * changes that were made are named, `unknown` that they cannot be.
  */
 export const certainties = ["done", "notDone", "partly", "unknown"] as const
 export type Certainty = (typeof certainties)[number]
 
-/** A JSON value as it is recorded: a small one stands in the event, a large one is an artifact. */
+/** A JSON value as it is recorded: a small one in the event, a large one as an artifact. */
 export const RecordedJson = lazily(() =>
   z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("inline"), value: z.json() }),
@@ -34,44 +34,44 @@ export type RecordedJson = z.infer<ReturnType<typeof RecordedJson>>
 
 /**
  * The content of one path before and after: the SHA-256 of a file, `link:` and the target of a symlink, the kind of a
- * FIFO, socket or device (`fifo:`), null where there was or is nothing.
+ * FIFO, socket or device (`fifo:`), null if there was or is nothing.
  */
 export const FileChange = lazily(() =>
   z.strictObject({ path: z.string(), before: z.nullable(z.string()), after: z.nullable(z.string()) }),
 )
 export type FileChange = z.infer<ReturnType<typeof FileChange>>
 
-/** What a call changed, or may have changed, that `session undo` cannot put back. */
+/** Changes that a call made, or may have made, and that `session undo` cannot restore. */
 export const UncoveredChanges = lazily(() =>
   z.strictObject({
-    /** The first of them. */
+    /** The first of the paths. */
     paths: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
     count: z.int(),
-    /** Places that hold too much to be watched: whether anything there changed is not known. */
+    /** Directories that hold too much to be watched: whether anything in them changed is unknown. */
     unwatched: z.array(z.string()),
   }),
 )
 export type UncoveredChanges = z.infer<ReturnType<typeof UncoveredChanges>>
 
 /**
- * How paths were left, to tell whether somebody else has written them since: path, inode and times (null for nothing),
- * and the object in the index of git (null for none).
+ * The state in which paths were left, to detect whether another program has written them since: path, inode and times
+ * (null for nothing), and the object in the index of git (null for none).
  */
 export const PathMarks = lazily(() =>
   z.array(z.tuple([z.string(), z.nullable(z.string()), z.nullable(z.string())])),
 )
 export type PathMarks = z.infer<ReturnType<typeof PathMarks>>
 
-/** A directory that came, went or got another mode: path, mode before and after, null for none. */
+/** A directory that was created, removed or got another mode: path, mode before and after, null for none. */
 export const DirectoryModes = lazily(() =>
   z.array(z.tuple([z.string(), z.nullable(z.int()), z.nullable(z.int())])),
 )
 export type DirectoryModes = z.infer<ReturnType<typeof DirectoryModes>>
 
-/** A path that somebody else may have changed, and what suggests it. */
+/** A path that another program may have changed, and the reason to think so. */
 export const PathDoubt = lazily(() => z.strictObject({ path: z.string(), reason: z.string() }))
 
-/** Why a call did not do what it was for. Expected, typed and durable. */
+/** Why a call failed. Expected, typed and durable. */
 export const CallError = lazily(() =>
   z.strictObject({
     code: z.string(),
@@ -84,14 +84,14 @@ export type CallError = RecordedCallError & { readonly code: ErrorCode }
 /** The error of a call as an event holds it: an event of another version may have a code that the table lacks. */
 export type RecordedCallError = z.infer<ReturnType<typeof CallError>>
 
-/** What says that a call would have left what it may touch, whoever found it. */
+/** The codes of calls that would have left what they may touch. */
 export const violationCodes: ReadonlySet<string> = new Set([
   "ACODE-SEC-003",
   "ACODE-SEC-005",
   "ACODE-EXEC-004",
 ])
 
-/** One remark about one place, as compilers make them; a failure of a tool is one as well. */
+/** One message about one location, as compilers print it; the failure of a tool is one as well. */
 export const Diagnostic = lazily(() =>
   z.strictObject({
     level: z.enum(["error", "warning", "note"]),
@@ -103,7 +103,7 @@ export const Diagnostic = lazily(() =>
 )
 export type Diagnostic = z.infer<ReturnType<typeof Diagnostic>>
 
-/** What a call belongs to; null where there is no such thing. */
+/** The plan, task, step and request that a call belongs to; null where there is none. */
 export const CallOrigin = lazily(() =>
   z.strictObject({
     planId: z.nullable(z.string()),
@@ -111,18 +111,21 @@ export const CallOrigin = lazily(() =>
     taskId: z.nullable(z.string()),
     stepId: z.nullable(z.string()),
     stepKey: z.nullable(z.string()),
-    /** The id by which a model asked for it. */
+    /** The id by which a model requested the call. */
     modelCallId: z.nullable(z.string()),
   }),
 )
 export type CallOrigin = z.infer<ReturnType<typeof CallOrigin>>
 
-/** What a command of a call may reach, as it was decided. */
+/** The reach of a command of a call, according to its decision. */
 export const CallConfinement = lazily(() =>
   z.strictObject({
     sandboxed: z.boolean(),
     network: z.enum(networkChoices),
-    hosts: described(z.exactOptional(z.array(z.string())), "with the network `hosts`, what it may reach"),
+    hosts: described(
+      z.exactOptional(z.array(z.string())),
+      "with the network `hosts`, the only hosts it may reach",
+    ),
   }),
 )
 export type CallConfinement = z.infer<ReturnType<typeof CallConfinement>>

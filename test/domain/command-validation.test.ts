@@ -66,8 +66,8 @@ describe("a program name", () => {
 describe("arguments", () => {
   test("with half of a character are refused, because the system would be given another one", () => {
     expect(commandProblems(draft({ executable: "a\ud800", arguments: ["ok", "\udc00b"] }))).toEqual([
-      { property: "executable", message: "contains half of a character" },
-      { property: "arguments[1]", message: "contains half of a character" },
+      { property: "executable", message: "contains a lone surrogate" },
+      { property: "arguments[1]", message: "contains a lone surrogate" },
     ])
   })
 

@@ -134,7 +134,7 @@ describeWhere(missingSandbox ?? missingProgram("curl"))("acode exec with a list 
     ["everything and a host", ["--network", "host", "--allow-host", "a.test"], "the network is host"],
     ["an address instead of a host", ["--allow-host", "https://a.test/"], "leave out the scheme"],
     ["every host", ["--allow-host", "*"], "is not a host name"],
-    ["this machine as a whole", ["--allow-host", "localhost"], "of which only single ports are opened"],
+    ["this machine as a whole", ["--allow-host", "localhost"], "name a single port"],
     ["a metadata service", ["--allow-host", "a.test", "--allow-host", "169.254.169.254"], "hosts[1]"],
   ]
   test.each(wrong)("refuses %s", async (_, flags, message) => {

@@ -153,7 +153,7 @@ describe("plan approve", () => {
     expect((await room.acode("plan", "run", room.planFile)).exitCode).toBe(33)
     expect(existsSync(join(room.workspace.root, "ran"))).toBe(false)
     const again = await room.acode("plan", "approve", room.planFile)
-    expect(again.stdout).toContain(`network: ${wholeNetwork}; writes: all that you may write`)
+    expect(again.stdout).toContain(`network: ${wholeNetwork}; writes: everything that you may write`)
     expect((await room.acode("plan", "run", room.planFile)).exitCode).toBe(0)
     expect(existsSync(join(room.workspace.root, "ran"))).toBe(true)
   })

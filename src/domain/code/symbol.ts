@@ -1,4 +1,4 @@
-/** What a named part of a source file is. `key` is a key of a data file. */
+/** The kind of a named part of a source file. `key` is a key of a data file. */
 export const symbolKinds = [
   "function",
   "method",
@@ -42,14 +42,14 @@ export interface CodePlace {
   readonly line: number
 }
 
-/** What a parser found in one file. */
+/** The result of parsing one file. */
 export interface FileFacts {
   readonly kind: "parsed"
   readonly language: string
-  /** In the order of the file; a container stands before what it contains. */
+  /** The symbols in the order of the file; a container precedes its content. */
   readonly symbols: readonly CodeSymbol[]
   readonly references: readonly CodeReferences[]
-  /** How many places do not fit the grammar. Symbols around them may be missing. */
+  /** The number of syntax errors. Symbols around them may be missing. */
   readonly errorCount: number
 }
 

@@ -20,12 +20,12 @@ import { RecordedText } from "./recorded-text.ts"
 export const ToolCallRequested = defineEvent(
   "tool_call.requested",
   1,
-  "Somebody asks for a tool; nothing has been decided.",
+  "A tool call was requested; nothing has been decided.",
   () =>
     z.strictObject({
       callId: z.string(),
       tool: described(z.string(), "the name as it was written"),
-      canonicalTool: described(z.nullable(z.string()), "the tool it names, null when there is none"),
+      canonicalTool: described(z.nullable(z.string()), "the tool it names; null if there is none"),
       arguments: RecordedJson(),
       argsDigest: described(z.string(), "keyed hash of the arguments before redaction"),
       origin: CallOrigin(),
@@ -35,13 +35,13 @@ export const ToolCallRequested = defineEvent(
 export const ToolCallStarted = defineEvent(
   "tool_call.started",
   1,
-  "The intent: what is about to be done, with everything needed to tell after a crash whether it was.",
+  "The intent: the call that is about to be made, with everything needed to find out after a crash if it took effect.",
   () =>
     z.strictObject({
       callId: z.string(),
       effectClass: z.enum(effectClasses),
       targets: z.array(FileChange()),
-      checkpointId: described(z.nullable(z.string()), "the pre-image, where one was taken"),
+      checkpointId: described(z.nullable(z.string()), "the pre-image, if one was taken"),
       approvalId: z.nullable(z.string()),
       decision: z.strictObject({
         decision: z.enum(decisions),
@@ -57,7 +57,7 @@ export const ToolCallStarted = defineEvent(
 export const ToolCallSettled = defineEvent(
   "tool_call.settled",
   1,
-  "The outcome of a call; written before anyone is told.",
+  "The outcome of a call; written before the result is returned.",
   () =>
     z.strictObject({
       callId: z.string(),
@@ -65,18 +65,18 @@ export const ToolCallSettled = defineEvent(
       certainty: z.enum(certainties),
       error: z.nullable(CallError()),
       result: z.nullable(RecordedJson()),
-      text: described(z.nullable(RecordedText()), "what a model is shown of it, where there is one"),
-      resultDigest: described(z.nullable(z.string()), "what two runs of one plan share"),
+      text: described(z.nullable(RecordedText()), "the text for the model, if a model made the call"),
+      resultDigest: described(z.nullable(z.string()), "equal in two runs of one plan with the same result"),
       exitCode: z.nullable(z.int()),
-      executionId: described(z.nullable(z.string()), "the command it ran"),
+      executionId: described(z.nullable(z.string()), "the execution of its command"),
       paths: described(
         z.array(z.string()),
-        "what it looked at, and what it changed where that is an artifact",
+        "the paths it read, and those it changed if the changes are an artifact",
       ),
       changes: RecordedChanges(),
       uncovered: described(
         z.optional(UncoveredChanges()),
-        "what it changed that cannot be put back; left out where there is nothing",
+        "its changes that cannot be undone; omitted if there are none",
       ),
       diagnostics: z.array(Diagnostic()),
       durationMs: z.int().check(z.nonnegative()),
@@ -85,11 +85,11 @@ export const ToolCallSettled = defineEvent(
       left: described(z.optional(RecordedJson()), "how the changed paths were left: inodes, times, index"),
       directories: described(
         z.optional(RecordedJson()),
-        "directories that came, went or got another mode: path, mode before and after",
+        "directories that were created, removed or got another mode: path, mode before and after",
       ),
       doubts: described(
         z.optional(z.array(PathDoubt())),
-        "changes that somebody else may have made, where a later process looked",
+        "changes that another program may have made, if a later process settled the call",
       ),
     }),
 )
@@ -98,7 +98,7 @@ function gitHead() {
   return described(z.optional(z.nullable(z.string())), "branch and commit that git had checked out")
 }
 
-/** What a call changed in the workspace; many changes are an artifact. */
+/** The changes of a call in the workspace; many changes become an artifact. */
 export const RecordedChanges = lazily(() =>
   z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("inline"), value: z.array(FileChange()) }),
@@ -115,28 +115,31 @@ export type ApprovalAnswer = (typeof approvalAnswers)[number]
 export const ApprovalRequested = defineEvent(
   "approval.requested",
   1,
-  "A person is asked; what they will see is what will be done.",
+  "A person is asked; the question shows exactly what will be done.",
   () =>
     z.strictObject({
       approvalId: z.string(),
       sessionId: z.string(),
-      callId: described(z.nullable(z.string()), "the call it is about, null for plans and reviews"),
+      callId: described(z.nullable(z.string()), "the call it is about; null for plans and reviews"),
       stepId: z.nullable(z.string()),
       kind: described(
         z.enum(approvalKinds),
-        "the plan asks for it, policy does, or it is about a whole plan or review",
+        "the source: the plan, policy, or a question about a whole plan or review",
       ),
       category: z.enum(effectCategories),
       level: z.int(),
-      operation: described(z.string(), "one line: what would be done"),
-      reach: described(z.optional(z.string()), "what of the network and of the files it could touch"),
+      operation: described(z.string(), "the action, in one line"),
+      reach: described(
+        z.optional(z.string()),
+        "the part of the network and of the files that it could touch",
+      ),
       isRedacted: described(
         z.optional(z.boolean()),
-        "parts that look like secrets are not in this record: only whoever sees them may approve it",
+        "parts that look like secrets are not in this record: only a person who sees them may approve it",
       ),
       isConfined: described(
         z.optional(z.boolean()),
-        "of a plan: whether a sandbox was there for its commands, as the question said",
+        "for a plan: true if the question showed that a sandbox confines its commands",
       ),
       files: z.array(z.string()),
       reason: z.string(),

@@ -5,18 +5,21 @@ import { ProcessIdentity } from "../process-identity.ts"
 import { defineEvent, described } from "./definition.ts"
 import { RecordedText } from "./recorded-text.ts"
 
-/** What a later acode has to know to find what a command left, where the one that started it is killed. */
+/**
+ * The names and paths that a later acode needs to find what a command left behind if the acode that started it is
+ * killed.
+ */
 export const ProtectedNames = lazily(() =>
   z.strictObject({
     takenAtMs: z.number(),
     digests: described(
       z.string(),
-      "a digest of the path of each protected name that was there, with spaces between",
+      "a digest of the path of each protected name that existed, separated by spaces",
     ),
-    opened: described(z.array(z.string()), "paths that a person opened to the command"),
+    opened: described(z.array(z.string()), "paths that the user made writable for the command"),
     asked: described(
       z.nullable(z.array(z.string())),
-      "names that are always asked about and were consented to; null where nobody is asked",
+      "names that always need approval and were approved; null if approval is not asked for",
     ),
   }),
 )
@@ -40,7 +43,7 @@ export const CommandStarted = defineEvent(
 export const CommandFinished = defineEvent(
   "command.finished",
   1,
-  "A command has ended and nothing of its process tree is left; written before anyone is told.",
+  "A command has ended and no process of its tree is left; written before the result is returned.",
   () =>
     z.strictObject({
       executionId: z.string(),
@@ -54,15 +57,15 @@ export const CommandFinished = defineEvent(
 export const HistoryAccepted = defineEvent(
   "history.accepted",
   1,
-  "A person accepted a history that does not match what was anchored of it; what they had granted before has to be granted again.",
+  "A person accepted a history that does not match its anchor; earlier approvals have to be given again.",
   () =>
     z.strictObject({
       by: z.string(),
       reason: z.string(),
-      findings: described(z.array(z.string()), "what did not match"),
+      findings: described(z.array(z.string()), "the differences"),
       setAside: described(
         z.nullable(z.string()),
-        "where the history is kept that cannot be verified any more; null when it is this one",
+        "the location of the history that cannot be verified any more; null if it is this one",
       ),
     }),
 )

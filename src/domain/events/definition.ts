@@ -2,16 +2,16 @@ import * as z from "zod/mini"
 import { assert } from "../../base/assert.ts"
 import { lazily } from "../../base/lazy.ts"
 
-// A command line lives too short for compiled validators to pay: compiling one costs more than a thousand parses.
+// A command line is too short-lived for compiled validators: compiling one costs more than a thousand parses.
 z.config({ jitless: true })
 
-/** One kind of fact, declared once: its name, its version, and the shape of its data. */
+/** A kind of event, declared once: its name, its version, and the shape of its data. */
 export interface EventDefinition<Type extends string = string, Schema extends z.ZodMiniType = z.ZodMiniType> {
   readonly type: Type
   readonly version: number
-  /** One sentence for the generated event page. */
+  /** One sentence for docs/events.md. */
   readonly summary: string
-  /** Built when it is first asked for: writing an event that is right needs only its type. */
+  /** Built on its first use: writing a valid event needs only its type. */
   readonly data: Schema
 }
 
@@ -33,14 +33,14 @@ export function defineEvent<Type extends string, Schema extends z.ZodMiniType>(
   }
 }
 
-/** An event as a caller hands it to the log; the log adds stream, seq, position, time and hashes. */
+/** An event as a caller passes it to the log; the log adds stream, seq, position, time and hashes. */
 export type NewEvent<Definition extends EventDefinition = EventDefinition> = {
   readonly type: Definition["type"]
   readonly version: number
   readonly data: z.infer<Definition["data"]>
 }
 
-/** An event of this definition. Its shape is the compiler's business; the log checks what redaction changes. */
+/** Returns a new event of this definition. The compiler checks its shape; the log checks what redaction changed. */
 export function newEvent<Definition extends EventDefinition>(
   definition: Definition,
   data: z.infer<Definition["data"]>,
@@ -48,7 +48,7 @@ export function newEvent<Definition extends EventDefinition>(
   return { type: definition.type, version: definition.version, data }
 }
 
-/** All event types of the product. Unknown and doubly declared types are errors. */
+/** All event types of the product. Unknown types and types declared twice are errors. */
 export class EventManifest {
   private readonly byName = new Map<string, EventDefinition>()
 
@@ -65,17 +65,17 @@ export class EventManifest {
   }
 }
 
-/** The data of an event that was read back, when it is one of this kind. */
+/** Returns the data of a stored event if it is of this kind. */
 export function dataOf<Definition extends EventDefinition>(
   definition: Definition,
   event: { readonly type: string; readonly version: number; readonly data: unknown },
 ): z.infer<Definition["data"]> | null {
   if (event.type !== definition.type || event.version !== definition.version) return null
-  // Written by this very definition, and the chain says that nobody has changed it since.
+  // as: this definition wrote the data, and the chain proves that it is unchanged.
   return event.data as z.infer<Definition["data"]>
 }
 
-/** For the JSON Schema that people read. */
+/** Adds a description to a schema, for the JSON Schema that people read. */
 export function described<Schema extends z.ZodMiniType>(schema: Schema, description: string): Schema {
   return schema.check(z.describe(description))
 }

@@ -44,7 +44,7 @@ import {
 } from "./skill-events.ts"
 import { ContextTrimmed, ModelRequested, TurnFinished } from "./turn-events.ts"
 
-/** Every event type of the product. */
+/** All event types of the product. */
 export const manifest = new EventManifest([
   CommandStarted,
   CommandFinished,

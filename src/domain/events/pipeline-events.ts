@@ -14,13 +14,13 @@ const Count = lazily(() => z.int().check(z.nonnegative()))
 export const SessionResumed = defineEvent(
   "session.resumed",
   1,
-  "A person lets a resting session go on, or a new process takes over a dead one's.",
+  "A person resumes a resting session, or a new process takes over the session of a dead one.",
   () =>
     z.strictObject({
       settings: PipelineSettings(),
-      /** Steps that failed are passed over. */
+      /** Skips the steps that failed. */
       skipsFailed: z.boolean(),
-      /** What changed while an interrupted command ran is restored, and the command runs again. */
+      /** Restores what changed while an interrupted command ran, and runs the command again. */
       redoesCommand: z.optional(z.boolean()),
       by: z.string(),
       owner: ProcessIdentity(),
@@ -28,11 +28,11 @@ export const SessionResumed = defineEvent(
     }),
 )
 
-export const SessionPaused = defineEvent("session.paused", 1, "A person asked to pause.", () =>
+export const SessionPaused = defineEvent("session.paused", 1, "A person paused the session.", () =>
   z.strictObject({ by: z.string(), reason: z.string() }),
 )
 
-export const SessionCancelled = defineEvent("session.cancelled", 1, "A person ended it for good.", () =>
+export const SessionCancelled = defineEvent("session.cancelled", 1, "A person cancelled the session.", () =>
   z.strictObject({ by: z.string(), reason: z.string() }),
 )
 
@@ -42,7 +42,7 @@ export type Control = (typeof controls)[number]
 export const ControlRequested = defineEvent(
   "control.requested",
   1,
-  "Somebody wants the process that drives a session to stop; in a stream of its own, which anybody may append to.",
+  "A request to the process that drives a session to stop; in a separate stream, which any process may append to.",
   () =>
     z.strictObject({
       sessionId: z.string(),
@@ -52,19 +52,22 @@ export const ControlRequested = defineEvent(
     }),
 )
 
-/** Where that is left for a session: its own stream may be appended to only by the process that drives it. */
+/**
+ * Returns the stream of requests for a session: only the process that drives a session may append to the stream of
+ * the session itself.
+ */
 export function controlStreamOf(sessionId: string): string {
   return sessionId.replace(/^ses_/, "ctl_")
 }
 
-export const StageEntered = defineEvent("stage.entered", 1, "A stage begins, or begins again.", () =>
+export const StageEntered = defineEvent("stage.entered", 1, "A stage begins, or is repeated.", () =>
   z.strictObject({
     stage: Stage(),
     attempt: Count(),
     cycle: Count(),
     planVersion: Count(),
     feedback: z.array(z.string()),
-    /** What the verifier will check, in order; empty for the others. */
+    /** The checks that the verifier will make, in order; empty for the other stages. */
     checks: z.array(z.strictObject({ id: z.string(), kind: z.string(), taskId: z.nullable(z.string()) })),
   }),
 )
@@ -72,7 +75,7 @@ export const StageEntered = defineEvent("stage.entered", 1, "A stage begins, or 
 export const StageProgressed = defineEvent(
   "stage.progressed",
   1,
-  "Something to tell while a stage works.",
+  "Progress to report while a stage works.",
   () => z.strictObject({ stage: Stage(), message: z.string(), fraction: z.nullable(z.number()) }),
 )
 
@@ -86,23 +89,23 @@ export const StageFinished = defineEvent("stage.finished", 1, "A stage has ended
     status: z.enum(stageStatuses),
     message: z.string(),
     durationMs: Count(),
-    tokens: described(Count(), "of this stage run alone, as servers reported them"),
+    tokens: described(Count(), "of this stage run only, as servers reported them"),
   }),
 )
 
 export const StageTransitioned = defineEvent(
   "stage.transitioned",
   1,
-  "The session moves to another stage, or the same one again; in one commit with the end of the last.",
+  "The session moves to another stage, or to the same one again; in one commit with the end of the previous stage.",
   () =>
     z.strictObject({
       from: Stage(),
       to: Target(),
       reason: z.string(),
-      /** For the stage it leads to. */
+      /** Feedback for the next stage. */
       feedback: z.array(z.string()),
       durationMs: Count(),
-      tokensUsed: described(Count(), "of the stage that it leaves"),
+      tokensUsed: described(Count(), "of the stage that ended"),
       cycleCount: Count(),
       retryCount: Count(),
     }),
@@ -111,18 +114,18 @@ export const StageTransitioned = defineEvent(
 export const TransitionRefused = defineEvent(
   "transition.refused",
   1,
-  "A move that is not allowed, or not now, was attempted.",
+  "A move that is not allowed in this state was attempted.",
   () => z.strictObject({ from: Stage(), to: Target(), allowed: z.array(z.string()), reason: z.string() }),
 )
 
-export const CycleStarted = defineEvent("cycle.started", 1, "Work goes back to an earlier stage.", () =>
+export const CycleStarted = defineEvent("cycle.started", 1, "The session returns to an earlier stage.", () =>
   z.strictObject({
     from: Stage(),
     to: Stage(),
     count: Count(),
     limit: Count(),
     reason: z.string(),
-    /** One new open step for each task that has to be mended. */
+    /** One new open step for each task that needs a fix. */
     fixes: z.array(z.strictObject({ taskId: z.string(), stepId: z.string(), description: z.string() })),
   }),
 )
@@ -131,7 +134,7 @@ export const PlanProposed = defineEvent("plan.proposed", 1, "The planner propose
   z.strictObject({
     version: Count(),
     planHash: z.string(),
-    /** As the planner wrote it. */
+    /** The text that the planner wrote. */
     plan: RecordedJson(),
     explanation: z.string(),
     checks: described(
@@ -144,7 +147,7 @@ export const PlanProposed = defineEvent("plan.proposed", 1, "The planner propose
 export const StepRefused = defineEvent(
   "step.refused",
   1,
-  "A model said a step was finished, and it was not.",
+  "A model reported an unfinished step as finished.",
   () =>
     z.strictObject({ taskId: z.string(), stepId: z.string(), modelCallId: z.string(), reason: z.string() }),
 )
@@ -168,9 +171,12 @@ export const CheckFinished = defineEvent(
       outputHash: z.nullable(z.string()),
       executionId: z.nullable(z.string()),
       treeDigest: z.string(),
-      /** Where it is another one: files were changed while the check ran, most likely by the check itself. */
+      /**
+       * The tree after the check if it differs: files were changed while the check ran, most likely by the check
+       * itself.
+       */
       treeAfter: z.optional(z.string()),
-      /** The file it looked at: as the criterion names it, and where it really is. */
+      /** The file that was checked: as the criterion names it, and its real path. */
       paths: z.optional(z.array(z.string())),
     }),
 )
@@ -191,7 +197,7 @@ export type EscalationLevel = (typeof escalationLevels)[number]
 export const EscalationRaised = defineEvent(
   "escalation.raised",
   1,
-  "The session cannot go on by itself; a person is told why and what to do.",
+  "The session cannot continue by itself; the event holds the reason and advice for a person.",
   () =>
     z.strictObject({
       level: z.enum(escalationLevels),

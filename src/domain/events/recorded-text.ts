@@ -1,7 +1,7 @@
 import * as z from "zod/mini"
 import { lazily } from "../../base/lazy.ts"
 
-/** Text of an output stream: short text stands in the event, long text is an artifact. */
+/** The text of an output stream: short text is in the event, long text is an artifact. */
 export const RecordedText = lazily(() =>
   z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("inline"), text: z.string() }),

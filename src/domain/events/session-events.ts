@@ -8,7 +8,7 @@ import { defineEvent, described } from "./definition.ts"
 import { RecordedText } from "./recorded-text.ts"
 import { SkillSettings } from "./skill-events.ts"
 
-/** Of 3.1: the last three are final. */
+/** The states of a session; the last three are final. */
 export const sessionStates = [
   "CREATED",
   "PLANNING",
@@ -41,9 +41,9 @@ export const SessionStarted = defineEvent(
       stepCount: z.int(),
       policyVersion: z.string(),
       agent: z.nullable(PipelineSettings()),
-      skill: described(z.optional(SkillSettings()), "of the skills lane, and of no other"),
+      skill: described(z.optional(SkillSettings()), "only in the skills lane"),
       treeDigest: z.nullable(z.string()),
-      /** `dev:ino` of the files its process printed to, which are no part of the tree. */
+      /** `dev:ino` of the files that the process printed to, which are not part of the tree. */
       outputs: z.array(z.string()),
       worktreeId: z.nullable(z.string()),
       repoSha: z.nullable(z.string()),
@@ -56,27 +56,27 @@ const ending = () => ({
   state: z.enum(sessionStates),
   reason: z.string(),
   exitCode: z.int(),
-  code: described(z.optional(z.string()), "of the error page, where it did not end well"),
-  unverified: described(z.boolean(), "nothing that a program decided has proved that the work is right"),
+  code: described(z.optional(z.string()), "the error code, if it did not end well"),
+  unverified: described(z.boolean(), "no check that a program decides has proved the work"),
 })
 
 export const SessionRested = defineEvent(
   "session.rested",
   1,
-  "There is nothing to do until somebody answers or resumes.",
+  "The session does nothing until a question is answered or it is resumed.",
   () => z.strictObject(ending()),
 )
 
 export const SessionFinished = defineEvent(
   "session.finished",
   1,
-  "The session has ended for good; nothing of it runs any more.",
+  "The session has ended permanently; none of its processes runs any more.",
   () =>
     z.strictObject({
       ...ending(),
       answer: described(
         z.optional(z.string()),
-        "what the model answered, where the plan was to change nothing and has changed nothing",
+        "the answer of the model, if the plan was to change nothing and has changed nothing",
       ),
       treeDigest: z.nullable(z.string()),
       wallMs: Milliseconds(),
@@ -88,7 +88,7 @@ export const SessionFinished = defineEvent(
 export const SessionUndone = defineEvent(
   "session.undone",
   1,
-  "What the session changed was put back, but for what others have changed since.",
+  "The changes of the session were undone, except for paths that were changed since.",
   () =>
     z.strictObject({
       restored: z.array(z.string()),
@@ -98,35 +98,35 @@ export const SessionUndone = defineEvent(
       by: z.string(),
       checkpointId: described(
         z.optional(z.nullable(z.string())),
-        "where what was there before is kept, null when nothing had to be",
+        "the checkpoint of the files before the undo; null if none was needed",
       ),
-      left: described(z.optional(RecordedJson()), "how the paths were left: inodes, times, index"),
+      left: described(
+        z.optional(RecordedJson()),
+        "the state in which the paths were left: inodes, times, index",
+      ),
     }),
 )
 
 export const CheckpointRestored = defineEvent(
   "checkpoint.restored",
   1,
-  "A person brought back what a checkpoint holds; what was there before is kept in another one.",
+  "A person restored a checkpoint; another one holds the files from before.",
   () =>
     z.strictObject({
       checkpointId: z.string(),
       restored: z.array(z.string()),
       removed: z.array(z.string()),
-      foreign: described(
-        z.array(z.string()),
-        "left alone, because they held something else than what was left",
-      ),
+      foreign: described(z.array(z.string()), "not restored, because they were changed since"),
       blocked: z.array(z.strictObject({ path: z.string(), reason: z.string() })),
       by: z.string(),
-      keptId: described(z.nullable(z.string()), "where what was there before is kept"),
+      keptId: described(z.nullable(z.string()), "the checkpoint of the files from before"),
     }),
 )
 
 export const PlanApproved = defineEvent(
   "plan.approved",
   1,
-  "A person approved exactly this plan, until a moment.",
+  "A person approved exactly this plan, until a given time.",
   () =>
     z.strictObject({
       approvalId: z.string(),
@@ -135,15 +135,15 @@ export const PlanApproved = defineEvent(
       approver: z.string(),
       stepCount: z.int(),
       expiresAt: z.iso.datetime(),
-      isUnseen: described(z.optional(z.boolean()), "a flag approved it, and nobody saw it"),
+      isUnseen: described(z.optional(z.boolean()), "a flag approved it, and no person saw it"),
       isUnconfined: described(
         z.optional(z.boolean()),
-        "the approver was shown that nothing confines the commands of its steps; else they are asked about then",
+        "the question showed that nothing confines the commands of its steps; otherwise each of them needs approval",
       ),
     }),
 )
 
-export const StepStarted = defineEvent("step.started", 1, "A step of the plan is taken up.", () =>
+export const StepStarted = defineEvent("step.started", 1, "A step of the plan begins.", () =>
   z.strictObject({
     taskId: z.string(),
     stepId: z.string(),
@@ -162,7 +162,7 @@ export const StepFinished = defineEvent("step.finished", 1, "A step of the plan 
     success: z.boolean(),
     callId: z.nullable(z.string()),
     code: z.nullable(z.string()),
-    message: described(z.nullable(z.string()), "why it failed, or why it is doubtful although it succeeded"),
+    message: described(z.nullable(z.string()), "the reason of the failure, or of doubt about the success"),
     diagnostics: z.array(Diagnostic()),
     durationMs: Milliseconds(),
     waitMs: Milliseconds(),

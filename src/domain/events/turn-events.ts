@@ -18,9 +18,9 @@ export const ModelRequested = defineEvent("model.requested", 1, "A model is abou
     replyIndex: Count(),
     messageCount: Count(),
     requestDigest: z.string(),
-    /** How long the request is by acode's own estimate, before it is corrected by what the server reports. */
+    /** The size of the request by acode's own estimate, before it is corrected by what the server reports. */
     estimatedTokens: Count(),
-    /** Which model, and where: every request that leaves this machine is in the log. Null with a script. */
+    /** The model and its server: every request that leaves this machine is in the log. Null with a script. */
     model: z.nullable(z.string()),
     endpoint: z.nullable(z.string()),
   }),
@@ -29,25 +29,25 @@ export const ModelRequested = defineEvent("model.requested", 1, "A model is abou
 export const ContextTrimmed = defineEvent(
   "context.trimmed",
   1,
-  "A request leaves out parts: to fit, or what is newly old or longer than its share.",
+  "A request omits parts: to fit its limit, or because they became old or exceed their share.",
   () =>
     z.strictObject({
       stage: Stage(),
       stepId: z.nullable(z.string()),
       turn: Count(),
-      tokensBefore: described(Count(), "with what the request before still told"),
+      tokensBefore: described(Count(), "of the request with everything that the previous one held"),
       tokensAfter: Count(),
-      tokensMax: described(z.nullable(Count()), "null where nothing bounds the request"),
+      tokensMax: described(z.nullable(Count()), "null without a limit"),
       shortenedCount: Count(),
       shortened: described(
         z.array(z.enum(shortenedParts)),
-        "those that are old or long only of what is newly so, the others to fit",
+        "old and long parts once, when they become so; other parts whenever they are omitted to fit",
       ),
       leftOut: described(
         z.optional(
           z.array(z.strictObject({ part: z.enum(longParts), name: z.nullable(z.string()), tokens: Count() })),
         ),
-        "of each long part about how much is newly not shown; missing where there is none",
+        "estimated tokens of each long part that this request is the first to cut; missing if there are none",
       ),
     }),
 )
@@ -55,7 +55,7 @@ export const ContextTrimmed = defineEvent(
 export const TurnFinished = defineEvent(
   "turn.finished",
   1,
-  "A model has answered, or could not; what it asks for has not been done yet.",
+  "A model has answered or failed; the calls that it requests have not been made yet.",
   () =>
     z.strictObject({
       stage: Stage(),
@@ -71,12 +71,12 @@ export const TurnFinished = defineEvent(
           argsDigest: z.string(),
         }),
       ),
-      /** What a planner, verifier or reviewer answered, once it is of the right shape. */
+      /** The answer of a planner, verifier or reviewer, once it has the right shape. */
       output: z.nullable(RecordedJson()),
       problems: z.array(z.string()),
       isCutOff: described(
         z.optional(z.literal(true)),
-        "the reply is as long as it was allowed to be; missing where it is not",
+        "the reply was cut off at its maximum size; missing if it was not",
       ),
       failure: z.nullable(
         z.strictObject({

@@ -12,9 +12,9 @@ import type {
   TurnCall,
 } from "./state.ts"
 
-/** What the runner must do next. Computed from the state, never stored. */
+/** The next step of the runner. Computed from the state, never stored. */
 export type Action =
-  /** Nothing, until an event arrives. */
+  /** Nothing to do until an event arrives. */
   | { readonly kind: "rest" }
   /** A call that a dead process left open. */
   | { readonly kind: "settleCall"; readonly call: OpenCall }
@@ -29,15 +29,15 @@ export type Action =
       readonly stage: Stage
       readonly step: StepState | null
       readonly turn: number
-      /** Before asking again after a failure: the most, of which any part may be waited. */
+      /** The maximum wait before the request is repeated after a failure; a part of it may be enough. */
       readonly waitMs: number
-      /** What the server asked to be left alone for. */
+      /** The time for which the server asked for no requests. */
       readonly waitAtLeastMs: number
     }
   | { readonly kind: "proposePlan"; readonly turn: Turn; readonly version: number }
   | { readonly kind: "askAboutPlan"; readonly plan: PlanVersion }
   | { readonly kind: "askAboutReview"; readonly summary: string }
-  /** A question is open; whoever is there may answer it. */
+  /** A question is open; anyone at the terminal may answer it. */
   | { readonly kind: "awaitAnswer"; readonly approvalId: string }
   | { readonly kind: "startStep"; readonly step: StepState }
   | {
@@ -55,20 +55,20 @@ export type Action =
     }
   | { readonly kind: "finishStep"; readonly step: StepState; readonly failure: StepFailure | null }
   | { readonly kind: "runChecks"; readonly checks: readonly PlannedCheck[] }
-  /** Takes the verdicts a model gave; null when it could not give any. */
+  /** Records the verdicts of a model; `turn` is null if it could not give any. */
   | { readonly kind: "judge"; readonly turn: Turn | null; readonly checks: readonly PlannedCheck[] }
   | Move
   | Escalation
-  /** The tree is looked at once more; only if it is still what was verified the session is done. */
+  /** Computes the tree once more: the session is done only if it is still what was verified. */
   | { readonly kind: "complete"; readonly end: Completion }
   | { readonly kind: "cancel"; readonly answer: PersonsAnswer }
 
-/** How a session ends that went through every stage. It claims no more than was done. */
+/** The end of a session that went through every stage. It claims no more than was done. */
 export interface Completion {
   readonly reason: string
   readonly exitCode: typeof exitCodes.done.code | typeof exitCodes.unverified.code
   readonly unverified: boolean
-  /** What the person is shown of a question; null where none was asked, or nothing was answered. */
+  /** The answer to a question, as the person sees it; null if the goal was not a question or has no answer. */
   readonly answer: string | null
 }
 
@@ -77,7 +77,7 @@ export interface StepFailure {
   readonly message: string
 }
 
-/** The end of a stage and the move to the next one: one commit. */
+/** The end of a stage and the move to the next one, in one commit. */
 export interface Move {
   readonly kind: "move"
   readonly from: Stage
@@ -101,8 +101,8 @@ export interface Escalation {
   readonly reason: string
   readonly advice: string
   readonly exitCode: ExitCode
-  /** Of the error page; null where the session did what was asked. */
+  /** The error code; null if the session did what was asked. */
   readonly code: ErrorCode | null
-  /** Whether the stage ran out of time, or only cannot go on. */
+  /** Says if the stage timed out or failed; null leaves the stage open. */
   readonly status: StageStatus | null
 }

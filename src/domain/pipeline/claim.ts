@@ -4,18 +4,21 @@ import { withoutThinking } from "../text/thinking.ts"
 import type { StepFailure } from "./action.ts"
 import type { StepState, Turn } from "./state.ts"
 
-/** The name of the call by which a model says that a step is finished. It touches nothing and is no tool. */
+/** The name of the call by which a model reports that a step is finished. It touches nothing and is not a tool. */
 export const finishTool = "finish_step"
 
 export interface Claim {
   readonly modelCallId: string
-  /** Why it is not so; null when it is believed. */
+  /** The reason why the claim is rejected; null if it is accepted. */
   readonly problem: string | null
-  /** Set when the model says that it could not do the step. */
+  /** Set if the model reports that it could not do the step. */
   readonly failure: StepFailure | null
 }
 
-/** What the model says about the step in its last turn, checked against what was really done; null when nothing. */
+/**
+ * Returns what the model claims about the step in its last turn, checked against what was really done; null if it
+ * claims nothing.
+ */
 export function claimOf(active: StepState, turns: readonly Turn[]): Claim | null {
   const last = turns.at(-1)
   const call = last?.calls.find(({ tool, result }) => tool === finishTool && result === null)
@@ -24,24 +27,27 @@ export function claimOf(active: StepState, turns: readonly Turn[]): Claim | null
   if (status === "done") return { modelCallId: call.id, problem: problemWith(active, turns), failure: null }
   if (status !== "failed")
     return { modelCallId: call.id, problem: `status is "done" or "failed", not "${status}"`, failure: null }
-  const message = textIn(call.arguments, "summary") ?? "the model gave the step up"
+  const message = textIn(call.arguments, "summary") ?? "the model gave up the step"
   return { modelCallId: call.id, problem: null, failure: { code: "ACODE-EXEC-001", message } }
 }
 
-/** Why a step is not done that the model says is; null when it is believed. */
+/** Returns why a step that the model calls done is not done; null if the claim is accepted. */
 function problemWith(active: StepState, turns: readonly Turn[]): string | null {
   if (active.step.kind === "concrete") return null
   const problems = [unusable(turns.at(-1)?.problems ?? []), missing(active, turns), failedCommand(active)]
   return problems.filter(each => each !== null).join(" ") || null
 }
 
-/** What the same answer asked for besides was not done. */
+/** Returns a problem if parts of the same answer were invalid and so not done. */
 function unusable(problems: readonly string[]): string | null {
   if (problems.length === 0) return null
   return `the step is not done, because not all of that answer could be used: ${problems.join("; ")}. Call ${finishTool} alone.`
 }
 
-/** A claim is never evidence: a step that was to change something has changed something. */
+/**
+ * Returns what the step lacks. A claim is never evidence: a step that should change something must have changed
+ * something.
+ */
 function missing(active: StepState, turns: readonly Turn[]): string | null {
   const { step, changedPaths, commandCount, callCount } = active
   if (step.kind === "concrete") return null
@@ -54,8 +60,8 @@ function missing(active: StepState, turns: readonly Turn[]): string | null {
 }
 
 /**
- * A command that failed is told once. A model that says again that the step is done may be right, because some steps
- * are there to see something fail: but then only a check of its task makes the session verified.
+ * Reports a failed command to the model once. A model that repeats that the step is done may be right, because some
+ * steps exist to see something fail. But then only a check of its task makes the session verified.
  */
 function failedCommand({ lastCommand, refusedSeq }: StepState): string | null {
   if (lastCommand?.failure == null || refusedSeq > lastCommand.seq) return null
@@ -66,12 +72,12 @@ function failedCommand({ lastCommand, refusedSeq }: StepState): string | null {
   )
 }
 
-/** A step that its model called done although its last command had failed. */
+/** Returns whether the model called a step done although its last command had failed. */
 export function isDoubtful({ step, status, lastCommand }: StepState): boolean {
   return step.kind === "open" && status === "done" && lastCommand?.failure != null
 }
 
-/** What the model says when it is done with its calls: in its last words, and in the summary of the step. */
+/** Returns the answer of the model when it is done with its calls: its last text and the summary of the step. */
 export function answerIn(turns: readonly Turn[]): string | null {
   const answered = turns.filter(({ failure }) => failure === null)
   const lastWork = answered.findLastIndex(({ calls }) => calls.some(({ tool }) => tool !== finishTool))
@@ -80,7 +86,7 @@ export function answerIn(turns: readonly Turn[]): string | null {
   const summary = last === undefined ? "" : (textIn(last.arguments, "summary") ?? "")
   const words = closing.map(({ text }) => withoutThinking(text).trim())
   const parts = [...words, summary.trim()].filter(part => part !== "")
-  // What is part of another one is not said twice.
+  // Text that another part contains is not repeated.
   const isRepeated = (part: string, index: number) =>
     parts.some((other, at) => at !== index && other.includes(part) && (other !== part || at < index))
   const said = parts.filter((part, index) => !isRepeated(part, index))
@@ -94,7 +100,7 @@ const requirements: Readonly<Record<string, "change" | "command" | "call">> = {
   DELETE_FILE: "change",
   GENERATE_CODE: "change",
   FIX: "change",
-  // A directory without files is no part of the tree, so making one changes nothing that could be seen.
+  // A directory without files is not part of the tree, so creating one changes nothing visible.
   CREATE_DIRECTORY: "call",
   RUN_COMMAND: "command",
   READ_FILE: "call",

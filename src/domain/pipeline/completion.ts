@@ -30,19 +30,19 @@ export function completionOf(state: PipelineState): Completion {
   return { ...ended, exitCode: exitCodes.unverified.code, reason: `finished, but not verified: ${why}` }
 }
 
-/** Whether nothing has proved yet that the work is right. A model's opinion is no proof. */
+/** Returns whether nothing has proved yet that the work is right. The opinion of a model is not a proof. */
 export function isUnverified(state: PipelineState): boolean {
   const isChecked = (state.stage?.stage ?? null) === "reviewer" || state.moved?.to === "complete"
   return !isChecked || whyUnproved(state) !== null
 }
 
-/** A plan that was to change nothing, and has changed nothing. */
+/** Returns whether the plan was to change nothing and has changed nothing. */
 export function isQuestion({ plans, lastChangeSeq }: PipelineState): boolean {
   const plan = plans.findLast(({ isApproved }) => isApproved)?.plan
   return plan !== undefined && plan.intent !== "MUTATE" && lastChangeSeq === 0
 }
 
-/** Completes "not verified: …"; null where a program decided that the work is right. */
+/** Returns the reason that completes "not verified: …"; null if a program decided that the work is right. */
 function whyUnproved(state: PipelineState): string | null {
   const { settings, verification, steps } = state
   if (isAllSkipped(state)) return "every step was skipped"
@@ -54,10 +54,8 @@ function whyUnproved(state: PipelineState): string | null {
   if (doubtful !== undefined)
     return `the last command of step ${doubtful.step.id} failed, and no check of its task shows that it is done`
   if (checks.length === 0)
-    return "the plan has no criterion that a program could check, and no test of the project was found"
-  return proofs.length === 0
-    ? "only a model judged it, and no check that a program could decide passed"
-    : null
+    return "the plan has no criterion that a program could check, and the project has no tests that acode found"
+  return proofs.length === 0 ? "only a model judged it, and no check that a program decides has passed" : null
 }
 
 /** Returns the checks that passed by a verdict of acode itself, and those of them that prove something. */
@@ -67,14 +65,14 @@ function programChecks(state: PipelineState) {
   return { passed, proofs: passed.filter(check => !isUntouched(state, check)) }
 }
 
-/** The project's own tests belong to every task. */
+/** Returns whether a check belongs to the task of a step. The project's own tests belong to every task. */
 function isOf({ taskId }: CheckResult, { task }: StepState): boolean {
   return taskId === null || taskId === task.id
 }
 
 /**
- * Whether the steps certainly changed nothing that a check looks at, so that it would have passed before the work as
- * well. One that failed before has proved the opposite, whoever made it pass.
+ * Returns whether the steps certainly changed nothing that a check covers, so that it would have passed before the
+ * work as well. A check that failed before has proved the opposite.
  */
 function isUntouched(state: PipelineState, check: CheckResult): boolean {
   const { paths, isComplete, hasReachedOut } = state.changed
@@ -92,7 +90,7 @@ function isBelow(path: string, directory: string): boolean {
 
 function untouchedText(checks: readonly CheckResult[]): string {
   const names = checks.map(({ criterionId }) => criterionId).join(", ")
-  const says = checks.length === 1 ? "looks at, so it says" : "look at, so they say"
+  const says = checks.length === 1 ? "covers, so it proves" : "cover, so they prove"
   return `the steps changed nothing that ${names} ${says} nothing about the work`
 }
 
@@ -100,7 +98,7 @@ function isAllSkipped({ steps }: PipelineState): boolean {
   return steps.length > 0 && steps.every(({ status }) => status === "skipped")
 }
 
-/** What was left out of work that is done and verified. */
+/** Returns which parts of the work were left out, for work that is done and verified. */
 function notes(state: PipelineState): string {
   const { steps } = state
   const skipped = steps.filter(({ status }) => status === "skipped").map(({ step }) => step.id)
@@ -113,8 +111,8 @@ function notes(state: PipelineState): string {
 }
 
 /**
- * Why the session is not done although its review approves; null when it is. What an older plan went through counts for
- * nothing, and neither does a verification of files that were changed since.
+ * Returns why the session is not done although its review approves; null if it is done. Stages of an older plan do
+ * not count, nor does a verification of files that were changed since.
  */
 export function staleness(state: PipelineState): string | null {
   const { plans, history, verification, lastChangeSeq } = state
@@ -129,7 +127,7 @@ export function staleness(state: PipelineState): string | null {
   return old === undefined ? null : `files were changed after the check ${old.criterionId}`
 }
 
-/** Whether anything was looked at, on a tree that has to be there still when the session ends. */
+/** Returns whether anything was checked, on a tree that must still be unchanged when the session ends. */
 export function hasChecks({ settings, verification }: PipelineState): boolean {
   return !settings.skipVerify && verification !== null && verification.checks.length > 0
 }

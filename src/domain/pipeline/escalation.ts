@@ -8,10 +8,10 @@ import type { Stage } from "../stage.ts"
 import type { Escalation } from "./action.ts"
 import type { PipelineState } from "./state.ts"
 
-/** What a person can do about any step that does not come to its end. */
+/** The advice for any step that cannot be finished. */
 export const withoutStep = "or continue without it: `acode resume --skip-failed-step`"
 
-/** Every way in which a session stops for a person says why, and what the person can do. */
+/** Returns the action that stops a session for a person, with the reason and with advice for the person. */
 export function escalate(
   stage: Stage,
   level: EscalationLevel,
@@ -20,7 +20,7 @@ export function escalate(
     readonly reason: string
     readonly advice: string
     readonly status?: StageStatus | null
-    /** Where there is a more exact one than that of the level and the exit code. */
+    /** A code that is more exact than that of the level and the exit code. */
     readonly code?: ErrorCode
   },
 ): Escalation {
@@ -28,12 +28,12 @@ export function escalate(
   return { kind: "escalate", stage, level, exitCode: exitCodes[exit].code, code, reason, advice, status }
 }
 
-/** The code of the error page for a session that cannot go on by itself. */
+/** Returns the error code of a session that cannot continue by itself. */
 export function codeOf(level: EscalationLevel, exit: ExitName): ErrorCode | null {
   return exit === "done" ? null : (codesByExit[exit] ?? codesByLevel[level] ?? needsPerson)
 }
 
-/** It makes no progress, or what it may do by itself is spent. */
+/** The session makes no progress, or has used up its retries or tokens. */
 export const needsPerson: ErrorCode = "ACODE-ORCH-004"
 
 const codesByExit: Partial<Readonly<Record<ExitName, ErrorCode>>> = {
@@ -48,11 +48,14 @@ const codesByExit: Partial<Readonly<Record<ExitName, ErrorCode>>> = {
 
 const codesByLevel: Partial<Readonly<Record<EscalationLevel, ErrorCode>>> = { StageFailed: "ACODE-ORCH-001" }
 
-/** What a person can do about a model that refuses. */
+/** The advice for a model that refuses. */
 export const otherWords =
-  "ask for it in other words, or of another model (`acode models list`) with `acode resume` and --model; `acode config mode` says what may be talked to"
+  "rephrase the request, or use another model (`acode models list`) with `acode resume` and --model; `acode config mode` shows the allowed models"
 
-/** What a person allowed is raised by a flag. The window is recorded, and grows only with another choice. */
+/**
+ * Returns advice to raise the size of a request. A configured size is raised by a flag; the window is recorded, and
+ * grows only with another model choice.
+ */
 export function moreContext({ settings, cutOff }: PipelineState, stage: Stage): string {
   const { selection, limits } = settings
   const allowed = requestTokensMax(settings, stage, cutOff[stage])
@@ -61,7 +64,7 @@ export function moreContext({ settings, cutOff }: PipelineState, stage: Stage): 
   return `${largerWindow(selection, stage)}, then ${againWith(selection, stage)}`
 }
 
-/** Null where the last answer was not cut off, or nobody knows at how much. */
+/** Returns advice about cut off answers; null if the last answer was not cut off or its limit is unknown. */
 export function longerReplies({ settings, turns, cutOff }: PipelineState, stage: Stage): string | null {
   const { selection } = settings
   if (selection === null || turns.at(-1)?.isCutOff !== true) return null
@@ -70,22 +73,25 @@ export function longerReplies({ settings, turns, cutOff }: PipelineState, stage:
   const more =
     allowed < longest
       ? `allow it up to ${longest}: \`acode config set model.parameters.max_tokens ${longest}\``
-      : `that is half of its window: ${largerWindow(selection, stage)}`
-  return `its answers are longer than ${allowed} tokens, what it thinks included; ${more}, then ${againWith(selection, stage)}`
+      : `this is half of its window: ${largerWindow(selection, stage)}`
+  return `its answers, thinking included, are longer than ${allowed} tokens; ${more}, then ${againWith(selection, stage)}`
 }
 
-/** How a model is asked was found out once, and the server may have been started otherwise since. */
+/**
+ * Returns advice about a rejected request: acode probed the server once, and it may have been restarted with other
+ * settings since.
+ */
 export function askedOtherwise({ settings: { selection } }: PipelineState, stage: Stage): string {
-  if (selection === null) return "see what is refused, then `acode resume`"
+  if (selection === null) return "check why the request is refused, then `acode resume`"
   const model = modelOf(selection, stage)
-  return `if the server or its model has changed, try it out again: \`acode models probe ${model}\`, then \`acode resume --model ${model}\`; or name another model there`
+  return `if the server or its model has changed, probe it again: \`acode models probe ${model}\`, then \`acode resume --model ${model}\`; or name another model`
 }
 
 function largerWindow(selection: ModelSelection, stage: Stage): string {
   const pinned = `\`acode config set model.parameters.context_window ${2 * selection[stage].windowTokens}\``
   return windowRules[selection.protocol] === "requested"
     ? `give the model a larger window: ${pinned}`
-    : `let the server load the model with a larger window (${pinned}, where it does not tell it)`
+    : `let the server load the model with a larger window (${pinned}, if it does not report it)`
 }
 
 function againWith(selection: ModelSelection, stage: Stage): string {

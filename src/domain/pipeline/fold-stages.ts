@@ -35,7 +35,7 @@ export function applyStage(state: PipelineState, event: PipelineEvent): Pipeline
   if (finished !== null) {
     const { stage, attempt, status } = finished
     const history = [...state.history, { stage, attempt, status, seq: event.seq }]
-    // A move that follows says otherwise; where none does, the stage is entered again when the session goes on.
+    // A later move replaces this; without one, the stage is entered again when the session continues.
     const moved = { to: stage, feedback: state.stage?.feedback ?? [], isRetry: true }
     return { ...state, stage: null, moved, history }
   }
@@ -65,18 +65,18 @@ function runOf(
   }
 }
 
-/** The executor keeps the turns of a step that is not finished; its turns are counted from here. */
+/** Enters a stage. The executor keeps the turns of an unfinished step, but counts them from here. */
 function enter(before: PipelineState, stage: Stage, run: StageRun): PipelineState {
   const turns = stage === "executor" ? before.turns : []
   const state: PipelineState = { ...before, stage: run, moved: null, turns }
   const entered = { ...state, state: activeState(state) }
   if (stage !== "verifier") return entered
-  // After a rest a person may have mended something, or nothing: the same failure again is no sign of standing still.
+  // After a rest a person may have fixed something: the same failure again is then not a lack of progress.
   const lastVerification = run.attempt > 0 ? null : before.verification
   return { ...entered, verification: null, lastVerification }
 }
 
-/** Finished steps stay finished; each task that has to be mended gets one step more. */
+/** Starts a cycle. Finished steps stay finished; each task that needs a fix gets one more step. */
 function startCycle(
   state: PipelineState,
   from: Stage,
@@ -101,7 +101,7 @@ function fixStep(
     {
       kind: "open",
       id: fix.stepId,
-      title: "mend what was found",
+      title: "fix what was found",
       description: fix.description,
       action: "FIX",
       dependsOn: [],
@@ -129,12 +129,12 @@ function addCheck(
   return { ...state, failedChecks, verification: { seq, treeDigest: treeAfter ?? treeDigest, checks } }
 }
 
-/** A step that nothing has been done for. */
+/** Returns a step for which nothing has been done. */
 export function newStep(task: PlanTask, step: PlanStep, index: number): StepState {
   return { task, step, index, status: "pending", attempts: 0, startedAtMs: null, ...nothingDone }
 }
 
-/** Whether the step is done already, under this very text: then another plan that has it does not do it again. */
+/** Returns whether the same step, with the same text, is done already, so that a new plan does not repeat it. */
 export function isSameDoneStep(old: StepState, task: PlanTask, step: PlanStep): boolean {
   return old.task.id === task.id && old.status === "done" && canonicalJson(old.step) === canonicalJson(step)
 }
@@ -174,13 +174,13 @@ export function applyStep(state: PipelineState, event: PipelineEvent): PipelineS
   return { ...withStep(state, finished.index, step => end(step, finished)), answer, turns: [] }
 }
 
-/** The steps that failed, and the one in whose middle the session stopped because it led nowhere. */
+/** Returns the steps that failed, and the step in whose middle the session stopped without progress. */
 export function skippableSteps({ steps, escalation, rest }: PipelineState): readonly StepState[] {
   const isStuck = rest !== null && escalation?.stage === "executor" && escalation.level !== "BudgetLimit"
   return steps.filter(({ status }) => status === "failed" || (isStuck && status === "active"))
 }
 
-/** Why it failed stays with it, for whoever has to mend it. */
+/** Ends a step. The reason of a failure stays with it, for the step that fixes it. */
 function end(step: StepState, { success, callId, code, message }: Finished): StepState {
   if (success) return { ...step, status: "done" }
   const failure = code === null || message === null ? null : { code, message }
@@ -197,7 +197,7 @@ export function withStep(
   return { ...state, steps: state.steps.map(step => (step.index === index ? change(step) : step)) }
 }
 
-/** Plans, and the questions that are put about plans and reviews. */
+/** Applies events about plans, and questions about plans and reviews. */
 export function applyPlan(state: PipelineState, event: PipelineEvent, contents: Contents): PipelineState {
   const proposed = dataOf(PlanProposed, event)
   if (proposed !== null) {
@@ -228,15 +228,15 @@ export function applyPlan(state: PipelineState, event: PipelineEvent, contents: 
   return answered === null ? state : withAnswer(state, answered.approvalId, answered)
 }
 
-/** The plan was valid when it was recorded; which tools there are today does not change what it was. */
+/** Reads a recorded plan. It was valid when it was recorded, whichever tools exist today. */
 function planOf(contents: Contents, recorded: Parameters<Contents["json"]>[0]): Plan | null {
   const reading = readPlan(JSON.stringify(contents.json(recorded)), { check: () => [] })
   return "plan" in reading ? reading.plan : null
 }
 
-/** What is recorded is redacted, which can leave no plan; proposing it again and again would never end. */
+/** Ends a session whose plan redaction made unreadable: proposing it again and again would never end. */
 function unreadable(state: PipelineState): PipelineState {
-  const problems = ["what was recorded of the plan is not a plan: does it contain a secret?"]
+  const problems = ["the recorded plan is not valid; perhaps a secret in it was redacted"]
   const turns = state.turns.map((turn, index) =>
     index === state.turns.length - 1 ? { ...turn, output: null, problems } : turn,
   )
@@ -250,7 +250,7 @@ function approveNewest(state: PipelineState): PipelineState {
   return { ...approved, steps: stepsOf(newest.plan, state.steps) }
 }
 
-/** What is done stays done, as long as the new plan has the very same step. */
+/** Returns the steps of a new plan. A done step stays done if the new plan has the very same step. */
 function stepsOf(plan: Plan, before: readonly StepState[]): readonly StepState[] {
   return orderedSteps(plan).map(({ task, step, index }) => {
     const same = before.find(old => isSameDoneStep(old, task, step))
@@ -274,7 +274,9 @@ function withNewestPlan(state: PipelineState, change: (plan: PlanVersion) => Pla
   return newest === undefined ? state : { ...state, plans: [...state.plans.slice(0, -1), change(newest)] }
 }
 
-/** The first answer counts. Granting a plan is approving it, also when acode ended before it could say so. */
+/**
+ * Applies an answer; the first one counts. Granting a plan approves it, even if acode ended before recording that.
+ */
 function withAnswer(state: PipelineState, approvalId: string, given: PersonsAnswer): PipelineState {
   const { answer, by, reason } = given
   const isAbout = (question: PutQuestion | null) =>
@@ -287,7 +289,7 @@ function withAnswer(state: PipelineState, approvalId: string, given: PersonsAnsw
   return unrested(answer === "granted" ? approveNewest(answered) : answered)
 }
 
-/** An answer that comes while the session rests does not wake it: somebody has to resume it. */
+/** Records an answer to a resting session. It does not wake the session: a person has to resume it. */
 function unrested(state: PipelineState): PipelineState {
   return state.rest === null ? active(state) : state
 }

@@ -69,7 +69,10 @@ function canBeShorter(failure: Turn["failure"]): boolean {
   return failure !== null && isTooLong(failure.kind) && failure.retryable
 }
 
-/** A server that finds a request too long would find the next one so too. */
+/**
+ * Reduces the request size for a stage: a server that finds a request too long would reject the next one of that size
+ * too.
+ */
 function shorter({ tooLong, estimatedTokens }: PipelineState, stage: Stage): PipelineState["tooLong"] {
   const known = tooLong[stage] ?? Number.POSITIVE_INFINITY
   return { ...tooLong, [stage]: Math.min(known, estimatedTokens) }
@@ -80,8 +83,8 @@ function onceMore({ cutOff }: PipelineState, stage: Stage): PipelineState["cutOf
 }
 
 /**
- * Calls are found by the id the model gave them, newest turn first: some models count from 1 in every turn, and some
- * give two calls of one turn the same id, of which the first without a result is meant.
+ * Updates a call. Calls are found by the id that the model gave them, newest turn first: some models count from 1 in
+ * every turn, and some give two calls of one turn the same id, of which the first without a result is the one.
  */
 function withCall(
   state: PipelineState,
@@ -134,7 +137,7 @@ function settle(
         : withChanges(state.changed, settled, open?.effectClass === "once"),
     unknownCall: isToBeDecided(state, settled) ? settled.callId : state.unknownCall,
   }
-  // What did not take place is done again: the model's call still waits for its result, and the step for its call.
+  // A call that did not take place is made again: the model still waits for its result, and the step for its call.
   if (open === undefined || (settled.outcome === "interrupted" && !isKnown(settled))) return closed
   const counted = countIn(closed, event.seq, settled)
   if (open.modelCallId === null) return counted
@@ -149,12 +152,15 @@ function settle(
   }))
 }
 
-/** What nobody can know stops the session, unless a person was asked about the call before it was settled. */
+/**
+ * Returns whether a person must decide about a call. An unknown outcome stops the session, unless a person decided
+ * before the call was settled.
+ */
 function isToBeDecided({ openCallDecision }: PipelineState, { certainty }: Settled): boolean {
   return certainty === "unknown" && openCallDecision !== "accept"
 }
 
-/** Time in which a person was waited for is nobody's fault: every clock that runs is put on by as much. */
+/** Moves every running clock forward by the time in which acode waited for a person. */
 function waited(state: PipelineState, waitMs: number): PipelineState {
   if (waitMs === 0) return state
   const { stage, steps, drivenSinceMs } = state
@@ -174,7 +180,7 @@ function isKnown({ certainty }: Settled): boolean {
   return certainty === "done" || certainty === "unknown"
 }
 
-/** What the present step did, which is what its end is measured by. */
+/** Counts a call for the present step, by which the end of the step is judged. */
 function countIn(state: PipelineState, seq: number, settled: Settled): PipelineState {
   const active = state.steps.find(({ status }) => status === "active")
   if (active === undefined) return state
@@ -193,12 +199,15 @@ function countIn(state: PipelineState, seq: number, settled: Settled): PipelineS
   }))
 }
 
-/** A path that leads out of the workspace is no mistake like any other: whatever the tool called it, it was not let. */
+/**
+ * Returns whether a code means a violation: a path that leads out of the workspace was refused, whatever the tool
+ * reports.
+ */
 function isViolation(code: string): boolean {
   return violationCodes.has(code)
 }
 
-/** What a person was told nobody can know, and what turned out to be done, goes on as done. */
+/** Returns the failure of a call. A call with an unknown outcome that turned out to be done counts as done. */
 function failureOf({ outcome, error }: Settled): StepFailure | null {
   if (outcome === "succeeded" || outcome === "interrupted") return null
   const { code, message } = error ?? { code: "ACODE-EXEC-001", message: `the call was ${outcome}` }
@@ -220,7 +229,7 @@ function withChanges(before: ChangedPaths, settled: Settled, isOnce: boolean): C
   }
 }
 
-/** Null where the event does not hold them. */
+/** Returns null if the event does not hold the directories. */
 function directoriesIn(recorded: NonNullable<Settled["directories"]>): readonly string[] | null {
   const parsed = recorded.kind === "inline" ? DirectoryModes().safeParse(recorded.value) : null
   return parsed?.success === true ? parsed.data.map(([path]) => path) : null

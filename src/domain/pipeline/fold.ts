@@ -14,14 +14,14 @@ import type { Contents, PipelineEvent } from "./recorded-event.ts"
 import { activeState, type PipelineState, type Rest, type StepState } from "./state.ts"
 import { noUsage } from "./token-usage.ts"
 
-/** The state of a session after all of its events. Null before it has started, and for other lanes. */
+/** Returns the state of a session after all of its events. Null before it has started, and for other lanes. */
 export function fold(events: Iterable<PipelineEvent>, contents: Contents): PipelineState | null {
   let state: PipelineState | null = null
   for (const event of events) state = applyEvent(state, event, contents)
   return state
 }
 
-/** The state after one more event. Events that say nothing about the pipeline leave it as it is. */
+/** Returns the state after one more event. Events that do not concern the pipeline leave it unchanged. */
 export function applyEvent(
   state: PipelineState | null,
   event: PipelineEvent,
@@ -98,21 +98,27 @@ function endOf({ state, reason, exitCode, unverified }: Rest): Rest {
   return { state, reason, exitCode, unverified }
 }
 
-/** What somebody has decided holds at once, also when acode ends before it can say how the session rests. */
+/**
+ * Ends or pauses a session. A person's decision holds at once, even if acode ends before recording how the session
+ * rests.
+ */
 function ended(state: Rest["state"], reason: string, exitCode: number): Rest {
   return { state, reason, exitCode, unverified: true }
 }
 
 type Resumed = NewEvent<typeof SessionResumed>["data"]
 
-/** Only who lets a resting session go on has seen why it rests; whoever takes over a dead process's has not. */
+/**
+ * Resumes a session. Only a person who resumes a resting session has seen why it rests; a process that takes over a
+ * dead one has not.
+ */
 function resume(
   state: PipelineState,
   event: PipelineEvent,
   { settings, skipsFailed, redoesCommand = false }: Resumed,
 ): PipelineState {
   const isSeen = state.rest !== null
-  // Not after a pause: only who was stopped by the open call itself was told which paths are in question.
+  // Not after a pause: only a person whom the open call itself stopped was shown which paths are in question.
   const isKnown = isSeen && state.openCalls.length > 0 && state.escalation?.level === "Unrecoverable"
   const skipped = skipsFailed ? skippableSteps(state) : []
   const again = (step: StepState): StepState => {
@@ -125,12 +131,12 @@ function resume(
     state: activeState(state),
     rest: null,
     escalation: null,
-    // What was said about a step that is passed over is of no use to the next one.
+    // Turns about a skipped step do not help the next one.
     turns: skipped.some(({ status }) => status === "active") ? [] : state.turns,
     unknownCall: isSeen ? null : state.unknownCall,
     openCallDecision: redoesCommand ? "redo" : isKnown ? "accept" : null,
     steps: state.steps.map(again),
-    // Another model may be asked now, or a server with a larger window; where it is not, that is found out anew.
+    // Another model or a server with a larger window may be used now; otherwise the limit is found again.
     tooLong: {},
     cutOff: {},
     drivenSinceMs: Date.parse(event.at),

@@ -1,32 +1,32 @@
 import type { LongPart } from "../model-choice.ts"
 
-/** What the last request told. */
+/** The content of the last request. */
 export interface Told {
-  /** Up to which turn. */
+  /** The last turn in it. */
   readonly turnSeq: number
-  /** For which window of the executor. */
+  /** The window of the executor that it was made for. */
   readonly windowTokens: number | null
-  /** What was left out of it, or of one before it, when it was read, and is on record. */
+  /** The recorded parts that were left out of this request or an earlier one. */
   readonly leftOut: readonly LeftOut[]
 }
 
-/** What has more than it may have, whatever room there is, and is not shown from there on. */
+/** A part that exceeds its share, however much space there is, and is cut there. */
 export interface LeftOut {
   readonly part: LongPart
-  /** Of the file, where it is one. */
+  /** The name of the file, if the part is one. */
   readonly name: string | null
-  /** About how much is not shown. */
+  /** The estimated size of the rest, which is not shown. */
   readonly tokens: number
 }
 
 export const nothingTold: Told = { turnSeq: 0, windowTokens: null, leftOut: [] }
 
-/** What is not on record yet: each thing once, and again only when it is longer or shorter than it was. */
+/** Returns what is not recorded yet: each part once, and again only if its size changed. */
 export function newlyLeftOut({ leftOut }: Told, now: readonly LeftOut[]): readonly LeftOut[] {
   return now.filter(each => !leftOut.some(known => isSame(known, each)))
 }
 
-/** The newest of each thing is kept. */
+/** Returns the request with the newest record of each part. */
 export function withLeftOut(told: Told, added: readonly LeftOut[]): Told {
   if (added.length === 0) return told
   const others = told.leftOut.filter(known => !added.some(each => isOfSame(known, each)))

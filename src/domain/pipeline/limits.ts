@@ -5,8 +5,8 @@ import type { PipelineState } from "./state.ts"
 import { wholeUsage } from "./token-usage.ts"
 
 /**
- * When the present stage has to be over; null when nothing bounds it. Time in which nobody drove does not count, nor
- * does any after the model's answer is there: what is waited for then is a person.
+ * Returns when the present stage times out; null without a limit. Time in which no process drove the session does not
+ * count, nor does time after the answer of the model, when acode waits for a person.
  */
 export function stageDeadlineMs({ stage, turns, settings, drivenSinceMs }: PipelineState): number | null {
   if (stage === null || (turns.at(-1)?.output ?? null) !== null) return null
@@ -14,14 +14,14 @@ export function stageDeadlineMs({ stage, turns, settings, drivenSinceMs }: Pipel
   return limitMs === null ? null : Math.max(stage.enteredAtMs, drivenSinceMs) + limitMs
 }
 
-/** When the present step has to be over. */
+/** Returns when the present step times out. */
 export function stepDeadlineMs({ steps, settings, drivenSinceMs }: PipelineState): number | null {
   const active = steps.find(({ status }) => status === "active")
   if (active?.startedAtMs == null) return null
   return Math.max(active.startedAtMs, drivenSinceMs) + settings.limits.stepTimeoutMs
 }
 
-/** What is being done now is cancelled then. */
+/** Returns when the running request or command is cancelled. */
 export function deadlineMs(state: PipelineState): number | null {
   const deadlines = [stageDeadlineMs(state), stepDeadlineMs(state)].filter(each => each !== null)
   return deadlines.length === 0 ? null : Math.min(...deadlines)
@@ -30,18 +30,20 @@ export function deadlineMs(state: PipelineState): number | null {
 const baseMs = 1_000
 const capMs = 30_000
 
-/** The wait before the n-th extra attempt, without the jitter that the runner adds. */
+/** Returns the wait before the n-th extra attempt, without the jitter that the runner adds. */
 export function backoffMs(failures: number): number {
   return Math.min(capMs, baseMs * 2 ** Math.max(0, failures - 1))
 }
 
-/** Set when the replies took more than the session may: nothing more is done before a person has allowed it. */
+/**
+ * Returns an escalation if the replies took more than the session may: nothing more is done until a person allows it.
+ */
 export function overspent(state: PipelineState, stage: Stage): Escalation | null {
   const { spentTokens, tokens } = state
   const tokensMax = state.settings.limits.tokensMax ?? Number.POSITIVE_INFINITY
   if (spentTokens <= tokensMax) return null
   const beyond = spentTokens - tokensMax
-  // What a server does not report is estimated.
+  // The tokens that a server does not report are estimated.
   const taken = spentTokens === tokens ? `${spentTokens}` : `about ${spentTokens}`
   return stopped(
     state,
@@ -50,7 +52,7 @@ export function overspent(state: PipelineState, stage: Stage): Escalation | null
   )
 }
 
-/** Set when a request of so many tokens, with a reply as long as the replies so far, would take more than is left. */
+/** Returns an escalation if a request of this size, with an average reply, would exceed the remaining tokens. */
 export function beyondBudget(state: PipelineState, stage: Stage, requestTokens: number): Escalation | null {
   const { spentTokens, usage, settings } = state
   const { tokensMax } = settings.limits
@@ -62,13 +64,16 @@ export function beyondBudget(state: PipelineState, stage: Stage, requestTokens: 
   return stopped(state, stage, reason)
 }
 
-/** How long the reply to a request of so many tokens may be without taking more than is left; null without a limit. */
+/** Returns the maximum size of the reply to a request within the remaining tokens; null without a limit. */
 export function replyBudget({ spentTokens, settings }: PipelineState, requestTokens: number): number | null {
   const { tokensMax } = settings.limits
   return tokensMax === null ? null : Math.max(1, tokensMax - spentTokens - requestTokens)
 }
 
-/** The stage is not over: whoever allows more finds every reply that was paid for. */
+/**
+ * Stops for the budget. The stage stays open, so that every reply that was paid for is still there when more is
+ * allowed.
+ */
 function stopped(state: PipelineState, stage: Stage, reason: string): Escalation {
   const { spentTokens, settings } = state
   const enough = 2 * Math.max(spentTokens, settings.limits.tokensMax ?? 0)

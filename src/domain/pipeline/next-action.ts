@@ -12,9 +12,9 @@ import { isGoingInCircles } from "./progress.ts"
 import { atOnce, nextReply, retryAfterFailure, turnsOfRun } from "./retry.ts"
 import type { PersonsAnswer, PipelineState, PlanVersion, StageRun, StepState, Turn } from "./state.ts"
 
-/** The one decision of the pipeline: total, and the same for the same state and time. */
+/** Returns the next action: the one decision of the pipeline. Total, and equal for the same state and time. */
 export function nextAction(state: PipelineState, nowMs: number): Action {
-  // A session can rest with an open call, until a person says what is to become of it.
+  // A session can rest with an open call until a person decides about the call.
   if (state.finished !== null || state.rest !== null) return { kind: "rest" }
   const [open] = state.openCalls
   if (open !== undefined) return { kind: "settleCall", call: open }
@@ -42,7 +42,7 @@ function nextInStage(state: PipelineState, run: StageRun): Action {
   }
 }
 
-/** The first stage, the one the last move leads to, or the one that ended without a move and is tried again. */
+/** Enters the first stage, the target of the last move, or a stage that ended without a move and is repeated. */
 function enter(state: PipelineState): Action {
   const { moved, history } = state
   if (moved === null) return { kind: "enterStage", stage: "planner", attempt: 0, feedback: [] }
@@ -51,7 +51,7 @@ function enter(state: PipelineState): Action {
   return { kind: "enterStage", stage: moved.to, attempt, feedback: moved.feedback }
 }
 
-/** Work that a deadline stops. What is done already is still recorded, and a person who is asked has no deadline. */
+/** The actions that a deadline stops. Finished work is still recorded, and waiting for a person has no deadline. */
 const timed: ReadonlySet<Action["kind"]> = new Set([
   "askModel",
   "startStep",
@@ -64,7 +64,7 @@ function late(state: PipelineState, { stage }: StageRun, nowMs: number): Action 
   const { limits } = state.settings
   if (isOver(stageDeadlineMs(state), nowMs))
     return escalate(stage, "TimeoutLimit", "stageTimeout", {
-      reason: `the ${stage} did not end within ${(limits.stageTimeoutMs[stage] ?? 0) / 1000} s`,
+      reason: `the ${stage} did not finish within ${(limits.stageTimeoutMs[stage] ?? 0) / 1000} s`,
       advice: moreTime(
         `${stage}-timeout`,
         `orchestration.${stage}_timeout_seconds`,
@@ -75,16 +75,19 @@ function late(state: PipelineState, { stage }: StageRun, nowMs: number): Action 
   if (!isOver(stepDeadlineMs(state), nowMs)) return null
   const active = state.steps.find(({ status }) => status === "active")
   return escalate(stage, "TimeoutLimit", "stepTimeout", {
-    reason: `step ${active?.step.id} did not end within ${limits.stepTimeoutMs / 1000} s`,
+    reason: `step ${active?.step.id} did not finish within ${limits.stepTimeoutMs / 1000} s`,
     advice: `${moreTime("executor-step-timeout", "executor.step_timeout_seconds", limits.stepTimeoutMs)}; ${withoutStep}`,
     status: "timeout",
   })
 }
 
-/** A model that is slow once is slow always: without the second way it would be late in the next session as well. */
+/**
+ * Returns advice to raise a timeout. A slow model stays slow: the second command also raises it for the next
+ * sessions.
+ */
 function moreTime(flag: string, key: string, limitMs: number): string {
   const seconds = Math.max(1, Math.ceil(limitMs / 500))
-  return `give it more time: \`acode resume --${flag} ${seconds}\`; and every session: \`acode config set ${key} ${seconds}\``
+  return `give it more time: \`acode resume --${flag} ${seconds}\`; for every session: \`acode config set ${key} ${seconds}\``
 }
 
 function isOver(deadlineMs: number | null, nowMs: number): boolean {
@@ -93,10 +96,10 @@ function isOver(deadlineMs: number | null, nowMs: number): boolean {
 
 function unknown({ stage }: PipelineState, callId: string): Action {
   return escalate(stage?.stage ?? "executor", "Unrecoverable", "undecided", {
-    reason: `nobody can know whether the call ${callId} took effect: acode ended while it ran`,
+    reason: `it is unknown whether the call ${callId} took effect: acode ended while it ran`,
     advice:
-      "look at what it reaches; `acode resume` goes on with what is there, `acode cancel` ends the session, " +
-      "`acode session undo` puts back what it changed, `acode checkpoint list` shows what is kept",
+      "check what it may have changed; `acode resume` continues with the present files, `acode cancel` ends the session, " +
+      "`acode session undo` restores what it changed, `acode checkpoint list` shows the stored states",
     status: null,
   })
 }
@@ -113,18 +116,18 @@ function nextForPlanner(state: PipelineState, run: StageRun): Action {
 function withoutPlan(state: PipelineState): Action {
   const { turns } = state
   return escalate("planner", "StageRetryLimit", "needsPerson", {
-    reason: `the model gave no valid plan in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
+    reason: `the model returned no valid plan in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
     advice:
       longerReplies(state, "planner") ??
-      "say more exactly what is wanted, or use another model (`acode models list`) with `acode resume` and --model",
+      "describe the goal more exactly, or use another model (`acode models list`) with `acode resume` and --model",
   })
 }
 
 function nextForProposed(state: PipelineState, run: StageRun, proposed: PlanVersion): Action {
   if (state.settings.planOnly)
     return escalate("planner", "StageFailed", "done", {
-      reason: "the plan is made, and no more was asked for",
-      advice: "`acode session show` shows it, `acode resume` goes on",
+      reason: "the plan is made; nothing else was requested",
+      advice: "`acode session show` shows it, `acode resume` continues",
       status: null,
     })
   if (proposed.isApproved)
@@ -143,7 +146,7 @@ function nextForProposed(state: PipelineState, run: StageRun, proposed: PlanVers
   return answer.answer === "stopped" ? { kind: "cancel", answer } : rejected(state, run, answer)
 }
 
-/** What the person did not like goes back to the planner, as often as the stage may be repeated. */
+/** Returns a refused plan to the planner with the reason, as often as the stage may be repeated. */
 function rejected({ settings }: PipelineState, { attempt }: StageRun, { by, reason }: PersonsAnswer): Action {
   if (attempt < settings.limits.stageRetriesMax.planner)
     return {
@@ -157,7 +160,7 @@ function rejected({ settings }: PipelineState, { attempt }: StageRun, { by, reas
     }
   return escalate("planner", "StageRetryLimit", "denied", {
     reason: `${by} refused ${attempt + 1} plans${reason === null ? "" : `, the last one because: ${reason}`}`,
-    advice: "`acode resume` asks for another plan; or start again with another request",
+    advice: "`acode resume` asks for another plan; or start a new session with another request",
     code: needsPerson,
   })
 }
@@ -185,7 +188,7 @@ function doneText(steps: readonly StepState[]): string {
   return `${steps.length - skipped} of ${steps.length} steps are done, ${skipped} skipped`
 }
 
-/** Its task's tasks and its own steps before it are done; what a failed one stands before stays undone. */
+/** Returns whether the tasks and steps before a step are done; a step behind a failed one stays undone. */
 function isReady({ task, step }: StepState, steps: readonly StepState[]): boolean {
   const tasksDone = task.dependsOn.every(id => steps.filter(other => other.task.id === id).every(isFinished))
   return (
@@ -210,11 +213,14 @@ function stuck({ steps }: PipelineState): Action {
     .map(each => firstLine(each, 300))
   return escalate("executor", "StageFailed", exitOf(failed), {
     reason: `step ${names} failed${pending > 0 ? waiting : ""}${why.length === 0 ? "" : `: ${why.join("; ")}`}`,
-    advice: `fix what it says, then \`acode resume\`; ${withoutStep}`,
+    advice: `fix the cause, then \`acode resume\`; ${withoutStep}`,
   })
 }
 
-/** A step that was not allowed what it needed failed for that reason, whatever the model says. */
+/**
+ * Returns the exit of failed steps. A step that was refused what it needed failed for that reason, whatever the model
+ * says.
+ */
 function exitOf(failed: readonly StepState[]): ExitName {
   const refusals = failed.flatMap(({ refusalCode }) => refusalCode ?? [])
   if (refusals.length === 0) return "stepFailed"
@@ -235,7 +241,7 @@ function nextForStep(state: PipelineState, active: StepState): Action {
   return nextAfterTurn(state, active, last.turn)
 }
 
-/** Every call of the last turn has its result: either the model says the step is finished, or it is asked again. */
+/** Continues after a turn in which every call has its result: the model has finished the step, or is asked again. */
 function nextAfterTurn(state: PipelineState, active: StepState, lastTurn: number): Action {
   const claim = claimOf(active, state.turns)
   if (claim !== null) {
@@ -248,10 +254,10 @@ function nextAfterTurn(state: PipelineState, active: StepState, lastTurn: number
   const turns = turnsOfRun(state).filter(({ failure }) => failure === null)
   if (isGoingInCircles(turns))
     return escalate("executor", "NoProgress", "needsPerson", {
-      reason: `step ${step.id}, again and again: ${whatRepeats(turns.at(-1))}`,
+      reason: `step ${step.id} makes no progress: ${whatRepeats(turns.at(-1))}`,
       advice:
         longerReplies(state, "executor") ??
-        `look at \`acode session logs\`, help it along by hand, then \`acode resume\`; ${withoutStep}`,
+        `read \`acode session logs\`, fix the cause by hand, then \`acode resume\`; ${withoutStep}`,
     })
   if (turns.length >= turnsMax)
     return escalate("executor", "TurnLimit", "turnLimit", {

@@ -20,10 +20,10 @@ export function nextForReviewer(state: PipelineState, run: StageRun): Action {
 function withoutReview(state: PipelineState): Action {
   const { turns } = state
   return escalate("reviewer", "StageRetryLimit", "needsPerson", {
-    reason: `the model gave no review in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
+    reason: `the model returned no review in ${counted(turns.length, "try", "tries")}: ${turns.at(-1)?.problems.join("; ")}`,
     advice:
       longerReplies(state, "reviewer") ??
-      "look at the change yourself (`acode session show`), or use another model (`acode models list`) with `acode resume` and --model",
+      "review the change yourself (`acode session show`), or use another model (`acode models list`) with `acode resume` and --model",
   })
 }
 
@@ -51,7 +51,9 @@ function reviewDecided(state: PipelineState, run: StageRun, review: Review): Act
   })
 }
 
-/** What was verified has to be what there is; if it is not, it is verified again, and that is a cycle too. */
+/**
+ * Completes the session if the tree is still what was verified; otherwise verifies again, which counts as a cycle.
+ */
 function done(state: PipelineState, reason: string): Action {
   const why = staleness(state)
   if (why !== null)
@@ -73,7 +75,7 @@ function done(state: PipelineState, reason: string): Action {
   }
 }
 
-/** What a review finds belongs to no task in particular, and is mended with the last one. */
+/** Starts a fix for the findings of a review. They belong to no task in particular, so the last task gets the fix. */
 function fixUp(state: PipelineState, review: Review): Action {
   const feedback = feedbackOf(review)
   const taskId = state.steps.at(-1)?.task.id ?? "plan"
@@ -99,7 +101,7 @@ interface Return {
   readonly reason: string
   readonly feedback: readonly string[]
   readonly fixes: readonly Fix[]
-  /** When no cycle may be taken at all. */
+  /** The exit if no cycle is allowed at all. */
   readonly exit: ExitName
 }
 
@@ -111,7 +113,7 @@ function back(state: PipelineState, { exit, ...move }: Return): Action {
   if (allowed === 0)
     return escalate("reviewer", "StageFailed", exit, {
       reason: move.reason,
-      advice: "look at what it found (`acode session show`), fix it by hand, then `acode resume`",
+      advice: "read its findings (`acode session show`), fix them by hand, then `acode resume`",
     })
   return escalate("reviewer", "CycleLimit", "cycleLimit", {
     reason: `${move.reason} (after ${taken} cycles)`,
@@ -125,7 +127,7 @@ export function nextForVerifier(state: PipelineState, run: StageRun): Action {
   if (byAcode.length > 0) return { kind: "runChecks", checks: looksLast(byAcode) }
   const again = outdated(state.verification, run)
   if (again.length > 0) return onceMore(state.verification, again)
-  // What a program has found wrong has to be mended anyway: nobody is asked for an opinion about it.
+  // A failure found by a program has to be fixed anyway, so no model is asked for an opinion.
   if (open.length > 0 && failedChecks(state.verification).length === 0) return nextForJudgement(state, open)
   return decided(state)
 }
@@ -134,7 +136,10 @@ function resultOf(verification: Verification | null, { id, taskId }: PlannedChec
   return verification?.checks.find(each => each.criterionId === id && each.taskId === taskId)
 }
 
-/** Commands may change what is looked at, also where the tree does not show it: ignored files, empty directories. */
+/**
+ * Orders checks that read files last: commands may change files that the tree does not show, such as ignored files
+ * and empty directories.
+ */
 function looksLast(checks: readonly PlannedCheck[]): readonly PlannedCheck[] {
   return [...checks.filter(check => !isLook(check)), ...checks.filter(isLook)]
 }
@@ -144,8 +149,8 @@ function isLook({ kind }: { readonly kind: string }): boolean {
 }
 
 /**
- * Checks that passed on another tree than the one that is there now, and say nothing about it. Where not all passed
- * nothing is claimed, and they need not be made again.
+ * Returns the passed checks that were made on another tree than the present one. If not all passed, nothing is
+ * claimed, and none has to be repeated.
  */
 function outdated(verification: Verification | null, run: StageRun): readonly PlannedCheck[] {
   if (verification === null || verification.checks.some(({ verdict }) => verdict !== "passed")) return []
@@ -160,7 +165,7 @@ function outdated(verification: Verification | null, run: StageRun): readonly Pl
 
 const runsMax = 2
 
-/** A check that changes the tree every time would have all of them made for ever. */
+/** Escalates if a check changes the tree every time: otherwise all checks would be repeated forever. */
 function onceMore(verification: Verification | null, again: readonly PlannedCheck[]): Action {
   const isUnsteady = again.some(check => {
     const result = resultOf(verification, check)
@@ -172,14 +177,14 @@ function onceMore(verification: Verification | null, again: readonly PlannedChec
   const names = changing.map(({ criterionId, taskId }) => (taskId === null ? "" : `${taskId}/`) + criterionId)
   const when = names.length === 0 ? "between two checks" : `while ${names.join(", ")} ran`
   return escalate("verifier", "StageFailed", "unverified", {
-    reason: `the steps are finished, but not verified: files of the workspace were changed again ${when}, so that what passed before says nothing about what is there now`,
+    reason: `the steps are finished, but not verified: files of the workspace were changed again ${when}, so that the checks that passed before prove nothing about the present files`,
     advice:
-      "let the check leave the files alone (or have git ignore what it writes), then `acode resume`; " +
-      "`acode session show` has all checks",
+      "make the check leave the files unchanged (or let git ignore what it writes), then `acode resume`; " +
+      "`acode session show` lists all checks",
   })
 }
 
-/** Criteria that only judgement can decide stay undecided when the model gives no verdicts. */
+/** Asks the model for a judgement. Criteria that only judgement can decide stay undecided if it gives no verdicts. */
 function nextForJudgement(state: PipelineState, checks: readonly PlannedCheck[]): Action {
   const last = state.turns.at(-1)
   if (last !== undefined && last.output !== null) return { kind: "judge", turn: last, checks }
@@ -195,12 +200,12 @@ function decided(state: PipelineState): Action {
   if (open.length > 0 && !hasRun && open.some(({ kind }) => kind !== "judgement"))
     return escalate("verifier", "StageFailed", "unverified", {
       reason: `the steps are finished, but not verified, because no check gave a verdict: ${open.map(told).join("; ")}`,
-      advice: "make the checks possible or look yourself, then `acode resume`",
+      advice: "make the checks possible or check it yourself, then `acode resume`",
     })
   if (open.length > 0)
     return escalate("verifier", "StageFailed", "needsPerson", {
-      reason: `nobody can say whether it holds: ${open.map(told).join("; ")}`,
-      advice: "configure a check for it or look yourself, then `acode resume`",
+      reason: `no verdict is possible: ${open.map(told).join("; ")}`,
+      advice: "configure a check for it or check it yourself, then `acode resume`",
     })
   const count = checks.length
   return {
@@ -249,7 +254,7 @@ function afterFailure(state: PipelineState, failures: readonly CheckResult[]): A
   }
 }
 
-/** One new open step for each task that failed; what belongs to no task is mended with the last one. */
+/** Returns one new open step for each task that failed; failures without a task go to the last one. */
 function fixesFor(state: PipelineState, failures: readonly CheckResult[]): readonly Fix[] {
   const lastTask = state.steps.at(-1)?.task.id ?? "plan"
   const byTask = Map.groupBy(failures, ({ taskId }) => taskId ?? lastTask)
@@ -260,7 +265,7 @@ function fixesFor(state: PipelineState, failures: readonly CheckResult[]): reado
   }))
 }
 
-/** `<task>.fix<n>`, the first that no step is called yet. */
+/** Returns `<task>.fix<n>`, the first one that is not used yet. */
 export function fixId({ steps }: PipelineState, taskId: string): string {
   const taken = new Set(steps.filter(({ task }) => task.id === taskId).map(({ step }) => step.id))
   let count = 1
@@ -274,12 +279,12 @@ function moreCycles(allowed: number): string {
   return `${byHand}, or allow more: \`acode resume --max-cycles ${Math.min(cyclesCeiling, allowed + 3)}\``
 }
 
-/** For people, who find what a failed check printed above it and in `session show`. */
+/** Returns a result for people, who find the output of a failed check above it and in `session show`. */
 function told({ criterionId, reason }: CheckResult): string {
   return `${criterionId}: ${firstLine(reason, 300)}`
 }
 
-/** For the model that has to fix it, with what the check printed. */
+/** Returns a result for the model that has to fix it, with the output of the check. */
 function toldWhole({ criterionId, reason }: CheckResult): string {
   return `${criterionId}: ${reason}`
 }

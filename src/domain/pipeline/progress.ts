@@ -2,11 +2,11 @@ import { canonicalJson } from "../../base/canonical.ts"
 import { onceFor } from "../../base/lazy.ts"
 import type { CheckResult, Turn, Verification } from "./state.ts"
 
-/** How often the same thing has to come back before it counts as going round in circles. */
+/** The number of repetitions that count as going in circles. */
 const repeatsMax = 3
 const periodMax = 2
 
-/** Whether the last turns repeat: the same calls with the same results, one after the other or two by turns. */
+/** Returns whether the last turns repeat: the same calls with the same results, every turn or every second turn. */
 export function isGoingInCircles(turns: readonly Turn[]): boolean {
   const lastTurns = turns.slice(-periodMax * repeatsMax).map(printOf)
   return [1, periodMax].some(period => {
@@ -15,18 +15,18 @@ export function isGoingInCircles(turns: readonly Turn[]): boolean {
   })
 }
 
-/** Whether a verification failed exactly like the one before, on exactly the same tree. */
+/** Returns whether a verification failed exactly like the one before, on exactly the same tree. */
 export function isSameFailure(now: Verification | null, before: Verification | null): boolean {
   if (now === null || before === null || now.treeDigest !== before.treeDigest) return false
   return canonicalJson(failuresOf(now)) === canonicalJson(failuresOf(before))
 }
 
-/** Returns the name of a check that is its own among the checks of a session. */
+/** Returns the name of a check, which is unique among the checks of a session. */
 export function checkKey({ taskId, criterionId }: Pick<CheckResult, "taskId" | "criterionId">): string {
   return canonicalJson([taskId, criterionId])
 }
 
-/** Whether a check was made before the tree became what it is now. */
+/** Returns whether a check was made on another tree than the present one. */
 export function isOfAnotherTree(verification: Verification, { treeDigest }: CheckResult): boolean {
   return treeDigest !== verification.treeDigest
 }

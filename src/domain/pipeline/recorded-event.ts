@@ -12,7 +12,7 @@ export interface PipelineEvent {
   readonly data: unknown
 }
 
-/** What is kept outside an event because it is large. Pure as well: content is named by its hash. */
+/** Content outside of events because it is large. Pure as well: a hash names the content. */
 export interface Contents {
   text(recorded: RecordedText): string
   json(recorded: RecordedJson): Json

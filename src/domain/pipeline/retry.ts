@@ -9,12 +9,12 @@ import type { PipelineState, StepState, Turn, TurnFailure } from "./state.ts"
 
 export const atOnce = { waitMs: 0, waitAtLeastMs: 0 } as const
 
-/** The turns since the stage was entered: what was before a person let the session go on is not counted again. */
+/** Returns the turns since the stage was entered: turns before a person resumed the session do not count again. */
 export function turnsOfRun({ turns, stage }: PipelineState): readonly Turn[] {
   return turns.filter(({ seq }) => seq > (stage?.enteredSeq ?? 0))
 }
 
-/** Asks a stage that answers with JSON, as often as the stage may be tried; null when that was in vain. */
+/** Asks a stage that answers with JSON, as often as the stage may be tried; null after the last try. */
 export function nextReply(state: PipelineState, stage: Stage): Action | null {
   const last = state.turns.at(-1)
   if (last === undefined) return { kind: "askModel", stage, step: null, turn: 1, ...atOnce }
@@ -24,7 +24,7 @@ export function nextReply(state: PipelineState, stage: Stage): Action | null {
   return { kind: "askModel", stage, step: null, turn: last.turn + 1, ...atOnce }
 }
 
-/** After a model could not answer: asked again if that is declared to help, and not more often than allowed. */
+/** Repeats a request after the model could not answer, if that can help, and at most as often as allowed. */
 export function retryAfterFailure(
   state: PipelineState,
   last: Turn,
@@ -38,14 +38,14 @@ export function retryAfterFailure(
   const waitAtLeastMs = failure.retryAfterMs ?? 0
   if (waitAtLeastMs > patienceMs)
     return escalate(stage, "Unrecoverable", "unavailable", {
-      reason: `${failure.message}: the model server wants to be left alone for ${Math.ceil(waitAtLeastMs / 1000)} s`,
+      reason: `${failure.message}: the model server asked for no requests for ${Math.ceil(waitAtLeastMs / 1000)} s`,
       advice: "`acode resume` after that time, or with another --model",
       code: codeOf(failure),
     })
-  // What had passed when somebody took the session up again is not waited for once more.
+  // Time that passed before another process took the session over is not waited for again.
   const leftOf = (ms: number) => Math.max(0, ms - Math.max(0, state.drivenSinceMs - last.atMs))
   if (failure.retryable && failures <= retriesAllowed(state.settings.limits, failure.kind))
-    // Less is asked of the same server: time would not change its mind.
+    // The same server gets a shorter request: waiting would not help.
     return isTooLong(failure.kind)
       ? { ...again, ...atOnce }
       : { ...again, waitMs: leftOf(backoffMs(failures)), waitAtLeastMs: leftOf(waitAtLeastMs) }
@@ -59,22 +59,25 @@ export function retryAfterFailure(
   const told = `the model could not answer: ${failure.message} (${failure.kind})`
   return escalate(stage, failure.retryable ? "StepRetryLimit" : "Unrecoverable", "unavailable", {
     reason: failures > 1 ? `${told}, ${failures} times` : told,
-    advice: "see that the model server is there and answers (`acode doctor`), then `acode resume`",
+    advice: "make sure that the model server runs and answers (`acode doctor`), then `acode resume`",
     code: codeOf(failure),
   })
 }
 
-/** How often in a row it failed in this way. */
+/** Returns how many times in a row a request failed in this way. */
 function failuresAlike(turns: readonly Turn[], { kind }: TurnFailure): number {
   const inVain = turns.slice(turns.findLastIndex(({ failure }) => failure === null) + 1)
   return inVain.filter(({ failure }) => failure !== null && isTooLong(failure.kind) === isTooLong(kind))
     .length
 }
 
-/** A server that wants to be left alone for longer is not waited for. */
+/** The longest wait that a server may ask for. */
 const patienceMs = 60_000
 
-/** As for a server that could not be used before a session began; what it merely did not answer is no other code. */
+/**
+ * Returns the error code, the same as for an unusable server before a session; a server that does not answer has no
+ * separate code.
+ */
 function codeOf({ kind }: TurnFailure): ErrorCode {
   return codes[kind] ?? "ACODE-MODEL-001"
 }
@@ -94,26 +97,29 @@ interface Mending {
   readonly advice: (state: PipelineState, stage: Stage) => string
 }
 
-/** What is not mended by asking again. */
+/** Failures that a repetition does not fix. */
 const mendings: Readonly<Record<string, Mending>> = {
   contextTooLong: { exit: "needsPerson", advice: moreContext },
   refused: { exit: "unavailable", advice: () => otherWords },
   badRequest: { exit: "unavailable", advice: askedOtherwise },
-  script: { exit: "unavailable", advice: () => "mend the script or the recording, then `acode resume`" },
+  script: { exit: "unavailable", advice: () => "fix the script or the recording, then `acode resume`" },
 }
 
-/** Whether the server holds less than acode thinks. It is asked again with less, which is another request. */
+/**
+ * Returns whether the server accepts less than acode estimates. It is asked again with less, which is another
+ * request.
+ */
 export function isTooLong(failureKind: string): boolean {
   return failureKind === "contextTooLong"
 }
 
 /**
- * How often a model is asked again after it failed in this way. The two ways are counted apart: a model that does not
- * answer is soon left alone, while a shorter request aims at two thirds of the one before, and only the third of them
- * gets below a third of what was believed to fit.
+ * Returns how many times a model is asked again after such a failure. The two kinds are counted separately: a model
+ * that does not answer is given up soon, while a shorter request aims at two thirds of the one before, and only the
+ * third of them gets below a third of what was believed to fit.
  */
 export function retriesAllowed(limits: PipelineLimits, failureKind: string): number {
   if (isTooLong(failureKind)) return limits.stepRetriesMax
-  // What was recorded holds: sessions from before there were two limits had this one for both.
+  // The recorded limits apply: sessions that are older than the second limit had this one for both.
   return limits.modelRetriesMax ?? limits.stepRetriesMax
 }

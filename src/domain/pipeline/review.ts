@@ -2,7 +2,7 @@ import * as z from "zod/mini"
 import type { Json } from "../../base/canonical.ts"
 import { lazily } from "../../base/lazy.ts"
 
-/** What a reviewer answers. */
+/** The answer of a reviewer. */
 export const Review = lazily(() =>
   z.strictObject({
     decision: z.enum(["approve", "fix", "replan"]),
@@ -26,7 +26,7 @@ export function readReview(value: Json): Review | null {
   return Review().safeParse(value).data ?? null
 }
 
-/** What a verifier answers, for criteria that only judgement can decide. */
+/** The answer of a verifier about criteria that only judgement can decide. */
 export const Judgement = lazily(() =>
   z.strictObject({
     criteria: z.array(

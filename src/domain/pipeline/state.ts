@@ -8,18 +8,18 @@ import type { Certainty, EffectClass, ToolOutcome } from "../tool-call.ts"
 import type { Told } from "./left-out.ts"
 import type { StageUsage } from "./token-usage.ts"
 
-/** What the events of a session say, and nothing else. Two folds of the same events are equal. */
+/** The state that the events of a session describe, and nothing else. Two folds of the same events are equal. */
 export interface PipelineState {
   readonly sessionId: string
   readonly request: string
   readonly settings: PipelineSettings
   readonly state: SessionState
-  /** Set while nobody drives the session and it has not ended. */
+  /** Set while no process drives the session and it has not ended. */
   readonly rest: Rest | null
   readonly finished: Rest | null
-  /** The stage that is entered, until it is finished. */
+  /** The stage that was entered, until it is finished. */
   readonly stage: StageRun | null
-  /** A move that is recorded and whose target is not entered yet. */
+  /** A recorded move whose target is not entered yet. */
   readonly moved: {
     readonly to: Target
     readonly feedback: readonly string[]
@@ -28,60 +28,60 @@ export interface PipelineState {
   readonly history: readonly FinishedStage[]
   readonly cycles: Readonly<Record<BackwardEdge, number>>
   readonly plans: readonly PlanVersion[]
-  /** Of the newest plan that was approved, in the order they run, mended ones behind. */
+  /** The steps of the newest approved plan, in the order they run, with fixes last. */
   readonly steps: readonly StepState[]
-  /** What the model said at the end of the last step it finished; null where it said nothing. */
+  /** The text of the model at the end of the last step it finished; null if it wrote none. */
   readonly answer: string | null
-  /** Of the present stage run, and for the executor of the present step. */
+  /** The turns of the present stage run; for the executor, of the present step. */
   readonly turns: readonly Turn[]
-  /** Why the session stopped for a person, until one lets it go on. */
+  /** The reason why the session stopped for a person, until a person resumes it. */
   readonly escalation: { readonly stage: Stage; readonly level: EscalationLevel } | null
-  /** A call of which nobody knows whether it took effect; a person has not let the session go on since. */
+  /** A call with an unknown effect; null again once a person resumes the session. */
   readonly unknownCall: string | null
   /** Calls without an outcome, oldest first. */
   readonly openCalls: readonly OpenCall[]
   /**
-   * What a person said, with the last resume, about a command that a dead process left open: run it again, or continue
-   * with what is there. Null where nobody did.
+   * The decision of a person, at the last resume, about a command that a dead process left open: run it again, or
+   * continue with the present files. Null without a decision.
    */
   readonly openCallDecision: "redo" | "accept" | null
-  /** Of the present or the last verifier stage. */
+  /** The verification of the present or the last verifier stage. */
   readonly verification: Verification | null
-  /** The one before, to notice that nothing has changed. */
+  /** The verification before that, to notice that nothing has changed. */
   readonly lastVerification: Verification | null
-  /** How many model replies are recorded: the place of the next one in a script. */
+  /** The number of recorded model replies, which is the index of the next one in a script. */
   readonly replyCount: number
   /** The last event that changed a file. */
   readonly lastChangeSeq: number
   readonly changed: ChangedPaths
-  /** The checks that failed at some time: what they look for did not hold before the work. */
+  /** The checks that failed at some time: what they check did not hold before the work. */
   readonly failedChecks: ReadonlySet<string>
-  /** As servers reported them. */
+  /** The tokens that servers reported. */
   readonly tokens: number
-  /** As they count for what a session may take: what a server did not report is estimated. */
+  /** The tokens that count for the limit of the session: what a server did not report is estimated. */
   readonly spentTokens: number
-  /** By stage, for the report. */
+  /** The tokens by stage, for the report. */
   readonly usage: StageUsage
   readonly told: Told
   /** The estimate of the request that is not answered yet. */
   readonly estimatedTokens: number
-  /** By model, how many tokens its server counts for one that acode estimates. */
+  /** The number of tokens that the server counts for one that acode estimates, by model. */
   readonly tokenScales: ReadonlyMap<string, number>
-  /** By stage, the shortest request that its server found too long since somebody went on, as acode estimates. */
+  /** By stage, the shortest request that its server found too long since the last resume, as acode estimates it. */
   readonly tooLong: Readonly<Partial<Record<Stage, number>>>
-  /** By stage, how many replies were cut off at the length that was allowed, since somebody went on. */
+  /** By stage, the number of replies since the last resume that were cut off at their limit. */
   readonly cutOff: Readonly<Partial<Record<Stage, number>>>
-  /** Since when the present process works, for what time it may take; moved on by every wait for a person. */
+  /** The start of the present process for its timeouts; each wait for a person moves it forward. */
   readonly drivenSinceMs: number
 }
 
-/** What the calls of the steps changed in the workspace, or may have changed; checks are not counted. */
+/** The changes of the calls of the steps in the workspace, certain or possible; checks are not counted. */
 export interface ChangedPaths {
-  /** Files that git ignores and directories too. */
+  /** Includes files that git ignores, and directories. */
   readonly paths: ReadonlySet<string>
-  /** False where the events do not name everything. */
+  /** False if the events do not name everything. */
   readonly isComplete: boolean
-  /** Whether a call could reach more than the workspace. */
+  /** True if a call could reach more than the workspace. */
   readonly hasReachedOut: boolean
 }
 
@@ -97,11 +97,11 @@ export interface StageRun {
   readonly attempt: number
   readonly enteredAtMs: number
   readonly enteredSeq: number
-  /** What the session had taken before, so that a stage reports only its own tokens. */
+  /** The tokens of the session before this stage, so that a stage reports only its own tokens. */
   readonly tokensBefore: number
   readonly feedback: readonly string[]
   readonly checks: readonly PlannedCheck[]
-  /** The question about the review that was put to a person, where one is needed. */
+  /** The question about the review, if a person has to answer one. */
   readonly question: PutQuestion | null
 }
 
@@ -125,17 +125,17 @@ interface FinishedStage {
 
 export interface PlanVersion {
   readonly version: number
-  /** Where it was proposed. */
+  /** The event that proposed the plan. */
   readonly seq: number
   readonly plan: Plan
-  /** Commands of the project itself that verify it. Who approves the plan approves them too. */
+  /** Commands of the project itself that verify the plan. Approving the plan approves them too. */
   readonly checks: readonly (readonly string[])[]
   readonly isApproved: boolean
-  /** Whoever approved it was shown that nothing confines its commands. */
+  /** True if the question showed that nothing confines its commands. */
   readonly isUnconfined: boolean
-  /** A flag approved it: what configuration refuses stays refused. */
+  /** True if a flag approved it: what configuration refuses stays refused. */
   readonly isUnseen: boolean
-  /** The question that was put about it, and how it was answered. */
+  /** The question about the plan, and its answer. */
   readonly question: PutQuestion | null
 }
 
@@ -152,43 +152,43 @@ export interface StepState {
   readonly step: PlanStep
   readonly index: number
   readonly status: StepStatus
-  /** How often it was started. */
+  /** The number of times that it was started. */
   readonly attempts: number
   readonly startedAtMs: number | null
-  /** How many of its calls did what they were for, since it was started. */
+  /** The number of its successful calls since it was started. */
   readonly callCount: number
   readonly changedPaths: readonly string[]
   readonly commandCount: number
   readonly lastCommand: StepCommand | null
-  /** Where the model was told last that the step is not finished; 0 where it was not. */
+  /** The event that last informed the model that the step is not finished; 0 if it was not. */
   readonly refusedSeq: number
-  /** Null before its first call has ended, and after one that is made again because it did not take place. */
+  /** Null before its first call has ended, and after a call that is made again because it did not take place. */
   readonly lastCall: StepCall | null
-  /** The code of the last call that a person or a rule did not let happen. */
+  /** The code of the last call that a person or a rule refused. */
   readonly refusalCode: string | null
 }
 
 interface StepCall {
   readonly callId: string
-  /** Null when it did what it was for. */
+  /** Null if the call succeeded. */
   readonly failure: { readonly code: string; readonly message: string } | null
 }
 
 interface StepCommand {
-  /** Where its outcome is recorded. */
+  /** The event of its outcome. */
   readonly seq: number
-  /** Null when it exited with 0. */
+  /** Null if it exited with 0. */
   readonly failure: { readonly code: string; readonly message: string } | null
 }
 
-/** One reply of a model with what came of it. */
+/** One reply of a model, with the results of its calls. */
 export interface Turn {
   readonly turn: number
   readonly seq: number
   readonly atMs: number
   readonly text: string
   readonly calls: readonly TurnCall[]
-  /** Null when it was not of the right shape, or not asked for. */
+  /** Null if it did not have the right shape, or was not asked for. */
   readonly output: Json
   readonly problems: readonly string[]
   readonly isCutOff: boolean
@@ -199,14 +199,14 @@ export interface TurnFailure {
   readonly kind: string
   readonly message: string
   readonly retryable: boolean
-  /** What the server asked for. */
+  /** The delay that the server asked for. */
   readonly retryAfterMs: number | null
 }
 
 export interface TurnCall {
   readonly id: string
   readonly tool: string
-  /** As it is recorded; equal to what was asked for only if the digest says so. */
+  /** The recorded arguments; equal to the requested ones only if the digest matches. */
   readonly arguments: Json
   readonly argsDigest: string
   readonly result: TurnResult | null
@@ -228,7 +228,7 @@ export interface OpenCall {
 
 export interface Verification {
   readonly seq: number
-  /** The tree that was seen last. Verified is only what every check has found of this one. */
+  /** The last tree. Only checks of this tree verify it. */
   readonly treeDigest: string
   /** The last result of each criterion. */
   readonly checks: readonly CheckResult[]
@@ -241,17 +241,17 @@ export interface CheckResult {
   readonly kind: string
   readonly verdict: Verdict
   readonly reason: string
-  /** The tree it was made on. */
+  /** The tree that was checked. */
   readonly treeDigest: string
-  /** Whether files were changed while it ran. */
+  /** True if files were changed while it ran. */
   readonly hasChangedTree: boolean
-  /** How often it was made in this verification. */
+  /** The number of times that it was made in this verification. */
   readonly runs: number
-  /** The files it looked at, as they were named and where they really are; none for a command. */
+  /** The files that were checked, as they were named and with their real paths; none for a command. */
   readonly paths: readonly string[]
 }
 
-/** The state of a session that is driven: what it waits for, or else which half of the work it is at. */
+/** Returns the state of a running session: what it waits for, or else which half of the work it is in. */
 export function activeState({
   stage,
   moved,

@@ -1,14 +1,16 @@
 import type { Stage } from "../stage.ts"
 import type { PipelineState } from "./state.ts"
 
-/** How many tokens the model of a stage counts for one that acode estimates; 1 until its server has reported. */
+/**
+ * Returns how many tokens the model of a stage counts for one that acode estimates; 1 until its server has reported.
+ */
 export function tokenScaleOf(state: Pick<PipelineState, "tokenScales" | "settings">, stage: Stage): number {
   return state.tokenScales.get(modelOf(state, stage)) ?? 1
 }
 
 /**
- * What is known about how models count, after a reply to a request of so many tokens. A short request says little, and
- * a server that reports nonsense must not starve the session.
+ * Returns the scales after a reply to a request of this size. A short request says little, and a server that reports
+ * nonsense must not starve the session.
  */
 export function correctedScales(
   state: PipelineState,
@@ -24,10 +26,10 @@ export function correctedScales(
 const estimateMin = 200
 const scaleMin = 0.7
 
-/** Beyond this it is not the count that is wrong. */
+/** A larger scale means that the report is wrong, not the estimate. */
 const scaleMax = 3
 
-/** Each model has a way of its own to count. A script has none, and nobody else's is called by no name. */
+/** Returns the name of a model: each one counts differently. A script, which does not count, has the empty name. */
 function modelOf({ settings }: Pick<PipelineState, "settings">, stage: Stage): string {
   return settings.selection?.[stage].name ?? ""
 }

@@ -1,7 +1,7 @@
 import type { Json } from "../../base/canonical.ts"
 import type { Stage } from "../stage.ts"
 
-/** What the requests of a stage took. */
+/** The tokens of the requests of a stage. */
 export interface TokenUsage {
   readonly requests: number
   readonly input: number
@@ -14,7 +14,7 @@ const unused: TokenUsage = { requests: 0, input: 0, output: 0 }
 
 export const noUsage: StageUsage = { planner: unused, executor: unused, verifier: unused, reviewer: unused }
 
-/** With one more request, and what the server says that it took. */
+/** Adds one request and the tokens that the server reports for it. */
 export function usedMore(
   usage: StageUsage,
   stage: Stage,
@@ -33,10 +33,10 @@ export function wholeUsage(usage: StageUsage): TokenUsage {
   }))
 }
 
-/** What four letters of code or English are, two of Cyrillic, and a bit more than one sign of Chinese. */
+/** Four letters of code or English, two of Cyrillic, and a bit more than one character of Chinese. */
 export const bytesPerToken = 4
 
-/** Failures after which a server has worked all the same. */
+/** Failures after which a server has worked nevertheless. */
 const afterWork: ReadonlySet<string> = new Set(["truncated", "malformed", "timeout", "refused"])
 
 interface Said {
@@ -45,7 +45,10 @@ interface Said {
   readonly failure: { readonly kind: string } | null
 }
 
-/** What a turn took: as the server says, and where it says nothing as acode estimates. Nothing is free for that. */
+/**
+ * Returns the tokens of a turn: as the server reports them, else as acode estimates. No turn is free for lack of a
+ * report.
+ */
 export function spentTokens(
   { input, output }: Pick<TokenUsage, "input" | "output">,
   estimatedInput: number,

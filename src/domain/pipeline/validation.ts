@@ -16,8 +16,8 @@ export interface ValidationProblem {
 }
 
 /**
- * Whether the events of a session could have come from an acode that keeps its own rules: numbered without a gap, only
- * moves that exist, and done only after every stage. Empty when they could; other lanes have only numbers to check.
+ * Returns where the events of a session break the rules of acode: numbers without a gap, only moves that exist, and
+ * done only after every stage. Other lanes have only their numbers to check.
  */
 export function sessionProblems(
   events: readonly PipelineEvent[],
@@ -39,13 +39,13 @@ export function sessionProblems(
   return problems
 }
 
-/** What it changed may be put back afterwards. */
+/** An ended session may still be undone. */
 const mayFollowTheEnd: ReadonlySet<string> = new Set([SessionUndone.type])
 
 function orderProblems(event: PipelineEvent, index: number, stream: string): readonly string[] {
   const isFirst = index === 0
   return [
-    ...(event.seq === index + 1 ? [] : [`it is number ${event.seq} where ${index + 1} comes`]),
+    ...(event.seq === index + 1 ? [] : [`it has number ${event.seq} instead of ${index + 1}`]),
     ...(event.stream === stream ? [] : [`it belongs to ${event.stream}`]),
     ...(isFirst === (event.type === SessionStarted.type)
       ? []
@@ -66,19 +66,19 @@ function moveProblems(state: PipelineState, event: PipelineEvent): readonly stri
   if (entered !== null) {
     const expected = moved?.to ?? "planner"
     if (stage !== null) return [`the ${entered.stage} is entered before the ${stage.stage} has ended`]
-    return entered.stage === expected ? [] : [`the ${entered.stage} is entered where the ${expected} comes`]
+    return entered.stage === expected ? [] : [`the ${entered.stage} is entered instead of the ${expected}`]
   }
   const cycle = dataOf(CycleStarted, event)
   if (cycle !== null) {
     const before = Object.entries(cycles).find(([edge]) => edge === `${cycle.from}→${cycle.to}`)?.[1]
-    if (before === undefined) return [`there is no way back from ${cycle.from} to ${cycle.to}`]
+    if (before === undefined) return [`${cycle.from} cannot go back to ${cycle.to}`]
     const allowed = cyclesAllowed(settings.limits)
     return before < allowed ? [] : [`cycle ${before + 1} from ${cycle.from} to ${cycle.to} of ${allowed}`]
   }
   return rest === null || quiet.has(event.type) ? [] : [`${event.type} while the session rests`]
 }
 
-/** What wakes a session that rests, or may be written down about it without waking it. */
+/** Events that wake a resting session, or may be recorded about it without waking it. */
 const quiet: ReadonlySet<string> = new Set([
   SessionResumed.type,
   SessionRested.type,
@@ -88,18 +88,21 @@ const quiet: ReadonlySet<string> = new Set([
   "session.cancelled",
   "approval.answered",
   "plan.approved",
-  // What a dead process left open is settled before anything else happens.
+  // Calls that a dead process left open are settled before anything else happens.
   "tool_call.settled",
   "command.finished",
 ])
 
-/** Done is said only after every stage, of what was verified, and with nothing left open. */
+/**
+ * Returns the problems of an end: a session is done only after every stage, with the tree that was verified, and with
+ * nothing left open.
+ */
 function endProblems(state: PipelineState, event: PipelineEvent): readonly string[] {
   const finished = dataOf(SessionFinished, event)
   if (finished === null) return []
   const open = state.openCalls.map(({ callId }) => `the session ends while the call ${callId} is open`)
   if (finished.state !== "COMPLETED")
-    return finished.exitCode === exitCodes.done.code ? [...open, "it exits 0 and is not done"] : open
+    return finished.exitCode === exitCodes.done.code ? [...open, "it exits 0 but is not done"] : open
   const stale = staleness(state)
   const isReviewed = state.history.at(-1)?.stage === "reviewer" && state.history.at(-1)?.status === "success"
   const verified = state.verification?.treeDigest ?? null
@@ -107,10 +110,10 @@ function endProblems(state: PipelineState, event: PipelineEvent): readonly strin
   return [
     ...open,
     ...(finished.exitCode === exitCodes.unverified.code && !finished.unverified
-      ? ["it exits 41 and is said to be verified"]
+      ? ["it exits 41 but is recorded as verified"]
       : []),
-    ...(stale === null ? [] : [`it is said to be done, but ${stale}`]),
-    ...(isReviewed ? [] : ["it is said to be done without a review that approves"]),
-    ...(isOther ? ["it is said to be done with another tree than the one that was verified"] : []),
+    ...(stale === null ? [] : [`it is recorded as done, but ${stale}`]),
+    ...(isReviewed ? [] : ["it is recorded as done without a review that approves"]),
+    ...(isOther ? ["it is recorded as done with another tree than the one that was verified"] : []),
   ]
 }

@@ -1,14 +1,14 @@
 import type { ErrorCode } from "../error-codes.ts"
 import { toolsOfKind } from "./tool-traits.ts"
 
-/** What authors of plans know by a name of its own; evidence holds the code the call itself ended with. */
+/** A code of the plan format for a failure that also has a code of its own in the evidence. */
 interface PlanCode {
   readonly code: ErrorCode
   /** The code of the call. */
   readonly behind: ErrorCode
-  /** The tools of which that is so, as plans and models write them; null for any tool. */
+  /** The tools that it applies to, as plans and models write them; null for any tool. */
   readonly tools: ReadonlySet<string> | null
-  /** Only of a step that asks for confirmation. */
+  /** True if it applies only to a step that asks for confirmation. */
   readonly isConfirmation: boolean
 }
 
@@ -26,18 +26,21 @@ interface NamedCall {
   readonly requiresConfirmation: boolean
 }
 
-/** What the plan format calls the end of a call; null when it has no name of its own for it. */
+/** Returns the code of the plan format for the end of a call; null if it has none. */
 export function planCodeOf(call: NamedCall, code: string): ErrorCode | null {
   return planCodes.find(each => each.behind === code && fits(each, call))?.code ?? null
 }
 
-/** The code to look for in evidence, and which of the calls that have it are meant; null for any other code. */
+/**
+ * Returns the code to look for in evidence, and the test for the calls that it applies to; null for any other code.
+ */
 export function codeBehind(code: string) {
   const found = planCodes.find(each => each.code === code)
   if (found === undefined) return null
   return {
     code: found.behind,
-    // Only a step that is written out can ask for confirmation, and nothing else of it is asked: it was approved.
+    // Only a concrete step can ask for confirmation, and the approval of the plan answers every other question about
+    // it.
     isMeant: ({ tool, stepKey }: { readonly tool: string; readonly stepKey: string | null }) =>
       fits(found, { tool, requiresConfirmation: stepKey !== null }),
   }

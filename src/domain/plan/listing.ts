@@ -6,9 +6,9 @@ import type { Criterion, Plan, PlanResources, PlanStep, PlanTask } from "./plan.
 const textMax = 200
 
 /**
- * The plan for a person to read before it is approved, in the order it runs. What only describes is bounded; what will
- * be written, run or reached is shown whole, each character of it. `checks` are commands of the project itself that
- * verify the work.
+ * Returns the plan for a person to read before it is approved, in the order it runs. Descriptions are cut; everything
+ * that will be written, run or reached is shown completely. `checks` are commands of the project itself that verify
+ * the work.
  */
 export function planLines(plan: Plan, checks: readonly (readonly string[])[] = []): readonly string[] {
   const steps = orderedSteps(plan)
@@ -43,8 +43,8 @@ function resourceLines({ read, write, commands, hosts }: PlanResources): string[
 }
 
 function criterionLines(criterion: Criterion): string[] {
-  if (criterion.kind !== "command") return [`  accepted when ${criterionText(criterion)}`]
-  return block(`  accepted when this exits ${criterion.expect_exit}:`, exactCommand(criterion.command))
+  if (criterion.kind !== "command") return [`  accepted if ${criterionText(criterion)}`]
+  return block(`  accepted if this exits ${criterion.expect_exit}:`, exactCommand(criterion.command))
 }
 
 function criterionText(criterion: Exclude<Criterion, { kind: "command" }>): string {
@@ -82,7 +82,10 @@ function callLines(step: Extract<PlanStep, { kind: "concrete" }>): string[] {
   ]
 }
 
-/** A text of several lines as lines, alone or in a command, so that a person can read it; everything else as JSON. */
+/**
+ * Returns a text of several lines as lines, alone or in a command, so that a person can read it; everything else as
+ * JSON.
+ */
 function argumentLines(name: string, value: Json): string[] {
   const heading = `     ${name} =`
   if (typeof value === "string" && value.includes("\n")) return block(heading, exactLines(value))
@@ -95,7 +98,7 @@ function isCommand(value: Json): value is readonly string[] {
   return Array.isArray(value) && value.every(each => typeof each === "string")
 }
 
-/** On the line of its heading, or below it when it takes several. */
+/** Returns lines after a heading: on the same line, or below it if there are several. */
 function block(heading: string, lines: readonly string[]): string[] {
   const [first = ""] = lines
   if (lines.length <= 1) return [`${heading} ${first}`]

@@ -8,7 +8,10 @@ export interface OrderedStep<Step extends PlanStep = PlanStep> {
   readonly index: number
 }
 
-/** Every step in the order it is run: a task after the tasks it depends on, a step after its steps, else as written. */
+/**
+ * Returns every step in the order it is run: a task after the tasks it depends on, a step after its steps, otherwise
+ * as written.
+ */
 export function orderedSteps(plan: Plan): readonly OrderedStep[] {
   return stableOrder(plan.tasks)
     .ordered.flatMap(task => stableOrder(task.steps).ordered.map(step => ({ task, step })))
@@ -19,7 +22,7 @@ export type ConcreteSteps =
   | { readonly steps: readonly OrderedStep<ConcreteStep>[] }
   | { readonly problems: readonly PlanProblem[] }
 
-/** What the plan lane runs. An open step needs a model, so a plan that has one is not for that lane. */
+/** Returns the steps for the plan lane. An open step needs a model, so the plan lane rejects a plan that has one. */
 export function concreteSteps(plan: Plan): ConcreteSteps {
   const steps = orderedSteps(plan).flatMap(({ task, step, index }) =>
     step.kind === "concrete" ? [{ task, step, index }] : [],
@@ -33,7 +36,7 @@ export function concreteSteps(plan: Plan): ConcreteSteps {
 }
 
 function openStepProblem(path: string, id: string): PlanProblem {
-  const message = `step ${quoted(id)} is open: without a model only steps with a tool can be run`
+  const message = `step ${quoted(id)} is open: without a model, only steps with a tool can be run`
   return { code: "E001", path, message }
 }
 
@@ -43,8 +46,8 @@ export interface Dependent {
 }
 
 /**
- * Of all that could come next always the one written first. `stuck` is what waits for itself, directly or not; an id
- * that nothing has is no reason to wait.
+ * Sorts items by their dependencies; of all that could come next, the one written first. `stuck` holds the items that
+ * wait for themselves, directly or not; an unknown id is not waited for.
  */
 export function stableOrder<Item extends Dependent>(items: readonly Item[]) {
   const indexes = new Map(items.map(({ id }, index) => [id, index] as const).toReversed())

@@ -8,7 +8,10 @@ import { toolsForAction, toolsOfKind } from "./tool-traits.ts"
 export const planIntents = ["READ", "MUTATE", "QUERY", "EXPLAIN"] as const
 type PlanIntent = (typeof planIntents)[number]
 
-/** What a step may insist on before its tool is called. A closed list: an unknown one is an error, not a pass. */
+/**
+ * The conditions that a step may require before its tool is called. A closed list: an unknown one is an error, not a
+ * pass.
+ */
 export const preconditions = [
   "none",
   "file_exists",
@@ -25,7 +28,7 @@ export interface Plan {
   readonly intent: PlanIntent
   readonly tasks: readonly PlanTask[]
   readonly evidenceReferenced: readonly string[]
-  /** SHA-256 of the canonical JSON of the file as written: spacing and key order do not matter, all else does. */
+  /** SHA-256 of the canonical JSON of the file: spacing and key order do not matter, everything else does. */
   readonly hash: string
 }
 
@@ -54,13 +57,13 @@ interface StepBase {
   readonly dependsOn: readonly string[]
 }
 
-/** The model chooses the calls. */
+/** A step for which the model chooses the calls. */
 interface OpenStep extends StepBase {
   readonly kind: "open"
   readonly action: string
 }
 
-/** One call, exactly as written. */
+/** A step with one call, exactly as written. */
 export interface ConcreteStep extends StepBase {
   readonly kind: "concrete"
   readonly tool: string
@@ -97,17 +100,17 @@ export const Criterion = lazily(() =>
 )
 export type Criterion = z.infer<ReturnType<typeof Criterion>>
 
-/** What an approval is bound to: everything the file says, whatever its spacing and the order of its keys. */
+/** Returns the hash that an approval is bound to: everything in the file except spacing and the order of keys. */
 export function planHash(value: Json): string {
   return `sha256:${sha256Hex(canonicalJson(value))}`
 }
 
-/** The same step of the same plan, in whatever run: what makes two runs comparable. */
+/** Returns the key of a step of a plan, which is the same in every run: it makes two runs comparable. */
 export function stepKey(hash: string, index: number, stepId: string, args: Json): string {
   return sha256Hex(canonicalJson([hash, index, stepId, args]))
 }
 
-/** What the tasks of a plan ask for together: the part of a grant that is for open steps. */
+/** Returns what the tasks of a plan request together: the part of a grant that is for open steps. */
 export function resourcesOf(plan: Plan): Pick<Grant, "write" | "commands" | "hosts"> {
   const all = plan.tasks.map(({ resources }) => resources)
   return {
@@ -123,7 +126,7 @@ export interface Proposal {
   readonly checks: readonly (readonly string[])[]
 }
 
-/** What verification may run without asking: the plan's criteria and the project's own commands. */
+/** Returns what verification may run without asking: the plan's criteria and the project's own commands. */
 export function verifyingCommands({ plan, checks }: Proposal): readonly (readonly string[])[] {
   const criteria = plan.tasks.flatMap(({ acceptance }) => acceptance)
   return distinctCommands([
@@ -133,15 +136,15 @@ export function verifyingCommands({ plan, checks }: Proposal): readonly (readonl
 }
 
 /**
- * What can be reached once a session may do the plan, for the first line of the question about it. A command that is
- * confined may write the whole workspace, one that is not whatever its person may write.
+ * Returns what a session may reach once the plan is approved, for the first line of the question about it. A confined
+ * command may write the whole workspace, an unconfined one everything that its user may write.
  */
 export function reachOfPlan(proposal: Proposal, isConfined: boolean): string {
   const { tasks } = proposal.plan
   const { write, commands } = resourcesOf(proposal.plan)
   const calls = reachOfCalls(proposal.plan)
   const { isAll, hosts } = networkOfPlan(proposal.plan)
-  // What fails a criterion is fixed by a step that may run commands.
+  // A failed criterion is fixed by a step that may run commands.
   const isRun =
     calls.isRun ||
     commands.length + proposal.checks.length > 0 ||
@@ -151,7 +154,7 @@ export function reachOfPlan(proposal: Proposal, isConfined: boolean): string {
   return reachText(isUnfiltered ? [wholeNetwork] : hosts.map(exactName), [...new Set(written)])
 }
 
-/** The same where nothing is done but the plan's own calls, one after the other. */
+/** Returns the reach of a run that makes only the plan's own calls. */
 export function reachOfSteps(plan: Plan, isConfined: boolean): string {
   const { isOnline, hosts, isRun, paths } = reachOfCalls(plan)
   const written = [...(isRun ? [commandReach(isConfined)] : []), ...paths]
@@ -159,7 +162,7 @@ export function reachOfSteps(plan: Plan, isConfined: boolean): string {
   return reachText(isUnfiltered ? [wholeNetwork] : [...new Set(hosts)].map(exactName), [...new Set(written)])
 }
 
-/** What approving the plan opens of the network: all of it, or the entries of allowlists. */
+/** Returns what approving the plan allows of the network: all of it, or the entries of allowlists. */
 export function networkOfPlan(plan: Plan): { readonly isAll: boolean; readonly hosts: readonly string[] } {
   const { isOnline, hosts } = reachOfCalls(plan)
   return { isAll: isOnline, hosts: [...new Set([...resourcesOf(plan).hosts, ...hosts])] }
@@ -176,7 +179,7 @@ function reachOfCalls({ tasks }: Plan) {
   }
 }
 
-/** A call that names no hosts of its own reaches those of its task. */
+/** Returns the hosts of the calls: a call that names none reaches those of its task. */
 function hostsOfCalls({ steps, resources }: PlanTask): readonly string[] {
   return steps.flatMap(step => {
     if (step.kind !== "concrete" || step.arguments["network"] !== "hosts") return []
@@ -199,14 +202,14 @@ function stepPath({
   readonly id: string
   readonly arguments: Readonly<Record<string, Json>>
 }) {
-  return typeof path === "string" ? exactName(path) : `what step ${exactName(id)} names`
+  return typeof path === "string" ? exactName(path) : `the hosts of step ${exactName(id)}`
 }
 
 function union(all: readonly PlanResources[], name: "write" | "hosts"): readonly string[] {
   return [...new Set(all.flatMap(resources => resources[name]))]
 }
 
-/** As JSON, since a joined text would take ["a b"] and ["a", "b"] for one command. */
+/** Compares commands as JSON, since a joined text would confuse ["a b"] and ["a", "b"]. */
 function distinctCommands(commands: Grant["commands"]): Grant["commands"] {
   return [...new Map(commands.map(argv => [JSON.stringify(argv), argv])).values()]
 }

@@ -5,25 +5,25 @@ import { Failure } from "../failure.ts"
 
 export type PlanProblemCode = "E001" | "E201" | "E202"
 
-/** One thing that is wrong with a plan. Safe to print: what it quotes of the plan has its escapes shown. */
+/** One problem of a plan. Safe to print: control characters in what it quotes of the plan are escaped. */
 export interface PlanProblem {
   readonly code: PlanProblemCode
-  /** Where, as a JSON path: `$.tasks[0].steps[2].tool`. */
+  /** The location, as a JSON path: `$.tasks[0].steps[2].tool`. */
   readonly path: string
-  /** A sentence about what stands there. */
+  /** A sentence about the value at that location. */
   readonly message: string
 }
 
 export type PlanPath = readonly (string | number)[]
 
-/** A problem while its place is still known by its parts. */
+/** A problem whose path is not formatted yet. */
 export interface PlanFinding {
   readonly code: PlanProblemCode
   readonly path: PlanPath
   readonly message: string
 }
 
-/** The problems in the order of their places, so that a person can go through the file once. */
+/** Returns the problems in the order of their locations, so that a person can go through the file once. */
 export function planProblems(findings: readonly PlanFinding[]): readonly PlanProblem[] {
   return findings
     .toSorted((a, b) => comparePaths(a.path, b.path))
@@ -49,12 +49,12 @@ export function pathText(path: PlanPath): string {
   return `$${parts.join("")}`
 }
 
-/** Text of a plan inside a message: short, on one line and harmless. */
+/** Quotes text of a plan in a message: short, on one line and with escapes. */
 export function quoted(text: string): string {
   return `"${oneLine(text, 80)}"`
 }
 
-/** For a command that needs a valid plan and was given another: everything that is wrong, in one message. */
+/** Returns the failure of a command that needs a valid plan, with all problems in one message. */
 export function planFailure(problems: readonly PlanProblem[], where: string): Failure {
   const lines = problems.map(problemText)
   const listed =
@@ -65,7 +65,7 @@ export function planFailure(problems: readonly PlanProblem[], where: string): Fa
     code: isShapeWrong ? "E001" : (problems[0]?.code ?? "E001"),
     message: `the plan is not valid:${listed}`,
     where: printable(where),
-    hint: "correct what is named; `acode schema plan` describes the format",
+    hint: "fix the listed problems; `acode schema plan` describes the format",
   })
 }
 
@@ -75,24 +75,27 @@ export function problemText({ path, message, code }: PlanProblem): string {
 
 type Issue = z.core.$ZodIssue
 
-/** What does not fit the schema, in sentences. The schemas carry no language, so their own words say nothing. */
+/**
+ * Returns the schema problems as sentences. The schemas are built without messages, so their own text says nothing.
+ */
 export function shapeFindings(issues: readonly Issue[], value: Json, base: PlanPath = []): PlanFinding[] {
   return issues.flatMap(issue => {
     const path = [...base, ...issue.path.map(part => (typeof part === "number" ? part : String(part)))]
     if (issue.code === "unrecognized_keys")
-      return issue.keys.map(key => finding([...path, key], "is not a property that is known here"))
+      return issue.keys.map(key => finding([...path, key], "is an unknown property"))
     if (issue.code === "invalid_union" && issue.errors.length > 0) return stepFindings(issue, value, path)
     return [finding(path, valueAt(value, path) === undefined ? "is missing" : sentence(issue))]
   })
 }
 
-/** A step is measured against the form it shows: told of both forms, nobody would find the mistake. */
+/** Checks a step against the form it resembles: problems of both forms would hide the mistake. */
 function stepFindings(issue: z.core.$ZodIssueInvalidUnion, value: Json, path: PlanPath): PlanFinding[] {
   const step = valueAt(value, path)
   if (typeof step !== "object" || step === null || Array.isArray(step))
     return [finding(path, "must be an object")]
   const [isOpen, isConcrete] = [Object.hasOwn(step, "action"), Object.hasOwn(step, "tool")]
-  if (isOpen && isConcrete) return [finding(path, "has both an action and a tool; a step has one of them")]
+  if (isOpen && isConcrete)
+    return [finding(path, "has both an action and a tool; a step must have exactly one of them")]
   if (!isOpen && !isConcrete)
     return [finding(path, "needs a tool with arguments, or an action with a description")]
   const [ofOpen = [], ofConcrete = []] = issue.errors
@@ -114,7 +117,7 @@ function sentence(issue: Issue): string {
     case "too_big":
       return `must have at most ${issue.maximum} ${issue.origin === "string" ? "characters" : "entries"}`
     case "invalid_format":
-      return "must be printable, without a blank at its beginning or end"
+      return "must be printable, without a space at its beginning or end"
     default:
       return "is not valid here"
   }
@@ -133,7 +136,7 @@ function valueAt(value: Json, path: PlanPath): Json | undefined {
   let here: Json | undefined = value
   for (const part of path) {
     if (typeof here !== "object" || here === null || !Object.hasOwn(here, part)) return undefined
-    // as: a list is asked by number and an object by name; the line above saw that it is there.
+    // as: an array is indexed by number and an object by name; the line above checked that it exists.
     here = (here as Readonly<Record<string | number, Json>>)[part]
   }
   return here

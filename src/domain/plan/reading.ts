@@ -18,12 +18,12 @@ type JsonObject = { readonly [name: string]: Json }
 
 export type PlanReading = { readonly plan: Plan } | { readonly problems: readonly PlanProblem[] }
 
-/** The plan in a text, or everything that is wrong with it. */
+/** Returns the plan in a text, or all problems of the text. */
 export function readPlan(text: string, tools: PlanTools): PlanReading {
   const { value, findings } = parsePlanJson(text)
   if (value === null) return refused(findings.length > 0 ? findings : [notAnObject])
   if (typeof value !== "object" || Array.isArray(value)) return refused([...findings, notAnObject])
-  // as: neither a list nor a single value, which leaves an object.
+  // as: neither an array nor a single value, which leaves an object.
   const object = value as JsonObject
   const shaped = shapeOf(object)
   const found = [...findings, ...shaped.findings, ...ruleFindings(object, tools)]
@@ -38,7 +38,7 @@ function refused(findings: readonly PlanFinding[]): PlanReading {
 }
 
 interface Shaped {
-  /** Makes the plan, once nothing else is wrong with it; null when it has not the shape of one. */
+  /** Builds the plan once nothing else is wrong with it; null if it does not have the shape of a plan. */
   readonly build: ((hash: string) => Plan) | null
   readonly findings: readonly PlanFinding[]
 }
@@ -87,7 +87,7 @@ function planStep(step: FullPlan["tasks"][number]["steps"][number]): PlanStep {
   return "action" in step ? { ...base, kind: "open", action: step.action } : { ...base, ...call(step) }
 }
 
-/** One task without dependencies: its steps run in the order of the file. */
+/** Returns one task without dependencies: its steps run in the order of the file. */
 function flatPlan(file: FlatPlan, hash: string): Plan {
   const steps = file.steps.map(
     (step): ConcreteStep => ({

@@ -3,17 +3,17 @@ import { type Dependent, stableOrder } from "./order.ts"
 import { type Precondition, preconditions } from "./plan.ts"
 import { type PlanFinding, type PlanPath, type PlanProblemCode, quoted } from "./problem.ts"
 
-/** What is known about tools, given by whoever has them. */
+/** Facts about tools, which the caller supplies. */
 export interface PlanTools {
-  /** Everything that is wrong with such a call, as far as can be seen before it is made; empty when nothing is. */
+  /** Returns all problems of such a call that can be found before it is made; empty if there are none. */
   check(tool: string, args: { readonly [name: string]: Json }): readonly ToolProblem[]
-  /** Why an entry of `resources.hosts` names no host; left out by those who read what was recorded once. */
+  /** Returns why an entry of `resources.hosts` is not a host; absent where a recorded plan is read again. */
   hostProblem?(entry: string): string | null
 }
 
 export interface ToolProblem {
   readonly code: PlanProblemCode
-  /** The argument it is about, such as `edits[0].search`; null when it is the tool or the arguments as a whole. */
+  /** The argument it is about, such as `edits[0].search`; null for the tool or the arguments as a whole. */
   readonly argument: string | null
   readonly message: string
 }
@@ -26,8 +26,8 @@ interface Part {
 }
 
 /**
- * What a schema cannot say: references between parts, conditions by meaning, tools and their arguments. Looks at the
- * file as it is, well formed or not, so that one reading finds everything.
+ * Returns the problems that a schema cannot find: references between parts, conditions by meaning, tools and their
+ * arguments. Checks the file as it is, well formed or not, so that one reading finds all problems.
  */
 export function ruleFindings(plan: JsonObject, tools: PlanTools): PlanFinding[] {
   const flatSteps = parts(plan["steps"], ["steps"])
@@ -67,7 +67,7 @@ function repeatedIds(group: readonly Part[], key: "id" | "step_id"): PlanFinding
   return group.flatMap(({ path, value }) => {
     const id = value[key]
     if (typeof id !== "string") return []
-    if (seen.has(id)) return [finding([...path, key], `${quoted(id)} is the id of another one already`)]
+    if (seen.has(id)) return [finding([...path, key], `${quoted(id)} is used twice as an id`)]
     seen.add(id)
     return []
   })
@@ -81,7 +81,7 @@ function dependencyFindings(group: readonly Part[]): PlanFinding[] {
   const known = new Set(items.map(({ id }) => id))
   const missing = items.flatMap(({ path, dependsOn }) =>
     dependsOn.flatMap((id, index) =>
-      known.has(id) ? [] : [finding([...path, "depends_on", index], `there is no ${quoted(id)} here`)],
+      known.has(id) ? [] : [finding([...path, "depends_on", index], `${quoted(id)} does not exist here`)],
     ),
   )
   const cycles = cyclesAmong(stableOrder(items).stuck).map(cycle => {
@@ -92,7 +92,10 @@ function dependencyFindings(group: readonly Part[]): PlanFinding[] {
   return [...missing, ...cycles]
 }
 
-/** Everything stuck waits for something stuck, so following the waits from anywhere ends in a circle. */
+/**
+ * Returns the cycles. Each stuck item waits for another stuck one, so following the waits from any item ends in a
+ * cycle.
+ */
 function cyclesAmong<Item extends Dependent>(stuck: readonly Item[]): Item[][] {
   const byId = new Map(stuck.map(item => [item.id, item]))
   const seen = new Set<Item>()
@@ -121,11 +124,11 @@ function stepFindings({ path, value }: Part, tools: PlanTools): PlanFinding[] {
     found.push(
       finding(
         [...path, "precondition"],
-        `${quoted(precondition)} is not known; one of ${preconditions.join(", ")}`,
+        `${quoted(precondition)} is unknown; use one of ${preconditions.join(", ")}`,
       ),
     )
   if (action !== undefined && !hasText(title) && !hasText(description))
-    found.push(finding(path, "needs a description: an action alone does not say what is to be done"))
+    found.push(finding(path, "needs a description: an action alone does not say what to do"))
   return found
 }
 
@@ -136,10 +139,10 @@ function hasText(value: Json | undefined): boolean {
 function toolFindings(path: PlanPath, tool: string, args: Json | undefined, tools: PlanTools): PlanFinding[] {
   if (tool === "finish_step")
     return [
-      { code: "E201", path: [...path, "tool"], message: "finish_step is for a model; a plan cannot call it" },
+      { code: "E201", path: [...path, "tool"], message: "finish_step is for models; a plan cannot call it" },
     ]
   const problems = tools.check(tool, isObject(args) ? args : {})
-  // What is no object has no arguments to miss, and the schema has complained about it.
+  // A value that is not an object has no arguments to miss, and the schema has reported it.
   const told = isObject(args) ? problems : problems.filter(({ code }) => code === "E201")
   return told.map(({ code, argument, message }) => {
     const place = code === "E201" ? ["tool"] : ["arguments", ...argumentPath(argument)]
@@ -147,7 +150,7 @@ function toolFindings(path: PlanPath, tool: string, args: Json | undefined, tool
   })
 }
 
-/** `edits[0].search` is three steps down; a name that only looks odd is one. */
+/** Returns the path of an argument: `edits[0].search` has three parts; any other name is one. */
 function argumentPath(argument: string | null): PlanPath {
   if (argument === null) return []
   if (!/^\w+(?:\[\d+\]|\.\w+)*$/.test(argument)) return [argument]
@@ -161,7 +164,7 @@ function finding(path: PlanPath, message: string): PlanFinding {
   return { code: "E001", path, message }
 }
 
-/** Every spelling, in small letters with single blanks. The older ones come from plans for other tools. */
+/** Every spelling, in lower case with single spaces. The older ones come from plans for other tools. */
 const spellings: ReadonlyMap<string, Precondition> = new Map([
   ["none", "none"],
   ["", "none"],
@@ -176,7 +179,9 @@ const spellings: ReadonlyMap<string, Precondition> = new Map([
   ["root exists", "root_exists"],
 ])
 
-/** What is meant, or null for what is not on the list: an unknown condition must not pass as no condition. */
+/**
+ * Returns the condition, or null for one that is not on the list: an unknown condition must not pass as no condition.
+ */
 export function readPrecondition(written: string | null | undefined): Precondition | null {
   const normal = (written ?? "")
     .replace(/[\s_]+/g, " ")

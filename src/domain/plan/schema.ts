@@ -4,37 +4,40 @@ import { described } from "../events/definition.ts"
 import { Criterion, planIntents, preconditions } from "./plan.ts"
 import { stepActions } from "./tool-traits.ts"
 
-/** The sizes people use when they guess effort; a finer scale would claim to know more. */
+/** The sizes people use when they guess effort; a finer scale would pretend more precision. */
 const complexities = [1, 2, 3, 5, 8, 13, 21, 34] as const
 
-/** Nothing invisible and no blank at an end: what looks like one id is one id. */
+/** No invisible characters and no space at either end: two ids that look the same are the same. */
 const idPattern = /^(?:[^\p{C}\s](?:[^\p{C}\p{Zl}\p{Zp}]*[^\p{C}\s])?)?$/u
 
 const Id = lazily(() => z.string().check(z.minLength(1), z.maxLength(128), z.regex(idPattern)))
 const Word = lazily(() => z.string().check(z.minLength(1)))
 
-/** The description inside of the default: outside, one list would be shared by everything that leaves it out. */
+/**
+ * Returns the schema of a list. The description is inside of the default: outside, one array would be shared by every
+ * plan that omits it.
+ */
 function listOf<Item extends z.ZodMiniType>(item: Item, description: string) {
   return z._default(described(z.array(item), description), () => [])
 }
 
-const Evidence = lazily(() => listOf(z.string(), "evidence the author of the plan relied on"))
+const Evidence = lazily(() => listOf(z.string(), "evidence that the author of the plan relied on"))
 
 const call = lazily(() => ({
-  tool: described(z.string(), "the tool, under any of its names but finish_step"),
+  tool: described(z.string(), "the tool, under any of its names, except finish_step"),
   arguments: described(z.record(z.string(), z.json()), "passed to the tool exactly as written"),
   precondition: described(
     z.optional(z.nullable(z.string())),
     `checked before the tool is called: ${preconditions.join(", ")}, or an older spelling such as "file exists"`,
   ),
-  requires_confirmation: described(z._default(z.boolean(), false), "a person is asked at this step"),
+  requires_confirmation: described(z._default(z.boolean(), false), "a person has to confirm this step"),
 }))
 
 const stepTexts = lazily(() => ({
   id: described(Id(), "unique in its task"),
   title: z.optional(z.string()),
   description: z._default(z.string(), ""),
-  depends_on: listOf(z.string(), "steps of the same task that come first"),
+  depends_on: listOf(z.string(), "steps of the same task that run before it"),
 }))
 
 const OpenStepFile = lazily(() =>
@@ -58,7 +61,7 @@ const ResourcesFile = lazily(() =>
     ),
     hosts: listOf(
       Word(),
-      "what commands of the task that ask for the network `hosts` may reach, and nothing else: example.com, *.example.com, each with :port or for 443 and 80",
+      "the only hosts that commands of the task with the network `hosts` may reach: example.com, *.example.com, each with :port, or without for 443 and 80",
     ),
   }),
 )
@@ -69,9 +72,9 @@ const TaskFile = lazily(() =>
     title: z.optional(z.string()),
     description: z._default(z.string(), ""),
     complexity: z._default(z.literal(complexities), 1),
-    depends_on: listOf(z.string(), "tasks that come first"),
+    depends_on: listOf(z.string(), "tasks that run before it"),
     resources: z.optional(ResourcesFile()),
-    acceptance: listOf(Criterion(), "what must hold when the task is done"),
+    acceptance: listOf(Criterion(), "conditions that must hold when the task is done"),
     steps: z.array(z.xor([OpenStepFile(), ConcreteStepFile()])).check(z.minLength(1), z.maxLength(1000)),
   }),
 )
@@ -105,5 +108,7 @@ export const FlatPlan = lazily(() =>
 )
 export type FlatPlan = z.infer<ReturnType<typeof FlatPlan>>
 
-/** Both forms, for the JSON Schema. Reading chooses the form first, so that a problem is told of one form only. */
+/**
+ * Both forms, for the JSON Schema. Reading chooses the form first, so that a problem is reported for one form only.
+ */
 export const PlanFile = lazily(() => z.xor([FullPlan(), FlatPlan()]))

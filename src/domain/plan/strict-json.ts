@@ -7,8 +7,8 @@ const depthMax = 64
 export type ParsedPlan = { readonly value: Json | null; readonly findings: readonly PlanFinding[] }
 
 /**
- * Reads JSON more strictly than the language does. What two readers could take for two plans is refused: a key that
- * occurs twice, a number that is rounded, half of a character. `value` is null when there is nothing to look at.
+ * Parses JSON more strictly than the language does. Text that two parsers could read as two plans is refused: a key
+ * that occurs twice, a number that is rounded, a lone surrogate. `value` is null if the text is not JSON.
  */
 export function parsePlanJson(text: string): ParsedPlan {
   if (text.length > planBytesMax || new TextEncoder().encode(text).length > planBytesMax)
@@ -35,7 +35,7 @@ interface Cursor {
   readonly findings: PlanFinding[]
 }
 
-/** The text is no JSON from here on. Never leaves this file. */
+/** Thrown where the text stops being JSON. Never leaves this file. */
 class Malformed extends Error {
   constructor(readonly finding: PlanFinding) {
     super(finding.message)
@@ -65,9 +65,9 @@ function readObject(cursor: Cursor): Json {
     if (cursor.text[cursor.at] !== '"') throw unexpected(cursor, "where a property name is expected")
     const key = readString(cursor)
     cursor.path.push(key)
-    if (members.has(key)) cursor.findings.push(finding(cursor.path, "stands here twice; which one counts?"))
-    // An assignment to it changes what an object is instead of what it holds.
-    if (key === "__proto__") cursor.findings.push(finding(cursor.path, "is no name that a plan may use"))
+    if (members.has(key)) cursor.findings.push(finding(cursor.path, "is given twice; remove one"))
+    // Assigning this key changes the prototype of an object instead of its content.
+    if (key === "__proto__") cursor.findings.push(finding(cursor.path, "is not allowed as a property name"))
     if (!takes(cursor, ":")) throw unexpected(cursor, 'where ":" is expected')
     members.set(key, readValue(cursor))
     cursor.path.pop()
@@ -105,7 +105,7 @@ function readString(cursor: Cursor): string {
   }
   cursor.at = end + 1
   const value = hasEscape ? unescaped(cursor, start) : text.slice(start + 1, end)
-  if (!value.isWellFormed()) cursor.findings.push(finding(cursor.path, "holds half of a character"))
+  if (!value.isWellFormed()) cursor.findings.push(finding(cursor.path, "contains a lone surrogate"))
   return value
 }
 
@@ -115,7 +115,7 @@ function unescaped(cursor: Cursor, start: number): string {
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
     cursor.at = start
-    throw malformed(cursor, "a string with an escape that JSON does not know")
+    throw malformed(cursor, "a string with an invalid escape")
   }
 }
 
@@ -138,7 +138,7 @@ function readWord(cursor: Cursor): Json {
   cursor.at += digits.length
   const value = Number(digits)
   const isExact = Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
-  if (!isExact) cursor.findings.push(finding(cursor.path, "is a number too large to be kept exactly"))
+  if (!isExact) cursor.findings.push(finding(cursor.path, "is a number too large to be stored exactly"))
   return value
 }
 
@@ -148,7 +148,7 @@ function enter(cursor: Cursor): void {
   cursor.at += 1
 }
 
-/** Whether this sign comes next, blanks aside; it is passed over then. */
+/** Skips blanks; returns whether this character comes next, and skips it if it does. */
 function takes(cursor: Cursor, sign: string): boolean {
   skipSpace(cursor)
   if (cursor.text[cursor.at] !== sign) return false
@@ -175,7 +175,7 @@ function malformed({ text, at }: Cursor, what: string): Malformed {
   const before = text.slice(0, at)
   const line = before.split("\n").length
   const column = at - before.lastIndexOf("\n")
-  return new Malformed(finding([], `the text cannot be read: ${what} (line ${line}, column ${column})`))
+  return new Malformed(finding([], `the text is not valid JSON: ${what} (line ${line}, column ${column})`))
 }
 
 function finding(path: PlanPath, message: string): PlanFinding {

@@ -19,18 +19,18 @@ import { noUsage, type StageUsage, usedMore } from "../pipeline/token-usage.ts"
 import type { ModelSelection } from "../pipeline-settings.ts"
 import type { Stage } from "../stage.ts"
 
-/** What an agent session went through, as it is told to people. */
+/** The course of an agent session, as people see it. */
 export interface PipelineView {
   readonly stages: readonly SessionStage[]
   readonly plans: readonly PlanView[]
   readonly cycles: readonly CycleView[]
   readonly checks: readonly CheckView[]
   readonly escalations: readonly EscalationView[]
-  /** The server and the models it was given last; null with a script or a recording. */
+  /** The last server and models of the session; null with a script or a recording. */
   readonly models: ModelSelection | null
   readonly mode: Mode | null
   readonly usage: StageUsage
-  /** What left this machine for a model server, in its order. */
+  /** The requests that left this machine for a model server, in their order. */
   readonly externalCalls: ExternalCalls
 }
 
@@ -39,7 +39,7 @@ export interface SessionStage {
   readonly attempt: number
   readonly planVersion: number
   readonly enteredAt: string
-  /** Null while it works, or was left when the process died. */
+  /** Null while the stage works, or if the process died in it. */
   readonly status: StageStatus | null
   readonly message: string | null
   readonly durationMs: number | null
@@ -62,7 +62,7 @@ export interface CycleView {
 }
 
 export interface CheckView {
-  /** Of which verification: they are counted from 1. */
+  /** The verification that it belongs to, counted from 1. */
   readonly round: number
   readonly criterionId: string
   readonly taskId: string | null
@@ -76,7 +76,7 @@ export interface EscalationView {
   readonly level: string
   readonly reason: string
   readonly advice: string
-  /** With which the session rested; 0 when it had done what it was asked for. */
+  /** The exit code with which the session rested; 0 if it had done what was asked. */
   readonly exitCode: number
   readonly at: string
 }
@@ -86,7 +86,7 @@ export const emptyPipeline: PipelineView = {
   ...{ models: null, mode: null, usage: noUsage, externalCalls: noExternalCalls },
 }
 
-/** The view after one more event; what says nothing about the pipeline leaves it as it is. */
+/** Returns the view after one more event; events that do not concern the pipeline leave it unchanged. */
 export function withPipelineEvent(
   view: PipelineView,
   { type, data, at }: { readonly type: string; readonly data: unknown; readonly at: string },
@@ -158,6 +158,6 @@ function on<Definition extends EventDefinition>(
   definition: Definition,
   part: (view: PipelineView, data: z.infer<Definition["data"]>, at: string) => PipelineView,
 ): readonly [string, Part] {
-  // as: the type of an event decides the shape of its data; nothing is in the log that was not parsed with it.
+  // as: the type of an event decides the shape of its data; everything in the log was parsed with it.
   return [definition.type, (view, data, at) => part(view, data as z.infer<Definition["data"]>, at)]
 }

@@ -30,7 +30,7 @@ import type {
 } from "../tool-call.ts"
 import { emptyPipeline, type PipelineView, withPipelineEvent } from "./pipeline-view.ts"
 
-/** What the log says about one session: a fact, when it was written down, and its place in the stream. */
+/** One event of a session: its data, its time, and its position in the stream. */
 export interface SessionEvent {
   readonly seq: number
   readonly at: string
@@ -38,7 +38,7 @@ export interface SessionEvent {
   readonly data: unknown
 }
 
-/** A session as it is told to people: everything here was read from its events and from nowhere else. */
+/** A session as people see it: everything here was read from its events and from nowhere else. */
 export interface SessionView {
   readonly id: string
   readonly lane: Lane | null
@@ -48,7 +48,7 @@ export interface SessionView {
   readonly reason: string | null
   readonly exitCode: number | null
   readonly unverified: boolean
-  /** What the model answered to a question; null where none was asked. */
+  /** The answer of the model to a question; null if the goal was not a question. */
   readonly answer: string | null
   readonly planId: string | null
   readonly planHash: string | null
@@ -58,30 +58,30 @@ export interface SessionView {
   readonly steps: readonly StepView[]
   readonly calls: readonly CallView[]
   readonly approvals: readonly ApprovalView[]
-  /** Of an agent session; null for other lanes. */
+  /** The pipeline of an agent session; null for other lanes. */
   readonly pipeline: PipelineView | null
   readonly startedAt: string | null
   readonly endedAt: string | null
-  /** When all of its changes were restored. */
+  /** The time when all of its changes were restored. */
   readonly undoneAt: string | null
-  /** When only some of them were, the last time it was undone. */
+  /** The last time when only some of its changes were restored. */
   readonly partlyUndoneAt: string | null
 }
 
 export interface StepView {
   readonly id: string
   readonly taskId: string
-  /** Of which plan, counted from 1 as they were approved; 0 in a plan run, whose plan is older than it. */
+  /** The number of its plan, counted from 1 as they were approved; 0 in a plan run, whose plan is older than it. */
   readonly planNumber: number
   readonly index: number
-  /** How many steps that plan has, with those that fix something. */
+  /** The number of steps of that plan, fixes included. */
   readonly stepCount: number
   readonly title: string
   readonly tool: string
   readonly stepKey: string
   /** `open` until the step has ended: it runs, or was left when the process died. A person may skip it then. */
   readonly outcome: "open" | "succeeded" | "failed" | "interrupted" | "skipped"
-  /** The evidence of its call; null when it never came to one. */
+  /** The evidence of its call; null if it never made one. */
   readonly evidenceId: string | null
   readonly code: string | null
   readonly message: string | null
@@ -104,7 +104,7 @@ export interface ApprovalView {
   readonly reason: string | null
 }
 
-/** Folds the events of a session into what it did. Later events add; what is missing has not happened. */
+/** Returns what a session did, from its events. Later events add; what is missing has not happened. */
 export function sessionView(id: string, events: readonly SessionEvent[]): SessionView {
   const draft: Draft = {
     ...{ head: nothingYet(id), planQuestion: null, stepCounts: [], isStuck: false },
@@ -117,7 +117,7 @@ export function sessionView(id: string, events: readonly SessionEvent[]): Sessio
   const steps = [...draft.steps.values()].map(step => ({ ...step, stepCount: counts[step.planNumber] ?? 0 }))
   return {
     ...head,
-    // Nothing of an ended session runs any more: what is open in it was left in the middle.
+    // Nothing of an ended session runs any more: an open step was interrupted.
     steps: head.endedAt === null ? steps : steps.map(interruptedIfOpen),
     calls: [...draft.calls.values()],
     approvals: [...draft.approvals.values()],
@@ -132,11 +132,11 @@ type Head = Omit<SessionView, "steps" | "calls" | "approvals" | "pipeline">
 
 interface Draft {
   head: Head
-  /** The last one about a plan. */
+  /** The last question about a plan. */
   planQuestion: PlanQuestion | null
-  /** Of the plans before the present one, oldest first; what was there before the first plan has none. */
+  /** The step counts of the plans before the present one, oldest first; empty before the first plan. */
   stepCounts: readonly number[]
-  /** The session stopped in the middle of a step that led nowhere. */
+  /** True if the session stopped in the middle of a step without progress. */
   isStuck: boolean
   readonly steps: Map<string, StepView>
   readonly calls: Map<string, CallView>
@@ -258,7 +258,10 @@ const folds: ReadonlyMap<string, Fold> = new Map([
   }),
 ])
 
-/** A step of the present plan that failed, or that the session stopped in; older plans keep what came of them. */
+/**
+ * Returns whether a step can be skipped: a step of the present plan that failed, or that the session stopped in.
+ * Steps of older plans keep their outcome.
+ */
 function isSkippable({ outcome, planNumber }: StepView, { stepCounts, isStuck }: Draft): boolean {
   const hasFailed = outcome === "failed" || outcome === "interrupted"
   return planNumber === stepCounts.length && (hasFailed || (outcome === "open" && isStuck))
@@ -271,13 +274,13 @@ function on<Definition extends EventDefinition>(
   return [
     definition.type,
     (draft, { data, at }) => {
-      // The type of an event decides the shape of its data; nothing gets into the log that was not parsed with it.
+      // as: the type of an event decides the shape of its data; everything in the log was parsed with it.
       fold(draft, data as z.infer<Definition["data"]>, at)
     },
   ]
 }
 
-/** A plan that is made again counts its steps anew. */
+/** Returns the key of a step. A new plan counts its steps anew. */
 function keyOf({ stepCounts }: Draft, index: number): string {
   return `${stepCounts.length}/${index}`
 }
@@ -286,7 +289,7 @@ function interruptedIfOpen(step: StepView): StepView {
   return step.outcome === "open" ? { ...step, outcome: "interrupted" } : step
 }
 
-/** One tool call of a session, as it is told to people. */
+/** One tool call of a session, as people see it. */
 export interface CallView {
   readonly id: string
   readonly tool: string
@@ -297,7 +300,7 @@ export interface CallView {
   readonly effectClass: EffectClass | null
   readonly approvalId: string | null
   readonly outcome: ToolOutcome | "open"
-  /** Whether its effect took place; null while nobody has looked. */
+  /** The certainty about its effect; null until it is settled. */
   readonly certainty: Certainty | null
   readonly error: RecordedCallError | null
   readonly exitCode: number | null
@@ -305,10 +308,10 @@ export interface CallView {
   readonly resultDigest: string | null
   readonly paths: readonly string[]
   readonly changeCount: number
-  /** Empty when there are so many that they are an artifact. */
+  /** Empty if there are so many that they are an artifact. */
   readonly changes: readonly FileChange[]
   readonly changesArtifact: string | null
-  /** What it changed that cannot be put back; null when there is nothing. */
+  /** Changes that cannot be restored; null if there are none. */
   readonly uncovered: UncoveredChanges | null
   readonly requestedAt: string
   readonly startedAt: string | null
@@ -317,7 +320,7 @@ export interface CallView {
   readonly waitMs: number | null
 }
 
-/** What is known of a call when it is asked for. */
+/** The part of a call that is known when it is requested. */
 type CallRequestView = Pick<CallView, "id" | "tool" | "canonicalTool" | "taskId" | "stepId" | "requestedAt">
 
 export function requestedCall(request: CallRequestView): CallView {
@@ -343,7 +346,7 @@ export function requestedCall(request: CallRequestView): CallView {
   }
 }
 
-/** The call with its outcome. What it gave back is evidence and is looked up there. */
+/** Returns the call with its outcome. Its result is in the evidence. */
 export function settledCall(
   call: CallView,
   settled: z.infer<typeof ToolCallSettled.data>,
@@ -362,11 +365,12 @@ export function settledCall(
   }
 }
 
-/** An answer has a stream of its own, and a session takes it over only when it goes on. Until then it is told here. */
-
-/** Why a session rests after somebody has answered what it rests for. */
+/**
+ * Returns why a session rests after the question it rests for was answered. The answer has a separate stream, which a
+ * session reads only when it is resumed.
+ */
 export function answeredReason(answer: ApprovalAnswer, by: string): string {
-  return `the answer is there, ${answer} by ${by}: \`acode resume\` goes on with it`
+  return `answered: ${answer} by ${by}; \`acode resume\` continues`
 }
 
 interface PlanQuestion {
@@ -374,7 +378,7 @@ interface PlanQuestion {
   readonly planHash: string
 }
 
-/** The plan that was asked about, with who approved it. An answer about another one says nothing about it. */
+/** Returns the view with the answer about its plan. An answer about another plan is ignored. */
 export function withAnswer(
   pipeline: PipelineView,
   { planHash }: PlanQuestion,

@@ -15,7 +15,9 @@ const Step = lazily(() =>
     z.strictObject({
       type: z.literal("sequential"),
       skill: SkillName(),
-      requirements: z.optional(described(Text(), "of this step alone, behind those of the pipeline")),
+      requirements: z.optional(
+        described(Text(), "requirements of this step only, added to those of the pipeline"),
+      ),
     }),
     z.strictObject({
       type: z.literal("parallel"),
@@ -53,9 +55,9 @@ export const PipelineFile = lazily(() =>
     limits: z._default(
       z.strictObject({
         max_parallel: z._default(Count(1, 32), 4),
-        max_revisions: z._default(described(Count(0, 20), "how often one task may be revised"), 3),
+        max_revisions: z._default(described(Count(0, 20), "maximum number of revisions of one task"), 3),
         max_tokens: z._default(
-          described(z.nullable(Count(1, 1_000_000_000)), "of all requests and replies"),
+          described(z.nullable(Count(1, 1_000_000_000)), "maximum tokens of all requests and replies"),
           null,
         ),
       }),
@@ -70,7 +72,7 @@ export interface PipelineProblem {
   readonly message: string
 }
 
-/** Reads a decoded pipeline; every problem at once, each with its place. */
+/** Reads a decoded pipeline. Returns all problems at once, each with its location. */
 export function readPipeline(
   value: Json,
 ): { readonly pipeline: PipelineFile } | { readonly problems: readonly PipelineProblem[] } {
@@ -111,14 +113,16 @@ function orderProblems({ steps }: PipelineFile): readonly PipelineProblem[] {
   return steps.flatMap((step, index) => {
     const before = steps[index - 1]
     if (step.type === "review" && (before === undefined || before.type === "review"))
-      return [{ path: ["steps", index, "type"], message: "a review follows a step that makes an output" }]
+      return [
+        { path: ["steps", index, "type"], message: "a review must follow a step that produces an output" },
+      ]
     if (step.type === "parallel" && new Set(step.skills).size < step.skills.length)
       return [{ path: ["steps", index, "skills"], message: "names a skill twice" }]
     return []
   })
 }
 
-/** Names every task of a pipeline, once and for all. */
+/** Names every task of a pipeline, once for all its runs. */
 export function pipelinePlan(
   file: PipelineFile,
   nowIso: string,

@@ -12,7 +12,7 @@ export interface UpstreamOutput {
 export interface PromptParts {
   readonly skillContent: Pick<SkillContent, "body" | "referenceContents">
   readonly task: Task
-  /** Null where the workspace has none. */
+  /** Null if the workspace has none. */
   readonly productContext: string | null
   readonly upstreamOutputs: readonly UpstreamOutput[]
 }
@@ -23,8 +23,8 @@ export interface Prompt {
 }
 
 /**
- * Returns what a model is asked for a task. The skill is the system prompt, to the letter. What files say stands in
- * blocks that nothing inside them can end, so that no text of theirs can pass for a section of the prompt.
+ * Returns the prompt for a task. The skill is the system prompt, unchanged. Content of files is in blocks that
+ * nothing inside them can end, so that no text of theirs can pass as a section of the prompt.
  */
 export function buildPrompt(parts: PromptParts): Prompt {
   return { systemPrompt: systemPrompt(parts.skillContent), userMessage: userMessage(parts) }
@@ -88,7 +88,7 @@ function section(name: string, text: string): string {
   return `## ${name}\n${text}`
 }
 
-/** One line that cannot begin or end a block. */
+/** Returns one line that cannot begin or end a block. */
 function field(text: string): string {
   return inOneLine(text).replace(/<{3,}|>{3,}/g, found => [...found].join(" "))
 }

@@ -6,9 +6,9 @@ export type JsonAnswer =
   | { readonly problem: string; readonly json?: undefined }
 
 /**
- * The one JSON object in what a model wrote, as text: all of it, or what is in the only fenced block, or the only
- * object there is. What it only considered, aloud or in another object, is no answer: of two different ones nobody
- * knows which is meant.
+ * Returns the one JSON object in the text of a model: all of the text, the content of the only fenced block, or the
+ * only object. Objects that the model only considered are not an answer: of two different ones, it is unknown which
+ * one is the answer.
  */
 export function jsonAnswer(text: string): JsonAnswer {
   if (isObject(text.trim())) return { json: text.trim() }
@@ -22,10 +22,10 @@ export function jsonAnswer(text: string): JsonAnswer {
   return onlyObject(said)
 }
 
-/** The value of a JSON text that is small and known to be an answer; undefined when it is none. */
+/** Returns the value of a small JSON text that is an answer; undefined if it is not JSON. */
 export function parsedJson(json: string): Json | undefined {
   try {
-    // as: JSON.parse gives nothing else.
+    // as: JSON.parse returns nothing else.
     return JSON.parse(json) as Json
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
@@ -42,16 +42,16 @@ function onlyObject(text: string): JsonAnswer {
   const objects = [...new Set(pieces.filter(isObject))].filter(piece => !/^\{\s*\}$/.test(piece))
   if (objects.length > 1)
     return {
-      problem: `there are ${objects.length} different JSON objects in the answer; answer with one and nothing else`,
+      problem: `the answer contains ${objects.length} different JSON objects; answer with one and nothing else`,
     }
   const json = objects[0] ?? pieces[0]
   if (json !== undefined) return { json }
   return text.includes("{")
     ? { problem: "the JSON object in the answer is not closed; was it cut off?" }
-    : { problem: "there is no JSON object in the answer; answer with one and nothing else" }
+    : { problem: "the answer contains no JSON object; answer with one and nothing else" }
 }
 
-/** From each brace that is in no other to the one that closes it. */
+/** Returns the text of each outermost pair of braces. */
 function bracedPieces(text: string): readonly string[] {
   const pieces: string[] = []
   let end: number | null = 0
@@ -63,7 +63,7 @@ function bracedPieces(text: string): readonly string[] {
   return pieces
 }
 
-/** Behind the brace that closes the one at `start`, strings passed over. */
+/** Returns the index after the brace that closes the one at `start`, skipping strings. */
 function endOfObject(text: string, start: number): number | null {
   let depth = 0
   let isInString = false

@@ -4,7 +4,7 @@ interface TextRedactor {
   redactText(text: string): string
 }
 
-/** The same value with every text in it redacted; where there is nothing to redact, the very value that was given. */
+/** Returns a value with every text in it redacted; the given object itself if there is nothing to redact. */
 export function redactJson(value: Json, redactor: TextRedactor, withNames = true): Json {
   if (typeof value === "string") return redactor.redactText(value)
   if (typeof value !== "object" || value === null) return value
@@ -25,14 +25,14 @@ export function redactJson(value: Json, redactor: TextRedactor, withNames = true
   return isSame ? value : Object.fromEntries(members)
 }
 
-/** `Array.isArray` forgets that a list may be read-only. */
+/** Returns whether a value is an array; `Array.isArray` does not narrow to a read-only one. */
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }
 
 /**
- * Whether a path of the log had its name, or a part of it, replaced by the redactor. Nobody can tell then which file
- * it was, and looking for it finds nothing, which must not be taken for an answer.
+ * Returns whether the redactor replaced the name of a path in the log, or a part of it. The file is then unknown, and
+ * finding nothing at that path does not mean that the file is absent.
  */
 export function isRedactedPath(path: string): boolean {
   return /\[REDACTED:[a-z-]+\]/.test(path)

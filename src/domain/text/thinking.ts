@@ -1,10 +1,10 @@
-/** How models that think aloud mark where that begins and ends. */
+/** The marks with which models that think aloud begin and end their thinking. */
 export const thinkingStarts: readonly string[] = ["<think>", "<thinking>"]
 export const thinkingEnds: readonly string[] = ["</think>", "</thinking>"]
 
 /**
- * What a model says besides its thinking; also where the beginning of that was left out by a server, as many chat
- * templates do. Thinking that does not end is all there is.
+ * Returns the text of a model without its thinking, also if a server left out the opening mark, as many chat
+ * templates do. Thinking without an end has no text after it.
  */
 export function withoutThinking(text: string): string {
   const end = Math.max(...thinkingEnds.map(each => endOf(text, each)))

@@ -56,7 +56,7 @@ describe("a session as it is told while it happens", () => {
     )
     const lines = told(eventsOf(session)).split("\n")
     const plan = lines.filter(line => line.startsWith("    "))
-    expect(plan.join("\n")).toContain("accepted when this exits 0: npm test")
+    expect(plan.join("\n")).toContain("accepted if this exits 0: npm test")
     expect(lines.filter(line => !line.startsWith("    "))).toEqual([
       "[SESSION] get it done",
       "[PLANNER] makes a plan",

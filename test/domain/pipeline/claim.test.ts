@@ -79,7 +79,7 @@ describe("a model that says a step is finished", () => {
       failure: { code: "ACODE-EXEC-001", message: "cannot" },
     })
     expect(claimOf(stepOf("FIX"), saying({ status: "failed" }))?.failure?.message).toBe(
-      "the model gave the step up",
+      "the model gave up the step",
     )
   })
 

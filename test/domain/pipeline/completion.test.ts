@@ -131,7 +131,7 @@ describe("a check that passed proves the work", () => {
 
   test("and says nothing about it where the steps changed nothing that it looks at", () => {
     const reason =
-      "finished, but not verified: the steps changed nothing that a1 looks at, so it says nothing about the work"
+      "finished, but not verified: the steps changed nothing that a1 covers, so it proves nothing about the work"
     const end = { exitCode: 41, unverified: true, reason }
     expect(endOf({ changed: ["b.txt", "a.txt.bak"] }, looksAt("a.txt"))).toMatchObject(end)
     expect(endOf({}, looksAt("a.txt"))).toMatchObject(end)

@@ -56,7 +56,7 @@ describe("what helps against answers that are cut off", () => {
 
   test("is a larger window where the longest answer that fits was allowed", () => {
     expect(advice({}, 3)).toBe(
-      "its answers are longer than 16384 tokens, what it thinks included; that is half of its window: give the model a " +
+      "its answers, thinking included, are longer than 16384 tokens; this is half of its window: give the model a " +
         "larger window: `acode config set model.parameters.context_window 65536`, then `acode resume --model ollama/m`",
     )
   })
@@ -64,7 +64,7 @@ describe("what helps against answers that are cut off", () => {
   test("is a longer answer where more would fit", () => {
     const elsewhere = { protocol: "anthropic", consentBy: "a person" } as const
     expect(advice(elsewhere, 3)).toBe(
-      "its answers are longer than 4096 tokens, what it thinks included; allow it up to 16384: `acode config set " +
+      "its answers, thinking included, are longer than 4096 tokens; allow it up to 16384: `acode config set " +
         "model.parameters.max_tokens 16384`, then `acode resume --model anthropic/m`",
     )
   })

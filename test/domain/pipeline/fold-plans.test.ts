@@ -45,7 +45,7 @@ describe("a proposed plan", () => {
     )
     expect(session.state.plans).toEqual([])
     expect(session.state.turns).toMatchObject([
-      { output: null, problems: ["what was recorded of the plan is not a plan: does it contain a secret?"] },
+      { output: null, problems: ["the recorded plan is not valid; perhaps a secret in it was redacted"] },
     ])
   })
 

@@ -84,7 +84,7 @@ describe("a cycle", () => {
     const fix = {
       kind: "open",
       id: "t1.fix1",
-      title: "mend what was found",
+      title: "fix what was found",
       description: "mend it",
       action: "FIX",
       dependsOn: [],

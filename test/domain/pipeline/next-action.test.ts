@@ -135,8 +135,8 @@ describe("a call of which nobody knows whether it took effect", () => {
       stage: "executor",
       exitCode: 60,
       code: "ACODE-ORCH-004",
-      reason: "nobody can know whether the call call_1 took effect: acode ended while it ran",
-      advice: expect.stringContaining("`acode resume` goes on with what is there"),
+      reason: "it is unknown whether the call call_1 took effect: acode ended while it ran",
+      advice: expect.stringContaining("`acode resume` continues with the present files"),
       status: null,
     })
   })
@@ -163,9 +163,9 @@ describe("a stage that takes too long", () => {
       stage: "planner",
       exitCode: 20,
       code: "ACODE-ORCH-002",
-      reason: "the planner did not end within 120 s",
+      reason: "the planner did not finish within 120 s",
       advice:
-        "give it more time: `acode resume --planner-timeout 240`; and every session: " +
+        "give it more time: `acode resume --planner-timeout 240`; for every session: " +
         "`acode config set orchestration.planner_timeout_seconds 240`",
       status: "timeout",
     })
@@ -203,9 +203,9 @@ describe("a step that takes too long", () => {
       stage: "executor",
       exitCode: 34,
       code: "ACODE-EXEC-006",
-      reason: "step s1 did not end within 3 s",
+      reason: "step s1 did not finish within 3 s",
       advice:
-        "give it more time: `acode resume --executor-step-timeout 6`; and every session: " +
+        "give it more time: `acode resume --executor-step-timeout 6`; for every session: " +
         "`acode config set executor.step_timeout_seconds 6`; or continue without it: `acode resume --skip-failed-step`",
       status: "timeout",
     })

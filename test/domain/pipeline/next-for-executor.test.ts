@@ -59,8 +59,7 @@ describe("the steps of a plan", () => {
       exitCode: 30,
       code: "ACODE-EXEC-001",
       reason: "step s1 failed, and 2 steps wait for it: it failed",
-      advice:
-        "fix what it says, then `acode resume`; or continue without it: `acode resume --skip-failed-step`",
+      advice: "fix the cause, then `acode resume`; or continue without it: `acode resume --skip-failed-step`",
       status: "failed",
     })
   })
@@ -193,13 +192,13 @@ describe("a step that does not end", () => {
   test("says what is wrong with the answers that come again and again", () => {
     const session = atStep(smallPlan(), settingsOf({ turnsMax: 9 }))
     for (const turn of [1, 2, 3]) session.add(replied({ turn, problems: ["it was cut off"] }))
-    expect(session.next()).toMatchObject({ reason: "step s1, again and again: it was cut off" })
+    expect(session.next()).toMatchObject({ reason: "step s1 makes no progress: it was cut off" })
   })
 
   test("stops earlier when it goes round in circles, and may try again", () => {
     const session = talkative(3, () => "the same")
     session.add(resumed(settingsOf({ turnsMax: 9 })))
-    const reason = "step s1, again and again: the same answer without a call"
+    const reason = "step s1 makes no progress: the same answer without a call"
     expect(session.next()).toMatchObject({ kind: "escalate", level: "NoProgress", exitCode: 22, reason })
     session.add(...escalated(session.next(), session.state), resumed(session.state.settings))
     session.add(entered("executor", { attempt: 1 }))

@@ -51,9 +51,9 @@ describe("the planner", () => {
       stage: "planner",
       exitCode: 22,
       code: "ACODE-ORCH-004",
-      reason: "the model gave no valid plan in 3 tries: bad 3",
+      reason: "the model returned no valid plan in 3 tries: bad 3",
       advice:
-        "say more exactly what is wanted, or use another model (`acode models list`) with `acode resume` and --model",
+        "describe the goal more exactly, or use another model (`acode models list`) with `acode resume` and --model",
       status: "failed",
     })
   })
@@ -146,7 +146,7 @@ describe("the plan gate", () => {
       exitCode: 33,
       code: "ACODE-ORCH-004",
       reason: "ann refused 3 plans, the last one because: ugly",
-      advice: "`acode resume` asks for another plan; or start again with another request",
+      advice: "`acode resume` asks for another plan; or start a new session with another request",
       status: "failed",
     })
     session.add(...escalated(session.next(), session.state), resumed(settingsOf()))

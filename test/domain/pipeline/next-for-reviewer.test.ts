@@ -54,7 +54,7 @@ describe("the reviewer", () => {
       kind: "escalate",
       level: "StageRetryLimit",
       exitCode: 22,
-      reason: "the model gave no review in 2 tries: no JSON",
+      reason: "the model returned no review in 2 tries: no JSON",
     })
   })
 

@@ -92,7 +92,7 @@ describe("the verifier", () => {
       code: "ACODE-ORCH-001",
       reason:
         "the steps are finished, but not verified, because no check gave a verdict: a1: it inconclusive",
-      advice: "make the checks possible or look yourself, then `acode resume`",
+      advice: "make the checks possible or check it yourself, then `acode resume`",
       status: "failed",
     })
     session.add(...escalated(session.next(), session.state), resumed(settingsOf()))

@@ -36,7 +36,7 @@ describe("a model that could not answer", () => {
       exitCode: 4,
       code: "ACODE-MODEL-001",
       reason: "the model could not answer: try later (overloaded), 3 times",
-      advice: "see that the model server is there and answers (`acode doctor`), then `acode resume`",
+      advice: "make sure that the model server runs and answers (`acode doctor`), then `acode resume`",
       status: "failed",
     })
   })
@@ -62,7 +62,7 @@ describe("a model that could not answer", () => {
     expect(atStep().add(failing(tomorrow)).next()).toMatchObject({
       kind: "escalate",
       exitCode: 4,
-      reason: "try later: the model server wants to be left alone for 86400 s",
+      reason: "try later: the model server asked for no requests for 86400 s",
     })
   })
 
@@ -162,7 +162,7 @@ describe("a request that is refused", () => {
       ])
       expect(advice(allowed, "openai")).toEqual([
         22,
-        `let the server load the model with a larger window (${pinned}, where it does not tell it), then \`acode resume --model openai/org/m:7b\``,
+        `let the server load the model with a larger window (${pinned}, if it does not report it), then \`acode resume --model openai/org/m:7b\``,
       ])
     }
   })
@@ -172,9 +172,9 @@ describe("a request that is refused", () => {
     const model = "openai/org/m:7b"
     expect(advice(null, "openai", refused)).toEqual([
       4,
-      `if the server or its model has changed, try it out again: \`acode models probe ${model}\`, then \`acode resume --model ${model}\`; or name another model there`,
+      `if the server or its model has changed, probe it again: \`acode models probe ${model}\`, then \`acode resume --model ${model}\`; or name another model`,
     ])
-    expect(advice(null, null, refused)).toEqual([4, "see what is refused, then `acode resume`"])
+    expect(advice(null, null, refused)).toEqual([4, "check why the request is refused, then `acode resume`"])
   })
 })
 

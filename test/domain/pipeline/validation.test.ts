@@ -75,7 +75,7 @@ describe("a session is not valid", () => {
     const { events } = atStep()
     expect(sessionProblems(events.toSpliced(2, 1), made.contents)[0]).toEqual({
       seq: 4,
-      what: "it is number 4 where 3 comes",
+      what: "it has number 4 instead of 3",
     })
     expect(whatIsWrong(events.with(1, { ...(events[1] ?? never()), stream: "ses_2" }))).toEqual([
       "it belongs to ses_2",
@@ -96,7 +96,7 @@ describe("a session is not valid", () => {
 
   test("with a stage that is entered where another one comes, or before one has ended", () => {
     const session = new made.RecordedSession().add(made.entered("executor"))
-    expect(whatIsWrong(session.events)).toEqual(["the executor is entered where the planner comes"])
+    expect(whatIsWrong(session.events)).toEqual(["the executor is entered instead of the planner"])
     const nested = atExecutor().add(made.entered("verifier"))
     expect(whatIsWrong(nested.events)).toEqual(["the verifier is entered before the executor has ended"])
   })
@@ -109,7 +109,7 @@ describe("a session is not valid", () => {
     )
     expect(whatIsWrong(session.events)).toEqual(["cycle 1 from verifier to executor of 0"])
     const odd = atExecutor().add(made.cycle("executor", "planner"))
-    expect(whatIsWrong(odd.events)).toEqual(["there is no way back from executor to planner"])
+    expect(whatIsWrong(odd.events)).toEqual(["executor cannot go back to planner"])
   })
 
   test("that works while it rests, or after its end", () => {
@@ -122,20 +122,20 @@ describe("a session is not valid", () => {
   test("that is said to be done without a verification", () => {
     const session = atExecutor().add(made.ended("executor"), finished())
     expect(whatIsWrong(session.events)).toEqual([
-      "it is said to be done, but the verifier has not succeeded with this plan",
-      "it is said to be done without a review that approves",
-      "it is said to be done with another tree than the one that was verified",
+      "it is recorded as done, but the verifier has not succeeded with this plan",
+      "it is recorded as done without a review that approves",
+      "it is recorded as done with another tree than the one that was verified",
     ])
   })
 
   test("that is said to be done after a change, or with a tree nobody verified", () => {
     const changed = atReviewer().add(made.callAsked("late"), made.callSettled("late", { changed: ["a.ts"] }))
     expect(whatIsWrong(changed.add(...approvedReview, finished()).events)).toEqual([
-      "it is said to be done, but files were changed after the verification",
+      "it is recorded as done, but files were changed after the verification",
     ])
     const other = atReviewer().add(...approvedReview, finished({ treeDigest: "another" }))
     expect(whatIsWrong(other.events)).toEqual([
-      "it is said to be done with another tree than the one that was verified",
+      "it is recorded as done with another tree than the one that was verified",
     ])
   })
 
@@ -143,7 +143,7 @@ describe("a session is not valid", () => {
     const session = atStep().add(made.callAsked("open"), finished({ state: "FAILED", exitCode: 0 }))
     expect(whatIsWrong(session.events)).toEqual([
       "the session ends while the call open is open",
-      "it exits 0 and is not done",
+      "it exits 0 but is not done",
     ])
   })
 })

@@ -39,7 +39,7 @@ describe("what reading a plan finds is explained", () => {
 
   test.each([
     ["E001", step({ precondition: "whenever" }), "not valid"],
-    ["E201", step({ tool: "teleport" }), "not one that a plan may call"],
+    ["E201", step({ tool: "teleport" }), "may not call this tool"],
     ["E202", step({ arguments: {} }), "missing"],
   ] as const)("%s", (code, plan, words) => {
     const [problem = ""] = problemsOf(plan)

@@ -79,7 +79,7 @@ describe("the steps of a plan", () => {
         taskFile("u", [openStep("c"), readStep("d")]),
       ]),
     )
-    const reason = "is open: without a model only steps with a tool can be run"
+    const reason = "is open: without a model, only steps with a tool can be run"
     expect(concreteSteps(mixed)).toEqual({
       problems: [
         { code: "E001", path: "$.tasks[0].steps[1]", message: `step "b" ${reason}` },

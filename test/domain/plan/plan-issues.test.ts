@@ -33,8 +33,8 @@ describe("what a schema complains about is a sentence", () => {
 
   test("every unknown property has a line of its own", () => {
     expect(sentences(z.strictObject({}), { x: 1, "y z": 2 })).toEqual([
-      "$.x is not a property that is known here",
-      '$["y z"] is not a property that is known here',
+      "$.x is an unknown property",
+      '$["y z"] is an unknown property',
     ])
   })
 })
@@ -50,7 +50,7 @@ describe("a step is measured against the form it shows", () => {
     [
       "both forms",
       { ...openStep("s"), tool: "read_file", arguments: { path: "a" } },
-      ["step: has both an action and a tool; a step has one of them (E001)"],
+      ["step: has both an action and a tool; a step must have exactly one of them (E001)"],
     ],
     ["no object", 3, ["step: must be an object (E001)"]],
     ["a list", [], ["step: must be an object (E001)"]],
@@ -58,12 +58,12 @@ describe("a step is measured against the form it shows", () => {
     [
       "an open one with a condition",
       openStep("s", { precondition: "none" }),
-      ["step.precondition: is not a property that is known here (E001)"],
+      ["step.precondition: is an unknown property (E001)"],
     ],
     [
       "a concrete one with the key of the flat form",
       readStep("s", { step_id: "s" }),
-      ["step.step_id: is not a property that is known here (E001)"],
+      ["step.step_id: is an unknown property (E001)"],
     ],
     [
       "confirmation by text",

@@ -54,7 +54,7 @@ describe("the failure of a command that needs a valid plan", () => {
       code: "E201",
       message: "the plan is not valid: $.steps[0].tool: there is no such tool (E201)",
       where: "plan.json",
-      hint: "correct what is named; `acode schema plan` describes the format",
+      hint: "fix the listed problems; `acode schema plan` describes the format",
     })
   })
 

@@ -204,7 +204,7 @@ describe("the flat form", () => {
 
   test("is not mixed with the other", () => {
     expect(problemsOf({ ...planFile([taskFile("t", [readStep("s")])]), steps: [] })).toEqual([
-      "$.steps: is not a property that is known here (E001)",
+      "$.steps: is an unknown property (E001)",
     ])
   })
 })
@@ -233,15 +233,15 @@ describe("everything is told at once", () => {
           {"id": "s", "tool": "teleport", "arguments": 3},
           {"id": "x", "action": "DANCE", "description": "a waltz", "depends_on": ["x"]}]}]}`
     expect(problemsOf(text)).toEqual([
-      "$.goal: stands here twice; which one counts? (E001)",
+      "$.goal: is given twice; remove one (E001)",
       "$.goal: must not be empty (E001)",
-      "$.surplus: is not a property that is known here (E001)",
+      "$.surplus: is an unknown property (E001)",
       "$.tasks[0].complexity: must be one of 1, 2, 3, 5, 8, 13, 21, 34 (E001)",
-      '$.tasks[0].depends_on[0]: there is no "gone" here (E001)',
+      '$.tasks[0].depends_on[0]: "gone" does not exist here (E001)',
       "$.tasks[0].steps[0].arguments.path: is required (E202)",
-      '$.tasks[0].steps[0].precondition: "moon is full" is not known; one of none, file_exists, project_exists, index_exists, symbol_exists, root_exists (E001)',
+      '$.tasks[0].steps[0].precondition: "moon is full" is unknown; use one of none, file_exists, project_exists, index_exists, symbol_exists, root_exists (E001)',
       "$.tasks[0].steps[1].arguments: must be an object (E001)",
-      '$.tasks[0].steps[1].id: "s" is the id of another one already (E001)',
+      '$.tasks[0].steps[1].id: "s" is used twice as an id (E001)',
       "$.tasks[0].steps[1].tool: there is no such tool (E201)",
       "$.tasks[0].steps[2].action: must be one of READ_FILE, WRITE_FILE, MODIFY_FILE, CREATE_FILE, DELETE_FILE, CREATE_DIRECTORY, RUN_COMMAND, ANALYZE_CODE, GENERATE_CODE (E001)",
       '$.tasks[0].steps[2].depends_on: waits for itself: "x" → "x" (E001)',

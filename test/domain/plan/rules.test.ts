@@ -19,9 +19,9 @@ describe("ids", () => {
         planFile([taskFile("t", [readStep("s"), readStep("s")], criteria), taskFile("t", [readStep("x")])]),
       ),
     ).toEqual([
-      '$.tasks[1].id "t" is the id of another one already (E001)',
-      '$.tasks[0].steps[1].id "s" is the id of another one already (E001)',
-      '$.tasks[0].acceptance[1].id "a" is the id of another one already (E001)',
+      '$.tasks[1].id "t" is used twice as an id (E001)',
+      '$.tasks[0].steps[1].id "s" is used twice as an id (E001)',
+      '$.tasks[0].acceptance[1].id "a" is used twice as an id (E001)',
     ])
   })
 
@@ -34,7 +34,7 @@ describe("ids", () => {
   test("of the flat form are unique as well", () => {
     const step = { step_id: "s", tool: "read_file", arguments: { path: "a" } }
     expect(rulesBroken({ steps: [step, step] })).toEqual([
-      '$.steps[1].step_id "s" is the id of another one already (E001)',
+      '$.steps[1].step_id "s" is used twice as an id (E001)',
     ])
   })
 })
@@ -49,8 +49,8 @@ describe("dependencies", () => {
         ]),
       ),
     ).toEqual([
-      '$.tasks[0].depends_on[0] there is no "a" here (E001)',
-      '$.tasks[1].steps[0].depends_on[0] there is no "a" here (E001)',
+      '$.tasks[0].depends_on[0] "a" does not exist here (E001)',
+      '$.tasks[1].steps[0].depends_on[0] "a" does not exist here (E001)',
     ])
   })
 
@@ -131,13 +131,13 @@ describe("the call of a step", () => {
   test("is never finish_step, whatever the tools say", () => {
     const step = { id: "a", tool: "finish_step", arguments: { summary: "done" } }
     expect(rulesBroken(planFile([taskFile("t", [step])]), { check: () => [] })).toEqual([
-      "$.tasks[0].steps[0].tool finish_step is for a model; a plan cannot call it (E201)",
+      "$.tasks[0].steps[0].tool finish_step is for models; a plan cannot call it (E201)",
     ])
   })
 })
 
 test("an open step says what is to be done, in its title or description", () => {
-  const reason = "needs a description: an action alone does not say what is to be done (E001)"
+  const reason = "needs a description: an action alone does not say what to do (E001)"
   expect(
     ofSteps(
       { id: "a", action: "READ_FILE" },

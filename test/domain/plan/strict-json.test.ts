@@ -62,15 +62,15 @@ describe("what the language refuses is refused with its line and column", () => 
     ['["a\nb"]', "a line break inside a string (line 1, column 4)"],
     ['["a', "the end of the text inside a string (line 1, column 4)"],
     ['["a\\', "the end of the text inside a string (line 1, column 5)"],
-    ['["\\x41"]', "a string with an escape that JSON does not know (line 1, column 2)"],
-    ['["\\u12"]', "a string with an escape that JSON does not know (line 1, column 2)"],
+    ['["\\x41"]', "a string with an invalid escape (line 1, column 2)"],
+    ['["\\u12"]', "a string with an invalid escape (line 1, column 2)"],
     ["\ufeff{}", '"\\ufeff" where a value is expected (line 1, column 1)'],
     ["trueish", '"i" after the end of the plan (line 1, column 5)'],
   ])("%j", (text, reason) => {
     expect(() => JSON.parse(text)).toThrow()
     expect(parsePlanJson(text)).toEqual({
       value: null,
-      findings: [{ code: "E001", path: [], message: `the text cannot be read: ${reason}` }],
+      findings: [{ code: "E001", path: [], message: `the text is not valid JSON: ${reason}` }],
     })
   })
 
@@ -91,18 +91,20 @@ describe("what the language refuses is refused with its line and column", () => 
 describe("what two readers could read differently is refused, and the rest is still read", () => {
   test("a key that occurs twice, however it is spelled", () => {
     expect(findings('{"a":1,"b":{"x":1,"x":2},"\\u0061":3}')).toEqual([
-      "$.b.x: stands here twice; which one counts?",
-      "$.a: stands here twice; which one counts?",
+      "$.b.x: is given twice; remove one",
+      "$.a: is given twice; remove one",
     ])
     expect(parsePlanJson('{"a":1,"a":2,"b":3}').value).toEqual({ a: 2, b: 3 })
   })
 
   test("a key that would change the object itself", () => {
-    expect(findings('{"a":{"__proto__":{"b":1}}}')).toEqual(["$.a.__proto__: is no name that a plan may use"])
+    expect(findings('{"a":{"__proto__":{"b":1}}}')).toEqual([
+      "$.a.__proto__: is not allowed as a property name",
+    ])
   })
 
   test("half of a character, as an escape or as it is, in a key or in a value", () => {
-    const reason = "holds half of a character"
+    const reason = "contains a lone surrogate"
     expect(findings('{"a":"\\ud800"}')).toEqual([`$.a: ${reason}`])
     expect(findings('{"a":["x","\\udc00\\ud800"]}')).toEqual([`$.a[1]: ${reason}`])
     expect(findings('["\ud800"]')).toEqual([`$[0]: ${reason}`])
@@ -113,7 +115,7 @@ describe("what two readers could read differently is refused, and the rest is st
   test.each(["9007199254740993", "1e400", "-1e400", "123456789012345678901234567890"])(
     "the number %s, which would be rounded",
     number => {
-      expect(findings(`{"a":[${number}]}`)).toEqual(["$.a[0]: is a number too large to be kept exactly"])
+      expect(findings(`{"a":[${number}]}`)).toEqual(["$.a[0]: is a number too large to be stored exactly"])
     },
   )
 })
@@ -123,7 +125,7 @@ describe("limits", () => {
     const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
     expect(findings(nested(64))).toEqual([])
     expect(findings(nested(65))).toEqual([
-      "$: the text cannot be read: it is nested more than 64 levels deep (line 1, column 65)",
+      "$: the text is not valid JSON: it is nested more than 64 levels deep (line 1, column 65)",
     ])
   })
 

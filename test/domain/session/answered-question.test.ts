@@ -32,8 +32,6 @@ describe("an answer that the session has not taken over", () => {
   })
 
   test("is why nobody has to answer any more", () => {
-    expect(answeredReason("refused", "ann")).toBe(
-      "the answer is there, refused by ann: `acode resume` goes on with it",
-    )
+    expect(answeredReason("refused", "ann")).toBe("answered: refused by ann; `acode resume` continues")
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { jsonAnswer } from "../../../src/domain/text/json-answer.ts"
 
-const twoObjects = "there are 2 different JSON objects in the answer; answer with one and nothing else"
+const twoObjects = "the answer contains 2 different JSON objects; answer with one and nothing else"
 
 describe("the JSON in an answer", () => {
   test.each([
@@ -25,7 +25,7 @@ describe("the JSON in an answer", () => {
     ["thoughts without an end", '<think>maybe {"a": 1}', "the answer is empty; answer with one JSON object"],
     ["two objects", '{"a": 1} {"b": 2}', twoObjects],
     ["two blocks", '```json\n{"a": 1}\n```\n```json\n{"b": 2}\n```', twoObjects],
-    ["prose", "I cannot do that.", "there is no JSON object in the answer; answer with one and nothing else"],
+    ["prose", "I cannot do that.", "the answer contains no JSON object; answer with one and nothing else"],
     ["a cut answer", '{"a": [1, 2', "the JSON object in the answer is not closed; was it cut off?"],
     ["a brace in an open string", '{"a": "}', "the JSON object in the answer is not closed; was it cut off?"],
   ])("is missing from %s, which is said", (_what, text, problem) => {

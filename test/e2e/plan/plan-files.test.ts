@@ -66,7 +66,7 @@ describe("plan validate", () => {
     const { exitCode, stdout, stderr } = await acode(["plan", "validate", "broken.json"])
     expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: "" })
     expect(stdout.split("\n")).toEqual([
-      "$.plan_id: must be printable, without a blank at its beginning or end (E001)",
+      "$.plan_id: must be printable, without a space at its beginning or end (E001)",
       expect.stringMatching(/^\$\.steps\[0\]\.arguments\.path: .+ \(E202\)$/),
       '$.steps[1].tool: there is no tool "teleport" (E201)',
       "not valid: 3 problems",

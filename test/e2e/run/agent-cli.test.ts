@@ -74,9 +74,7 @@ describe("run", () => {
     const [{ approvalId }] = status.waitsFor
     expect((await room.acode("approve", approvalId)).exitCode).toBe(0)
     const answered = await statusOf()
-    expect(answered.reason).toMatch(
-      /^the answer is there, granted by \S+: `acode resume \w+ --script FILE` goes on with it$/,
-    )
+    expect(answered.reason).toMatch(/^answered: granted by \S+; `acode resume \w+ --script FILE` continues$/)
     expect(answered.next[0]).toMatch(/^acode resume /)
     const shown = (await room.acode("session", "show")).stdout
     expect(shown).toContain(answered.reason)

@@ -40,7 +40,7 @@ describe("a stage has the time that is configured, and another one on the comman
     configure({ orchestration: { [`${stage}_timeout_seconds`]: 0.4 } })
     room.script(...slowAt[stage])
     const late = await room.run("--yes=plan")
-    const said = (seconds: number) => [{ reason: `the ${stage} did not end within ${seconds} s` }]
+    const said = (seconds: number) => [{ reason: `the ${stage} did not finish within ${seconds} s` }]
     expect([late.exitCode, late.data("escalation.raised")]).toMatchObject([20, said(0.4)])
     const again = await room.resume(`--${stage}-timeout`, "0.6")
     expect([again.exitCode, again.data("escalation.raised")]).toMatchObject([20, said(0.6)])

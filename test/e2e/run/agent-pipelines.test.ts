@@ -142,7 +142,7 @@ describe("acode agent pipeline", () => {
       "q.yml",
       "id: q\ngoal: g\nsteps:\n  - { type: review, reviewer: director }\n",
     )
-    expect((await room.acode(["agent", "pipeline", order])).stderr).toContain("a review follows a step")
+    expect((await room.acode(["agent", "pipeline", order])).stderr).toContain("a review must follow a step")
     expect(existsSync(join(room.temp.root, "tasks"))).toBe(false)
     expect((await room.acode(["schema", "pipeline"])).stdout).toContain('"acode pipeline"')
   })

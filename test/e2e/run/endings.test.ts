@@ -129,7 +129,7 @@ describe("finished, but not verified: exit 41", () => {
     expect([run.exitCode, run.stdout]).toEqual([
       41,
       expect.stringContaining(
-        "finished, but not verified: the steps changed nothing that a1 looks at, so it says nothing about the work",
+        "finished, but not verified: the steps changed nothing that a1 covers, so it proves nothing about the work",
       ),
     ])
     expect(await check(room.workspace)).toEqual([])

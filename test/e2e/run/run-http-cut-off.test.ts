@@ -62,7 +62,7 @@ describe("a reply that is cut off", () => {
     expect(run.exitCode).toBe(22)
     const [escalation] = run.data("escalation.raised")
     expect(escalation?.["advice"]).toBe(
-      "its answers are longer than 16384 tokens, what it thinks included; that is half of its window: let the server " +
+      "its answers, thinking included, are longer than 16384 tokens; this is half of its window: let the server " +
         "load the model with a larger window (`acode config set model.parameters.context_window 65536`, where it does not " +
         "tell it), then `acode resume --model openai/thinker`",
     )

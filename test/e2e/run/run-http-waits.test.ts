@@ -67,7 +67,7 @@ describe("a model that is slow, and alive", () => {
       const late = await room.plain("run", "do what is asked", "--yes=plan", flag, "1")
       expect(late.exitCode).toBe(exitCode)
       const told = new RegExp(
-        `did not end within 1 s \\(${code}\\)\\n→ give it more time: \`acode resume \\w+ ${flag} 2\`; .*\`acode (config set ${key} 2)\``,
+        `did not finish within 1 s \\(${code}\\)\\n→ give it more time: \`acode resume \\w+ ${flag} 2\`; .*\`acode (config set ${key} 2)\``,
       )
       const set = told.exec(late.stdout)?.[1]?.split(" ") ?? []
       expect([set.length, (await room.plain(...set)).exitCode]).toEqual([4, 0])

@@ -51,7 +51,7 @@ describe("a check that runs what the model wrote", () => {
     expect([room.data("command.started"), beside(room)]).toEqual([[], false])
     expect(room.data("approval.requested").at(-1)).toMatchObject({
       kind: "action",
-      reach: `network: ${wholeNetwork}; writes: all that you may write`,
+      reach: `network: ${wholeNetwork}; writes: everything that you may write`,
       preview: { text: "make test\nin .\n" },
     })
   })

@@ -146,10 +146,10 @@ describe("what a planner answers", () => {
     ]
     expect(read(planWith({ steps, depends_on: ["t9"] }))).toEqual({
       problems: [
-        '$.tasks[0].depends_on[0]: there is no "t9" here (E001)',
+        '$.tasks[0].depends_on[0]: "t9" does not exist here (E001)',
         '$.tasks[0].steps[0].tool: there is no tool "file_wirte"; did you mean file_write? (E201)',
         "$.tasks[0].steps[1].action: must be one of READ_FILE, WRITE_FILE, MODIFY_FILE, CREATE_FILE, DELETE_FILE, CREATE_DIRECTORY, RUN_COMMAND, ANALYZE_CODE, GENERATE_CODE (E001)",
-        '$.tasks[0].steps[1].id: "s1" is the id of another one already (E001)',
+        '$.tasks[0].steps[1].id: "s1" is used twice as an id (E001)',
       ],
     })
   })
@@ -177,8 +177,8 @@ describe("what a planner answers", () => {
 
   test("that is no JSON is refused with what is expected instead", () => {
     expect(read("Sure, I will do that.")).toEqual({
-      problems: ["there is no JSON object in the answer; answer with one and nothing else"],
+      problems: ["the answer contains no JSON object; answer with one and nothing else"],
     })
-    expect(read('{"goal": "x",}').problems?.[0]).toStartWith("$: the text cannot be read: ")
+    expect(read('{"goal": "x",}').problems?.[0]).toStartWith("$: the text is not valid JSON: ")
   })
 })

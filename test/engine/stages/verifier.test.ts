@@ -117,7 +117,7 @@ describe("what a verifier answers", () => {
       problems: [
         "$.criteria[0].reason: is missing",
         "$.criteria[0].verdict: must be one of passed, failed, inconclusive",
-        "$.note: is not a property that is known here",
+        "$.note: is an unknown property",
       ],
     })
   })
