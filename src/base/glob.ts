@@ -145,8 +145,8 @@ function matchesName({ literal, suffix, tokens }: NamePattern, name: string): bo
 }
 
 /**
- * Takes at most (pattern × items) steps, whatever the pattern: only the last wildcard is worth returning to, because a
- * later one makes the choices of an earlier one irrelevant.
+ * Takes at most (pattern × items) steps, whatever the pattern: only the last wildcard is worth returning to, because
+ * a later one makes the choices of an earlier one irrelevant.
  */
 function wildcardMatch<Pattern, Item>(
   pattern: readonly Pattern[],

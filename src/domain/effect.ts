@@ -1,7 +1,10 @@
 import { exactName } from "../base/text.ts"
 import type { NetworkChoice } from "./command.ts"
 
-/** A thing that a tool call would touch, declared before anything happens. Policy decides on these and on nothing else. */
+/**
+ * A thing that a tool call would touch, declared before anything happens. Policy decides on these and on nothing
+ * else.
+ */
 export type Effect = PathEffect | ExecuteEffect | ConnectEffect
 
 export const pathEffectKinds = ["read", "write", "delete", "list", "createDirectory"] as const

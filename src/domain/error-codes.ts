@@ -203,7 +203,7 @@ export const errorCodes = {
   },
   "ACODE-FS-007": {
     meaning: "The file was changed after it was read.",
-    action: "Read it again and repeat the change on what it holds now.",
+    action: "Read it again and repeat the change on its new content.",
   },
   "ACODE-FS-008": {
     meaning: "A file or directory with this name exists already.",
@@ -215,7 +215,7 @@ export const errorCodes = {
   },
   "ACODE-FS-010": {
     meaning: "The disk is full, read-only or failing; the file is unchanged.",
-    action: "Make room or make the file system writable, then try again.",
+    action: "Free space or make the file system writable, then try again.",
   },
   "ACODE-PAT-001": {
     meaning: "The patch is not valid.",
@@ -223,7 +223,7 @@ export const errorCodes = {
   },
   "ACODE-PAT-002": {
     meaning: "The patch does not match the file; the message shows the expected and the actual text.",
-    action: "Read the file again and repeat the change on what it holds now.",
+    action: "Read the file again and repeat the change on its new content.",
   },
   "ACODE-PAT-003": {
     meaning: "The patch asks for something that is not supported, such as a rename or a binary change.",

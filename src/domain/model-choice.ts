@@ -1,6 +1,9 @@
 /** Terms about models that are recorded with a session and that the model servers share. */
 
-/** The locations of models that a session may use. `burst` lets a session use a server elsewhere, with the consent of a person. */
+/**
+ * The locations of models that a session may use. `burst` lets a session use a server elsewhere, with the consent of
+ * a person.
+ */
 export const modes = ["local-only", "burst", "airgapped"] as const
 export type Mode = (typeof modes)[number]
 
@@ -14,14 +17,16 @@ export type Protocol = keyof typeof windowRules
 export const protocols = Object.keys(windowRules) as Protocol[]
 
 /**
- * The methods of making a model call tools, best first. `native`: the protocol's own calls. `constrained`: one JSON object
- * `{"tool": NAME, "arguments": {…}}` that a schema enforces. `text`: the same object in a block fenced by three
- * backticks and the word tool. On every rung acode also accepts a call that a model printed as text.
+ * The methods of making a model call tools, best first. `native`: the protocol's own calls. `constrained`: one JSON
+ * object `{"tool": NAME, "arguments": {…}}` that a schema enforces. `text`: the same object in a block fenced by
+ * three backticks and the word tool. On every rung acode also accepts a call that a model printed as text.
  */
 export const rungs = ["native", "constrained", "text"] as const
 export type Rung = (typeof rungs)[number]
 
-/** The format in which a model edits files: the whole file, pieces that are searched and replaced, or a unified diff. */
+/**
+ * The format in which a model edits files: the whole file, pieces that are searched and replaced, or a unified diff.
+ */
 export const editFormats = ["whole", "replace", "diff"] as const
 export type EditFormat = (typeof editFormats)[number]
 

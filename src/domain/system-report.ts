@@ -40,7 +40,7 @@ const tooManyOpen: Report = {
 const noStorage: Report = {
   code: "ACODE-FS-010",
   message: "the disk is full, read-only or failing",
-  hint: "free disk space or make the file system writable, then try again",
+  hint: "free space or make the file system writable, then try again",
 }
 
 const noAccess: Report = {

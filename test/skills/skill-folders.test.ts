@@ -108,7 +108,7 @@ describe("a SKILL.md that cannot be used", () => {
     mkdirSync(join(place.directory, "link"))
     symlinkSync("/etc/hostname", join(place.directory, "link/SKILL.md"))
     expect(["nothing", "open", "nameless", "huge", "folder", "link"].map(problemOf)).toEqual([
-      "SKILL.md, line 1: is empty; it must begin with a line of three dashes (---)",
+      "SKILL.md, line 1: is empty; it begins with a line of three dashes (---)",
       "SKILL.md, line 1: has no second line of three dashes (---) that ends the front matter",
       "SKILL.md: name is missing",
       "SKILL.md is larger than 1048576 bytes",
@@ -170,7 +170,7 @@ describe("acode skills", () => {
         "    Does good.",
         "  odd     .agents/skills",
         "    Does other.",
-        "    ⚠ name differs from the name of its folder, odd",
+        "    ⚠ name is not the name of its folder, odd",
         "  good    ~/.claude/skills  (another one of the name comes first)",
         "",
       ],

@@ -13,8 +13,8 @@ export interface OutputPlan {
 export type OutputPath = { readonly path: string } | { readonly problem: string; readonly isRefused: boolean }
 
 /**
- * Returns where the output of a task goes: the path that the task names, which has to be the one that follows from its
- * skill where one does.
+ * Returns where the output of a task goes: the path that the task names, which has to be the one that follows from
+ * its skill where one does.
  */
 export function outputPathOf(task: Pick<Task, "id" | "to" | "output">, plan: OutputPlan): OutputPath {
   const { path } = task.output
