@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { seededRandom } from "../../soak/random.ts"
 import { repositoryRoot, runAcode } from "../../support/acode.ts"
@@ -17,7 +17,7 @@ test("the guide of the example says what works", async () => {
   const example = join(repositoryRoot, "examples/marketing")
   using temp = tempWorkspace()
   cpSync(example, temp.root, { recursive: true })
-  const guide = readFileSync(join(example, "README.md"), "utf8")
+  const guide = readFileSync(join(repositoryRoot, "docs/tasks.md"), "utf8")
   const commands = (/```\n([\s\S]*?)```/.exec(guide)?.[1] ?? "").trim().split("\n")
   expect(commands.length).toBeGreaterThan(5)
   for (const line of commands) {
@@ -81,6 +81,18 @@ describe("acode agent pipeline", () => {
       exitCode: 22,
       stdout: expect.stringContaining("not approved after 2 reviews"),
     })
+    // What the guide says: a person approves the output, and the remaining steps are a pipeline with it as an input.
+    const [id = ""] = readdirSync(join(room.temp.root, "tasks")).map(name => name.slice(0, -3))
+    const { output, status } = room.stored(id)
+    expect(status).toBe("completed")
+    const task = join(room.temp.root, `tasks/${id}.md`)
+    writeFileSync(task, readFileSync(task, "utf8").replace("status: completed", "status: approved"))
+    const rest = `id: q\ngoal: g\nsteps:\n  - { type: sequential, skill: third }\ninputs:\n  - { path: ${output.path} }\n`
+    const remaining = await room.acode([
+      ...["agent", "pipeline", room.temp.write("q.yml", rest), "--script", room.script(reply("three"))],
+    ])
+    expect(remaining.exitCode).toBe(0)
+    expect(room.stored(id).status).toBe("approved")
     const rejected = await room.acode([
       "agent",
       "pipeline",

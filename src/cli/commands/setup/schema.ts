@@ -12,6 +12,10 @@ const schemas: Readonly<Record<string, () => Promise<unknown>>> = {
     const { PlanFile } = await import("../../../domain/plan/schema.ts")
     return { ...(await jsonSchema(PlanFile(), "input")), title: "acode plan" }
   },
+  task: async () => {
+    const { TaskHead } = await import("../../../domain/skill/task-head.ts")
+    return { ...(await jsonSchema(TaskHead(), "input")), title: "acode task, its front matter" }
+  },
   pipeline: async () => {
     const { PipelineFile } = await import("../../../domain/skill/pipeline-file.ts")
     return { ...(await jsonSchema(PipelineFile(), "input")), title: "acode pipeline" }
@@ -34,6 +38,7 @@ export const schema = defineCommand({
   examples: [
     { line: "acode schema config > acode.schema.json", note: "for an editor" },
     { line: "acode schema plan", note: "how a plan is written" },
+    { line: "acode schema task", note: "the front matter of a task" },
     { line: "acode schema pipeline", note: "how tasks of skills are chained" },
     { line: "acode schema script", note: "how a scripted model is written" },
     { line: "acode schema command-result", note: "what exec --json prints" },
