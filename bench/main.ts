@@ -30,6 +30,10 @@ const groups: Readonly<Record<string, () => Promise<Figure[]> | Figure[]>> = {
     build()
     return (await import("./sessions/models.ts")).modelFigures()
   },
+  skills: async () => {
+    build()
+    return (await import("./sessions/skills.ts")).skillFigures()
+  },
   start: async () => {
     build()
     return (await import("./start.ts")).startFigures()
