@@ -8,10 +8,10 @@ import type { Endpoint } from "../provider/transport/contract.ts"
 import { endpointName, isNamedBy, readEndpoint } from "../provider/transport/endpoint.ts"
 import { noKey } from "./problem.ts"
 
-/** What decides where the model server is. */
-export interface Wish {
+/** The settings that decide where the model server is. */
+export interface DestinationSettings {
   readonly mode: Mode
-  /** Named with `--model`. */
+  /** The provider in `--model`. */
   readonly namedProvider: Protocol | null
   readonly configured: { readonly provider: "auto" | Protocol; readonly endpoint: string | null }
   /** Environment variables that rows of the protocol table name, by name. */
@@ -22,14 +22,14 @@ export type Destination =
   | {
       readonly kind: "endpoint"
       readonly endpoint: Endpoint
-      /** Null when the server has to be asked what it speaks. */
+      /** Null when the server has to be queried for its protocol. */
       readonly protocol: Protocol | null
     }
-  /** One of the usual servers of this machine. */
+  /** The usual servers of this machine are searched. */
   | { readonly kind: "search"; readonly protocol: Protocol | null }
 
-/** Where the server is, as far as words tell. Throws when the mode forbids it. Opens no connection. */
-export function destinationOf(wish: Wish): Destination {
+/** Returns the destination that the settings name. Throws when the mode forbids it. Opens no connection. */
+export function destinationOf(wish: DestinationSettings): Destination {
   switch (wish.mode) {
     case "local-only":
       return localDestination(wish)
@@ -40,7 +40,7 @@ export function destinationOf(wish: Wish): Destination {
   }
 }
 
-function localDestination(wish: Wish): Destination {
+function localDestination(wish: DestinationSettings): Destination {
   const provider = providerOf(wish)
   const known = configuredEndpoint(wish) ?? environmentEndpoint(wish)
   if (known === null && provider !== null) {
@@ -52,52 +52,52 @@ function localDestination(wish: Wish): Destination {
   return known
 }
 
-function burstDestination(wish: Wish): Destination {
+function burstDestination(wish: DestinationSettings): Destination {
   const provider = providerOf(wish)
   if (provider === null) throw consentMissing("none is named, neither with --model nor in model.provider")
   const known = configuredEndpoint(wish) ?? environmentEndpoint(wish)
   if (known !== null && !known.endpoint.isLocal) return { ...known, protocol: provider }
-  // Whoever configured a server of this machine does not mean the company's by the name of its protocol.
+  // A local server was configured, so naming the protocol does not mean the company's server.
   const { company } = protocolTable[provider]
   if (company === null || (known !== null && wish.namedProvider === null))
     throw consentMissing(
-      `${known?.endpoint.url ?? `a server of ${provider}`} is on this machine, so nothing has to leave`,
+      `${known?.endpoint.url ?? `a server of ${provider}`} is on this machine, so burst is not needed`,
     )
   const endpoint = endpointIn(company.endpoint, "model.endpoint")
   return { kind: "endpoint", endpoint, protocol: provider }
 }
 
-function airgappedDestination(wish: Wish): Destination {
+function airgappedDestination(wish: DestinationSettings): Destination {
   const known = configuredEndpoint(wish)
   const hint =
     "`acode config set model.endpoint http://127.0.0.1:11434` for example, or unix:/run/model.sock; then `acode config trust`"
   if (known === null)
-    throw forbidden("an airgapped session talks only to the endpoint that is configured, and none is", hint)
+    throw forbidden("an airgapped session uses only the configured endpoint, and none is configured", hint)
   if (!known.endpoint.isLocal)
     throw forbidden(`an airgapped session cannot use ${known.endpoint.url}: it is not on this machine`, hint)
   return known
 }
 
-/** Whether a session may go on at the endpoint it has recorded. Throws ACODE-MODEL-004. */
+/** Throws ACODE-MODEL-004 when a session must not continue at the endpoint it has recorded. */
 export function checkRecorded(mode: Mode, recorded: string, configured: string | null): void {
   if (mode !== "airgapped") return
   const now = configured === null ? null : endpointIn(configured, "model.endpoint")
   if (now !== null && isNamedBy(recorded, now)) return
   throw forbidden(
-    `an airgapped session talks only to the endpoint that is configured: this one was begun with ` +
-      `${oneLine(recorded, 200)}, and now ${now === null ? "none" : endpointName(now)} is`,
-    "set model.endpoint back, or choose a model of the one that is configured: `acode resume --model NAME`",
+    `an airgapped session uses only the configured endpoint: this one was started with ` +
+      `${oneLine(recorded, 200)}, and now ${now === null ? "none" : endpointName(now)} is configured`,
+    "restore model.endpoint, or choose a model of the configured one: `acode resume --model NAME`",
   )
 }
 
-function providerOf({ namedProvider, configured }: Wish): Protocol | null {
+function providerOf({ namedProvider, configured }: DestinationSettings): Protocol | null {
   return namedProvider ?? (configured.provider === "auto" ? null : configured.provider)
 }
 
-type Known = Extract<Destination, { kind: "endpoint" }>
+type KnownDestination = Extract<Destination, { kind: "endpoint" }>
 
-/** The endpoint of the configuration, unless it belongs to another provider than the one that was named. */
-function configuredEndpoint(wish: Wish): Known | null {
+/** Returns the configured endpoint, unless it belongs to another provider than the named one. */
+function configuredEndpoint(wish: DestinationSettings): KnownDestination | null {
   const { namedProvider, configured } = wish
   if (configured.endpoint === null) return null
   if (namedProvider !== null && configured.provider !== "auto" && configured.provider !== namedProvider)
@@ -106,7 +106,7 @@ function configuredEndpoint(wish: Wish): Known | null {
   return { kind: "endpoint", endpoint, protocol: providerOf(wish) ?? companyProtocol(endpoint) }
 }
 
-function environmentEndpoint(wish: Wish): Known | null {
+function environmentEndpoint(wish: DestinationSettings): KnownDestination | null {
   const provider = providerOf(wish)
   for (const [protocol, { addressVariable }] of protocolRows) {
     if (addressVariable === null || (provider !== null && provider !== protocol)) continue
@@ -142,7 +142,7 @@ function endpointIn(text: string, where: string): Endpoint {
 function elsewhere(url: string, provider: Protocol | null): Failure {
   return forbidden(
     `the mode local-only forbids ${url}: it is not on this machine`,
-    `to let prompts and snippets leave for it, say so: --mode burst --model ${provider ?? "PROVIDER"}/NAME`,
+    `to allow prompts and snippets to be sent there: --mode burst --model ${provider ?? "PROVIDER"}/NAME`,
   )
 }
 
@@ -150,20 +150,24 @@ function forbidden(message: string, hint: string): Failure {
   return new Failure({ kind: "denied", code: "ACODE-MODEL-004", message, where: "mode", hint })
 }
 
-/** Typing `--mode burst` consents only together with the name of who gets what leaves. */
+/**
+ * Returns the failure of a consent without a provider: `--mode burst` consents only together with the name of who
+ * receives the data.
+ */
 export function consentMissing(why: string): Failure {
   return new Failure({
     kind: "denied",
     code: "ACODE-MODEL-005",
     message: `burst needs a consent that names the provider: ${why}`,
     where: "--mode burst",
-    hint: "type it with the provider, for each session: --mode burst --model anthropic/NAME",
+    hint: "give the provider as well, for each session: --mode burst --model anthropic/NAME",
   })
 }
 
 /**
- * The key for a server, or null for one that gets none. A server of this machine gets one only when the configuration
- * names it: whatever listens on a usual port is not to collect keys. Throws ACODE-MODEL-008 when one is missing.
+ * Returns the key for a server, or null for one that gets none. A server of this machine gets one only when the
+ * configuration names it: a program that listens on a usual port must not collect keys. Throws ACODE-MODEL-008 when one
+ * is missing.
  */
 export function apiKeyFor(
   protocol: Protocol,

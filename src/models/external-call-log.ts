@@ -7,18 +7,18 @@ import {
 } from "../domain/external-calls.ts"
 import type { ExternalCallLog } from "../provider/transport/contract.ts"
 
-/** Keeps what left this machine until somebody records or tells it. */
-export interface KeptCalls extends ExternalCallLog {
-  /** What was kept since it was last taken, as the member of an event that it is; no member when there was nothing. */
+/** Collects the requests that left this machine until they are recorded or printed. */
+export interface CollectedCalls extends ExternalCallLog {
+  /** Returns the calls since the last `take`, as the member of an event; no member when there were none. */
   take(): { readonly externalCalls?: ExternalCalls }
 }
 
-/** As many as one event lists. */
+/** The most calls that one event lists. */
 const callsMax = 100
 
 const nothing = {}
 
-export function externalCallLog(clock: Pick<Clock, "now">): KeptCalls {
+export function externalCallLog(clock: Pick<Clock, "now">): CollectedCalls {
   let calls: ExternalCall[] = []
   let omittedCount = 0
   return {
@@ -33,7 +33,7 @@ export function externalCallLog(clock: Pick<Clock, "now">): KeptCalls {
     },
     take() {
       if (calls.length === 0) return nothing
-      // Copied: what comes of a call that nobody waits for must not change what is recorded.
+      // Copied: the outcome of a call that continues must not change the record.
       const externalCalls = { calls: calls.map(call => ({ ...call })), omittedCount }
       calls = []
       omittedCount = 0
@@ -42,9 +42,9 @@ export function externalCallLog(clock: Pick<Clock, "now">): KeptCalls {
   }
 }
 
-/** For calls that no event records: nothing was begun. */
-export function tellCalls(
-  { externalCalls = noExternalCalls }: ReturnType<KeptCalls["take"]>,
+/** Prints calls that no event records, because no session began. */
+export function printCalls(
+  { externalCalls = noExternalCalls }: ReturnType<CollectedCalls["take"]>,
   notice: (text: string) => void,
 ): void {
   for (const line of externalCallLines(externalCalls)) notice(line)

@@ -4,21 +4,21 @@ import { protocolRows } from "../provider/protocol.ts"
 import { endpointName } from "../provider/transport/endpoint.ts"
 import { type Destination, destinationOf } from "./destination.ts"
 import { readNamedModel } from "./name.ts"
-import type { ModelRoom } from "./server.ts"
+import type { ModelContext } from "./server.ts"
 
 /**
- * Whether the configuration names another server than the one a session has recorded: who mends its address wants it to
- * be used. An airgapped session keeps to its own, and one for which the other is forbidden as well.
+ * Reports whether the configuration names another server than the session has recorded: a user who corrects the address
+ * wants it to be used. An airgapped session keeps its server, and so does one for which the new server is forbidden.
  */
 export function isMoved(
-  { config, environment, notice }: Pick<ModelRoom, "config" | "environment" | "notice">,
+  { config, environment, notice }: Pick<ModelContext, "config" | "environment" | "notice">,
   { mode, model, selection }: PipelineSettings,
 ): boolean {
   if (selection === null || mode === "airgapped") return false
   const { endpoint, provider } = config.model
   const namedProvider = model === null ? null : readNamedModel(model).provider
   const { modelVariables: variables } = environment
-  // Where nothing is named, nothing says that it is another one.
+  // A configuration that names no server names no other one either.
   if (endpoint === null && provider === "auto" && namedProvider === null && !hasAddress(variables))
     return false
   try {
@@ -31,7 +31,7 @@ export function isMoved(
     return true
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    notice(`the session goes on with ${selection.endpoint}: ${error.report.message}`)
+    notice(`the session continues with ${selection.endpoint}: ${error.report.message}`)
     return false
   }
 }
@@ -45,7 +45,7 @@ function hasAddress(variables: Readonly<Record<string, string>>): boolean {
 function otherThan(recorded: ModelSelection, destination: Destination): string | null {
   const protocol = destination.protocol ?? recorded.protocol
   const isSpoken = protocol === recorded.protocol
-  if (destination.kind === "search") return isSpoken ? null : `one that speaks like ${protocol}`
+  if (destination.kind === "search") return isSpoken ? null : `one with the protocol ${protocol}`
   const name = endpointName(destination.endpoint)
   if (name === recorded.endpoint && isSpoken) return null
   return name === recorded.endpoint ? `${name}, ${protocol}` : name

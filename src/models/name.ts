@@ -8,7 +8,7 @@ import type { ListedModel } from "../provider/server.ts"
 
 export type WantedName = Pick<NamedModel, "name" | "written">
 
-/** The models that are wanted by name. `--model` is for all stages; without it each may have its own. */
+/** Returns the models that are wanted by name. `--model` applies to all stages; without it each may have its own. */
 export function wantedNames(
   config: Pick<Config, "model" | "models">,
   named: NamedModel | null,
@@ -17,7 +17,7 @@ export function wantedNames(
   return Object.values(roleNames(config)).flatMap(name => (name === null ? [] : [{ name, written: name }]))
 }
 
-/** The name of a model as its server knows it; null when it is not there. */
+/** Returns the name of a model as its server knows it; null when the server does not have it. */
 export function listedName(
   { name, written }: WantedName,
   models: readonly ListedModel[],
@@ -32,16 +32,16 @@ function isSameName(there: string, wanted: string, protocol: Protocol): boolean 
   return normalName(there) === normalName(wanted)
 }
 
-/** What `--model` says. */
+/** The parsed value of `--model`. */
 export interface NamedModel {
   /** Null when only a name was given. */
   readonly provider: Protocol | null
   readonly name: string
-  /** As it was written: some servers have models whose names begin like a provider's. */
+  /** The value as written: some servers have models whose names begin like a provider's. */
   readonly written: string
 }
 
-/** Reads NAME or PROVIDER/NAME. A name may have slashes of its own. */
+/** Parses NAME or PROVIDER/NAME. A name may contain slashes. */
 export function readNamedModel(written: string): NamedModel {
   const slash = written.indexOf("/")
   const provider = protocols.find(protocol => protocol === written.slice(0, slash)) ?? null
@@ -50,19 +50,19 @@ export function readNamedModel(written: string): NamedModel {
     throw new Failure({
       kind: "usage",
       code: "ACODE-CLI-002",
-      message: `--model ${oneLine(JSON.stringify(written), 80)} is no name of a model`,
+      message: `--model ${oneLine(JSON.stringify(written), 80)} is not the name of a model`,
       where: "--model",
       hint: `write NAME or PROVIDER/NAME, where PROVIDER is ${protocols.slice(0, -1).join(", ")} or ${protocols.at(-1)}; \`acode models list\` shows names`,
     })
   return { provider, name, written }
 }
 
-/** The model a name stands for: that of a tier which is configured, else the name itself. */
+/** Resolves a tier to the model configured for it; other names stay the same. */
 export function resolveModelName(name: string, { tiers }: Config["models"]): string {
   return Object.entries(tiers).find(([tier]) => tier === name)?.[1] ?? name
 }
 
-/** The models of the stages by name; null where nobody names one. */
+/** Returns the models of the stages by name; null where none is named. */
 export function roleNames({ model, models }: Pick<Config, "model" | "models">): RoleNames {
   const nameOf = (stage: Stage) => {
     const name = models[stage] ?? model.name
@@ -78,7 +78,10 @@ export function roleNames({ model, models }: Pick<Config, "model" | "models">): 
 
 type RoleNames = Readonly<Record<Stage, string | null>>
 
-/** Models that only turn text into numbers cannot answer, and those of a cloud are not on this machine. */
+/**
+ * Reports whether a model can be used: models that only turn text into numbers cannot answer, and cloud models do not
+ * run on this machine.
+ */
 export function isUsable({ name }: Pick<ListedModel, "name">): boolean {
   return !/embed|rerank|(^|[/-])(bge|e5|gte|minilm)\b/i.test(name) && !/:(?:[^/:]*-)?cloud$/i.test(name)
 }

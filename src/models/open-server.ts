@@ -6,7 +6,7 @@ import type { Egress, Endpoint, ExternalCallLog } from "../provider/transport/co
 export interface ServerAddress {
   readonly protocol: Protocol
   readonly endpoint: Endpoint
-  /** What may be talked to; made from the session's mode and consent and from nothing else. */
+  /** The endpoints that may be used; derived only from the session's mode and consent. */
   readonly egress: Egress
   readonly apiKey: string | null
   readonly externalCalls: ExternalCallLog

@@ -9,16 +9,17 @@ import type { ModelServer } from "../provider/server.ts"
 import { readEndpoint } from "../provider/transport/endpoint.ts"
 import { apiKeyFor } from "./destination.ts"
 import { openServer } from "./open-server.ts"
-import { egressOf, type ModelRoom } from "./server.ts"
-import { glanceLimits } from "./settings.ts"
+import { egressOf, type ModelContext } from "./server.ts"
+import { quickLimits } from "./settings.ts"
 
 /**
- * The settings of a session that goes on, with no larger windows than its models are loaded with now: a server that was
- * started again with less may cut requests off without a word. Ollama is told the window with every request, and a
- * server elsewhere is asked for nothing but replies. What a server does not tell, or whether it is there, is no matter.
+ * Returns the settings of a resumed session, with windows not larger than its models are loaded with now: a server that
+ * was restarted with less may silently cut requests off. Ollama gets the window with every request, and a server
+ * elsewhere is sent nothing but requests for replies. A server that does not report its window or does not answer
+ * changes nothing.
  */
 export async function withPresentWindows(
-  room: ModelRoom,
+  room: ModelContext,
   settings: PipelineSettings,
 ): Promise<PipelineSettings> {
   const { selection, mode } = settings
@@ -28,7 +29,9 @@ export async function withPresentWindows(
   if (endpoint.problem !== undefined || !endpoint.isLocal) return settings
   const { config, environment, externalCalls } = room
   const server = await openServer({
-    ...{ protocol, endpoint, externalCalls },
+    protocol,
+    endpoint,
+    externalCalls,
     egress: egressOf(mode, config.model.endpoint, selection.endpoint, consentBy),
     apiKey: apiKeyFor(protocol, endpoint, config, environment),
   })
@@ -36,7 +39,7 @@ export async function withPresentWindows(
 }
 
 async function fittingModels(
-  { notice, signal }: ModelRoom,
+  { notice, signal }: ModelContext,
   server: ModelServer,
   selection: ModelSelection,
 ): Promise<ModelSelection> {
@@ -44,7 +47,7 @@ async function fittingModels(
   const fitting = async (model: StageModel): Promise<StageModel> => {
     const before = known.get(model.name)
     if (before !== undefined) return before
-    const { value: facts } = await server.facts(model.name, glanceLimits, signal)
+    const { value: facts } = await server.facts(model.name, quickLimits, signal)
     const { name, windowTokens } = model
     const now = facts?.loadedTokens ?? windowTokens
     const outputTokensMax = Math.min(model.outputTokensMax, longestReply(now))

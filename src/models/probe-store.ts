@@ -6,9 +6,9 @@ import type { ModelProbe } from "../provider/ladder/contract.ts"
 import { decodeProbe, encodeProbe, probeKey } from "../provider/ladder/probe.ts"
 import type { ModelServer } from "../provider/server.ts"
 import { version } from "../version.ts"
-import { lookLimits } from "./settings.ts"
+import { queryLimits } from "./settings.ts"
 
-/** What was found out about models, so that each is tried out once. Losing it costs a few requests and nothing else. */
+/** Cached probes of models, so that each is probed once. Losing the cache only costs a few requests. */
 interface ProbeStore {
   read(key: string): ModelProbe | null
   write(key: string, probe: ModelProbe): void
@@ -16,33 +16,33 @@ interface ProbeStore {
 }
 
 export function probeStore(cacheHome: string): ProbeStore {
-  const placeOf = (key: string) => join(cacheHome, "acode", "models", `${key}.json`)
+  const pathOf = (key: string) => join(cacheHome, "acode", "models", `${key}.json`)
   return {
     read: key => {
-      const text = readKept(placeOf(key))
+      const text = readKept(pathOf(key))
       return text === null ? null : decodeProbe(key, text)
     },
-    write: (key, probe) => keep(placeOf(key), encodeProbe(key, probe)),
-    forget: key => dropKept(placeOf(key)),
+    write: (key, probe) => keep(pathOf(key), encodeProbe(key, probe)),
+    forget: key => dropKept(pathOf(key)),
   }
 }
 
-interface ProbePlace {
+interface ProbeContext {
   readonly config: Config
   readonly environment: AppEnvironment
 }
 
 /**
- * Forgets what was found out about a model, so that whoever chooses it next tries it out again: a server that was
- * started otherwise can do other things under the same name. Never throws.
+ * Forgets the probe of a model, so that it is probed again when it is next chosen: a server that was started with other
+ * options can have other abilities under the same name. Never throws.
  */
 export async function forgetProbe(
-  { config, environment }: ProbePlace,
+  { config, environment }: ProbeContext,
   server: ModelServer,
   name: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { value: facts } = await server.facts(name, lookLimits(config), signal)
+  const { value: facts } = await server.facts(name, queryLimits(config), signal)
   if (facts === undefined) return
   probeStore(environment.xdgCacheHome).forget(probeKey(server.endpoint, name, facts, version))
 }

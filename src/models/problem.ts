@@ -4,27 +4,36 @@ import type { Protocol } from "../domain/model-choice.ts"
 import type { ModelFailure } from "../provider/contract.ts"
 import { protocolRows, protocolTable, type UsualServer } from "../provider/protocol.ts"
 
-/** What a person is told when a server could not be used before a session began. */
+/** Returns the failure of a server that could not be used before a session began. */
 export function serverProblem({ kind, message }: ModelFailure, endpoint: string): Failure {
-  const told = { message: oneLine(message, 500), where: endpoint }
+  const report = { message: oneLine(message, 500), where: endpoint }
   switch (kind) {
     case "aborted":
-      return new Failure({ ...told, kind: "interrupted", code: "ACODE-MODEL-001", hint: "nothing was begun" })
+      return new Failure({
+        ...report,
+        kind: "interrupted",
+        code: "ACODE-MODEL-001",
+        hint: "no session was started",
+      })
     case "refused":
       return new Failure({
-        ...told,
+        ...report,
         kind: "denied",
         code: "ACODE-MODEL-004",
-        hint: "`acode config get mode` tells the mode; --mode changes it for a session",
+        hint: "`acode config get mode` prints the mode; --mode changes it for a session",
       })
     case "auth":
-      return new Failure({ ...told, ...keyProblem, message: `the server refuses the key: ${told.message}` })
+      return new Failure({
+        ...report,
+        ...keyProblem,
+        message: `the server refuses the key: ${report.message}`,
+      })
     case "notFound":
-      return new Failure({ ...told, ...modelProblem })
+      return new Failure({ ...report, ...modelProblem })
     case "rateLimited":
     case "overloaded":
       return new Failure({
-        ...told,
+        ...report,
         kind: "unavailable",
         code: "ACODE-MODEL-001",
         hint: "the server is there, and busy or still loading its model; try again in a moment",
@@ -32,17 +41,17 @@ export function serverProblem({ kind, message }: ModelFailure, endpoint: string)
     case "timeout":
     case "unavailable":
       return new Failure({
-        ...told,
+        ...report,
         kind: "unavailable",
         code: "ACODE-MODEL-001",
-        hint: "see whether the server runs there; `acode doctor` looks at it, model.endpoint names another one",
+        hint: "check whether the server runs; `acode doctor` tests it, model.endpoint names another one",
       })
     default:
       return new Failure({
-        ...told,
+        ...report,
         kind: "unavailable",
         code: "ACODE-MODEL-006",
-        hint: "see whether it is a model server of the kind that model.provider names",
+        hint: "check that it is a model server with the protocol in model.provider",
       })
   }
 }
@@ -56,7 +65,7 @@ const keyProblem = {
 const modelProblem = {
   kind: "unavailable",
   code: "ACODE-MODEL-007",
-  hint: "`acode models list` shows what is there",
+  hint: "`acode models list` shows the available models",
 } as const satisfies Partial<FailureReport>
 
 export function noKey(variable: string, endpoint: string): Failure {
@@ -66,7 +75,7 @@ export function noKey(variable: string, endpoint: string): Failure {
 
 const namesShownMax = 20
 
-/** `name` is null when none was given where one is needed. */
+/** Returns the failure of a missing model. `name` is null when none was given where one is needed. */
 export function noSuchModel(name: string | null, there: readonly string[], endpoint: string): Failure {
   const shown = there.slice(0, namesShownMax).map(each => oneLine(each, 100))
   const more = there.length > shown.length ? `, and ${there.length - shown.length} more` : ""
@@ -75,16 +84,16 @@ export function noSuchModel(name: string | null, there: readonly string[], endpo
   return new Failure({ ...modelProblem, message: `${what}; ${listed}`, where: endpoint })
 }
 
-export function noServer(looked: readonly UsualServer[], protocol: Protocol | null): Failure {
-  const places = looked.map(({ title, endpoint }) => `${title} (${endpoint})`).join(", ")
-  const starts = [...new Set(looked.map(({ start }) => start))].join(", or ")
+export function noServer(searched: readonly UsualServer[], protocol: Protocol | null): Failure {
+  const places = searched.map(({ title, endpoint }) => `${title} (${endpoint})`).join(", ")
+  const starts = [...new Set(searched.map(({ start }) => start))].join(", or ")
   const company = protocol === null ? null : protocolTable[protocol].company
   const elsewhere =
     company === null ? "" : `; for ${company.name}'s own: --mode burst --model ${protocol}/NAME`
   return new Failure({
     kind: "unavailable",
     code: "ACODE-MODEL-001",
-    message: `no model server was found on this machine; looked for ${places}`,
+    message: `no model server was found on this machine; searched for ${places}`,
     where: "model",
     hint: `start one (${starts}) or set model.endpoint${elsewhere}`,
   })

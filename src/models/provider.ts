@@ -21,7 +21,7 @@ export interface SelectedModels {
   readonly externalCalls: ExternalCallLog
 }
 
-/** The models of a session as one: each stage is answered by its own. Exactly what was recorded may be talked to. */
+/** Combines the models of a session: each stage is answered by its own. Only the recorded endpoint may be used. */
 export async function sessionProvider(selected: SelectedModels): Promise<Provider> {
   const { selection, mode, config, environment, externalCalls } = selected
   const { protocol, consentBy } = selection
@@ -35,7 +35,9 @@ export async function sessionProvider(selected: SelectedModels): Promise<Provide
       hint: "choose again: `acode resume --model NAME`",
     })
   const server = await openServer({
-    ...{ protocol, endpoint, externalCalls },
+    protocol,
+    endpoint,
+    externalCalls,
     egress: egressOf(mode, config.model.endpoint, selection.endpoint, consentBy),
     apiKey: apiKeyFor(protocol, endpoint, config, environment),
   })

@@ -3,7 +3,7 @@ import { lazily } from "../base/lazy.ts"
 import { protocols } from "../domain/model-choice.ts"
 import { type ModelSelection, StageModel } from "../domain/pipeline-settings.ts"
 
-/** Where the models of a replay are: nowhere. */
+/** The endpoint of the models of a replay, which does not exist. */
 const replayed = "replay"
 
 const Header = lazily(() =>
@@ -20,33 +20,33 @@ const Header = lazily(() =>
 )
 
 /**
- * The first line of a recording of real models: how each of them was asked. What a request holds depends on it, so a
- * replay has to know. Where the server was is left out, for a recording is passed on.
+ * Returns the first line of a recording of real models: the settings of each. The content of requests depends on them,
+ * so a replay needs them. The endpoint is left out, because a recording is passed on.
  */
 export function modelsLine({ protocol, planner, executor, verifier, reviewer }: ModelSelection): string {
   return JSON.stringify({ schema: 1, models: { protocol, planner, executor, verifier, reviewer } })
 }
 
-/** Null for every other line. */
+/** Returns null for every other line. */
 export function recordedModels(line: string): ModelSelection | null {
   if (!line.startsWith('{"schema":1,"models":')) return null
   try {
     const { success, data } = Header().safeParse(JSON.parse(line))
     return success ? { ...data.models, endpoint: replayed, consentBy: null } : null
   } catch {
-    // A damaged line is told by whoever reads the replies.
+    // The code that reads the replies reports a damaged line.
     return null
   }
 }
 
-/** What was chosen for a replay is nothing that a session can go on with by itself. */
+/** Reports whether the models were chosen for a replay, so that a session cannot continue without its recording. */
 function isOfReplay(selection: ModelSelection | null): boolean {
   return selection?.endpoint === replayed
 }
 
 /**
- * The flag without which a session cannot go on, as a person types it; null when its replies come from a server. Where
- * the file lies is not recorded: it is theirs, and may be elsewhere by then.
+ * Returns the flag that a session needs to continue, as the user types it; null when its replies come from a server.
+ * The path of the file is not recorded: it belongs to the user and may have changed.
  */
 export function repliesFlag(selection: ModelSelection | null): string | null {
   if (selection === null) return "--script FILE"

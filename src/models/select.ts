@@ -3,17 +3,17 @@ import type { ModelSelection, StageModel } from "../domain/pipeline-settings.ts"
 import { type Stage, stages } from "../domain/stage.ts"
 import { isUsable, listedName, roleNames, type WantedName } from "./name.ts"
 import { noSuchModel } from "./problem.ts"
-import type { FoundServer, ModelRoom } from "./server.ts"
+import type { FoundServer, ModelContext } from "./server.ts"
 import { knownModel } from "./stage-model.ts"
 
-/** From the server that was found and what a person configured to the models of a session. Throws a Failure. */
-export async function selectModels(room: ModelRoom, found: FoundServer): Promise<ModelSelection> {
+/** Selects the models of a session from the server and the configuration. Throws a Failure. */
+export async function selectModels(room: ModelContext, found: FoundServer): Promise<ModelSelection> {
   const { server, consentBy } = found
-  tellConsent(room, found)
+  printConsent(room, found)
   const names = namesFor(room.config, found)
-  tellChoice(room, found, names)
+  printChoice(room, found, names)
   const models = new Map<string, StageModel>()
-  // One after the other: a server that has to load two models at once may have room for neither.
+  // One after the other: a server that has to load two models at once may not have the memory for either.
   for (const { name } of Object.values(names))
     if (!models.has(name)) models.set(name, (await knownModel(room, server, name, false)).model)
   const modelOf = (stage: Stage): StageModel => {
@@ -22,7 +22,9 @@ export async function selectModels(room: ModelRoom, found: FoundServer): Promise
     return model
   }
   return {
-    ...{ protocol: server.protocol, endpoint: server.endpoint, consentBy },
+    protocol: server.protocol,
+    endpoint: server.endpoint,
+    consentBy,
     planner: modelOf("planner"),
     executor: modelOf("executor"),
     verifier: modelOf("verifier"),
@@ -32,7 +34,7 @@ export async function selectModels(room: ModelRoom, found: FoundServer): Promise
 
 type Names = Readonly<Record<Stage, ChosenName>>
 
-/** `--model` is for all stages; without it each may have its own. */
+/** Returns the models of the stages. `--model` applies to all stages; without it each may have its own. */
 function namesFor(config: Config, found: FoundServer): Names {
   const roles = roleNames(config)
   return {
@@ -43,8 +45,11 @@ function namesFor(config: Config, found: FoundServer): Names {
   }
 }
 
-/** What leaves, and to whom, in words: whoever typed it by mistake sees it before anything has left. */
-function tellConsent({ notice }: ModelRoom, { server, consentBy }: FoundServer): void {
+/**
+ * Prints what leaves this machine and where it goes, so that a user who typed the mode by mistake sees it before
+ * anything has left.
+ */
+function printConsent({ notice }: ModelContext, { server, consentBy }: FoundServer): void {
   if (consentBy === null) return
   notice(
     `burst: prompts and snippets of this workspace, redacted, leave this machine for ${server.protocol} at ` +
@@ -52,25 +57,25 @@ function tellConsent({ notice }: ModelRoom, { server, consentBy }: FoundServer):
   )
 }
 
-/** Only what nobody named is told. */
-function tellChoice({ notice }: ModelRoom, { server }: FoundServer, names: Names): void {
+/** Prints a choice that the user did not make. */
+function printChoice({ notice }: ModelContext, { server }: FoundServer, names: Names): void {
   const unnamed = stages.map(stage => names[stage]).find(({ why }) => why !== null)
   if (unnamed !== undefined) notice(`model ${unnamed.name} at ${server.endpoint}: ${unnamed.why}`)
 }
 
 export interface ChosenName {
   readonly name: string
-  /** Why it was taken when nobody named it; null when somebody did. */
+  /** The reason for choosing a model that was not named; null when it was. */
   readonly why: string | null
 }
 
-/** What `--model` says, else what is wanted by its name, else any. */
+/** Chooses the model of `--model`, else the configured one, else any. */
 export function chosenModel(found: FoundServer, wanted: string | null): ChosenName {
   if (found.named !== null) return namedModel(found.named, found)
   return wanted === null ? anyModel(found) : namedModel({ name: wanted, written: wanted }, found)
 }
 
-/** The name of a model as the server knows it. Throws ACODE-MODEL-007 with what is there. */
+/** Returns the name of a model as the server knows it. Throws ACODE-MODEL-007, which lists the available models. */
 export function namedModel(wanted: WantedName, { models, server }: FoundServer): ChosenName {
   if (models === null) return { name: wanted.name, why: null }
   const name = listedName(wanted, models, server.protocol)
@@ -82,7 +87,9 @@ export function namedModel(wanted: WantedName, { models, server }: FoundServer):
   )
 }
 
-/** One for a person who named none: what is loaded answers soonest. Never on a server elsewhere, where it costs. */
+/**
+ * Chooses a model when none is named: a loaded one answers soonest. Never on a server elsewhere, where it costs money.
+ */
 export function anyModel({ models, server, endpoint }: FoundServer): ChosenName {
   const usable = (models ?? []).filter(isUsable)
   const loaded = usable.find(({ isLoaded }) => isLoaded === true)

@@ -8,7 +8,7 @@ import type { ListedModel, ModelServer } from "../provider/server.ts"
 import type { Egress, Endpoint, TransportLimits } from "../provider/transport/contract.ts"
 import { endpointName, readEndpoint } from "../provider/transport/endpoint.ts"
 import { apiKeyFor, consentMissing, destinationOf } from "./destination.ts"
-import type { KeptCalls } from "./external-call-log.ts"
+import type { CollectedCalls } from "./external-call-log.ts"
 import {
   isUsable,
   listedName,
@@ -20,55 +20,55 @@ import {
 } from "./name.ts"
 import { openServer, type ServerAddress } from "./open-server.ts"
 import { noServer, serverProblem } from "./problem.ts"
-import { glanceLimits, lookLimits } from "./settings.ts"
+import { queryLimits, quickLimits } from "./settings.ts"
 import type { UnnamedServer } from "./spoken-protocol.ts"
 
-/** What a look for a model stands on. */
-export interface ModelRoom {
+/** The dependencies of finding a server and its models. */
+export interface ModelContext {
   readonly config: Config
   readonly environment: AppEnvironment
   readonly usualServers: readonly UsualServer[]
   readonly notice: (text: string) => void
   readonly signal: AbortSignal
-  readonly externalCalls: KeptCalls
-  /** For a look that must not take long; the configured ones when there are none. */
+  readonly externalCalls: CollectedCalls
+  /** Limits for a quick search; without them the configured ones apply. */
   readonly limits?: TransportLimits
 }
 
-/** What a person wants, and what they have agreed to. */
+/** The server that the user wants, and the consent that the user has given. */
 export interface ServerWish {
   readonly mode: Mode
-  /** As `--model` said it. */
+  /** The value of `--model`. */
   readonly model: string | null
-  /** Who typed `--mode burst` now; null when nobody did. */
+  /** The user who typed `--mode burst` now; null when it was not typed. */
   readonly consentsNow: string | null
-  /** The endpoint that the session has a consent for, and whose. */
+  /** The endpoint that the session has a consent for, and the user who gave it. */
   readonly consented: { readonly endpoint: string; readonly by: string } | null
 }
 
 export interface FoundServer {
   readonly server: ModelServer
   readonly endpoint: Endpoint
-  /** Null when the server has no list and can be used all the same. */
+  /** Null when the server has no list and can be used nevertheless. */
   readonly models: readonly ListedModel[] | null
   readonly named: NamedModel | null
-  /** Who agreed to what leaves this machine; null when nothing does. */
+  /** The user who consented to the data that leaves this machine; null when none leaves. */
   readonly consentBy: string | null
 }
 
-/** Finds the server that is meant and asks it for its models. Throws a Failure that says what to do. */
-export async function findServer(room: ModelRoom, wish: ServerWish): Promise<FoundServer> {
+/** Finds the server and lists its models. Throws a Failure with advice. */
+export async function findServer(room: ModelContext, wish: ServerWish): Promise<FoundServer> {
   return (await askForServer(room, wish)).found
 }
 
-/** As it was written it stays, for a server that has a model of that very name. */
+/** Resolves a tier. `written` stays, for a server that has a model of that very name. */
 function withTier(named: NamedModel, { models }: Config): NamedModel {
   return { ...named, name: resolveModelName(named.name, models) }
 }
 
-/** The same, as soon as a server has been asked: what it answers is still to come. */
+/** Finds the server as `findServer` does, and returns once it has been asked, while its answer is still to come. */
 export async function askForServer(
-  room: ModelRoom,
+  room: ModelContext,
   wish: ServerWish,
 ): Promise<{ readonly found: Promise<FoundServer> }> {
   const { config, environment, externalCalls } = room
@@ -86,7 +86,7 @@ export async function askForServer(
   const { endpoint } = destination
   const consentBy = consentFor(endpoint, wish)
   const egress = egressOf(wish.mode, config.model.endpoint, endpointName(endpoint), consentBy)
-  const limits = room.limits ?? lookLimits(config)
+  const limits = room.limits ?? queryLimits(config)
   const ask = async (protocol: Protocol) => {
     const apiKey = apiKeyFor(protocol, endpoint, config, environment)
     const server = await openServer({ protocol, endpoint, egress, apiKey, externalCalls })
@@ -98,7 +98,7 @@ export async function askForServer(
   return { found: spoken.then(async protocol => (await ask(protocol)).found) }
 }
 
-/** The only place where it is decided what a session may talk to. `configured` is what the configuration says now. */
+/** Decides, as the only place, which endpoints a session may use. `configured` is the present configuration. */
 export function egressOf(
   mode: Mode,
   configured: string | null,
@@ -112,23 +112,23 @@ function consentFor(endpoint: Endpoint, { mode, consentsNow, consented }: Server
   if (mode !== "burst" || endpoint.isLocal) return null
   const name = endpointName(endpoint)
   const by = consentsNow ?? (consented?.endpoint === name ? consented.by : null)
-  if (by === null) throw consentMissing(`nobody has agreed in this session to what leaves for ${name}`)
+  if (by === null) throw consentMissing(`this session has no consent for ${name}`)
   return by
 }
 
 async function search(
-  { usualServers, signal, externalCalls }: ModelRoom,
+  { usualServers, signal, externalCalls }: ModelContext,
   protocol: Protocol | null,
   wanted: readonly WantedName[],
 ): Promise<Omit<FoundServer, "named">> {
-  const meant = usualServers.filter(usual => protocol === null || usual.protocol === protocol)
+  const servers = usualServers.filter(usual => protocol === null || usual.protocol === protocol)
   const egress = egressOf("local-only", null, null, null)
-  const { server, loading } = await discover(meant, wanted, { egress, externalCalls }, signal)
-  // A server without what is wanted is of less use than one that is about to have a model.
+  const { server, loading } = await discover(servers, wanted, { egress, externalCalls }, signal)
+  // A server that is about to have a model is preferred to one without the wanted model.
   if (loading !== null) throw serverProblem(loading.failure, loading.endpoint)
   if (server !== null) return { ...server, consentBy: null }
   if (signal.aborted) throw stopped()
-  throw noServer(meant, protocol)
+  throw noServer(servers, protocol)
 }
 
 async function askedProtocol(
@@ -147,14 +147,19 @@ async function listed(
 ): Promise<readonly ListedModel[] | null> {
   const answered = await server.models(limits, signal)
   if (answered.failure === undefined) return answered.value
-  // Some servers only answer questions.
+  // Some servers have no list of models.
   if (answered.failure.kind === "notFound") return null
   throw serverProblem(answered.failure, server.endpoint)
 }
 
 function stopped(): Failure {
-  const message = "stopped while a model server was looked for"
-  return new Failure({ kind: "interrupted", code: "ACODE-MODEL-001", message, hint: "nothing was begun" })
+  const message = "stopped while searching for a model server"
+  return new Failure({
+    kind: "interrupted",
+    code: "ACODE-MODEL-001",
+    message,
+    hint: "no session was started",
+  })
 }
 
 interface DiscoveredServer {
@@ -163,11 +168,11 @@ interface DiscoveredServer {
   readonly models: readonly ListedModel[]
 }
 
-/** What was seen of the usual servers. */
+/** The result of searching the usual servers. */
 interface Discovery {
-  /** The first with what is wanted, or else with a model to talk to, or else that answers as a model server does. */
+  /** The first that has the wanted models, or else any usable model, or else that answers as a model server does. */
   readonly server: DiscoveredServer | null
-  /** The first that is there and still loads its model, where none has what is wanted. */
+  /** The first that is still loading its model, where none has the wanted models. */
   readonly loading: LoadingServer | null
 }
 
@@ -176,32 +181,32 @@ interface LoadingServer {
   readonly failure: ModelFailure
 }
 
-type SearchedWay = Pick<ServerAddress, "egress" | "externalCalls">
+type SearchOptions = Pick<ServerAddress, "egress" | "externalCalls">
 
-const nobody: Discovery = { server: null, loading: null }
+const noServerFound: Discovery = { server: null, loading: null }
 
 /**
- * Looks for all of them side by side and gives the first in their order that has all models wanted by name, or any
- * model to talk to where none is: many have an Ollama installed that they never use. None is sent a key: nobody said
- * who listens there.
+ * Searches all of them in parallel and returns the first in their order that has all models wanted by name, or any
+ * usable model where none is named: many users have an Ollama installed that they never use. None is sent a key,
+ * because it is not known which program listens there.
  */
 async function discover(
   servers: readonly UsualServer[],
   wanted: readonly WantedName[],
-  way: SearchedWay,
+  options: SearchOptions,
   signal: AbortSignal,
 ): Promise<Discovery> {
   const found = new AbortController()
   const either = AbortSignal.any([signal, found.signal])
-  const looks = servers.map(usual => look(usual, way, either))
-  let seen = nobody
+  const looks = servers.map(usual => probe(usual, options, either))
+  let discovery = noServerFound
   try {
     for (const each of looks) {
       const { server, loading } = await each
       if (server !== null && hasAll(server, wanted)) return { server, loading: null }
-      seen = { server: better(seen.server, server), loading: seen.loading ?? loading }
+      discovery = { server: better(discovery.server, server), loading: discovery.loading ?? loading }
     }
-    return seen
+    return discovery
   } finally {
     found.abort()
   }
@@ -212,22 +217,24 @@ function hasAll({ server, models }: DiscoveredServer, wanted: readonly WantedNam
   return wanted.every(name => listedName(name, models, server.protocol) !== null)
 }
 
-/** The one before, unless it has no model to talk to and the other does. */
+/** Returns the first one, unless only the other has a usable model. */
 function better(before: DiscoveredServer | null, other: DiscoveredServer | null): DiscoveredServer | null {
   const isBetter = other?.models.some(isUsable) === true && before?.models.some(isUsable) !== true
   return isBetter ? other : (before ?? other)
 }
 
-async function look(usual: UsualServer, way: SearchedWay, signal: AbortSignal): Promise<Discovery> {
+async function probe(usual: UsualServer, options: SearchOptions, signal: AbortSignal): Promise<Discovery> {
   const endpoint = readEndpoint(usual.endpoint)
-  if (endpoint.problem !== undefined) return nobody
-  const server = await openServer({ protocol: usual.protocol, endpoint, apiKey: null, ...way })
-  const { value: models, failure } = await server.models(glanceLimits, signal)
+  if (endpoint.problem !== undefined) return noServerFound
+  const server = await openServer({ protocol: usual.protocol, endpoint, apiKey: null, ...options })
+  const { value: models, failure } = await server.models(quickLimits, signal)
   if (models !== undefined) return { server: { endpoint, server, models }, loading: null }
-  return isLoading(failure) ? { server: null, loading: { endpoint: server.endpoint, failure } } : nobody
+  return isLoading(failure)
+    ? { server: null, loading: { endpoint: server.endpoint, failure } }
+    : noServerFound
 }
 
-/** In the words of llama.cpp: anything may answer 503 on a usual port. */
+/** Recognises llama.cpp's message: any program may answer 503 on a usual port. */
 function isLoading({ kind, message }: ModelFailure): boolean {
   return kind === "overloaded" && /loading model/i.test(message)
 }

@@ -3,25 +3,32 @@ import { longestReply, type StageModel } from "../domain/pipeline-settings.ts"
 import type { ModelSettings } from "../provider/server.ts"
 import type { TransportLimits } from "../provider/transport/contract.ts"
 
-type Asked = Pick<StageModel, "name" | "outputTokensMax"> & { readonly windowTokens: number | null }
+type ReplySettings = Pick<StageModel, "name" | "outputTokensMax"> & { readonly windowTokens: number | null }
 
-/** How one model is asked. */
-export function modelSettings(config: Config, { name, windowTokens, outputTokensMax }: Asked): ModelSettings {
+/** Returns the settings of one model. */
+export function modelSettings(
+  config: Config,
+  { name, windowTokens, outputTokensMax }: ReplySettings,
+): ModelSettings {
   const { parameters, keep_alive: keepAlive, streaming: streams } = config.model
   return {
-    ...{ model: name, windowTokens, outputTokensMax, keepAlive, streams },
+    model: name,
+    windowTokens,
+    outputTokensMax,
+    keepAlive,
+    streams,
     temperature: parameters.temperature,
     topP: parameters.top_p,
     limits: replyLimits(config),
   }
 }
 
-/** How long a reply may be, before any was cut off. */
+/** Returns the limit of a reply, before any was cut off. */
 export function outputTokensMax({ model }: Config, windowTokens: number): number {
   return Math.min(model.parameters.max_tokens, longestReply(windowTokens))
 }
 
-/** How long a reply of a model may take. */
+/** Returns the time limits of a reply. */
 export function replyLimits({ model }: Config): TransportLimits {
   const connectMs = milliseconds(model.connect_timeout_seconds)
   const wholeMs = milliseconds(model.timeout_seconds)
@@ -35,14 +42,14 @@ export function replyLimits({ model }: Config): TransportLimits {
   }
 }
 
-/** For what a server knows without asking a model. */
-export function lookLimits({ model }: Config): TransportLimits {
+/** Returns the limits of requests that a server answers without asking a model. */
+export function queryLimits({ model }: Config): TransportLimits {
   const connectMs = milliseconds(model.connect_timeout_seconds)
   return { connectMs, firstByteMs: 10_000, betweenMs: 10_000, wholeMs: 20_000 }
 }
 
-/** For a server of this machine that may not be there: whoever looks does not want to wait. */
-export const glanceLimits: TransportLimits = {
+/** Limits for a server of this machine that may not run, so that the user does not wait. */
+export const quickLimits: TransportLimits = {
   connectMs: 500,
   firstByteMs: 1_500,
   betweenMs: 1_500,

@@ -7,21 +7,21 @@ import type { ModelFacts, ModelServer } from "../provider/server.ts"
 import { version } from "../version.ts"
 import { probeStore } from "./probe-store.ts"
 import { serverProblem } from "./problem.ts"
-import type { ModelRoom } from "./server.ts"
-import { lookLimits, modelSettings, outputTokensMax } from "./settings.ts"
+import type { ModelContext } from "./server.ts"
+import { modelSettings, outputTokensMax, queryLimits } from "./settings.ts"
 
-/** One model as a session will use it, and what is known about it. */
+/** One model as a session will use it, with notes about how it was judged. */
 export interface KnownModel {
   readonly model: StageModel
   readonly notes: readonly string[]
 }
 
 /**
- * Tries the model out unless that was done before. `asksAnew` tries it out whatever is known. Everything that follows
- * from what the server tells is decided anew: it may have been started otherwise since.
+ * Returns the model, probed unless a probe is cached; `asksAnew` probes it in any case. Everything that follows from
+ * facts of the server is decided each time, because the server may have been started with other options since.
  */
 export async function knownModel(
-  room: ModelRoom,
+  room: ModelContext,
   server: ModelServer,
   name: string,
   asksAnew: boolean,
@@ -33,9 +33,12 @@ export async function knownModel(
   const known = { protocol, name, parameters: facts.parameters, windowTokens: window.value }
   const format = decideEditFormat(known, config.model.edit_format)
   const asked = { server, name, facts, windowTokens: window.value, asksAnew }
-  const { rung, notes } = isKnownToCallTools(server, name) ? knownToWork : await triedOut(room, asked)
+  const { rung, notes } = isKnownToCallTools(server, name) ? knownToWork : await probed(room, asked)
   const model: StageModel = {
-    ...{ name, rung, editFormat: format.value, windowTokens: window.value },
+    name,
+    rung,
+    editFormat: format.value,
+    windowTokens: window.value,
     outputTokensMax: outputTokensMax(config, window.value),
   }
   return { model, notes: [...notes, window.note, format.note] }
@@ -43,13 +46,13 @@ export async function knownModel(
 
 const knownToWork: ModelProbe = { rung: "native", notes: ["native: known to work, not tried"] }
 
-/** Returns how long a request and its reply may be together, for a model that only has to write text. */
-export async function windowTokensOf(room: ModelRoom, server: ModelServer, name: string): Promise<number> {
+/** Returns the window of a model that only has to write text. */
+export async function windowTokensOf(room: ModelContext, server: ModelServer, name: string): Promise<number> {
   const facts = await factsOf(room, server, name)
   return decideWindow(server.protocol, facts, room.config.model.parameters.context_window).value
 }
 
-interface AskedModel {
+interface ProbedModel {
   readonly server: ModelServer
   readonly name: string
   readonly facts: ModelFacts
@@ -57,16 +60,17 @@ interface AskedModel {
   readonly asksAnew: boolean
 }
 
-async function triedOut(room: ModelRoom, asked: AskedModel): Promise<ModelProbe> {
+async function probed(room: ModelContext, asked: ProbedModel): Promise<ModelProbe> {
   const { config, environment, signal, notice } = room
   const { server, name, facts, windowTokens, asksAnew } = asked
   const key = probeKey(server.endpoint, name, facts, version)
   const store = probeStore(environment.xdgCacheHome)
   const cached = asksAnew ? null : store.read(key)
   if (cached !== null) return cached
-  notice(`trying out what ${name} can do, once; a model that has to be loaded takes its time`)
+  notice(`probing what ${name} can do, once; loading a model may take a while`)
   const settings = modelSettings(config, {
-    ...{ name, windowTokens },
+    name,
+    windowTokens,
     outputTokensMax: Math.min(outputTokensMax(config, windowTokens), probeTokensMax),
   })
   const subject = { provider: server.provider(settings), model: name, declaresTools: facts.declaresTools }
@@ -80,17 +84,21 @@ async function triedOut(room: ModelRoom, asked: AskedModel): Promise<ModelProbe>
 const probeTokensMax = 2_048
 
 const noFacts: ModelFacts = {
-  ...{ trainedTokens: null, loadedTokens: null, declaresTools: null, parameters: null, digest: null },
+  trainedTokens: null,
+  loadedTokens: null,
+  declaresTools: null,
+  parameters: null,
+  digest: null,
 }
 
 async function factsOf(
-  { config, signal }: ModelRoom,
+  { config, signal }: ModelContext,
   server: ModelServer,
   name: string,
 ): Promise<ModelFacts> {
-  const answered = await server.facts(name, lookLimits(config), signal)
+  const answered = await server.facts(name, queryLimits(config), signal)
   if (answered.failure === undefined) return answered.value
-  // A server need not tell anything about a model; whether it has it is seen when it is asked.
+  // A server need not report facts about a model; the first request shows whether it has the model.
   if (answered.failure.kind === "notFound") return noFacts
   throw serverProblem(answered.failure, server.endpoint)
 }

@@ -1,11 +1,16 @@
 import { describe, expect, test } from "bun:test"
 import { exitCodeOf } from "../../src/domain/failure.ts"
-import { checkRecorded, type Destination, destinationOf, type Wish } from "../../src/models/destination.ts"
+import {
+  checkRecorded,
+  type Destination,
+  type DestinationSettings,
+  destinationOf,
+} from "../../src/models/destination.ts"
 import { failureOf } from "../app/config-fixture.ts"
 
 const local = "http://127.0.0.1:11434"
 const elsewhere = "https://models.example.com"
-const nothing: Wish = {
+const nothing: DestinationSettings = {
   ...{ mode: "local-only", namedProvider: null, variables: {} },
   configured: { provider: "auto", endpoint: null },
 }
@@ -17,7 +22,7 @@ const at = (url: string, protocol: string | null) => ({
   endpoint: { url, socket: null, isLocal: url.startsWith("http://127.") },
 })
 
-type Row = readonly [wish: Partial<Wish>, expected: object | string]
+type Row = readonly [wish: Partial<DestinationSettings>, expected: object | string]
 
 function check([wish, expected]: Row) {
   return async () => {
@@ -134,7 +139,7 @@ describe("the endpoint that a session has recorded", () => {
     for (const configured of ["http://127.0.0.1:9", "unix:/run/model.sock", null]) {
       const report = await failureOf(() => checkRecorded("airgapped", local, configured))
       expect(report).toMatchObject({ kind: "denied", code: "ACODE-MODEL-004", where: "mode" })
-      expect(report.message).toContain(`begun with ${local}, and now ${configured ?? "none"} is`)
+      expect(report.message).toContain(`started with ${local}, and now ${configured ?? "none"} is configured`)
       expect(report.hint).toContain("acode resume --model NAME")
     }
   })

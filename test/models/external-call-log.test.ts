@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { externalCallLog, tellCalls } from "../../src/models/external-call-log.ts"
+import { externalCallLog, printCalls } from "../../src/models/external-call-log.ts"
 
 const at = "2026-01-02T03:04:05.678Z"
 const log = () => externalCallLog({ now: () => Date.parse(at) })
@@ -43,9 +43,9 @@ test("no more than a hundred are listed, and the others are counted", () => {
 test("calls that no event records are reported to the user, and nothing when there are none", () => {
   const told: string[] = []
   const calls = log()
-  tellCalls(calls.take(), text => void told.push(text))
+  printCalls(calls.take(), text => void told.push(text))
   expect(told).toEqual([])
   calls.began("GET", url)(401, null)
-  tellCalls(calls.take(), text => void told.push(text))
+  printCalls(calls.take(), text => void told.push(text))
   expect(told).toEqual([`external calls: GET ${url} (401)`])
 })

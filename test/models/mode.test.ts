@@ -36,7 +36,7 @@ describe("a mode", () => {
     }
     const report = await failureOf(() => checkMode(mode, before, rules()))
     expect(report).toMatchObject({ kind: "denied", code: "ACODE-MODEL-004" })
-    expect(report.message).toStartWith(`the mode ${mode} is not possible: the session `)
+    expect(report.message).toStartWith(`the mode ${mode} is not allowed: the session `)
   })
 
   test("of burst is refused where it is not allowed, also to a session that had it", async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { defaultConfig } from "../../src/config/defaults.ts"
 import { selectModels } from "../../src/models/select.ts"
-import { findServer, type ModelRoom, type ServerWish } from "../../src/models/server.ts"
+import { findServer, type ModelContext, type ServerWish } from "../../src/models/server.ts"
 import { knownModel } from "../../src/models/stage-model.ts"
 import { failureOf } from "../app/config-fixture.ts"
 import { configWith, modelRoomWith, wishFor } from "../app/model/model-room.ts"
@@ -31,7 +31,7 @@ function roomFor(...config: Parameters<typeof configWith>) {
   return modelRoomWith(configWith(...config), temp.environment)
 }
 
-async function selected(room: ModelRoom, wish: ServerWish) {
+async function selected(room: ModelContext, wish: ServerWish) {
   return await selectModels(room, await findServer(room, wish))
 }
 
@@ -49,7 +49,7 @@ describe("the models of a session", () => {
     expect([executor, verifier, reviewer]).toEqual([planner, planner, planner])
     expect(room.notices.map(notice => notice.split(":")[0])).toEqual([
       "model fake at http",
-      "trying out what fake can do, once; a model that has to be loaded takes its time",
+      "probing what fake can do, once; loading a model may take a while",
     ])
     const asked = fake.chats.length
     expect(asked).toBeGreaterThan(0)

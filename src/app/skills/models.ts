@@ -2,7 +2,7 @@ import type { SkillSettings } from "../../domain/events/skill-events.ts"
 import { Failure } from "../../domain/failure.ts"
 import { type Mode, type Protocol, protocols, windowRules } from "../../domain/model-choice.ts"
 import { apiKeyFor } from "../../models/destination.ts"
-import { externalCallLog, type KeptCalls } from "../../models/external-call-log.ts"
+import { type CollectedCalls, externalCallLog } from "../../models/external-call-log.ts"
 import { checkMode } from "../../models/mode.ts"
 import { openServer } from "../../models/open-server.ts"
 import { chosenModel, namedModel } from "../../models/select.ts"
@@ -40,7 +40,7 @@ export interface SkillModels extends Disposable {
   readonly modelMap: Readonly<Record<ModelTier, string>>
   readonly ask: ModelAsking["ask"]
   /** Returns the requests to other machines that finding the models took. */
-  readonly takeCalls: KeptCalls["take"]
+  readonly takeCalls: CollectedCalls["take"]
 }
 
 /** Finds the server and names the model of each tier. With a script or a recording nothing is opened. */
@@ -53,7 +53,7 @@ export async function skillModels(wiring: Wiring, request: SkillModelRequest): P
   const room = isFromFile ? null : await modelRoom(wiring, request.notice, request.signal)
   const found = room === null ? null : await findServer(room, wishOf(request))
   const server = found === null ? null : await serverOf(wiring, request, found)
-  const calls = new WeakMap<object, KeptCalls>()
+  const calls = new WeakMap<object, CollectedCalls>()
   const provider = await wireProvider({
     ...{ choice, selected: null, isResumed: request.isResumed, root: wiring.root.path },
     server: server === null ? null : serverProvider(wiring, server, mode, calls),
@@ -110,7 +110,7 @@ function serverProvider(
   wiring: Wiring,
   server: NonNullable<SkillSettings["server"]>,
   mode: Mode,
-  kept: WeakMap<object, KeptCalls>,
+  kept: WeakMap<object, CollectedCalls>,
 ): Provider {
   const protocol = protocolOf(server.protocol)
   const endpoint = readEndpoint(server.endpoint)

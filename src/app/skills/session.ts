@@ -15,7 +15,7 @@ import { type SkillState, skillState, type TaskStep } from "../../domain/skill/s
 import type { SkillContent } from "../../domain/skill/skill-text.ts"
 import { openCalls, settleInterrupted } from "../../gate/recovery.ts"
 import { driveSharingSession, type SharingSession } from "../../gate/session-log.ts"
-import type { KeptCalls } from "../../models/external-call-log.ts"
+import type { CollectedCalls } from "../../models/external-call-log.ts"
 import { findSkill, loadSkill, SkillProblem } from "../../skills/find-skills.ts"
 import { type RecordedParts, taskFailed } from "../../skills/recorded-claim.ts"
 import { heldWorkspace, RecordedWorkspace } from "../../skills/recorded-workspace.ts"
@@ -38,7 +38,7 @@ export interface SkillSessionRequest {
   readonly settings: SkillSettings
   /** The number of steps that are expected. */
   readonly stepCount: number
-  readonly takeCalls: KeptCalls["take"]
+  readonly takeCalls: CollectedCalls["take"]
   /** Set for a pipeline. */
   readonly plan?: PipelinePlan
   readonly onEvent: (event: StoredEvent) => void

@@ -1,8 +1,8 @@
 import { counted } from "../../base/text.ts"
 import { Failure, type FailureReport } from "../../domain/failure.ts"
 import { usualMode } from "../../models/mode.ts"
-import { findServer, type ModelRoom } from "../../models/server.ts"
-import { glanceLimits } from "../../models/settings.ts"
+import { findServer, type ModelContext } from "../../models/server.ts"
+import { quickLimits } from "../../models/settings.ts"
 import { protocolRows } from "../../provider/protocol.ts"
 import { modelRoom } from "../wiring/session-models.ts"
 import type { Wiring } from "../wiring/wire.ts"
@@ -13,7 +13,7 @@ const patienceMs = 2_000
 /** Whether a session would find a model here. What is missing is no fault: everything but `run` works without one. */
 export async function modelFinding(wiring: Wiring): Promise<DoctorFinding> {
   const signal = AbortSignal.timeout(patienceMs)
-  const room = { ...(await modelRoom(wiring, () => undefined, signal)), limits: glanceLimits }
+  const room = { ...(await modelRoom(wiring, () => undefined, signal)), limits: quickLimits }
   const mode = usualMode(room.config.mode)
   const told = `mode ${mode}${keysText(room)}`
   try {
@@ -26,7 +26,7 @@ export async function modelFinding(wiring: Wiring): Promise<DoctorFinding> {
     if (!isMissing) return { name: "model", status: "ok", message, hint: null }
     return warning(
       name === null ? message : `${message}; ${name} is not among them`,
-      "`acode models list` shows what is there",
+      "`acode models list` shows the available models",
     )
   } catch (error) {
     if (!(error instanceof Failure)) throw error
@@ -49,7 +49,7 @@ function isUnlisted(name: string, models: readonly { readonly name: string }[]):
 }
 
 /** Whether there is one, never what it is. */
-function keysText({ environment }: ModelRoom): string {
+function keysText({ environment }: ModelContext): string {
   return protocolRows
     .flatMap(([, { keyVariable }]) => keyVariable ?? [])
     .filter(variable => variable in environment.modelVariables)

@@ -2,12 +2,12 @@ import { type ExternalCalls, noExternalCalls } from "../../domain/external-calls
 import { Failure, type FailureReport } from "../../domain/failure.ts"
 import type { Mode, Protocol } from "../../domain/model-choice.ts"
 import type { StageModel } from "../../domain/pipeline-settings.ts"
-import { tellCalls } from "../../models/external-call-log.ts"
+import { printCalls } from "../../models/external-call-log.ts"
 import { checkMode, usualMode } from "../../models/mode.ts"
 import { roleNames } from "../../models/name.ts"
 import { serverProblem } from "../../models/problem.ts"
 import { type ChosenName, chosenModel } from "../../models/select.ts"
-import { type FoundServer, findServer, type ModelRoom } from "../../models/server.ts"
+import { type FoundServer, findServer, type ModelContext } from "../../models/server.ts"
 import { modelSettings } from "../../models/settings.ts"
 import { knownModel } from "../../models/stage-model.ts"
 import type { ListedModel, ModelServer } from "../../provider/server.ts"
@@ -79,7 +79,7 @@ async function looked<Seen>(
   wiring: Wiring,
   look: ModelCheckRequest,
   typed: string,
-  work: (found: FoundServer, room: ModelRoom) => Promise<Seen>,
+  work: (found: FoundServer, room: ModelContext) => Promise<Seen>,
 ): Promise<Seen & { readonly externalCalls: ExternalCalls }> {
   const room = await modelRoom(wiring, look.notice, look.signal)
   try {
@@ -87,7 +87,7 @@ async function looked<Seen>(
     const { externalCalls = noExternalCalls } = room.externalCalls.take()
     return { ...seen, externalCalls }
   } finally {
-    tellCalls(room.externalCalls.take(), look.notice)
+    printCalls(room.externalCalls.take(), look.notice)
   }
 }
 
@@ -106,7 +106,7 @@ function isAboutConsent({ hint }: FailureReport): boolean {
   return hint?.includes("--mode burst --model") === true
 }
 
-async function foundIn(room: ModelRoom, { model, mode }: ModelCheckRequest): Promise<FoundServer> {
+async function foundIn(room: ModelContext, { model, mode }: ModelCheckRequest): Promise<FoundServer> {
   const rules = room.config.mode
   const meant = mode ?? usualMode(rules)
   checkMode(meant, null, rules)
@@ -115,12 +115,12 @@ async function foundIn(room: ModelRoom, { model, mode }: ModelCheckRequest): Pro
 }
 
 /** The one that the executor of a session would use. */
-function chosen(found: FoundServer, { config }: ModelRoom): ChosenName {
+function chosen(found: FoundServer, { config }: ModelContext): ChosenName {
   return chosenModel(found, roleNames(config).executor)
 }
 
 /** A list is of use also where the configured name is not in it. */
-function chosenOrNull(found: FoundServer, room: ModelRoom): string | null {
+function chosenOrNull(found: FoundServer, room: ModelContext): string | null {
   try {
     return chosen(found, room).name
   } catch {
@@ -131,7 +131,7 @@ function chosenOrNull(found: FoundServer, room: ModelRoom): string | null {
 
 async function timeToFirstToken(
   { clock }: Wiring,
-  { config, signal }: ModelRoom,
+  { config, signal }: ModelContext,
   server: ModelServer,
   model: StageModel,
 ): Promise<number> {

@@ -1,10 +1,10 @@
 import { Failure } from "../../domain/failure.ts"
 import type { ModelSelection, PipelineSettings } from "../../domain/pipeline-settings.ts"
 import { checkRecorded } from "../../models/destination.ts"
-import { externalCallLog, type KeptCalls, tellCalls } from "../../models/external-call-log.ts"
+import { type CollectedCalls, externalCallLog, printCalls } from "../../models/external-call-log.ts"
 import { checkMode } from "../../models/mode.ts"
 import { repliesFlag } from "../../models/recorded.ts"
-import type { FoundServer, ModelRoom, ServerWish } from "../../models/server.ts"
+import type { FoundServer, ModelContext, ServerWish } from "../../models/server.ts"
 import { usualServers } from "../../provider/protocol.ts"
 import { userName } from "../user-name.ts"
 import type { AgentSurface } from "./agent-surface.ts"
@@ -29,7 +29,7 @@ export interface ModelLookup extends Disposable {
   /** The settings with their models. A model that nobody knows is tried out, which may take long. */
   choose(): Promise<PipelineSettings>
   /** What was asked elsewhere so far, for the event that records it. What is not taken is told to the person. */
-  takeCalls: KeptCalls["take"]
+  takeCalls: CollectedCalls["take"]
 }
 
 /**
@@ -60,7 +60,7 @@ export async function lookForModels(
     },
     [Symbol.dispose]: () => {
       over.abort()
-      tellCalls(takeCalls(), surface.notice)
+      printCalls(takeCalls(), surface.notice)
     },
   }
 }
@@ -68,7 +68,7 @@ export async function lookForModels(
 interface Wanted {
   readonly settings: PipelineSettings
   /** Null when the settings say which models, or that there are none. */
-  readonly search: { readonly room: ModelRoom; readonly found: Promise<FoundServer> } | null
+  readonly search: { readonly room: ModelContext; readonly found: Promise<FoundServer> } | null
 }
 
 async function wanted(
@@ -132,9 +132,9 @@ function modelsOf(replay: string): ModelSelection | null {
 
 export async function modelRoom(
   wiring: Wiring,
-  notice: ModelRoom["notice"],
+  notice: ModelContext["notice"],
   signal: AbortSignal,
-): Promise<ModelRoom> {
+): Promise<ModelContext> {
   const { environment } = wiring.request
   const { values: config } = await wiring.config()
   return {

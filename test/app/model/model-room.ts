@@ -4,7 +4,7 @@ import { readEnvironment } from "../../../src/config/environment.ts"
 import type { Config } from "../../../src/config/schema.ts"
 import type { StageModel } from "../../../src/domain/pipeline-settings.ts"
 import { externalCallLog } from "../../../src/models/external-call-log.ts"
-import type { ModelRoom, ServerWish } from "../../../src/models/server.ts"
+import type { ModelContext, ServerWish } from "../../../src/models/server.ts"
 import type { UsualServer } from "../../../src/provider/protocol.ts"
 
 export const fakeModel: StageModel = {
@@ -26,7 +26,7 @@ export function configWith(
   return { ...defaultConfig, mode, models, model: { ...defaultConfig.model, ...model } } as unknown as Config
 }
 
-export interface TestedRoom extends ModelRoom {
+export interface TestedRoom extends ModelContext {
   readonly notices: string[]
 }
 

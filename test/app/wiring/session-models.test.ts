@@ -191,7 +191,9 @@ describe("a session that goes on", () => {
     configure({ model: { endpoint: other.endpoint } })
     expect(await failureOf(() => chosen({ before }))).toMatchObject({
       ...{ kind: "denied", code: "ACODE-MODEL-004" },
-      message: expect.stringContaining(`begun with ${fake.endpoint}, and now ${other.endpoint} is`),
+      message: expect.stringContaining(
+        `started with ${fake.endpoint}, and now ${other.endpoint} is configured`,
+      ),
     })
     expect([fake.connections.all, other.connections.all]).toEqual([0, 0])
     // Whoever names a model means one of the server that is configured now.
@@ -252,7 +254,7 @@ describe("a session that goes on", () => {
     configure({ model: { endpoint: "https://models.example.invalid" } })
     expect(await chosen({ before: local })).toEqual(local)
     expect(notices).toEqual([
-      expect.stringContaining("the session goes on with http://127.0.0.1:9: the mode"),
+      expect.stringContaining("the session continues with http://127.0.0.1:9: the mode"),
     ])
     configure({ model: { endpoint: fake.endpoint } })
     const airgapped = settingsOf({}, { mode: "airgapped", selection })

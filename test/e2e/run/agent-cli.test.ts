@@ -157,7 +157,7 @@ describe("run", () => {
     [["run", "x", "--disable-path-validation"], "paths are always checked"],
     [["run", "x", "--max-tokens", "0"], "--max-tokens takes a whole number from 1"],
     [["run", "x", "--mode", "cloud"], "is not one of local-only, burst, airgapped"],
-    [["run", "x", "--model", "ollama/"], "is no name of a model"],
+    [["run", "x", "--model", "ollama/"], "is not the name of a model"],
     [["resume"], "no session of this workspace waits to go on"],
     [["resume", "nothing"], "no session has the id"],
     [["status", "nothing"], "no session has the id"],

@@ -204,7 +204,7 @@ describe("a model server that was started again without tools", () => {
     const run = await room.ask("--yes=plan")
     expect(run.exitCode).toBe(4)
     const [told] = run.data("escalation.raised")
-    expect(String(told?.["reason"])).toContain("the server takes no tools for this model")
+    expect(String(told?.["reason"])).toContain("the server does not accept tools for this model")
     expect(String(told?.["advice"])).toContain(
       "`acode models probe openai/fake`, then `acode resume --model openai/fake`",
     )

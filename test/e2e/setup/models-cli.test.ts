@@ -37,7 +37,7 @@ describe("acode models", () => {
     await using server = await startModelServer({ protocol: "openai", native: false, answer: willing })
     using room = httpWorkspace({ endpoint: server.endpoint })
     const { exitCode, stdout, stderr } = await room.plain("models", "probe")
-    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("trying out what fake can do")])
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("probing what fake can do")])
     expect(stdout).toMatch(/^model {3}fake at http:\/\/127\.0\.0\.1:\d+, openai$/m)
     expect(stdout).toMatch(/^tools {3}constrained$/m)
     expect(stdout).toMatch(/^window {2}8192 tokens, of which a reply takes at most 4096$/m)
