@@ -12,6 +12,7 @@ import type { Programme } from "./programme.ts"
 import { seededRandom } from "./random.ts"
 import { randomKills } from "./random-kills.ts"
 import { realTrees } from "./real-trees.ts"
+import { redaction } from "./redaction.ts"
 import { replans } from "./replans.ts"
 import { tamperedSessions } from "./tampered-sessions.ts"
 import { pipelinePoints, taskKills, taskRunners } from "./task-runners.ts"
@@ -37,6 +38,7 @@ const programmes: readonly Programme[] = [
   taskKills,
   pipelinePoints,
   replans,
+  redaction,
   tamperedSessions,
   hostileGit,
   killedCommands,

@@ -1,4 +1,6 @@
-import type { LabelledText } from "./labelled-texts.ts"
+import { createRedactor } from "../../src/redaction/redactor.ts"
+import { seeded } from "../workspace/support.ts"
+import { isLeaked, type LabelledText, labelledTexts } from "./labelled-texts.ts"
 
 type Below = (count: number) => number
 
@@ -171,3 +173,45 @@ function fromXml(text: string): string {
 export const decorations: readonly Decoration[] = [...printed, ...coloured, ...inJson, ...inShell]
 /** Those that can stand around a decorated text too: they take nothing apart. */
 export const wrappings: readonly Decoration[] = [...printed, ...inJson.slice(0, -1), ...inShell]
+
+const redactor = createRedactor({ secretValues: [], extraPatterns: [] })
+const asItIs: Decoration = { name: "as it is", write: ({ text }) => text, read: text => text }
+const isHidden = (labelled: LabelledText, output: string) => !isLeaked(labelled, output)
+
+/**
+ * Decorates every labelled text, redacts it whole and in chunks, and returns what leaks, what is changed without a
+ * secret in it, and where a stream returns another text than the whole. Secrets that are not found undecorated are left
+ * out.
+ */
+export function decorationViolations(seed: number): string[] {
+  const below = seeded(seed)
+  const found: string[] = []
+  for (const labelled of [...foundSecrets(seed), ...labelledTexts("labelled-benign.txt", seed)]) {
+    const decoration = decorations[below(decorations.length)] ?? asItIs
+    const written = decoration.write(labelled, below)
+    const redacted = redactor.redactText(written)
+    const about = `${labelled.label} (${decoration.name}): ${JSON.stringify(written)}`
+    if (labelled.secrets.length === 0 && redacted !== written) found.push(`changed ${about}`)
+    if (!isHidden(labelled, decoration.read(redacted))) found.push(`leaked ${about}`)
+    if (streamed(written, below) !== redacted) found.push(`another text in chunks ${about}`)
+  }
+  return found
+}
+
+function foundSecrets(seed: number): readonly LabelledText[] {
+  return labelledTexts("labelled-secrets.txt", seed).filter(one =>
+    isHidden(one, redactor.redactText(one.text)),
+  )
+}
+
+function streamed(text: string, below: (count: number) => number): string {
+  const bytes = Buffer.from(text)
+  const stream = redactor.stream()
+  const out: Uint8Array[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const end = Math.min(bytes.length, at + 1 + below(24))
+    out.push(Buffer.from(stream.push(bytes.subarray(at, end))))
+    at = end
+  }
+  return Buffer.concat([...out, stream.end()]).toString()
+}

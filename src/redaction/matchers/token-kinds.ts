@@ -97,7 +97,7 @@ const digitOrCases = {
     let [lower, upper] = [0, 0]
     for (let at = 0; at < body.length; at++) {
       const code = body.charCodeAt(at)
-      if (code >= 48 && code <= 57) return !body.startsWith("/")
+      if (code >= 48 && code <= 57) return !body.startsWith("/") || body.split("/").some(isLongAndMixed)
       if (code >= 97 && code <= 122) lower += 1
       else if (code >= 65 && code <= 90) upper += 1
     }
@@ -105,6 +105,8 @@ const digitOrCases = {
   },
 }
 const mixed = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])/
+/** Returns whether a part of a path looks random. */
+const isLongAndMixed = (part: string) => part.length >= 20 && mixed.test(part)
 
 /** Tokens with a prefix that nothing else has: what is long enough and has a digit in it is one. */
 const uniquePrefixes: readonly [RedactionKind, Alphabet, min: number, prefixes: string][] = [
