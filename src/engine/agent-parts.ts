@@ -14,36 +14,39 @@ import type { Project } from "./checks/project.ts"
 import type { LiveSession } from "./live-session.ts"
 import type { StageDefinition } from "./stages/contract.ts"
 
-/** Everything a driven session works with; `app/wiring/wire` puts it together. */
+/** The dependencies of a running session, which `app/wiring/wire` assembles. */
 export interface AgentParts extends RecoveryParts {
   readonly session: LiveSession
   readonly gate: Gate
-  /** Asks a model, within bounds; never throws. */
+  /** Asks a model, within limits; never throws. */
   readonly ask: (request: ModelRequest, signal: AbortSignal) => Promise<ModelReply>
-  /** What left this machine since it was last asked for, as a member of an event; none where nothing did. */
+  /**
+   * Returns the requests that left this machine since the last call, as a member of an event; empty if there were
+   * none.
+   */
   readonly externalCalls: () => { readonly externalCalls?: ExternalCalls }
   readonly stages: Readonly<Record<Stage, StageDefinition>>
   readonly desk: ApprovalDesk
-  /** How a question was answered that is in the log; null while it is open. */
+  /** Returns the recorded answer to a question; null while it is open. */
   readonly answerTo: (approvalId: string) => RecordedAnswer | null
-  /** Whether `--yes` answers for a plan; the network that a plan asks for has to be named by itself. */
+  /** Returns whether `--yes` approves a plan; the network that a plan requests needs a scope of its own. */
   readonly acceptsPlan: (plan: Plan) => "yes" | "no" | "notItsNetwork"
-  /** Whether there is a sandbox for commands. Whoever approves a plan is told. */
+  /** Returns whether a sandbox confines commands. The question about a plan shows it. */
   readonly isConfined: () => Promise<boolean>
   readonly policyVersion: string
   readonly redactor: Redactor
-  /** Every skill that can be used. */
+  /** Returns every usable skill. */
   readonly skills: () => readonly { readonly name: string; readonly description: string }[]
   readonly fingerprint: (text: string) => string
   readonly changes: TextChanges
   readonly project: Project
-  /** What somebody asked from another terminal; null when nobody did. */
+  /** Returns the request of another terminal to pause or cancel; null if there is none. */
   readonly control: () => ControlRequest | null
   /** Ends what is left of an execution of a dead process. */
   readonly endExecution: (executionId: string) => Promise<void>
-  /** Between 0 and 1, so that many who wait do not come back at once. */
+  /** Returns a number between 0 and 1, so that many waiting processes do not continue at the same moment. */
   readonly jitter: () => number
-  /** Ends after the time, or as soon as the signal fires. */
+  /** Waits until the time is over or the signal fires. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
   readonly clock: Clock
   readonly ids: Ids

@@ -7,24 +7,24 @@ import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 import { type PathHistory, sessionChanges, type UnlistedChanges } from "./session-changes.ts"
 
-/** What a session changed in the workspace, file by file, in lines. The names are those of the JSON. */
+/** The changes of a session in the workspace, file by file, in lines. The names are those of the JSON. */
 export interface DiffStat {
-  /** By path; the first ones where there are very many. */
+  /** By path; only the first ones if there are very many. */
   readonly files: readonly FileStat[]
   readonly total: {
     readonly files: number
     readonly added: number
     readonly removed: number
-    /** Files whose lines are in neither of the two. */
+    /** The number of files without line counts. */
     readonly uncounted: number
-    /** Files that changed while a command of the session ran, by it or by a person; left out where there are none. */
+    /** The number of files that changed while a command of the session ran, by it or by a person; omitted if zero. */
     readonly duringCommands?: number
   }
-  /** What changed meanwhile by somebody else's hand, as far as that shows; left out where nothing did. */
+  /** The changes of other programs meanwhile, as far as they are known; omitted if there are none. */
   readonly meanwhile?: readonly MeanwhileChange[]
 }
 
-/** A path that changed while a command of the session ran, and that is not counted as the session's. */
+/** A path that changed while a command of the session ran, but is not counted as a change of the session. */
 export interface MeanwhileChange {
   readonly path: string
   /** `git`: checked out or committed. `command`: another command of acode ran at the same time. */
@@ -34,7 +34,7 @@ export interface MeanwhileChange {
 export interface FileStat {
   readonly path: string
   readonly change: "new" | "deleted" | "modified" | "mode"
-  /** Null where lines cannot be counted, and `note` says why. */
+  /** Null if lines cannot be counted; `note` has the reason. */
   readonly added: number | null
   readonly removed: number | null
   readonly note: string | null
@@ -45,19 +45,19 @@ export interface DiffStatParts {
   readonly checkpoints: Pick<Checkpoints, "contentOf">
   readonly artifacts: ArtifactStore
   readonly changes: Pick<TextChanges, "countChanges">
-  /** Whether another command of acode ran between two places in the log. */
+  /** Returns whether another command of acode ran between two positions in the log. */
   readonly hasOthers: (from: number, to: number) => boolean
 }
 
 const filesMax = 1000
 const fileBytesMax = 64 * 1024 * 1024
-/** Read at most, before and after together: what is beyond is listed and not counted. */
+/** The maximum of bytes read, before and after together: further files are listed and not counted. */
 const bytesMax = 128 * 1024 * 1024
 
 /**
- * Counts the lines that a session added and removed, from the recorded copies of what was there before it to what is
- * there now. Reads the files that changed and no others, and claims nothing about one that somebody else changed since
- * or of which there is no copy. What changed while a command ran, and bears the sign of another hand, is told apart.
+ * Counts the lines that a session added and removed, from the recorded copies of the previous files to the present
+ * ones. Reads only the files that changed, and claims nothing about a file that another program changed since or that
+ * has no copy. Changes during a command that show signs of another program are listed separately.
  */
 export function diffStat(parts: DiffStatParts, events: Iterable<StoredEvent>): DiffStat {
   const { histories, unlisted } = sessionChanges(parts.artifacts, events)
@@ -89,8 +89,8 @@ export function diffStat(parts: DiffStatParts, events: Iterable<StoredEvent>): D
 }
 
 /**
- * Whose hand it was besides the command's, as far as that shows. Git moved while the command ran and has the file as it
- * is now: no confined command can bring that about.
+ * Returns which other program changed a path, if that shows. Git moved while the command ran and has the present
+ * content: no confined command can cause that.
  */
 function otherHand(
   { hasOthers }: DiffStatParts,
@@ -119,7 +119,7 @@ interface Budget {
   bytes: number
 }
 
-/** With what is there now, where that was looked at. */
+/** Returns the statistics of one file, with its present content if that was read. */
 function fileStat(parts: DiffStatParts, history: PathHistory, budget: Budget): Counted {
   const { path, before, after } = history
   const change = before === null ? "new" : after === null ? "deleted" : before === after ? "mode" : "modified"
@@ -137,7 +137,7 @@ function fileStat(parts: DiffStatParts, history: PathHistory, budget: Budget): C
   if ("note" in was) return uncounted(was.note, now)
   if (isBinary(was.bytes) || isBinary(now.bytes))
     return uncounted(`binary, ${was.bytes.length} → ${now.bytes.length} bytes`, now)
-  // Each byte one character, so that lines are those of the bytes, whatever their encoding is.
+  // Each byte becomes one character, so that lines are counted in any encoding.
   const [old, present] = [was.bytes, now.bytes].map(bytes => Buffer.from(bytes).toString("latin1"))
   const lines = parts.changes.countChanges(old ?? "", present ?? "")
   return { now, stat: { path, change, ...lines, note: null } }
@@ -153,7 +153,7 @@ type Content = { readonly bytes: Uint8Array } | { readonly note: string }
 const nothing: Content = { bytes: new Uint8Array() }
 const link = "link:"
 
-/** What the session left, as long as it is there. */
+/** Returns what the session left, if it is unchanged. */
 function presentContent(
   workspace: DiffStatParts["workspace"],
   history: PathHistory,
@@ -177,7 +177,7 @@ function presentContent(
   }
 }
 
-const changedSince: Content = { note: "changed by somebody else since" }
+const changedSince: Content = { note: "changed by another program since" }
 
 function formerContent(
   checkpoints: DiffStatParts["checkpoints"],
@@ -193,18 +193,18 @@ function formerContent(
     return { bytes }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return { note: "no copy of what it was" }
+    return { note: "its old content was not stored" }
   }
 }
 
-const special: Content = { note: "no regular file" }
+const special: Content = { note: "not a regular file" }
 
-/** FIFOs, sockets and devices are recorded by their kind. */
+/** Returns whether a path is a FIFO, socket or device, which are recorded by their kind. */
 function isSpecial(content: string): boolean {
   return /^(fifo|socket|device):/.test(content)
 }
 
-/** As git tells it. */
+/** Returns whether a file is binary, by the rule of git. */
 function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, 8000).includes(0)
 }
@@ -213,6 +213,6 @@ function unlistedStat({ callId, count }: UnlistedChanges): FileStat {
   return {
     path: `${counted(count, "file")} that ${callId} changed`,
     ...{ change: "modified" as const, added: null, removed: null },
-    note: "the list of their names is gone",
+    note: "the list of their names is lost",
   }
 }

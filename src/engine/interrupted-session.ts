@@ -5,7 +5,7 @@ import type { SessionLog } from "../gate/contract.ts"
 import { openCalls, type Recovered, type RecoveryParts, settleInterrupted } from "../gate/recovery.ts"
 import type { StoredEvent } from "../store/contract.ts"
 
-/** The executions of a dead process that still have to be ended before anybody looks at what they did. */
+/** Returns the executions of a dead process that must be ended before their changes are inspected. */
 export function openCommands(events: readonly StoredEvent[]): readonly string[] {
   return openCalls(events).flatMap(({ executionId, isCommandEnded }) =>
     executionId === null || isCommandEnded ? [] : [executionId],
@@ -13,8 +13,8 @@ export function openCommands(events: readonly StoredEvent[]): readonly string[] 
 }
 
 /**
- * Closes a plan run whose process is gone: what it was doing is looked up and told, and nothing is done again. All of
- * it is one commit, so that a second crash finds either the open session or the closed one.
+ * Closes a plan run whose process died: its open call is inspected and recorded, and nothing is done again. All of it
+ * is one commit, so that a second crash finds either the open session or the closed one.
  */
 export async function endInterruptedPlan(
   parts: RecoveryParts & { readonly log: SessionLog },
@@ -23,7 +23,7 @@ export async function endInterruptedPlan(
   const recovered: Recovered[] = []
   for (const call of openCalls(events)) recovered.push(await settleInterrupted(parts, call))
   const steps = openSteps(events).map(step => stepEnd(step, recovered))
-  // What changed while a command ran may be a person's work, and nothing of it was touched.
+  // Files that changed while a command ran may be a person's work; none of them was touched.
   const isUndecided = recovered.some(
     ({ settled, unattributed }) => settled.certainty === "unknown" || unattributed.length > 0,
   )
@@ -59,7 +59,7 @@ function openSteps(events: readonly StoredEvent[]): readonly Started[] {
   return [...open.values()]
 }
 
-/** Calls are made one after the other, so an open step has at most one open call. */
+/** Returns the end of an open step. Calls are made one after the other, so an open step has at most one open call. */
 function stepEnd({ taskId, stepId, index }: Started, [recovered]: readonly Recovered[]): NewEvent {
   const settled = recovered?.settled ?? null
   return newEvent(StepFinished, {

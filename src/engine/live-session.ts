@@ -7,14 +7,14 @@ import type { DrivenSession } from "../gate/session-log.ts"
 import type { EventLog, StoredEvent } from "../store/contract.ts"
 
 /**
- * A session while it is driven: its log, and the state that its events make. Whoever appends moves the state along, so
- * nothing can be in the state that is not in the log.
+ * A running session: its log, and the state of its events. Appending also updates the state, so the state contains
+ * only what the log has.
  */
 export interface LiveSession extends SessionLog {
   readonly state: PipelineState
-  /** All events so far, oldest first. Read one by one each time: a long session is not held in memory as well. */
+  /** All events so far, oldest first. Read one by one each time: a long session is not also held in memory. */
   readonly events: Iterable<StoredEvent>
-  /** What happened last. */
+  /** The type of the last event. */
   readonly lastType: string | null
 }
 
@@ -23,7 +23,7 @@ export function openLiveSession(
   log: Pick<EventLog, "each">,
   contents: Contents,
   onEvent: (event: StoredEvent) => void,
-  /** What the log says already, for who has looked since the session is theirs. */
+  /** The recorded state, for a caller that has folded the log since it took the session over. */
   known: PipelineState | null = fold(log.each(driven.sessionId), contents),
 ): LiveSession {
   let state = known

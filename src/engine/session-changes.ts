@@ -14,36 +14,36 @@ import {
 } from "../domain/tool-call.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 
-/** What a session made of one path, from the first of its changes that still counts to the last. */
+/** The changes of a session to one path, from the first one that still counts to the last. */
 export interface PathHistory {
   readonly path: string
-  /** The pre-image of the first; null when there is none. */
+  /** The pre-image of the first change; null if there is none. */
   readonly checkpointId: string | null
   readonly before: string | null
-  /** What the session left. */
+  /** The content that the session left. */
   readonly after: string | null
-  /** Where its last change is in the log. */
+  /** The position of its last change in the log. */
   readonly position: number
-  /** How it was left; null where that was not recorded. */
+  /** The state in which it was left; null if that was not recorded. */
   readonly mark: LeftMark | null
-  /** What git had checked out around its changes, as far as that was recorded. */
+  /** The commits that git had checked out around its changes, as far as they were recorded. */
   readonly heads: ReadonlySet<string | null>
-  /** What was found out about somebody else's hand when a change was recorded. */
+  /** The sign of another program that was found when a change was recorded. */
   readonly doubt: string | null
-  /** Whether a command ran while it changed, so that it may have been somebody else. */
+  /** True if a command ran while it changed, so that another program may have changed it. */
   readonly isByCommand: boolean
-  /** The command that ran during its last change; null where a tool wrote it. */
+  /** The command that ran during its last change; null if a tool wrote it. */
   readonly during: CommandSpan | null
 }
 
-/** Where a command stands in the log, and whether git checked out another commit or branch meanwhile. */
+/** The positions of a command in the log, and whether git checked out another commit or branch meanwhile. */
 export interface CommandSpan {
   readonly from: number
   readonly to: number
   readonly hasHeadMoved: boolean
 }
 
-/** How a path was left: inode and times, and its object in the index of git. */
+/** The state in which a path was left: inode and times, and its object in the index of git. */
 export interface LeftMark {
   readonly identity: string | null
   readonly staged: string | null
@@ -51,23 +51,23 @@ export interface LeftMark {
 
 export interface SessionChanges {
   readonly histories: readonly PathHistory[]
-  /** Directories that were made, removed or given another mode. */
+  /** Directories that were created, removed or given another mode. */
   readonly directories: readonly DirectoryHistory[]
-  /** Calls that changed files nobody can name any more, because the list of them is gone. */
+  /** Calls that changed files whose names are lost with the list of them. */
   readonly unlisted: readonly UnlistedChanges[]
-  /** What its commands changed, or may have changed, of which nothing was kept. */
+  /** Certain or possible changes of its commands that have no copy. */
   readonly uncovered: readonly UncoveredPath[]
 }
 
 export type UncoveredPath = UncoveredChanges["paths"][number]
 
-/** What a session made of one directory. */
+/** The changes of a session to one directory. */
 export interface DirectoryHistory {
   readonly path: string
   readonly checkpointId: string
   readonly before: number | null
   readonly after: number | null
-  /** Whether a command ran while it changed, so that it may have been somebody else. */
+  /** True if a command ran while it changed, so that another program may have changed it. */
   readonly isByCommand: boolean
 }
 
@@ -77,16 +77,16 @@ export interface UnlistedChanges {
 }
 
 /**
- * Every path a session left different, but for what was put back. A path that was changed several times goes back to
- * before the first of them, but not beyond a change that somebody else made in between: that one was seen as what was
- * there before ours.
+ * Returns every path that a session left different, except those that were restored. A path that was changed several
+ * times is restored to before the first change, but not beyond a change that another program made between two of
+ * them: that content was there before the later change.
  */
 export function sessionChanges(artifacts: ArtifactStore, events: Iterable<StoredEvent>): SessionChanges {
   const { changes, directories, unlisted, uncovered } = changesOf(artifacts, events)
   const histories = [...Map.groupBy(changes, change => change.path)].flatMap(
     ([path, history]) => historyOf(path, history) ?? [],
   )
-  // A file of the tree has a history, which tells what becomes of it.
+  // A file of the tree has a history, which shows its changes.
   const ofTree = new Set(changes.map(({ path }) => path))
   return {
     histories,
@@ -101,11 +101,11 @@ function pathsOf({ paths, count, unwatched }: UncoveredChanges, callId: string):
     path: `${counted(count - paths.length, "more file")} that ${callId} changed`,
     reason: "no copy was kept",
   }
-  const reason = "it holds too much to be watched, so whether it was changed is not known"
+  const reason = "it is too large to be watched, so its changes are unknown"
   return [...paths, ...(count > paths.length ? [more] : []), ...unwatched.map(path => ({ path, reason }))]
 }
 
-/** Of several changes to a directory, before the first and after the last. */
+/** Merges several changes to a directory: the state before the first and after the last. */
 function directoryHistories(changes: readonly DirectoryHistory[]): readonly DirectoryHistory[] {
   const histories = new Map<string, DirectoryHistory>()
   for (const change of changes) {
@@ -127,9 +127,9 @@ function historyOf(path: string, changes: readonly RecordedChange[]): PathHistor
     isGuessed ||= earlier.after !== first.before
     first = earlier
   }
-  // A change that leaves the content alone is one of the mode, which only the checkpoint knows.
+  // A change that leaves the content unchanged is one of the mode, which only the checkpoint knows.
   const isModeChanged = changes.some(({ before, after }) => before === after)
-  // Several files may share what is left of a redacted name, so that nothing can be said of any of them.
+  // Several files may share a redacted name, so nothing can be derived for any of them.
   const isBack = first.before === newest.after && !isModeChanged && !isRedactedPath(path)
   if (isBack) return null
   const { checkpointId, before } = first
@@ -140,14 +140,17 @@ function historyOf(path: string, changes: readonly RecordedChange[]): PathHistor
   return { path, checkpointId, before, after, position, mark, heads, doubt, isByCommand, during }
 }
 
-/** Whether one of them is a hash and the other one was not read: a limit, or who may read it, changed in between. */
+/**
+ * Returns whether one of the values is a hash while the other one was not read: a limit or a permission changed
+ * meanwhile.
+ */
 function isSpeltOtherwise(left: string | null, found: string | null): boolean {
   if (left === null || found === null) return false
   const [isStat, isHash] = [/^stat:/, /^[0-9a-f]{64}$/]
   return (isStat.test(left) && isHash.test(found)) || (isHash.test(left) && isStat.test(found))
 }
 
-const speltOtherwise = "whether somebody else changed it between two calls is not known"
+const speltOtherwise = "it is unknown whether another program changed it between two calls"
 
 interface RecordedChange extends FileChange {
   readonly checkpointId: string | null
@@ -225,7 +228,7 @@ function aboutCall(
   }
 }
 
-/** How paths were left, as an event recorded it; empty when it did not, or when the list is gone. */
+/** Returns how paths were left, as an event recorded it; empty if it did not, or if the list is lost. */
 export function leftMarks(
   recorded: RecordedJson | undefined,
   artifacts: ArtifactStore,
@@ -236,7 +239,7 @@ export function leftMarks(
   return new Map(parsed.data.map(([path, identity, staged]) => [path, { identity, staged }]))
 }
 
-/** The last places in the log at which a session left paths changed, but for what was put back. */
+/** Returns the last positions in the log at which a session left paths changed, except those that were restored. */
 export function lastWrites(
   artifacts: ArtifactStore,
   events: Iterable<StoredEvent>,
@@ -244,7 +247,7 @@ export function lastWrites(
   return new Map(changesOf(artifacts, events).changes.map(({ path, position }) => [path, position]))
 }
 
-/** What an undoing left alone is still the session's; the rest of it is not there any more. */
+/** Returns the paths that an undo did not restore, which still belong to the session. */
 function notPutBack(
   changes: readonly RecordedChange[],
   { foreign, blocked }: NewEvent<typeof SessionUndone>["data"],
@@ -253,7 +256,7 @@ function notPutBack(
   return changes.filter(({ path }) => left.has(path))
 }
 
-/** Null when it is missing or damaged: the rest of what the session did is worth putting back all the same. */
+/** Returns recorded changes; null if they are missing or damaged: the rest of the session can still be undone. */
 function storedChanges(ref: string, artifacts: ArtifactStore): readonly FileChange[] | null {
   const parsed = z.array(FileChange()).safeParse(storedJson(ref, artifacts))
   return parsed.success ? parsed.data : null

@@ -27,7 +27,7 @@ export interface UndoParts {
   readonly artifacts: ArtifactStore
   readonly ids: Ids
   readonly workspace: Pick<Workspace, "mark" | "gitHead">
-  /** What other sessions of this workspace did. */
+  /** The changes of other sessions of this workspace. */
   readonly others: readonly OtherSession[]
 }
 
@@ -36,37 +36,40 @@ export interface OtherSession {
   readonly events: readonly StoredEvent[]
 }
 
-/** What undoing a session would do. */
+/** The effect of undoing a session. */
 export interface UndoPlan {
-  /** New files of the session: these go. */
+  /** New files of the session, which are removed. */
   readonly remove: readonly string[]
-  /** These get their old content. */
+  /** Files that get their old content. */
   readonly write: readonly string[]
-  /** Paths that somebody else may have changed, and what suggests it: these stay unless a person says otherwise. */
+  /**
+   * Paths that another program may have changed, and the reason to think so: these stay unless a person decides
+   * otherwise.
+   */
   readonly doubts: readonly UndoDoubt[]
-  /** These cannot be restored, and why. */
+  /** Paths that cannot be restored, and why. */
   readonly lost: readonly PathReason[]
-  /** Whether the session left anything to undo, also what is back already. */
+  /** True if the session left nothing to undo, not even restored paths. */
   readonly isEmpty: boolean
   readonly goals: readonly UndoGoal[]
   readonly directories: readonly DirectoryHistory[]
 }
 
 export interface UndoDoubt extends PathReason {
-  /** Nothing else speaks against it than that a command ran when the path changed. */
+  /** True if the only doubt is that a command ran when the path changed. */
   readonly isOnlyByCommand: boolean
 }
 
-/** One path, the checkpoint it goes back to, and what it holds now. */
+/** One path, the checkpoint that restores it, and its present content. */
 interface UndoGoal {
   readonly path: string
   readonly checkpoint: Checkpoint
-  /** Null when nobody but acode itself can have written the path. */
+  /** Null if only acode itself can have written the path. */
   readonly doubt: string | null
   readonly content: string | null | undefined
 }
 
-/** Inspects, and changes nothing. */
+/** Plans an undo. Changes nothing. */
 export async function planUndo(parts: UndoParts, events: readonly StoredEvent[]): Promise<UndoPlan> {
   const { histories, directories, unlisted, uncovered } = sessionChanges(parts.artifacts, events)
   const { known, lost } = withCheckpoints(parts.checkpoints, histories)
@@ -104,7 +107,7 @@ export async function planUndo(parts: UndoParts, events: readonly StoredEvent[])
   }
 }
 
-/** What the paths that a person can be asked about held when the plan was made; nothing for a directory. */
+/** Returns the contents of the doubtful paths when the plan was made; nothing for a directory. */
 export function contentsIn({ goals, directories }: UndoPlan): ReadonlyMap<string, string | null | undefined> {
   return new Map([
     ...directories.map(directory => [nameOf(directory), undefined] as const),
@@ -112,7 +115,7 @@ export function contentsIn({ goals, directories }: UndoPlan): ReadonlyMap<string
   ])
 }
 
-/** As restoring names it. */
+/** Returns the name that restoring uses. */
 function nameOf({ path }: DirectoryHistory): string {
   return `${path}/`
 }
@@ -124,18 +127,18 @@ function byPath(a: PathReason, b: PathReason): number {
 export interface Undone {
   readonly removed: readonly string[]
   readonly restored: readonly string[]
-  /** Left alone, because somebody else may have changed them. */
+  /** Paths that were not touched, because another program may have changed them. */
   readonly foreign: readonly string[]
   readonly blocked: readonly PathReason[]
-  /** The checkpoint with what was there before; null when nothing had to be kept. */
+  /** The checkpoint of the files before the undo; null if none was needed. */
   readonly keptId: string | null
-  /** Whether a person stopped it in the middle; `blocked` names what was not reached. */
+  /** True if a person stopped it in the middle; `blocked` names the paths that were not reached. */
   readonly isInterrupted: boolean
 }
 
 /**
- * Restores what only acode itself can have written, and of the rest the paths in `also`, as long as they hold
- * what they held when a person said so. Can be repeated after a crash: what is back already is left alone.
+ * Restores what only acode itself can have written, and the paths in `also` if they still hold what they held when a
+ * person decided. Can be repeated after a crash: restored paths are skipped.
  */
 export async function undo(
   { checkpoints, sessionId, ids }: UndoParts,
@@ -166,7 +169,7 @@ export async function undo(
   }
 }
 
-/** With files that stay, nobody can tell whose the directories around them are: those stay too, and are named. */
+/** Returns the directories around files that stay. Their owner is unknown: they stay too, and are named. */
 function besideLeft({ directories, remove, write }: UndoPlan, left: readonly string[]) {
   const isAround = ({ path }: DirectoryHistory) =>
     left.some(each => each.startsWith(`${path}/`) || `${path}/`.startsWith(`${each}/`))
@@ -180,7 +183,7 @@ function besideLeft({ directories, remove, write }: UndoPlan, left: readonly str
   }
 }
 
-/** By checkpoint. What holds something that has no content, such as a directory, can only stay. */
+/** Restores paths by checkpoint. A path that holds something without content, such as a directory, can only stay. */
 function restoreGoals(
   checkpoints: Checkpoints,
   goals: readonly UndoGoal[],
@@ -219,7 +222,7 @@ function withCheckpoints(checkpoints: Checkpoints, changes: readonly PathHistory
 
 type Doubting = (history: PathHistory, content: string | null | undefined) => string | null
 
-/** Looks for somebody else's hand: whatever suggests it is said, and a person decides. */
+/** Looks for signs of another program: each one is reported, and a person decides. */
 function doubting(
   parts: UndoParts,
   histories: readonly PathHistory[],
@@ -235,15 +238,15 @@ function doubting(
   })
   return (history, content) => {
     const { path, after, position } = history
-    // A directory in the place of a file that the session deleted goes if it is empty.
+    // A directory in the place of a deleted file is removed if it is empty.
     const isLeft = content === after || (content === undefined && after === null)
-    if (!isLeft) return "it is not what the session left"
+    if (!isLeft) return "it changed after the session"
     if (history.doubt !== null) return history.doubt
     const later = writes.find(({ paths }) => (paths.get(path) ?? 0) > position)
     if (later !== undefined) return `session ${later.id} wrote it later`
     if ([...history.heads].some(known => known !== head))
       return "git has another commit or branch checked out since"
-    // Undoing a later session leaves what this one left, in another inode.
+    // Undoing a later session restores what this one left, in another inode.
     const last = putBack.findLast(each => each.position > position && each.marks.has(path))
     const mark = last?.marks.get(path) ?? history.mark
     const touched = mark === null ? null : touchedSince(mark.identity, now.get(path)?.identity ?? null)
@@ -254,29 +257,31 @@ function doubting(
   }
 }
 
-/** What became of a file with the same content. An identity is its inode, its time of writing and of change. */
+/** Returns how a file with the same content was touched. The mark is its inode, its time of writing and of change. */
 function touchedSince(left: string | null, found: string | null): string | null {
   if (left === found) return null
   const [[inode, writtenAt], [inodeNow, writtenAtNow]] = [left?.split(":") ?? [], found?.split(":") ?? []]
   if (inode !== inodeNow) return "it was replaced since, by a file with the same content"
-  if (writtenAt !== writtenAtNow)
-    return "it was written again since with the same content, or given another time"
+  if (writtenAt !== writtenAtNow) return "it was written again with the same content, or its time was changed"
   return "its mode, owner, links or name were changed since; its content is the same"
 }
 
-/** What a command changed is found by comparing the tree before and after it, which does not say who changed it. */
-const whileACommandRan = "it changed while a command ran, by the command or by somebody else"
+/** A change during a command is found by comparing the tree before and after it, which does not show its author. */
+const whileACommandRan = "it changed while a command ran, by the command or another program"
 
 function lostList({ callId, count }: UnlistedChanges): PathReason {
   return {
     path: `${counted(count, "file")} that ${callId} changed`,
-    reason: "the list of their names is gone",
+    reason: "the list of their names is lost",
   }
 }
 
-const noCopy = "there is no copy of what it was"
+const noCopy = "its old content was not stored"
 
-/** A path that the pre-image does not know would look as if it were back already: nothing was there, nothing is. */
+/**
+ * Returns why a path cannot be restored. A path that the pre-image lacks would look restored already: nothing was
+ * there, nothing is.
+ */
 function reasonAgainst(
   { scope, entries, absent, uncovered }: Checkpoint,
   { path, before }: PathHistory,
@@ -286,5 +291,5 @@ function reasonAgainst(
   const wasThere = entries.has(path)
   const wasFree = scope === "tree" ? before === null && !isRedactedPath(path) : absent.includes(path)
   if (wasThere || wasFree) return null
-  return isRedactedPath(path) ? "its name was redacted, so nobody can tell which file it is" : noCopy
+  return isRedactedPath(path) ? "its name was redacted, so the file is unknown" : noCopy
 }

@@ -53,9 +53,9 @@ describe("what a session changed", () => {
     rmSync(join(room.root, ".agent/checkpoints/contents"), { recursive: true })
     const notes = statOf(room).files.map(({ added, removed, note }) => [added, removed, note])
     expect(notes).toEqual([
-      [null, null, "changed by somebody else since"],
-      [null, null, "no copy of what it was"],
-      [null, null, "no copy of what it was"],
+      [null, null, "changed by another program since"],
+      [null, null, "its old content was not stored"],
+      [null, null, "its old content was not stored"],
     ])
     expect(statOf(room).total).toEqual({ files: 3, added: 0, removed: 0, uncounted: 3 })
   })
@@ -84,7 +84,7 @@ describe("what a session changed", () => {
     symlinkSync("elsewhere", join(room.root, "other"))
     rmdirSync(join(room.root, "file.txt"))
     room.put("file.txt", "mine\n")
-    const foreign = "changed by somebody else since"
+    const foreign = "changed by another program since"
     expect(stats()).toEqual([
       ["file.txt", null, null, foreign],
       ...others,

@@ -184,7 +184,7 @@ describe("what somebody else did", () => {
     room.put("a.txt", "hers\n")
     room.put("new.txt", "hers\n")
     room.put("b.txt", "hers\n")
-    const reason = "it is not what the session left"
+    const reason = "it changed after the session"
     expect((await planned()).doubts).toEqual(
       ["a.txt", "b.txt", "new.txt"].map(each => ({ path: each, reason, isOnlyByCommand: false })),
     )
@@ -235,7 +235,7 @@ describe("a pre-image that is not there", () => {
     expect(await planned()).toMatchObject({ lost: [{ path: "a.txt" }], write: ["b.txt"] })
     expect(await undone()).toMatchObject({
       restored: ["b.txt"],
-      blocked: [{ path: "a.txt", reason: "there is no copy of what it was" }],
+      blocked: [{ path: "a.txt", reason: "its old content was not stored" }],
     })
     expect([room.read("a.txt"), room.read("b.txt")]).toEqual(["A\n", "b\n"])
   })
@@ -289,7 +289,7 @@ describe("a list of changes that is not there", () => {
       ])
       lose()
       const path = `150 files that ${step_results[0]?.execution_id} changed`
-      const lost = [{ path, reason: "the list of their names is gone" }]
+      const lost = [{ path, reason: "the list of their names is lost" }]
       expect(await planned()).toMatchObject({ write: ["a.txt"], lost })
       const first = await undone()
       expect(first).toMatchObject({ restored: ["a.txt"], blocked: lost })
@@ -302,7 +302,7 @@ describe("a list of changes that is not there", () => {
 describe("a name that the log does not hold", () => {
   const name = (letter: string) => `ghp_${letter}bcdefghijklmnopqrstuvwxyz0123456789.json`
   const redacted = "[REDACTED:github-token].json"
-  const reason = "its name was redacted, so nobody can tell which file it is"
+  const reason = "its name was redacted, so the file is unknown"
 
   const changes: readonly (readonly [string, () => PlanStepText])[] = [
     ["is changed by a tool", () => ["file_write", { path: name("a"), contents: "A\n" }]],
@@ -359,7 +359,7 @@ test("what an undoing had to leave alone is undone by the next, once nothing is 
   expect(again.doubts).toEqual([
     {
       path: "a.txt",
-      reason: "it was written again since with the same content, or given another time",
+      reason: "it was written again with the same content, or its time was changed",
       isOnlyByCommand: false,
     },
   ])

@@ -5,17 +5,17 @@ import type { PipelineState, PlannedCheck } from "../../domain/pipeline/state.ts
 import type { Criterion, Plan } from "../../domain/plan/plan.ts"
 import type { Workspace } from "../../workspace/contract.ts"
 
-/** How the project checks itself. */
+/** The commands by which the project checks itself. */
 export interface Project {
-  /** Runs its tests: as configured, else as its files suggest; null when neither says. */
+  /** Runs its tests: as configured, else as its files suggest; null if neither names a command. */
   readonly test: readonly string[] | null
-  /** What looks for mistakes without running anything: the linter, else the build. Configured, never guessed. */
+  /** Finds mistakes without running the project: the linter, else the build. Configured, never guessed. */
   readonly check: readonly string[] | null
 }
 
 export function projectOf(commands: ConfiguredCommands, workspace: Workspace): Project {
   return {
-    // Looked at when it is needed: a session may have made the project in the first place.
+    // Evaluated when it is needed: a session may have created the project in the first place.
     get test() {
       return commands.test ?? detectTestCommand(projectFiles(workspace))
     },
@@ -23,10 +23,12 @@ export function projectOf(commands: ConfiguredCommands, workspace: Workspace): P
   }
 }
 
-/** The project's own tests, which belong to no task. */
+/** The id of the project's own tests, which belong to no task. */
 export const projectTestsId = "project-tests"
 
-/** Every criterion of every task in order, then the project's own tests, unless a criterion runs exactly them. */
+/**
+ * Returns every criterion of every task in order, then the project's own tests, unless a criterion runs exactly them.
+ */
 export function checksFor({ plans }: PipelineState, project: Project): readonly PlannedCheck[] {
   const tasks = plans.at(-1)?.plan.tasks ?? []
   const criteria = tasks.flatMap(task => task.acceptance.map(criterion => ({ criterion, taskId: task.id })))
@@ -36,7 +38,10 @@ export function checksFor({ plans }: PipelineState, project: Project): readonly 
   return [...checks, { id: projectTestsId, kind: "command", taskId: null }]
 }
 
-/** What the project itself would run to verify this plan. None of it stands in the plan, so it is shown beside it. */
+/**
+ * Returns the commands of the project that will verify this plan. The plan does not contain them, so they are shown
+ * beside it.
+ */
 export function projectCommands({ tasks }: Plan, { test, check }: Project): readonly (readonly string[])[] {
   const criteria = tasks.flatMap(({ acceptance }) => acceptance)
   const isTested = criteria.some(criterion => runsTests(criterion, test))
@@ -51,7 +56,10 @@ function runsTests(criterion: Criterion, test: readonly string[] | null): boolea
 
 type Detector = (files: ProjectFiles) => readonly string[] | null
 
-/** How the tests of a project are most likely run, by the files in it; null when nothing says. The first one counts. */
+/**
+ * Returns the most likely test command of a project, by the files in it; null if no file suggests one. The first
+ * match wins.
+ */
 export function detectTestCommand(files: ProjectFiles): readonly string[] | null {
   for (const detect of detectors) {
     const command = detect(files)
@@ -79,7 +87,7 @@ function packageScript(files: ProjectFiles): readonly string[] | null {
   const script = textAt(objectAt(manifest, "scripts"), "test")
   const runner = packageRunner(files, textAt(manifest, "packageManager") ?? "")
   if (script !== null && script.trim() !== "" && !noTest.test(script)) return commands[runner]
-  // Bun tests without a script.
+  // Bun runs tests without a script.
   return runner === "bun" && files.has("**/*.{test,spec}.{js,jsx,ts,tsx}") ? ["bun", "test"] : null
 }
 
@@ -87,11 +95,14 @@ const commands = {
   npm: ["npm", "test"],
   pnpm: ["pnpm", "test"],
   yarn: ["yarn", "test"],
-  // `bun test` would pass the script over.
+  // `bun test` would ignore the script.
   bun: ["bun", "run", "test"],
 } as const
 
-/** The lockfile that is there says who installs, and who installs also runs; else what the manifest names. */
+/**
+ * Returns the package manager whose lockfile exists, else the one that the manifest names: what installs also runs
+ * the scripts.
+ */
 function packageRunner({ names }: ProjectFiles, declared: string): keyof typeof commands {
   if (names.has("bun.lock") || names.has("bun.lockb")) return "bun"
   if (names.has("pnpm-lock.yaml")) return "pnpm"
@@ -101,7 +112,7 @@ function packageRunner({ names }: ProjectFiles, declared: string): keyof typeof 
   return name === "bun" || name === "pnpm" || name === "yarn" ? name : "npm"
 }
 
-/** A rule named `test`, and not a variable of that name. */
+/** Matches a rule named `test`, and not a variable of that name. */
 function makeTarget({ names, text }: ProjectFiles): readonly string[] | null {
   const file = ["GNUmakefile", "makefile", "Makefile"].find(name => names.has(name))
   if (file === undefined) return null
@@ -141,13 +152,13 @@ function textAt(value: unknown, key: string): string | null {
   return typeof found === "string" ? found : null
 }
 
-/** The little of a project that tells which tools it uses. */
+/** The files of a project that show which tools it uses. */
 interface ProjectFiles {
   /** Names in the root directory. */
   readonly names: ReadonlySet<string>
-  /** A small text file; null when it is not there, or not that. */
+  /** Returns a small text file; null if it does not exist or is another kind of file. */
   text(path: string): string | null
-  /** Whether there is such a file anywhere. */
+  /** Returns whether a file anywhere matches a glob. */
   has(glob: string): boolean
 }
 
@@ -163,7 +174,7 @@ export function projectFiles(workspace: Workspace): ProjectFiles {
         return workspace.readText(path, bytesMax).text
       } catch (error) {
         if (!(error instanceof Failure)) throw error
-        // Missing, huge or binary: it says nothing about how the project is tested.
+        // Missing, huge or binary: it does not show how the project is tested.
         return null
       }
     },

@@ -13,16 +13,16 @@ export interface CheckParts {
   readonly state: PipelineState
   readonly workspace: Workspace
   readonly project: Project
-  /** Through the gate, so that it is decided, confined and recorded like every other call. */
+  /** Runs a command through the gate, so that it is decided, confined and recorded like every other call. */
   readonly runCommand: (argv: readonly string[], check: PlannedCheck) => Promise<SettledCall>
 }
 
-/** Everything `check.finished` says. */
+/** The data of `check.finished`. */
 export type FinishedCheck = NewEvent<typeof CheckFinished>["data"]
 
 /**
- * Checks one criterion, on exactly the tree that is there. A verdict that cannot be had is inconclusive and never
- * passed. `judgement` is a model's to decide and is not for here.
+ * Checks one criterion, on exactly the present tree. A check without a verdict is inconclusive and never passed. A
+ * `judgement` is for a model to decide, not for this function.
  */
 export async function runCheck(parts: CheckParts, check: PlannedCheck): Promise<FinishedCheck> {
   const treeDigest = (await parts.workspace.tree()).digest
@@ -44,7 +44,7 @@ export async function runCheck(parts: CheckParts, check: PlannedCheck): Promise<
   }
 }
 
-/** The file of a criterion that looks at one, also under the name that leads to it. */
+/** Returns the file of a criterion that checks one, and the name that leads to it. */
 function lookedPaths(workspace: Workspace, criterion: Criterion | null): Pick<FinishedCheck, "paths"> {
   if (criterion?.kind !== "file_exists" && criterion?.kind !== "file_contains") return {}
   try {
@@ -56,7 +56,7 @@ function lookedPaths(workspace: Workspace, criterion: Criterion | null): Pick<Fi
   }
 }
 
-/** Null for the project's own tests, which no plan has. */
+/** Returns the criterion of a check; null for the project's own tests, which no plan has. */
 function criterionOf({ plans }: PipelineState, { id, taskId }: PlannedCheck): Criterion | null {
   const task = plans.at(-1)?.plan.tasks.find(each => each.id === taskId)
   return task?.acceptance.find(criterion => criterion.id === id) ?? null
@@ -73,7 +73,7 @@ async function findingOf(
     const { test } = parts.project
     if (check.id === projectTestsId && check.taskId === null && test !== null)
       return commandFinding(parts, check, test, 0)
-    return looked("inconclusive", "there is no such criterion any more")
+    return looked("inconclusive", "the plan does not contain this criterion any more")
   }
   switch (criterion.kind) {
     case "command":
@@ -98,24 +98,21 @@ async function commandFinding(
   const { ended, exitCode, outputHash, executionId, told } = commandOutcome(await runCommand(argv, check))
   const run = { argv: [...argv], exitCode, outputHash, executionId }
   if (ended === "notRun") return { ...run, verdict: "inconclusive", reason: `it was not run: ${told}` }
-  if (ended === "timedOut") return { ...run, verdict: "failed", reason: `it did not end in time\n${told}` }
+  if (ended === "timedOut") return { ...run, verdict: "failed", reason: `it timed out\n${told}` }
   if (exitCode === expectExit) return { ...run, verdict: "passed", reason: `exit code ${exitCode}` }
   const wanted = expectExit === 0 ? "" : `, expected ${expectExit}`
-  const how = exitCode === null ? "it was ended before it exited" : `exit code ${exitCode}${wanted}`
+  const how = exitCode === null ? "it was killed before it exited" : `exit code ${exitCode}${wanted}`
   return { ...run, verdict: "failed", reason: `${how}\n${told}` }
 }
 
-/** Until there are code tools: the project's own check. It says whether there are problems, not how many. */
+/** Runs the project's own check, until there are code tools. It shows whether there are problems, not how many. */
 async function diagnostics(parts: CheckParts, check: PlannedCheck, errorsMax: number): Promise<Finding> {
   const argv = parts.project.check
   if (argv === null)
-    return looked(
-      "inconclusive",
-      "nothing looks for mistakes here: configure commands.lint or commands.build",
-    )
+    return looked("inconclusive", "no check is configured: set commands.lint or commands.build")
   const finding = await commandFinding(parts, check, argv, 0)
   if (finding.verdict !== "failed" || errorsMax === 0) return finding
-  const reason = `there are problems, and whether more than ${errorsMax} is not known\n${finding.reason}`
+  const reason = `there are problems, possibly more than ${errorsMax}\n${finding.reason}`
   return { ...finding, verdict: "inconclusive", reason }
 }
 
@@ -127,7 +124,7 @@ function exists(workspace: Workspace, path: string): Finding {
 const searchTimeoutMs = 10_000
 const patternLengthMax = 1000
 
-/** By the search of the workspace, whose patterns cannot run for ever. */
+/** Searches with the search of the workspace, whose patterns cannot run forever. */
 async function contains(
   workspace: Workspace,
   { path, pattern }: { readonly path: string; readonly pattern: string },
@@ -144,11 +141,11 @@ async function contains(
   const [row] = rows
   if (row !== undefined) return looked("passed", `line ${row.line_number} of ${row.file_path} matches`)
   return truncated
-    ? looked("inconclusive", `${path} could not be searched to its end`)
+    ? looked("inconclusive", `${path} could not be searched completely`)
     : looked("failed", `no line of ${path} matches ${pattern}`)
 }
 
-/** A path outside, a file that may not be read, a pattern that is none: then nobody can say. */
+/** Runs a check of a file. A path outside, an unreadable file or an invalid pattern makes it inconclusive. */
 async function lookedAt(path: string, look: () => Promise<Finding>): Promise<Finding> {
   try {
     return await look()
@@ -162,20 +159,20 @@ function looked(verdict: Finding["verdict"], reason: string): Finding {
   return { verdict, reason, argv: null, exitCode: null, outputHash: null, executionId: null }
 }
 
-/** How a command that checks something came out. */
+/** The outcome of a command that checks something. */
 interface CommandOutcome {
-  /** `notRun` was refused, could not be started or was cut short by acode: it says nothing about the work. */
+  /** `notRun` was refused, could not be started or was stopped by acode: it proves nothing about the work. */
   readonly ended: "exited" | "timedOut" | "notRun"
-  /** Null when it did not exit by itself. */
+  /** Null if it did not exit by itself. */
   readonly exitCode: number | null
-  /** Of everything it wrote that was kept; null when it was not run. */
+  /** The hash of its stored output; null if it was not run. */
   readonly outputHash: string | null
   readonly executionId: string | null
-  /** The end of what it wrote, or why it was not run. Redacted and bounded. */
+  /** The end of its output, or the reason why it was not run. Redacted and cut. */
   readonly told: string
 }
 
-/** The outcome in what the gate recorded of a `run_command`. */
+/** Returns the outcome from the gate's record of a `run_command`. */
 export function commandOutcome(settled: SettledCall): CommandOutcome {
   const { exitCode, executionId, error, value } = settled
   const ended = endingOf(settled)
@@ -192,7 +189,7 @@ export function commandOutcome(settled: SettledCall): CommandOutcome {
 }
 
 const timeoutCode = "ACODE-EXE-002"
-/** Endings that the command itself brought about. */
+/** Codes of endings that the command itself caused. */
 const ownEndings = ["ACODE-EXE-003", "ACODE-EXE-004", "ACODE-EXE-012"]
 
 function endingOf({ outcome, error, exitCode }: SettledCall): CommandOutcome["ended"] {
@@ -204,7 +201,7 @@ function endingOf({ outcome, error, exitCode }: SettledCall): CommandOutcome["en
 
 const tailBytesMax = 2048
 
-/** The ends of both streams, for what failed stands at the end; one that is short leaves its share to the other. */
+/** Returns the ends of both streams, where failures are reported; a short stream leaves its share to the other. */
 function outputTail(stdout: string, stderr: string): string {
   const [out, err] = [plain(stdout), plain(stderr)]
   const half = tailBytesMax / 2
@@ -213,7 +210,7 @@ function outputTail(stdout: string, stderr: string): string {
   return [tail(out, outShare), tail(err, errShare)].filter(part => part !== "").join("\n")
 }
 
-/** Without colours and other orders to a terminal, which are only noise to a reader. */
+/** Removes colours and other terminal sequences, which are only noise to a reader. */
 function plain(text: string): string {
   return text.replace(terminalOrders, "").trim()
 }
@@ -224,7 +221,7 @@ const terminalOrders = new RegExp(
   "g",
 )
 
-/** Whole lines where there are any. */
+/** Returns the end of a text, in whole lines if possible. */
 function tail(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= bytesMax) return text

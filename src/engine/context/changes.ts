@@ -21,8 +21,9 @@ export interface ChangesParts {
 const fileBytesMax = 1024 * 1024
 
 /**
- * What the session changed, as unified diffs from before its first change of each file to what is there now. Bounded,
- * and redacted before it is compared: a hunk may show the middle of a key whose first line it leaves out.
+ * Returns what the session changed, as unified diffs from before its first change of each file to the present
+ * content. Limited in size, and redacted before it is compared: a hunk may show the middle of a key whose first line
+ * it leaves out.
  */
 export function sessionDiff(parts: ChangesParts, events: Iterable<StoredEvent>): BoundedText {
   const { histories, unlisted } = sessionChanges(parts.artifacts, events)
@@ -31,7 +32,7 @@ export function sessionDiff(parts: ChangesParts, events: Iterable<StoredEvent>):
     .map(history => ({ path: history.path, diff: () => diffOf(parts, history) }))
   const gone = unlisted.map(({ callId, count }) => {
     const path = `${counted(count, "file")} that ${callId} changed`
-    return { path, diff: () => `${path}: not shown, the list of their names is gone\n` }
+    return { path, diff: () => `${path}: not shown, the list of their names is lost\n` }
   })
   return boundedDiffs([...diffs, ...gone])
 }
@@ -54,7 +55,7 @@ function diffOf(parts: ChangesParts, history: PathHistory): string {
     : `${shownPath(path)}: only a secret changed\n`
 }
 
-/** Text, with null for nothing there; or what it is instead. */
+/** The text of a file, with null for a missing one; or a description of what is there instead. */
 type Content =
   | { readonly kind: "text"; readonly text: string | null }
   | { readonly kind: "named"; readonly what: string }
@@ -65,7 +66,7 @@ function contentBefore({ checkpoints }: ChangesParts, history: PathHistory): Con
   const entry = checkpoint?.entries.get(history.path)
   if (entry === undefined) return { kind: "named", what: "no copy was kept" }
   if (entry.kind === "symlink") return { kind: "named", what: `a link to ${shownPath(entry.target)}` }
-  if (entry.kind === "special") return { kind: "named", what: "no regular file" }
+  if (entry.kind === "special") return { kind: "named", what: "not a regular file" }
   if (entry.sha256 === null) return { kind: "named", what: "not readable" }
   if (entry.sizeBytes > fileBytesMax) return { kind: "named", what: `${entry.sizeBytes} bytes` }
   const text = decoded(checkpoints.contentOf(entry.sha256))
@@ -80,7 +81,8 @@ function contentNow(workspace: Workspace, path: string): Content {
     return text === null ? { kind: "named", what: "binary" } : { kind: "text", text }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    // Too large, no file any more, or a link that leads outside: the reviewer is told that, and the rest is shown.
+    // Too large, not a file any more, or a link that leads outside: the reviewer sees this reason, and the rest of
+    // the diff.
     return { kind: "named", what: error.report.message }
   }
 }
@@ -91,19 +93,19 @@ function decoded(bytes: Uint8Array): string | null {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
-    // No UTF-8: shown as text it would be something else.
+    // Not UTF-8: as text it would be shown wrong.
     return null
   }
 }
 
 const bytesMax = 64 * 1024
-/** One file alone may not take all of it. */
+/** One file alone may take at most half of the space. */
 const diffBytesMax = bytesMax / 2
 
-/** With less room than this hardly any diff fits; the others are not even made, and are taken for as long as this. */
+/** Below this size hardly any diff fits; the remaining ones are not even computed, and count as this long. */
 const roomBytesMin = 256
 
-/** Diffs one after the other, as many as fit, each made when it is wanted; what is cut or left out is named. */
+/** Returns as many diffs as fit, each computed only when it is needed; what is cut or left out is named. */
 export function boundedDiffs(
   diffs: readonly { readonly path: string; readonly diff: () => string }[],
 ): BoundedText {
@@ -135,7 +137,7 @@ function namesOf(leftOut: readonly string[]): string {
 
 const namesMax = 100
 
-/** Whole lines, and how many are missing. */
+/** Cuts a diff to whole lines, and returns how many bytes are missing. */
 function cut(diff: string, max: number): { readonly text: string; readonly missingBytes: number } {
   const wholeBytes = Buffer.byteLength(diff)
   if (wholeBytes <= max) return { text: diff, missingBytes: 0 }

@@ -1,16 +1,16 @@
-/** What the messages of a request may take. */
+/** The space for the messages of a request. */
 export interface Room {
   readonly tokens: number
-  /** How much is cut at a time. */
+  /** The amount that is cut at a time. */
   readonly stepTokens: number
 }
 
-/** The part that goes at a time of what a whole request may take, tools and all. */
+/** The share of a whole request, tools included, that is cut at a time. */
 const stepShare = 1 / 4
 
 /**
- * The room in a request of so many tokens. The step is not measured by the room itself: that changes a little with
- * every count of a server, and the step must not.
+ * Returns the space for messages in a request of this size. The step does not depend on that space, which changes a
+ * little with every count of a server: the step must stay the same.
  */
 export function roomOf(roomTokens: number, requestTokens: number): Room {
   const tokens = Math.max(0, roomTokens)
@@ -18,9 +18,9 @@ export function roomOf(roomTokens: number, requestTokens: number): Room {
 }
 
 /**
- * How much to cut of messages that are too long by so much. Servers keep what they have read of a request, as long as
- * the next one begins alike. Cut to what just fits, every turn would begin otherwise; in whole steps the same is
- * missing until one is used up, and that follows from the messages alone, so that a replay makes the same requests.
+ * Returns how much to cut of messages that exceed their space. Servers cache a request as long as the next one begins
+ * the same. Cut to the exact size, every turn would begin differently; cut in whole steps, the same part is missing
+ * until a step is used up. The result follows from the messages alone, so that a replay makes the same requests.
  */
 export function cutInSteps(excessTokens: number, { stepTokens }: Room): number {
   return stepTokens === 0 ? excessTokens : Math.ceil(excessTokens / stepTokens) * stepTokens

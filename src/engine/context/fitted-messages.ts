@@ -8,18 +8,18 @@ import { type Trimmed, trimMessages } from "./trimmed-messages.ts"
 export interface Fitted {
   readonly messages: readonly ModelMessage[]
   readonly tokensBefore: number
-  /** More than is allowed when nothing is left to shorten. */
+  /** More than is allowed if nothing is left to shorten. */
   readonly tokens: number
-  /** What was shortened, each part once, in the order it was. */
+  /** The shortened parts, each once, in the order in which they were shortened. */
   readonly shortened: readonly ShortenedPart[]
   readonly shortenedCount: number
 }
 
 /**
- * The messages for a view, made to fit by leaving out what can be looked up again, the least missed first: older
- * results, what the model said, long arguments, the contents of files, the outline, the diff, the newest result, and
- * project instructions last and only beyond their fair share. The request, the plan, the step and what failed stay.
- * The same view and limit give the same messages: a replay compares them.
+ * Returns the messages for a view, shortened to fit by leaving out what can be read again, the least missed first:
+ * older results, the text of the model, long arguments, the contents of files, the outline, the diff, the newest
+ * result, and project instructions last and only beyond their fair share. The request, the plan, the step and
+ * failures stay. The same view and limit give the same messages: a replay compares them.
  */
 export function fitMessages(
   view: StageView,
@@ -28,7 +28,7 @@ export function fitMessages(
 ): Fitted {
   const messages = render(view)
   const tokensBefore = estimateTokens(messages)
-  // With less than that, what is old by now is more than what would have to go.
+  // With fewer tokens, old results already exceed what would have to be cut.
   if (room === null || tokensBefore <= room.tokens - room.stepTokens)
     return { messages, tokensBefore, tokens: tokensBefore, shortened: [], shortenedCount: 0 }
   const transcripts = (of: StageView) => ({
@@ -59,9 +59,9 @@ export function fitMessages(
 
 interface Pass {
   readonly part: ShortenedPart
-  /** The part of the room that it keeps at least. */
+  /** The minimum share of the space that the part keeps. */
   readonly share: number
-  /** Null for the newest result, which is no part of the view. */
+  /** Null for the newest result, which is not part of the view. */
   readonly shorten: ((view: StageView, shrinking: Shrinking) => StageView) | null
 }
 
@@ -88,19 +88,19 @@ function fitted(
   }
 }
 
-/** How far a view has to shrink. */
+/** The amount by which a view has to shrink. */
 interface Shrinking {
-  /** As it was before anything was shortened. */
+  /** The view before anything was shortened. */
   readonly whole: StageView
   readonly excessTokens: number
-  /** What is left of it at least. */
+  /** The minimum size that is left of the part. */
   readonly tokensMin: number
 }
 
 const fileHeadTokens = 200
 const outlineTokens = 250
 
-/** The view itself where there is nothing to gain. */
+/** Returns a view with shorter file contents; the view itself if that saves nothing. */
 function withFileHeads(view: StageView): StageView {
   const files = view.files.map(({ path, text }) => ({
     path,
@@ -120,7 +120,7 @@ function withShortOutline(view: StageView): StageView {
   return outline === view.outline ? view : { ...view, outline }
 }
 
-/** Files whose diff is not shown any more are still named. */
+/** Shortens the diff. Files whose diff is left out are still named. */
 function withShortDiff(view: StageView, { whole, excessTokens, tokensMin }: Shrinking): StageView {
   const tokens = Math.max(tokensMin, textTokens(view.diff) - excessTokens - namesTokens)
   if (tokens >= textTokens(view.diff)) return view
@@ -135,10 +135,10 @@ function withShortDiff(view: StageView, { whole, excessTokens, tokensMin }: Shri
 
 const changedFile = /^\+\+\+ (?:b\/)?(.{1,200})$/gm
 const namesMax = 10
-/** About what the names take. */
+/** The estimated size of the names. */
 const namesTokens = 80
 
-/** Each file keeps its share of what is left. */
+/** Shortens instructions. Each file keeps its share of the remaining size. */
 function withShortInstructions(view: StageView, shrinking: Shrinking): StageView {
   const { whole, excessTokens, tokensMin } = shrinking
   const present = view.instructions.reduce((sum, { text }) => sum + textTokens(text), 0)

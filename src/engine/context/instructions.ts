@@ -8,11 +8,11 @@ import { bytesTokens } from "./token-estimate.ts"
 const fileNames = ["AGENTS.md", "CLAUDE.md"]
 const bytesMax = 16 * 1024
 
-/** What the project tells those who work on it. Redacted, because it goes to a model. */
+/** Reads the instructions of the project for its contributors. Redacted, because they go to a model. */
 export function readInstructions(workspace: Workspace, redactor: Redactor): StageView["instructions"] {
   const there = fileNames.filter(name => workspace.hasEntry(name))
   const found = there.flatMap(name => readOne(workspace, name) ?? [])
-  // One of them is often a link to the other, or a copy.
+  // One of the files is often a link to the other, or a copy.
   const different = found.filter(
     ({ sha256 }, index) => found.findIndex(each => each.sha256 === sha256) === index,
   )
@@ -28,12 +28,12 @@ function readOne(workspace: Workspace, name: string) {
     return { name, ...workspace.readLines(name, { bytesMax }) }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    // Missing, a directory, binary, or a link that leads outside: none of it is an instruction.
+    // Missing, a directory, binary, or a link that leads outside: not an instruction file.
     return null
   }
 }
 
-/** As every stage is told them. */
+/** Returns the instructions as every stage sees them. */
 export function instructionBlocks(instructions: StageView["instructions"]): readonly string[] {
   return instructions.map(({ path, text }) => dataBlock({ type: "project instructions", name: path }, text))
 }

@@ -16,19 +16,19 @@ export interface FittedRequest {
   readonly request: ModelRequest
   readonly shortened: Fitted["shortened"]
   readonly shortenedCount: number
-  /** What reading left out, as far as it is not on record. */
+  /** The parts that reading left out and that are not recorded yet. */
   readonly leftOut: readonly LeftOut[]
-  /** By acode's own estimate. */
+  /** The size by acode's own estimate. */
   readonly estimatedTokens: number
-  /** As the server is expected to count. */
+  /** The size as the server is expected to count it. */
   readonly tokensBefore: number
   readonly tokensAfter: number
   readonly tokensMax: number | null
-  /** Why it cannot be asked; null when it fits. */
+  /** The reason why the request cannot be made; null if it fits. */
   readonly problem: string | null
 }
 
-/** The next request of a stage, made to fit what the model can hold: its messages, tools and format together. */
+/** Returns the next request of a stage, made to fit the model: its messages, tools and format together. */
 export function modelRequest(
   { session, stages, redactor }: Pick<AgentParts, "session" | "stages" | "redactor">,
   stage: Stage,
@@ -41,7 +41,7 @@ export function modelRequest(
     tools: definition.offered(view),
     format: definition.format,
   }
-  /** No secret leaves for a model, whoever put it into the request. */
+  /** No secret leaves for a model, whichever part of the request contains it. */
   const redact = (message: ModelMessage): ModelMessage => {
     const text = redactor.redactText(message.text)
     return text === message.text ? message : { ...message, text }
@@ -56,10 +56,10 @@ export function modelRequest(
     of => definition.messages(of).map(redact),
     tokensMax === null ? null : roomOf(roomIn(tokensMax), tokensMax),
   )
-  // Only a stage that answers by calling tools is told their results.
+  // Only a stage that answers by calling tools sees their results.
   const missing = newlyMissing(session.state, view, definition.read === null)
   const isAllowed = allowed === null || tokens <= roomIn(allowed)
-  // It may be longer than was aimed at, but not again as long as what its server has refused.
+  // The request may be longer than its goal, but not as long as the one that its server rejected.
   const isShorter = refused === null || fixed + tokens < refused
   const counted = (estimated: number) => Math.ceil((fixed + estimated) * tokenScale)
   const { selection } = settings
@@ -82,7 +82,10 @@ export function modelRequest(
   }
 }
 
-/** What this request does not tell, whatever room there is, and the ones before did or were not asked to. */
+/**
+ * Returns what this request does not show, however much space there is, and the earlier ones showed or did not need
+ * to.
+ */
 function newlyMissing(state: PipelineState, view: StageView, tellsResults: boolean) {
   const { parts, tokens } = tellsResults ? newlyShort(state) : nothingShort
   const leftOut = newlyLeftOut(state.told, view.leftOut)
@@ -92,14 +95,16 @@ function newlyMissing(state: PipelineState, view: StageView, tellsResults: boole
   }
 }
 
-/** What is allowed, and less where a server has found a request too long that was allowed; as the server counts. */
+/**
+ * Returns the allowed size, or less if a server has rejected an allowed request as too long; in tokens of the server.
+ */
 function fittingTokens(allowed: number | null, refused: number | null, tokenScale: number): number | null {
   if (refused === null) return allowed
   const learned = Math.floor(refused * tokenScale * shorterBy)
   return allowed === null ? learned : Math.min(allowed, learned)
 }
 
-/** Of a request that was too long, as much is tried next. */
+/** The share of a rejected request that is tried next. */
 const shorterBy = 2 / 3
 
 function tooLong(
@@ -116,5 +121,5 @@ function tooLong(
     `what is to be done and known ${size(prompt?.text)}`,
     `the turns so far ${turns.reduce((sum, message) => sum + messageTokens(message), 0)}`,
   ]
-  return `the request needs about ${needed} tokens even when it is shortened, and ${tokensMax} are allowed: ${parts.join(", ")}`
+  return `the request needs about ${needed} tokens even after shortening, but ${tokensMax} are allowed: ${parts.join(", ")}`
 }

@@ -6,11 +6,11 @@ import type { BoundedText } from "../stages/contract.ts"
 import { textTokens } from "./token-estimate.ts"
 
 const outlineBytesMax = 4096
-/** Directories may take this much, so that files are named too. */
+/** The maximum size of the directories, so that files are named too. */
 const directoryBytesMax = 1536
 const depthMax = 3
 
-/** A repository on a page: directories with how much is in them, then files, the telling ones first. */
+/** Returns a repository on a page: directories with their sizes, then files, the most informative ones first. */
 export function outlineOf(entries: readonly Pick<TreeEntry, "path">[]): BoundedText {
   const paths = entries.map(({ path }) => path)
   if (paths.length === 0) return { text: "the workspace is empty", leftOutTokens: 0 }
@@ -40,7 +40,7 @@ function parentsOf(path: string): readonly string[] {
   return names.slice(0, depthMax).map((_, index) => names.slice(0, index + 1).join("/"))
 }
 
-/** How many files, and of which kinds most. */
+/** Returns the number of files, and their most frequent kinds. */
 function kinds(files: readonly string[]): string {
   const byKind = [...Map.groupBy(files, path => extname(path) || "other")]
     .map(([kind, of]) => ({ kind, count: of.length }))
@@ -53,7 +53,7 @@ function byDepth([a]: readonly [string, unknown], [b]: readonly [string, unknown
   return a.split("/").length - b.split("/").length || (a < b ? -1 : 1)
 }
 
-/** Files that say what kind of project it is and how it is built. */
+/** Files that show what kind of project it is and how it is built. */
 const telling =
   /^(?:readme(?:\..+)?|agents\.md|claude\.md|contributing\.md|architecture\.md|package\.json|tsconfig\.json|deno\.jsonc?|cargo\.toml|go\.mod|pyproject\.toml|setup\.py|requirements\.txt|pom\.xml|build\.gradle(?:\.kts)?|makefile|cmakelists\.txt|dockerfile|gemfile|composer\.json|.+\.(?:sln|csproj|fsproj))$/i
 
@@ -66,12 +66,12 @@ function rank(path: string): number {
   return telling.test(basename(path)) ? 0 : 1
 }
 
-/** A file can be called anything; in the outline it is one line. */
+/** Returns a file name as one line, whatever characters it has. */
 function shown(path: string): string {
   return oneLine(shownPath(path), 200)
 }
 
-/** As many lines as fit, and how many did not. */
+/** Returns as many lines as fit, and the number of those left out. */
 function bounded(title: string, lines: readonly string[], bytesMax: number): BoundedText {
   if (lines.length === 0) return { text: "", leftOutTokens: 0 }
   const kept: string[] = []

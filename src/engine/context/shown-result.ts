@@ -6,38 +6,38 @@ import { bytesPerToken } from "../../domain/pipeline/token-usage.ts"
 import { boundedView } from "../../tools/tool-result.ts"
 import { beginningOf, textTokens } from "./token-estimate.ts"
 
-/** The last results, which are shown in any case; older ones are told in a line unless they are short. */
+/** The last results, which are always shown; older ones are replaced by a line unless they are short. */
 const shownResultsMin = 10
 
-/** How many become old at once: servers keep what they have read of a request, as long as the next one begins alike. */
+/** The number of results that become old at once: servers cache a request as long as the next one begins the same. */
 const blockOfOld = 5
 
-/** How many of so many results are not shown any more. */
+/** Returns how many of the results are not shown any more. */
 export function oldResults(count: number): number {
   return Math.floor(Math.max(0, count - shownResultsMin) / blockOfOld) * blockOfOld
 }
 
 const resultTokensMax = 10_000
 
-/** What one result may take: never so much that four of them fill the window. Null is a window nobody knows. */
+/** Returns the maximum size of one result: four of them never fill the window. Null is an unknown window. */
 export function resultTokensIn(windowTokens: number | null): number {
   return windowTokens === null ? resultTokensMax : Math.min(resultTokensMax, Math.floor(windowTokens / 4))
 }
 
-/** Every call has a result by the time a model is asked again; a transcript without one would be refused whole. */
+/** Returns a result as the model sees it. Every call must have one: a server rejects a transcript without it. */
 export function shownResult({ tool, arguments: args, result }: TurnCall, tokensMax: number): string {
-  if (result === null) return "there is no result"
+  if (result === null) return "no result"
   const text = result.text || result.outcome
   if (wholeTokens(result) <= tokensMax) return text
   return tool === "read_file" ? firstLines(text, args, tokensMax) : bothEnds(text, tool, tokensMax)
 }
 
-/** A result stays the same object, and is looked at again with every request. */
+/** A result stays the same object, and is measured again with every request. */
 const wholeTokens = onceFor(({ text, outcome }: TurnResult) => textTokens(text || outcome))
 
-/** What is hardly longer than the line in its place stays, such as why something failed. */
+/** Returns the line in the place of an old result. A result that is hardly longer, such as a failure, stays. */
 export function resultLine({ tool, result }: TurnCall): string {
-  if (result === null) return "there is no result"
+  if (result === null) return "no result"
   const { outcome, text, digest } = result
   if (text.length <= shortMax) return text || outcome
   const kept = digest === "" ? "" : `, kept as evidence ${digest}`
@@ -46,7 +46,7 @@ export function resultLine({ tool, result }: TurnCall): string {
 
 const shortMax = 200
 
-/** The beginning only, so that the next call can go on where it stops. */
+/** Returns only the first lines, so that the next call can continue after them. */
 function firstLines(text: string, args: Json, tokensMax: number): string {
   const gap = text.indexOf("\n[… ")
   const shown = gap === -1 ? text : text.slice(0, gap + 1)
@@ -54,7 +54,7 @@ function firstLines(text: string, args: Json, tokensMax: number): string {
   return beginningOf(shown, tokens, kept => {
     const next = fromLine(args) + kept.split("\n").length - 2
     const left = text.length - kept.length
-    return `${left} more characters are left out: call read_file with from_line ${next} and a line_count to go on`
+    return `${left} more characters are left out: call read_file with from_line ${next} and a line_count to continue`
   })
 }
 
@@ -63,27 +63,28 @@ function fromLine(args: Json): number {
   return typeof args["from_line"] === "number" ? args["from_line"] : 1
 }
 
-/** What failed stands at the end, and what it was about at the beginning. */
+/** Returns the beginning, which shows what the result is about, and the end, which shows failures. */
 function bothEnds(text: string, tool: string, tokensMax: number): string {
   const bytesMax = Math.max(0, tokensMax - remarkTokens) * bytesPerToken
   return `${boundedView(text, bytesMax)}\n[to see what is not shown, call ${tool} so that it gives less at a time]`
 }
 
-/** About what is said around the ends. */
+/** The estimated size of the remarks around the ends. */
 const remarkTokens = 40
 
 export interface ShortResults {
-  /** Once for every result. */
+  /** One entry for every result. */
   readonly parts: readonly ShortenedPart[]
-  /** How much longer all of them were, or would have been. */
+  /** The number of tokens by which all of them were shortened, or would have been. */
   readonly tokens: number
 }
 
 export const nothingShort: ShortResults = { parts: [], tokens: 0 }
 
 /**
- * Results of which the next request tells less than the last one did, or, where it is the first to tell them, less than
- * all. Found by what the log says was told, so that it is on record once, also across a crash or a change of the model.
+ * Returns the results of which the next request shows less than the last one did, or, if it is the first to show
+ * them, less than all. Derived from the log, so that each is recorded once, also across a crash or a change of the
+ * model.
  */
 export function newlyShort({ turns, settings, told }: PipelineState): ShortResults {
   const wasMax = resultTokensIn(told.windowTokens)
@@ -111,7 +112,7 @@ export function newlyShort({ turns, settings, told }: PipelineState): ShortResul
   return { parts, tokens }
 }
 
-/** How many results these turns show, the newest ones. */
+/** Returns how many results these turns show, the newest ones. */
 function shownOf(turns: readonly Turn[]): number {
   let count = 0
   for (const { calls, failure } of turns) if (failure === null) count += calls.length

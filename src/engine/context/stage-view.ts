@@ -15,7 +15,7 @@ import { readInstructions } from "./instructions.ts"
 import { outlineOf } from "./outline.ts"
 import { bytesTokens, textTokens } from "./token-estimate.ts"
 
-/** Looks up what a stage needs to know of the workspace, and no more: each look costs a walk or a diff. */
+/** Collects what a stage needs to know of the workspace, and no more: each part costs a walk or a diff. */
 export async function stageView(parts: AgentParts, stage: Stage, step: StepState | null): Promise<StageView> {
   const { session, workspace, redactor } = parts
   const isPlanning = stage === "planner"
@@ -40,7 +40,7 @@ export async function stageView(parts: AgentParts, stage: Stage, step: StepState
 
 const skillTokensMax = 600
 
-/** Returns one line for each skill, as many as fit; the names of the others may be asked for all the same. */
+/** Returns one line for each skill, as many as fit; the other skills can be used nevertheless. */
 function skillList(skills: ReturnType<AgentParts["skills"]>): string {
   const lines: string[] = []
   let tokens = 0
@@ -64,7 +64,7 @@ function contextFiles({ session, workspace, redactor }: AgentParts): StageView["
   return globs.length === 0 ? [] : readContextFiles(workspace, redactor, globs)
 }
 
-/** What acode itself saw and a reviewer must know: what was refused, and what nobody can be sure of. */
+/** Returns what acode itself found and a reviewer must know: refusals, and calls with an unknown effect. */
 function findingsOf(events: Iterable<StoredEvent>): readonly AcodeFinding[] {
   const tools = new Map<string, string>()
   const findings: AcodeFinding[] = []
@@ -88,12 +88,12 @@ function findingsOf(events: Iterable<StoredEvent>): readonly AcodeFinding[] {
 const filesMax = 20
 const fileBytesMax = 16 * 1024
 const totalBytesMax = 64 * 1024
-/** Of those that are too many. */
+/** The maximum number of names of files beyond the limits. */
 const namesMax = 100
 
 /**
- * Files that a person wants a model to see from the beginning, by their globs. Bounded, redacted, in a fixed order. The
- * ones that are beyond the bounds are named, so that a model can read them.
+ * Reads the files that a person wants a model to see from the beginning, by their globs. Limited, redacted, in a
+ * fixed order. Files beyond the limits are named, so that a model can read them.
  */
 export function readContextFiles(
   workspace: Workspace,
@@ -142,7 +142,7 @@ function textOf(workspace: Workspace, path: string, bytesMax: number): BoundedTe
     return { text: `${text}\n[cut off; the file has ${totalLines} lines]`, leftOutTokens }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    // Binary, protected or gone meanwhile: a model can still ask for it, and is told why not.
+    // Binary, protected or deleted meanwhile: a model can still ask for it, and sees the reason.
     return null
   }
 }

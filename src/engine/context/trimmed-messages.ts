@@ -7,22 +7,22 @@ import { beginningOf, estimateTokens, messageTokens, missing, textTokens } from 
 
 type TranscriptPart = "results" | "replies" | "arguments" | "newestResult"
 
-/** The same messages in the three ways that results before the newest one are told in. */
+/** The same messages in three forms, which differ in how they show the results before the newest one. */
 export type Transcripts = Readonly<Record<OlderResults, readonly ModelMessage[]>>
 
 export interface Trimmed {
   readonly messages: readonly ModelMessage[]
   readonly tokens: number
-  /** What was shortened, once for every message. */
+  /** The shortened parts, once for every message. */
   readonly shortened: readonly TranscriptPart[]
 }
 
 /**
- * Makes a transcript fit: the oldest results of tools go first, then what the model said around its calls, then long
- * arguments of older calls, each of them in whole steps (`cutInSteps`). The newest result is what the model waits for:
- * it is cut to `newestTokensMin` where that is given, and with it the newest arguments. Calls and their order stay, so
- * the transcript stays valid; what a person or acode said is never touched. May not fit even so, which the number of
- * tokens tells.
+ * Shortens a transcript to fit: the oldest results of tools first, then the text of the model around its calls, then
+ * long arguments of older calls, each in whole steps (`cutInSteps`). The newest result is what the model waits for:
+ * it is cut to `newestTokensMin` if that is given, and the newest arguments with it. Calls and their order stay, so
+ * the transcript stays valid; messages of a person or of acode are never shortened. The result may still not fit,
+ * which its number of tokens shows.
  */
 export function trimMessages(transcripts: Transcripts, room: Room, newestTokensMin: number | null): Trimmed {
   let trimmed = withoutOlderResults(transcripts, room)
@@ -34,8 +34,9 @@ export function trimMessages(transcripts: Transcripts, room: Room, newestTokensM
 }
 
 /**
- * A result that goes is told as an old one is, and how many go is measured with all of them as new: so it is the same
- * whether they are old by now or not, and the request begins as the one before did when they become so.
+ * Leaves out older results. A result that is left out looks like an old one, and the number left out is computed as
+ * if all were new: so it is the same whether they are old already or not, and the request begins as the one before
+ * did when they become old.
  */
 function withoutOlderResults({ someOld, allNew, allOld }: Transcripts, room: Room): Trimmed {
   const places = placesOf(allNew, "tool").slice(0, -1)
@@ -51,12 +52,12 @@ function withoutOlderResults({ someOld, allNew, allOld }: Transcripts, room: Roo
   return { messages, tokens: estimateTokens(messages), shortened: shortened.map(() => "results") }
 }
 
-/** What is cut one after the other, the oldest first. */
+/** The parts to cut one after the other, the oldest first. */
 interface Cuts {
   readonly part: TranscriptPart
   readonly places: readonly number[]
   readonly shorten: (message: ModelMessage, excessTokens: number, at: number) => ModelMessage
-  /** The end of a request is another one each time, and nothing is gained by steps. */
+  /** The end of a request differs each time, so steps save nothing there. */
   readonly isNewest: boolean
 }
 
@@ -75,7 +76,7 @@ function afterCuts(
     const short = shorten(message, tokens - room.tokens, at)
     const gained = messageTokens(message) - messageTokens(short)
     if (gained <= 0) continue
-    // What does not have to go goes only for the most part of it: a long result may be larger than the whole step.
+    // A part that need not go stays unless most of it must: a long result may be larger than the whole step.
     if (tokens <= room.tokens && tokens - goal < gained / 2) break
     kept[at] = short
     tokens -= gained
@@ -105,7 +106,7 @@ function placesOf(messages: readonly ModelMessage[], role: ModelMessage["role"])
   return messages.flatMap((message, at) => (message.role === role ? [at] : []))
 }
 
-/** A reply must not be empty: it has its calls, or a word in the place of its text. */
+/** Removes the text of a message. A reply must not be empty: it has its calls, or a placeholder. */
 function withoutText(message: ModelMessage): ModelMessage {
   const hasCalls = message.role === "assistant" && message.calls.length > 0
   return { ...message, text: hasCalls ? "" : "[left out to fit the context]" }
@@ -116,7 +117,7 @@ function withHead(message: ModelMessage, tokens: number): ModelMessage {
   return { ...message, text }
 }
 
-/** What was written is in the files by now. */
+/** Shortens arguments: written content is in the files already. */
 function withShortArguments(message: ModelMessage): ModelMessage {
   if (message.role !== "assistant") return message
   return {

@@ -16,9 +16,10 @@ import type { AgentParts } from "../agent-parts.ts"
 import { escalateNow } from "./perform-stages.ts"
 
 /**
- * Settles a call that a dead process left open, so that the session can go on. Files that a tool provably wrote in part
- * are restored first: then the call has not taken place, and can be made again. What changed while a command ran may be
- * a person's work: it is left alone and named, the session rests, and the next resume says what becomes of it.
+ * Settles a call that a dead process left open, so that the session can continue. Files that a tool provably wrote in
+ * part are restored first: then the call has not taken place, and can be made again. Files that changed while a
+ * command ran may be a person's work: they stay unchanged and are named, the session rests, and the next resume
+ * decides about them.
  */
 export async function settleForResume(parts: AgentParts, { callId }: OpenCall): Promise<void> {
   const call = openCalls(parts.session.events).find(({ requested }) => requested.callId === callId)
@@ -31,7 +32,7 @@ export async function settleForResume(parts: AgentParts, { callId }: OpenCall): 
   }
   const { openCallDecision } = parts.session.state
   if (looked.unattributed.length > 0 && openCallDecision === null) {
-    // The command has ended, whatever becomes of its call.
+    // The command has ended, whatever happens to its call.
     const [, ...commandEnd] = looked.events.toReversed()
     if (commandEnd.length > 0) parts.session.append(commandEnd)
     escalateNow(parts, askedAbout(parts, looked))
@@ -43,41 +44,42 @@ export async function settleForResume(parts: AgentParts, { callId }: OpenCall): 
   parts.session.append(put === null ? looked.events : await told(parts, call, looked, put))
 }
 
-/** Names the paths, because nothing is recorded about them before a person decides. */
+/** Names the paths in the question, because nothing is recorded about them before a person decides. */
 function askedAbout({ session: { state } }: AgentParts, { unattributed, doubts, settled }: Recovered) {
   const reasons = new Map(doubts.map(({ path, reason }) => [path, ` (${reason})`]))
   const names = listed(unattributed.map(path => `${shownPath(path)}${reasons.get(path) ?? ""}`))
   return escalate(state.stage?.stage ?? "executor", "Unrecoverable", "undecided", {
     reason:
-      `acode ended while the command of call ${settled.callId} ran; these changed meanwhile or since, by the ` +
-      `command or by somebody else, and were left alone: ${names}`,
+      `acode ended while the command of call ${settled.callId} ran; these files changed meanwhile or since, by the ` +
+      `command or another program, and were not touched: ${names}`,
     advice:
-      `${redoAdvice(unattributed, reasons)}\`acode resume\` continues with what is there; ` +
+      `${redoAdvice(unattributed, reasons)}\`acode resume\` continues with the present files; ` +
       "`acode cancel` ends the session and changes no file",
     status: null,
   })
 }
 
-/** With a path that stays the command cannot run again, and no directory is restored. */
+/** Returns advice. If a path stays, the command cannot run again, and no directory is restored. */
 function redoAdvice(paths: readonly string[], reasons: ReadonlyMap<string, string>): string {
   const redo = "`acode resume --redo-command` restores"
-  if (reasons.size === 0) return `${redo} them, keeps a copy of what is there and runs the command again; `
+  if (reasons.size === 0)
+    return `${redo} them, keeps a copy of the present files and runs the command again; `
   if (paths.every(path => reasons.has(path) || path.endsWith("/"))) return ""
-  return `${redo} the files without a reason in brackets and keeps a copy of what is there, but cannot run the command again; `
+  return `${redo} the files without a reason in brackets and keeps a copy of the present ones, but cannot run the command again; `
 }
 
-const leftAsItIs: PutBack = { isBack: false, what: "that was left as it is, as a person decided" }
+const leftAsItIs: PutBack = { isBack: false, what: "these changes stay, as a person decided" }
 
 interface PutBack {
   readonly isBack: boolean
-  /** For the person who reads what became of the call. */
+  /** The outcome of the call, for the person who reads it. */
   readonly what: string
 }
 
 /**
- * Restores what differs from the pre-image and what nothing suggests to be somebody else's; the rest stays as it is,
- * for a person to decide. What is there now is kept first, because nobody can be sure whose a change is. A path of
- * which no copy can be kept stays as well, because nobody could give them their work again.
+ * Restores what differs from the pre-image and shows no sign of another program; the rest stays for a person to
+ * decide. The present files are copied first, because the author of a change is never certain. A path that cannot be
+ * copied stays as well, because its content could not be recovered.
  */
 async function putBack(
   { checkpoints, session, ids }: AgentParts,
@@ -91,24 +93,26 @@ async function putBack(
   const expected = new Map(ours.map(({ path, after }) => [path, after]))
   const about = { kind: "recovery" as const, sessionId: session.sessionId, subjectId: callId }
   const keeping = { id: ids.next("chk"), about }
-  // With files that stay, nobody can tell whose the directories around them are.
+  // If files stay, the owner of the directories around them is unknown.
   const directories = doubtful.size > 0 ? [] : (settled.directories ?? [])
   const modes = new Map(directories.map(([path, , mode]) => [path, mode]))
   const done = await checkpoints.restore([{ checkpoint, expected, directories: modes }], keeping, work =>
     session.whileOwned(work),
   )
-  // The call stays open, and what is left to restore is named to the next process.
+  // The call stays open, and the next process is given the rest to restore.
   if (done.isInterrupted) throw stoppedWhileRestoring()
   const kept =
-    done.keptId === null ? "" : `; what was there is kept: \`acode checkpoint restore ${done.keptId}\``
+    done.keptId === null
+      ? ""
+      : `; the files from before are kept: \`acode checkpoint restore ${done.keptId}\``
   const left = [
     ...[...doubts, ...done.blocked].map(({ path, reason }) => `${shownPath(path)} (${reason})`),
     ...done.foreign.map(shownPath),
   ]
-  if (left.length === 0) return { isBack: true, what: `that was put back${kept}` }
+  if (left.length === 0) return { isBack: true, what: `these changes were undone${kept}` }
   if (done.write.length + done.remove.length === 0)
-    return { isBack: false, what: `nothing of it was put back: ${listed(left)}` }
-  return { isBack: false, what: `that was put back but for ${listed(left)}${kept}` }
+    return { isBack: false, what: `none of these changes was undone: ${listed(left)}` }
+  return { isBack: false, what: `these changes were undone except ${listed(left)}${kept}` }
 }
 
 function stoppedWhileRestoring(): Failure {
@@ -127,7 +131,10 @@ function listed(names: readonly string[]): string {
 
 const namesMax = 50
 
-/** What was found and what was done about it. What is not back as it was can neither be done again nor be left out. */
+/**
+ * Returns the settled call with what was found and done about it. A call whose paths were not all restored can
+ * neither be made again nor be left out.
+ */
 async function told(
   parts: RecoveryParts,
   call: GatedCall,

@@ -17,21 +17,24 @@ import { cancelSession, complete, enterStage, escalateNow, move } from "./perfor
 import { callStep, callTools, finishStep, refuseStep, startStep } from "./perform-steps.ts"
 import { askModel, type RawArguments } from "./perform-turns.ts"
 
-/** How its process is stopped: once to finish what is being done, twice to stop that as well. */
+/**
+ * The signals that stop the process of a session: the first finishes the running action, the second stops that as
+ * well.
+ */
 export interface Stopping {
-  /** Nothing new is begun. */
+  /** No new action begins. */
   readonly drain: AbortSignal
-  /** What is being done is ended. */
+  /** The running action is ended. */
   readonly stop: AbortSignal
-  /** What came first; a person's Ctrl-C where nobody says. */
+  /** Returns which signal came first; a person's Ctrl-C if that is unknown. */
   readonly cause?: () => StopCause | null
 }
 
 export type StopCause = "SIGINT" | "SIGTERM" | "SIGHUP" | "closedOutput"
 
 /**
- * Drives a session until it rests or has ended: fold, ask what is next, do it, append what happened. Recovery is the
- * same loop: a process that died left events, and what is next after them is decided like everything else.
+ * Drives a session until it rests or has ended: folds its events, computes the next action, performs it, appends the
+ * result. Recovery is the same loop: a process that died left events, and the next action follows from them.
  */
 export async function driveAgent(parts: AgentParts, stopping: Stopping): Promise<Rest> {
   const raw: RawArguments = new Map()
@@ -43,12 +46,12 @@ export async function driveAgent(parts: AgentParts, stopping: Stopping): Promise
       await act(parts, action, stopping, raw)
     } catch (error) {
       if (!isStopped(error) || !stopping.drain.aborted) throw error
-      // Nothing of what was being done is in the log, or a call that is settled when the session goes on.
+      // The log has nothing of the interrupted action, or an open call that is settled when the session continues.
       await obey(parts, interruptions[stopping.cause?.() ?? "SIGINT"], 130)
       return restOf(parts)
     }
   }
-  throw new Error(`the session did not come to rest within ${actionsMax} actions`)
+  throw new Error(`the session did not stop within ${actionsMax} actions`)
 }
 
 async function act(
@@ -66,14 +69,14 @@ async function act(
   parts.faults.reach("agent.performed")
 }
 
-/** Far beyond what the limits of any session allow: if it is reached the limits are wrong. */
+/** Far beyond the limits of any session: reaching it means that the limits are wrong. */
 const actionsMax = 1_000_000
 
 const interruptions: Readonly<Record<StopCause, ControlRequest>> = {
   SIGINT: { control: "pause", by: "the person at the terminal", reason: "interrupted" },
-  SIGTERM: { control: "pause", by: "SIGTERM", reason: "its process was told to end" },
+  SIGTERM: { control: "pause", by: "SIGTERM", reason: "its process received a signal to end" },
   SIGHUP: { control: "pause", by: "SIGHUP", reason: "its terminal was closed" },
-  closedOutput: { control: "pause", by: "a closed pipe", reason: "nobody reads what it tells any more" },
+  closedOutput: { control: "pause", by: "a closed pipe", reason: "the reader of its output is gone" },
 }
 
 async function perform(
@@ -139,15 +142,18 @@ async function obey(
 }
 
 interface Limits extends Disposable {
-  /** What is being done has to end. */
+  /** Fires when the running action must end. */
   readonly signal: AbortSignal
-  /** For while nothing is done: the session is to rest as well. Made only for that, because it costs. */
+  /**
+   * Returns a signal for waiting, which also fires when the session should rest. Created only for that, because it
+   * costs.
+   */
   readonly waiting: () => AbortSignal
 }
 
 /**
- * What is being done is ended when its time is over, when the person insists, or when somebody cancels the session. The
- * time in which a person is asked is not counted, and a pause does not have to wait for their answer.
+ * Ends the running action when its time is over, when the person insists, or when another process cancels the
+ * session. Time in which a person is asked is not counted, and a pause does not wait for their answer.
  */
 function limitsOf(
   { session, clock, control }: AgentParts,
@@ -158,7 +164,7 @@ function limitsOf(
   const limits = new AbortController()
   const stopNow = () => limits.abort(stop.reason)
   if (stop.aborted) stopNow()
-  // Not a signal made of two: one is made for every action, and a listener costs less.
+  // Not a combined signal: one would be created for every action, and a listener costs less.
   else stop.addEventListener("abort", stopNow)
   let paused: AbortController | null = null
   let leftMs = deadline === null ? Number.POSITIVE_INFINITY : deadline - clock.now()
@@ -194,6 +200,6 @@ const questions: ReadonlySet<Action["kind"]> = new Set(["askAboutPlan", "askAbou
 
 function restOf({ session: { state } }: AgentParts): Rest {
   const rest = state.finished ?? state.rest
-  if (rest === null) throw new Error("a session that has nothing to do rests or has ended")
+  if (rest === null) throw new Error("a session without a next action rests or has ended")
   return rest
 }

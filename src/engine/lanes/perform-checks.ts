@@ -10,7 +10,7 @@ import { judgedChecks } from "../stages/verifier.ts"
 import { progressed } from "./perform-stages.ts"
 import { cancelIfStopped, grantOf, restIfUnanswered } from "./perform-steps.ts"
 
-/** Checks one after the other; each is recorded as soon as it is known, so that a crash repeats only the last. */
+/** Makes checks one after the other; each is recorded at once, so that a crash repeats only the last one. */
 export async function runChecks(
   parts: AgentParts,
   checks: readonly PlannedCheck[],
@@ -39,8 +39,8 @@ export async function runChecks(
 }
 
 /**
- * Through the gate like every other command: recorded, decided on and confined. What whoever approved the plan has
- * seen is granted; what the project came to suggest since is asked about.
+ * Runs a command through the gate like every other one: recorded, decided and confined. Commands that the question
+ * about the plan showed are granted; commands that the project suggested later need approval.
  */
 async function runCommand(
   parts: AgentParts,

@@ -30,7 +30,7 @@ import { projectCommands } from "../checks/project.ts"
 import { callsForAction } from "../stages/edit-tools.ts"
 import { planChange } from "../stages/plan-change.ts"
 
-/** How long an answer about a plan or a review holds: as long as the session it was given in. */
+/** The lifetime of an answer about a plan or a review: as long as its session. */
 const answerLastsMs = 365 * 24 * 3600 * 1000
 
 export function proposePlan(
@@ -54,8 +54,9 @@ export function proposePlan(
     session.append([proposed])
     return
   }
-  // What was granted once is granted still, as long as no more is asked for; in one commit, so that nobody is asked.
-  const kept = `version ${granted.version}, which asked for as much`
+  // An approval stays valid while a new version asks for no more; recorded in one commit, so that no question is
+  // asked.
+  const kept = `version ${granted.version}, which requested at least as much`
   const { isUnconfined, isUnseen } = granted
   const approvalId = parts.ids.next("apr")
   session.append([proposed, approved(parts, { plan, approver: kept, approvalId, isUnconfined, isUnseen })])
@@ -77,7 +78,7 @@ export async function askAboutPlan(
   if (flag === null) await put(parts, request, signal)
 }
 
-/** What `--yes` answers about a plan, unseen; null where it does not. */
+/** Returns the answer of `--yes` about a plan, which no person saw; null if it does not apply. */
 function grantedByFlag(parts: AgentParts, plan: Plan, approvalId: string): readonly NewEvent[] | null {
   if (parts.acceptsPlan(plan) !== "yes" || parts.session.state.settings.approvePlan) return null
   const answer = { answer: "granted", by: "--yes=plan", reason: null } as const
@@ -86,7 +87,7 @@ function grantedByFlag(parts: AgentParts, plan: Plan, approvalId: string): reado
 }
 
 const networkNotNamed =
-  "--yes=plan does not open the network that this plan asks for; --yes=plan,network does"
+  "--yes=plan does not grant the network that this plan requests; use --yes=plan,network"
 
 export async function askAboutReview(parts: AgentParts, summary: string, signal: AbortSignal): Promise<void> {
   const digest = (await parts.workspace.tree()).digest
@@ -102,13 +103,13 @@ export async function askAboutReview(parts: AgentParts, summary: string, signal:
   await put(parts, request, signal)
 }
 
-/** A question that is in the log already, from before a rest or a crash. */
+/** Waits for the answer to a recorded question, from before a rest or a crash. */
 export async function awaitAnswer(parts: AgentParts, approvalId: string, signal: AbortSignal): Promise<void> {
   const given = parts.answerTo(approvalId)
   if (given !== null) return take(parts, approvalId, given)
   const version = parts.session.state.plans.at(-1)
   const isPlan = version?.question?.approvalId === approvalId
-  // Who resumes may say now what nobody was there to say.
+  // The flags of a resume may answer what no terminal could answer before.
   const flag = isPlan ? grantedByFlag(parts, version.plan, approvalId) : null
   if (flag !== null) {
     parts.session.append(flag)
@@ -130,14 +131,14 @@ type Question = NewEvent<typeof ApprovalRequested>["data"]
 async function put(parts: AgentParts, request: Question, signal: AbortSignal): Promise<void> {
   if (!parts.desk.isStaffed) return restFor(parts, request, "waiting for an answer")
   const reply = await parts.desk.ask(request, signal, wholeOf(parts, request))
-  // The question itself has no end: whoever comes back later answers it then.
-  if (reply.isExpired === true) return restFor(parts, request, reply.reason ?? "nobody answered in time")
-  // Interrupted while nobody had answered: the question stays open.
+  // The question itself does not expire: it can be answered later.
+  if (reply.isExpired === true) return restFor(parts, request, reply.reason ?? "no answer in time")
+  // Interrupted before an answer: the question stays open.
   if (signal.aborted && reply.by === "nobody") return
   take(parts, request.approvalId, reply)
 }
 
-/** A plan runs as it is in the state, so that is what is shown; a review shows what is recorded. */
+/** Returns the complete subject of a question: the plan of the state, which is what runs, or the recorded review. */
 function wholeOf({ session }: AgentParts, { approvalId, isConfined }: Question): WholeQuestion | null {
   const version = session.state.plans.at(-1)
   return version?.question?.approvalId === approvalId ? planQuestion(version, isConfined ?? true) : null
@@ -148,7 +149,7 @@ function planQuestion({ version, plan, checks }: PlanVersion, isConfined: boolea
     operation: `run plan version ${version}: ${plan.goal}`,
     reach: reachOfPlan({ plan, checks }, isConfined),
     files: [...resourcesOf(plan).write],
-    reason: "a plan is approved by a person before anything of it is done",
+    reason: "a person must approve a plan before acode carries it out",
     preview: planLines(plan, checks).join("\n"),
   }
 }
@@ -166,7 +167,7 @@ function restFor({ session }: AgentParts, { approvalId }: Question, why: string)
   ])
 }
 
-/** The answer stands in a stream of its own; the session takes it over, so that its fold knows it. */
+/** Copies an answer from its separate stream into the session, so that the fold sees it. */
 function take(parts: AgentParts, approvalId: string, given: RecordedAnswer): void {
   const plan = parts.session.state.plans.at(-1)
   const isPlan = plan?.question?.approvalId === approvalId && given.answer === "granted"
@@ -228,21 +229,21 @@ function approved({ clock }: AgentParts, { plan, ...given }: GivenApproval): New
   })
 }
 
-/** It was read and found valid when the turn was recorded; redaction may have changed it since. */
+/** Returns the recorded plan. It was valid when the turn was recorded; redaction may have changed it since. */
 function planIn(output: Json): Plan | null {
   const reading = readPlan(JSON.stringify(output), { check: () => [] })
   return "plan" in reading ? reading.plan : null
 }
 
-/** A plan that was granted, and what has become of its steps. */
+/** An approved plan, with the state of its steps. */
 interface Granted extends Pick<PlanVersion, "plan" | "checks"> {
   readonly steps: readonly StepState[]
 }
 
 /**
- * Everything the new plan may write, run or reach was in the old one, so whoever approved that has seen it. A call as
- * written is granted once: another plan comes only after every step of the old one has been begun, so each call that is
- * not done already is asked about.
+ * Returns whether the old plan had everything that the new plan may write, run or reach, so that the approver has
+ * seen it. A concrete call is granted once: another plan comes only after every step of the old one was begun, so
+ * each call that is not done already needs approval.
  */
 function asksForNoMore(now: Proposal, before: Granted): boolean {
   const [asked, granted] = [resourcesOf(now.plan), resourcesOf(before.plan)]
@@ -265,20 +266,20 @@ function expectations({ tasks }: Plan): readonly Expectation[] {
     .flatMap(each => (each.kind === "command" ? [each] : []))
 }
 
-/** With another exit code the same command proves something else. */
+/** Returns whether a command expects the same exit code: with another one it proves something else. */
 function isExpectedAsBefore({ command, expect_exit }: Expectation, before: readonly Expectation[]): boolean {
   const same = before.filter(other => canonicalJson(other.command) === canonicalJson(command))
   return same.length === 0 || same.some(other => other.expect_exit === expect_exit)
 }
 
-/** What a model may call of its own accord: a plan of calls as written leaves it nothing. */
+/** Returns the tools that a model may choose: a plan of concrete calls leaves it none. */
 function openTools({ tasks }: Plan): readonly string[] {
   return tasks.flatMap(({ steps }) =>
     steps.flatMap(step => (step.kind === "open" ? callsForAction(step.action) : [])),
   )
 }
 
-/** Returns the steps of the new plan whose calls would be made; one that is done and unchanged is not done again. */
+/** Returns the steps of the new plan whose calls would be made; a step that is done and unchanged is not repeated. */
 function callsAhead(plan: Plan, before: readonly StepState[]): readonly PlanStep[] {
   return orderedSteps(plan)
     .filter(

@@ -39,7 +39,7 @@ export function enterStage(parts: AgentParts, action: Extract<Action, { kind: "e
   ])
 }
 
-/** The end of the stage and the move are one commit: either both happened or neither. */
+/** Ends a stage and moves to the next one in one commit: either both happened or neither. */
 export function move({ session, clock }: AgentParts, action: Move): void {
   const { from, to, status, reason, feedback, fixes } = action
   if (!isAllowed(from, to)) {
@@ -83,12 +83,12 @@ export function move({ session, clock }: AgentParts, action: Move): void {
   ])
 }
 
-/** Tokens of the stage run itself, as servers reported them. */
+/** Returns the tokens of the stage run itself, as servers reported them. */
 function tokensOf({ tokens }: PipelineState, run: StageRun | null): number {
   return run === null ? 0 : tokens - run.tokensBefore
 }
 
-/** How far a stage has come with something it has several of; nothing when that is all of it. */
+/** Returns a progress event of a stage with several items; none at the end of the stage. */
 export function progressed(stage: Stage, done: number, count: number, what: string): readonly NewEvent[] {
   if (done >= count) return []
   return [newEvent(StageProgressed, { stage, message: `${done}/${count} ${what}`, fraction: done / count })]
@@ -118,7 +118,7 @@ export function escalateNow({ session, clock }: AgentParts, action: Escalation):
   ])
 }
 
-/** The last look: what was verified must be what is there. Otherwise the work goes back, and is verified again. */
+/** Completes the session if the present tree is the one that was verified. Otherwise the work is verified again. */
 export async function complete(parts: AgentParts, { answer, ...end }: Completion): Promise<void> {
   const { session, workspace } = parts
   const { digest } = await workspace.tree()
@@ -140,7 +140,7 @@ export async function complete(parts: AgentParts, { answer, ...end }: Completion
 function goBack({ session }: AgentParts): void {
   const { cycles, settings } = session.state
   const from: Stage = "reviewer"
-  const reason = "the tree is not the one that was verified: it was changed since"
+  const reason = "the tree was changed after it was verified"
   const refused = newEvent(TransitionRefused, { from, to: "complete", allowed: ["executor"], reason })
   const allowed = cyclesAllowed(settings.limits)
   const count = cycles["reviewer→executor"] + 1
@@ -174,14 +174,14 @@ function goBack({ session }: AgentParts): void {
 function toVerifyAgain(allowed: number): string {
   const putBack = "restore what was changed, then `acode resume`"
   if (allowed >= cyclesCeiling) return putBack
-  return `have it verified again: \`acode resume --max-cycles ${allowed + 1}\`; or ${putBack}`
+  return `verify it again: \`acode resume --max-cycles ${allowed + 1}\`; or ${putBack}`
 }
 
 function withCode(code: ErrorCode | null): { readonly code?: ErrorCode } {
   return code === null ? {} : { code }
 }
 
-/** By a person, at a question or from another terminal. */
+/** Cancels a session, by a person at a question or from another terminal. */
 export async function cancelSession(parts: AgentParts, by: string, reason: string): Promise<void> {
   const treeDigest = await lastDigest(parts.workspace)
   parts.session.append([
@@ -198,7 +198,7 @@ export async function cancelSession(parts: AgentParts, by: string, reason: strin
   ])
 }
 
-/** How long it all took, how much of it was spent in tools and how much waiting for people. */
+/** Returns the total time, the time in tools and the time waiting for people. */
 function timesOf({ session: { events }, clock }: AgentParts) {
   let [began, toolMs, waitMs] = [clock.now(), 0, 0]
   for (const event of events) {

@@ -41,7 +41,7 @@ export function finishStep(
   { step, failure }: Extract<Action, { kind: "finishStep" }>,
 ): void {
   const durationMs = Math.max(0, clock.now() - (step.startedAtMs ?? clock.now()))
-  // Believed only because the model says so twice, which whoever reads the history has to know.
+  // Accepted only because the model repeated it, which the history must show.
   const doubt = failure === null ? (step.lastCommand?.failure?.message ?? null) : null
   const note = doubt === null ? null : `its last command did not succeed: ${doubt}`
   session.append([
@@ -57,7 +57,7 @@ export function refuseStep(
   session.append([newEvent(StepRefused, { taskId: task.id, stepId: step.id, modelCallId, reason })])
 }
 
-/** A concrete step of the plan: one call, exactly as written; its end is the end of the step. */
+/** Makes the call of a concrete step exactly as written; its end is the end of the step. */
 export async function callStep(parts: AgentParts, state: StepState, signal: AbortSignal): Promise<void> {
   const { step, attempts } = state
   if (step.kind !== "concrete") return
@@ -72,7 +72,7 @@ export async function callStep(parts: AgentParts, state: StepState, signal: Abor
     arguments: step.arguments,
     isGrantedAsWritten: true,
     requiresConfirmation: step.requiresConfirmation,
-    // A step that is taken up again after it failed is another question.
+    // A step that is started again after a failure is another question.
     askedAs: `step ${keyOf(parts, state)} ${attempts}`,
     after: call => {
       if (call.cause === "awaiting") return restIfUnanswered(call)
@@ -86,7 +86,7 @@ export async function callStep(parts: AgentParts, state: StepState, signal: Abor
   await cancelIfStopped(parts, settled, signal)
 }
 
-/** Said with the end of each step but the last, which is the end of the stage as well. */
+/** Returns progress with the end of each step but the last, which also ends the stage. */
 function stepsDone({ steps }: PipelineState): readonly NewEvent[] {
   const done = steps.filter(({ status }) => status === "done" || status === "skipped").length + 1
   return progressed("executor", done, steps.length, "steps")
@@ -94,7 +94,10 @@ function stepsDone({ steps }: PipelineState): readonly NewEvent[] {
 
 const readers = toolsOfKind("read", "find")
 
-/** What reads may run at the same time; everything else waits its turn. Results go by the call, not by the clock. */
+/**
+ * Makes the calls of a turn. Calls that only read may run at the same time; all others run in order. Results belong
+ * to their call, in whatever order they arrive.
+ */
 export async function callTools(
   parts: AgentParts,
   { step, calls }: Extract<Action, { kind: "callTools" }>,
@@ -109,9 +112,9 @@ export async function callTools(
     }
     await Promise.all(reading)
     reading = []
-    // The calls behind one that is made again later have to wait for it.
+    // The calls after one that is made again later have to wait for it.
     if (await callTool(parts, step, call, signal, raw)) return
-    // A person may have answered with a stop, or time may be over: then the rest waits for what is decided about it.
+    // A person may have stopped the session, or its time may be over: the other calls wait for that decision.
     const { rest, finished: end } = parts.session.state
     if (signal.aborted || rest !== null || end !== null || parts.control() !== null) return
   }
@@ -148,14 +151,14 @@ export async function cancelIfStopped(
     await cancelSession(parts, "the person who was asked", "stopped")
 }
 
-/** Returns whether a call was stopped before it began: it is made when the session goes on. */
+/** Returns whether a call was stopped before it began: it is made when the session continues. */
 function isLeft({ outcome, certainty, cause }: SettledCall): boolean {
   return outcome === "interrupted" && certainty === "notDone" && cause !== "awaiting"
 }
 
 /**
- * Nobody here can answer, and the session was told to wait for somebody who can. It rests in the same commit as it
- * asks: else a crash in between would have it ask a second time.
+ * Rests in the same commit as it asks, if no terminal can answer here: otherwise a crash between the two would ask a
+ * second time.
  */
 export function restIfUnanswered({ cause }: SettledCall): readonly NewEvent[] {
   if (cause !== "awaiting") return []
@@ -171,15 +174,18 @@ export function restIfUnanswered({ cause }: SettledCall): readonly NewEvent[] {
   ]
 }
 
-/** The model can read it, and asks again. */
+/** The error of a call whose arguments are lost: the model can read it, and ask again. */
 const lostArguments: CallError = {
   code: "ACODE-EXEC-007",
-  message: "the arguments held a secret and are gone with the process they were given to",
+  message: "the arguments contained a secret and were lost with their process",
   where: null,
   hint: "ask for it again",
 }
 
-/** As the model gave them; after a crash as they are recorded, if those are the very same; else undefined. */
+/**
+ * Returns the arguments as the model gave them; after a crash as they are recorded, if those are the same; else
+ * undefined.
+ */
 function argumentsOf({ fingerprint }: AgentParts, call: TurnCall, raw: RawArguments): Json | undefined {
   const given = raw.get(call.argsDigest)
   if (given !== undefined) return given
@@ -213,7 +219,10 @@ function requestFor({ session }: AgentParts, { task, step }: StepState, signal: 
   }
 }
 
-/** An approved plan grants its resources and nothing else; to the calls of a task only the hosts of that task. */
+/**
+ * Returns the grant of an approved plan: its resources and nothing else; for the calls of a task only the hosts of
+ * that task.
+ */
 export function grantOf({ plans }: PipelineState, taskId: string | null): Grant {
   const approved = plans.findLast(({ isApproved }) => isApproved)
   if (approved === undefined) return emptyGrant
@@ -221,7 +230,7 @@ export function grantOf({ plans }: PipelineState, taskId: string | null): Grant 
   return { ...grantOfPlan(approved), hosts: task?.resources.hosts ?? [] }
 }
 
-/** Each call of a session is made under the same one. */
+/** Each call of a session uses the same grant. */
 const grantOfPlan = onceFor(
   ({ plan, isUnconfined, isUnseen }: PlanVersion): Grant => ({
     ...resourcesOf(plan),

@@ -16,14 +16,14 @@ import { stageView } from "../context/stage-view.ts"
 import type { StageView } from "../stages/contract.ts"
 import { escalateNow } from "./perform-stages.ts"
 
-/** The arguments of calls as the model gave them, by their digest. They are nowhere else, and die with us. */
+/** The arguments of calls as the model gave them, by their digest. They exist only in this process. */
 export type RawArguments = Map<string, Json>
 
 type AskModel = Extract<Action, { kind: "askModel" }>
 
 /**
- * Asks the model and records what it says, before any of it is done. Before it is asked again there is nothing to lose:
- * whoever lets the session rest does not have to wait for that.
+ * Asks the model and records its answer before any of it is done. Before the request there is nothing to lose: a
+ * session can rest at once.
  */
 export async function askModel(
   parts: AgentParts,
@@ -49,9 +49,9 @@ export async function askModel(
   parts.faults.reach("agent.asked")
   const beganMs = clock.monotonicMs()
   const reply = await parts.ask(request, signal)
-  // Aborted by us: nothing was answered, so the same reply is asked for again.
+  // Aborted by acode: without an answer the same reply is requested again.
   if (reply.failure?.kind === "aborted") return
-  // Every call of the turn before has its result. Not by id: some models give two calls of a turn the same.
+  // Every call of the turn before has its result. Not by id: some models give two calls of a turn the same id.
   raw.clear()
   const calls = reply.calls.map(call => ({
     ...call,
@@ -93,7 +93,7 @@ function trimmedEvents({ stage, step, turn }: AskModel, fitted: FittedRequest) {
   ]
 }
 
-/** Nobody was asked, so no reply of a script is used up. */
+/** Returns the end of a turn without a request, so no reply of a script is used up. */
 function tooLong({ stage, step, turn }: AskModel, message: string) {
   return newEvent(TurnFinished, {
     ...{
@@ -129,7 +129,7 @@ function turnEvent(
   return newEvent(TurnFinished, {
     ...{ stage, turn, durationMs, problems },
     ...(failure === null && reply.end === "length" ? { isCutOff: true as const } : {}),
-    // What a script does not have was not given: once it is mended, the same reply is asked for again.
+    // A reply that a script lacks was not given: once the script is fixed, the same reply is requested again.
     replyIndex: failure?.kind === "script" ? null : parts.session.state.replyCount,
     stepId: step?.step.id ?? null,
     text: recordText(redactor.redactText(reply.text), artifacts),
@@ -153,7 +153,10 @@ function turnEvent(
   })
 }
 
-/** A refusal is no answer, whatever text it is made of: neither a plan nor a verdict is read from it. */
+/**
+ * Returns the failure of a reply. A refusal is not an answer, whatever its text: neither a plan nor a verdict is read
+ * from it.
+ */
 function failureIn({ failure, end, text }: ModelReply): ModelFailure | null {
   if (failure !== null || end !== "refused") return failure
   const said = oneLine(withoutThinking(text).trim(), 200)

@@ -41,7 +41,7 @@ export interface PlannedStep {
   readonly index: number
 }
 
-/** Told while it goes on. Nothing they do changes the run. */
+/** Callbacks about the progress of a run. Nothing they do changes the run. */
 export interface PlanWatcher {
   readonly onStepStart?: (step: PlannedStep, count: number) => void
   readonly onStepComplete?: (step: PlannedStep, result: StepResult) => void
@@ -50,8 +50,8 @@ export interface PlanWatcher {
 }
 
 /**
- * Runs an approved plan exactly as written: one call a step, one step after the other, no retry, and the first failure
- * is the end. The session's start is in the log already; its end is when this returns.
+ * Runs an approved plan exactly as written: one call a step, one step after the other, no retry, and the first
+ * failure is the end. The caller has recorded the start of the session; the end is recorded when this returns.
  */
 export async function runPlan(
   parts: PlanLaneParts,
@@ -171,7 +171,7 @@ function tell(watch: () => void): void {
   try {
     watch()
   } catch {
-    // Whoever watches cannot change the run: a terminal that is gone must not leave a session without its end.
+    // A watcher cannot change the run: a closed terminal must not leave a session without its end.
   }
 }
 
@@ -193,7 +193,7 @@ function finished({ task, step, index }: PlannedStep, end: StepEnd) {
 const interrupted: End = {
   exitCode: exitCodes.interrupted.code,
   code: "ACODE-ORCH-007",
-  reason: "interrupted by a person",
+  reason: "interrupted by the user",
   isCancelled: true,
 }
 

@@ -6,7 +6,7 @@ import type { CallError, Diagnostic } from "../../domain/tool-call.ts"
 import type { CallCause, SettledCall } from "../../gate/contract.ts"
 import type { DiffStat } from "../diffstat.ts"
 
-/** What a plan run gives back, as JSON: the names are those of the plan format. */
+/** The result of a plan run, as JSON: the names are those of the plan format. */
 export interface PlanResult {
   readonly plan_id: string
   readonly plan_hash: string
@@ -20,7 +20,7 @@ export interface PlanResult {
   readonly exit_code: number
 }
 
-/** The same with what the run changed, which is counted when it has ended. */
+/** The result with the changes of the run, which are counted when it has ended. */
 export interface PlanReport extends PlanResult {
   readonly changes: DiffStat
 }
@@ -29,7 +29,7 @@ export interface StepResult {
   readonly step_id: string
   readonly tool_name: string
   readonly success: boolean
-  /** Names the evidence of this step, for ever; null when no tool was called. */
+  /** Names the evidence of this step permanently; null if no tool was called. */
   readonly execution_id: string | null
   readonly step_key: string
   readonly result_digest: string | null
@@ -42,7 +42,7 @@ export interface StepResult {
   readonly diagnostic_artifacts: readonly Diagnostic[]
 }
 
-/** How a step ended: what its call gave, or why no tool was called at all. */
+/** The end of a step: the result of its call, or the reason why no tool was called. */
 export type StepEnd = Pick<
   SettledCall,
   "outcome" | "error" | "value" | "resultDigest" | "diagnostics" | "durationMs" | "waitMs" | "cause"
@@ -66,7 +66,7 @@ export function stepResult(step: ConcreteStep, stepKey: string, end: StepEnd): S
   }
 }
 
-/** A step that ended before its tool was called. */
+/** Returns the end of a step whose tool was not called. */
 export function uncalled(error: CallError): StepEnd {
   const { code, message, where } = error
   return {
@@ -82,7 +82,7 @@ export function uncalled(error: CallError): StepEnd {
   }
 }
 
-/** The end of a call with the plan lane's own codes for what authors of plans know by name. */
+/** Returns the end of a call, with the code of the plan format if there is one. */
 export function called(step: ConcreteStep, settled: SettledCall): StepEnd {
   const { error } = settled
   const code = error === null ? null : planCodeOf(step, error.code)
@@ -91,7 +91,10 @@ export function called(step: ConcreteStep, settled: SettledCall): StepEnd {
   return { ...settled, error: { ...error, code }, diagnostics }
 }
 
-/** A step that simply failed is 30; the others are more specific. */
+/**
+ * The exit codes of a plan run by the cause of its failure: a step that simply failed is 30; the others are more
+ * specific.
+ */
 export const callExitCodes: Readonly<Record<CallCause, ExitCode>> = {
   failed: exitCodes.stepFailed.code,
   violation: exitCodes.violation.code,

@@ -23,7 +23,10 @@ const projectFiles = [
   "deno.json",
 ]
 
-/** Null when the step may go on. Looks only; that the world may change until the tool runs is the tool's business. */
+/**
+ * Returns why a step cannot run; null if it can. Only inspects: a change before the tool runs is for the tool to
+ * find.
+ */
 export function unmetPrecondition(step: ConcreteStep, workspace: Workspace): CallError | null {
   switch (step.precondition) {
     case "none":
@@ -35,9 +38,9 @@ export function unmetPrecondition(step: ConcreteStep, workspace: Workspace): Cal
     case "project_exists":
       return projectExists(workspace)
     case "index_exists":
-      return unmet("E103", "index_exists", "this version keeps no code index", null)
+      return unmet("E103", "index_exists", "this version has no code index", null)
     case "symbol_exists":
-      return unmet("E104", "symbol_exists", "this version keeps no code index", null)
+      return unmet("E104", "symbol_exists", "this version has no code index", null)
   }
 }
 
@@ -46,26 +49,28 @@ function fileExists(step: ConcreteStep, workspace: Workspace): CallError | null 
   const paths = named.filter(path => typeof path === "string")
   if (paths.length === 0) return unmet("E101", "file_exists", "the step names no file", null)
   const missing = paths.find(path => kindOf(workspace, path) !== "file")
-  return missing === undefined ? null : unmet("E101", "file_exists", `there is no file ${missing}`, missing)
+  return missing === undefined
+    ? null
+    : unmet("E101", "file_exists", `the file ${missing} does not exist`, missing)
 }
 
 function rootExists(step: ConcreteStep, workspace: Workspace): CallError | null {
   const named = step.arguments["root"] ?? step.arguments["path"] ?? "."
   const root = typeof named === "string" ? named : "."
   if (kindOf(workspace, root) === "directory") return null
-  return unmet("E101", "root_exists", `there is no directory ${root}`, root)
+  return unmet("E101", "root_exists", `the directory ${root} does not exist`, root)
 }
 
 function projectExists(workspace: Workspace): CallError | null {
   if (projectFiles.some(name => kindOf(workspace, name) === "file")) return null
-  return unmet("E102", "project_exists", `the workspace holds none of ${projectFiles.join(", ")}`, null)
+  return unmet("E102", "project_exists", `the workspace contains none of ${projectFiles.join(", ")}`, null)
 }
 
 function kindOf(workspace: Workspace, path: string): string {
   try {
     return workspace.locate(path).kind
   } catch (error) {
-    // Outside or malformed: for this question that is as good as missing.
+    // Outside or malformed: for this question the same as missing.
     if (error instanceof Failure) return "missing"
     throw error
   }
@@ -80,6 +85,6 @@ function unmet(code: ErrorCode, name: string, reason: string, where: string | nu
     code,
     message: `the precondition ${name} does not hold: ${reason}`,
     where,
-    hint: "put the workspace into the state the plan expects, or change the plan and approve it again",
+    hint: "bring the workspace into the state that the plan expects, or change the plan and approve it again",
   }
 }

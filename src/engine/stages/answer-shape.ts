@@ -6,7 +6,7 @@ export type ShapedAnswer<Value> =
   | { readonly value: Value; readonly problems?: undefined }
   | { readonly problems: readonly string[]; readonly value?: undefined }
 
-/** The JSON in an answer as a schema wants it, or everything that is wrong with it in sentences. */
+/** Parses the JSON of an answer by a schema. Otherwise returns all problems as sentences. */
 export function shapedAnswer<Value>(text: string, schema: z.ZodMiniType<Value>): ShapedAnswer<Value> {
   const answer = jsonAnswer(text)
   if (answer.problem !== undefined) return { problems: [answer.problem] }

@@ -2,7 +2,7 @@ import { canonicalJson } from "../../base/canonical.ts"
 import { counted, oneLine } from "../../base/text.ts"
 import type { Plan, PlanTask } from "../../domain/plan/plan.ts"
 
-/** What a version of a plan changes, as acode sees it: a planner's own words could say anything. */
+/** Describes what a version of a plan changes, as acode computes it: a planner's own words could be wrong. */
 export function planChange(before: Plan | null, after: Plan): string {
   if (before === null) return `first plan: ${sizeOf(after)}`
   const parts = [

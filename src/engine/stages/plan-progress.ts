@@ -4,12 +4,12 @@ import { counted, oneLine } from "../../base/text.ts"
 import type { PipelineState, StepState } from "../../domain/pipeline/state.ts"
 import type { Plan } from "../../domain/plan/plan.ts"
 
-/** Steps told on either side of the present one; of those farther away it is told how many there are. */
+/** The steps listed on either side of the present one; the others are only counted. */
 const nearSteps = 20
 
 /**
- * The plan around a step: what it is for, what came before, and what is left to the steps after it. In each turn of a
- * step all the others are what they were, and so is this text.
+ * Returns the plan around a step: its purpose, the steps before it, and those after it. During a step all the others
+ * stay the same, and so does this text.
  */
 export function planProgress({ plans, steps }: PipelineState, present: StepState | null): string {
   const plan = plans.at(-1)?.plan ?? null
@@ -46,7 +46,10 @@ function toldProgress(goal: string, steps: readonly StepState[], at: number): st
   ].join("\n")
 }
 
-/** Nothing of what it has done so far, which the turns tell: the line is the same in each of its requests. */
+/**
+ * Returns the line of the present step without its progress, which the turns show: the line is the same in each
+ * request.
+ */
 function presentLine({ task, step }: StepState): string {
   return `${task.id}/${step.id} ${oneLine(step.title || step.description, 120)}: this step`
 }
@@ -62,8 +65,8 @@ function farther(steps: readonly StepState[], where: string): readonly string[] 
 const pathsMax = 10
 
 /**
- * One step and what came of it, from what was recorded and not from what a model said about it. A step that is finished
- * stays the same object, and is told in every request after it.
+ * Returns one step and its outcome, from the records and not from the claims of a model. A finished step stays the
+ * same object, and is part of every later request.
  */
 export const stepLine = onceFor(lineOf)
 

@@ -97,7 +97,7 @@ function planBlock({ version, plan }: PlanVersion): string {
   )
 }
 
-/** As a planner writes it. */
+/** Returns a task in the form that a planner writes. */
 function written(task: PlanVersion["plan"]["tasks"][number]) {
   const { id, title, description, complexity, dependsOn, resources, acceptance, steps } = task
   return {
@@ -127,10 +127,10 @@ function read(text: string, { planTools }: StageParts): StageAnswer {
   const outside = planPathProblems(reading.plan)
   if (outside.length > 0) return { problems: outside }
   const output = parsedJson(answer.json)
-  return output === undefined ? { problems: ["the answer is no JSON"] } : { output }
+  return output === undefined ? { problems: ["the answer is not JSON"] } : { output }
 }
 
-/** Paths a planner wrote that do not stay below the workspace root by the look of them. */
+/** Returns the paths of a planner that are not below the workspace root, by their text alone. */
 function planPathProblems({ tasks }: Plan): readonly string[] {
   return tasks.flatMap((task, index) => taskProblems(task, `$.tasks[${index}]`))
 }

@@ -11,7 +11,7 @@ import { answerSchemas } from "./model-schemas.ts"
 import { planChange } from "./plan-change.ts"
 import { stepLine } from "./plan-progress.ts"
 
-/** Sees what was asked for, what was done and what was proved, and nothing of how the model talked itself there. */
+/** The reviewer sees the request, the changes and the proofs, but not the reasoning of the model that made them. */
 export const reviewerStage: StageDefinition = {
   stage: "reviewer",
   tools: [],
@@ -28,7 +28,7 @@ export const reviewerStage: StageDefinition = {
 const systemPrompt = `You review a finished change to a software project before it counts as done.
 Ask: does it do what the request asks for, all of it and no more; is the code right, clear and in the style of the
 project; is it safe; are tests kept and not weakened?
-- approve: it is good as it is. fix: small mistakes that can be mended in place. replan: the approach is wrong, or part
+- approve: it is good as it is. fix: small mistakes that can be fixed in place. replan: the approach is wrong, or part
   of the request is missing.
 - findings name what is wrong, with file and line; text says what to do about it. Leave them out when there are none.
 - Findings of acode are facts. A critical one cannot be approved.
@@ -96,7 +96,7 @@ function read(text: string, { findings }: StageView): StageAnswer {
   return { output: withoutUndefined(value) }
 }
 
-/** A property that was left out is no JSON value. */
+/** Removes undefined properties, which JSON does not have. */
 function withoutUndefined({ decision, summary, findings }: Review) {
   return {
     decision,

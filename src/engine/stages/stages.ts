@@ -5,7 +5,7 @@ import { plannerStage } from "./planner.ts"
 import { reviewerStage } from "./reviewer.ts"
 import { verifierStage } from "./verifier.ts"
 
-/** The four stages. Pure: all they know of the world is the view they are given. */
+/** Returns the four stages. Pure: everything they know of the workspace is in their view. */
 export function createStages(parts: StageParts): Readonly<Record<Stage, StageDefinition>> {
   return {
     planner: plannerStage(parts),

@@ -6,7 +6,10 @@ import { oldResults, resultLine, resultTokensIn, shownResult } from "../context/
 import type { OlderResults } from "./contract.ts"
 import { type EditTools, fallbackRemark } from "./edit-tools.ts"
 
-/** After the calls of a turn come exactly their results, in their order. Turns without an answer are left out. */
+/**
+ * Returns the messages of turns. After the calls of a turn come exactly their results, in their order. Turns without
+ * an answer are left out.
+ */
 export function transcript(
   state: PipelineState,
   edits: EditTools,
@@ -24,25 +27,25 @@ export function transcript(
   })
 }
 
-/** In which way a turn is told. */
+/** The form in which a turn is shown. */
 interface Telling {
-  /** How many of its results are not shown any more. */
+  /** The number of its results that are not shown any more. */
   readonly olderCount: number
-  /** For each result that is shown. */
+  /** The maximum size of each result that is shown. */
   readonly tokensMax: number
   readonly remarked: TurnCall | null
 }
 
 /**
- * A turn stays the same object, and is told in every request after it: its messages stay the same objects as well, so
- * that whoever measures or spells them out need do it only once.
+ * Caches the messages of turns. A turn stays the same object in every later request: its messages stay the same
+ * objects as well, so that they are measured and serialized only once.
  */
 const remembered = new WeakMap<Turn, Map<number, Remembered>>()
 
 type Remembered = Telling & { readonly messages: readonly ModelMessage[] }
 
 function rememberedTurn(turn: Turn, telling: Telling): readonly ModelMessage[] {
-  // A request that has to fit is told in more than one way, and so is the next one.
+  // A request that has to fit is built in more than one form, and so is the next one.
   const tellings = remembered.get(turn) ?? new Map<number, Remembered>()
   const known = tellings.get(telling.olderCount)
   if (known?.tokensMax === telling.tokensMax && known.remarked === telling.remarked) return known.messages
@@ -58,7 +61,7 @@ function toldTurn(
   return [
     {
       role: "assistant",
-      // What it thought aloud would be told again in every request, and is no part of what it said.
+      // Thinking would be repeated in every request, and is not part of the answer.
       text: withoutThinking(text).trimStart(),
       calls: calls.map(({ id, tool, arguments: args }) => ({ id, tool, arguments: args })),
     },
@@ -70,7 +73,7 @@ function toldTurn(
   ]
 }
 
-/** What a model has to know about its own answer, exactly, so that the next one is better. */
+/** Returns what a model must know about its own answer, so that the next one is better. */
 function said(calls: Turn["calls"], problems: readonly string[]): readonly ModelMessage[] {
   if (calls.length > 0 && problems.length === 0) return []
   const listed = problems.map(problem => `- ${problem}`).join("\n")
@@ -79,4 +82,4 @@ function said(calls: Turn["calls"], problems: readonly string[]): readonly Model
   return [{ role: "user", text: [...wrong, ...next].join("\n") }]
 }
 
-const noCalls = `Nothing was called. Call a tool to go on, or ${finishTool} when the step is done.`
+const noCalls = `Nothing was called. Call a tool to continue, or ${finishTool} when the step is done.`

@@ -8,7 +8,7 @@ import { shapedAnswer } from "./answer-shape.ts"
 import { failedTries, type StageAnswer, type StageDefinition, type StageView } from "./contract.ts"
 import { answerSchemas } from "./model-schemas.ts"
 
-/** For criteria that only judgement can decide; everything else is decided by what acode ran. */
+/** The verifier judges criteria that only judgement can decide; the checks of acode decide all others. */
 export const verifierStage: StageDefinition = {
   stage: "verifier",
   tools: [],
@@ -23,7 +23,7 @@ export const verifierStage: StageDefinition = {
 }
 
 const systemPrompt = `You judge whether criteria hold for a change to a software project.
-Judge by the change and by the results of the checks that were run, not by what anybody says about them. If they do not
+Judge by the change and by the results of the checks that were run, not by what others claim about them. If they do not
 show whether a criterion holds, it is inconclusive.
 Answer with one JSON object and nothing else, with each criterion you are asked about exactly once:
 { "criteria": [ { "id": "a5", "verdict": "passed" | "failed" | "inconclusive", "reason": "one or two sentences" } ] }
@@ -50,8 +50,8 @@ function read(text: string, { state }: StageView): StageAnswer {
   const asked = judged(state).map(({ key }) => key)
   const given = value.criteria.map(({ id }) => id)
   const wrong = [
-    ...asked.filter(id => !given.includes(id)).map(id => `there is no verdict for ${id}`),
-    ...given.filter(id => !asked.includes(id)).map(id => `${JSON.stringify(id)} was not asked about`),
+    ...asked.filter(id => !given.includes(id)).map(id => `the verdict for ${id} is missing`),
+    ...given.filter(id => !asked.includes(id)).map(id => `${JSON.stringify(id)} is not one of the criteria`),
     ...given.filter((id, index) => given.indexOf(id) !== index).map(id => `${id} has more than one verdict`),
   ]
   return wrong.length > 0 ? { problems: wrong } : { output: value }
@@ -63,7 +63,10 @@ export interface JudgedCheck {
   readonly reason: string
 }
 
-/** What an accepted answer says about each check; what it does not speak of, or null for all, is inconclusive. */
+/**
+ * Returns the verdict of an accepted answer about each check; a check that it omits, or any check if it is null, is
+ * inconclusive.
+ */
 export function judgedChecks(output: Json, checks: readonly PlannedCheck[]): readonly JudgedCheck[] {
   const given = Judgement().safeParse(output).data?.criteria ?? []
   return checks.map(check => {
@@ -73,13 +76,13 @@ export function judgedChecks(output: Json, checks: readonly PlannedCheck[]): rea
   })
 }
 
-/** The criteria a model is asked about, under the names it is to use. */
+/** Returns the criteria for a model, with the names that it has to use. */
 function judged(state: PipelineState): readonly { readonly key: string; readonly text: string }[] {
   const checks = state.stage?.checks.filter(({ kind }) => kind === "judgement") ?? []
   return checks.map(check => ({ key: keyOf(check, checks), text: textOf(state, check) }))
 }
 
-/** Ids are unique in their task only. */
+/** Returns a unique name: ids are unique only within their task. */
 function keyOf({ id, taskId }: PlannedCheck, checks: readonly PlannedCheck[]): string {
   return checks.filter(check => check.id === id).length > 1 ? `${taskId}/${id}` : id
 }

@@ -78,7 +78,7 @@ describe("a path is left alone where somebody else's hand may be in it", () => {
     expect(read("new.txt")).toBe("n\n")
   })
 
-  const again = "it was written again since with the same content, or given another time"
+  const again = "it was written again with the same content, or its time was changed"
   test.each([
     ["saved in place", again, (name: string) => writeFileSync(path(name), readFileSync(path(name)))],
     [
@@ -172,7 +172,7 @@ describe("what changed while a command ran may be a person's", () => {
     const run = await room.acode("session", "undo")
     expect(run.exitCode).toBe(60)
     expect(now()).toEqual(["mine\n", "b\n", "x\n"])
-    const reason = "it changed while a command ran, by the command or by somebody else"
+    const reason = "it changed while a command ran, by the command or another program"
     expect(run.stdout).toBe(
       [
         "restored: b.txt",

@@ -43,7 +43,7 @@ const lastOf = (stdout: string) => JSON.parse(stdout.trimEnd().split("\n").at(-1
 describe("Ctrl-C", () => {
   test.each([
     ["SIGINT", "paused by the person at the terminal: interrupted"],
-    ["SIGTERM", "paused by SIGTERM: its process was told to end"],
+    ["SIGTERM", "paused by SIGTERM: its process received a signal to end"],
   ] as const)(
     "once (%s) lets the reply come to its end and rests with 130; resume goes on",
     async (signal, reason) => {
@@ -93,7 +93,7 @@ test("a reader that has gone is told as that, and as nobody at a terminal", asyn
   expect(await shell.exited).toBe(130)
   expect(JSON.parse((await room.acode("status", "--json")).stdout)).toMatchObject({
     ...{ state: "PAUSED", exitCode: 130 },
-    reason: "paused by a closed pipe: nobody reads what it tells any more",
+    reason: "paused by a closed pipe: the reader of its output is gone",
   })
 })
 

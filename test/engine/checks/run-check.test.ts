@@ -96,7 +96,7 @@ describe("a command that is to succeed", () => {
     using room = gateRoom({ limits: { commandTimeoutMs: 200 } })
     const late = await checked(room, shell("echo begun; sleep 60"))
     expect(late).toMatchObject({ verdict: "failed", exitCode: null })
-    expect(late.reason).toStartWith("it did not end in time\nbegun")
+    expect(late.reason).toStartWith("it timed out\nbegun")
     const killed = await checked(room, shell("kill -9 $$"))
     expect(killed).toMatchObject({ verdict: "failed", exitCode: null })
   })
@@ -181,7 +181,7 @@ describe("diagnostics", () => {
     using room = gateRoom()
     expect(await checked(room, criterion())).toMatchObject({
       verdict: "inconclusive",
-      reason: "nothing looks for mistakes here: configure commands.lint or commands.build",
+      reason: "no check is configured: set commands.lint or commands.build",
       argv: null,
     })
   })
@@ -203,7 +203,7 @@ describe("diagnostics", () => {
     const finished = await checked(room, criterion(5), { project: project("echo bad; exit 1") })
     expect(finished).toMatchObject({
       verdict: "inconclusive",
-      reason: "there are problems, and whether more than 5 is not known\nexit code 1\nbad",
+      reason: "there are problems, possibly more than 5\nexit code 1\nbad",
     })
     expect((await checked(room, criterion(5), { project: project("exit 0") })).verdict).toBe("passed")
   })
@@ -229,7 +229,7 @@ describe("what is not acode's to decide", () => {
     ])
       expect(await runCheck(parts, check)).toMatchObject({
         verdict: "inconclusive",
-        reason: "there is no such criterion any more",
+        reason: "the plan does not contain this criterion any more",
       })
   })
 })

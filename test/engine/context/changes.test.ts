@@ -60,7 +60,7 @@ describe("what a session changed", () => {
     const script = "for i in $(seq 150); do echo $i > f$i.txt; done"
     const { callId } = await room.call("run_command", { argv: ["sh", "-c", script] }, granted)
     rmSync(room.temp.state("artifacts"), { recursive: true })
-    const gone = `150 files that ${callId} changed: not shown, the list of their names is gone\n`
+    const gone = `150 files that ${callId} changed: not shown, the list of their names is lost\n`
     expect(diffOf(room)).toBe(gone)
   })
 

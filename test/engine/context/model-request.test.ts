@@ -253,13 +253,13 @@ describe("the size of a request", () => {
   test("that cannot be as short as is aimed at is asked all the same, but not as long as what was refused", () => {
     const { estimatedTokens: least } = requestOf(view({ tooLong: { executor: 10 } }))
     expect(requestOf(view({ tooLong: { executor: least + 1 } })).problem).toBeNull()
-    expect(requestOf(view({ tooLong: { executor: least } })).problem).toContain("even when it is shortened")
+    expect(requestOf(view({ tooLong: { executor: least } })).problem).toContain("even after shortening")
   })
 
   test("that cannot be made to fit is named, part by part", () => {
     const state = smallWindow({ request: "Do a lot. ".repeat(4_000) })
     expect(requestOf(viewOf(state, { step })).problem).toMatch(
-      /^the request needs about 1\d{4} tokens even when it is shortened, and 6144 are allowed: tools and answer format \d{3}, rules \d{3}, what is to be done and known 1\d{4}, the turns so far 0$/,
+      /^the request needs about 1\d{4} tokens even after shortening, but 6144 are allowed: tools and answer format \d{3}, rules \d{3}, what is to be done and known 1\d{4}, the turns so far 0$/,
     )
   })
 

@@ -12,7 +12,7 @@ describe("how much of one result a model sees", () => {
   test("is all of it when it is short, or its outcome when it says nothing", () => {
     expect(shownResult(callOf("1", "glob", "a.ts"), 100)).toBe("a.ts")
     expect(shownResult(callOf("1", "glob", ""), 100)).toBe("succeeded")
-    expect(shownResult(callOf("1", "glob", null), 100)).toBe("there is no result")
+    expect(shownResult(callOf("1", "glob", null), 100)).toBe("no result")
   })
 })
 

@@ -158,7 +158,7 @@ describe("a command that was cut off", () => {
     room.workspace.write("mine.txt", "my own work\n")
     expect(await room.drive()).toMatchObject({ state: "PAUSED", exitCode: 60 })
     expect(["made.txt", "a.txt", "mine.txt"].map(room.file)).toEqual(["made\n", "spoiled\n", "my own work\n"])
-    expect(restsWith(room)).toContain("and were left alone: made.txt, mine.txt, a.txt; `acode resume")
+    expect(restsWith(room)).toContain("and were not touched: made.txt, mine.txt, a.txt; `acode resume")
     expect([room.data("tool_call.settled"), keptCopies()]).toEqual([[], []])
     expect(await check(room.workspace)).toEqual([])
   })
@@ -170,7 +170,7 @@ describe("a command that was cut off", () => {
     expect(room.data("tool_call.settled")).toMatchObject([
       { outcome: "interrupted", certainty: "unknown", executionId: expect.stringContaining("exe_") },
     ])
-    expect(firstError()).toContain("that was left as it is, as a person decided")
+    expect(firstError()).toContain("these changes stay, as a person decided")
     expect(["made.txt", "a.txt"].map(room.file)).toEqual(["made\n", "spoiled\n"])
     expect(keptCopies()).toEqual([])
     expect(await check(room.workspace)).toEqual([])
@@ -195,8 +195,8 @@ describe("a command that was cut off", () => {
       { outcome: "interrupted", certainty: "notDone" },
       { outcome: "succeeded", certainty: "done" },
     ])
-    expect(firstError()).toContain("by somebody else: made.txt, mine.txt, a.txt; that was put back")
-    expect(firstError()).toMatch(/what was there is kept: `acode checkpoint restore chk_/)
+    expect(firstError()).toContain("by somebody else: made.txt, mine.txt, a.txt; these changes were undone")
+    expect(firstError()).toMatch(/the files from before are kept: `acode checkpoint restore chk_/)
     expect(keptCopies()).toEqual([["a.txt", "made.txt", "mine.txt"]])
     expect(await check(room.workspace)).toEqual([])
   })
@@ -242,10 +242,10 @@ describe("a command that was cut off", () => {
     expect(Bun.spawnSync(["git", ...identity, "commit", "-qm", "mine"], { cwd: root }).exitCode).toBe(0)
     expect(await room.drive()).toMatchObject({ exitCode: 60 })
     expect(restsWith(room)).toContain("a.txt (git has another commit or branch checked out since it began)")
-    expect(restsWith(room)).toMatch(/; `acode resume` continues with what is there/)
+    expect(restsWith(room)).toMatch(/; `acode resume` continues with the present files/)
     expect(restsWith(room)).not.toContain("--redo-command")
     expect(await room.drive({}, {}, redo)).toMatchObject({ exitCode: 60 })
-    expect(firstError()).toMatch(/; nothing of it was put back: /)
+    expect(firstError()).toMatch(/; none of these changes was undone: /)
     expect(["made.txt", "a.txt"].map(room.file)).toEqual(["made\n", "committed\n"])
     expect(room.data("tool_call.settled")).toMatchObject([{ outcome: "interrupted", certainty: "unknown" }])
     expect(keptCopies()).toEqual([])

@@ -280,7 +280,7 @@ describe("a request that is too long for what is allowed", () => {
     const { reason, exitCode } = await room.drive()
     expect([exitCode, room.requests, room.data("model.requested")]).toEqual([22, [], []])
     expect(reason).toMatch(
-      /needs about \d+ tokens even when it is shortened, and 300 are allowed: tools and answer/,
+      /needs about \d+ tokens even after shortening, but 300 are allowed: tools and answer/,
     )
   })
 })

@@ -119,7 +119,7 @@ describe("what an executor is told", () => {
       { role: "assistant", text: "I think I am done.", calls: [] },
       {
         role: "user",
-        text: "Nothing was called. Call a tool to go on, or finish_step when the step is done.",
+        text: "Nothing was called. Call a tool to continue, or finish_step when the step is done.",
       },
       { role: "assistant", text: "", calls: [{ id: "c1", tool: "write_file", arguments: {} }] },
       { role: "tool", callId: "c1", text: "succeeded" },
@@ -176,7 +176,7 @@ describe("what an executor is told", () => {
     expect([messages[1]?.text, messages[4]?.text]).toEqual([
       "Something in that answer could not be used:\n" +
         '- the call of "write_file" is no JSON: it ends in a text\n- the answer was cut off\n' +
-        "Nothing was called. Call a tool to go on, or finish_step when the step is done.",
+        "Nothing was called. Call a tool to continue, or finish_step when the step is done.",
       "Something in that answer could not be used:\n- there is no tool wriet_file",
     ])
   })

@@ -104,10 +104,10 @@ describe("what a verifier answers", () => {
   })
 
   test.each([
-    [[], ["there is no verdict for a2"]],
-    [[verdict("a1"), verdict("a2")], ['"a1" was not asked about']],
+    [[], ["the verdict for a2 is missing"]],
+    [[verdict("a1"), verdict("a2")], ['"a1" is not one of the criteria']],
     [[verdict("a2"), verdict("a2", "failed")], ["a2 has more than one verdict"]],
-    [[verdict("A2")], ["there is no verdict for a2", '"A2" was not asked about']],
+    [[verdict("A2")], ["the verdict for a2 is missing", '"A2" is not one of the criteria']],
   ])("is refused when it is about other criteria: %j", (criteria, problems) => {
     expect(read(JSON.stringify({ criteria }))).toEqual({ problems })
   })
