@@ -1,10 +1,11 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { type AgentEnd, agentVerbs } from "../../src/app/verbs/agent.ts"
-import { defaultLimits, plainSettings } from "../../src/domain/pipeline-settings.ts"
+import { plainSettings } from "../../src/domain/pipeline-settings.ts"
 import type { StoredEvent } from "../../src/store/contract.ts"
 import type { ReplyText } from "../../test/support/agent/agent-workspace.ts"
 import { quietSurface } from "../../test/support/crash/golden-points.ts"
+import { defaultLimits } from "../../test/support/pipeline/default-limits.ts"
 import { open, reply } from "../../test/support/script-replies.ts"
 import type { Product } from "../product.ts"
 

@@ -20,10 +20,3 @@ export function killAt(count: number): Faults {
     },
   }
 }
-
-/**
- * Returns faults that record the names of the points in order, so that a test knows at how many points it can crash.
- */
-export function recordPoints(points: string[]): Faults {
-  return { reach: point => points.push(point) }
-}

@@ -483,8 +483,3 @@ export const errorCodes = {
 
 /** A code of the table. A failure with any other code does not compile. */
 export type ErrorCode = keyof typeof errorCodes
-
-/** Returns whether a text, for example a code read from a recorded event, is a code of the table. */
-export function isErrorCode(text: string): text is ErrorCode {
-  return Object.hasOwn(errorCodes, text)
-}

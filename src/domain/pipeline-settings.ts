@@ -87,18 +87,6 @@ export const PipelineSettings = lazily(() =>
 )
 export type PipelineSettings = z.infer<ReturnType<typeof PipelineSettings>>
 
-export const defaultLimits: PipelineLimits = Object.freeze({
-  cyclesMax: 3,
-  turnsMax: 10,
-  stepRetriesMax: 3,
-  modelRetriesMax: 2,
-  stageRetriesMax: { planner: 2, executor: 2, verifier: 2, reviewer: 1 },
-  stageTimeoutMs: { planner: 120_000, executor: null, verifier: 180_000, reviewer: 120_000 },
-  stepTimeoutMs: 120_000,
-  contextTokensMax: null,
-  tokensMax: null,
-})
-
 /** The settings of a session without flags, except its limits. */
 export const plainSettings: Omit<PipelineSettings, "limits"> = Object.freeze({
   ...{ model: null, mode: "local-only", selection: null, yes: null, contextFiles: [] },

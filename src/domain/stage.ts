@@ -22,8 +22,3 @@ export type BackwardEdge = (typeof backwardEdges)[number]
 export function backwardEdge(from: Stage, to: Target): BackwardEdge | null {
   return backwardEdges.find(edge => edge === `${from}→${to}`) ?? null
 }
-
-/** Reads the name of a stage in any case and in the spelling of the task files. */
-export function readStage(typed: string): Stage | null {
-  return stages.find(stage => stage === typed.toLowerCase()) ?? null
-}

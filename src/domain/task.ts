@@ -56,25 +56,6 @@ export type TaskPriority = (typeof taskPriorities)[number]
 
 export const taskNextTypes = ["agent", "director_review", "pipeline_continue", "complete"] as const
 
-/** The only changes of a status that there are; a reset by a person is the exception, and is recorded as one. */
-const taskTransitions: Readonly<Record<TaskStatus, readonly TaskStatus[]>> = {
-  pending: ["in_progress", "assigned", "blocked", "deferred", "cancelled", "failed"],
-  assigned: ["in_progress", "cancelled", "failed"],
-  in_progress: ["completed", "failed", "cancelled"],
-  completed: ["approved", "revision", "failed", "blocked", "in_review"],
-  in_review: ["approved", "revision", "failed", "blocked"],
-  revision: ["in_progress", "cancelled", "failed"],
-  blocked: ["pending", "failed"],
-  deferred: ["pending", "failed"],
-  approved: [],
-  failed: [],
-  cancelled: [],
-}
-
-export function canChangeTo(from: TaskStatus, to: TaskStatus): boolean {
-  return taskTransitions[from].includes(to)
-}
-
 /** Statuses in which a task may be executed. */
 const runnableStatuses: readonly TaskStatus[] = ["pending", "assigned", "revision"]
 

@@ -127,12 +127,3 @@ export const pathKinds: Readonly<Record<PathEffectKind, EffectKindFacts>> = {
 
 /** What each category does when no rule says otherwise. Configuration may replace an entry. */
 export type CategoryDefaults = Readonly<Record<EffectCategory, RulePolicy>>
-
-export const shippedDefaults: CategoryDefaults = {
-  FILE_READ: "auto",
-  FILE_WRITE: "prompt",
-  FILE_DELETE: "prompt",
-  DIRECTORY_CREATE: "auto",
-  TERMINAL_COMMAND: "prompt",
-  EXTERNAL_REQUEST: "prompt",
-}

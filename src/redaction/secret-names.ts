@@ -1,3 +1,4 @@
+import type { EnvironmentRules } from "./contract.ts"
 import { isDescribing, isKept, isPath } from "./judgement.ts"
 
 /** Names whose values are likely secrets; `*` stands for anything. Compared without regard to case. */
@@ -187,7 +188,7 @@ const harmlessPatterns: readonly string[] = [
 ]
 
 /** Passed on in every mode: without them programs do not find each other, their files or their language. */
-export const alwaysIncluded: readonly string[] = [
+const alwaysIncluded: readonly string[] = [
   "PATH",
   "HOME",
   "TEMP",
@@ -240,27 +241,27 @@ const isLoader = nameTest(loaderPatterns.flatMap(entry => entry.patterns))
 const isHarmless = nameTest(harmlessPatterns)
 const isAgents = nameTest(agentPatterns)
 
-export function isSecretName(name: string): boolean {
+function isSecretName(name: string): boolean {
   return isSecret(name) && !isPlain(name) && !isDoor(name)
 }
 
-export function leadsToSecret(name: string, value: string): boolean {
+function leadsToSecret(name: string, value: string): boolean {
   return isDoor(name) || (passwordInAddress.test(value) && !isProxy(name))
 }
 
-export function isForAgents(name: string, value: string): boolean {
+function isForAgents(name: string, value: string): boolean {
   return isAgents(name) && !passwordInAddress.test(value)
 }
 
 /** Anywhere in a value: `postgres://me:word@host`, and `https://token@host`, where a user alone is a token. */
 const passwordInAddress = /[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]*:[^/?#\s@]+@|https?:\/\/[^/?#\s@]+@/i
 
-export function isLoaderName(name: string): boolean {
+function isLoaderName(name: string): boolean {
   return isLoader(name) && !isHarmless(name)
 }
 
 /** Without regard to case, as `execution.environment.exclude` is read. */
-export function matchesPattern(name: string, pattern: string): boolean {
+function matchesPattern(name: string, pattern: string): boolean {
   return nameTest([pattern])(name)
 }
 
@@ -325,3 +326,13 @@ function isCommon(value: string): boolean {
 const commonWords: ReadonlySet<string> = new Set(
   "anonymous username postgres password localhost database production development staging testing".split(" "),
 )
+
+/** The rules that decide which variables of the host a command gets. */
+export const environmentRules: EnvironmentRules = {
+  isSecretName,
+  leadsToSecret,
+  isForAgents,
+  isLoaderName,
+  matchesPattern,
+  alwaysIncluded,
+}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { resolve } from "node:path"
-import { noFaults, recordPoints } from "../../src/base/faults.ts"
+import { noFaults } from "../../src/base/faults.ts"
+import { recordPoints } from "../support/crash/record-points.ts"
 
 const faultsModule = resolve(import.meta.dir, "../../src/base/faults.ts")
 

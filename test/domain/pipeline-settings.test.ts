@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test"
 import {
   cyclesAllowed,
-  defaultLimits,
   PipelineSettings,
   replyTokensMax,
   requestTokensMax,
 } from "../../src/domain/pipeline-settings.ts"
+import { defaultLimits } from "../support/pipeline/default-limits.ts"
 import { settingsOf } from "../support/pipeline/pipeline-events.ts"
 
 describe("the limits of a session", () => {

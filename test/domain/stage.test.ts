@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { backwardEdge, isAllowed, readStage, stages, type Target } from "../../src/domain/stage.ts"
+import { backwardEdge, isAllowed, stages, type Target } from "../../src/domain/stage.ts"
 
 const targets: readonly Target[] = [...stages, "complete"]
 
@@ -26,15 +26,5 @@ describe("moves between stages", () => {
       targets.map(to => backwardEdge(from, to)).filter(edge => edge !== null),
     )
     expect(back).toEqual(["verifier→executor", "reviewer→planner", "reviewer→executor"])
-  })
-})
-
-describe("a stage's name", () => {
-  test("is read in any case", () => {
-    expect(["Planner", "EXECUTOR", "verifier", "ReViewer"].map(readStage)).toEqual([...stages])
-  })
-
-  test("is none when it is none of the four", () => {
-    expect(["", "complete", "plan", "agent"].map(readStage)).toEqual([null, null, null, null])
   })
 })

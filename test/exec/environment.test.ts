@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { appliedVariables, childEnvironment, type EnvironmentRequest } from "../../src/exec/environment.ts"
-import * as rules from "../../src/redaction/secret-names.ts"
+import { environmentRules as rules } from "../../src/redaction/secret-names.ts"
 
 const host = {
   PATH: "/usr/bin",

@@ -3,7 +3,7 @@ import { unlimited } from "../../src/domain/command.ts"
 import { RecordedCommand } from "../../src/domain/command-result.ts"
 import { commandSecretValues, recordedCommand } from "../../src/exec/execution.ts"
 import { createRedactor } from "../../src/redaction/redactor.ts"
-import * as environmentRules from "../../src/redaction/secret-names.ts"
+import { environmentRules } from "../../src/redaction/secret-names.ts"
 import { commandOf } from "./support/test-runner.ts"
 
 const known = "correct-horse-battery-staple"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { ExecuteEffect } from "../../src/domain/effect.ts"
-import { shippedDefaults } from "../../src/policy/decision.ts"
+import { shippedDefaults } from "../support/plan/shipped-decisions.ts"
 import { decideOn, execute, type Given, rulesOf } from "./policy-kit.ts"
 
 const on = (command: string | readonly string[], given: Given = {}, more: Partial<ExecuteEffect> = {}) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Effect, PathEffectKind } from "../../src/domain/effect.ts"
-import { shippedDefaults } from "../../src/policy/decision.ts"
+import { shippedDefaults } from "../support/plan/shipped-decisions.ts"
 import { decideOn, type Given, rulesOf } from "./policy-kit.ts"
 
 const on = (kind: PathEffectKind, path: string, given: Given = {}) => {

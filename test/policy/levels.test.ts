@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test"
-import { pathKinds, shippedDefaults } from "../../src/policy/decision.ts"
+import { pathKinds } from "../../src/policy/decision.ts"
+import { shippedDefaults } from "../support/plan/shipped-decisions.ts"
 
 test("reads and new directories need nobody, writes a scope, deletions a warning", () => {
   const levels = Object.entries(pathKinds).map(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import type { Effect, Grant } from "../../src/domain/effect.ts"
-import { shippedDefaults } from "../../src/policy/decision.ts"
+import { shippedDefaults } from "../support/plan/shipped-decisions.ts"
 import { decideOn, execute, rulesOf } from "./policy-kit.ts"
 
 /** What of the network a command asks for, and who has granted what. */

@@ -6,7 +6,7 @@ import {
   type Grant,
 } from "../../src/domain/effect.ts"
 import { decide } from "../../src/policy/decide.ts"
-import { type PolicyOptions, shippedDefaults } from "../../src/policy/decision.ts"
+import type { PolicyOptions } from "../../src/policy/decision.ts"
 import { type Layer, newLayer, type Objection } from "../../src/policy/programs/layer.ts"
 import type { CommandContext } from "../../src/policy/programs/paths.ts"
 import { analyseArgv, analyseScript } from "../../src/policy/programs/script.ts"
@@ -15,6 +15,7 @@ import { type RuleSet, ruleSet } from "../../src/policy/rules/rules.ts"
 import { loadShellParser } from "../../src/policy/shell/parser.ts"
 import { marks, type ParsedCommand } from "../../src/policy/shell/script.ts"
 import { noScopes, parseYes, type YesScopes } from "../../src/policy/yes-scopes.ts"
+import { shippedDefaults } from "../support/plan/shipped-decisions.ts"
 
 export const parser = await loadShellParser()
 

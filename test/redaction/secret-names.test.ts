@@ -1,11 +1,7 @@
 import { describe, expect, test } from "bun:test"
-import {
-  alwaysIncluded,
-  isLoaderName,
-  isSecretName,
-  matchesPattern,
-  secretValuesOf,
-} from "../../src/redaction/secret-names.ts"
+import { environmentRules, secretValuesOf } from "../../src/redaction/secret-names.ts"
+
+const { alwaysIncluded, isLoaderName, isSecretName, matchesPattern } = environmentRules
 
 describe("names of secrets", () => {
   test.each([

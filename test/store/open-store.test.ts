@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { existsSync, statSync } from "node:fs"
-import { recordPoints } from "../../src/base/faults.ts"
 import { migrations } from "../../src/store/database/schema.ts"
+import { recordPoints } from "../support/crash/record-points.ts"
 import { storeChildren } from "./support/children.ts"
 import { codeOf, failureOf, runOne, storeFixture } from "./support/store-fixture.ts"
 

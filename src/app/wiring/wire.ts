@@ -16,7 +16,7 @@ import { usualMode } from "../../models/mode.ts"
 import type { UsualServer } from "../../provider/protocol.ts"
 import type { Redactor } from "../../redaction/contract.ts"
 import { createRedactor } from "../../redaction/redactor.ts"
-import * as environmentRules from "../../redaction/secret-names.ts"
+import { environmentRules, secretValuesOf } from "../../redaction/secret-names.ts"
 import type { ResolveHost } from "../../sandbox/proxy/contract.ts"
 import type { Store } from "../../store/contract.ts"
 import { canWrite } from "../../store/database/database.ts"
@@ -306,7 +306,7 @@ export class Wiring implements Disposable {
   private redactorFor(more: readonly string[], config: LoadedConfig): Redactor {
     if (more.length === 0 && this.plainRedactor !== null) return this.plainRedactor
     const redactor = createRedactor({
-      secretValues: [...environmentRules.secretValuesOf(this.request.environment.host), ...more],
+      secretValues: [...secretValuesOf(this.request.environment.host), ...more],
       extraPatterns: config.values.execution.redaction.patterns,
     })
     if (more.length === 0) this.plainRedactor = redactor

@@ -93,16 +93,12 @@ function schemaRows(db: Database): readonly SchemaRow[] {
     .all()
 }
 
-function schemaDigest(rows: readonly SchemaRow[]): string {
+export function schemaDigest(rows: readonly SchemaRow[]): string {
   return sha256Hex(rows.map(row => JSON.stringify(Object.values(row))).join("\n"))
 }
 
-/** Returns the digest of what steps make in an empty database: `Migration.schema` of the last equals it. */
-export function madeSchema(steps: readonly Migration[]): string {
-  return schemaDigest(rowsMade(steps))
-}
-
-function rowsMade(steps: readonly Migration[]): readonly SchemaRow[] {
+/** Returns the schema that the steps make in an empty database; `Migration.schema` of the last is its digest. */
+export function rowsMade(steps: readonly Migration[]): readonly SchemaRow[] {
   using db = new Database(":memory:")
   for (const { sql } of steps) db.run(sql)
   return schemaRows(db)

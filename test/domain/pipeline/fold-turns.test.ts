@@ -3,7 +3,7 @@ import { newEvent } from "../../../src/domain/events/definition.ts"
 import { StepRefused } from "../../../src/domain/events/pipeline-events.ts"
 import { ModelRequested } from "../../../src/domain/events/turn-events.ts"
 import { isTooLong, retriesAllowed } from "../../../src/domain/pipeline/retry.ts"
-import { defaultLimits } from "../../../src/domain/pipeline-settings.ts"
+import { defaultLimits } from "../../support/pipeline/default-limits.ts"
 import {
   callAsked,
   callSettled,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import fc from "fast-check"
 import { changedTaskText, readTask, taskText } from "../../../src/domain/skill/task-text.ts"
-import { canChangeTo, newTaskId, type TaskStatus, taskStatuses } from "../../../src/domain/task.ts"
+import { newTaskId, taskStatuses } from "../../../src/domain/task.ts"
 import { exampleTask } from "./task-fixture.ts"
 
 const problemsOf = (text: string) => {
@@ -146,24 +146,4 @@ describe("the text of a task", () => {
 
 test("an id names skill and day", () => {
   expect(newTaskId("copywriting", "2026-01-15T23:59:59.999Z", "a1b2c3")).toBe("copywriting-20260115-a1b2c3")
-})
-
-/** Spelled a second time, as the requirements list them. */
-const moves: Readonly<Record<TaskStatus, string>> = {
-  pending: "in_progress assigned blocked deferred cancelled failed",
-  assigned: "in_progress cancelled failed",
-  in_progress: "completed failed cancelled",
-  completed: "approved revision failed blocked in_review",
-  in_review: "approved revision failed blocked",
-  revision: "in_progress cancelled failed",
-  blocked: "pending failed",
-  deferred: "pending failed",
-  approved: "",
-  failed: "",
-  cancelled: "",
-}
-
-test("a status changes only as the table of transitions says", () => {
-  for (const from of taskStatuses)
-    for (const to of taskStatuses) expect(canChangeTo(from, to)).toBe(moves[from].split(" ").includes(to))
 })

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test"
 import { emptyGrant } from "../../../src/domain/effect.ts"
 import { decide } from "../../../src/policy/decide.ts"
-import { shippedDefaults } from "../../../src/policy/decision.ts"
 import { ruleSet } from "../../../src/policy/rules/rules.ts"
 import { loadShellParser } from "../../../src/policy/shell/parser.ts"
 import { noScopes } from "../../../src/policy/yes-scopes.ts"
+import { shippedDefaults } from "../../support/plan/shipped-decisions.ts"
 
 const parser = await loadShellParser()
 const policy = {

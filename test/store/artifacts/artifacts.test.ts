@@ -14,7 +14,7 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { sha256Hex } from "../../../src/base/canonical.ts"
-import { noFaults, recordPoints } from "../../../src/base/faults.ts"
+import { noFaults } from "../../../src/base/faults.ts"
 import { createRedactor } from "../../../src/redaction/redactor.ts"
 import {
   type ArtifactParts,
@@ -23,6 +23,7 @@ import {
   storedBytes,
 } from "../../../src/store/artifacts/artifacts.ts"
 import { processIdentity } from "../../../src/store/process-identity.ts"
+import { recordPoints } from "../../support/crash/record-points.ts"
 import { fixedClock } from "../../support/fixed-clock.ts"
 import { codeOf, hides, keepsEverything } from "../support/store-fixture.ts"
 

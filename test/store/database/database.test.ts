@@ -3,8 +3,9 @@ import { describe, expect, test } from "bun:test"
 import { existsSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { noFaults, recordPoints } from "../../../src/base/faults.ts"
+import { noFaults } from "../../../src/base/faults.ts"
 import { type DatabaseOptions, openDatabase } from "../../../src/store/database/database.ts"
+import { recordPoints } from "../../support/crash/record-points.ts"
 import { codeOf } from "../support/store-fixture.ts"
 
 function fresh() {

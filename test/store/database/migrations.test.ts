@@ -5,9 +5,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { noFaults } from "../../../src/base/faults.ts"
 import { type DatabaseConnection, openDatabase } from "../../../src/store/database/database.ts"
-import { madeSchema, migrate } from "../../../src/store/database/migrations.ts"
+import { migrate, rowsMade, schemaDigest } from "../../../src/store/database/migrations.ts"
 import { applicationId, type Migration, migrations } from "../../../src/store/database/schema.ts"
 import { codeOf, failureOf } from "../support/store-fixture.ts"
+
+const madeBy = (...steps: Parameters<typeof rowsMade>) => schemaDigest(rowsMade(...steps))
 
 const now = () => "2026-01-02T03:04:05.678Z"
 const first = step(1, `${migrations[0]?.sql}`)
@@ -15,7 +17,7 @@ const second = step(2, "CREATE TABLE added (x INTEGER) STRICT", first)
 
 function step(version: number, sql: string, ...before: readonly Migration[]): Migration {
   const made = { version, name: `step ${version}`, sql }
-  return { ...made, schema: madeSchema([...before, { ...made, schema: "" }]) }
+  return { ...made, schema: madeBy([...before, { ...made, schema: "" }]) }
 }
 
 function fresh() {

@@ -1,8 +1,10 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { sha256Hex } from "../../../src/base/canonical.ts"
-import { madeSchema } from "../../../src/store/database/migrations.ts"
+import { rowsMade, schemaDigest } from "../../../src/store/database/migrations.ts"
 import { migrations } from "../../../src/store/database/schema.ts"
+
+const schemaOf = (...steps: Parameters<typeof rowsMade>) => schemaDigest(rowsMade(...steps))
 
 function filled(): Database {
   const db = new Database(":memory:")
@@ -42,7 +44,7 @@ describe("the schema", () => {
 
   test("each step says what the schema is after it", () => {
     for (const [index, { schema }] of migrations.entries())
-      expect(schema).toBe(madeSchema(migrations.slice(0, index + 1)))
+      expect(schema).toBe(schemaOf(migrations.slice(0, index + 1)))
   })
 
   test("the third step names what the events of older sessions name", () => {

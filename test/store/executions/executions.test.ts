@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { recordPoints } from "../../../src/base/faults.ts"
+import { recordPoints } from "../../support/crash/record-points.ts"
 import { codeOf, hides, nextId, recordOf, runOne, startOf, storeFixture } from "../support/store-fixture.ts"
 
 const nothing = { stdout: null, stderr: null }

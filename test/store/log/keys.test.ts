@@ -14,7 +14,7 @@ import {
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { noFaults, recordPoints } from "../../../src/base/faults.ts"
+import { noFaults } from "../../../src/base/faults.ts"
 import {
   createKey,
   isWorkspaceId,
@@ -22,6 +22,7 @@ import {
   makePrivateDirectory,
   readKey,
 } from "../../../src/store/log/keys.ts"
+import { recordPoints } from "../../support/crash/record-points.ts"
 import { codeOf, failureOf } from "../support/store-fixture.ts"
 
 const workspaceId = "wsp_0190aaaa-bbbb-7ccc-8ddd-eeeeffff0000"

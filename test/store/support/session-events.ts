@@ -16,9 +16,10 @@ import {
   StepFinished,
   StepStarted,
 } from "../../../src/domain/events/session-events.ts"
-import { defaultLimits, plainSettings } from "../../../src/domain/pipeline-settings.ts"
+import { plainSettings } from "../../../src/domain/pipeline-settings.ts"
 import type { Store, StoredEvent } from "../../../src/store/contract.ts"
 import { processIdentity } from "../../../src/store/process-identity.ts"
+import { defaultLimits } from "../../support/pipeline/default-limits.ts"
 
 type Change<Definition extends EventDefinition> = Partial<z.infer<Definition["data"]>>
 

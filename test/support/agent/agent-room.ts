@@ -12,7 +12,6 @@ import { SessionResumed } from "../../../src/domain/events/pipeline-events.ts"
 import { SessionStarted } from "../../../src/domain/events/session-events.ts"
 import type { Rest } from "../../../src/domain/pipeline/state.ts"
 import {
-  defaultLimits,
   type PipelineLimits,
   type PipelineSettings,
   plainSettings,
@@ -23,6 +22,7 @@ import { driveSession } from "../../../src/gate/session-log.ts"
 import type { ModelRequest } from "../../../src/provider/contract.ts"
 import type { Store, StoredEvent } from "../../../src/store/contract.ts"
 import { processIdentity } from "../../../src/store/process-identity.ts"
+import { defaultLimits } from "../pipeline/default-limits.ts"
 import { planAndCommands } from "../requirement.ts"
 import type { TempWorkspace } from "../workspace/temp-workspace.ts"
 import { type AgentWorkspace, agentWorkspace, type ReplyText } from "./agent-workspace.ts"

@@ -1,13 +1,15 @@
 import { agentVerbs } from "../../../src/app/verbs/agent.ts"
 import type { AgentSurface } from "../../../src/app/wiring/agent-surface.ts"
 import { Wiring } from "../../../src/app/wiring/wire.ts"
-import { type Faults, recordPoints } from "../../../src/base/faults.ts"
+import type { Faults } from "../../../src/base/faults.ts"
 import { readEnvironment } from "../../../src/config/environment.ts"
-import { defaultLimits, plainSettings } from "../../../src/domain/pipeline-settings.ts"
+import { plainSettings } from "../../../src/domain/pipeline-settings.ts"
 import type { StoredEvent } from "../../../src/store/contract.ts"
+import { defaultLimits } from "../pipeline/default-limits.ts"
 import { sessionRows } from "../plan/plan-report.ts"
 import { type CrashPoint, type GoldenRoom, type Leg, legs } from "./golden-crash.ts"
 import { goldenScript } from "./golden-session.ts"
+import { recordPoints } from "./record-points.ts"
 
 /** A point, and the moves that it lies right behind: committed, and nothing done about them yet. */
 export interface NamedPoint extends CrashPoint {

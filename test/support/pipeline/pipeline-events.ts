@@ -31,13 +31,13 @@ import { nextAction } from "../../../src/domain/pipeline/next-action.ts"
 import type { Contents, PipelineEvent } from "../../../src/domain/pipeline/recorded-event.ts"
 import type { PipelineState, StepState } from "../../../src/domain/pipeline/state.ts"
 import {
-  defaultLimits,
   type PipelineLimits,
   type PipelineSettings,
   plainSettings,
 } from "../../../src/domain/pipeline-settings.ts"
 import { planHash } from "../../../src/domain/plan/plan.ts"
 import type { RecordedJson } from "../../../src/domain/tool-call.ts"
+import { defaultLimits } from "./default-limits.ts"
 
 type DataOf<Definition extends Parameters<typeof newEvent>[0]> = NewEvent<Definition>["data"]
 

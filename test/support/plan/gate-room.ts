@@ -16,7 +16,6 @@ import { createGate } from "../../../src/gate/gate.ts"
 import { type DrivenSession, driveSession } from "../../../src/gate/session-log.ts"
 import { createSessionRecorder } from "../../../src/gate/session-recorder.ts"
 import { decide } from "../../../src/policy/decide.ts"
-import { shippedDefaults } from "../../../src/policy/decision.ts"
 import { classify, decidePath } from "../../../src/policy/protected-paths.ts"
 import { ruleSet } from "../../../src/policy/rules/rules.ts"
 import { loadShellParser } from "../../../src/policy/shell/parser.ts"
@@ -34,6 +33,7 @@ import { event } from "../../store/support/session-events.ts"
 import { countingIds } from "../fixed-clock.ts"
 import { openTempStore } from "../workspace/temp-store.ts"
 import type { TempWorkspace } from "../workspace/temp-workspace.ts"
+import { shippedDefaults } from "./shipped-decisions.ts"
 
 export interface GateRoomOptions {
   readonly files?: Readonly<Record<string, string>>

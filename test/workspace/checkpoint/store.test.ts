@@ -12,10 +12,10 @@ import {
 import { join } from "node:path"
 import { sha256Hex } from "../../../src/base/canonical.ts"
 import { systemClock } from "../../../src/base/clock.ts"
-import { recordPoints } from "../../../src/base/faults.ts"
 import type { Checkpoint } from "../../../src/workspace/checkpoint/contract.ts"
 import { hiddenSince } from "../../../src/workspace/checkpoint/manifest.ts"
 import { CheckpointStore } from "../../../src/workspace/checkpoint/store.ts"
+import { recordPoints } from "../../support/crash/record-points.ts"
 import { codeOf, codeOfLater } from "../support.ts"
 import { type CheckpointBench, checkpointBench, filesBelow, roomy, taken } from "./support.ts"
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { chmodSync, lstatSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { sha256Hex } from "../../../src/base/canonical.ts"
-import { recordPoints } from "../../../src/base/faults.ts"
 import { Failure } from "../../../src/domain/failure.ts"
 import { WorkspaceRoot } from "../../../src/workspace/files/root.ts"
 import { deleteFiles, removeLeftovers, writeFile } from "../../../src/workspace/files/write-file.ts"
+import { recordPoints } from "../../support/crash/record-points.ts"
 import { codeOf, type TestWorkspace, testWorkspace } from "../support.ts"
 
 let ws: TestWorkspace
