@@ -17,7 +17,7 @@ import type {
 } from "../domain/tool-call.ts"
 import type { Redactor } from "../redaction/contract.ts"
 import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
-import type { ToolRoom } from "../tools/contract.ts"
+import type { ToolDeps } from "../tools/contract.ts"
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 
 /** The only caller of tools. Every lane goes through it, so that no tool can forget it. */
@@ -99,7 +99,7 @@ export type CallCause = (typeof callCauses)[number]
 
 export interface GateParts {
   readonly log: SessionLog
-  readonly room: ToolRoom
+  readonly room: ToolDeps
   readonly checkpoints: Checkpoints
   readonly decide: (effects: readonly Effect[], grant: Grant) => Promise<Decision>
   readonly policyVersion: string

@@ -10,19 +10,22 @@ export type ResolvedTool =
   | KnownTool
   | { readonly kind: "unavailable"; readonly reason: string }
   | {
-      readonly kind: "unknown" /** What was probably meant, or null. */
+      readonly kind: "unknown"
+      /** The known name that resembles it most, or null. */
       readonly nearest: string | null
     }
 
-/** A tool as it was named. The schema is that of the name: a plan name has arguments of its own. */
+/** A tool under the name that a call used. A name of the plan format has a schema of its own. */
 export interface KnownTool extends ArgumentRules {
   readonly kind: "tool"
   readonly tool: Tool
-  /** Arguments that fit the schema of the name, under the names the tool knows. The values are passed on untouched. */
+  /** Returns arguments that fit this schema under the names that the tool uses, with their values unchanged. */
   rename(args: Json): Json
 }
 
-/** The one way from a name that somebody wrote to a tool. */
+/**
+ * Returns the tool behind a name, or the reason why no tool can be called by it. Nothing else maps names to tools.
+ */
 export function resolveTool(name: string): ResolvedTool {
   const tool = toolTable.get(name)
   if (tool !== undefined) return { ...rulesOf(tool), kind: "tool", tool, rename: args => args }
@@ -60,7 +63,7 @@ function aliasOf(tool: Tool, names: Readonly<Record<string, string>>): Alias {
   return { tool, arguments: names, schema }
 }
 
-/** What the tool itself says about an argument: a plan that is valid is never refused by the tool behind the name. */
+/** Returns the tool's own schema of an argument, so that the tool accepts every plan that is valid. */
 function argumentOf(tool: Tool, name: string) {
   const schema = tool.schema()
   assert(schema instanceof z.ZodMiniObject, `${tool.name} takes an object`)
@@ -84,7 +87,7 @@ function resolveAlias({ tool, arguments: names, schema }: Alias): KnownTool {
 
 const notYet = "not available yet: code tools come with the code index"
 
-/** Names that are known and cannot be called. */
+/** Names that are reserved and cannot be called, each with the reason. */
 const unavailable: ReadonlyMap<string, string> = new Map([
   ["splice_patch", notYet],
   ["splice_plan", notYet],

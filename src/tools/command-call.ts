@@ -6,38 +6,38 @@ import { connectionPlaces, noConnections } from "../domain/connections.ts"
 import { Failure } from "../domain/failure.ts"
 import { hostPatternText, readHostPattern } from "../domain/hosts.ts"
 import type { CallError } from "../domain/tool-call.ts"
-import type { CallContext, DeclaredCall, ToolResult, ToolRoom } from "./contract.ts"
+import type { CallContext, DeclaredCall, ToolDeps, ToolResult } from "./contract.ts"
 import { callPath } from "./path-effects.ts"
 import { toolResult } from "./tool-result.ts"
 
-/** A command as the two tools that run one describe it. */
+/** A command as `run_command` and `run_terminal` describe it. */
 export interface CommandCall {
   readonly argv: readonly string[]
   readonly cwd: string
   readonly timeoutMs: number | null
   readonly network: NetworkChoice
-  /** With the network `hosts`: which of them; null for those that the plan grants. */
+  /** The hosts of the network `hosts`; null for those that the plan grants. */
   readonly hosts: readonly string[] | null
-  /** As a person would type it. */
+  /** The command as a user would type it. */
   readonly shown: string
 }
 
-export function declareCommand(room: ToolRoom, call: CommandCall): DeclaredCall {
+export function declareCommand(deps: ToolDeps, call: CommandCall): DeclaredCall {
   const { argv, network } = call
-  const hosts = hostsOf(room, call)
+  const hosts = hostsOf(deps, call)
   const [executable = "", ...more] = argv
-  const cwd = callPath(room.workspace, call.cwd).relative
+  const cwd = callPath(deps.workspace, call.cwd).relative
   const command = assertValidCommand({
     executable,
     arguments: more,
     workingDirectory: cwd,
     environment: {},
-    timeoutMs: call.timeoutMs ?? room.limits.commandTimeoutMs,
+    timeoutMs: call.timeoutMs ?? deps.limits.commandTimeoutMs,
     resourceLimits: unlimited,
   })
   return {
     effects: [
-      { kind: "execute", run: { argv }, cwd, network, confined: room.hasSandbox },
+      { kind: "execute", run: { argv }, cwd, network, confined: deps.hasSandbox },
       ...hosts.map(host => ({ kind: "connect" as const, host })),
     ],
     effectClass: "run",
@@ -52,28 +52,28 @@ export function declareCommand(room: ToolRoom, call: CommandCall): DeclaredCall 
       },
       preview: [...exactCommand(argv), how(call, hosts, cwd), ""].join("\n"),
       execute: async context => {
-        const record = await room.runner.execute(
+        const record = await deps.runner.execute(
           command,
           {
-            ...{ network, sandbox: room.sandbox, useShell: false, consented: context.consented },
+            ...{ network, sandbox: deps.sandbox, useShell: false, consented: context.consented },
             ...(hosts.length === 0 ? {} : { hosts }),
           },
-          { ...executionContext(context), hostRefusal: room.hostRefusal },
+          { ...executionContext(context), hostRefusal: deps.hostRefusal },
         )
-        return resultOf(room, record, cwd)
+        return resultOf(deps, record, cwd)
       },
     }),
   }
 }
 
-/** What the arguments of a command do not say. */
+/** Describes the network and the deadline, which the arguments of a command do not show. */
 function how({ network, timeoutMs }: CommandCall, hosts: readonly string[], cwd: string): string {
   const limit = timeoutMs === null ? "" : `, for ${timeoutMs / 1000} s at most`
   return `in ${exactName(cwd)}${networkText(network, hosts)}${limit}`
 }
 
-/** In one spelling each, so that what was granted and what is asked can be compared. */
-function hostsOf({ grantedHosts }: ToolRoom, { network, hosts }: CommandCall): readonly string[] {
+/** Returns the hosts in canonical spelling, so that granted and requested ones can be compared. */
+function hostsOf({ grantedHosts }: ToolDeps, { network, hosts }: CommandCall): readonly string[] {
   if (network !== "hosts") {
     if (hosts === null) return []
     throw wrongHosts(`hosts are named and the network is ${network}`, 'write "network": "hosts"')
@@ -109,9 +109,9 @@ function executionContext({ signal, correlationIds, onOutput }: CallContext) {
   }
 }
 
-function resultOf(room: ToolRoom, { id, result }: ExecutionRecord, cwd: string): ToolResult {
+function resultOf(deps: ToolDeps, { id, result }: ExecutionRecord, cwd: string): ToolResult {
   const { exitCode, ending, signal, stdout, stderr, truncation, success, sandbox } = result
-  return toolResult(room, {
+  return toolResult(deps, {
     value: {
       exit_code: exitCode,
       ending,
@@ -144,7 +144,7 @@ function errorOf({ success, exitCode, error }: CommandResult): CallError | null 
     code: "ACODE-EXE-003",
     message: `the command failed with exit code ${exitCode}`,
     where: null,
-    hint: "what it wrote says why",
+    hint: "its output says why",
   }
 }
 
@@ -159,9 +159,9 @@ function textOf(result: CommandResult): string {
   if (sandbox.quarantined.length > 0)
     parts.push(
       `moved to quarantine, because these names are protected: ${sandbox.quarantined.join(", ")}\n` +
-        "(write_file can write CI files and instructions for assistants, once a person agrees)",
+        "(write_file can write CI files and instructions for assistants, once the user agrees)",
     )
   if (sandbox.asked !== undefined)
-    parts.push(`changed without anybody's consent, which a person has to know: ${sandbox.asked.join(", ")}`)
+    parts.push(`changed without consent, which the user has to learn: ${sandbox.asked.join(", ")}`)
   return parts.join("\n")
 }

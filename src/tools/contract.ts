@@ -10,21 +10,21 @@ import type { Redactor } from "../redaction/contract.ts"
 import type { TextChanges } from "../workspace/change/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 
-/** What tools are made of; `app/wiring/wire` puts it together. A tool never decides whether it may. */
-export interface ToolRoom {
+/** The dependencies of tools, constructed in `app/wiring/wire`. A tool never decides whether it is allowed to run. */
+export interface ToolDeps {
   readonly workspace: Workspace
   readonly changes: TextChanges
   readonly redactor: Redactor
   readonly runner: CommandRunner
-  /** Splits a command given as one string without a shell; throws ACODE-EXE-007 for what only a shell could do. */
+  /** Splits a command line without a shell; throws ACODE-EXE-007 for syntax that only a shell can run. */
   readonly splitCommand: (line: string) => readonly string[]
-  /** Whether commands are confined here. */
+  /** Reports whether commands run in a sandbox here. */
   readonly hasSandbox: boolean
-  /** What they run in: never less than what was decided on. */
+  /** The sandbox of commands; it confines no less than the decision assumed. */
   readonly sandbox: SandboxChoice
   /** The hosts that the approved plan lets commands of this call reach. */
   readonly grantedHosts: readonly string[]
-  /** Why configuration refuses a host to every command; null where it does not. */
+  /** Returns the reason why configuration refuses a host to every command, or null. */
   readonly hostRefusal: (host: string) => string | null
   readonly skills: SkillReader
   readonly limits: ToolLimits
@@ -45,9 +45,9 @@ export interface SkillText {
 }
 
 export interface ToolLimits {
-  /** Text of one result as it is shown; the rest stays in the artifact of the result. */
+  /** The longest text of one result that is shown; the rest stays in the artifact of the result. */
   readonly viewBytesMax: number
-  /** A file that is read to be changed. */
+  /** The largest file that is read to be changed. */
   readonly editBytesMax: number
   readonly matchesMax: number
   readonly entriesMax: number
@@ -58,77 +58,82 @@ export interface ToolLimits {
 /** A capability with a name. Each has a file of its own, which declares everything that is known about the tool. */
 export interface Tool extends ToolTraits {
   readonly name: string
-  /** For a model: what it does and when to use it. */
+  /** Describes to a model what the tool does and when to use it. */
   readonly description: string
-  /** A plan cannot have it as a step, because only a model can use what it returns. */
+  /** Set where a plan cannot have the tool as a step, because only a model can use what the tool returns. */
   readonly isForModelsOnly?: true
-  /** The arguments, strictly; built when first asked for. */
+  /** Returns the strict schema of the arguments, which is built on the first call. */
   readonly schema: () => z.ZodMiniType
-  /** Argument names that are required, so that a missing one can be told from a wrong one. */
+  /** The names of required arguments, so that a missing argument and a wrong one get different messages. */
   readonly required: readonly string[]
   /**
-   * Says what a call with these arguments, which fit the schema, would touch. Looks where paths lead and reads nothing
-   * else. Throws a Failure for a path that leads nowhere it may.
+   * Returns what a call with these arguments, which fit the schema, would touch. Resolves paths and reads nothing
+   * else. Throws a Failure for a path that resolves to a place where it may not be.
    */
-  declare(args: Json, room: ToolRoom): DeclaredCall
+  declare(args: Json, deps: ToolDeps): DeclaredCall
 }
 
 export interface DeclaredCall {
-  /** Of paths both as typed and as they resolve; policy decides on all of them. */
+  /** The effects on paths both as typed and as resolved; policy decides on all of them. */
   readonly effects: readonly Effect[]
-  /** What a crash in the middle would mean. A command that reaches the network or is not confined is `once`. */
+  /**
+   * Says what a crash during the call would mean. A command that reaches the network or is not confined is `once`.
+   */
   readonly effectClass: "read" | "replace" | "run"
-  /** Null but for commands. */
+  /** The network of a command; null for any other call. */
   readonly network: NetworkChoice | null
-  /** With the network `hosts`, which; else none. */
+  /** The hosts of the network `hosts`; left out for any other network. */
   readonly hosts?: readonly string[]
-  /** One line for people: `write src/a.ts`. */
+  /** One line for users, such as `write src/a.ts`. */
   readonly operation: string
   /**
-   * Looks at the present state and computes the change, without making it. Called again when time has passed, such as
-   * while a person was asked. Throws a Failure when the change cannot be made.
+   * Computes the change from the present state, without making it. The gate calls it again after time has passed,
+   * such as the time of a question. Throws a Failure when the change cannot be made.
    */
   prepare(): Promise<PreparedCall>
 }
 
 export interface PreparedCall {
-  /** Every file that will be replaced or removed, with its content before and after. Empty for reads and commands. */
+  /** Every file that will be replaced or removed, with its hashes before and after. Empty for reads and commands. */
   readonly targets: readonly FileChange[]
-  /** What an approval binds besides the targets. */
+  /** Everything besides the targets that an approval is bound to. */
   readonly subject: {
     readonly argv: readonly string[]
     readonly cwd: string
     readonly environment: Readonly<Record<string, string>>
-    /** What of the network a command reaches; left out where that is nothing. */
+    /** The part of the network that a command reaches; left out where it reaches none. */
     readonly network?: readonly string[]
   }
   /** The change with line numbers, or the command, for the record. Redacted where a cut could split a secret. */
   readonly preview: string
-  /** The same for the person who is asked, with nothing taken out; left out where the preview is that. */
+  /** The unredacted preview for the user who is asked; left out where it equals `preview`. */
   readonly whole?: string
-  /** Does it. Throws a Failure, or whatever a bug throws; what it returns may still carry an `error`. */
+  /**
+   * Makes the change or runs the command. Throws a Failure, or any other error for a bug; the result may carry an
+   * `error`.
+   */
   execute(context: CallContext): Promise<ToolResult>
 }
 
 export interface CallContext {
   readonly signal: AbortSignal | null
-  /** Paths that are always asked about and that this call may write, relative to the root. */
+  /** The paths, relative to the root, that always need consent and that this call may write. */
   readonly consented: readonly string[]
   readonly correlationIds: Partial<CorrelationIds>
-  /** Sees a command's output as it comes. */
+  /** Receives the output of a command as it arrives. */
   readonly onOutput: ((stream: "stdout" | "stderr", chunk: Uint8Array) => void) | null
 }
 
-/** What a tool gives back. Nothing in it depends on time or chance, so that two runs can be compared. */
+/** The result of a tool. It depends on no clock and no random value, so that two runs can be compared. */
 export interface ToolResult {
   readonly value: Json
-  /** The same for a model, bounded. */
+  /** The value as text for a model, bounded in length. */
   readonly text: string
-  /** Set when the tool ran and did not do what it was for: a command that failed, a deadline that passed. */
+  /** Set when the tool ran and did not reach its goal: a command that failed, a deadline that passed. */
   readonly error: CallError | null
   readonly exitCode: number | null
   readonly executionId: string | null
-  /** Every path that was looked at or changed, resolved. */
+  /** Every path that was read or changed, resolved. */
   readonly paths: readonly string[]
   readonly changes: readonly FileChange[]
   readonly diagnostics: readonly Diagnostic[]

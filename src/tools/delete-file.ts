@@ -4,7 +4,7 @@ import { nameOf, parentOf } from "../base/path-names.ts"
 import { exactName } from "../base/text.ts"
 import type { FileChange } from "../domain/tool-call.ts"
 import type { DeletedEntry } from "../workspace/contract.ts"
-import type { Tool, ToolRoom } from "./contract.ts"
+import type { Tool, ToolDeps } from "./contract.ts"
 import { changedMeanwhile, fileState } from "./file-state.ts"
 import { type CallPath, callPath, pathEffects } from "./path-effects.ts"
 import { toolResult } from "./tool-result.ts"
@@ -16,22 +16,22 @@ const Arguments = lazily(() =>
 export const deleteFileTool: Tool = {
   name: "delete_file",
   description:
-    "Deletes files. Symlinks are removed themselves, not what they point to; directories are not deleted. " +
+    "Deletes files. A symlink is removed, not its target; directories are not deleted. " +
     "Either all of the paths can be deleted, or none is.",
   schema: Arguments,
   required: ["paths"],
   kind: "delete",
   aliases: {},
   actions: ["DELETE_FILE", "GENERATE_CODE"],
-  declare: (json, room) => {
-    const paths = [...new Set(Arguments().parse(json).paths)].map(path => callPath(room.workspace, path))
+  declare: (json, deps) => {
+    const paths = [...new Set(Arguments().parse(json).paths)].map(path => callPath(deps.workspace, path))
     return {
-      effects: paths.flatMap(path => pathEffects(room.workspace, path, "delete")),
+      effects: paths.flatMap(path => pathEffects(deps.workspace, path, "delete")),
       effectClass: "replace",
       network: null,
       operation: `delete ${paths.map(({ typed }) => typed).join(", ")}`,
       prepare: async () => {
-        const targets = paths.map(path => target(room, path))
+        const targets = paths.map(path => target(deps, path))
         return {
           targets,
           subject: { argv: [], cwd: ".", environment: {} },
@@ -41,9 +41,9 @@ export const deleteFileTool: Tool = {
           execute: async () => {
             refuseChanged(
               targets,
-              paths.map(path => target(room, path)),
+              paths.map(path => target(deps, path)),
             )
-            return deleted(room, room.workspace.delete(paths.map(({ typed }) => typed)))
+            return deleted(deps, deps.workspace.delete(paths.map(({ typed }) => typed)))
           },
         }
       },
@@ -51,23 +51,23 @@ export const deleteFileTool: Tool = {
   },
 }
 
-/** What will be gone. The path is that of the entry: a symlink is deleted, not followed. */
-function target(room: ToolRoom, { typed }: CallPath): FileChange {
-  const { relative, kind } = room.workspace.locate(typed)
-  const parent = room.workspace.locate(parentOf(typed)).relative
+/** Returns the change that deletes a path. The path is that of the entry: a symlink is deleted, not its target. */
+function target(deps: ToolDeps, { typed }: CallPath): FileChange {
+  const { relative, kind } = deps.workspace.locate(typed)
+  const parent = deps.workspace.locate(parentOf(typed)).relative
   const path = parent === "." ? nameOf(typed) : `${parent}/${nameOf(typed)}`
-  const link = path === relative && kind === "file" ? null : linkAt(room, path)
-  const before = link === null ? fileState(room, typed).sha256 : `link:${link}`
+  const link = path === relative && kind === "file" ? null : linkAt(deps, path)
+  const before = link === null ? fileState(deps, typed).sha256 : `link:${link}`
   return { path, before, after: null }
 }
 
-/** Where the symlink of this name points, or null when there is none. */
-function linkAt({ workspace }: ToolRoom, path: string): string | null {
+/** Returns the target of the symlink of this name, or null without such a symlink. */
+function linkAt({ workspace }: ToolDeps, path: string): string | null {
   const { entries } = workspace.list({ path: parentOf(path), depth: 1, entriesMax: entriesLookedAt })
   return entries.find(entry => entry.path === path && entry.kind === "symlink")?.target?.text ?? null
 }
 
-/** A directory is read whole to find one name in it. */
+/** The most entries of a directory that are read to find one name. */
 const entriesLookedAt = 1_000_000
 
 function refuseChanged(before: readonly FileChange[], now: readonly FileChange[]): void {
@@ -75,9 +75,9 @@ function refuseChanged(before: readonly FileChange[], now: readonly FileChange[]
   if (changed !== undefined) throw changedMeanwhile(changed.path)
 }
 
-function deleted(room: ToolRoom, entries: readonly DeletedEntry[]) {
+function deleted(deps: ToolDeps, entries: readonly DeletedEntry[]) {
   const paths = entries.map(({ path }) => path)
-  return toolResult(room, {
+  return toolResult(deps, {
     value: { deleted: paths },
     text: `deleted ${paths.join(", ")}`,
     paths,

@@ -5,24 +5,27 @@ import { Failure } from "../domain/failure.ts"
 import type { FileChange } from "../domain/tool-call.ts"
 import type { DiffRow } from "../workspace/change/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
-import type { PreparedCall, ToolResult, ToolRoom } from "./contract.ts"
+import type { PreparedCall, ToolDeps, ToolResult } from "./contract.ts"
 import { changedMeanwhile } from "./file-state.ts"
 
 /** One file that will be written or removed. */
 export interface PlannedChange {
-  /** Where it really is. */
+  /** The resolved path. */
   readonly path: string
-  /** The hash that must still be there; null when nothing may be. */
+  /** The hash that the file must still have; null when no file may exist. */
   readonly before: string | null
-  /** Null removes the file. */
+  /** The new content; null removes the file. */
   readonly after: Uint8Array | null
-  /** What puts the file back as it was, should a later change of the same call fail. */
+  /** The content that restores the file, should a later change of the same call fail. */
   readonly undo: Uint8Array | null
-  /** Made when somebody is asked: it costs more than the change itself. For the record or, whole, for a person. */
+  /**
+   * Returns the preview: redacted for the record or, whole, for the user. Called only for a question, because it
+   * costs more than the change itself.
+   */
   readonly preview: (isWhole: boolean) => string
 }
 
-/** What a call that changes files will do; `describe` tells of it when it is done. */
+/** Returns a call that changes these files; `describe` turns the changes into its result. */
 export function preparedChanges(
   workspace: Workspace,
   planned: readonly PlannedChange[],
@@ -54,7 +57,7 @@ export function isNoChange({ before, after }: Pick<PlannedChange, "before" | "af
   return before === (after === null ? null : sha256Hex(after))
 }
 
-/** All of them, or none as far as that can be: what was changed before a failure is put back from memory. */
+/** Makes all changes or none, as far as possible: after a failure it restores the changed files from memory. */
 function makeChanges(workspace: Workspace, planned: readonly PlannedChange[]): void {
   const done: PlannedChange[] = []
   for (const change of planned) {
@@ -66,8 +69,8 @@ function makeChanges(workspace: Workspace, planned: readonly PlannedChange[]): v
       const lost = done.toReversed().flatMap(made => putBack(workspace, made) ?? [])
       const fate =
         lost.length === 0
-          ? `nothing is changed: ${done.map(made => made.path).join(", ")} put back as before`
-          : `what was changed before could not be put back: ${lost.join(", ")}`
+          ? `no file was changed: ${done.map(made => made.path).join(", ")} restored`
+          : `these changed files could not be restored: ${lost.join(", ")}`
       throw new Failure({ ...error.report, message: `${error.report.message}; ${fate}` }, { cause: error })
     }
   }
@@ -83,7 +86,7 @@ function makeChange(workspace: Workspace, { path, before, after }: PlannedChange
   workspace.delete([path])
 }
 
-/** Null when the file is as it was; else why it is not. */
+/** Restores one file and returns null, or the reason why it could not be restored. */
 function putBack(workspace: Workspace, { path, after, undo }: PlannedChange): string | null {
   try {
     if (undo === null) workspace.delete([path])
@@ -94,23 +97,25 @@ function putBack(workspace: Workspace, { path, after, undo }: PlannedChange): st
   }
 }
 
-/** One file of a change, as a person is asked about it. */
+/** One file of a change, as the question shows it. */
 export interface PreviewedChange {
   readonly path: string
-  /** Null for what is not there, or is no text. */
+  /** Null for a file that does not exist or is not text. */
   readonly before: string | null
   readonly after: string | null
-  /** Said above the lines: `new file`, `binary, 120 bytes, is replaced`. */
+  /** Printed above the lines: `new file`, `binary, 120 bytes, is replaced`. */
   readonly remark: string | null
 }
 
-/** A change with the numbers of its lines. For the record both texts are redacted whole, or half a key could stay. */
-export function changePreview(room: ToolRoom, change: PreviewedChange, isWhole: boolean): string {
-  const shown = (text: string | null) => (isWhole ? (text ?? "") : room.redactor.redactText(text ?? ""))
+/**
+ * Returns a change with line numbers. For the record both texts are redacted as a whole, or half a key could remain.
+ */
+export function changePreview(deps: ToolDeps, change: PreviewedChange, isWhole: boolean): string {
+  const shown = (text: string | null) => (isWhole ? (text ?? "") : deps.redactor.redactText(text ?? ""))
   const [before, after] = [shown(change.before), shown(change.after)]
   const path = exactName(change.path)
   const head = change.remark === null ? path : `${path} (${change.remark})`
-  const hunks = room.changes.diffTexts(before, after)
+  const hunks = deps.changes.diffTexts(before, after)
   return [
     head,
     ...hunks.flatMap(({ oldStart, oldCount, newStart, newCount, rows }) => [

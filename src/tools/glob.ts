@@ -17,27 +17,27 @@ export const globTool: Tool = {
   name: "glob",
   description:
     "Finds files by name: *, ?, [a-z], ** and {a,b}. The pattern is relative to path (`.` when left out). " +
-    "Files that git ignores are not looked at.",
+    "Skips files that git ignores.",
   schema: Arguments,
   required: ["pattern"],
   kind: "find",
   aliases: { file_glob: { pattern: "pattern", root: "path" } },
   actions: stepActions,
-  declare: (json, room) => {
+  declare: (json, deps) => {
     const { pattern, path: typed = "." } = Arguments().parse(json)
-    const path = callPath(room.workspace, typed)
+    const path = callPath(deps.workspace, typed)
     const operation = `find ${pattern} in ${path.relative}`
     return {
-      effects: pathEffects(room.workspace, path, "list", "read"),
+      effects: pathEffects(deps.workspace, path, "list", "read"),
       effectClass: "read",
       network: null,
       operation,
       prepare: async () =>
         preparedRead(operation, async () => {
-          const { matchesMax } = room.limits
-          const { paths, truncated } = room.workspace.glob({ pattern, path: typed, matchesMax })
+          const { matchesMax } = deps.limits
+          const { paths, truncated } = deps.workspace.glob({ pattern, path: typed, matchesMax })
           const more = truncated ? `\n[there are more than ${matchesMax} files]` : ""
-          return toolResult(room, {
+          return toolResult(deps, {
             value: { paths, truncated },
             text: (paths.map(shownPath).join("\n") || "(no file has such a name)") + more,
             paths: [path.relative],

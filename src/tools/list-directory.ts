@@ -19,33 +19,33 @@ const Arguments = lazily(() =>
 export const listDirectoryTool: Tool = {
   name: "list_directory",
   description:
-    "Lists what is in a directory; depth 2 and more lists the directories in it too. `.` is the root.",
+    "Lists the entries of a directory; depth 2 and more lists the directories in it too. `.` is the root.",
   schema: Arguments,
   required: ["path"],
   kind: "find",
   aliases: {},
   actions: stepActions,
-  declare: (json, room) => {
+  declare: (json, deps) => {
     const args = Arguments().parse(json)
-    const path = callPath(room.workspace, args.path)
+    const path = callPath(deps.workspace, args.path)
     const operation = `list ${path.relative}`
     return {
-      effects: pathEffects(room.workspace, path, "list"),
+      effects: pathEffects(deps.workspace, path, "list"),
       effectClass: "read",
       network: null,
       operation,
       prepare: async () =>
         preparedRead(operation, async () => {
-          const { entriesMax } = room.limits
-          const listing = room.workspace.list({ path: args.path, depth: args.depth ?? 1, entriesMax })
+          const { entriesMax } = deps.limits
+          const listing = deps.workspace.list({ path: args.path, depth: args.depth ?? 1, entriesMax })
           const more = listing.truncated ? `\n[there are more than ${entriesMax} entries]` : ""
-          return toolResult(room, {
+          return toolResult(deps, {
             value: {
               path: listing.path,
               entries: listing.entries.map(entryValue),
               truncated: listing.truncated,
             },
-            text: (listing.entries.map(entryText).join("\n") || "(nothing is in it)") + more,
+            text: (listing.entries.map(entryText).join("\n") || "(the directory is empty)") + more,
             paths: [listing.path],
           })
         }),

@@ -2,18 +2,18 @@ import { byteOrderMark } from "../base/text.ts"
 import type { Failure } from "../domain/failure.ts"
 import type { Edit, EditedText, PlacedHunk, ReplacedRange } from "../workspace/change/contract.ts"
 import type { TextFormat } from "../workspace/contract.ts"
-import type { ToolRoom } from "./contract.ts"
+import type { ToolDeps } from "./contract.ts"
 import { changedMeanwhile, type FileText, isFailure, textState } from "./file-state.ts"
 import type { CallPath } from "./path-effects.ts"
 import { hasMarker, reinserted } from "./reinsertion.ts"
 import { originalLine, type ShownLine, type ShownText, shownText } from "./shown-text.ts"
 
-/** One file with the change computed and not made. */
+/** One file with its computed change, which is not made yet. */
 export interface ModifiedFile {
   readonly path: string
-  /** Null for a file that is made. */
+  /** Null for a file that is created. */
   readonly before: FileBefore | null
-  /** Without a byte order mark; null for a file that is deleted. */
+  /** The new text without a byte order mark; null for a file that is deleted. */
   readonly after: string | null
   readonly hasMark: boolean
   readonly hunks: readonly PlacedHunk[]
@@ -26,33 +26,33 @@ interface FileBefore {
   readonly bytes: Uint8Array
 }
 
-/** Exact replacements in one file. */
+/** Computes exact replacements in one file. */
 export function editedFile(
-  room: ToolRoom,
+  deps: ToolDeps,
   { typed, relative }: CallPath,
   edits: readonly Edit[],
 ): ModifiedFile {
-  const { before, text } = readOpen(room, typed)
+  const { before, text } = readOpen(deps, typed)
   const { text: after, lines } = onShownOrRaw([text], view => {
-    if (view === asShown) return editShown(room, relative, text, edits)
-    const edited = room.changes.applyEdits(relative, text.raw, edits)
+    if (view === asShown) return editShown(deps, relative, text, edits)
+    const edited = deps.changes.applyEdits(relative, text.raw, edits)
     return { ...edited, text: reinserted(relative, text.shown, edited.text) }
   })
   const hunks = lines.map(line => ({ line, offset: 0, fuzz: 0 }))
   return { path: relative, before, after, hasMark: before.format.bom, hunks }
 }
 
-/** A unified diff of one file, or of as many as it names. */
+/** Computes a unified diff of one file, or of all the files that it names. */
 export function patchedFiles(
-  room: ToolRoom,
+  deps: ToolDeps,
   patch: string,
   onlyPath: string | null,
   targets: readonly { readonly path: CallPath; readonly named: string }[],
 ): ModifiedFile[] {
-  const files = new Map(targets.map(({ path, named }) => [named, { path, open: readIfThere(room, path) }]))
+  const files = new Map(targets.map(({ path, named }) => [named, { path, open: readIfThere(deps, path) }]))
   const texts = [...files.values()].flatMap(({ open }) => open?.text ?? [])
   return onShownOrRaw(texts, view => {
-    const patched = room.changes.applyPatch(patch, onlyPath, name => {
+    const patched = deps.changes.applyPatch(patch, onlyPath, name => {
       const text = files.get(name)?.open?.text
       return text === undefined ? null : (text.format.bom ? byteOrderMark : "") + view.textOf(text)
     })
@@ -79,21 +79,21 @@ interface OpenFile {
   readonly text: FileText
 }
 
-function readIfThere(room: ToolRoom, { typed }: CallPath): OpenFile | null {
-  return room.workspace.locate(typed).kind === "missing" ? null : readOpen(room, typed)
+function readIfThere(deps: ToolDeps, { typed }: CallPath): OpenFile | null {
+  return deps.workspace.locate(typed).kind === "missing" ? null : readOpen(deps, typed)
 }
 
-function readOpen(room: ToolRoom, typed: string): OpenFile {
-  const { sha256, text } = textState(room, typed)
-  const { bytes, sha256: bytesSha256 } = room.workspace.readBytes(typed, room.limits.editBytesMax)
+function readOpen(deps: ToolDeps, typed: string): OpenFile {
+  const { sha256, text } = textState(deps, typed)
+  const { bytes, sha256: bytesSha256 } = deps.workspace.readBytes(typed, deps.limits.editBytesMax)
   if (bytesSha256 !== sha256) throw changedMeanwhile(typed)
   return { before: { text: text.raw, format: text.format, sha256, bytes }, text }
 }
 
-/** How the author of a change saw the files. */
+/** A form of the files in which the author of a change may have seen them. */
 interface View {
   textOf(text: FileText): string
-  /** The line of the file that is this line of the view. */
+  /** Returns the line of the file that this line of the view shows. */
   lineOf(text: FileText, line: number): number
 }
 
@@ -104,8 +104,8 @@ const asShown: View = {
 const asItIs: View = { textOf: ({ raw }) => raw, lineOf: (_, line) => line }
 
 /**
- * A change is written by somebody who was shown the file redacted, or by somebody who has it. The first is tried first;
- * what went wrong there is told, because it holds no secret.
+ * Applies a change to the texts as shown, redacted, and if that fails to the texts as they are: its author may have
+ * seen either. A failure is reported from the redacted texts, which hold no secret.
  */
 function onShownOrRaw<Result>(texts: readonly FileText[], change: (view: View) => Result): Result {
   try {
@@ -129,27 +129,27 @@ function isMisfit(error: unknown): error is Failure {
 }
 
 /**
- * Applies edits that were written against a text as it was shown. Each one touches the lines it is about and no others,
- * so that lines which look alike elsewhere leave no doubt about which secret is whose.
+ * Applies edits that were written against a redacted text. Each edit touches only its own lines, so that equal lines
+ * elsewhere leave no doubt about which secret belongs where.
  */
 export function editShown(
-  room: ToolRoom,
+  deps: ToolDeps,
   path: string,
   { raw, shown }: Pick<FileText, "raw" | "shown">,
   edits: readonly Edit[],
 ): Pick<EditedText, "text" | "lines"> {
-  const { text, lines, ranges } = room.changes.applyEdits(path, shown.text, edits)
+  const { text, lines, ranges } = deps.changes.applyEdits(path, shown.text, edits)
   if (!shown.isRedacted) return { text: reinserted(path, shown, text), lines }
   return {
     text:
-      editBeside(shown, ranges) ?? edits.reduce((current, edit) => editOnce(room, path, current, edit), raw),
+      editBeside(shown, ranges) ?? edits.reduce((current, edit) => editOnce(deps, path, current, edit), raw),
     lines: lines.map(line => originalLine(shown, line)),
   }
 }
 
 /**
- * Returns the original with edits that touch no line of a secret, or null where one does: most edits of a large file,
- * without a look at all of the file for each of them.
+ * Returns the original with edits that touch no line of a secret, or null where one does. Most edits of a large file
+ * take this route, which does not read all of the file for each edit.
  */
 function editBeside(shown: ShownText, ranges: readonly ReplacedRange[]): string | null {
   let { text, replaced } = shown
@@ -172,10 +172,10 @@ function editBeside(shown: ShownText, ranges: readonly ReplacedRange[]): string 
   return [...pieces, text.slice(at)].join("")
 }
 
-function editOnce(room: ToolRoom, path: string, raw: string, edit: Edit): string {
-  const shown = shownText(raw, room.redactor)
-  const edited = room.changes.applyEdits(path, shown.text, [edit]).text
-  const region = regionOf(room, path, shown, edit)
+function editOnce(deps: ToolDeps, path: string, raw: string, edit: Edit): string {
+  const shown = shownText(raw, deps.redactor)
+  const edited = deps.changes.applyEdits(path, shown.text, [edit]).text
+  const region = regionOf(deps, path, shown, edit)
   const [first, next] = [shown.lines[region.firstLine], shown.lines[region.nextLine]]
   const tail = shown.text.length - region.to
   const proposed = edited.slice(region.from, edited.length - tail)
@@ -187,7 +187,7 @@ function editOnce(room: ToolRoom, path: string, raw: string, edit: Edit): string
     return raw.slice(0, start) + changed + raw.slice(end)
   } catch (error) {
     if (!isFailure(error, "ACODE-SEC-007")) throw error
-    // A line may come from elsewhere in the file; then all of the file has to tell which it is.
+    // A line may come from elsewhere in the file; then only the whole file shows which secret it holds.
     return reinserted(path, shown, edited)
   }
 }
@@ -201,17 +201,17 @@ interface Region {
   readonly to: number
   readonly firstLine: number
   readonly nextLine: number
-  /** A newline follows that does not belong to it. */
+  /** Set when a newline follows that does not belong to the region. */
   readonly leavesNewline: boolean
 }
 
-/** The whole lines an edit is about. Where it fits is asked with a character that is nowhere in the text. */
-function regionOf(room: ToolRoom, path: string, { text }: ShownText, { search }: Edit): Region {
+/** Returns the whole lines that an edit touches. The search uses a character that the text does not contain. */
+function regionOf(deps: ToolDeps, path: string, { text }: ShownText, { search }: Edit): Region {
   const sign = absentFrom(text)
-  const signed = room.changes.applyEdits(path, text, [{ search, replace: sign }]).text
+  const signed = deps.changes.applyEdits(path, text, [{ search, replace: sign }]).text
   const start = signed.indexOf(sign)
   const end = text.length - (signed.length - start - sign.length)
-  // Before the first character there is no newline to look for, and lastIndexOf would take -1 for 0.
+  // Before the first character stands no newline, and lastIndexOf would treat -1 as 0.
   const from = start === 0 ? 0 : text.lastIndexOf("\n", start - 1) + 1
   const endsLine = end > from && text[end - 1] === "\n"
   const lineEnd = text.indexOf("\n", end)

@@ -7,7 +7,7 @@ import { Failure } from "../domain/failure.ts"
 import { writeActions } from "../domain/plan/tool-traits.ts"
 import type { PlacedHunk } from "../workspace/change/contract.ts"
 import type { TextFormat } from "../workspace/contract.ts"
-import type { DeclaredCall, Tool, ToolRoom } from "./contract.ts"
+import type { DeclaredCall, Tool, ToolDeps } from "./contract.ts"
 import { changePreview, isNoChange, type PlannedChange, preparedChanges } from "./file-changes.ts"
 import { editedFile, type ModifiedFile, patchedFiles } from "./modified-files.ts"
 import { type CallPath, callPath, pathEffects, writeEffects } from "./path-effects.ts"
@@ -64,27 +64,30 @@ export const modifyFileTool: Tool = {
       arguments: ["path", "patch"],
     },
   },
-  declare: (json, room) => {
+  declare: (json, deps) => {
     const { path: typed, edits, patch } = Arguments().parse(json)
-    const path = callPath(room.workspace, typed)
+    const path = callPath(deps.workspace, typed)
     if (edits !== undefined)
-      return declared(room, [{ path, action: "modify" }], () => [editedFile(room, path, edits)])
+      return declared(deps, [{ path, action: "modify" }], () => [editedFile(deps, path, edits)])
     const onlyPath = path.kind === "directory" ? null : plainPath(path)
-    const targets = room.changes.patchedFiles(patch ?? "", onlyPath).map(({ path: named, action }) => ({
-      path: onlyPath === null ? callPath(room.workspace, below(path.relative, named)) : path,
+    const targets = deps.changes.patchedFiles(patch ?? "", onlyPath).map(({ path: named, action }) => ({
+      path: onlyPath === null ? callPath(deps.workspace, below(path.relative, named)) : path,
       named,
       action,
     }))
-    return declared(room, targets, () => patchedFiles(room, patch ?? "", onlyPath, targets))
+    return declared(deps, targets, () => patchedFiles(deps, patch ?? "", onlyPath, targets))
   },
 }
 
-/** An absolute name is left to the workspace, which refuses it; joined, it would quietly mean another file. */
+/**
+ * Joins a path of a patch to the directory. An absolute path stays as it is and the workspace refuses it; joined, it
+ * would silently name another file.
+ */
 function below(directory: string, named: string): string {
   return isAbsolute(named) ? named : posix.join(directory, named)
 }
 
-/** As the headers of a patch would name it. */
+/** Returns the path as the headers of a patch name it. */
 function plainPath({ typed, relative }: CallPath): string {
   return isAbsolute(typed) ? relative : posix.normalize(typed)
 }
@@ -95,11 +98,11 @@ interface Target {
 }
 
 function declared(
-  room: ToolRoom,
+  deps: ToolDeps,
   targets: readonly Target[],
   modify: () => readonly ModifiedFile[],
 ): DeclaredCall {
-  const effects = targets.flatMap(target => effectsOf(room, target))
+  const effects = targets.flatMap(target => effectsOf(deps, target))
   const names = [...new Set(targets.map(({ path }) => path.relative))]
   return {
     effects,
@@ -108,9 +111,9 @@ function declared(
     operation: `modify ${names.join(", ")}`,
     prepare: async () => {
       const files = modify()
-      const planned = files.map(file => plannedChange(room, file))
-      return preparedChanges(room.workspace, planned, changes =>
-        toolResult(room, {
+      const planned = files.map(file => plannedChange(deps, file))
+      return preparedChanges(deps.workspace, planned, changes =>
+        toolResult(deps, {
           value: { files: files.map(fileValue) },
           text: files.map((file, index) => fileText(file, planned[index])).join("\n"),
           paths: files.map(({ path }) => path),
@@ -121,7 +124,7 @@ function declared(
   }
 }
 
-function effectsOf({ workspace }: ToolRoom, { path, action }: Target): Effect[] {
+function effectsOf({ workspace }: ToolDeps, { path, action }: Target): Effect[] {
   switch (action) {
     case "create":
       return writeEffects(workspace, path)
@@ -132,7 +135,7 @@ function effectsOf({ workspace }: ToolRoom, { path, action }: Target): Effect[] 
   }
 }
 
-function plannedChange(room: ToolRoom, file: ModifiedFile): PlannedChange {
+function plannedChange(deps: ToolDeps, file: ModifiedFile): PlannedChange {
   const { path, before, after } = file
   const format = formatAfter(file)
   if (before !== null && after !== null && format.isMixed === true)
@@ -140,17 +143,17 @@ function plannedChange(room: ToolRoom, file: ModifiedFile): PlannedChange {
   const change = {
     path,
     before: before?.sha256 ?? null,
-    after: after === null ? null : room.workspace.encode(after, format, path),
+    after: after === null ? null : deps.workspace.encode(after, format, path),
     undo: before?.bytes ?? null,
   }
   const remark = before === null ? "new file" : after === null ? "deleted" : markRemark(before.format, format)
   const told = isNoChange(change) ? "unchanged" : remark
   const preview = (isWhole: boolean) =>
-    changePreview(room, { path, before: before?.text ?? null, after, remark: told }, isWhole)
+    changePreview(deps, { path, before: before?.text ?? null, after, remark: told }, isWhole)
   return { ...change, preview }
 }
 
-/** A file in UTF-16 could not be read without its mark. */
+/** Keeps the byte order mark of a file in UTF-16, which could not be read without it. */
 function formatAfter({ before, hasMark }: ModifiedFile): TextFormat {
   if (before === null) return { encoding: "utf-8", bom: hasMark }
   return before.format.encoding === "utf-8" ? { ...before.format, bom: hasMark } : before.format
@@ -161,7 +164,7 @@ function markRemark(before: TextFormat, after: TextFormat): string | null {
   return after.bom ? "with a byte order mark now" : "without its byte order mark now"
 }
 
-/** In a file that is UTF-8 but for some bytes nobody can say how a new character is to be written. */
+/** Refuses a new character in a file that is UTF-8 except for some bytes: its encoding is unknown. */
 function refuseNewCharacters(path: string, before: string, after: string): void {
   const known = new Set(before.match(beyondAscii))
   const added = after.match(beyondAscii)?.find(characters => !known.has(characters))
@@ -189,11 +192,11 @@ function fileValue({ path, before, after, hunks }: ModifiedFile) {
 function fileText({ path, before, after, hunks }: ModifiedFile, planned: PlannedChange | undefined): string {
   if (before === null) return `${path}: created`
   if (after === null) return `${path}: deleted`
-  if (planned !== undefined && isNoChange(planned)) return `${path}: unchanged, it is like this already`
+  if (planned !== undefined && isNoChange(planned)) return `${path}: unchanged: it already has this content`
   return `${path}: changed at ${hunks.map(hunkText).join(", ")}`
 }
 
 function hunkText({ line, offset, fuzz }: PlacedHunk): string {
   const moved = offset === 0 ? "" : ` (${offset > 0 ? "+" : ""}${offset} from where the patch says)`
-  return `line ${line}${moved}${fuzz === 0 ? "" : ` (${fuzz} lines of context given up)`}`
+  return `line ${line}${moved}${fuzz === 0 ? "" : ` (${fuzz} lines of context ignored)`}`
 }

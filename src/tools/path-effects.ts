@@ -4,7 +4,7 @@ import { isPlainPath } from "../base/plain-path.ts"
 import type { Effect, PathEffectKind } from "../domain/effect.ts"
 import type { Location, Workspace } from "../workspace/contract.ts"
 
-/** A path of a call: as it was typed, and where it leads. */
+/** A path of a call, as typed and resolved. */
 export interface CallPath extends Location {
   readonly typed: string
 }
@@ -13,7 +13,10 @@ export function callPath(workspace: Workspace, typed: string): CallPath {
   return { typed, ...workspace.locate(typed) }
 }
 
-/** Policy sees both spellings, so that neither the name of a link nor what it points to can hide the other. */
+/**
+ * Returns the effects on both spellings, so that neither the name of a symlink nor its target hides the other from
+ * policy.
+ */
 export function pathEffects(
   workspace: Workspace,
   { typed, relative }: CallPath,
@@ -28,7 +31,7 @@ function spelled({ path }: Workspace, typed: string): string {
   return isPlainPath(typed) ? typed : posix.relative(path, posix.resolve(path, typed)) || "."
 }
 
-/** What writing a file takes: the file, and the directories that have to be made for it. */
+/** Returns the effects of writing a file: the file, and the directories that have to be created for it. */
 export function writeEffects(workspace: Workspace, path: CallPath): Effect[] {
   const parents: Effect[] = []
   if (path.kind === "missing")

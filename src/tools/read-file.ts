@@ -3,7 +3,7 @@ import { lazily } from "../base/lazy.ts"
 import { counted } from "../base/text.ts"
 import { stepActions } from "../domain/plan/tool-traits.ts"
 import type { FileLines } from "../workspace/contract.ts"
-import type { Tool, ToolRoom } from "./contract.ts"
+import type { Tool, ToolDeps } from "./contract.ts"
 import { callPath, pathEffects } from "./path-effects.ts"
 import { preparedRead, toolResult } from "./tool-result.ts"
 
@@ -25,26 +25,26 @@ export const readFileTool: Tool = {
   kind: "read",
   aliases: { file_read: { path: "path" } },
   actions: stepActions,
-  declare: (json, room) => {
+  declare: (json, deps) => {
     const args = Arguments().parse(json)
-    const path = callPath(room.workspace, args.path)
+    const path = callPath(deps.workspace, args.path)
     return {
-      effects: pathEffects(room.workspace, path, "read"),
+      effects: pathEffects(deps.workspace, path, "read"),
       effectClass: "read",
       network: null,
       operation: `read ${path.relative}`,
       prepare: async () =>
         preparedRead(`read ${path.relative}`, async () =>
-          read(room, args.path, args.from_line ?? 1, args.line_count ?? Number.MAX_SAFE_INTEGER),
+          read(deps, args.path, args.from_line ?? 1, args.line_count ?? Number.MAX_SAFE_INTEGER),
         ),
     }
   },
 }
 
-async function read(room: ToolRoom, path: string, fromLine: number, lineCount: number) {
-  const bytesMax = room.limits.editBytesMax
-  const lines = await room.workspace.readLongLines(path, { fromLine, lineCount, bytesMax })
-  const content = await redactedLines(room, path, lines)
+async function read(deps: ToolDeps, path: string, fromLine: number, lineCount: number) {
+  const bytesMax = deps.limits.editBytesMax
+  const lines = await deps.workspace.readLongLines(path, { fromLine, lineCount, bytesMax })
+  const content = await redactedLines(deps, path, lines)
   const last = fromLine + Math.max(0, lines.lineCount - 1)
   const range =
     lines.lineCount === lines.totalLines && !lines.truncated
@@ -64,29 +64,29 @@ async function read(room: ToolRoom, path: string, fromLine: number, lineCount: n
     text: `${lines.path} (${range}):\n${content}`,
     paths: [lines.path],
   }
-  return toolResult(room, result, true)
+  return toolResult(deps, result, true)
 }
 
-/** No key block has more lines. */
+/** The longest key block in lines. */
 const contextLines = 256
 const contextBytes = 64 * 1024
 
 /**
- * The lines as they may be shown. What stands before them is looked at as well: the lines of a key are known by the
- * line it begins with, and a range may start in the middle of it.
+ * Returns the lines redacted. It reads the lines before them as well, because only the first line of a key identifies
+ * it and a range may start in the middle of a key.
  */
-async function redactedLines(room: ToolRoom, path: string, lines: FileLines): Promise<string> {
+async function redactedLines(deps: ToolDeps, path: string, lines: FileLines): Promise<string> {
   const before = Math.min(contextLines, lines.fromLine - 1)
-  if (before === 0) return room.redactor.redactText(lines.text)
+  if (before === 0) return deps.redactor.redactText(lines.text)
   const fromLine = lines.fromLine - before
   const range = { fromLine, lineCount: before, bytesMax: contextBytes }
-  const context = await room.workspace.readLongLines(path, range)
+  const context = await deps.workspace.readLongLines(path, range)
   // Lines that long belong to no key.
-  if (context.truncated || context.sha256 !== lines.sha256) return room.redactor.redactText(lines.text)
+  if (context.truncated || context.sha256 !== lines.sha256) return deps.redactor.redactText(lines.text)
   const whole = context.text + lines.text
   let at = context.text.length
   let shown = ""
-  for (const { start, end, replacement } of room.redactor.redactSpans(whole)) {
+  for (const { start, end, replacement } of deps.redactor.redactSpans(whole)) {
     if (end <= at) continue
     shown += whole.slice(at, Math.max(at, start)) + replacement
     at = end

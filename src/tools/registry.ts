@@ -11,7 +11,7 @@ import { searchCodeTool } from "./search-code.ts"
 import { useSkillTool } from "./use-skill.ts"
 import { createFileTool, writeFileTool } from "./write-file.ts"
 
-/** Every tool there is, by its own name. Other spellings are in `aliases.ts`. */
+/** Holds every tool by its own name. `aliases.ts` maps the other names. */
 export const toolTable: ReadonlyMap<string, Tool> = new Map(
   [
     readFileTool,
@@ -28,25 +28,25 @@ export const toolTable: ReadonlyMap<string, Tool> = new Map(
   ].map(tool => [tool.name, tool]),
 )
 
-/** One thing wrong with the arguments of a call. */
+/** One problem of the arguments of a call. */
 export interface ArgumentProblem {
-  /** Where it is, such as `path` or `edits[0].search`; empty when the arguments as a whole are wrong. */
+  /** The argument, such as `path` or `edits[0].search`; empty when the arguments as a whole are wrong. */
   readonly argument: string
-  /** Behind the name of the argument it makes a sentence: `must be text`. */
+  /** Forms a sentence behind the name of the argument: `must be text`. */
   readonly message: string
-  /** It is required and was not given. */
+  /** Set where a required argument was not given. */
   readonly missing: boolean
 }
 
-/** What arguments are checked against: a tool, or a tool under another name. */
+/** The rules that arguments are checked against: those of a tool, or of one of its aliases. */
 export interface ArgumentRules {
   readonly schema: () => z.ZodMiniType
   readonly required: readonly string[]
 }
 
 /**
- * Everything that is wrong with the arguments, at once; nothing when the call can be made. The arguments themselves
- * are passed on as they are: nothing is converted, and no default is added.
+ * Returns all problems of the arguments at once, or none when the call can be made. It converts no argument and adds
+ * no default.
  */
 export function checkArguments(rules: ArgumentRules, args: unknown): ArgumentProblem[] {
   const { error } = rules.schema().safeParse(args)
@@ -81,7 +81,7 @@ function spelled(path: readonly PropertyKey[]): string {
     .join("")
 }
 
-/** The schemas are built without a language, so their own words say nothing. */
+/** Returns the message of an issue. The schemas are built without a language and have no messages of their own. */
 function complaint(issue: Issue): string {
   switch (issue.code) {
     case "invalid_type":

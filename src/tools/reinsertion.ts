@@ -3,9 +3,9 @@ import { Failure } from "../domain/failure.ts"
 import type { ShownLine, ShownText } from "./shown-text.ts"
 
 /**
- * Puts the secrets of a file back into a text that was written by somebody who saw the file redacted. A line with a
- * marker must be a line of what was shown, and it must be clear which: a marker in a file would be a lost secret, and
- * a secret in the wrong place would be worse. ACODE-SEC-007 names the line otherwise.
+ * Restores the secrets of a file in a text whose author saw the file redacted. A line with a marker must be a line of
+ * the shown text, and it must be clear which one: a marker in a file would be a lost secret, and a secret in the
+ * wrong place would be worse. Otherwise throws ACODE-SEC-007, which names the line.
  */
 export function reinserted(path: string, current: Pick<ShownText, "lines"> | null, proposed: string): string {
   if (!hasMarker(proposed)) return proposed
@@ -23,10 +23,10 @@ export function reinserted(path: string, current: Pick<ShownText, "lines"> | nul
     if (!hasMarker(text)) return text + end
     const places = known.get(text)
     if (places === undefined)
-      throw refusal(path, index, "carries a redaction marker and is not a line of the file as it is")
+      throw refusal(path, index, "holds a redaction marker and is not a line of the present file")
     const original = originals.of(text, index, places)
     if (original === null)
-      throw refusal(path, index, "stands for several secrets of the file, and it is not clear for which")
+      throw refusal(path, index, "matches several secrets of the file, and it is not clear which one")
     return original + end
   })
   return result.join("\n")
@@ -34,12 +34,12 @@ export function reinserted(path: string, current: Pick<ShownText, "lines"> | nul
 
 const markers = /\[REDACTED:[a-z-]+\]/
 
-/** Whether a text holds what stands in the place of a secret. */
+/** Reports whether a text holds a marker, which replaces a secret. */
 export function hasMarker(text: string): boolean {
   return markers.test(text)
 }
 
-/** Where each line stands. */
+/** Returns the indexes of each line. */
 function occurrencesOf(lines: readonly string[]): ReadonlyMap<string, readonly number[]> {
   const found = new Map<string, number[]>()
   for (const [index, line] of lines.entries()) {
@@ -50,7 +50,7 @@ function occurrencesOf(lines: readonly string[]): ReadonlyMap<string, readonly n
   return found
 }
 
-/** Which original a line of the new text stands for. */
+/** Finds the original line for each line of the new text. */
 class Originals {
   private readonly proposedPlaces: ReadonlyMap<string, readonly number[]>
   private ordered: boolean | null = null
@@ -78,7 +78,7 @@ class Originals {
     return this.shown[place]?.original ?? null
   }
 
-  /** Whether the lines that are there once, before and after, were left in their order: then nothing was moved. */
+  /** Reports whether the lines that occur once before and after kept their order: then no line was moved. */
   private keepsOrder(): boolean {
     this.ordered ??= this.proposed
       .flatMap((line, index) => this.landmark(line, index) ?? [])
@@ -86,12 +86,14 @@ class Originals {
     return this.ordered
   }
 
-  /** Counts the lines from one that is there only once, before and after, all of them unchanged. */
+  /**
+   * Finds the line by its distance from a line that occurs once before and after, with only unchanged lines between.
+   */
   private byLandmark(index: number): string | null {
     const [above, below] = [this.placeFrom(index, -1), this.placeFrom(index, 1)]
     if (above !== null && below !== null && above !== below) return null
     const place = above ?? below
-    // Two lines cannot both be the one that was there: one of them is new, and nobody knows which.
+    // Two lines cannot both be the original one: one of them is new, and it is unknown which.
     if (place === null || this.claimed.has(place)) return null
     this.claimed.add(place)
     return this.originalAt(place)

@@ -6,7 +6,7 @@ import { Failure } from "../domain/failure.ts"
 import { hostsMax } from "../domain/hosts.ts"
 import { stepActions } from "../domain/plan/tool-traits.ts"
 import { declareCommand } from "./command-call.ts"
-import type { Tool, ToolRoom } from "./contract.ts"
+import type { Tool, ToolDeps } from "./contract.ts"
 import { isFailure } from "./file-state.ts"
 
 const secondsMax = 24 * 3600
@@ -24,16 +24,16 @@ const Arguments = lazily(() =>
 export const runCommandTool: Tool = {
   name: "run_command",
   description:
-    "Runs a program with its arguments one by one, without a shell, and gives its exit code and output. It reaches no " +
-    "network, with network hosts the task's or the listed hosts, with host all of it, which a person has to approve.",
+    "Runs a program with its arguments one by one, without a shell, and returns its exit code and output. It reaches no " +
+    "network, with network hosts the task's or the listed hosts, with host all of it, which the user has to approve.",
   schema: Arguments,
   required: ["argv"],
   kind: "run",
   aliases: {},
   actions: stepActions.filter(action => action !== "READ_FILE" && action !== "ANALYZE_CODE"),
-  declare: (json, room) => {
+  declare: (json, deps) => {
     const args = Arguments().parse(json)
-    return declareCommand(room, {
+    return declareCommand(deps, {
       argv: args.argv,
       cwd: args.cwd ?? ".",
       timeoutMs: args.timeout_seconds === undefined ? null : args.timeout_seconds * 1000,
@@ -56,10 +56,10 @@ export const runTerminalTool: Tool = {
   kind: "run",
   aliases: {},
   actions: [],
-  declare: (json, room) => {
+  declare: (json, deps) => {
     const { command } = TerminalArguments().parse(json)
-    const argv = wordsOf(room, command)
-    return declareCommand(room, {
+    const argv = wordsOf(deps, command)
+    return declareCommand(deps, {
       argv,
       cwd: ".",
       timeoutMs: null,
@@ -72,10 +72,13 @@ export const runTerminalTool: Tool = {
 
 const shellOperators = /[;&|$`<>()*?[\n]/
 
-/** What only a shell could do is an attempt to get one, whether or not it was meant so. */
-function wordsOf(room: ToolRoom, command: string): readonly string[] {
+/**
+ * Splits a command line. Syntax that only a shell can run is refused as an attempt to get a shell, whatever its
+ * purpose.
+ */
+function wordsOf(deps: ToolDeps, command: string): readonly string[] {
   try {
-    return room.splitCommand(command)
+    return deps.splitCommand(command)
   } catch (error) {
     if (!isFailure(error, "ACODE-EXE-007") || !shellOperators.test(command)) throw error
     throw new Failure(

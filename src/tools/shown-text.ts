@@ -1,30 +1,30 @@
 import type { RedactedSpan, Redactor } from "../redaction/contract.ts"
 
-/** A text as its reader was shown it, and what each of its lines stands for. */
+/** A text as it was shown to its reader, with the original of each line. */
 export interface ShownText {
   readonly text: string
   readonly lines: readonly ShownLine[]
-  /** What was replaced, in order. */
+  /** The replaced parts, in order. */
   readonly replaced: readonly ReplacedPart[]
-  /** Whether anything was. */
+  /** Set when any part was replaced. */
   readonly isRedacted: boolean
 }
 
 export interface ReplacedPart {
-  /** Where it stands in the text as shown. */
+  /** The offset in the shown text. */
   readonly at: number
   readonly shown: string
   readonly original: string
 }
 
 export interface ShownLine {
-  /** Without its line end. */
+  /** The line without its line end. */
   readonly shown: string
-  /** The text in the place of it, which may be many lines; null when that cannot be told apart from its neighbours. */
+  /** The original of the line, which may be many lines; null when it cannot be separated from its neighbours. */
   readonly original: string | null
-  /** Where it begins in the original, counted from 1. */
+  /** The first line of the original, counted from 1. */
   readonly line: number
-  /** The same as a place in the text. */
+  /** The offset of that line in the original. */
   readonly start: number
 }
 
@@ -44,7 +44,7 @@ export function shownText(text: string, redactor: Redactor): ShownText {
   let lines: readonly ShownLine[] | null = null
   return {
     text: pieces.join(""),
-    // Made when asked for: a change beside the secrets of a large file needs none of them.
+    // Built on first use: a change beside the secrets of a large file needs none of them.
     get lines() {
       lines ??= shownLines(text, spans)
       return lines
@@ -54,7 +54,7 @@ export function shownText(text: string, redactor: Redactor): ShownText {
   }
 }
 
-/** Returns the line of the original that is this line of what was shown, both counted from 1. */
+/** Returns the line of the original that a line of the shown text stands for, both counted from 1. */
 export function originalLine(shown: ShownText, line: number): number {
   const isMoved = shown.replaced.some(part => newlinesIn(part.shown) !== newlinesIn(part.original))
   return isMoved ? (shown.lines[line - 1]?.line ?? line) : line
@@ -76,7 +76,7 @@ function shownLines(text: string, spans: readonly RedactedSpan[]): readonly Show
   return lines.end()
 }
 
-/** Cuts a text and its original into lines at the same time. */
+/** Splits a text and its original into lines at the same time. */
 class LineCollector {
   private readonly lines: ShownLine[] = []
   private shown = ""
@@ -99,7 +99,7 @@ class LineCollector {
   }
 
   replace(original: string, replacement: string): void {
-    // Replaced lines come with their end when a person's own pattern matched in them.
+    // A replacement includes the line end when a pattern of the user matched it.
     const endsLine = replacement.endsWith("\n") && original.endsWith("\n")
     const [shown, hidden] = endsLine
       ? [replacement.slice(0, -1), original.slice(0, -1)]
@@ -119,7 +119,7 @@ class LineCollector {
     return this.lines
   }
 
-  /** Several lines that stand for one stretch of the original: none of them can be put back alone. */
+  /** Records several lines that stand for one stretch of the original: none of them can be restored alone. */
   private blur(shown: string): void {
     for (const [index, part] of shown.split("\n").entries()) {
       if (index > 0) this.endLine(0)

@@ -1,13 +1,13 @@
 import type { CallError } from "../domain/tool-call.ts"
-import type { PreparedCall, ToolResult, ToolRoom } from "./contract.ts"
+import type { PreparedCall, ToolDeps, ToolResult } from "./contract.ts"
 
 type Given = Pick<ToolResult, "value" | "text" | "paths"> & Partial<ToolResult>
 
-/** A result in which only what differs from a plain success has to be said. */
-export function toolResult(room: ToolRoom, given: Given, isRedacted = false): ToolResult {
+/** Returns a result; only what differs from a plain success has to be given. */
+export function toolResult(deps: ToolDeps, given: Given, isRedacted = false): ToolResult {
   const error = given.error ?? null
-  // A cut could leave half of a secret, which nobody recognises any more.
-  const text = isRedacted ? given.text : room.redactor.redactText(given.text)
+  // A cut could leave half of a secret, which would not be recognised any more.
+  const text = isRedacted ? given.text : deps.redactor.redactText(given.text)
   return {
     error,
     exitCode: null,
@@ -15,7 +15,7 @@ export function toolResult(room: ToolRoom, given: Given, isRedacted = false): To
     changes: [],
     diagnostics: error === null ? [] : [diagnosticOf(error)],
     ...given,
-    text: boundedView(text, room.limits.viewBytesMax),
+    text: boundedView(text, deps.limits.viewBytesMax),
   }
 }
 
@@ -24,14 +24,15 @@ function diagnosticOf({ code, message, where }: CallError) {
   return { level: "error" as const, message, file_name: file, line_start: Number(line), code }
 }
 
-/** A call that changes nothing has nothing to compute before it is made. */
+/** Returns a call that changes nothing and so has nothing to compute in advance. */
 export function preparedRead(preview: string, execute: PreparedCall["execute"]): PreparedCall {
   return { targets: [], subject: { argv: [], cwd: ".", environment: {} }, preview, execute }
 }
 
 /**
- * A text cut to what a model is shown. Both ends are kept, because what failed stands at the end and what was asked
- * at the beginning, and the gap says how much is missing. The text must be redacted: a cut could split a secret.
+ * Cuts a text to the length that a model is shown. Both ends remain, because a failure is reported at the end and the
+ * request is at the beginning, and the gap says how much is missing. The text must be redacted: a cut could split a
+ * secret.
  */
 export function boundedView(text: string, bytesMax: number): string {
   if (Buffer.byteLength(text) <= bytesMax) return text

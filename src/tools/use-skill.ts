@@ -25,19 +25,19 @@ export const useSkillTool: Tool = {
   kind: "find",
   aliases: {},
   actions: stepActions,
-  declare: (json, room) => {
+  declare: (json, deps) => {
     const { name, reference = null } = Arguments().parse(json)
-    const file = room.skills.workspaceFileOf(name, reference)
+    const file = deps.skills.workspaceFileOf(name, reference)
     const operation = `use the skill ${name}${reference === null ? "" : `, ${reference}`}`
     return {
-      effects: file === null ? [] : pathEffects(room.workspace, callPath(room.workspace, file), "read"),
+      effects: file === null ? [] : pathEffects(deps.workspace, callPath(deps.workspace, file), "read"),
       effectClass: "read",
       network: null,
       operation,
       prepare: async () =>
         preparedRead(operation, async () => {
-          const skill = room.skills.read(name, reference)
-          const content = room.redactor.redactText(skill.text)
+          const skill = deps.skills.read(name, reference)
+          const content = deps.redactor.redactText(skill.text)
           const references = skill.references.map(each => `- ${each}\n`)
           const more =
             references.length === 0 || reference !== null
@@ -45,10 +45,10 @@ export const useSkillTool: Tool = {
               : `\n[${counted(references.length, "reference")}, shown by use_skill with reference]\n${references.join("")}`
           const result = {
             value: { name, reference, content, references: [...skill.references] },
-            text: content + room.redactor.redactText(more),
+            text: content + deps.redactor.redactText(more),
             paths: file === null ? [] : [file],
           }
-          return toolResult(room, result, true)
+          return toolResult(deps, result, true)
         }),
     }
   },

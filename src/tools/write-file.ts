@@ -5,7 +5,7 @@ import { exactName } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { writeActions } from "../domain/plan/tool-traits.ts"
 import type { TextFormat } from "../workspace/contract.ts"
-import type { DeclaredCall, Tool, ToolRoom } from "./contract.ts"
+import type { DeclaredCall, Tool, ToolDeps } from "./contract.ts"
 import { changePreview, isNoChange, type PlannedChange, preparedChanges } from "./file-changes.ts"
 import { type FileState, fileState } from "./file-state.ts"
 import { type CallPath, callPath, writeEffects } from "./path-effects.ts"
@@ -19,7 +19,7 @@ const FileContent = lazily(() =>
 export const writeFileTool: Tool = {
   name: "write_file",
   description:
-    "Writes a whole text file: creates it, or replaces all of it. Missing directories are made. " +
+    "Writes a whole text file: creates it, or replaces all of it. Missing directories are created. " +
     "To change part of a file use modify_file.",
   schema: FileContent,
   required: ["path", "content"],
@@ -30,42 +30,42 @@ export const writeFileTool: Tool = {
     whole: {
       shown: "always",
       description:
-        "Writes a whole text file: creates it, or replaces all of it. Missing directories are made.",
+        "Writes a whole text file: creates it, or replaces all of it. Missing directories are created.",
     },
     replace: { shown: "afterFailure" },
     diff: { shown: "afterFailure" },
   },
-  declare: (args, room) => {
+  declare: (args, deps) => {
     const { path, content } = FileContent().parse(args)
-    return declareWrite(room, callPath(room.workspace, path), content, "write")
+    return declareWrite(deps, callPath(deps.workspace, path), content, "write")
   },
 }
 
-/** The two tools differ in what may be there before. */
+/** Declares a write; `create` refuses a file that exists, `write` replaces it. */
 function declareWrite(
-  room: ToolRoom,
+  deps: ToolDeps,
   path: CallPath,
   content: string,
   verb: "write" | "create",
 ): DeclaredCall {
   return {
-    effects: writeEffects(room.workspace, path),
+    effects: writeEffects(deps.workspace, path),
     effectClass: "replace",
     network: null,
     operation: `${verb} ${path.relative}`,
     prepare: async () => {
-      const { relative, kind } = room.workspace.locate(path.typed)
+      const { relative, kind } = deps.workspace.locate(path.typed)
       if (verb === "create" && kind !== "missing") throw exists(relative)
-      const before = kind === "missing" ? null : fileState(room, path.typed)
+      const before = kind === "missing" ? null : fileState(deps, path.typed)
       const text = reinserted(relative, before?.text?.shown ?? null, content)
-      const after = room.workspace.encode(text, formatOf(room, before, text), relative)
-      return preparedWrite(room, relative, before, { text, bytes: after })
+      const after = deps.workspace.encode(text, formatOf(deps, before, text), relative)
+      return preparedWrite(deps, relative, before, { text, bytes: after })
     },
   }
 }
 
 function preparedWrite(
-  room: ToolRoom,
+  deps: ToolDeps,
   path: string,
   before: FileState | null,
   after: { readonly text: string; readonly bytes: Uint8Array },
@@ -82,7 +82,7 @@ function preparedWrite(
     after: after.bytes,
     undo: null,
     preview: (isWhole: boolean) =>
-      changePreview(room, { path, before: before?.text?.raw ?? null, after: after.text, remark }, isWhole),
+      changePreview(deps, { path, before: before?.text?.raw ?? null, after: after.text, remark }, isWhole),
   }
   const isSame = isNoChange(change)
   const value = {
@@ -93,10 +93,10 @@ function preparedWrite(
   }
   const did = isSame ? "unchanged" : before === null ? "created" : "replaced"
   const planned = isSame
-    ? { ...change, preview: () => `${exactName(path)} (unchanged: it holds this already)\n` }
+    ? { ...change, preview: () => `${exactName(path)} (unchanged: it already has this content)\n` }
     : change
-  return preparedChanges(room.workspace, [planned], changes =>
-    toolResult(room, {
+  return preparedChanges(deps.workspace, [planned], changes =>
+    toolResult(deps, {
       value,
       text: `${path}: ${did}, ${value.bytes} bytes`,
       paths: [path],
@@ -107,18 +107,18 @@ function preparedWrite(
 
 const plain: TextFormat = { encoding: "utf-8", bom: false }
 
-/** A file keeps its encoding and its byte order mark, which nobody who reads it is shown, as long as the text fits. */
-function formatOf({ workspace }: ToolRoom, before: FileState | null, text: string): TextFormat {
+/** Keeps the encoding and the byte order mark of a file, which readers are not shown, where the new text fits. */
+function formatOf({ workspace }: ToolDeps, before: FileState | null, text: string): TextFormat {
   const format = before?.text?.format ?? plain
   if (format.bom && text.startsWith("\ufeff")) return { ...format, bom: false }
   if (format.encoding !== "latin1") return format
-  // Most of it was UTF-8 already.
+  // Most of the file was UTF-8 already.
   if (format.isMixed === true) return plain
   try {
     workspace.encode(text, format, "")
     return format
   } catch {
-    // The new text has characters the old encoding lacks; all of it is new, so it may be UTF-8.
+    // The new text has characters that the old encoding lacks; all of it is new, so it may be UTF-8.
     return plain
   }
 }
@@ -136,14 +136,14 @@ function exists(path: string): Failure {
 export const createFileTool: Tool = {
   name: "create_file",
   description:
-    "Creates a new text file and fails when something of that name exists. Missing directories are made.",
+    "Creates a new text file and fails when something of that name exists. Missing directories are created.",
   schema: FileContent,
   required: ["path", "content"],
   kind: "write",
   aliases: { file_create: { path: "path", contents: "content" } },
   actions: writeActions,
-  declare: (args, room) => {
+  declare: (args, deps) => {
     const { path, content } = FileContent().parse(args)
-    return declareWrite(room, callPath(room.workspace, path), content, "create")
+    return declareWrite(deps, callPath(deps.workspace, path), content, "create")
   },
 }

@@ -28,7 +28,7 @@ test("a change that cannot be put back is told, and the edit of somebody else st
   const prepared = await t.declare("modify_file", { path: ".", patch }).prepare()
   const failure = await failureOf(() => prepared.execute(quietly))
   expect(failure?.code).toBe("ACODE-FS-007")
-  expect(failure?.message).toContain("could not be put back: one.txt")
+  expect(failure?.message).toContain("could not be restored: one.txt")
   expect([t.read("one.txt"), t.read("two.txt")]).toEqual(["theirs 1\n", "theirs 2\n"])
 })
 
@@ -37,7 +37,7 @@ test("a single change that fails says only why", async () => {
   t.put("one.txt", "1\n")
   const prepared = await t.declare("write_file", { path: "one.txt", content: "2\n" }).prepare()
   t.put("one.txt", "theirs\n")
-  expect((await failureOf(() => prepared.execute(quietly)))?.message).not.toContain("put back")
+  expect((await failureOf(() => prepared.execute(quietly)))?.message).not.toContain("restored")
 })
 
 test("the same call twice gives the same targets, preview and result", async () => {

@@ -39,7 +39,7 @@ describe("list_directory", () => {
     for (let index = 0; index < 60; index++) t.put(`many/f${String(index).padStart(2, "0")}`, "")
     t.put("x/.env", "A=1")
     t.put("x/b", "")
-    expect((await t.call("list_directory", { path: "empty" })).text).toBe("(nothing is in it)")
+    expect((await t.call("list_directory", { path: "empty" })).text).toBe("(the directory is empty)")
     expect((await t.call("list_directory", { path: "x" })).text).toBe("x/b (0 bytes)")
     const { value, text } = await t.call("list_directory", { path: "many" })
     expect(value).toMatchObject({ truncated: true })
@@ -149,7 +149,7 @@ describe("search_code", () => {
     t.put("large.txt", `needle\n${"x".repeat(t.room.limits.editBytesMax)}`)
     const { text } = await t.call("search_code", { pattern: "needle" })
     expect(text).toBe(
-      "large.txt:1: [not shown: the file is too large, or its name too odd, to be looked through for secrets]",
+      "large.txt:1: [not shown: the file is too large, or its name too unusual, to be checked for secrets]",
     )
   })
 
@@ -175,7 +175,7 @@ test("a name with a line break in it is one line of every listing, and exact in 
   expect([globbed.text, globbed.value]).toMatchObject([shown, { paths: [name] }])
   const searched = await t.call("search_code", { pattern: "needle" })
   expect([searched.text, searched.value]).toMatchObject([
-    expect.stringMatching(/^"odd\/a\\nFORGED\\033\[2J\.txt":1: \[not shown: .* name too odd.*\]$/),
+    expect.stringMatching(/^"odd\/a\\nFORGED\\033\[2J\.txt":1: \[not shown: .* name too unusual.*\]$/),
     { matches: [{ file_path: name }] },
   ])
 })

@@ -45,7 +45,7 @@ describe("edits", () => {
     const prepared = await t.declare("modify_file", { path: "a.txt", edits: edit("x", "x") }).prepare()
     expect(prepared.targets).toEqual([])
     expect(prepared.preview).toContain("a.txt (unchanged)")
-    expect((await prepared.execute(quietly)).text).toBe("a.txt: unchanged, it is like this already")
+    expect((await prepared.execute(quietly)).text).toBe("a.txt: unchanged: it already has this content")
   })
 
   test("that do not fit fail and show the closest place", async () => {
@@ -217,7 +217,7 @@ describe("a patch", () => {
     const failure = await failureOf(() => prepared.execute(quietly))
     expect(failure?.code).toBe("ACODE-FS-007")
     expect(failure?.message).toContain("one.txt")
-    expect(failure?.message).toContain("put back")
+    expect(failure?.message).toContain("restored")
     expect(t.read("one.txt")).toBe("1\n")
     expect(t.read("two.txt")).toBe(path === "two.txt" ? "theirs\n" : "2\n")
     expect(t.has("new/three.txt")).toBe(false)

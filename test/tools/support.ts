@@ -8,14 +8,14 @@ import { commandWords } from "../../src/exec/words.ts"
 import { classify, decidePath } from "../../src/policy/protected-paths.ts"
 import { createRedactor } from "../../src/redaction/redactor.ts"
 import { resolveTool } from "../../src/tools/aliases.ts"
-import type { CallContext, DeclaredCall, ToolLimits, ToolResult, ToolRoom } from "../../src/tools/contract.ts"
+import type { CallContext, DeclaredCall, ToolDeps, ToolLimits, ToolResult } from "../../src/tools/contract.ts"
 import { checkArguments } from "../../src/tools/registry.ts"
 import { textChanges } from "../../src/workspace/change/changes.ts"
 import { openWorkspace } from "../../src/workspace/workspace.ts"
 import { testRunner } from "../exec/support/test-runner.ts"
 
 export interface TestRoom extends Disposable {
-  readonly room: ToolRoom
+  readonly room: ToolDeps
   readonly root: string
   readonly outside: string
   put(path: string, content: string | Uint8Array): void
@@ -64,7 +64,7 @@ export function testRoom(options: TestRoomOptions = {}): TestRoom {
     faults: options.faults ?? noFaults,
   })
   const { secretValues = [], extraPatterns = [] } = options
-  const room: ToolRoom = {
+  const room: ToolDeps = {
     workspace,
     changes: textChanges,
     redactor: createRedactor({ secretValues, extraPatterns }),
@@ -95,7 +95,7 @@ export function testRoom(options: TestRoomOptions = {}): TestRoom {
   }
 }
 
-function declared(room: ToolRoom, name: string, args: Json): DeclaredCall {
+function declared(room: ToolDeps, name: string, args: Json): DeclaredCall {
   const resolved = resolveTool(name)
   if (resolved.kind !== "tool") throw new Error(`${name} is ${resolved.kind}`)
   const problems = checkArguments(resolved, args)

@@ -23,6 +23,6 @@ export const proseAllowances: Readonly<Record<string, readonly [openings: number
   "src/sandbox": [0, 0],
   "src/skills": [0, 0],
   "src/store": [92, 97],
-  "src/tools": [37, 31],
+  "src/tools": [0, 0],
   "src/workspace": [0, 0],
 }
