@@ -26,7 +26,7 @@ export const planTools: PlanTools = {
       case "unavailable":
         return [notAllowed(`${quoted(name)} cannot be called: ${resolved.reason}`)]
       case "unknown":
-        return [notAllowed(`there is no tool ${quoted(name)}${suggestion(resolved.nearest)}`)]
+        return [notAllowed(`unknown tool ${quoted(name)}${suggestion(resolved.nearest)}`)]
     }
   },
 }

@@ -23,15 +23,15 @@ export type ApprovalOutcome =
       readonly kind: "granted"
       readonly approvalId: string
       readonly prepared: PreparedCall
-      /** To be committed with the intent. */
+      /** The events to commit with the intent. */
       readonly events: readonly NewEvent[]
     }
   /** `events` are to be committed with the outcome. */
   | { readonly kind: "ended"; readonly ending: CallEnding; readonly events: readonly NewEvent[] }
 
 /**
- * Puts the question to a person. What they saw is what is done: after the answer the change is computed again, and
- * the approval covers it only if nothing is different.
+ * Asks the user. Only what the user saw is done: after the answer the change is computed again, and the approval
+ * covers it only if nothing differs.
  */
 export async function askPerson(
   parts: GateParts,
@@ -49,7 +49,7 @@ export async function askPerson(
     return {
       kind: "ended",
       ending,
-      events: [...opening, asked, unanswered(parts, data.approvalId, "nobody is there to answer")],
+      events: [...opening, asked, unanswered(parts, data.approvalId, "no user can answer")],
     }
   }
   parts.log.append([...opening, asked])
@@ -57,16 +57,16 @@ export async function askPerson(
   try {
     const reply = await parts.approvals.ask(data, request.signal, wholeOf(question))
     if (reply.isExpired === true && parts.approvals.whenNobody === "rest") return left(declared.operation, [])
-    // Nobody's answer is in the question's own stream, so it is written down here.
+    // An answer by expiry is not in the stream of the question, so it is recorded here.
     const late = reply.isExpired === true ? [unanswered(parts, data.approvalId, reply.reason)] : []
     return await useAnswer(parts, question, reply, late)
   } catch (error) {
-    // The question is in the log by now: whoever ends the call must not write it there a second time.
+    // The question is in the log already: the end of the call must not record it a second time.
     return { kind: "ended", ending: failedBy(error, "notDone"), events: [] }
   }
 }
 
-/** What is covered by the answer is done, and nothing else: the change is computed once more. */
+/** Makes exactly what the answer covers: the change is computed once more and compared. */
 async function useAnswer(
   parts: GateParts,
   question: CallQuestion,
@@ -95,13 +95,13 @@ function isConfirmation({ decision }: Decision): boolean {
   return decision !== "ask"
 }
 
-/** The question stays open; the call has not taken place and is made again once there is an answer. */
+/** Leaves the question open: the call was not made, and is made again once there is an answer. */
 function left(operation: string, events: readonly NewEvent[]): ApprovalOutcome {
   const error: CallError = {
     code: "ACODE-EXEC-005",
-    message: `waiting for somebody to approve: ${operation}`,
+    message: `waiting for approval: ${operation}`,
     where: null,
-    hint: "`acode approvals list` shows what waits; answer it and resume",
+    hint: "`acode approvals list` prints open questions; answer, then resume",
   }
   return { kind: "ended", ending: notDone("interrupted", "awaiting", error), events }
 }
@@ -120,7 +120,7 @@ function requestOf(parts: GateParts, question: CallQuestion) {
     ...recordQuestion(wholeOf(question), prepared.preview, parts.redactor, parts.artifacts),
     rule: isAskedByPlan ? "plan.requires_confirmation" : decision.rule,
     subjectHash: approvalHash(subjectOf(parts, prepared, question)),
-    // The desk measures how long it waits, by a clock that nobody sets; its end is an answer of nobody.
+    // The desk measures the wait with a clock that cannot be set; when it ends, the answer is one by expiry.
     expiresAt: null,
     options: request.isGrantedAsWritten
       ? ["approve", "deny", "stop"]
@@ -129,8 +129,9 @@ function requestOf(parts: GateParts, question: CallQuestion) {
 }
 
 /**
- * The call itself is part of it: an approval of one call is none of the next, however alike. What a model asks for is
- * known by the id the model gave it, because it may be done only after a rest.
+ * Returns what an approval is bound to. The identity of the call is part of it: an approval of one call does not
+ * cover the next, however alike. A call of a model has the id that the model gave it, because it may be made only
+ * after a rest.
  */
 function subjectOf(
   parts: GateParts,
@@ -165,7 +166,7 @@ function unanswered(parts: GateParts, approvalId: string, reason: string | null)
 function nobodyThere(operation: string): CallError {
   return {
     code: "ACODE-EXEC-005",
-    message: `nobody is there to approve: ${operation}`,
+    message: `no user can approve: ${operation}`,
     where: null,
     hint: "run it at a terminal, or grant it beforehand",
   }
@@ -190,9 +191,9 @@ function stale(
   return {
     code: isChanged ? "ACODE-APPR-003" : "ACODE-APPR-004",
     message: isChanged
-      ? `what was approved is not what would be done now: ${declared.operation}`
+      ? `the approval is for a different change than this one: ${declared.operation}`
       : `the approval cannot be used any more (${reason}): ${declared.operation}`,
     where: null,
-    hint: "ask again and look at the change once more",
+    hint: "ask again and review the change",
   }
 }

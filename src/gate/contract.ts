@@ -20,50 +20,56 @@ import type { ArtifactStore, StoredEvent } from "../store/contract.ts"
 import type { ToolDeps } from "../tools/contract.ts"
 import type { Checkpoints } from "../workspace/checkpoint/contract.ts"
 
-/** The only caller of tools. Every lane goes through it, so that no tool can forget it. */
+/** The only caller of tools. Every lane calls tools through it, so that no tool can skip a step. */
 export interface Gate {
   /**
-   * Validates, declares, decides, asks, writes the intent, does it, writes the outcome. Everything that goes wrong is
-   * told in the result; it throws only when something cannot be recorded, or when a person stops acode while it reads
-   * what a command left: the call then stays open, as after a crash.
+   * Validates, declares, decides, asks, records the intent, makes the call, records the outcome. The result reports
+   * every failure; `call` throws only when an event cannot be recorded, or when the user stops acode while it reads
+   * what a command changed: the call then stays open, as after a crash.
    */
   call(request: CallRequest): Promise<SettledCall>
 }
 
 export interface CallRequest {
-  /** As it was written; aliases are resolved here. */
+  /** The name as written; the gate resolves aliases. */
   readonly tool: string
-  /** As they were written. They live in memory only; the log gets them redacted, with a keyed hash. */
+  /** The arguments as written. They are kept in memory only; the log gets them redacted, with a keyed hash. */
   readonly arguments: Json
-  /** Why the call cannot be made although it was asked for; null when it can. It is recorded either way. */
+  /** The reason why the call cannot be made, or null. It is recorded either way. */
   readonly obstacle: CallError | null
   readonly origin: CallOrigin
   readonly grant: Grant
-  /** A person approved exactly this call, as a step of a plan: what it declares is granted, and nothing else is. */
+  /**
+   * Set when the user approved exactly this call, as a step of a plan: its declared effects are granted, and no
+   * others.
+   */
   readonly isGrantedAsWritten: boolean
   /** The tools that may be used here, by their own names; null for all. */
   readonly offered: readonly string[] | null
-  /** Whether a model is shown the result, and so its text is kept. */
+  /** Set when a model is shown the result, so that its text is kept. */
   readonly isForModel: boolean
-  /** Asked whatever policy says, also with `--yes`. */
+  /** Set when the user is asked whatever policy says, also with `--yes`. */
   readonly requiresConfirmation: boolean
-  /** Names a call that is asked about again after a rest, so that an answer given meanwhile is found; else null. */
+  /**
+   * Identifies a call that is asked about again after a rest, so that an answer given meanwhile applies to it; else
+   * null.
+   */
   readonly askedAs: string | null
   readonly signal: AbortSignal | null
   readonly onOutput: ((stream: "stdout" | "stderr", chunk: Uint8Array) => void) | null
-  /** Committed together with the request. */
+  /** The events to commit with the request. */
   readonly before: readonly NewEvent[]
-  /** Committed together with the outcome. */
+  /** Returns the events to commit with the outcome. */
   readonly after: (settled: SettledCall) => readonly NewEvent[]
 }
 
-/** How a call ended, as it was recorded: redacted, and durable before anybody sees it. */
+/** The outcome of a call as recorded: redacted, and durable before any caller sees it. */
 export interface SettledCall {
   readonly callId: string
   readonly outcome: ToolOutcome
   readonly certainty: Certainty
   readonly error: CallError | null
-  /** Which kind of end an error is, for the exit code. */
+  /** The kind of the error, which decides the exit code. */
   readonly cause: CallCause | null
   readonly value: Json
   readonly text: string
@@ -72,13 +78,13 @@ export interface SettledCall {
   readonly executionId: string | null
   readonly paths: readonly string[]
   readonly changes: readonly FileChange[]
-  /** Null when all of it can be put back. */
+  /** Null when all changes can be undone. */
   readonly uncovered: UncoveredChanges | null
-  /** Directories that came, went or got another mode while a command ran. */
+  /** Directories that were created, removed or got another mode while a command ran. */
   readonly directories?: DirectoryModes
   readonly diagnostics: readonly Diagnostic[]
   readonly durationMs: number
-  /** Time in which a person was asked. */
+  /** The time that the user took to answer. */
   readonly waitMs: number
 }
 
@@ -92,8 +98,8 @@ export const callCauses = [
   "awaiting",
 ] as const
 /**
- * `violation` of a path or the sandbox, `refused` by policy or a person, `stopped` by a person for good, `awaiting` an
- * answer that nobody who is there can give.
+ * `violation` of a path or the sandbox, `refused` by policy or the user, `stopped` by the user permanently,
+ * `awaiting` an answer that no user here can give.
  */
 export type CallCause = (typeof callCauses)[number]
 
@@ -106,7 +112,7 @@ export interface GateParts {
   readonly approvals: ApprovalDesk
   readonly artifacts: ArtifactStore
   readonly redactor: Redactor
-  /** A keyed hash, so that what is hashed cannot be guessed from it. */
+  /** Returns a keyed hash, from which the hashed text cannot be guessed. */
   readonly fingerprint: (text: string) => string
   readonly recorder: CommandEvents
   readonly clock: Clock
@@ -114,39 +120,42 @@ export interface GateParts {
   readonly faults: Faults
 }
 
-/** The stream of one session, whose lease this process holds. Durable when it returns. */
+/** The stream of one session, whose lease this process holds. An append is durable when it returns. */
 export interface SessionLog {
   readonly sessionId: string
   append(events: readonly NewEvent[]): readonly StoredEvent[]
   /**
-   * Does work that nobody else may do, and refuses (ACODE-DB-007) when the session is no longer this process's. As long
-   * as it does not wait, nobody can take the session over meanwhile, not even from a process that is stopped in it.
+   * Runs work that only the owner of the session may do, and throws (ACODE-DB-007) when this process is no longer the
+   * owner. While the work runs without waiting, no other process can take the session over, not even while this
+   * process is suspended.
    */
   whileOwned<Result>(work: () => Result): Result
 }
 
 /**
- * Where a command of a call is written down: its start is committed with the intent of the call, its end with the
- * outcome. The runner is given the other side of it.
+ * Records the commands of calls: the start of a command is committed with the intent of its call, its end with the
+ * outcome. The runner writes to the other side of it.
  */
 export interface CommandEvents {
-  /** What is to be committed before the command of this call starts. */
+  /** Sets the events to commit before the command of this call starts. */
   announce(callId: string, events: readonly NewEvent[]): void
-  /** Whether that has happened. */
+  /** Reports whether the start of the command was committed. */
   hasStarted(callId: string): boolean
-  /** The end of the command, to be committed with the outcome; null when none was started. */
+  /** Returns the end of the command, to be committed with the outcome; null when no command was started. */
   takeOutcome(callId: string): NewEvent | null
 }
 
-/** Where people answer. */
+/** Collects the answers of users to questions. */
 export interface ApprovalDesk {
-  /** False when nobody can answer here. */
+  /** False when no user can answer here. */
   readonly isStaffed: boolean
-  /** What happens then: it is refused, or the question stays open and the session rests. */
+  /**
+   * The consequence when no user can answer: the call is refused, or the question stays open and the session rests.
+   */
   readonly whenNobody: "deny" | "rest"
-  /** An answer to exactly this that was given earlier and not used yet; null when there is none. */
+  /** Returns an unused answer to exactly this subject that was given earlier, or null. */
   answeredBefore(subjectHash: string): ApprovalReply | null
-  /** Resolves with the first answer, wherever it was given. The request is in the log already. */
+  /** Resolves with the first answer, from any terminal. The request is in the log already. */
   ask(
     request: NewEvent<typeof ApprovalRequested>["data"],
     signal: AbortSignal | null,
@@ -154,10 +163,10 @@ export interface ApprovalDesk {
   ): Promise<ApprovalReply>
 }
 
-/** All that a person is shown who decides. The record has it redacted; this is kept nowhere. */
+/** Everything that the user who decides is shown. The record has it redacted; this form is stored nowhere. */
 export interface WholeQuestion {
   readonly operation: string
-  /** What of the network and of the files it could touch. */
+  /** The part of the network and of the files that the call could touch. */
   readonly reach: string
   readonly files: readonly string[]
   readonly reason: string
@@ -168,8 +177,8 @@ export interface ApprovalReply {
   readonly answer: ApprovalAnswer
   readonly by: string
   readonly reason: string | null
-  /** Nobody answered for as long as a question waits. */
+  /** Set when the question expired without an answer. */
   readonly isExpired?: true
-  /** As it is in the log, to be checked against what is about to be done. */
+  /** The approval as recorded, to be compared with the call that is about to be made. */
   readonly approval: Approval
 }

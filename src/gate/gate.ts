@@ -33,7 +33,7 @@ export function createGate(parts: GateParts): Gate {
   return { call: request => new GatedCall(parts, request).run() }
 }
 
-/** A call that may be made: what it would touch, and what policy says to that. */
+/** A call that may be made: its declared effects, and the decision of policy. */
 interface Judged {
   readonly declared: DeclaredCall
   readonly decision: Decision
@@ -44,7 +44,7 @@ interface Permitted extends Judged {
   readonly approvalId: string | null
 }
 
-/** One call on its way through the gate. Events that are not committed yet travel with it to the next commit. */
+/** One call while it passes the gate. Events that are not committed yet are carried to its next commit. */
 class GatedCall {
   private readonly callId: string
   private readonly beganMs: number
@@ -70,7 +70,7 @@ class GatedCall {
     return "outcome" in permitted ? this.end(permitted) : this.perform(permitted)
   }
 
-  /** Nothing has happened yet, so whatever goes wrong here leaves the world as it was. */
+  /** Decides and asks. Nothing was changed yet, so a failure here has no effect. */
   private async permit(resolved: Extract<Resolution, { kind: "tool" }>): Promise<CallEnding | Permitted> {
     try {
       const room = { ...this.parts.room, grantedHosts: this.request.grant.hosts }
@@ -106,13 +106,13 @@ class GatedCall {
     parts.faults.reach("gate.prepared")
     const isCommand = call.declared.effectClass === "run"
     const announced = [...this.pending, intent.event]
-    // The intent of a command is committed by the runner together with the command's own, just before it starts.
+    // The runner commits the intent of a command together with the start of the command.
     if (isCommand) parts.recorder.announce(callId, announced)
     else parts.log.append(announced)
     this.pending = []
     parts.faults.reach("gate.intended")
     const outcome = await this.execute(call, intent, isCommand)
-    // A command that never came to start has committed nothing: its intent goes with the outcome.
+    // A command that never started has committed nothing: its intent is committed with the outcome.
     if (isCommand && !parts.recorder.hasStarted(callId)) this.pending = announced
     return this.settle(outcome)
   }
@@ -122,7 +122,7 @@ class GatedCall {
       return await intend(this.parts, { callId: this.callId, ...call })
     } catch (error) {
       if (isStopped(error)) return notDone("interrupted", "failed", errorOf(error.report))
-      // Without its pre-image nothing is done.
+      // Without its pre-image the call is not made.
       return failedBy(error, "notDone")
     }
   }
@@ -131,7 +131,7 @@ class GatedCall {
     const { parts } = this
     try {
       const execute = () => call.prepared.execute(this.context(call))
-      // Only while a command runs: everything else is over before anybody could ask how long it lived.
+      // Only for commands: every other call ends before a crash could leave doubt about its time.
       using _ = isCommand ? beating(parts.checkpoints) : null
       const result = await this.owned(intent, execute)
       parts.faults.reach("gate.done")
@@ -141,19 +141,22 @@ class GatedCall {
         certaintyOfResult(result, isCommand),
       )
     } catch (error) {
-      // A person does not wait for the look at what a command left: the next process looks, as after a crash.
+      // The user does not wait while acode reads what a command left: the next process does that, as after a crash.
       if (isStopped(error)) throw error
       const { certainty, found } = await this.lookAfter(intent, call.prepared)
       return outcomeWithout(failedBy(error, certainty), found)
     }
   }
 
-  /** Stopped for so long that another process went on with the session: then this is not ours to do any more. */
+  /**
+   * Runs work as the owner of the session. A process that was suspended for so long that another one took the session
+   * over must not continue the call.
+   */
   private owned<Result>({ effectClass }: Intent, work: () => Promise<Result>): Promise<Result> {
     const { log } = this.parts
     if (effectClass === "read") return work()
     if (effectClass === "replace") return log.whileOwned(work)
-    // A command takes its time and records its own start; nobody may be kept from the log meanwhile.
+    // A command takes long and records its own start; it must not block the log for other processes meanwhile.
     log.whileOwned(() => undefined)
     return work()
   }
@@ -171,7 +174,7 @@ class GatedCall {
     return preImage === null ? nothingChanged : contentsChanged(checkpoints, room.workspace, preImage)
   }
 
-  /** After something was thrown in the middle: what is true now, found by looking. */
+  /** Finds out the present state after an error in the middle of a call. */
   private async lookAfter(intent: Intent, { targets }: PreparedCall) {
     const { room, recorder, checkpoints } = this.parts
     const { effectClass } = intent
@@ -190,7 +193,10 @@ class GatedCall {
     return this.settle(outcomeWithout(ending, nothingChanged))
   }
 
-  /** Durable before anybody is told, in one commit with the end of its command and whatever the lane adds. */
+  /**
+   * Records the outcome before any caller sees it, in one commit with the end of its command and the events of the
+   * lane.
+   */
   private settle(outcome: Outcome): SettledCall {
     const { parts, request, callId, waitMs } = this
     const tookMs = Math.round(parts.clock.monotonicMs() - this.beganMs)
@@ -240,7 +246,7 @@ class GatedCall {
   }
 }
 
-/** Leaves a sign of life each second, so that after a crash nobody takes later edits for those of the command. */
+/** Records a heartbeat each second, so that after a crash later edits are not attributed to the command. */
 function beating(checkpoints: Checkpoints): Disposable {
   checkpoints.beat()
   const timer = setInterval(() => checkpoints.beat(), beatMs)
@@ -259,7 +265,7 @@ function denial({ decision, declared }: Judged): CallEnding {
   })
 }
 
-/** What a person asks to see the same decision. */
+/** Returns the command line by which the user can see the same decision. */
 function policyQuestion({ effects }: DeclaredCall): string {
   const [first] = effects
   if (first?.kind === "execute" && "argv" in first.run)
@@ -269,7 +275,9 @@ function policyQuestion({ effects }: DeclaredCall): string {
   return `--path ${shellQuoted(first.path)} --op ${operation}`
 }
 
-/** A command that ran did what it did, whatever it exited with; a file tool that gives an error changed nothing. */
+/**
+ * A command that ran has had its effects, whatever its exit code; a file tool that returns an error changed nothing.
+ */
 function certaintyOfResult({ error, executionId, value }: ToolResult, isCommand: boolean): Certainty {
   if (error === null) return "done"
   if (!isCommand || executionId === null) return "notDone"

@@ -12,12 +12,14 @@ import type { FoundChanges } from "./outcome.ts"
 
 export interface Intent {
   readonly effectClass: EffectClass
-  /** Of the whole tree for a command, of its targets for another tool; null for what only reads. */
+  /**
+   * The pre-image of the whole tree for a command, of its targets for another tool; null for a call that only reads.
+   */
   readonly preImage: Checkpoint | null
   readonly event: NewEvent
 }
 
-/** Takes the pre-image, and says what is about to be done in a way that can be looked up after a crash. */
+/** Takes the pre-image and describes the intended change so that it can be checked after a crash. */
 export async function intend(
   parts: GateParts,
   call: {
@@ -57,7 +59,7 @@ export async function intend(
   return { effectClass, preImage: checkpoint, event }
 }
 
-/** What is different in the tree since a pre-image was taken, and what of that cannot be put back. */
+/** Returns the differences of the tree since a pre-image was taken, and those of them that cannot be undone. */
 export async function contentsChanged(
   checkpoints: Checkpoints,
   workspace: Workspace,
@@ -80,7 +82,7 @@ export async function contentsChanged(
   return { changes, uncovered, directories }
 }
 
-/** The same for a tool that says itself which files it changed. */
+/** Returns the same for a tool that reports which files it changed. */
 export function foundBy(
   checkpoints: Checkpoints,
   preImage: Checkpoint | null,
@@ -93,10 +95,10 @@ export function foundBy(
   return { changes, uncovered: uncoveredOf(preImage, changes), directories }
 }
 
-/** How long a look at what a command left may go on after a person stopped acode. */
+/** The time in which acode may read what a command left after the user stopped acode. */
 const lookAfterGraceMs = 1000
 
-/** What of some changes a checkpoint does not hold, and of those in ignored files, which none holds. */
+/** Returns the changes that no checkpoint holds: those outside this one, and those in ignored files. */
 function uncoveredOf(
   { uncovered }: Checkpoint,
   changes: readonly FileChange[],
@@ -114,10 +116,10 @@ function uncoveredOf(
 
 const ignoredReason = "git ignores it, so no copy was kept"
 
-/** An event names this many at most, and counts all. */
+/** The most names in an event; it counts all of them. */
 const namesMax = 100
 
-/** Null for what only reads. */
+/** Takes the pre-image; null for a call that only reads. */
 async function preImage(
   { checkpoints, room }: GateParts,
   callId: string,
@@ -135,19 +137,21 @@ async function preImage(
   return checkpoint
 }
 
-/** What a command does to files nobody can know before; a tool knows its own, and replaces none without a copy. */
+/**
+ * Refuses to replace a file without a copy. Only tools know their targets in advance; those of a command are unknown.
+ */
 function refuseUncovered({ uncovered }: Checkpoint): void {
   for (const [path, reason] of uncovered)
     throw new Failure({
       kind: "general",
       code: "ACODE-FS-006",
-      message: `${quotedPath(path)} is not changed, because it could not be put back: ${reason}`,
+      message: `${quotedPath(path)} is not changed, because it could not be restored: ${reason}`,
       where: shownPath(path),
-      hint: "raise the limit that is named, or change the file with a command",
+      hint: "raise the named limit, or change the file with a command",
     })
 }
 
-/** A command without network in a sandbox can have touched nothing but the workspace. */
+/** A command in a sandbox without network can have touched nothing but the workspace. */
 function classOf({ room }: GateParts, declared: DeclaredCall): EffectClass {
   if (declared.effectClass !== "run") return declared.effectClass
   return room.hasSandbox && declared.network === "none" ? "run" : "once"

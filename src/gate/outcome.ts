@@ -22,15 +22,15 @@ import type { PathMark, Workspace } from "../workspace/contract.ts"
 import type { CallCause, SettledCall } from "./contract.ts"
 import { recordChanges, recordJson, recordLeft, recordText } from "./recorded.ts"
 
-/** What is known of a call when it ends, before anybody has looked for secrets in it. */
+/** The end of a call before redaction. */
 export type Outcome = Omit<SettledCall, "callId" | "durationMs" | "waitMs">
 
-/** What a call changed, and what of that cannot be put back. */
+/** The changes of a call, and those of them that cannot be undone. */
 export type FoundChanges = Pick<SettledCall, "changes" | "uncovered" | "directories">
 
 export const nothingChanged: FoundChanges = { changes: [], uncovered: null }
 
-/** A tool that ran gave a result; whether it did what it was for is in the result. */
+/** Returns the outcome of a tool that ran; the result says whether it reached its goal. */
 export function toolOutcome(
   result: ToolResult,
   found: FoundChanges,
@@ -53,7 +53,7 @@ export function outcomeWithout(
   return {
     ...ending,
     value: null,
-    // A model that reads what to do instead need not guess.
+    // A model that reads the hint need not guess what to do instead.
     text: hint === null ? `${message} (${code})` : `${message} (${code}); ${hint}`,
     resultDigest: digestOf({ code }),
     exitCode: null,
@@ -66,7 +66,7 @@ export function outcomeWithout(
   }
 }
 
-/** Redacted once, here, so that what the caller gets and what is stored cannot differ. */
+/** Redacts an outcome once, so that the returned and the stored form cannot differ. */
 export function redacted<Given extends Outcome>(outcome: Given, redactor: Redactor): Given {
   const redactText = redactor.redactText.bind(redactor)
   const redactError = (error: CallError) => ({
@@ -84,14 +84,14 @@ export function redacted<Given extends Outcome>(outcome: Given, redactor: Redact
   }
 }
 
-/** What is known of the workspace when a call is settled. */
+/** The state of the workspace when a call is settled. */
 export interface SettledMarks {
   readonly head: string | null
   readonly marks: readonly PathMark[]
   readonly doubts: readonly { readonly path: string; readonly reason: string }[]
 }
 
-/** How the paths that a call changed are left. */
+/** Returns the state in which the call left the paths that it changed. */
 export function marksOf(
   workspace: Pick<Workspace, "mark" | "gitHead">,
   changes: readonly FileChange[],
@@ -131,17 +131,17 @@ function recordedMarks({ head, marks, doubts }: SettledMarks, artifacts: Artifac
   return { head, ...recordLeft(marks, artifacts), ...(doubts.length === 0 ? {} : { doubts: [...doubts] }) }
 }
 
-/** Evidence is looked up by path, and nobody opens an artifact for that. */
+/** Evidence is queried by path without opening an artifact, so all paths are listed. */
 function allPaths({ paths, changes }: SettledCall): string[] {
   return [...new Set([...paths, ...changes.map(({ path }) => path)])]
 }
 
-/** Taken before redaction and without anything that differs from run to run. */
+/** Computed before redaction from values that do not differ between runs. */
 function digestOf(value: Json): string {
   return `sha256:${sha256Hex(canonicalJson(value))}`
 }
 
-/** How a call ends that does not come to give a result. */
+/** The end of a call that has no result. */
 export interface CallEnding {
   readonly outcome: Exclude<ToolOutcome, "succeeded">
   readonly certainty: Certainty
@@ -153,7 +153,10 @@ export function notDone(outcome: CallEnding["outcome"], cause: CallCause, error:
   return { outcome, certainty: "notDone", cause, error }
 }
 
-/** What was thrown on the way. A Failure is an expected one; anything else is a mistake of ours, and told as such. */
+/**
+ * Returns the end of a call for an error. A Failure is expected; any other error is an internal error and reported as
+ * such.
+ */
 export function failedBy(thrown: unknown, certainty: Certainty): CallEnding {
   const report = thrown instanceof Failure ? thrown.report : (systemReport(thrown) ?? internal(thrown))
   return { outcome: "failed", certainty, cause: causeOf(report), error: errorOf(report) }
@@ -163,7 +166,7 @@ export function errorOf({ code, message, where, hint }: FailureReport): CallErro
   return { code, message, where: where ?? null, hint: hint ?? null }
 }
 
-/** A refusal is a remark about the place it concerns, so that queries find it like any other. */
+/** Reports a refusal as a diagnostic of the place it concerns, so that queries find it like any other. */
 export function diagnosticOf({ code, message, where }: CallError): Diagnostic {
   return { level: "error", message, file_name: where ?? "", line_start: 0, code }
 }
@@ -177,10 +180,13 @@ export function causeOf({ kind, code }: Pick<FailureReport, "kind" | "code">): C
 const schemaMessageMax = 400
 
 function internal(thrown: unknown): FailureReport {
-  // The message of a schema is its issues as JSON, which tells nobody anything.
+  // The message of a schema error is its issues as JSON, which no user can read.
   const message =
     thrown instanceof z.core.$ZodError
-      ? oneLine(`something does not fit its schema: ${z.prettifyError(thrown)}`, schemaMessageMax)
+      ? oneLine(
+          `internal error: a value does not match its schema: ${z.prettifyError(thrown)}`,
+          schemaMessageMax,
+        )
       : messageOf(thrown)
   return { kind: "internal", code: "ACODE-INT-001", message }
 }

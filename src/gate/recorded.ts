@@ -6,13 +6,13 @@ import type { ArtifactStore } from "../store/contract.ts"
 import type { PathMark } from "../workspace/contract.ts"
 import type { WholeQuestion } from "./contract.ts"
 
-/** Larger values would make every reader of the log carry them. */
+/** Larger values are stored as artifacts, because every reader of the log would read them. */
 const inlineBytesMax = 16 * 1024
 const inlineChangesMax = 100
 
-/** Takes what is redacted already: what stands in the event is what the caller returns. */
+/** Records a value, which must be redacted already: the caller returns the same value as the event holds. */
 export function recordJson(value: Json, artifacts: ArtifactStore): RecordedJson {
-  // The order of names makes no difference to the length.
+  // The order of names does not change the length.
   if (Buffer.byteLength(JSON.stringify(value)) <= inlineBytesMax)
     return { kind: "inline", value: mutable(value) }
   return { kind: "artifact", ...artifacts.putJson(value) }
@@ -25,8 +25,8 @@ export function recordText(text: string, artifacts: ArtifactStore): RecordedText
 }
 
 /**
- * What is recorded of a question: all that is shown of it, redacted, and whether that leaves something out. `preview`
- * is the one for the record.
+ * Returns the recorded form of a question: all of it, redacted, and whether that leaves a part out. `preview` is the
+ * one for the record.
  */
 export function recordQuestion(
   whole: WholeQuestion,
@@ -51,7 +51,7 @@ export function recordChanges(changes: readonly FileChange[], artifacts: Artifac
   return { kind: "artifact" as const, ...artifacts.putJson(changes), count: changes.length }
 }
 
-/** How paths were left, as it is recorded; not there for none. */
+/** Returns the recorded form of the state of paths; left out when there are none. */
 export function recordLeft(marks: readonly PathMark[], artifacts: ArtifactStore): { left?: RecordedJson } {
   if (marks.length === 0) return {}
   return {
@@ -62,7 +62,7 @@ export function recordLeft(marks: readonly PathMark[], artifacts: ArtifactStore)
   }
 }
 
-/** The schema's type knows no readonly; nothing changes the value afterwards. */
+/** Removes readonly, which the type of the schema lacks; no code changes the value afterwards. */
 function mutable(value: Json) {
   return value as Extract<RecordedJson, { kind: "inline" }>["value"]
 }

@@ -16,19 +16,19 @@ import { certaintyOf, changedTargets } from "./targets.ts"
 type Requested = NewEvent<typeof ToolCallRequested>["data"]
 type Started = NewEvent<typeof ToolCallStarted>["data"]
 
-/** A call that has no outcome, because the process that made it is gone. */
+/** A call without an outcome, because its process is gone. */
 export interface UnsettledCall {
   readonly requested: Requested
   readonly started: Started | null
   readonly executionId: string | null
-  /** Whether its command has an end, which it gets when a person is asked about the call. */
+  /** Set when its command has ended, which is recorded when the user is asked about the call. */
   readonly isCommandEnded?: boolean
-  /** Where its beginning is in the log. */
+  /** The position of its start in the log. */
   readonly position?: number
 }
 
 export interface RecoveryParts {
-  /** The paths that other sessions wrote behind a place in the log, and which session each. */
+  /** Returns the paths that other sessions wrote after a position in the log, each with its session. */
   readonly laterWrites?: (position: number) => ReadonlyMap<string, string>
   readonly workspace: Workspace
   readonly checkpoints: Checkpoints
@@ -40,9 +40,9 @@ export interface Recovered {
   readonly settled: SettledCall
   /** The end of its command first, then its own. */
   readonly events: readonly NewEvent[]
-  /** Changes that somebody else may have made since. */
+  /** Changes that another process may have made since. */
   readonly doubts: readonly { readonly path: string; readonly reason: string }[]
-  /** Paths that changed while a command ran; whether by the command or by somebody else nobody can tell. */
+  /** Paths that changed while a command ran, made by the command or by another process. */
   readonly unattributed: readonly string[]
 }
 
@@ -70,8 +70,8 @@ export function openCalls(events: Iterable<StoredEvent>): readonly UnsettledCall
 }
 
 /**
- * Settles a call by looking at what is there. Nothing is done again and nothing is put back: whoever reads it learns
- * what took place. Its processes must be gone before this is asked.
+ * Settles a call from the present state. It repeats nothing and restores nothing: the record says what happened. The
+ * processes of the call must be gone before.
  */
 export async function settleInterrupted(parts: RecoveryParts, call: UnsettledCall): Promise<Recovered> {
   const { certainty, changes, uncovered, directories = [], what } = await lookAt(parts, call)
@@ -99,12 +99,12 @@ function isCommand(started: Started | null): boolean {
   return started?.effectClass === "run" || started?.effectClass === "once"
 }
 
-/** Directories end with a slash. */
+/** Returns the changed paths; directories end with a slash. */
 function changedPaths({ changes, directories = [] }: FoundChanges): readonly string[] {
   return [...changes.map(({ path }) => path), ...directories.map(([path]) => `${path}/`)]
 }
 
-/** What suggests that somebody else made some of the changes that are found now. */
+/** Returns the reasons to believe that another process made some of the present changes. */
 function doubtsOf(
   parts: RecoveryParts,
   { started, position }: UnsettledCall,
@@ -124,17 +124,18 @@ function doubtsOf(
   })
 }
 
-/** More than two signs of life may be late on a busy machine. */
+/** On a busy machine more than two heartbeats may be late. */
 const beatSlackMs = 3000
 
-/** What suggests that a path changed after the command had ended; null where nothing does. */
+/** Returns the reason to believe that a path changed after the command had ended, or null. */
 function lateChange(workspace: Workspace, path: string, lastBeatMs: number | null): string | null {
-  if (lastBeatMs === null) return "when acode ended is not known, so it may have been changed after that"
+  if (lastBeatMs === null)
+    return "the time at which acode ended is unknown, so it may have been changed later"
   const livedUntilMs = lastBeatMs + beatSlackMs
   const [own, parent] = workspace.mark([path, parentOf(path)])
   if (own?.identity != null)
     return changedAtMs(own.identity) > livedUntilMs ? "it was changed after acode had ended" : null
-  // When it was deleted nothing records; its directory was changed last by that, or by something later.
+  // The time of a deletion is recorded nowhere; it is not later than the last change of the directory.
   const isLate = parent?.identity != null && changedAtMs(parent.identity) > livedUntilMs
   return isLate ? "its directory was changed after acode had ended, so it may have been deleted then" : null
 }
@@ -163,7 +164,9 @@ async function lookAt(parts: RecoveryParts, { started, requested }: UnsettledCal
   }
 }
 
-/** Directories that it made are looked for too: it may have died before it made the file in them. */
+/**
+ * Checks the targets, and the directories that the call created: it may have died before it wrote the file in them.
+ */
 function lookAtTargets(parts: RecoveryParts, started: Started, tool: string): Found {
   const looked = lookAtFiles(parts.workspace, started.targets, tool)
   const { checkpointId } = started
@@ -178,9 +181,9 @@ function lookAtFiles(workspace: Workspace, targets: readonly FileChange[], tool:
   const names = (some: readonly FileChange[]) => some.map(({ path }) => path).join(", ")
   const [unnamed, named] = [targets.filter(isUnnamed), targets.filter(target => !isUnnamed(target))]
   const changes = changedTargets(workspace, named)
-  // Named as changed, because an undo that passed over them would tell a person that all is back.
+  // Listed as changed, because an undo that ignored them would report that everything is restored.
   if (unnamed.length > 0) {
-    const what = `the log does not hold the name of ${names(unnamed)}; ${tool} cannot be told`
+    const what = `the log does not hold the name of ${names(unnamed)}; it is unknown whether ${tool} was done`
     return found("unknown", [...changes, ...unnamed], what)
   }
   const certainty = certaintyOf(workspace, targets)
@@ -188,10 +191,14 @@ function lookAtFiles(workspace: Workspace, targets: readonly FileChange[], tool:
   if (certainty === "notDone")
     return found(certainty, [], `${tool} was not done: ${names(targets)} as before`)
   if (certainty === "partly") return found(certainty, changes, `${tool} was done in part: ${names(changes)}`)
-  return found(certainty, changes, `somebody has changed ${names(targets)} since; ${tool} cannot be told`)
+  return found(
+    certainty,
+    changes,
+    `another process has changed ${names(targets)} since; it is unknown whether ${tool} was done`,
+  )
 }
 
-/** The log has no name to look at. */
+/** Reports whether the log has no usable name of the file. */
 function isUnnamed({ path }: FileChange): boolean {
   return isRedactedPath(path)
 }
@@ -200,14 +207,14 @@ function removeLeftovers(workspace: Workspace, directory: string): void {
   try {
     if (workspace.locate(directory).kind === "directory") workspace.removeLeftovers(directory)
   } catch (error) {
-    // Somebody put something else in the place of the directory: what is in there is not ours to remove.
+    // Another process replaced the directory: its content must not be removed.
     if (!(error instanceof Failure)) throw error
   }
 }
 
 async function lookAtTree(parts: RecoveryParts, { checkpointId }: Started, tool: string): Promise<Found> {
   const seen = await changesOf(parts, checkpointId)
-  if (seen === null) return found("unknown", [], `${tool} was running and its pre-image is gone`)
+  if (seen === null) return found("unknown", [], `${tool} was running and its pre-image is missing`)
   const { changes, uncovered, directories = [] } = seen
   const running = `${tool} was running`
   const paths = changedPaths(seen)
@@ -215,20 +222,20 @@ async function lookAtTree(parts: RecoveryParts, { checkpointId }: Started, tool:
     return found("notDone", [], `${running} and nothing in the workspace had changed`)
   const what = paths.length === 0 ? [] : [changedText(paths)]
   const lost = uncovered === null ? [] : uncoveredText(uncovered)
-  // What cannot be put back, or cannot be told at all, is a person's to judge.
+  // The user has to judge changes that cannot be undone or not be determined.
   const certainty = paths.length === 0 ? "unknown" : "partly"
   return { certainty, changes, uncovered, directories, what: [running, ...what, ...lost].join("; ") }
 }
 
 function changedText(paths: readonly string[]): string {
-  return `changed since it began, by it or by somebody else: ${named(paths)}`
+  return `changed since it began, by it or by another process: ${named(paths)}`
 }
 
 function uncoveredText({ paths, count, unwatched }: UncoveredChanges): readonly string[] {
   const names = paths.map(({ path }) => path)
   return [
     ...(count === 0 ? [] : [`changed and not covered by undo: ${named(names, count)}`]),
-    ...(unwatched.length === 0 ? [] : [`whether ${named(unwatched)} changed is not known`]),
+    ...(unwatched.length === 0 ? [] : [`whether ${named(unwatched)} changed is unknown`]),
   ]
 }
 
@@ -237,9 +244,9 @@ function named(names: readonly string[], count = names.length): string {
   return `${shown.join(", ")}${count > shown.length ? ` and ${count - shown.length} more` : ""}`
 }
 
-/** It could reach more than the workspace, so what is seen there is not all there is. */
+/** The command could reach more than the workspace, so the changes there are not all of its effects. */
 async function outOfSight(parts: RecoveryParts, { checkpointId }: Started, tool: string): Promise<Found> {
-  const what = `${tool} was running and could reach more than the workspace; whether it took effect is not known`
+  const what = `${tool} was running and could reach more than the workspace; it is unknown whether it took effect`
   const seen = (await changesOf(parts, checkpointId)) ?? nothingChanged
   const paths = changedPaths(seen)
   const changed = paths.length === 0 ? "" : `; ${changedText(paths)}`
@@ -258,10 +265,10 @@ function found(certainty: Certainty, changes: readonly FileChange[], what: strin
 function told(what: string): CallError {
   return {
     code: "ACODE-EXE-013",
-    message: `acode ended in the middle: ${what}`,
+    message: `acode ended during the call: ${what}`,
     where: null,
     hint:
-      "`acode session show` shows what took place, `acode session undo` restores what acode wrote, with --commands " +
+      "`acode session show` prints what happened, `acode session undo` restores what acode wrote, with --commands " +
       "also what changed while a command ran",
   }
 }

@@ -7,17 +7,17 @@ import type { Tool } from "../tools/contract.ts"
 import { checkArguments } from "../tools/registry.ts"
 
 export type Resolution =
-  /** The arguments under the names the tool knows, their values untouched. */
+  /** The arguments under the names that the tool knows, with unchanged values. */
   | { readonly kind: "tool"; readonly tool: Tool; readonly arguments: Json }
   | { readonly kind: "problem"; readonly canonical: string | null; readonly error: CallError }
 
-/** From a name and arguments that somebody wrote to a call that can be made, or to everything that is wrong with it. */
+/** Resolves a name and arguments as written to a call that can be made, or to all of their problems. */
 export function resolveCall(name: string, args: Json, offered: readonly string[] | null = null): Resolution {
   const found = resolveTool(name)
   if (found.kind === "unavailable") return problem(null, "E201", `${printable(name)}: ${found.reason}`, null)
   if (found.kind === "unknown") {
     const hint = found.nearest === null ? null : `did you mean ${found.nearest}?`
-    return problem(null, "E201", `there is no tool ${printable(name)}`, hint)
+    return problem(null, "E201", `unknown tool ${printable(name)}`, hint)
   }
   if (offered?.includes(found.tool.name) === false)
     return problem(
@@ -29,10 +29,10 @@ export function resolveCall(name: string, args: Json, offered: readonly string[]
   const problems = checkArguments(found, args)
   if (problems.length === 0) return { kind: "tool", tool: found.tool, arguments: found.rename(args) }
   const code = problems.some(({ missing }) => missing) ? "E202" : "ACODE-EXEC-007"
-  const told = problems.map(
+  const messages = problems.map(
     ({ argument, message }) => `${argument === "" ? "arguments" : argument} ${message}`,
   )
-  return problem(found.tool.name, code, `${printable(name)}: ${told.join("; ")}`, null)
+  return problem(found.tool.name, code, `${printable(name)}: ${messages.join("; ")}`, null)
 }
 
 function problem(

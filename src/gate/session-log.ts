@@ -5,10 +5,10 @@ import type { EventLog, Lease, Leases } from "../store/contract.ts"
 import type { Workspace } from "../workspace/contract.ts"
 import type { SessionLog } from "./contract.ts"
 
-/** The lease that stands for the workspace itself: whoever holds it may change files. */
+/** The lease of the workspace itself: only its holder may change files. */
 const workspaceLease = "workspace"
 
-/** How often leases are renewed for those who cannot see this process: two lost beats do not lose them. */
+/** The interval of heartbeats, for processes that cannot see this one. Two missed heartbeats do not lose a lease. */
 const heartbeatMs = 15_000
 
 export interface SessionLogParts {
@@ -17,15 +17,15 @@ export interface SessionLogParts {
   readonly owner: ProcessIdentity
 }
 
-/** A session this process drives. */
+/** A session that this process drives. */
 export interface DrivenSession extends SessionLog {
-  /** Gives stream and workspace back. */
+  /** Releases the stream and the workspace. */
   release(): void
 }
 
 /**
- * Takes the workspace and the session's stream. Two processes never drive one session, nor two sessions one workspace;
- * what a dead process held is taken over at once.
+ * Takes the workspace and the stream of a session. Two processes never drive one session, nor two sessions one
+ * workspace; leases of a dead process are taken over at once.
  */
 export function driveSession(parts: SessionLogParts, sessionId: string): DrivenSession {
   const workspace = acquire(parts, workspaceLease)
@@ -36,7 +36,7 @@ export function driveSession(parts: SessionLogParts, sessionId: string): DrivenS
   return {
     sessionId,
     append: (events: readonly NewEvent[]) => {
-      // Somebody who took this process for dead may drive another session in the workspace by now.
+      // A process that considered this one dead may drive another session in the workspace by now.
       const stored = parts.log.append(sessionId, seq, stream.epoch, events, workspace)
       seq += events.length
       return stored
@@ -51,13 +51,13 @@ export function driveSession(parts: SessionLogParts, sessionId: string): DrivenS
 
 /** A session that holds its stream all the time and the workspace only while it changes files. */
 export interface SharingSession extends SessionLog {
-  /** Takes the workspace; null while another process or another part of this one has it. */
+  /** Takes the workspace; returns null while another process or another session of this one has it. */
   tryHold(): Disposable | null
-  /** Gives the stream back. */
+  /** Releases the stream. */
   release(): void
 }
 
-/** Takes a session's stream. Several such sessions share one workspace: each holds it for moments only. */
+/** Takes the stream of a session. Several such sessions share one workspace: each holds it only briefly. */
 export function driveSharingSession(parts: SessionLogParts, sessionId: string): SharingSession {
   const stream = acquire(parts, sessionId)
   let seq = parts.log.lastSeq(sessionId)
@@ -72,7 +72,7 @@ export function driveSharingSession(parts: SessionLogParts, sessionId: string): 
       return stored
     },
     whileOwned: work => {
-      if (held === null) throw new Error("files are changed only by who holds the workspace")
+      if (held === null) throw new Error("only the holder of the workspace changes files")
       return parts.leases.whileHeld(stream, held, work)
     },
     tryHold: () => {
@@ -94,7 +94,9 @@ export function driveSharingSession(parts: SessionLogParts, sessionId: string): 
   }
 }
 
-/** Holds the workspace without a session, to change only what is kept of it. Refused while a session is driven. */
+/**
+ * Takes the workspace without a session, to change only acode's own state of it. Refused while a session is driven.
+ */
 export function holdWorkspace(parts: Omit<SessionLogParts, "log">): Disposable {
   const workspace = acquire(parts, workspaceLease)
   const beat = setInterval(() => renew(parts.leases, [workspace]), heartbeatMs)
@@ -108,8 +110,8 @@ export function holdWorkspace(parts: Omit<SessionLogParts, "log">): Disposable {
 }
 
 /**
- * Returns the digest of the tree for the end of a session; null when a person stops acode and reading the tree takes
- * longer than they would wait.
+ * Returns the digest of the tree for the end of a session; null when the user stops acode and reading the tree takes
+ * too long.
  */
 export async function lastDigest(workspace: Workspace): Promise<string | null> {
   try {
@@ -124,7 +126,7 @@ function renew(leases: Leases, held: readonly Lease[]): void {
   try {
     for (const lease of held) leases.renew(lease)
   } catch (error) {
-    // A database that is busy for once: the next beat comes in time, and a lost lease stops the next append.
+    // The database is busy: the next heartbeat is early enough, and a lost lease stops the next append.
     if (!(error instanceof Failure)) throw error
   }
 }
@@ -137,8 +139,8 @@ function acquire({ leases, owner }: Omit<SessionLogParts, "log">, stream: string
   throw new Failure({
     kind: "general",
     code: "ACODE-ORCH-008",
-    message: `another acode works in this workspace${pid === undefined ? "" : ` (process ${pid})`}`,
+    message: `another acode is using this workspace${pid === undefined ? "" : ` (process ${pid})`}`,
     where: stream,
-    hint: "wait until it is done; `acode session list` shows what runs",
+    hint: "wait until it ends; `acode session list` prints running sessions",
   })
 }

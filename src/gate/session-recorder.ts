@@ -8,8 +8,8 @@ import type { ExecutionHistory } from "../store/contract.ts"
 import type { CommandEvents, SessionLog } from "./contract.ts"
 
 /**
- * Writes the commands of a session: the start of a command goes into the commit of its call's intent, its end waits
- * for the commit of the outcome. Two commits a command, and no moment at which only one half is known.
+ * Writes the commands of a session: the start of a command is part of the commit of its call's intent, its end waits
+ * for the commit of the outcome. A command takes two commits, and at no moment is only one half recorded.
  */
 export function createSessionRecorder(
   log: SessionLog,
@@ -27,7 +27,7 @@ export function createSessionRecorder(
       const outcome = outcomes.get(callId) ?? null
       for (const kept of [announced, started, outcomes]) kept.delete(callId)
       if (outcome !== null || executionId === undefined) return outcome
-      // It ran and its end could not be stored: without any end it would count as running for ever.
+      // The command ran and its end could not be stored: without an end it would count as running forever.
       return executions.interrupted(executionId)
     },
     started: ({ id, ...command }) => {

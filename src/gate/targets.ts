@@ -3,10 +3,10 @@ import { Failure } from "../domain/failure.ts"
 import type { Certainty, FileChange } from "../domain/tool-call.ts"
 import type { Workspace } from "../workspace/contract.ts"
 
-/** Files that are replaced were held in memory once; one that is larger by now was changed by somebody else. */
+/** Files that are replaced were held in memory once; a larger one was changed by another process. */
 const comparedBytesMax = 512 * 1024 * 1024
 
-/** What became of files that were to be replaced, by looking at what is in them now. */
+/** Determines from their present content whether files were replaced. */
 export function certaintyOf(workspace: Workspace, targets: readonly FileChange[]): Certainty {
   const found = targets.map(target => stateOf(workspace, target))
   if (found.includes("foreign")) return "unknown"
@@ -14,7 +14,7 @@ export function certaintyOf(workspace: Workspace, targets: readonly FileChange[]
   return found.every(state => state === "before") ? "notDone" : "partly"
 }
 
-/** Those that have their new content already. */
+/** Returns the targets that have their new content already. */
 export function changedTargets(workspace: Workspace, targets: readonly FileChange[]): readonly FileChange[] {
   return targets.filter(target => stateOf(workspace, target) === "after")
 }
@@ -27,7 +27,7 @@ function stateOf(workspace: Workspace, { path, before, after }: FileChange): Tar
   return content === before ? "before" : "foreign"
 }
 
-/** In the spelling of a FileChange; undefined for what has no such spelling. */
+/** Returns the content of a path in the form of a FileChange; undefined for content without such a form. */
 function contentAt(workspace: Workspace, path: string): string | null | undefined {
   try {
     const link = linkAt(workspace, path)
@@ -37,7 +37,7 @@ function contentAt(workspace: Workspace, path: string): string | null | undefine
     return kind === "file" ? workspace.readBytes(path, comparedBytesMax).sha256 : undefined
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    // It cannot be looked at, so nobody knows.
+    // The path cannot be read, so its content is unknown.
     return undefined
   }
 }

@@ -23,10 +23,10 @@ describe("a call of a plan", () => {
 
   test("of a tool nobody knows is refused with the name that was probably meant", () => {
     expect(planTools.check("file_raed", { path: "a" })).toEqual([
-      { code: "E201", argument: null, message: 'there is no tool "file_raed"; did you mean file_read?' },
+      { code: "E201", argument: null, message: 'unknown tool "file_raed"; did you mean file_read?' },
     ])
     expect(planTools.check("summon", {})).toEqual([
-      { code: "E201", argument: null, message: 'there is no tool "summon"' },
+      { code: "E201", argument: null, message: 'unknown tool "summon"' },
     ])
   })
 
@@ -46,7 +46,7 @@ describe("a call of a plan", () => {
   })
 
   test("quotes a hostile name harmlessly", () => {
-    expect(planTools.check("\u001b[2Jx", {})[0]?.message).toBe('there is no tool "\\x1b[2Jx"')
+    expect(planTools.check("\u001b[2Jx", {})[0]?.message).toBe('unknown tool "\\x1b[2Jx"')
   })
 })
 

@@ -52,7 +52,7 @@ describe("when nobody is there", () => {
       outcome: "refused",
       certainty: "notDone",
       cause: "refused",
-      error: { code: "ACODE-EXEC-005", message: "nobody is there to approve: write a.txt" },
+      error: { code: "ACODE-EXEC-005", message: "no user can approve: write a.txt" },
     })
     expect(room.read("a.txt")).toBe("old\n")
     expect(room.commits).toEqual([

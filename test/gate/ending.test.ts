@@ -35,7 +35,7 @@ describe("the end of a call without a result", () => {
   test("by a schema names what does not fit, and is never a list of issues as JSON", () => {
     const { error } = z.strictObject({ path: z.string() }).safeParse({ path: 7 })
     const { message } = failedBy(error, "notDone").error
-    expect(message).toStartWith("something does not fit its schema: ")
+    expect(message).toStartWith("internal error: a value does not match its schema: ")
     expect(message).toContain("path")
     expect(message).not.toMatch(/[{}\n]/)
   })

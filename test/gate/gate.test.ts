@@ -24,7 +24,7 @@ describe("a call that cannot be made", () => {
       cause: "failed",
       error: {
         code: "E201",
-        message: "there is no tool file_raed",
+        message: "unknown tool file_raed",
         hint: expect.stringContaining("file_read"),
       },
       diagnostics: [{ code: "E201", level: "error" }],

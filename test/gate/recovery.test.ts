@@ -81,14 +81,14 @@ describe("a replacement that was interrupted", () => {
       { "a.txt": "hers\n" },
       "unknown",
       [],
-      "somebody has changed a.txt, b.txt since",
+      "another process has changed a.txt, b.txt since",
     ],
     [
       "and somebody else wrote one since",
       { "a.txt": "new a\n", "b.txt": "hers\n" },
       "unknown",
       ["a.txt"],
-      "cannot be told",
+      "it is unknown whether",
     ],
   ]
   for (const [name, files, certainty, changed, told] of states)
@@ -138,7 +138,7 @@ describe("a replacement that was interrupted", () => {
     room.put(name, "new")
     const { settled } = await recover(room)
     expect(settled).toMatchObject({ certainty: "unknown", cause: "unknown", changes: [unnamed] })
-    expect(settled.error?.message).toContain("write_file cannot be told")
+    expect(settled.error?.message).toContain("it is unknown whether write_file was done")
   })
 
   test("of several, of which the log holds the name of one, names that one as far as it is known", async () => {
@@ -200,7 +200,7 @@ describe("a command that was interrupted", () => {
     expect(settled).toMatchObject({ certainty: "partly", cause: "failed", executionId: "exe_1" })
     expect(settled.changes.map(({ path }) => path).toSorted()).toEqual(["a.txt", "b.txt", "c.txt"])
     expect(unattributed.toSorted()).toEqual(["a.txt", "b.txt", "c.txt"])
-    expect(settled.error?.message).toContain("changed since it began, by it or by somebody else: ")
+    expect(settled.error?.message).toContain("changed since it began, by it or by another process: ")
   })
 
   test("and changed nothing there was not done", async () => {
@@ -230,7 +230,7 @@ describe("a command that was interrupted", () => {
     room.put("a.txt", "changed")
     const { settled } = await recover(room)
     expect(settled).toMatchObject({ certainty: "unknown", cause: "unknown", changes: [{ path: "a.txt" }] })
-    expect(settled.error?.message).toContain("whether it took effect is not known")
+    expect(settled.error?.message).toContain("it is unknown whether it took effect")
   })
 
   test("and could reach further, without a pre-image, is not known either", async () => {

@@ -21,7 +21,7 @@ describe("from a name to a call", () => {
     expect(resolveCall("evil\u001b[2J", {})).toMatchObject({
       kind: "problem",
       canonical: null,
-      error: { code: "E201", message: "there is no tool evil\\x1b[2J", hint: null },
+      error: { code: "E201", message: "unknown tool evil\\x1b[2J", hint: null },
     })
   })
 

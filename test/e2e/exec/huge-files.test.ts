@@ -145,7 +145,7 @@ describe.each(["SIGINT", "SIGTERM"] as const)("%s while a large file is read", s
     expect((await again.ended).exitCode).toBe(shellCode)
     readEverything(room.workspace, false)
     const shown = await room.acode("session", "show", "--json")
-    expect(shown.stdout).toContain("changed since it began, by it or by somebody else: huge.bin, a.txt")
+    expect(shown.stdout).toContain("changed since it began, by it or by another process: huge.bin, a.txt")
     expect((await room.acode("session", "undo", "--commands")).exitCode).toBe(0)
     expect(readdirSync(room.workspace.root).sort()).toEqual([".git", "a.txt"])
     expect(await Bun.file(join(room.workspace.root, "a.txt")).text()).toBe("a\n")

@@ -68,7 +68,7 @@ describe("plan validate", () => {
     expect(stdout.split("\n")).toEqual([
       "$.plan_id: must be printable, without a space at its beginning or end (E001)",
       expect.stringMatching(/^\$\.steps\[0\]\.arguments\.path: .+ \(E202\)$/),
-      '$.steps[1].tool: there is no tool "teleport" (E201)',
+      '$.steps[1].tool: unknown tool "teleport" (E201)',
       "not valid: 3 problems",
       "",
     ])

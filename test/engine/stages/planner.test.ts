@@ -147,7 +147,7 @@ describe("what a planner answers", () => {
     expect(read(planWith({ steps, depends_on: ["t9"] }))).toEqual({
       problems: [
         '$.tasks[0].depends_on[0]: "t9" does not exist here (E001)',
-        '$.tasks[0].steps[0].tool: there is no tool "file_wirte"; did you mean file_write? (E201)',
+        '$.tasks[0].steps[0].tool: unknown tool "file_wirte"; did you mean file_write? (E201)',
         "$.tasks[0].steps[1].action: must be one of READ_FILE, WRITE_FILE, MODIFY_FILE, CREATE_FILE, DELETE_FILE, CREATE_DIRECTORY, RUN_COMMAND, ANALYZE_CODE, GENERATE_CODE (E001)",
         '$.tasks[0].steps[1].id: "s1" is used twice as an id (E001)',
       ],
