@@ -5,16 +5,16 @@ import type { PolicyOptions } from "./decision.ts"
 import { isShell } from "./programs/shells.ts"
 import type { RuleSet } from "./rules/rules.ts"
 
-/** What `acode policy check` prints. */
+/** The answer that `acode policy check` prints. */
 export interface CheckAnswer {
   readonly decision: DecisionKind
-  /** Only inside a sandbox. */
+  /** Set when the command may run only in a sandbox. */
   readonly confined: boolean
   readonly rule: string
   readonly reason: string
 }
 
-/** What would be decided about a command at the root of the workspace, outside any plan. */
+/** Decides a command at the root of the workspace, outside any plan. */
 export function checkCommand(
   command: readonly string[] | string,
   hasSandbox: boolean,
@@ -24,7 +24,7 @@ export function checkCommand(
   return answer([commandEffect(command, hasSandbox)], rules, options)
 }
 
-/** A string is for a shell, words are a program and its arguments. */
+/** Returns the effect of a command: a string is a shell script, a list is a program and its arguments. */
 export function commandEffect(command: readonly string[] | string, hasSandbox: boolean): ExecuteEffect {
   const run = typeof command === "string" ? { script: command } : { argv: command }
   return { kind: "execute", run, cwd: ".", network: "none", confined: hasSandbox }
@@ -44,7 +44,10 @@ function answer(effects: readonly Effect[], rules: RuleSet, options: PolicyOptio
   return { decision, confined, rule, reason }
 }
 
-/** Whether deciding may have to read a shell string. Loading the parser costs what thousands of decisions cost. */
+/**
+ * Reports whether the decision may have to read a shell string. Loading the parser costs as much as thousands of
+ * decisions.
+ */
 export function needsShellParser(effects: readonly Effect[]): boolean {
   return effects.some(effect => {
     if (effect.kind !== "execute") return false

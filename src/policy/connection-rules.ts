@@ -16,16 +16,16 @@ import {
 
 export interface AllowedHosts {
   readonly patterns: readonly HostPattern[]
-  /** Why configuration refuses a host to every command; null where it does not. */
+  /** Returns the reason why configuration refuses a host to every command, or null. */
   readonly hostRefusal: (host: string) => string | null
-  /** The addresses of this machine, as they are now. */
+  /** Returns the present addresses of this machine. */
   readonly ownAddresses: () => readonly string[]
 }
 
 /**
- * What a command may connect to, decided for each connection. A name is allowed by the list, and then each address it
- * stands for has to be one of the network outside: who controls a name could else lead the command to this machine or
- * its neighbours. Such an address has to be on the list itself.
+ * Returns the rules that decide each connection of a command. The list allows a name, and then each address of the
+ * name has to be a public one: the owner of the name could else direct the command to this machine or its neighbours.
+ * Such an address has to be on the list itself.
  */
 export function connectionRules({ patterns, hostRefusal, ownAddresses }: AllowedHosts) {
   const isListed = (address: Address, port: number) =>

@@ -12,7 +12,7 @@ import { marks } from "./shell/script.ts"
 
 const terminal = { category: "TERMINAL_COMMAND", isCommand: true } as const
 
-/** Decides every program that would start and every path it is told to use. */
+/** Decides every program that would start and every path that its arguments name. */
 export function decideCommand(
   effect: ExecuteEffect,
   grant: Grant,
@@ -59,7 +59,7 @@ function isSameRun(granted: Effect, effect: ExecuteEffect): boolean {
   return spelled(granted) === spelled(effect)
 }
 
-/** What the command asks of the network as a whole; each host of an allowlist is an effect of its own. */
+/** Decides the network of the command as a whole; each host of an allowlist is an effect of its own. */
 function networkParts({ effect, rules, options, isExact }: Context): Part[] {
   const about = { level: 3, category: "EXTERNAL_REQUEST" } as const
   if (effect.network === "hosts" && !effect.confined)
@@ -77,9 +77,9 @@ function networkParts({ effect, rules, options, isExact }: Context): Part[] {
 
 const allOfIt =
   "all of the network, services of this machine and cloud metadata included; a list of hosts opens single ones"
-const noProxy = "there is no sandbox that could hold it to single hosts"
+const noProxy = "no sandbox is available to limit it to single hosts"
 
-/** A program that is of no use without the network. In a sandbox it gets no more of it than the command asks for. */
+/** Decides a program that needs the network. In a sandbox it gets only the network that the command asks for. */
 function onlineProgramPart(reason: string, { effect, options }: Context): Part {
   if (isNetworkRefused(options)) return refusedNetwork(reason, options)
   return part({
@@ -99,8 +99,8 @@ function refusedNetwork(reason: string, { defaults }: PolicyOptions): Part {
 }
 
 /**
- * What is allowed because it is confined is asked where nothing confines it. A step that was granted as written stands
- * where that was known.
+ * Turns an allow that depends on confinement into an ask where no sandbox confines the command. A step that was
+ * granted as written stays allowed if its approver knew that no sandbox is available.
  */
 function withoutSandbox(each: Part, effect: ExecuteEffect, isGrantedSo: boolean): Part {
   if (effect.confined || each.decision !== "allow" || !each.confined) return each
@@ -110,7 +110,7 @@ function withoutSandbox(each: Part, effect: ExecuteEffect, isGrantedSo: boolean)
     decision: "ask",
     confined: false,
     isLiftable: true,
-    reason: "there is no sandbox to confine it",
+    reason: "no sandbox is available to confine it",
   })
 }
 
@@ -140,7 +140,7 @@ function layerText(layer: Layer, effect: ExecuteEffect): string {
   return "script" in effect.run ? effect.run.script : ""
 }
 
-/** A script is matched as a whole by a regular expression only. */
+/** Matches a rule. A script as a whole is matched by a regular expression only. */
 function matchesLayer(rule: Rule, layer: Layer, text: string): number {
   if (layer.argv.length > 0) return matchedArguments(rule, layer.argv, text)
   return rule.command === null && text !== "" ? matchedArguments(rule, [text], text) : 0
@@ -159,9 +159,9 @@ function rulePart(rule: Rule): Part {
 
 function decideFindings(layer: Layer, granted: number, text: string, context: Context): Part {
   const { rules, effect, grant } = context
-  // What was approved for a sandbox would reach everything outside of one.
+  // A command that was approved for a sandbox could reach everything without one.
   const isFree = !effect.confined && !grant.isUnconfined
-  // Each host is decided on by itself, so naming the command is enough for the rest.
+  // Each host is decided separately, so naming the command is enough for the rest.
   const isOpen = (network: boolean, length: number) =>
     network && effect.network !== "hosts" && (isFree || length !== Number.POSITIVE_INFINITY)
   const uncovered = (length: number) =>
@@ -204,7 +204,10 @@ function findingPart(finding: Objection, context: Context): Part {
   return partOf(policy, { ...terminal, level: 3, rule, reason, confined: policy === "auto" })
 }
 
-/** How many of the layer's leading arguments the plan spells out, directly or as part of what starts it. */
+/**
+ * Returns how many leading arguments of the layer the plan spells out, itself or as part of the command that starts
+ * it.
+ */
 function grantedLength(layer: Layer, context: Context): number {
   const own = context.grant.commands.reduce((longest, prefix) => {
     const matches = prefix.length > 0 && prefix.every((word, index) => layer.argv[index] === word)
@@ -223,7 +226,7 @@ function decideTouch(touch: Layer["touches"][number], granted: number, context: 
   const paths = resolveWord(touch.path, scene)
   if (paths === null) {
     if (!isChange || granted > touch.at) return []
-    const reason = "what it changes is known only when it runs"
+    const reason = "its changes are known only when it runs"
     return [
       part({ decision: "ask", level: 3, category, rule: "commands.dynamic-path", reason, isCommand: true }),
     ]

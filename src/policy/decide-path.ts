@@ -9,13 +9,13 @@ import { isRefusal, type RuleSet, ruleMatchesPath } from "./rules/rules.ts"
 
 export interface PathQuestion {
   readonly kind: PathEffectKind
-  /** Relative to the root, or absolute. */
+  /** The path, relative to the root or absolute. */
   readonly path: string
-  /** A command names it: reading outside the workspace is then the sandbox's business. */
+  /** Set when a command names the path: the sandbox then decides about reading outside the workspace. */
   readonly isCommand: boolean
 }
 
-/** In the order of the design: protected, never allowed, refusals, the plan, the first rule, the default. */
+/** Decides in this order: protected, never allowed, refusals, the plan, the first rule, the default. */
 export function decidePathEffect(
   question: PathQuestion,
   grant: Grant,
@@ -59,7 +59,7 @@ export function decidePathEffect(
   return otherwise
 }
 
-/** What the first rule says, else the default. */
+/** Decides by the first rule, or else by the default. */
 function withoutGrant(
   about: Pick<Part, "category" | "level" | "isCommand"> & { readonly path: string },
   rules: RuleSet["rules"],
@@ -73,12 +73,12 @@ function withoutGrant(
   return partOf(byDefault, { ...about, rule: `default.${category}`, reason: `the default is ${byDefault}` })
 }
 
-/** Null when it is outside. */
+/** Returns the path relative to the root, or null for a path outside. */
 function relativeIn(root: string, path: string): string | null {
   return isPlainPath(path) ? path : relativeTo(root, posix.resolve(root, path))
 }
 
-/** Whoever writes there decides what the next git of a person runs. */
+/** Reports whether a write there decides which programs the user's next git runs. */
 function isNamedByGit(path: string, operation: PathOperation, options: PolicyOptions): boolean {
   if (operation !== "write" && operation !== "delete") return false
   return options.namedByGit?.some(named => path === named || path.startsWith(`${named}/`)) === true
@@ -87,7 +87,7 @@ function isNamedByGit(path: string, operation: PathOperation, options: PolicyOpt
 const namedByGit = {
   decision: "deny",
   rule: "git configuration",
-  reason: "git runs or reads what is there",
+  reason: "git runs or reads files there",
 } as const
 
 interface Guarded {
@@ -107,7 +107,7 @@ function protectedPart({ kind, isCommand }: PathQuestion, { rule, reason }: Guar
   })
 }
 
-/** Neither a rule nor `--yes` nor a glob covers these: only their own name in the plan. */
+/** Decides a path that no rule, no `--yes` and no glob covers, but only its own name in the plan. */
 function decideAsked(
   about: Pick<Part, "category" | "level" | "path" | "isCommand">,
   { rule, reason }: Guarded,
@@ -164,7 +164,7 @@ function isExactly(effect: Effect, kind: PathEffectKind, relative: string): bool
 const globs = new Map<string, ReturnType<typeof compileGlob>>()
 const globsMax = 1000
 
-/** Plans repeat their patterns for every effect. */
+/** Returns the compiled pattern from a cache, because plans repeat their patterns for every effect. */
 function globOf(pattern: string): ReturnType<typeof compileGlob> {
   const known = globs.get(pattern)
   if (known !== undefined) return known

@@ -24,10 +24,10 @@ import { decidePath } from "./protected-paths.ts"
 import { isRefusal, matchesHostName, type RuleSet } from "./rules/rules.ts"
 
 /**
- * What policy says about a set of effects: pure, and the same for the same arguments. Looks in order at protected
- * paths, at what is never allowed, at any rule that refuses, at the plan's grant, at the first rule that matches, and
- * at the default of the category. `--yes` can only turn an ask into an allow, and so can a plan that only `--yes=plan`
- * approved. Who answers when nobody is there is not decided here.
+ * Decides a set of effects: pure, and the same for the same arguments. Checks in this order protected paths, what is
+ * never allowed, any rule that refuses, the plan's grant, the first rule that matches, and the default of the
+ * category. `--yes` can only turn an ask into an allow, and so can a plan that only `--yes=plan` approved. What
+ * happens to an ask that no user can answer is decided by the caller.
  */
 export function decide(
   effects: readonly Effect[],
@@ -92,7 +92,9 @@ function decideEffect(effect: Effect, grant: Grant, rules: RuleSet, options: Pol
   }
 }
 
-/** What a command writes need not be in its words: files of this kind that the plan names are open to each. */
+/**
+ * Allows files of this kind that the plan names to each command, because its arguments need not show what it writes.
+ */
 function grantedAskedParts(grant: Grant, rules: RuleSet, options: PolicyOptions): Part[] {
   return grant.write
     .filter(pattern => isLiteral(pattern) && decidePath(pattern, "write").decision === "ask")
@@ -100,7 +102,10 @@ function grantedAskedParts(grant: Grant, rules: RuleSet, options: PolicyOptions)
     .filter(({ decision }) => decision === "allow")
 }
 
-/** A grant does not help: a plan says what is to be done, and the mode where. */
+/**
+ * Refuses the network in airgapped mode. A grant makes no difference: a plan decides the work, and the mode its
+ * place.
+ */
 function airgapParts(effect: ExecuteEffect | ConnectEffect, { isAirgapped }: PolicyOptions): Part[] {
   const why = isAirgapped ? reachesOut(effect) : null
   if (why === null) return []
@@ -109,14 +114,14 @@ function airgapParts(effect: ExecuteEffect | ConnectEffect, { isAirgapped }: Pol
 }
 
 function reachesOut(effect: ExecuteEffect | ConnectEffect): string | null {
-  if (effect.kind === "connect") return `it talks to ${effect.host}`
+  if (effect.kind === "connect") return `it connects to ${effect.host}`
   if (effect.network !== "none") return "it asks for the network"
-  return effect.confined ? null : "there is no sandbox to keep the command from the network"
+  return effect.confined ? null : "no sandbox is available to keep the command from the network"
 }
 
 /**
- * One entry of an allowlist that a command is to be held to. What configuration refuses is refused whatever the plan or
- * `--yes` says; a refused name below a wildcard is refused when the command connects to it.
+ * Decides one entry of the allowlist of a command. Configuration refuses whatever the plan or `--yes` says; a refused
+ * name below a wildcard is refused when the command connects to it.
  */
 function decideConnection(
   { host }: ConnectEffect,
@@ -143,7 +148,7 @@ function decideConnection(
       rule: refusal.name,
       reason: refusal.message ?? "a rule refuses it",
     })
-  const reason = `it talks to ${host}`
+  const reason = `it connects to ${host}`
   if (isNetworkRefused(options))
     return partOf(options.defaults.EXTERNAL_REQUEST, { ...about, rule: "default.EXTERNAL_REQUEST", reason })
   if (isGranted(pattern, host, grant))
@@ -161,7 +166,7 @@ function decideConnection(
       reason: rule.message ?? `rule "${rule.name}"`,
       opens: pattern,
     })
-  // The category as a whole opens nothing, also not by `auto`.
+  // The category as a whole opens no host, not even with `auto`.
   return part({ ...about, decision: "ask", rule: "default.EXTERNAL_REQUEST", reason, opens: pattern })
 }
 

@@ -10,26 +10,26 @@ import type { RulePolicy } from "./rules/rules.ts"
 import type { ShellParser } from "./shell/script.ts"
 import { type Answerable, answersYes, type Opening, type YesScopes } from "./yes-scopes.ts"
 
-/** What deciding needs to know besides the effects. Nothing in it is looked up: all of it is handed in. */
+/** The inputs of a decision besides the effects. The caller passes all of them; policy reads no file. */
 export interface PolicyOptions {
-  /** The workspace root, absolute and without links. */
+  /** The workspace root, absolute and without symlinks. */
   readonly root: string
   readonly home: string | null
-  /** Paths below the root that a configuration of git names; left out where there are none. */
+  /** Paths below the root that a configuration of git names; left out where it names none. */
   readonly namedByGit?: readonly string[]
   readonly defaults: CategoryDefaults
   readonly yes: YesScopes
-  /** Nothing may talk to anybody but acode to its model, whoever says so. */
+  /** Set when only acode may use the network, and only for its model. */
   readonly isAirgapped: boolean
-  /** Reads shell strings; without one they are refused. See `needsShellParser`. */
+  /** Reads shell strings; without a parser they are refused. See `needsShellParser`. */
   readonly parser: ShellParser | null
 }
 
-/** The decision on one effect, or on one thing a command does. */
+/** The decision on one effect, or on one program or path of a command. */
 export interface Part extends Decision, Answerable {
-  /** Whether `--yes` may answer it. */
+  /** Set when `--yes` may answer it. */
   readonly isLiftable: boolean
-  /** It is about a path that nothing covers but its own name in the plan, or a person. */
+  /** Set for a path that only its own name in the plan or the user can allow. */
   readonly isAlwaysAsked: boolean
 }
 
@@ -61,19 +61,19 @@ export function part(draft: PartDraft): Part {
   }
 }
 
-/** What a rule or a default says, in the words of a decision. */
+/** Returns the decision that a rule or a default makes. */
 export function partOf(policy: RulePolicy, draft: Omit<PartDraft, "decision">): Part {
   if (policy === "auto") return part({ ...draft, decision: "allow" })
   if (policy === "prompt") return part({ ...draft, decision: "ask" })
   return part({ ...draft, decision: "deny", skip: policy === "skip" })
 }
 
-/** Configuration can refuse the network to everything, whatever a plan or `--yes` says. */
+/** Reports whether configuration refuses the network to every command, whatever a plan or `--yes` says. */
 export function isNetworkRefused({ defaults }: PolicyOptions): boolean {
   return defaults.EXTERNAL_REQUEST === "deny" || defaults.EXTERNAL_REQUEST === "skip"
 }
 
-/** Lets `--yes` answer what it may, which can only turn an ask into an allow. */
+/** Applies `--yes`, which can only turn an ask into an allow. */
 export function lifted(asked: Part, yes: YesScopes): Part {
   if (asked.decision !== "ask" || !asked.isLiftable || !answersYes(yes, asked)) return asked
   return { ...asked, decision: "allow", reason: `--yes answers it: ${asked.reason}` }
@@ -81,7 +81,7 @@ export function lifted(asked: Part, yes: YesScopes): Part {
 
 const strictness: Readonly<Record<DecisionKind, number>> = { allow: 0, ask: 1, deny: 2 }
 
-/** The strictest part speaks for the whole; a refusal that fails beats one that passes over. */
+/** Returns the strictest part, which decides the whole; a refusal that fails wins over one that skips. */
 export function strictest(parts: readonly Part[]): Decision {
   const [first, ...rest] = parts
   if (first === undefined) return nothing
@@ -113,7 +113,7 @@ const nothing: Decision = {
 interface EffectKindFacts {
   readonly category: EffectCategory
   readonly level: Level
-  /** What protected paths are asked about. A new directory is a write to them. */
+  /** The operation that protected paths are checked for. A new directory counts as a write. */
   readonly operation: PathOperation
 }
 
@@ -125,5 +125,5 @@ export const pathKinds: Readonly<Record<PathEffectKind, EffectKindFacts>> = {
   delete: { category: "FILE_DELETE", level: 3, operation: "delete" },
 }
 
-/** What each category does when no rule says otherwise. Configuration may replace an entry. */
+/** The policy of each category when no rule matches. Configuration may replace an entry. */
 export type CategoryDefaults = Readonly<Record<EffectCategory, RulePolicy>>

@@ -1,6 +1,6 @@
 /**
- * Places below a home directory where programs keep credentials, or write down what was typed. No tool touches them
- * outside the workspace, and no confined command sees them, however their directory came into view. A `*` stands for
+ * Places below a home directory where programs keep credentials or record typed text. No tool touches them outside
+ * the workspace, and no confined command sees them, whichever directory of a sandbox contains them. A `*` stands for
  * one name.
  */
 export const homeCredentials: readonly string[] = [
@@ -35,7 +35,7 @@ export const homeCredentials: readonly string[] = [
   ...namesIn(`
     .huggingface .cache/huggingface/token .kaggle .claude/.credentials.json .claude.json .codex/auth.json
     .gemini/oauth_creds.json .local/share/opencode/auth.json .config/anthropic`),
-  // browsers, mail, and what was typed
+  // browsers, mail, and recorded input
   ...namesIn(`
     .mozilla .thunderbird .config/google-chrome .config/chromium .config/BraveSoftware .config/microsoft-edge
     .bash_history .zsh_history .histfile .python_history .node_repl_history .psql_history .mysql_history

@@ -23,8 +23,8 @@ export interface PathDecision {
 }
 
 /**
- * Says what a path of the workspace may be used for, by its name alone: it need not exist, and links must have been
- * resolved by whoever asks. Case, Unicode look-alikes, `a/../` and trailing dots make no difference.
+ * Classifies a path of the workspace by its name alone: the path need not exist, and the caller must have resolved
+ * symlinks. Case, Unicode look-alikes, `a/../` and trailing dots make no difference.
  */
 export function classifyPath(relativePath: string, kind?: "file" | "directory"): PathVerdict {
   const parts = isPlainPath(relativePath) ? relativePath.toLowerCase().split("/") : normalParts(relativePath)
@@ -32,15 +32,15 @@ export function classifyPath(relativePath: string, kind?: "file" | "directory"):
 }
 
 /**
- * For the sandbox, which asks for every directory entry of the workspace. Asking a person is not its business. Who
- * knows that the path is a directory can say so: names of files (`token`, `*.key`) do not protect it then.
+ * Classifies a directory entry for the sandbox, which cannot ask the user: `asked` is open. With the kind
+ * `directory`, names of files (`token`, `*.key`) do not protect it.
  */
 export function classify(relativePath: string, kind?: "file" | "directory"): "open" | "noWrite" | "hidden" {
   const { class: found } = classifyPath(relativePath, kind)
   return found === "asked" ? "open" : found
 }
 
-/** Whether a person has to say yes to each change, unless a plan names the very path. */
+/** Reports whether the user has to allow each change, unless a plan names exactly this path. */
 export function isAsked(relativePath: string): boolean {
   return classifyPath(relativePath).class === "asked"
 }
@@ -49,7 +49,7 @@ export function decidePath(relativePath: string, operation: PathOperation): Path
   return decisionOf(classifyPath(relativePath), operation)
 }
 
-/** For an absolute path outside the workspace. `home` is the person's home directory. */
+/** Decides an absolute path outside the workspace. `home` is the user's home directory. */
 export function decideOutside(absolutePath: string, home: string, operation: PathOperation): PathDecision {
   const parts = normalParts(absolutePath)
   const homeParts = normalParts(home)
@@ -59,10 +59,10 @@ export function decideOutside(absolutePath: string, home: string, operation: Pat
     below === null ? undefined : homeEntries.find(entry => startsWith(below, entry.split("/")))
   if (homeEntry !== undefined)
     return decisionOf(
-      { class: "hidden", rule: `~/${homeEntry}`, reason: "it holds a person's credentials" },
+      { class: "hidden", rule: `~/${homeEntry}`, reason: "it holds credentials of the user" },
       operation,
     )
-  // A home directory may lie in a system directory (`/root`), and work is done in it.
+  // A home directory may lie in a system directory (`/root`), where users do work.
   const system = isHome ? undefined : systemEntries.find(entry => startsWith(parts, normalParts(entry)))
   if (system !== undefined)
     return decisionOf({ class: "hidden", rule: system, reason: "it belongs to the system" }, operation)
@@ -88,7 +88,7 @@ interface ProtectedName {
   readonly hidden: boolean
 }
 
-/** Names without wildcard that may be created directly below the root and are protected before they exist. */
+/** The names without wildcard that are protected directly below the root before they exist. */
 export const topLevelNames: readonly ProtectedName[] = protectedRules
   .filter(rule => rule.class !== "asked")
   .flatMap(rule =>
@@ -106,9 +106,9 @@ const strictness: Readonly<Record<PathClass, number>> = { open: 0, asked: 1, noW
 
 interface Entry {
   readonly verdict: PathVerdict
-  /** Applies to what is below, too. */
+  /** Set when the entry covers everything below it as well. */
   readonly isTree: boolean
-  /** The parts that must come before the last one, as in `.cargo/config*`. */
+  /** The names that must precede the last one, as in `.cargo/config*`. */
   readonly parents: readonly string[]
   readonly last: string
 }
@@ -121,7 +121,7 @@ const wildcards = entries
     ...entry,
     test: new RegExp(`^${entry.last.replaceAll(".", "\\.").replaceAll("*", ".*")}$`),
   }))
-/** Almost no name begins or ends like a wildcard, which is what makes a large tree cheap. */
+/** Almost no name starts or ends like a wildcard, so large trees need few tests. */
 const prefixes = wildcards.flatMap(({ last }) =>
   last.endsWith("*") ? [last.slice(0, last.indexOf("*"))] : [],
 )
@@ -177,9 +177,9 @@ function hasParents(entry: Entry, parts: readonly string[], index: number): bool
 }
 
 /**
- * The parts of a path as the most forgiving file system would see them: lower case, compatibility characters
- * resolved, invisible ones gone, trailing dots and spaces dropped, `\` taken for `/`. Two spellings of one file must
- * not differ here; that two files may look the same costs nobody anything.
+ * Returns the names of a path as the most tolerant file system compares them: lower case, compatibility characters
+ * resolved, invisible ones removed, trailing dots and spaces dropped, `\` treated as `/`. Two spellings of one file
+ * must be equal here; that two files may be equal does no harm.
  */
 export function normalParts(path: string): readonly string[] {
   const parts: string[] = []

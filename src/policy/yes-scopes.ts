@@ -2,24 +2,26 @@ import { compileGlob, type Glob } from "../base/glob.ts"
 import type { EffectCategory, Level } from "../domain/effect.ts"
 import { coversHost, type HostPattern, readHostPattern } from "../domain/hosts.ts"
 
-/** What `--yes` may answer for a person. Nothing of it reaches Level 4, a protected path or a confirmation. */
+/**
+ * The questions that `--yes` may answer for the user. It never answers Level 4, a protected path or a confirmation.
+ */
 export interface YesScopes {
-  /** Reads and new directories. */
+  /** Answers reads and new directories. */
   readonly basic: boolean
   readonly plan: boolean
-  /** Leaving out every check, which `--skip-verify` asks for. */
+  /** Allows `--skip-verify` to leave out every check. */
   readonly skipVerify: boolean
   readonly terminal: "none" | "safe" | "all"
-  /** Everything but the network, which has to be named itself. */
+  /** Answers everything but the network, which has to be named itself. */
   readonly everything: boolean
   readonly files: readonly FileScope[]
-  /** What commands may reach: all of the network, or these hosts. */
+  /** The network that commands may reach: all of it, or these hosts. */
   readonly network: "all" | readonly HostPattern[]
 }
 
 export interface FileScope {
   readonly category: EffectCategory
-  /** Null means any path. */
+  /** The paths; null for all of them. */
   readonly only: Glob | null
 }
 
@@ -62,7 +64,7 @@ const modifiers: Readonly<Record<string, string>> = {
 const testFiles = "**/{*.test.*,*.spec.*,*_test.*,test_*.py}"
 const configFiles = "**/{*.json,*.yml,*.yaml,*.toml,*.ini,*.cfg,*.conf,*.config.*,*rc,Makefile,Dockerfile}"
 
-/** Reads the value of `--yes[=SCOPES]`; null is the bare flag. With any mistake nothing is granted. */
+/** Reads the value of `--yes[=SCOPES]`; null is the bare flag. Any mistake makes it grant nothing. */
 export function parseYes(value: string | null, acknowledgesDanger: boolean): ParsedYes {
   if (value === null) return { scopes: { ...noScopes, basic: true }, problems: [] }
   const problems: YesProblem[] = []
@@ -115,7 +117,7 @@ function widen(scopes: YesScopes, name: string, modifier: string | null): YesSco
   return name === "default" ? { ...scopes, basic: true } : scopes
 }
 
-/** `network` is all of it, `network:HOST` one entry of an allowlist. */
+/** Adds all of the network for `network`, and one entry of an allowlist for `network:HOST`. */
 function withNetwork(scopes: YesScopes, modifier: string | null): YesScopes | null {
   if (modifier === null || modifier === "all") return { ...scopes, network: "all" }
   const reading = readHostPattern(modifier)
@@ -142,16 +144,16 @@ export interface Answerable {
   readonly category: EffectCategory
   readonly level: Level
   readonly path: string | null
-  /** It is about a command, or about a file that a command names. */
+  /** Set when the decision is about a command, or about a file that a command names. */
   readonly isCommand: boolean
-  /** What of the network it would open; null where that is nothing. */
+  /** The part of the network that an allow would open; null for none. */
   readonly opens: Opening | null
 }
 
-/** All of the network, or what one entry of an allowlist names. */
+/** All of the network, or one entry of an allowlist. */
 export type Opening = "all" | HostPattern
 
-/** Whether the scopes say yes to something that would be asked. */
+/** Reports whether the scopes allow something that the user would be asked. */
 export function answersYes(scopes: YesScopes, asked: Answerable): boolean {
   if (asked.level === 4) return false
   if (asked.opens !== null) {
@@ -170,7 +172,7 @@ export function answersYes(scopes: YesScopes, asked: Answerable): boolean {
   )
 }
 
-/** Whether the scopes open this much of the network. No other scope does, `all` included. */
+/** Reports whether the scopes open this much of the network. No other scope does, `all` included. */
 export function opens({ network }: YesScopes, asked: Opening): boolean {
   if (network === "all") return true
   return asked !== "all" && network.some(granted => coversHost(granted, asked))

@@ -78,7 +78,7 @@ describe("what may be done", () => {
     expect(decidePath(".git/config", "write")).toEqual({
       decision: "deny",
       rule: ".git/**",
-      reason: "git would run or trust what is written there",
+      reason: "git would run or trust files there",
     })
     expect(decidePath(".git/config", "read")).toEqual({ decision: "allow", rule: null, reason: null })
   })

@@ -94,7 +94,7 @@ function forGit(
   if (operation !== "write" && operation !== "delete") return null
   const { paths } = namedByGit({ root, home, environment: host }, [])
   if (paths.some(named => path === named || path.startsWith(`${named}/`)))
-    return { decision: "deny", rule: "git configuration", reason: "git runs or reads what is there" }
+    return { decision: "deny", rule: "git configuration", reason: "git runs or reads files there" }
   const layout = repositoryAround(root, path)
   if (layout === null) return null
   return { decision: "deny", rule: "git", reason: `git takes ${quotedPath(layout)} for a repository` }

@@ -16,16 +16,19 @@ import { type Inner, isWrapper, unwrap } from "./wrappers.ts"
 const depthMax = 8
 const argumentsMax = 4096
 
-/** What looking at one program may need: where it runs, and somebody who reads shell strings. */
+/** The context of the analysis of one program: where it runs, and the reader of shell strings. */
 export interface Analyst {
   scene: CommandContext
   readonly layers: Layer[]
-  /** Functions that are defined by now: calling one starts only what its body does, which is looked at as well. */
+  /**
+   * The functions that are defined at this point. A call of one starts only what its body starts, which is analysed
+   * too.
+   */
   functions: ReadonlySet<string>
   readScript(text: string, outer: Layer["outer"], shell: string): void
 }
 
-/** Looks at a program and at all it would start, adding a layer for each. */
+/** Analyses a program and every program that it would start, and adds a layer for each. */
 export function analyseProgram(
   analyst: Analyst,
   argv: readonly string[],
@@ -36,7 +39,7 @@ export function analyseProgram(
   analyst.layers.push(layer)
   const problem = nameProblem(argv[0] ?? "")
   if (problem !== null) never(layer, "malformed", problem)
-  else if (depthOf(layer) > depthMax) never(layer, "malformed", "programs start programs too many times over")
+  else if (depthOf(layer) > depthMax) never(layer, "malformed", "programs start programs at too many levels")
   else if (argv.length > argumentsMax) never(layer, "malformed", `it has more than ${argumentsMax} arguments`)
   else if (analyst.functions.has(argv[0] ?? "")) layer.rule = "commands.function"
   else judgeProgram(analyst, layer, input)
@@ -112,7 +115,7 @@ function startWrapped(analyst: Analyst, layer: Layer, name: string, input: Input
   follow(analyst, layer, inner, input, "sh")
 }
 
-/** A tool that is installed in the workspace is judged as itself; what may be fetched first is asked. */
+/** Judges a tool that is installed in the workspace as that tool; a tool that may be fetched first is asked. */
 function startPackageTool(analyst: Analyst, layer: Layer): void {
   layer.rule = "commands.packages"
   const from = /^--(no|no-install|offline)$/.test(layer.argv[1] ?? "") ? 2 : 1
@@ -126,7 +129,10 @@ function startPackageTool(analyst: Analyst, layer: Layer): void {
   }
 }
 
-/** Behind a program nobody knows, the words may be another command: what is never allowed is not hidden so. */
+/**
+ * Searches the arguments of an unknown program for a command, so that an unknown wrapper hides nothing that is never
+ * allowed.
+ */
 function lookBehind(analyst: Analyst, layer: Layer): void {
   for (let at = 1; at < Math.min(layer.argv.length, 64); at++) {
     const name = foldedName(programName(layer.argv[at] ?? "").name)
@@ -138,7 +144,7 @@ function lookBehind(analyst: Analyst, layer: Layer): void {
   }
 }
 
-/** Whether a name means something already, so that a script must not give it another meaning. */
+/** Reports whether a name has a meaning already, so that a script must not define it anew. */
 export function isKnownName(name: string): boolean {
   return (
     knownProgram(name) !== null ||
@@ -182,12 +188,12 @@ const outwardTarget =
 const harmlessVariable =
   /^(V|VERBOSE|DEBUG|CI|NO_COLOR|Q|SILENT|COLOR|BUILD_TYPE|CONFIG|TESTS?|TEST_ARGS|PKG|FILTER)$/
 
-/** Targets run the workspace's own recipes; variables and options can replace the programs in them. */
+/** Judges make. Targets run the workspace's own recipes; variables and options can replace the programs in them. */
 export function judgeMake(layer: Layer): void {
   const args = scanArguments(layer.argv, 1, makeSyntax)
   for (const option of args.options) {
     if (!makeHarmless.test(option.name))
-      ask(layer, option.at, "option", `the option ${option.name} can replace what make runs`)
+      ask(layer, option.at, "option", `the option ${option.name} can replace programs that make runs`)
     else if (/^(-C|--directory)$/.test(option.name) && option.value !== null)
       touch(layer, "list", option.value, option.at)
   }
@@ -202,7 +208,7 @@ export function judgeMake(layer: Layer): void {
 
 function judgeMakeVariable(layer: Layer, at: number, name: string, value: string): void {
   if (harmlessVariable.test(name) && /^[\w./:@,-]*$/.test(value)) return
-  ask(layer, at, "make-variable", `the variable ${name} can replace what make runs`)
+  ask(layer, at, "make-variable", `the variable ${name} can replace programs that make runs`)
 }
 
 const cmakeSyntax = syntaxOf(
@@ -213,7 +219,9 @@ const cmakeHarmless =
 const cmakeDefinition =
   /^(CMAKE_BUILD_TYPE|CMAKE_EXPORT_COMPILE_COMMANDS|BUILD_(TESTING|SHARED_LIBS)|[A-Z]\w*_BUILD_TESTS)(:\w+)?=[\w.-]+$/
 
-/** Configuring and building pass; `-E`, `-P`, `--install` and definitions that name programs are asked. */
+/**
+ * Judges cmake. Configuring and building pass; `-E`, `-P`, `--install` and definitions that name programs are asked.
+ */
 export function judgeCmake(layer: Layer): void {
   const args = scanArguments(layer.argv, 1, cmakeSyntax)
   for (const option of args.options) {
@@ -233,7 +241,10 @@ const tarSyntax = syntaxOf("-f -C -b -T -X -I -F -g -K -L -N -V --file --directo
 const tarHarmless =
   /^(-[tfvzjJCa]|--(list|file|verbose|gzip|bzip2|xz|zstd|auto-compress|exclude|directory|version|help))$/
 
-/** Listing an archive passes. Its other options run programs in a dozen ways, so they are asked all alike. */
+/**
+ * Judges tar. Listing an archive passes. Its other options can run programs in a dozen forms, so all of them are
+ * asked.
+ */
 export function judgeTar(layer: Layer): void {
   const [, bundle, ...rest] = layer.argv
   const bundled = bundle !== undefined && /^[A-Za-z]+$/.test(bundle)
@@ -262,12 +273,12 @@ const nodeSyntax = syntaxOf(
 const nodeHarmless =
   /^(--test|--check|-c|-v|--version|-h|--help|--test-(reporter|name-pattern|only|concurrency|timeout)|--experimental-test-coverage|--no-warnings|--enable-source-maps)$/
 
-/** Tests and syntax checks pass; code on the command line and files to run are asked. */
+/** Judges node. Tests and syntax checks pass; code on the command line and files to run are asked. */
 export function judgeNode(layer: Layer): void {
   const args = scanArguments(layer.argv, 1, nodeSyntax)
   for (const option of args.options)
     if (!nodeHarmless.test(option.name))
-      ask(layer, option.at, "inline-code", `the option ${option.name} gives it code or loads some`)
+      ask(layer, option.at, "inline-code", `the option ${option.name} passes code to it or loads code`)
   judgeCodeFile(layer, args, hasOption(args, ["--test", "--check", "-c", "--version", "-v"]))
 }
 
@@ -279,7 +290,7 @@ const pythonModules = new Set(
 )
 const pipUsage: Usage = { commands: { list: {}, show: {}, freeze: {}, check: {} } }
 
-/** `-m` with a known test or lint module passes; `-c`, other modules and files to run are asked. */
+/** Judges Python. `-m` with a known test or lint module passes; `-c`, other modules and files to run are asked. */
 export function judgePython(layer: Layer): void {
   const args = scanArguments(layer.argv, 1, pythonSyntax)
   const module = args.options.find(option => option.name === "-m")

@@ -10,17 +10,19 @@ const harmless = new Set(
   ).split(" "),
 )
 
-/** Names a shell keeps for itself in small letters, and those of package managers and proxies. */
+/** Lower-case names that shells, package managers and proxies use themselves. */
 const localName = /^(?!npm_|.*_proxy$|yarn_|pip_|path$|fpath$|cdpath$)[a-z][a-z0-9_]*$/
 
-/** Whether a variable can change which program runs or what it loads: `PATH`, `LD_PRELOAD`, `GIT_PAGER`, … */
+/**
+ * Asks about an assignment that can change which program runs or what it loads: `PATH`, `LD_PRELOAD`, `GIT_PAGER`, …
+ */
 export function checkAssignment(layer: Layer, { name, value }: Assignment, at: number): void {
   if (harmless.has(name) || localName.test(name) || /^LC_[A-Z]+$/.test(name)) {
-    // Arithmetic and tests evaluate a subscript they find in a variable: `x='a[$(id)]'`.
+    // Arithmetic and tests evaluate a subscript in the value of a variable: `x='a[$(id)]'`.
     if (hasHiddenCommand(value)) ask(layer, at, "inline-code", `the value of ${name} hides a command`)
     return
   }
-  ask(layer, at, "environment", `the variable ${name} can change what programs do`)
+  ask(layer, at, "environment", `the variable ${name} can change the behaviour of programs`)
 }
 
 export function hasHiddenCommand(text: string): boolean {

@@ -9,7 +9,9 @@ const valued =
 const plain =
   /^-(empty|prune|print0?|ls|quit|depth|mount|xdev|follow|[LHPdEsxX]|O\d|and|a|or|o|not|readable|writable|executable|true|false|daystart|noleaf|nouser|nogroup)$/
 
-/** Looking passes; what it starts is looked at in turn; deleting and writing are asked. */
+/**
+ * Judges find: searching passes, the programs that it starts are analysed in turn, deleting and writing are asked.
+ */
 export function unwrapFind(layer: Layer): Inner[] {
   layer.rule = "commands.search"
   const inner: Inner[] = []
@@ -22,7 +24,7 @@ export function unwrapFind(layer: Layer): Inner[] {
     if (runs.has(word)) {
       const end = argv.findIndex((part, index) => index > at && (part === ";" || part === "+"))
       const stop = end < 0 ? argv.length : end
-      // What is found always starts with the place it is found in, so it is never taken for an option.
+      // The path that find inserts starts with the place where it searches, so it is never read as an option.
       const command = argv.slice(at + 1, stop).map(part => part.replaceAll("{}", `./${marks.unknown}`))
       inner.push({ kind: "argv", argv: command, offset: at + 1 })
       at = stop
@@ -39,7 +41,7 @@ export function unwrapFind(layer: Layer): Inner[] {
   return inner
 }
 
-/** Whether nothing narrows what `-delete` removes but where it starts. */
+/** Reports whether `-delete` removes everything below its starting point. */
 export function deletesEverything(argv: readonly string[]): boolean {
   return !argv.some(word =>
     /^-i?(name|path|wholename|regex|lname)$|^-(newer\w*|mtime|mmin|size|empty|inum)$/.test(word),

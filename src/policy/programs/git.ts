@@ -5,7 +5,7 @@ const globalSyntax = syntaxOf("-C -c --git-dir --work-tree --namespace --exec-pa
   stops: true,
 })
 
-/** The paths git is told to read: `REV:path`, what follows `--`, and where `-C` goes. */
+/** Notes the paths that git would read: `REV:path`, the arguments after `--`, and the directory of `-C`. */
 export function noteGitPaths(layer: Layer): void {
   const { options, operands } = scanArguments(layer.argv, 1, globalSyntax)
   for (const { name, value, at } of options)
@@ -23,7 +23,7 @@ const neverGlobalSyntax = syntaxOf(
   { stops: true },
 )
 
-/** What loses work or history for good, and what hides a program inside an option. */
+/** Refuses what destroys work or history permanently, and what hides a program in an option. */
 export function judgeGitNever(layer: Layer): void {
   const globals = scanArguments(layer.argv, 1, neverGlobalSyntax)
   for (const { name, value, at } of globals.options)
@@ -66,18 +66,18 @@ function judgePush(args: Arguments): string | null {
     if (word.startsWith("+")) return "it overwrites what others have pushed"
     if (word.startsWith(":") && word.length > 1) return "it deletes branches that others use"
   }
-  return args.vague.length > 0 ? "what it pushes is known only when it runs" : null
+  return args.vague.length > 0 ? "the pushed refs are known only when it runs" : null
 }
 
 function judgeReset(args: Arguments): string | null {
-  if (hasOption(args, ["--hard"])) return "it throws away changes that are nowhere else"
-  return args.vague.length > 0 ? "how it resets is known only when it runs" : null
+  if (hasOption(args, ["--hard"])) return "it discards changes that are stored nowhere else"
+  return args.vague.length > 0 ? "the kind of reset is known only when it runs" : null
 }
 
 function judgeClean(args: Arguments): string | null {
   if (hasOption(args, ["-n", "--dry-run"])) return null
   if (hasOption(args, ["-f", "--force"]) || args.vague.length > 0)
-    return "it deletes files that are nowhere else"
+    return "it deletes files that are stored nowhere else"
   return null
 }
 
@@ -86,36 +86,36 @@ function judgeReplace(args: Arguments): string | null {
 }
 
 function judgeReflog(args: Arguments): string | null {
-  return /^(expire|delete|drop)$/.test(args.operands[0]?.word ?? "") ? "it forgets where branches were" : null
+  return /^(expire|delete|drop)$/.test(args.operands[0]?.word ?? "")
+    ? "it deletes the record of earlier branch positions"
+    : null
 }
 
 function judgeGc(args: Arguments): string | null {
-  return hasOption(args, ["--prune"]) ? "it deletes what only the history of branches still names" : null
+  return hasOption(args, ["--prune"]) ? "it deletes objects that only the reflog still names" : null
 }
 
 function judgePrune(args: Arguments): string | null {
-  return hasOption(args, ["-n", "--dry-run"])
-    ? null
-    : "it deletes what only the history of branches still names"
+  return hasOption(args, ["-n", "--dry-run"]) ? null : "it deletes objects that only the reflog still names"
 }
 
 function judgeUpdateRef(args: Arguments): string | null {
-  return hasOption(args, ["-d", "--stdin"]) ? "it deletes or moves branches unseen" : null
+  return hasOption(args, ["-d", "--stdin"]) ? "it deletes or moves branches without naming them" : null
 }
 
 function judgeStash(args: Arguments): string | null {
   return /^(clear|drop)$/.test(args.operands[0]?.word ?? "")
-    ? "it deletes changes that are nowhere else"
+    ? "it deletes changes that are stored nowhere else"
     : null
 }
 
 function judgeBranch(args: Arguments): string | null {
   const forced =
     hasOption(args, ["-D"]) || (hasOption(args, ["-d", "--delete"]) && hasOption(args, ["-f", "--force"]))
-  return forced ? "it deletes a branch whether or not it is kept elsewhere" : null
+  return forced ? "it deletes a branch even where it is not merged" : null
 }
 
 function judgeCheckout(args: Arguments): string | null {
   const forced = hasOption(args, ["-f", "--force", "--discard-changes"])
-  return forced ? "it throws away changes that are nowhere else" : null
+  return forced ? "it discards changes that are stored nowhere else" : null
 }

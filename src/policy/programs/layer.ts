@@ -1,35 +1,35 @@
 import type { PathEffectKind } from "../../domain/effect.ts"
 
 /**
- * One program that would start: the one named first, one that a wrapper starts, or one of a shell string. Words may
- * carry the marks of shell-script.
+ * One program that would start: the first one, one that a wrapper starts, or one of a shell string. Its arguments may
+ * hold the marks of `shell/script.ts`.
  */
 export interface Layer {
   readonly argv: readonly string[]
-  /** The layer that starts this one, and where in its arguments this one begins. */
+  /** The layer that starts this one, and the offset of this one in its arguments. */
   readonly outer: { readonly layer: Layer; readonly offset: number; readonly by: "argv" | "script" } | null
   readonly findings: Objection[]
   readonly touches: Touch[]
-  /** The shipped rule that knows the program. */
+  /** The shipped rule that covers the program. */
   rule: string
 }
 
-/** A reason not to let it pass. A rule or a plan covers it by literally naming the argument it stands at. */
+/** A reason not to allow the program. A rule or a plan covers it by naming the argument at its offset literally. */
 export interface Objection {
   readonly severity: "ask" | "never"
   readonly rule: string
   readonly reason: string
   readonly at: number
-  /** It needs the network, which no prefix grants. */
+  /** Set when the program needs the network, which no prefix grants. */
   readonly network: boolean
 }
 
-/** A path the program is told to use. */
+/** A path that the arguments of the program name. */
 export interface Touch {
   readonly operation: PathEffectKind
   readonly path: string
   readonly at: number
-  /** What a build writes: refused where protected, and otherwise no more asked than the build itself. */
+  /** Set for a path that a build writes: refused where protected, and otherwise asked only with the build itself. */
   readonly isOutput: boolean
 }
 

@@ -7,14 +7,19 @@ import { type CommandContext, catastrophe } from "./paths.ts"
 
 type Judge = (layer: Layer, scene: CommandContext) => void
 
-/** Notes what nobody may do, whatever a plan, a rule or `--yes` says. By what it means, not by how it is spelled. */
+/**
+ * Notes what is never allowed, whatever a plan, a rule or `--yes` says. It judges the meaning and not the spelling.
+ */
 export function judgeNever(layer: Layer, name: string, scene: CommandContext): void {
   if (/^mkfs(\.|$)|^(mke2fs|newfs\w*|mkswap)$/.test(name))
     never(layer, "destroys-disk", "it formats a file system")
   judges.get(name)?.(layer, scene)
 }
 
-/** Whether the program can do something that is never allowed, so that it is looked for behind unknown wrappers. */
+/**
+ * Reports whether the program can do something that is never allowed, so that it is searched for behind unknown
+ * wrappers.
+ */
 export function isJudgedNever(name: string): boolean {
   return judges.has(name) || name.startsWith("mkfs")
 }
@@ -23,7 +28,7 @@ const fileSyntax = syntaxOf("--reference --from -t --target-directory -S -n -s")
 
 function judgeRemoval(layer: Layer, scene: CommandContext): void {
   const args = scanArguments(layer.argv, 1, fileSyntax)
-  // `rm "$1" "$2"` is `rm -rf /` for the right values, and `rm -- "$1" "$2"` is not.
+  // With the right values `rm "$1" "$2"` is `rm -rf /`, and `rm -- "$1" "$2"` is not.
   const mayRecurse = args.vague.length > 0 && args.operands.length > 1
   const recursive = mayRecurse || hasOption(args, ["-r", "-R", "--recursive"])
   if (layer.argv.some(word => word.includes(marks.splitting)))
@@ -33,7 +38,7 @@ function judgeRemoval(layer: Layer, scene: CommandContext): void {
       "an unquoted value could turn it into anything; quote it or name the files",
     )
   if (hasOption(args, ["--no-preserve-root"]))
-    never(layer, "recursive-delete", "it asks to be let loose on the root directory")
+    never(layer, "recursive-delete", "it asks to remove the root directory")
   for (const { word, at } of recursive ? args.operands : []) {
     const reason = catastrophe(word, scene)
     if (reason !== null) never(layer, "recursive-delete", `it deletes recursively, and ${reason}`, at)
@@ -55,7 +60,7 @@ function judgeMove(layer: Layer, scene: CommandContext): void {
   for (const { word, at } of operands.slice(0, -1)) {
     const reason = catastrophe(word, scene)
     if (reason !== null && !reason.includes("known only"))
-      never(layer, "recursive-delete", `it moves away, and ${reason}`, at)
+      never(layer, "recursive-delete", `it moves files away, and ${reason}`, at)
   }
 }
 
@@ -69,7 +74,7 @@ function judgeDd(layer: Layer): void {
   }
 }
 
-/** A device that keeps what is written to it. */
+/** Reports whether the path is a device that stores what is written to it. */
 export function isDevice(path: string): boolean {
   const harmless = /^\/dev\/(null|zero|full|stdin|stdout|stderr|tty|fd\/\d+|random|urandom)$/
   return path.replaceAll(/\/+/g, "/").startsWith("/dev/") && !harmless.test(path.replaceAll(/\/+/g, "/"))
@@ -94,7 +99,8 @@ function judgeFind(layer: Layer, scene: CommandContext): void {
   const starts = argv.slice(1, end < 0 ? argv.length : end)
   for (const word of starts.length === 0 ? ["."] : starts) {
     const reason = catastrophe(word, scene)
-    if (reason !== null) never(layer, "recursive-delete", `it deletes all it finds, and ${reason}`)
+    if (reason !== null)
+      never(layer, "recursive-delete", `it deletes every file that it finds, and ${reason}`)
   }
 }
 
@@ -117,7 +123,11 @@ function judgeMirror(layer: Layer, scene: CommandContext): void {
 }
 
 function judgeEvaluation(layer: Layer): void {
-  never(layer, "hidden-program", `${layer.argv[0]} runs what a text says, or changes what a name means`)
+  never(
+    layer,
+    "hidden-program",
+    `${layer.argv[0]} runs a text as a command, or changes the meaning of a name`,
+  )
 }
 
 const judges: ReadonlyMap<string, Judge> = new Map<string, Judge>([

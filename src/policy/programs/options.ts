@@ -1,7 +1,7 @@
 import { mayBecomeOption } from "../shell/script.ts"
 
 export interface Option {
-  /** With its dashes: `-n`, `--name`. */
+  /** The name with its dashes: `-n`, `--name`. */
   readonly name: string
   readonly value: string | null
   readonly at: number
@@ -15,16 +15,16 @@ export interface Operand {
 export interface Arguments {
   readonly options: readonly Option[]
   readonly operands: readonly Operand[]
-  /** Words that may turn out to be options when it runs. */
+  /** The indexes of arguments that may turn out to be options at run time. */
   readonly vague: readonly number[]
 }
 
 export interface Syntax {
-  /** Options whose value is the next argument unless it is attached. */
+  /** The options whose value is the next argument unless it is attached. */
   readonly valued: ReadonlySet<string>
-  /** Words with one dash are one option (`find -name`), not a cluster of letters. */
+  /** Set when an argument with one dash is one option (`find -name`), not a cluster of letters. */
   readonly longDash: boolean
-  /** Ends at the first operand: what follows belongs to another program or a sub-command. */
+  /** Set when options end at the first operand: the rest belongs to another program or a sub-command. */
   readonly stops: boolean
 }
 
@@ -40,7 +40,7 @@ export function scanArguments(argv: readonly string[], from: number, syntax: Syn
       break
     }
     if (mayBecomeOption(word)) vague.push(at)
-    // Some compilers take `/name:value` for an option as well.
+    // Some compilers read `/name:value` as an option as well.
     const isSlashed = syntax.longDash && /^\/\w+[:=]/.test(word)
     if ((!word.startsWith("-") || word === "-") && !isSlashed) {
       operands.push({ word, at })
@@ -77,8 +77,8 @@ function cluster(word: string, at: number, syntax: Syntax): Option[] {
 }
 
 /**
- * Whether an option as typed is the listed one. Long options may be shortened to any prefix, which many parsers accept;
- * `plain` lists real options that only look like a prefix of a listed one.
+ * Reports whether an option as typed is the listed one. Long options may be shortened to any prefix, which many
+ * parsers accept; `plain` lists real options that only resemble a prefix of a listed one.
  */
 export function isOption(typed: string, listed: string, plain: ReadonlySet<string>): boolean {
   if (typed === listed) return true

@@ -1,16 +1,18 @@
 import { posix } from "node:path"
 import { isDynamic, marks } from "../shell/script.ts"
 
-/** Where a command would run. */
+/** The place where a command would run. */
 export interface CommandContext {
   /** The workspace root, absolute. */
   readonly root: string
   readonly home: string | null
-  /** Every directory it may run in, absolute; null when that cannot be known. */
+  /** Every directory in which it may run, absolute; null when that is unknown. */
   readonly directories: readonly string[] | null
 }
 
-/** Every absolute path a word may mean, wildcards left in; null when it is known only when it runs. */
+/**
+ * Returns every absolute path that an argument may mean, wildcards included; null when it is known only at run time.
+ */
 export function resolveWord(word: string, scene: CommandContext): readonly string[] | null {
   if (word.includes(marks.unknown) || word.includes(marks.splitting)) return null
   if (word.includes(marks.home)) {
@@ -21,7 +23,7 @@ export function resolveWord(word: string, scene: CommandContext): readonly strin
   return scene.directories?.map(directory => posix.resolve(directory, word)) ?? null
 }
 
-/** The path below the root, `.` for the root itself, or null outside. */
+/** Returns the path below the root, `.` for the root itself, or null outside. */
 export function relativeTo(root: string, path: string): string | null {
   const relative = posix.relative(root, path)
   if (relative === "") return "."
@@ -31,12 +33,12 @@ export function relativeTo(root: string, path: string): string | null {
 const everything = new RegExp(`^[.*?${marks.wildcard}]+$|${marks.wildcard}[^/]*\\]|^\\[.*\\]`)
 
 /**
- * Why removing this, with all that is below it, can never be meant: it is the workspace, holds the workspace or a home,
- * lies outside, or nobody knows what it is.
+ * Returns the reason why removing this path with everything below it is never intended: it is the workspace, contains
+ * the workspace or a home, lies outside, or is unknown. Otherwise null.
  */
 export function catastrophe(word: string, scene: CommandContext): string | null {
   const paths = resolveWord(word, scene)
-  if (paths === null) return "what it acts on is known only when it runs"
+  if (paths === null) return "its target is known only when it runs"
   for (const path of paths) {
     const last = posix.basename(path)
     const target = everything.test(last) ? posix.dirname(path) : path
@@ -51,7 +53,7 @@ export function catastrophe(word: string, scene: CommandContext): string | null 
     : null
 }
 
-/** Temporary directories are private inside a sandbox. */
+/** Reports whether the path is a temporary directory, which is private inside a sandbox. */
 function isScratch(path: string): boolean {
   return /^\/(var\/)?tmp\/[^/]+/.test(path)
 }

@@ -1,6 +1,9 @@
 import { deceivingCharacter, isDynamic, marks } from "../shell/script.ts"
 
-/** The program a word names. `isTrusted` where the name says which program it is, and not only what it is called. */
+/**
+ * The program that an argument names. `isTrusted` is set where the path identifies the program, and not only its
+ * name.
+ */
 export interface ProgramName {
   readonly name: string
   readonly isTrusted: boolean
@@ -10,7 +13,10 @@ const systemDirectory = /^\/(usr\/(local\/)?)?s?bin\/[^/]+$|^\/opt\/homebrew\/bi
 const workspaceTool =
   /^(\.\/)?node_modules\/\.bin\/[^/]+$|^(\.\/)?(\.venv|venv)\/bin\/[^/]+$|^\.\/(gradlew|mvnw)$/
 
-/** `/usr/bin/rm`, `RM` and `rm.exe` are rm; `./rm` may be anything, and is judged as both. */
+/**
+ * Returns the name of a program: `/usr/bin/rm`, `RM` and `rm.exe` are rm; `./rm` may be anything, and is judged as
+ * both.
+ */
 export function programName(word: string): ProgramName {
   const base = word.slice(word.lastIndexOf("/") + 1)
   if (!word.includes("/")) return { name: withoutVersion(base), isTrusted: true }
@@ -18,7 +24,7 @@ export function programName(word: string): ProgramName {
   return { name: withoutVersion(base), isTrusted }
 }
 
-/** `python3.11`, `gcc-12` and `pip3` are named after the program without its version. */
+/** Removes the version from a name: `python3.11`, `gcc-12`, `pip3`. */
 function withoutVersion(base: string): string {
   return base.replace(
     /^(python|pip|pypy|gcc|g\+\+|clang|clang\+\+|clang-format|clang-tidy|node|ruby|php)-?\d+(\.\d+)*$/,
@@ -26,12 +32,12 @@ function withoutVersion(base: string): string {
   )
 }
 
-/** The name a file system without regard to case would find. */
+/** Returns the name that a case-insensitive file system would find. */
 export function foldedName(name: string): string {
   return name.toLowerCase().replace(/\.(exe|cmd|bat|com)$/, "")
 }
 
-/** Why a word cannot be taken for the name of a program, or null. */
+/** Returns the reason why an argument cannot be the name of a program, or null. */
 export function nameProblem(written: string): string | null {
   const word = written.startsWith(marks.home) ? written.slice(1) : written
   if (word === "") return "the program has no name"

@@ -19,11 +19,14 @@ const directoriesMax = 8
 
 export interface Analysis {
   readonly layers: readonly Layer[]
-  /** Where its commands may run by the end of it. */
+  /** The directories in which later commands may run. */
   readonly scene: CommandContext
 }
 
-/** Looks at every program of a command line: what each is, what it starts in turn, and what it touches. */
+/**
+ * Analyses every program of a command line: its name, the programs that it starts in turn, and the paths that it
+ * touches.
+ */
 export function analyseArgv(
   argv: readonly string[],
   scene: CommandContext,
@@ -33,7 +36,7 @@ export function analyseArgv(
   const layer = analyseProgram(analyst, argv, null)
   for (const [at, word] of argv.entries())
     if (deceivingCharacter(word) !== null)
-      ask(layer, at, "deceiving-text", "an argument contains characters that hide what it says")
+      ask(layer, at, "deceiving-text", "an argument contains characters that hide its content")
   return analyst
 }
 
@@ -53,10 +56,10 @@ function newAnalyst(scene: CommandContext, parser: ShellParser | null): Analyst 
       scripts += 1
       const holder = outer?.layer ?? newLayer([], null)
       if (outer === null) analyst.layers.push(holder)
-      const parsed = parser?.parse(text) ?? { readable: false, reason: "there is no shell parser" }
+      const parsed = parser?.parse(text) ?? { readable: false, reason: "no shell parser is loaded" }
       if (isDynamic(text) || text.includes(marks.home))
         never(holder, "hidden-program", "the script it runs is known only when it runs")
-      else if (scripts > scriptsMax) never(holder, "malformed", "scripts run scripts too many times over")
+      else if (scripts > scriptsMax) never(holder, "malformed", "too many scripts run scripts")
       else if (!parsed.readable)
         never(holder, "unreadable-script", `the script cannot be read: ${parsed.reason}`)
       else readCommands(analyst, parsed, { outer, holder, shell })
@@ -67,7 +70,7 @@ function newAnalyst(scene: CommandContext, parser: ShellParser | null): Analyst 
 
 interface ScriptPlace {
   readonly outer: Layer["outer"]
-  /** Takes what concerns the script as a whole. */
+  /** Holds the findings about the script as a whole. */
   readonly holder: Layer
   readonly shell: string
 }
@@ -75,13 +78,13 @@ interface ScriptPlace {
 function readCommands(analyst: Analyst, script: ParsedScript & { readable: true }, place: ScriptPlace): void {
   if (place.outer === null) place.holder.rule = "commands.shell"
   if (script.bashOnly !== null) {
-    const reason = `${script.bashOnly} means different things to different shells`
+    const reason = `${script.bashOnly} has a different meaning in different shells`
     if (place.shell === "bash") ask(place.holder, place.holder.argv.length, "shell", reason)
     else never(place.holder, "unreadable-script", reason)
   }
   for (const name of script.functionNames)
     if (isKnownName(name) || builtins.has(name))
-      never(place.holder, "hidden-program", `${name} is given another meaning`)
+      never(place.holder, "hidden-program", `${name} gets another meaning`)
   // A relative `cd` in a loop can lead anywhere before the first command of the loop runs again.
   if (script.commands.some(command => command.repeated && /^(cd|pushd)$/.test(command.words[0] ?? "")))
     analyst.scene = { ...analyst.scene, directories: null }
@@ -98,13 +101,13 @@ function readOne(analyst: Analyst, command: ParsedCommand, place: ScriptPlace): 
   const layer = layerFor(analyst, command, place)
   for (const assignment of command.assignments) {
     if (assignment.name === "HOME" || assignment.name === "CDPATH")
-      never(layer, "hidden-program", `after setting ${assignment.name} paths mean something else`)
+      never(layer, "hidden-program", `after setting ${assignment.name} paths have another meaning`)
     checkAssignment(layer, assignment, layer.argv.length)
   }
   noteRedirects(layer, command)
   const [name] = command.words
   if (name === undefined) return
-  if (command.functions.includes(name)) never(layer, "fork-bomb", `${name} starts itself over and over`)
+  if (command.functions.includes(name)) never(layer, "fork-bomb", `${name} starts itself endlessly`)
   if (name === "cd" || name === "pushd") changeDirectory(analyst, layer, command)
   if (name === "read" || name === "getopts")
     for (const [at, word] of command.words.entries())
@@ -152,13 +155,13 @@ function noteRedirects(layer: Layer, command: ParsedCommand): void {
   }
 }
 
-/** From here on a command may run in either place; which one depends on what happens. */
+/** Adds a directory: from here on a command may run in either, depending on what happens at run time. */
 function changeDirectory(analyst: Analyst, layer: Layer, command: ParsedCommand): void {
   const target = command.words.slice(1).find(word => !/^-[LPe@]+$/.test(word))
   const { root, directories } = analyst.scene
   const found = target === undefined || target === "-" ? null : resolveWord(target, analyst.scene)
   const outside = found?.some(path => relativeTo(root, path) === null) ?? true
-  if (outside) ask(layer, 1, "directory", "it leaves the workspace, or nobody knows where it goes")
+  if (outside) ask(layer, 1, "directory", "it leaves the workspace, or its target is unknown")
   const unknown = found === null || directories === null
   const all = unknown ? [] : [...new Set([...directories, ...found.map(path => posix.normalize(path))])]
   analyst.scene = { ...analyst.scene, directories: unknown || all.length > directoriesMax ? null : all }
@@ -168,7 +171,7 @@ type Builtin = (analyst: Analyst, layer: Layer, input: Input) => void
 
 const nothing: Builtin = () => undefined
 
-/** Everything up to the first word that is no option starts as it would without the builtin. */
+/** Starts the arguments from the first operand on, as they would start without the builtin. */
 function startRest(skipOptions: RegExp): Builtin {
   return (analyst, layer, input) => {
     const at = layer.argv.findIndex((word, index) => index > 0 && !skipOptions.test(word))

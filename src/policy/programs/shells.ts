@@ -9,11 +9,11 @@ const codeReaders = new Set(
   "python python2 python3 node nodejs perl ruby php lua Rscript deno bun".split(" "),
 )
 
-/** What reaches the standard input of a program. */
+/** The standard input of a program. */
 export interface Input {
-  /** Another program writes it. */
+  /** Set when another program writes it. */
   readonly isFed: boolean
-  /** A here-document or here-string, when all of it is known. */
+  /** The here-document or here-string, when all of it is known. */
   readonly text: string | null
 }
 
@@ -25,14 +25,14 @@ export function isShell(name: string): boolean {
 
 const shellSyntax = syntaxOf("-o -O --rcfile --init-file", { stops: true })
 
-/** What a shell is told to run: the string of `-c`, the text on its input, or a file. */
+/** Returns what a shell would run: the string of `-c`, the text on its input, or a file. */
 export function unwrapShell(layer: Layer, name: string, input: Input): Inner[] {
   layer.rule = "commands.shell"
   if (otherShells.has(name)) {
-    never(layer, "unreadable-script", `what ${name} reads is not the language acode can read`)
+    never(layer, "unreadable-script", `the input of ${name} is not a language that acode can read`)
     return []
   }
-  if (name === "zsh") ask(layer, 0, "shell", "zsh reads some things differently")
+  if (name === "zsh") ask(layer, 0, "shell", "zsh reads some syntax differently")
   const args = scanArguments(layer.argv, 1, shellSyntax)
   for (const option of args.options)
     if (!/^(-[cefuxvnlsibhom]|-O|--(norc|noprofile|posix|login|version|help))$/.test(option.name))
@@ -60,17 +60,17 @@ function unwrapInput(layer: Layer, input: Input): Inner[] {
   if (input.text !== null && !isDynamic(input.text))
     return [{ kind: "script", text: input.text, offset: layer.argv.length }]
   if (input.isFed || input.text !== null)
-    never(layer, "piped-script", "it runs what another program writes, which nobody can read beforehand")
-  else ask(layer, 0, "shell", "it runs what it reads from its input")
+    never(layer, "piped-script", "it runs the output of another program, which cannot be read beforehand")
+  else ask(layer, 0, "shell", "it runs its input")
   return []
 }
 
-/** Interpreters other than shells that would run what is piped into them. */
+/** Asks about interpreters other than shells that would run code from a pipe. */
 export function checkPipedCode(layer: Layer, name: string, input: Input): void {
   if (!codeReaders.has(name) || !input.isFed) return
   const rest = layer.argv.slice(1)
   const operand = rest.find(word => !word.startsWith("-") || word === "-")
   const hasCode = rest.some(word => /^-[a-zA-Z]*[cemEp]$|^--(eval|print|test|check|version)/.test(word))
   if (!hasCode && (operand === undefined || isInputFile(operand)))
-    never(layer, "piped-script", "it runs what another program writes, which nobody can read beforehand")
+    never(layer, "piped-script", "it runs the output of another program, which cannot be read beforehand")
 }

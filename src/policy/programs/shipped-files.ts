@@ -1,14 +1,14 @@
 import type { Usage } from "./usage.ts"
 
-/** Programs that share a usage, by the name of the rule a decision reports. */
+/** Programs that share a usage, under the name of the rule that a decision reports. */
 export interface ShippedRule {
   readonly rule: string
-  /** Separated by blanks. */
+  /** The names of the programs, separated by blanks. */
   readonly programs: string
   readonly usage: Usage
 }
 
-/** Reading, searching and the tools that change single files. */
+/** Programs that read, search, or change single files. */
 export const fileRules: readonly ShippedRule[] = [
   {
     rule: "read",
@@ -115,7 +115,7 @@ export const fileRules: readonly ShippedRule[] = [
   },
 ]
 
-/** Programs that reach out, and those that act on more than the workspace. */
+/** Programs that use the network, and programs that change more than the workspace. */
 export const outsideRules: readonly ShippedRule[] = [
   {
     rule: "network",

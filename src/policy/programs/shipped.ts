@@ -18,7 +18,10 @@ const listing: Usage = {
     "--format --column --no-column -n --points-at --color --no-color",
 }
 
-/** Sub-commands that only read are allowed; everything that writes `.git`, and every unknown one, is asked. */
+/**
+ * The usage of git: sub-commands that only read are allowed; every one that writes `.git`, and every unknown one, is
+ * asked.
+ */
 export const gitUsage: Usage = {
   valued: "-C -c --git-dir --work-tree --namespace --exec-path --super-prefix --config-env --attr-source",
   only: "--no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs --no-replace-objects --version --help -C",
@@ -123,7 +126,7 @@ const installing =
   "audit outdated view info show search fund rebuild rb pack version set-script pkg edit explore import patch " +
   "global self-update setup env server deploy fetch store config cache dedup autoclean"
 
-/** Package managers: the workspace's own scripts are builds and tests, everything that fetches is asked. */
+/** Package managers: the workspace's own scripts are builds and tests; everything that fetches is asked. */
 export const packageRules: readonly ShippedRule[] = [
   {
     rule: "packages",
@@ -208,7 +211,7 @@ export const packageRules: readonly ShippedRule[] = [
   },
 ]
 
-/** Raised when a judgement that is written as code changes, since the data alone would not show it. */
+/** Incremented when a judgement that is written as code changes, because the data alone would not show it. */
 const judgementVersion = 1
 
 const all: readonly ShippedRule[] = [
@@ -234,5 +237,5 @@ export function knownProgram(name: string): KnownProgram | null {
   return programs.get(name) ?? null
 }
 
-/** What the policy version is taken from: a decision made under other rules is another decision. */
+/** The input of the policy version: a decision under other rules is another decision. */
 export const shippedRules = { judgementVersion, rules: all }

@@ -6,7 +6,7 @@ const sedSyntax = syntaxOf("-e -f -l -L --expression --file --line-length")
 const sedHarmless =
   /^(-[nEruszle]|--(quiet|silent|regexp-extended|separate|null-data|unbuffered|posix|sandbox|debug|expression|version|help))$/
 
-/** A script that only prints and substitutes passes; `e`, `w`, `-f` and what is not understood are asked. */
+/** Judges sed. A script that only prints and substitutes passes; `e`, `w`, `-f` and unknown commands are asked. */
 export function judgeSed(layer: Layer): void {
   const args = scanArguments(layer.argv, 1, sedSyntax)
   const inPlace = hasOption(args, ["-i", "--in-place"])
@@ -37,7 +37,7 @@ function judgeSedScript(layer: Layer, script: string, at: number): void {
 const sedAddress = String.raw`(?:\d+~\d+|\d+|\$|\/(?:[^\/\\\n]|\\[^\n])*\/[IM]*)`
 const sedStart = new RegExp(String.raw`^[\s;]*(?:${sedAddress}(?:\s*,\s*[+~]?${sedAddress})?)?\s*!?\s*`)
 
-/** Reads addresses and the commands that only look, delete from the output, or substitute. */
+/** Reports whether the script has only addresses and commands that print, delete from the output, or substitute. */
 function isPlainSedScript(script: string): boolean {
   if (isDynamic(script)) return false
   let rest = script
@@ -57,7 +57,7 @@ function simpleLength(rest: string): number | null {
   return /^(?:[pPdDnNgGhHxz=l{]|[qQ]\d*)/.exec(rest)?.[0].length ?? null
 }
 
-/** The length of `s/a/b/flags`, or null where a flag runs (`e`) or writes (`w`). */
+/** Returns the length of `s/a/b/flags`, or null where a flag runs (`e`) or writes (`w`). */
 function substitutionLength(rest: string): number | null {
   const delimiter = rest[1]
   if (delimiter === undefined || /[\\\n\s]/.test(delimiter)) return null
@@ -68,7 +68,7 @@ function substitutionLength(rest: string): number | null {
     else if (rest[index] === delimiter) seen += 1
   }
   if (seen < 2) return null
-  // Whether a delimiter inside `[…]` ends the pattern is where implementations differ.
+  // Implementations differ on whether a delimiter inside `[…]` ends the pattern.
   const pattern = rest.slice(2, index).split(delimiter)
   if (pattern.some(part => (part.match(/\[/g)?.length ?? 0) !== (part.match(/\]/g)?.length ?? 0))) return null
   const flags = /^[gpiIm0-9]*/.exec(rest.slice(index))?.[0].length ?? 0
@@ -78,7 +78,7 @@ function substitutionLength(rest: string): number | null {
 
 const awkSyntax = syntaxOf("-F -v -f -e -i -l -E --field-separator --assign --file --source", { stops: true })
 
-/** A program without redirections, pipes and calls outside passes. */
+/** Judges awk. A program without redirections, pipes and calls of other programs passes. */
 export function judgeAwk(layer: Layer): void {
   const args = scanArguments(layer.argv, 1, awkSyntax)
   for (const option of args.options)

@@ -3,29 +3,29 @@ import { ask, askNetwork, type Layer, touch, touchOutput } from "./layer.ts"
 import { type Arguments, isOption, type Operand, type Syntax, scanArguments } from "./options.ts"
 
 /**
- * How a program may be used without asking, as data. What it does not say is asked: an unknown sub-command, an option
- * in `asked`, and, where `only` is given, any option that is not in it.
+ * The uses of a program that are allowed without asking, as data. Everything else is asked: an unknown sub-command,
+ * an option in `asked`, and, where `only` is given, any option that is not in it.
  */
 export interface Usage {
-  /** What the arguments that are no options are. */
+  /** The role of arguments that are not options. */
   readonly operands?: OperandRole
-  /** Options whose value is the next argument, separated by blanks. */
+  /** The options whose value is the next argument, separated by blanks. */
   readonly valued?: string
-  /** Options that make it run, load, fetch or change something else, separated by blanks. */
+  /** The options that make it run, load, fetch or change something else, separated by blanks. */
   readonly asked?: string
-  /** Options whose value is a file it writes. */
+  /** The options whose value is a file that it writes. */
   readonly writes?: string
-  /** Options whose value is what a build makes. */
+  /** The options whose value is the output of a build. */
   readonly outputs?: string
   /** The only options that are known to be harmless. */
   readonly only?: string
-  /** Real options that look like a shortened one of `asked`. */
+  /** Real options that resemble a shortened one of `asked`. */
   readonly plain?: string
   readonly longDash?: boolean
   readonly commands?: Readonly<Record<string, Usage>>
-  /** What it does when no sub-command is given; without it that is asked. */
+  /** The usage without a sub-command; when left out, that is asked. */
   readonly bare?: Usage
-  /** Always asked, and why. */
+  /** The reason why the program is always asked. */
   readonly ask?: string
   readonly network?: boolean
 }
@@ -42,7 +42,7 @@ export type OperandRole =
   | "readThenWrite"
   | "none"
 
-/** Judges the arguments from `from` on by what the usage says, and notes the paths they name. */
+/** Judges the arguments from `from` on by the usage, and notes the paths that they name. */
 export function applyUsage(layer: Layer, usage: Usage, from: number): void {
   const compiled = compile(usage)
   const args = scanArguments(layer.argv, from, compiled.syntax)
@@ -84,7 +84,7 @@ function checkOptions(layer: Layer, usage: Usage, compiled: Compiled, args: Argu
         (compiled.syntax.longDash && option.name.startsWith(name)),
     )
     if (risky !== undefined) {
-      ask(layer, option.at, "option", `the option ${risky} makes it do more than its name says`)
+      ask(layer, option.at, "option", `the option ${risky} gives it further effects`)
     } else if (compiled.only !== null && !compiled.only.has(option.name)) {
       ask(layer, option.at, "option", `the option ${option.name} is not known to be harmless`)
     }

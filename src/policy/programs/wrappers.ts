@@ -2,26 +2,26 @@ import { marks } from "../shell/script.ts"
 import { ask, type Layer, never } from "./layer.ts"
 import { type Arguments, type Operand, type Syntax, scanArguments, syntaxOf } from "./options.ts"
 
-/** What a wrapper starts: another program, or a string for a shell. */
+/** The start of a wrapper: another program, or a string for a shell. */
 export type Inner =
   | { readonly kind: "argv"; readonly argv: readonly string[]; readonly offset: number }
   | { readonly kind: "script"; readonly text: string; readonly offset: number }
 
 interface Wrapper {
-  /** Separated by blanks. */
+  /** The names of the wrappers, separated by blanks. */
   readonly programs: string
   readonly valued?: string
-  /** Options without value that change nothing about what is started. */
+  /** The options without value that change nothing about the started program. */
   readonly flags?: string
-  /** Operands of its own before the program it starts. */
+  /** The number of its own operands before the program that it starts. */
   readonly operands?: number
-  /** `NAME=value` before the program. */
+  /** Set when `NAME=value` may precede the program. */
   readonly assigns?: boolean
-  /** Asked whatever it starts, and why. */
+  /** The reason why it is asked, whatever it starts. */
   readonly ask?: string
-  /** What it starts gets more arguments when it runs. */
+  /** Set when the started program gets more arguments at run time. */
   readonly appends?: boolean
-  /** The rest is joined and given to a shell. */
+  /** Set when the remaining arguments are joined and passed to a shell. */
   readonly joins?: boolean
   /** The option whose value is a script. */
   readonly script?: string
@@ -64,16 +64,16 @@ const wrappers: readonly Wrapper[] = [
     ask: "it raises privileges",
   },
   { programs: "su runuser", valued: "-s -g -G", script: "-c", ask: "it becomes another user" },
-  { programs: "chroot", operands: 1, ask: "it changes what the file system is" },
+  { programs: "chroot", operands: 1, ask: "it changes the root of the file system" },
   {
     programs: "unshare nsenter systemd-run setpriv capsh firejail bwrap",
-    ask: "it changes what confines a program",
+    ask: "it changes the confinement of a program",
   },
   {
     programs: "strace ltrace valgrind perf gdbserver rr",
     valued: "-o -e -p -s",
     flags: "-f -c -q -tt -T -v",
-    ask: "it watches and can steer another program",
+    ask: "it observes and can control another program",
   },
   { programs: "flock", valued: "-w -E --timeout", flags: "-n -x -s -e -u -o", operands: 1, script: "-c" },
   {
@@ -81,9 +81,9 @@ const wrappers: readonly Wrapper[] = [
     valued: "-n --interval",
     flags: "-d -t -b -e -g -c -p",
     joins: true,
-    ask: "it repeats for ever",
+    ask: "it repeats forever",
   },
-  { programs: "entr reflex nodemon chokidar onchange", joins: true, ask: "it repeats for ever" },
+  { programs: "entr reflex nodemon chokidar onchange", joins: true, ask: "it repeats forever" },
   { programs: "parallel sem", joins: true, appends: true, ask: "it builds commands from its input" },
   {
     programs: "script",
@@ -96,7 +96,7 @@ const wrappers: readonly Wrapper[] = [
   { programs: "busybox toybox" },
   {
     programs: "concurrently npm-run-all run-s run-p start-server-and-test",
-    ask: "it runs what its arguments say",
+    ask: "it runs its arguments as commands",
   },
 ]
 
@@ -107,15 +107,15 @@ export function isWrapper(name: string): boolean {
   return table.has(name)
 }
 
-/** Assignments a wrapper makes for the program it starts. */
+/** The assignments that a wrapper makes for the program that it starts. */
 export interface Unwrapped {
   readonly inner: readonly Inner[]
   readonly assignments: readonly Operand[]
-  /** Its own arguments could not be told from the program it starts. */
+  /** Set when its own arguments could not be distinguished from the program that it starts. */
   readonly isUnclear: boolean
 }
 
-/** Finds what a wrapper starts. An option it does not know makes that unclear, and is asked. */
+/** Finds the program that a wrapper starts. An unknown option makes that unclear, which is asked. */
 export function unwrap(layer: Layer, name: string): Unwrapped {
   const wrapper = table.get(name)
   const syntax = wrapper === undefined ? undefined : syntaxes.get(wrapper)
@@ -153,14 +153,15 @@ function unknownOption(layer: Layer, wrapper: Wrapper, args: Arguments): boolean
       (wrapper.appends === true && /^(-[Iia]|--replace|--arg-file)$/.test(option.name)) ||
       /^--(version|help)$/.test(option.name)
     if (isKnown || /^(-S|--split-string)$/.test(option.name)) continue
-    ask(layer, option.at, "option", `the option ${option.name} hides what it starts`)
+    ask(layer, option.at, "option", `the option ${option.name} hides the program that it starts`)
     found = true
   }
-  if (args.vague.length > 0) ask(layer, args.vague[0] ?? 0, "dynamic-option", "it hides what it starts")
+  if (args.vague.length > 0)
+    ask(layer, args.vague[0] ?? 0, "dynamic-option", "an argument hides the program that it starts")
   return found
 }
 
-/** `env -S "a b"` splits its argument with quoting rules of its own. */
+/** Splits the argument of `env -S "a b"`, which has its own quoting rules. */
 function splitString(layer: Layer, name: string, args: Arguments): Inner[] | null {
   if (!/^g?env$/.test(name)) return null
   const option = args.options.find(({ name: typed }) => typed === "-S" || typed.startsWith("--split"))
@@ -177,7 +178,7 @@ function scriptOf(wrapper: Wrapper, args: Arguments): Inner[] {
 
 function programOf(layer: Layer, wrapper: Wrapper, args: Arguments, first: Operand | undefined): Inner[] {
   if (first === undefined) return []
-  // `flock FILE -c SCRIPT`: the option comes after the operand.
+  // `flock FILE -c SCRIPT`: the option follows the operand.
   if (first.word === wrapper.script)
     return [{ kind: "script", text: layer.argv[first.at + 1] ?? "", offset: first.at + 1 }]
   const rest = layer.argv.slice(first.at)

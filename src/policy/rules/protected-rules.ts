@@ -1,18 +1,18 @@
 import { homeCredentials } from "../home-credentials.ts"
 
 /**
- * `noWrite` may be read and never written or deleted; `hidden` may not be read or listed either; `asked` may be
- * written only when a person says so. What no rule names is open.
+ * Classes of paths: `noWrite` may be read and never written or deleted; `hidden` may not be read or listed either;
+ * `asked` may be written only when the user allows it. A path that no rule names is open.
  */
 export type PathClass = "open" | "asked" | "noWrite" | "hidden"
 
 export interface ProtectedRule {
   readonly class: Exclude<PathClass, "open">
-  /** What is at stake, for the person who is refused. */
+  /** The reason, for the user who is refused. */
   readonly reason: string
   /**
-   * Names at any depth. `*` stands for anything but a slash; a slash at the end names a directory with everything
-   * below it; without one only the last part of a path is compared.
+   * Patterns of names at any depth. `*` stands for anything but a slash; a slash at the end names a directory with
+   * everything below it; without one only the last name of a path is compared.
    */
   readonly patterns: readonly string[]
 }
@@ -21,7 +21,7 @@ export const protectedRules: readonly ProtectedRule[] = [
   {
     class: "hidden",
     reason: "it holds environment secrets",
-    // Directories too: a virtual environment may be called `.env`, and cannot be told from the file by its name.
+    // Directories too: a virtual environment may be called `.env`, and its name does not distinguish it from the file.
     patterns: [".env/", ".env.*/"],
   },
   {
@@ -58,19 +58,19 @@ export const protectedRules: readonly ProtectedRule[] = [
   },
   {
     class: "noWrite",
-    reason: "git would run or trust what is written there",
-    // `git~1` is what Windows also calls `.git`.
+    reason: "git would run or trust files there",
+    // `git~1` is the short name of `.git` on Windows.
     patterns: [".git/", "git~1/", ".gitmodules", ".gitconfig"],
   },
-  { class: "noWrite", reason: "acode acts on what is written there", patterns: [".agent/"] },
+  { class: "noWrite", reason: "acode reads instructions from files there", patterns: [".agent/"] },
   {
     class: "noWrite",
-    reason: "a version control system would run or trust what is written there",
+    reason: "a version control system would run or trust files there",
     patterns: [".hg/", ".hgsub", ".jj/", ".svn/", ".bzr/", ".sl/", "_darcs/"],
   },
   {
     class: "noWrite",
-    reason: "an editor or an assistant would run what is written there",
+    reason: "an editor or an assistant would run files there",
     patterns: namesIn(`
       .vscode/ *.code-workspace .theia/ *.sublime-project .idea/ .zed/ .helix/ .fleet/ .nova/ .devcontainer/ .devcontainer.json .gitpod.yml
       .exrc .vimrc .gvimrc .nvimrc .nvim.lua .dir-locals.el .dir-locals-2.el
@@ -80,7 +80,7 @@ export const protectedRules: readonly ProtectedRule[] = [
   },
   {
     class: "noWrite",
-    reason: "a tool would run what is written there the next time it is used",
+    reason: "a tool would run files there on its next use",
     patterns: namesIn(`
       .npmrc .yarnrc* .yarn/releases/ .yarn/plugins/ .pnp.* .pnpmfile.cjs .pnpmfile.mjs pnpmfile.js .mvn/ .cargo/config* .ripgreprc .husky/
       .envrc .direnv/*.rc .autoenv .autoenv.zsh .mise.toml .mise.*.toml mise.toml mise.*.toml .mise/ mise/config.toml
@@ -115,7 +115,7 @@ export const protectedRules: readonly ProtectedRule[] = [
   },
   {
     class: "asked",
-    reason: "it decides what runs in continuous integration",
+    reason: "it defines the steps of continuous integration",
     patterns: namesIn(`
       .github/ .gitlab-ci.yml .gitlab/ .gitea/ .forgejo/ .circleci/ azure-pipelines.yml azure-pipelines.yaml
       .azure-pipelines/ Jenkinsfile bitbucket-pipelines.yml .buildkite/ .travis.yml .drone.yml .woodpecker.yml
@@ -137,16 +137,16 @@ function namesIn(list: string): readonly string[] {
   return list.trim().split(/\s+/)
 }
 
-/** Named like something protected, and open all the same. */
+/** Names that resemble protected ones and are open. */
 export const openNames: readonly string[] = [".env.example"]
 
-/** Below a person's home directory, outside the workspace: neither read nor listed nor written. */
+/** Places below the user's home directory, outside the workspace, that are not read, listed or written. */
 export const homeEntries: readonly string[] = [
   ...homeCredentials.map(entry => entry.toLowerCase()),
   "library",
 ]
 
-/** Directories of the system that no tool has business in. A `*` stands for one directory. */
+/** Directories of the system that no tool uses. A `*` stands for one directory. */
 export const systemEntries: readonly string[] = [
   "/etc",
   "/var/log",

@@ -4,9 +4,9 @@ import { shellQuoted } from "../../base/text.ts"
 import { type EffectCategory, effectCategories } from "../../domain/effect.ts"
 import { matchedArguments, type Rule, type RulePolicy, ruleMatchesPath, rulePolicies } from "./rules.ts"
 
-/** One thing wrong with the rules: which one, and why. */
+/** One problem of the rules: its place and the reason. */
 export interface RuleProblem {
-  /** `rules[2].command_regex` */
+  /** The place, such as `rules[2].command_regex`. */
   readonly where: string
   readonly message: string
 }
@@ -21,7 +21,7 @@ const keys = new Set(
 )
 const rulesMax = 500
 
-/** Reads a person's rules and runs the examples they bring. Says everything that is wrong, and then no rule counts. */
+/** Reads the rules of a configuration and runs their examples. Reports all problems; with any, no rule applies. */
 export function readRules(input: unknown): ReadRules {
   if (input === undefined || input === null) return { rules: [], problems: [] }
   const problems: RuleProblem[] = []
@@ -126,7 +126,10 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every(item => typeof item === "string")
 }
 
-/** Anchored, and of a form that cannot take long: no nested repetition, no look-around, no back-reference. */
+/**
+ * Compiles a regular expression, anchored, that is fast for every text: it has no nested repetition, no look-around
+ * and no back-reference.
+ */
 function readRegex(value: unknown, wrong: Wrong): RegExp | null {
   if (typeof value !== "string" || value.length > 200) {
     wrong(".command_regex", "is not a text of at most 200 characters")
@@ -139,13 +142,13 @@ function readRegex(value: unknown, wrong: Wrong): RegExp | null {
     )
   const unbounded = value.replace(/\\./g, "").match(/[*+]|\{\d*,\}/g)?.length ?? 0
   if (unbounded > 2) wrong(".command_regex", "repeats without bound more than twice")
-  if (/\\[1-9k]|\(\?[=!<]/.test(value)) wrong(".command_regex", "looks around or back")
+  if (/\\[1-9k]|\(\?[=!<]/.test(value)) wrong(".command_regex", "uses look-around or back-references")
   if (/\((?:[^()\\]|\\.)*[*+}](?:[^()\\]|\\.)*\)[*+{]/.test(value))
     wrong(".command_regex", "repeats a repetition")
   try {
     return new RegExp(value)
   } catch {
-    // The engine's own words about a pattern are of no help; where it stands is.
+    // The message of the engine about a pattern does not help; its place does.
     wrong(".command_regex", "is not a regular expression")
     return null
   }
@@ -176,7 +179,7 @@ function matchesExample(rule: Rule, example: unknown): boolean | null {
   return matchedArguments(rule, argv, commandText(argv)) > 0
 }
 
-/** The command as a person would type it, which `command_regex` is matched against. */
+/** Returns the command as a user would type it, which `command_regex` is matched against. */
 export function commandText(argv: readonly string[]): string {
   return argv.map(shellQuoted).join(" ")
 }

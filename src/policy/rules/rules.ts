@@ -9,39 +9,47 @@ import { protectedRules } from "./protected-rules.ts"
 export const rulePolicies = ["auto", "prompt", "deny", "skip"] as const
 export type RulePolicy = (typeof rulePolicies)[number]
 
-/** A person's rule, checked and ready. `readRules` makes them. */
+/** A checked rule of the configuration. `readRules` creates them. */
 export interface Rule {
   readonly name: string
   readonly category: EffectCategory
   readonly policy: RulePolicy
   readonly message: string | null
-  /** Over paths, or over host names for EXTERNAL_REQUEST. All that is negated must miss, one of the others must hit. */
+  /**
+   * Patterns of paths, or of host names for EXTERNAL_REQUEST. All negated ones must miss, one of the others must
+   * match.
+   */
   readonly patterns: readonly { readonly glob: Glob; readonly negated: boolean }[] | null
   /** One glob for each leading argument. */
   readonly command: readonly string[] | null
   readonly commandGlobs: readonly Glob[]
   readonly commandRegex: RegExp | null
-  /** As it was written, in canonical form. */
+  /** The rule as written, in canonical form. */
   readonly source: string
 }
 
 export interface RuleSet {
   readonly rules: readonly Rule[]
-  /** Of the shipped, the protected and the person's rules: an approval given under others does not hold. */
+  /**
+   * The version of the shipped, protected and configured rules: an approval that was given under others is not valid.
+   */
   readonly version: string
 }
 
 export function ruleSet(rules: readonly Rule[]): RuleSet {
-  // The tables are always written in the same order; their canonical form would take longer than all the rest.
+  // The tables are always written in the same order; a canonical form would take longer than everything else here.
   shippedVersion ??= sha256Hex(JSON.stringify({ shippedRules, protectedRules }))
   const own = rules.map(rule => rule.source)
   return { rules, version: `sha256:${sha256Hex(canonicalJson({ shippedVersion, own }))}` }
 }
 
-/** Taken once, when first needed: the tables are large and never change while acode runs. */
+/** Computed on first use and kept: the tables are large and never change while acode runs. */
 let shippedVersion: string | null = null
 
-/** Case is folded for a refusal only: on some disks `SRC/A` is `src/a`, and a refusal must hold there too. */
+/**
+ * Reports whether the rule matches a path. A refusal ignores case: on some disks `SRC/A` is `src/a`, and a refusal
+ * must apply there too.
+ */
 export function ruleMatchesPath(rule: Rule, category: EffectCategory, path: string): boolean {
   if (rule.category !== category || rule.patterns === null) return false
   const hits = (glob: Glob) => glob.matches(path) || (isRefusal(rule) && glob.matches(path.toLowerCase()))
@@ -51,7 +59,9 @@ export function ruleMatchesPath(rule: Rule, category: EffectCategory, path: stri
   return positive.length === 0 || positive.some(pattern => hits(pattern.glob))
 }
 
-/** For an entry of an allowlist and for a host of a request; `host` may end in a port, which rules may leave out. */
+/**
+ * Reports whether the rule matches an allowlist entry or a host; `host` may end in a port, which rules may leave out.
+ */
 export function matchesHostName(rule: Rule, host: string): boolean {
   const name = host.replace(/:\d+$/, "")
   return (
@@ -66,14 +76,17 @@ export function isRefusal(rule: Rule): boolean {
 
 const regexTextMax = 300
 
-/** How many leading arguments the rule names; 0 when it does not match. `text` is the command as a person types it. */
+/**
+ * Returns how many leading arguments the rule names, or 0 when it does not match. `text` is the command as a user
+ * types it.
+ */
 export function matchedArguments(rule: Rule, argv: readonly string[], text: string): number {
   if (rule.category !== "TERMINAL_COMMAND" || argv.length === 0) return 0
   if (rule.command === null && rule.commandRegex === null) return 0
   const named = rule.command === null ? argv.length : matchedPrefix(rule, argv)
   if (named === 0) return 0
   if (rule.commandRegex === null) return named
-  // A text too long to try is taken to match what refuses and not to match what allows.
+  // A text too long to try counts as a match for a rule that refuses, and not for one that allows.
   if (text.length > regexTextMax) return isRefusal(rule) ? named : 0
   return rule.commandRegex.test(text) ? named : 0
 }
@@ -84,7 +97,7 @@ function matchedPrefix(rule: Rule, argv: readonly string[]): number {
   if (command === null || command.length > argv.length) return 0
   const matches = rule.commandGlobs.every((glob, index) => matchesArgument(glob, argv[index] ?? "", index))
   if (!matches) return 0
-  // Only what is spelled out is granted: `npm *` does not name the sub-command it lets through.
+  // Only spelled-out arguments are granted: `npm *` does not name the sub-command that it allows.
   const wildcardAt = command.findIndex(token => /[*?[{]/.test(token))
   return wildcardAt < 0 ? command.length : Math.max(1, wildcardAt)
 }
@@ -97,7 +110,10 @@ function matchesArgument(glob: Glob, word: string, index: number): boolean {
   return glob.matches(word) || (isTrusted && glob.matches(name))
 }
 
-/** For a refusal options may stand between: `git -C . push` is `git push`. What is not known yet counts as a hit. */
+/**
+ * Reports whether all globs match in order. For a refusal, options may stand between: `git -C . push` is `git push`.
+ * An argument that is unknown yet counts as a match.
+ */
 function matchesInOrder(globs: readonly Glob[], argv: readonly string[]): boolean {
   let at = 0
   for (const [index, glob] of globs.entries()) {

@@ -2,14 +2,14 @@ import { marks } from "./script.ts"
 import { namedChildren, type SyntaxNode } from "./syntax.ts"
 import { bareWord, isBlank, parameter, quotedText, UnreadableScript } from "./word.ts"
 
-/** What reading a word may come upon besides the word. */
+/** Receives the commands that are found in a word. */
 export interface WordVisitor {
-  /** The statements of `$(…)`, backticks and `<(…)`. */
+  /** Called with the statements of `$(…)`, backticks and `<(…)`. */
   substitution(node: SyntaxNode): void
   bashOnly(construct: string): void
 }
 
-/** The word as the program would receive it, with marks for what is known only when it runs. */
+/** Returns the word as the program would receive it, with marks for parts that are known only at run time. */
 export function readWord(node: SyntaxNode, visitor: WordVisitor): string {
   return readPart(node, visitor, true)
 }
@@ -46,11 +46,14 @@ function readConcatenation(node: SyntaxNode, visitor: WordVisitor): string {
     value += readPart(part, visitor, part.startIndex === node.startIndex)
     end = part.endIndex
   }
-  // Parts hide a brace that the whole word has: `a{b,c}` arrives as five of them.
+  // The parts hide a brace that the whole word has: `a{b,c}` arrives as five parts.
   return /[{].*[}]/.test(value) ? `${marks.splitting}${value}` : value
 }
 
-/** Literal text is taken from between the expansions: the grammar loses blanks, or puts them into an expansion. */
+/**
+ * Reads the literal text between the expansions from the source: the grammar loses blanks, or adds them to an
+ * expansion.
+ */
 function readString(node: SyntaxNode, visitor: WordVisitor): string {
   const { text } = node
   if (!text.startsWith('"') || !text.endsWith('"') || text.length < 2) throw new UnreadableScript("a string")
@@ -99,7 +102,7 @@ function readExpansion(node: SyntaxNode, visitor: WordVisitor, quoted: boolean):
 function checkSubstitution(node: SyntaxNode): void {
   const text = node.text
   if (text.startsWith("`")) {
-    // Inside backticks a backslash means one thing more, and shells do not agree how often.
+    // Inside backticks a backslash has a second meaning, and shells disagree how often it applies.
     if (text.includes("\\") || text.slice(1, -1).includes("`"))
       throw new UnreadableScript("nested or escaped backticks")
     return
@@ -107,7 +110,7 @@ function checkSubstitution(node: SyntaxNode): void {
   if (!text.startsWith("$(") || !text.endsWith(")")) throw new UnreadableScript("a command substitution")
 }
 
-/** Looks into `${…}` and `$((…))` for commands; everything else in there only decides a value. */
+/** Searches `${…}` and `$((…))` for commands; everything else in them only computes a value. */
 export function readNested(node: SyntaxNode, visitor: WordVisitor): void {
   for (const child of namedChildren(node)) {
     if (child.type === "command_substitution" || child.type === "process_substitution") {
@@ -120,8 +123,8 @@ export function readNested(node: SyntaxNode, visitor: WordVisitor): void {
 }
 
 /**
- * Inside `${…}`, `$((…))` and here-documents the grammar takes some commands for text: what is left when the ones it
- * found are taken away must not look like one.
+ * Throws where text could hide a command. Inside `${…}`, `$((…))` and here-documents the grammar treats some commands
+ * as text, so the text without the commands that it found must not resemble one.
  */
 export function assertNothingHidden(node: SyntaxNode): void {
   let rest = ""
@@ -142,7 +145,7 @@ function outermostSubstitutions(node: SyntaxNode): SyntaxNode[] {
   )
 }
 
-/** Whether what lies between two parts is only blanks, and at least one where two words must not touch. */
+/** Throws unless the text between two parts is only blanks, at least one where two words must not touch. */
 export function assertSeparated(text: string, end: number, start: number, mustPart: boolean): void {
   if (end > start || !isBlank(text.slice(end, start)))
     throw new UnreadableScript("text that belongs to no command")

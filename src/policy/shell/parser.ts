@@ -7,13 +7,13 @@ import { copyTree } from "./syntax.ts"
 import { readTree } from "./tree.ts"
 import { UnreadableScript } from "./word.ts"
 
-/** Longer than any command a person would read before answering. */
+/** Longer than any command that a user would read before answering. */
 const scriptCharactersMax = 16_384
 
 let loading: Promise<ShellParser> | null = null
 
 /**
- * Loads the grammar on first use, some tens of milliseconds. Both files are embedded in a compiled binary, so it
+ * Loads the grammar on first use, which takes some tens of milliseconds. A compiled binary embeds both files, so it
  * works without node_modules.
  */
 export function loadShellParser(): Promise<ShellParser> {
@@ -35,7 +35,7 @@ function parseScript(parser: Parser, text: string): ParsedScript {
   if (text.length > scriptCharactersMax)
     return unreadable(`it is longer than ${scriptCharactersMax} characters`)
   const deceiving = deceivingCharacter(text)
-  if (deceiving !== null) return unreadable(`it contains ${deceiving}, which hides what it says`)
+  if (deceiving !== null) return unreadable(`it contains ${deceiving}, which hides its content`)
   const tree = parser.parse(text)
   if (tree === null) return unreadable("it could not be parsed")
   try {

@@ -5,10 +5,10 @@ import { UnreadableScript } from "./word.ts"
 
 const fileOperators = new Set(["<", ">", ">>", ">|", "<&", ">&", "&>", "&>>"])
 
-/** None for one that only copies or closes a descriptor. */
+/** Returns the target, or null for a redirection that only copies or closes a descriptor. */
 export function readRedirect(node: SyntaxNode, visitor: WordVisitor): Redirect[] {
   const descriptors = node.children.filter(child => child.type === "file_descriptor")
-  // The grammar takes the argument of `a -x2>&1` for a descriptor, and dash that of `a 11>f` for an argument.
+  // The grammar treats the argument of `a -x2>&1` as a descriptor, and dash that of `a 11>f` as an argument.
   if (descriptors.some(({ text }) => !/^\d$/.test(text)))
     throw new UnreadableScript("a descriptor that is not one digit")
   const parts = node.children.filter(child => child.type !== "file_descriptor")
@@ -19,7 +19,7 @@ export function readRedirect(node: SyntaxNode, visitor: WordVisitor): Redirect[]
     return []
   }
   if (!fileOperators.has(operator.type)) throw new UnreadableScript(`the redirection ${operator.type}`)
-  // The grammar takes `> file word` as two targets where a shell sees an argument.
+  // The grammar treats `> file word` as two targets where a shell sees an argument.
   if (target === undefined || more.length > 0) throw new UnreadableScript("words after a redirection")
   if (operator.type.startsWith("&")) visitor.bashOnly(operator.type)
   const word = readWord(target, visitor)
@@ -32,13 +32,13 @@ export function readRedirect(node: SyntaxNode, visitor: WordVisitor): Redirect[]
 
 export interface Heredoc {
   readonly redirects: readonly Redirect[]
-  /** Commands on the line of `<<`, which the grammar puts inside. */
+  /** The commands on the line of `<<`, which the grammar puts inside the here-document. */
   readonly statements: readonly SyntaxNode[]
 }
 
 /**
- * The text up to the delimiter. Where it ends is checked against the lines of the script: if the grammar and a shell
- * disagreed about that, commands would hide in what looks like text.
+ * Returns the text up to the delimiter. Its end is checked against the lines of the script: if the grammar and a
+ * shell disagreed about it, text could hide commands.
  */
 export function readHeredoc(node: SyntaxNode, text: string, visitor: WordVisitor): Heredoc {
   const start = node.children.find(child => child.type === "heredoc_start")
@@ -94,14 +94,17 @@ function bodyText(body: SyntaxNode | undefined, quoted: boolean, visitor: WordVi
   return /[\\$`]/.test(body.text) ? marks.unknown : body.text
 }
 
-/** `<<< word`. */
+/** Reads `<<< word`. */
 export function readHereString(node: SyntaxNode, visitor: WordVisitor): Redirect {
   visitor.bashOnly("<<<")
   const word = namedChildren(node)[0]
   return { kind: "text", body: word === undefined ? marks.unknown : readWord(word, visitor) }
 }
 
-/** `[ a || b ]` is two commands to a shell and one test to the grammar, so operators are not read here. */
+/**
+ * Reads the words of a test. `[ a || b ]` is two commands to a shell and one test to the grammar, so operators are
+ * refused.
+ */
 export function readTestWords(node: SyntaxNode, visitor: WordVisitor): string[] {
   const words: string[] = []
   collect(node, words, visitor)

@@ -1,21 +1,21 @@
 /**
- * What a shell would start, read from a string without running it. Words are as the program would receive them, with
- * a mark in the place of each part that is known only when it runs. The marks are private-use characters, which a
- * script that contains them itself is refused for, so a mark is never forged.
+ * Marks the parts of words that are known only at run time. A script is read without running it, and its words are
+ * those that the program would receive. The marks are private-use characters; a script that contains such characters
+ * is refused, so a mark cannot be forged.
  */
 export const marks = {
-  /** One word, or part of one, known only when it runs. */
+  /** One word, or part of one, known only at run time. */
   unknown: "\uE000",
-  /** The same, and not quoted: it may become several words, options among them. */
+  /** The same without quotes: it may become several words, options among them. */
   splitting: "\uE001",
-  /** An unquoted `*`, `?` or `[…]`, which the names of files decide. */
+  /** An unquoted `*`, `?` or `[…]`, which expands to names of files. */
   wildcard: "\uE002",
   /** The home directory. */
   home: "\uE003",
 } as const
 
 export interface ShellParser {
-  /** Never throws and never guesses: what it is not sure about is unreadable. */
+  /** Parses a script. It never throws; a script that it cannot read with certainty is unreadable. */
   parse(text: string): ParsedScript
 }
 
@@ -23,26 +23,26 @@ export type ParsedScript =
   | { readonly readable: false; readonly reason: string }
   | {
       readonly readable: true
-      /** Every simple command, however deep it is nested, in the order it is written. */
+      /** Every simple command at any depth, in the order of the text. */
       readonly commands: readonly ParsedCommand[]
-      /** Functions that are surely defined before the command with this index, and what they are called. */
+      /** The functions that are certainly defined before the command with this index, with their names. */
       readonly functions: readonly { readonly name: string; readonly before: number }[]
-      /** Every name the script gives to a function, wherever it does. */
+      /** Every name that the script gives to a function, anywhere. */
       readonly functionNames: readonly string[]
       /** The first construct that bash and a POSIX shell read differently, or null. */
       readonly bashOnly: string | null
     }
 
 export interface ParsedCommand {
-  /** Program and arguments; empty for a line of assignments or redirections alone. */
+  /** The program and its arguments; empty for a line with only assignments or redirections. */
   readonly words: readonly string[]
   readonly assignments: readonly Assignment[]
   readonly redirects: readonly Redirect[]
-  /** The commands whose output is its standard input, by index. */
+  /** The indexes of the commands whose output is the standard input of this one. */
   readonly fedBy: readonly number[]
-  /** The functions it is part of. */
+  /** The functions that contain the command. */
   readonly functions: readonly string[]
-  /** Whether it may run more often than once. */
+  /** Set when the command may run more than once. */
   readonly repeated: boolean
 }
 
@@ -57,12 +57,12 @@ export type Redirect =
 
 const vagueMarks = new RegExp(`[${marks.unknown}${marks.splitting}${marks.wildcard}]`)
 
-/** Whether some part of the word is known only when it runs. */
+/** Reports whether a part of the word is known only at run time. */
 export function isDynamic(word: string): boolean {
   return vagueMarks.test(word)
 }
 
-/** Whether the word may turn out to be an option, or several words. */
+/** Reports whether the word may turn out to be an option, or several words. */
 export function mayBecomeOption(word: string): boolean {
   if (word.includes(marks.splitting)) return true
   return word.startsWith(marks.unknown) || word.startsWith(marks.wildcard)
@@ -73,7 +73,7 @@ const plainAscii = /^[\t\n\x20-\x7e]*$/
 const deceiving =
   /[^\P{Cc}\t\n]|\p{Default_Ignorable_Code_Point}|\p{Cf}|\p{Zl}|\p{Zp}|[^\P{Zs} ]|\p{Co}|\p{Cs}|\p{Cn}/u
 
-/** Names the first character that makes what a person reads differ from what runs, or null. */
+/** Names the first character that makes the shown text differ from the run text, or returns null. */
 export function deceivingCharacter(text: string): string | null {
   if (plainAscii.test(text)) return null
   const found = deceiving.exec(text)?.[0]

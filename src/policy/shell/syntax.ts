@@ -1,8 +1,8 @@
 import { UnreadableScript } from "./word.ts"
 
 /**
- * One node of a syntax tree as plain data. The parser's own nodes live in foreign memory and ask it for each field,
- * which made reading a tree ten times as slow as building it.
+ * One node of a syntax tree as plain data. The parser's own nodes live in foreign memory and read each field from
+ * there, which made reading a tree ten times as slow as building it.
  */
 export interface SyntaxNode {
   readonly type: string
@@ -13,7 +13,7 @@ export interface SyntaxNode {
   readonly children: readonly SyntaxNode[]
 }
 
-/** What the parser's nodes offer. */
+/** The fields of the parser's nodes that are copied. */
 interface ForeignNode {
   readonly type: string
   readonly isNamed: boolean
@@ -23,7 +23,7 @@ interface ForeignNode {
   readonly children: readonly (ForeignNode | null)[]
 }
 
-/** Their text is read in a way of its own: blanks count in it. */
+/** The kinds of nodes whose text is read separately, because blanks count in it. */
 const textual = new Set([
   "string",
   "heredoc_body",
@@ -35,8 +35,8 @@ const textual = new Set([
 ])
 
 /**
- * Copies a tree and checks that it accounts for every character. The grammar is made for colouring and skips what it
- * cannot place: `-x$` arrives as a token called `$`, an escaped blank before a newline not at all.
+ * Copies a tree and checks that it covers every character. The grammar is made for syntax colouring and skips text
+ * that it cannot place: `-x$` arrives as a token called `$`, an escaped blank before a newline not at all.
  */
 export function copyTree(node: ForeignNode, text: string): SyntaxNode {
   const { type, isNamed, startIndex, endIndex } = node

@@ -4,7 +4,7 @@ import { type Assignment, marks, type ParsedCommand, type ParsedScript, type Red
 import { namedChildren, type SyntaxNode } from "./syntax.ts"
 import { UnreadableScript } from "./word.ts"
 
-/** Where in the script a statement stands. */
+/** The position of a statement in the script. */
 interface Place {
   readonly fedBy: readonly number[]
   readonly functions: readonly string[]
@@ -16,12 +16,12 @@ interface Reading {
   readonly commands: ParsedCommand[]
   readonly functions: { name: string; before: number }[]
   readonly functionNames: string[]
-  /** The statements that run whatever happens. */
+  /** The statements that run in every case. */
   readonly unconditional: ReadonlySet<SyntaxNode>
   bashOnly: string | null
 }
 
-/** Turns a syntax tree into commands. Every kind of node is named here; one that is not makes it unreadable. */
+/** Turns a syntax tree into commands. It names every kind of node; any other kind makes the script unreadable. */
 export function readTree(root: SyntaxNode, text: string): ParsedScript {
   const unconditional = new Set(root.children)
   const reading: Reading = {
@@ -74,7 +74,9 @@ function readStatement(node: SyntaxNode, reading: Reading, place: Place): void {
   read(node, reading, place)
 }
 
-/** A place in the list is taken before the words are read, so that commands appear in the order they are written. */
+/**
+ * Reads a command. Its index is reserved before its words are read, so that commands appear in the order of the text.
+ */
 function readCommand(node: SyntaxNode, reading: Reading, place: Place): void {
   const words: string[] = []
   const assignments: Assignment[] = []
@@ -111,7 +113,7 @@ function wordVisitor(reading: Reading, place: Place): WordVisitor {
   }
 }
 
-/** The redirections of a group hold for each command in it. */
+/** Reads a group with redirections, which apply to each command in it. */
 function readRedirected(node: SyntaxNode, reading: Reading, place: Place): void {
   const first = reading.commands.length
   const visitor = wordVisitor(reading, place)
@@ -178,7 +180,7 @@ function readFunction(node: SyntaxNode, reading: Reading, place: Place): void {
   if (reading.unconditional.has(node)) reading.functions.push({ name, before: reading.commands.length })
 }
 
-/** The variable of a loop is assigned like any other: `for PATH in .` must not go unseen. */
+/** Reads a loop. Its variable is assigned like any other: `for PATH in .` must not be missed. */
 function readFor(node: SyntaxNode, reading: Reading, outer: Place): void {
   const place = { ...outer, repeated: true }
   const visitor = wordVisitor(reading, place)
@@ -195,7 +197,7 @@ function readFor(node: SyntaxNode, reading: Reading, outer: Place): void {
 
 const patterns = new Set(["extglob_pattern", "regex"])
 
-/** Values and patterns only choose; what they choose between is read. */
+/** Reads the branches of a `case`. Its values and patterns only choose between them. */
 function readCase(node: SyntaxNode, reading: Reading, place: Place): void {
   const visitor = wordVisitor(reading, place)
   const closing = node.type === "case_item" ? ")" : "in"
@@ -239,7 +241,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ["else_clause", readStatements],
 ])
 
-/** `name=value`. What a POSIX shell does not have is read for the commands in it only. */
+/** Reads `name=value`. A form that a POSIX shell does not have is only searched for commands. */
 function readAssignment(node: SyntaxNode, visitor: WordVisitor): Assignment {
   const [name, operator, value, ...more] = node.children
   if (name === undefined || operator === undefined || more.length > 0)

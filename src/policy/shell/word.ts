@@ -1,11 +1,13 @@
 import { marks } from "./script.ts"
 
-/** A text that a shell may read differently from us. Caught where parsing starts, and never seen outside. */
+/**
+ * Thrown for text that a shell may read differently than this parser. The parser catches it and never lets it out.
+ */
 export class UnreadableScript extends Error {}
 
 const special = /[\s;&|<>()'"`$]/
 
-/** The value of a word that is not quoted: escapes undone, wildcards and the home directory marked. */
+/** Returns the value of an unquoted word: escapes resolved, wildcards and the home directory marked. */
 export function bareWord(text: string, startsWord: boolean): string {
   const tilde = startsWord ? tildeOf(text) : null
   let value = tilde === null ? "" : marks.home
@@ -17,7 +19,9 @@ export function bareWord(text: string, startsWord: boolean): string {
       value += escaped
       index += 1
     } else if (special.test(character) || (character === "#" && startsWord && index === 0)) {
-      throw new UnreadableScript(`${JSON.stringify(character)} stands where a shell would end the word`)
+      throw new UnreadableScript(
+        `${JSON.stringify(character)} is at a place where a shell would end the word`,
+      )
     } else if (character === "~" && /[=:]/.test(text[index - 1] ?? "")) {
       // `name=~` is a home directory to bash and a tilde to others.
       value += marks.unknown
@@ -26,19 +30,22 @@ export function bareWord(text: string, startsWord: boolean): string {
   return hasBraces(text) ? `${marks.splitting}${value}` : value
 }
 
-/** How many characters `~` takes at the start of a word. Another user's home is not ours to know. */
+/** Returns how many characters `~` takes at the start of a word. The homes of other users are unknown. */
 function tildeOf(text: string): number | null {
   if (!text.startsWith("~")) return null
   if (text.length === 1 || text[1] === "/") return 1
   throw new UnreadableScript("a home directory other than the user's own")
 }
 
-/** `{a,b}` and `{1..3}` become several words in bash and stay one in a POSIX shell. */
+/**
+ * Reports whether the word has braces: `{a,b}` and `{1..3}` become several words in bash and stay one in a POSIX
+ * shell.
+ */
 function hasBraces(text: string): boolean {
   return /\{[^}]*(,|\.\.)/.test(text)
 }
 
-/** The literal part of a double-quoted string: four characters can be escaped, any other backslash stays. */
+/** Returns the literal part of a double-quoted string: four characters can be escaped, any other backslash stays. */
 export function quotedText(text: string): string {
   let value = ""
   for (let index = 0; index < text.length; index++) {
@@ -50,13 +57,13 @@ export function quotedText(text: string): string {
     } else if (character === "`" || character === '"') {
       throw new UnreadableScript("quotes that do not pair")
     } else if (character === "$" && next !== undefined && /[A-Za-z0-9_{([@*#?!$'-]/.test(next)) {
-      throw new UnreadableScript("an expansion that could not be read")
+      throw new UnreadableScript("an unreadable expansion")
     } else value += character
   }
   return value
 }
 
-/** Whether text between two parts of a command separates them and does nothing else. */
+/** Reports whether the text between two parts of a command only separates them. */
 export function isBlank(gap: string): boolean {
   return /^(?:[ \t]|[ \t]\\\n)*$/.test(gap)
 }
@@ -64,19 +71,19 @@ export function isBlank(gap: string): boolean {
 const plainParameter = /^\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*)|[0-9@*#?$!-])$/
 const posixParameter = /^\$\{#?(?:[A-Za-z_][A-Za-z0-9_]*|\d+|[@*#?$!-])(?::?[-+?]|%%?|##?)?/
 
-/** The mark for `$name` and its relatives. Assigning and evaluating forms are not read. */
+/** Returns the mark for `$name` and similar forms. Forms that assign or evaluate are refused. */
 export function parameter(text: string, quoted: boolean): string {
   const plain = plainParameter.exec(text)
   const name = plain?.[1] ?? plain?.[2]
   if (name === "HOME") return marks.home
   if (plain === null && !isReadableParameter(text)) throw new UnreadableScript(`the expansion ${text}`)
-  // `"$@"` is as many words as there are, quoted or not.
+  // `"$@"` is as many words as there are arguments, quoted or not.
   return quoted && !/^\$\{?@/.test(text) ? marks.unknown : marks.splitting
 }
 
 function isReadableParameter(text: string): boolean {
   const head = posixParameter.exec(text)?.[0]
   if (head === undefined) return false
-  // After a length or an operator anything may follow; after a bare name only the closing brace.
+  // After a length or an operator any text may follow; after a bare name only the closing brace.
   return text.length === head.length + 1 || /[-+?%#]$/.test(head)
 }

@@ -95,7 +95,7 @@ atTerminal("a second run in the same workspace is refused while the first one wa
   using terminal = open()
   await terminal.see("a approve")
   const second = await room.acode("plan", "run", room.planFile)
-  expect([second.exitCode, second.stderr]).toEqual([1, expect.stringContaining("another acode works")])
+  expect([second.exitCode, second.stderr]).toEqual([1, expect.stringContaining("another acode is using")])
   terminal.press("a")
   expect(await terminal.exitStatus()).toBe(0)
 })

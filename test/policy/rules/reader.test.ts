@@ -126,9 +126,9 @@ describe("a regular expression", () => {
     ["^(a*)*$", "repeats a repetition"],
     ["^(a|b+){2}$", "repeats a repetition"],
     ["^.*.*.*$", "repeats without bound more than twice"],
-    ["^(a)\\1$", "looks around or back"],
-    ["^(?=a)a$", "looks around or back"],
-    ["^(?<!a)b$", "looks around or back"],
+    ["^(a)\\1$", "uses look-around or back-references"],
+    ["^(?=a)a$", "uses look-around or back-references"],
+    ["^(?<!a)b$", "uses look-around or back-references"],
     ["^[a$", "is not a regular expression"],
     ["^(a$", "is not a regular expression"],
   ]

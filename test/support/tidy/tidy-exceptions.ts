@@ -17,7 +17,7 @@ export const proseAllowances: Readonly<Record<string, readonly [openings: number
   "src/exec": [0, 0],
   "src/gate": [0, 0],
   "src/models": [0, 0],
-  "src/policy": [62, 31],
+  "src/policy": [0, 0],
   "src/provider": [0, 0],
   "src/redaction": [59, 44],
   "src/sandbox": [0, 0],
