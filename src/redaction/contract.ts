@@ -1,27 +1,31 @@
 /**
  * Replaces secrets by `[REDACTED:kind]`. Pure, linear in the input, and `redact(redact(x)) === redact(x)`. A secret
- * that is found in a text is replaced wherever else it stands in it, also URL-encoded, escaped for JSON and in base64.
+ * that is found in a text is replaced everywhere in that text, also URL-encoded, escaped for JSON and in base64.
  */
 export interface Redactor {
   redactText(text: string): string
-  /** What `redactText` would replace, in order and apart from each other: the rest of the text is kept as it is. */
+  /**
+   * Returns the spans that `redactText` would replace, in order and without overlap: the rest of the text does not
+   * change.
+   */
   redactSpans(text: string): readonly RedactedSpan[]
-  /** For output of programs: bytes that are no secret come back as they were, valid UTF-8 or not. */
+  /** Redacts the output of programs: bytes outside secrets are returned unchanged, valid UTF-8 or not. */
   redactBytes(bytes: Uint8Array): Uint8Array
-  /** Several parts of one text: what is found in one of them is replaced in all. */
+  /** Redacts the parts of one text: a secret that is found in one part is replaced in all. */
   redactParts(parts: readonly Uint8Array[]): readonly Uint8Array[]
   /**
-   * A secret that is split over two pushes is still found; what is held back comes out with `end`. What is out is out:
-   * a secret is replaced wherever it stands behind the place where it was found.
+   * Returns a stream that finds a secret even when it is split over two pushes; `end` returns the bytes that were
+   * held back. Bytes that were returned cannot be redacted later: a secret is replaced only behind the place where it
+   * was first found.
    */
   stream(): RedactionStream
 }
 
-/** A part of a text and what stands in its place once the text is redacted. */
+/** A span of a text and its replacement. */
 export interface RedactedSpan {
   readonly start: number
   readonly end: number
-  /** A marker, or text with markers in it where several replacements met. */
+  /** A marker, or text with markers where several replacements meet. */
   readonly replacement: string
 }
 
@@ -30,18 +34,28 @@ export interface RedactionStream {
   end(): Uint8Array
 }
 
-/** Which variables of the host a command may see. Pure tables; the modes and the merging are `exec/environment`. */
+/**
+ * Decides which variables of the host a command gets. Pure tables; `exec/environment` has the modes and the merging.
+ */
 export interface EnvironmentRules {
-  /** `API_TOKEN`, `DATABASE_URL`, …: the value is likely a secret, whatever it is. */
+  /** Reports whether the value is likely a secret, whatever its form: `API_TOKEN`, `DATABASE_URL`, … */
   isSecretName(name: string): boolean
-  /** `SSH_AUTH_SOCK`, `KUBECONFIG`, an address with a password, …: whoever has the value can get at a secret. */
+  /**
+   * Reports whether the value gives access to a secret: `SSH_AUTH_SOCK`, `KUBECONFIG`, an address with a password, …
+   */
   leadsToSecret(name: string, value: string): boolean
-  /** `CARGO_HOME`, `NO_COLOR`, …: all that a command of a model or a plan gets besides `alwaysIncluded`. */
+  /**
+   * Reports whether a command of a model or a plan gets the variable besides `alwaysIncluded`: `CARGO_HOME`,
+   * `NO_COLOR`, …
+   */
   isForAgents(name: string, value: string): boolean
-  /** `LD_PRELOAD`, `NODE_OPTIONS`, `BASH_ENV`, …: the value makes another program load or run something. */
+  /**
+   * Reports whether the value makes another program load or run something: `LD_PRELOAD`, `NODE_OPTIONS`, `BASH_ENV`,
+   * …
+   */
   isLoaderName(name: string): boolean
-  /** Patterns are names in which `*` stands for anything. */
+  /** Reports whether a name matches a pattern, which is a name in which `*` stands for any text. */
   matchesPattern(name: string, pattern: string): boolean
-  /** PATH, HOME and the like: passed on in every mode, whatever a pattern says. */
+  /** The variables that every command gets, whatever the patterns: PATH, HOME and similar ones. */
   readonly alwaysIncluded: readonly string[]
 }

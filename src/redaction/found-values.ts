@@ -6,25 +6,31 @@ import type { Findings } from "./rule-stage.ts"
 import { concat, copyOf, type Edits, editsOf, type OnReplaced, type RedactionStage } from "./stage.ts"
 import { type Spelling, spellingsAs, type ValueSet, valueSetOf } from "./value-stage.ts"
 
-/** The secrets that were found in one text, which are replaced wherever else they stand in it. */
+/** Collects the secrets that were found in one text, so that they are replaced everywhere else in it. */
 export interface FoundValues extends Findings {
-  /** Replaces them in the text that follows. What is added later counts for what is pushed later. */
+  /** Returns a stage that replaces them. Secrets that are added later apply to bytes that are pushed later. */
   stage(onReplaced?: OnReplaced): RedactionStage
 }
 
-/** Further ones are replaced where the rules find them, and nowhere else: memory and time stay bounded. */
+/**
+ * The most secrets that are replaced everywhere; further ones are replaced only where the rules find them, which
+ * bounds memory and time.
+ */
 const valuesMax = 200
 const valueBytesMax = 2048
-/** Values that were looked at: most secrets of a text are the same few. */
+/** The most values whose judgement is remembered: most secrets of a text are the same few. */
 const judgedMax = 1_000
 
-/** `known` are values that an earlier stage has replaced, but for those with decoration inside. */
+/**
+ * Creates an empty collection. An earlier stage has replaced the values of `known`, except those with decoration
+ * inside.
+ */
 export function createFoundValues(known: ValueSet): FoundValues {
   let values = known
   let hasNew = false
   let count = 0
   let isDecorated = false
-  /** How the bytes that come next read, when the rules had to find out. */
+  /** The readable form of the next bytes, when the rules had to decode them. */
   let noted: { readonly source: Uint8Array; readonly text: ReadableText } | null = null
   const found: Spelling[] = []
   const seen = new Set<string>()
@@ -62,7 +68,7 @@ export function createFoundValues(known: ValueSet): FoundValues {
           const source = concat([held, chunk])
           const read = noted?.source === source ? noted.text : null
           noted = null
-          // What is known was replaced before, but where decoration hid it.
+          // Known values were replaced before, except where decoration hid them.
           if (count === 0 && (known.spellings.length === 0 || !isDecorated)) {
             held = new Uint8Array(0)
             passed += source.length
@@ -84,13 +90,13 @@ interface Run {
   readonly source: Uint8Array
   readonly text: ReadableText
   readonly edits: Edits
-  /** How much of the text came before. */
+  /** The length of the text before. */
   readonly passed: number
   readonly final: boolean
   readonly values: ValueSet
 }
 
-/** Answers where what has to be held back begins in the source. */
+/** Replaces values and returns where the bytes to hold back begin in the source. */
 function replaceValues({ source, text, edits, passed, final, values }: Run): number {
   const { bytes } = text
   const scanner = values.scannerFor(bytes)
@@ -123,12 +129,14 @@ function replaceValues({ source, text, edits, passed, final, values }: Run): num
   return out
 }
 
-/** Shorter ones are found by chance. */
+/** Shorter values would be found by chance. */
 const lengthMin = 8
 const slugLengthMin = 16
 const wordyLengthMin = 12
 
-/** What of a secret is looked for: itself, and what it says when it is itself encoded. */
+/**
+ * Returns the forms of a secret that are searched for: the secret itself, and its decoded form when it is encoded.
+ */
 function formsOf(kind: RedactionKind, value: Uint8Array): readonly string[] {
   if (value.length > valueBytesMax && kind !== "private-key") return []
   const written = Buffer.from(value.buffer, value.byteOffset, value.length)
@@ -139,7 +147,7 @@ function formsOf(kind: RedactionKind, value: Uint8Array): readonly string[] {
   return [...new Set(forms)].filter(isTelling)
 }
 
-/** Whether a value stands for nothing but itself: a word, a name or a date may stand elsewhere for another reason. */
+/** Reports whether a value identifies the secret: a word, a name or a date may occur elsewhere for another reason. */
 function isTelling(value: string): boolean {
   if (value.length < lengthMin || value.length > valueBytesMax || !/[A-Za-z\x80-\uffff]/.test(value))
     return false
@@ -158,7 +166,7 @@ function unescaped(value: string): string {
     const text: unknown = JSON.parse(`"${value}"`)
     return typeof text === "string" ? text : value
   } catch {
-    // Not JSON: then a shell's backslashes may be in it.
+    // Not JSON: the value may have a shell's backslashes instead.
     return value.replace(/\\(.)/g, "$1")
   }
 }
@@ -168,12 +176,12 @@ function urlDecoded(value: string): string {
   try {
     return decodeURIComponent(value)
   } catch {
-    // A percent sign that encodes nothing: the value is what it looks like.
+    // A percent sign that encodes no byte: the value is not URL-encoded.
     return value
   }
 }
 
-/** `Basic` has a name and a password in base64. */
+/** Returns the password of a `Basic` header, which has a name and a password in base64. */
 function passwordOf(value: string): string {
   if (!/^[A-Za-z0-9+/]{8,}={0,2}$/.test(value)) return value
   const decoded = Buffer.from(value, "base64").toString("latin1")
@@ -184,8 +192,8 @@ function passwordOf(value: string): string {
 const valueLengthMin = 8
 
 /**
- * Every spelling under which a known secret may turn up, as bytes in latin1: raw, URL-encoded, JSON-escaped and in
- * base64. Values that are no secret by themselves are left out.
+ * Returns every spelling of a known secret, as bytes in latin1: raw, URL-encoded, JSON-escaped and in base64. Values
+ * that do not identify a secret are left out.
  */
 export function spellingsOf(values: readonly string[]): readonly string[] {
   const spellings = new Set<string>()
@@ -227,8 +235,8 @@ function escapedUnit(unit: string): string {
 }
 
 /**
- * The base64 of a text that contains the value depends on how many bytes stand before it, modulo three. For each of
- * the three, the characters that the value alone determines.
+ * Returns the base64 forms of a text that contains the value. They depend on the number of preceding bytes modulo
+ * three; for each of the three, these are the characters that the value alone determines.
  */
 function base64Forms(value: string): string[] {
   const bytes = Buffer.from(value, "utf8")

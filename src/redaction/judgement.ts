@@ -1,9 +1,9 @@
 // Values are bytes read as latin1: what is not ASCII is spelled as the bytes of its UTF-8 form.
 
-/** What may stand where a secret would: nothing, a placeholder, a reference to a secret, or a marker. */
+/** Reports whether the value is not a secret: nothing, a placeholder, a reference to a secret, or a marker. */
 export function isKept(value: string): boolean {
   if (value === "" || value.includes("[REDACTED")) return true
-  // Nobody writes placeholders this long, and the patterns below need not be fast then.
+  // No placeholder is this long, and the patterns below need not be fast for longer values.
   return value.length <= 200 && (references.test(value) || placeholders.test(value))
 }
 
@@ -48,12 +48,12 @@ const placeholders = anyOf([
   /(?:^|[-_])(?:placeholder|changeme|goes[-_]here|your[-_](?:api|token|secret|key|password)\w*|here)$/,
 ])
 
-/** One expression out of many is tried many times faster than each in turn. */
+/** Joins patterns into one expression, which is tested many times faster than each of them in turn. */
 function anyOf(patterns: readonly RegExp[]): RegExp {
   return new RegExp(patterns.map(pattern => pattern.source).join("|"), "i")
 }
 
-/** Words that describe a secret, or are the type of one, rather than being one. */
+/** Words that describe a secret or name the type of one. */
 const describing = new Set(
   `string str text number int integer float bool boolean bytes byte buffer char varchar object any unknown never void
   null nil none undefined true false yes no on off enabled disabled required optional missing invalid expired valid
@@ -75,7 +75,7 @@ export function isDescribing(value: string): boolean {
   return describing.has(value.toLowerCase())
 }
 
-/** A sentence, as in `"password": "Password is too short"`. */
+/** Reports whether the value is a sentence, as in `"password": "Password is too short"`. */
 export function isProse(value: string): boolean {
   if (!/\s/.test(value)) return false
   const words = value.toLowerCase().split(/[^a-z']+/)
@@ -89,7 +89,7 @@ const grammar = new Set(
   ),
 )
 
-/** Words joined by dashes, dots or slashes: a name or a path rather than a secret. */
+/** Reports whether the value is words joined by dashes, dots or slashes: a name or a path rather than a secret. */
 export function isSlug(value: string): boolean {
   return /^[A-Za-z]+(?:[-_./:@ ][A-Za-z]+)*\/?$/.test(value) && value.length < 48
 }
@@ -101,29 +101,32 @@ export function isPath(value: string): boolean {
   )
 }
 
-/** What stands unquoted behind `=` in source code. */
+/** Reports whether the value is an unquoted expression of source code, behind `=`. */
 export function isCodeName(value: string): boolean {
   return /^[A-Za-z_$][A-Za-z_$]*\d?$/.test(value) || isMember(value)
 }
 
-/** `EqualsGreaterThanToken`, `_PrivateKey`: words, while random letters change their case all the time. */
+/**
+ * Reports whether the value is camel case (`EqualsGreaterThanToken`, `_PrivateKey`); random letters change their case
+ * all the time.
+ */
 export function isCamelCase(value: string): boolean {
   if (!/^_*[A-Za-z]+$/.test(value)) return false
   const parts = value.match(/[A-Z]+(?![a-z])|[A-Z]?[a-z]+/g) ?? []
   return parts.length > 1 && value.length / parts.length >= 4
 }
 
-/** `user.password`, `Token::NUMBER`. */
+/** Reports whether the value is a member expression: `user.password`, `Token::NUMBER`. */
 export function isMember(value: string): boolean {
   return /^[A-Za-z_$][\w$]*(?:[?!]?(?:\.|->|::)[A-Za-z_$][\w$]*)+$/.test(value)
 }
 
-/** Letters and digits so mixed that nobody would choose them as a name. */
+/** Reports whether letters and digits are mixed as in no chosen name. */
 export function isRandom(value: string): boolean {
   return value.length >= 12 && /\d/.test(value) && /[A-Za-z]/.test(value)
 }
 
-/** Looks like a secret whatever it is called: not words with a number behind them, as `postgres-dev-1`. */
+/** Reports whether the value looks like a secret under any name. Words before a number do not: `postgres-dev-1`. */
 export function isSecretAlone(value: string): boolean {
   return (
     isRandom(value) &&
@@ -133,14 +136,14 @@ export function isSecretAlone(value: string): boolean {
   )
 }
 
-/** Digits and letters of both cases. */
+/** Reports whether the value has digits and letters of both cases. */
 export function isMixed(value: string): boolean {
   return (
     value.length >= 20 && /\d/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value) && !/[.]/.test(value)
   )
 }
 
-/** The keys that documentation uses, `AKIAIOSFODNN7EXAMPLE` and its like. */
+/** Reports whether the value is a key that documentation uses, such as `AKIAIOSFODNN7EXAMPLE`. */
 export function isDocumented(value: string): boolean {
   return /EXAMPLE(?:KEY|TOKEN|SECRET)?$/.test(value)
 }

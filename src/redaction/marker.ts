@@ -1,4 +1,4 @@
-/** What can stand in a marker. Lower case and dashes only. */
+/** The kinds of markers, with lower case letters and dashes only. */
 export const redactionKinds = [
   "api-key",
   "authorization",
@@ -36,17 +36,17 @@ export function markerOf(kind: RedactionKind): string {
 
 const markers = redactionKinds.map(markerOf)
 
-/** Text that lies inside a marker would be redacted again inside it. */
+/** Reports whether the text occurs in markers: as a secret it would be redacted again inside them. */
 export function isMarkerText(text: string): boolean {
   return markers.some(marker => marker.includes(text))
 }
 
 /**
- * Cuts what could overlap the edge of a marker: a secret that ends in `[` would be found again once a marker stands
- * behind it, and `redact(redact(x))` would differ from `redact(x)`.
+ * Removes characters that could overlap the edge of a marker: a secret that ends in `[` would be found again before a
+ * marker, and `redact(redact(x))` would differ from `redact(x)`.
  */
 export function withoutMarkerEdges(text: string): string {
-  // Every end of a marker has its closing bracket, every beginning its opening one.
+  // Every end of a marker has its closing bracket, every start its opening one.
   if (!text.includes("]") && !text.includes("[")) return text
   for (const marker of markers)
     for (let length = 1; length < marker.length; length++) {

@@ -4,13 +4,13 @@ import type { Pattern } from "./pattern-syntax.ts"
 /** Finds a pattern in bytes in time linear in their number, whatever the pattern. */
 export interface Automaton {
   /**
-   * Goes from `from` towards `to` (backwards when the automaton is reversed) and answers where a match ends: the
-   * first such place, or the last one that can be reached. -1 when there is none.
+   * Runs from `from` towards `to` (backwards when the automaton is reversed) and returns where a match ends: the
+   * first such position, or the last one that can be reached. Returns -1 when no match ends.
    */
   run(bytes: Uint8Array, from: number, to: number, mode: "first" | "longest"): number
 }
 
-/** More would need more memory than a pattern is worth; counted repetitions are what gets there. */
+/** The most nodes. More would take too much memory for a pattern; counted repetitions are what reaches the limit. */
 const nodesMax = 4000
 const statesMax = 512
 
@@ -21,22 +21,22 @@ interface Node {
 }
 
 interface AutomatonOptions {
-  /** Match what reads backwards from a place, to find where a match begins. */
+  /** Set to match backwards from a position, which finds where a match begins. */
   readonly isReversed: boolean
-  /** A match may begin anywhere, not only where the run begins. */
+  /** Set when a match may begin anywhere, not only where the run begins. */
   readonly isUnanchored: boolean
 }
 
 const accepting = 0
-/** Stands for what is before the first and behind the last byte. */
+/** The symbol before the first and behind the last byte. */
 const edge = 256
 const symbolCount = 257
 const dead = -1
 
 /**
- * A set of places in the pattern is a state; the states that occur are made when they occur, and forgotten when
- * there are too many. Line ends and word edges depend on the bytes around a place, so whether a place accepts is
- * known when the next byte is.
+ * Creates an automaton whose states are sets of positions in the pattern. States are created when they occur, and
+ * discarded when there are too many. Line ends and word boundaries depend on the bytes around a position, so whether
+ * a position accepts is known with the next byte.
  */
 export function createAutomaton(pattern: Pattern, options: AutomatonOptions): Automaton {
   const nodes: Node[] = [{ members: null, assertion: null, next: [] }]
@@ -65,7 +65,7 @@ export function createAutomaton(pattern: Pattern, options: AutomatonOptions): Au
   }
 }
 
-/** Adds the nodes of a pattern that goes on to `next`, and answers where it begins. */
+/** Adds the nodes of a pattern that continues at `next`, and returns its first node. */
 function build(
   nodes: Node[],
   pattern: Pattern,
@@ -110,7 +110,10 @@ function buildRepeat(
 }
 
 interface Machine {
-  /** By state and symbol: the next state plus two, doubled, plus one when the place before the symbol ends a match. */
+  /**
+   * The transitions by state and symbol: the next state plus two, doubled, plus one when the position before the
+   * symbol ends a match.
+   */
   readonly arrows: Int32Array
   start(before: Kind): number
   follow(state: number, symbol: number): number
@@ -167,14 +170,14 @@ function createMachine(nodes: readonly Node[], first: readonly number[], options
             after,
           )
       const arrow = ((target + 2) << 1) | (places.has(accepting) ? 1 : 0)
-      // When the states were forgotten meanwhile, `index` names another one.
+      // After the states were discarded, `index` names another one.
       if (states.length >= generation) arrows[index * symbolCount + symbol] = arrow
       return arrow
     },
   }
 }
 
-/** All places that can be reached without a byte, given what stands before and after. */
+/** Returns all positions that can be reached without a byte, given the symbols before and after. */
 function closureOf(
   nodes: readonly Node[],
   state: State,

@@ -7,12 +7,12 @@ import { createRuleStage } from "./rule-stage.ts"
 import { newline } from "./scene.ts"
 import { concat, copyOf, editsOf, type StageMaker } from "./stage.ts"
 
-/** A longer line is looked at in pieces of this size, and a match that crosses from one to the next is missed. */
+/** The size of the pieces of a longer line; a match that crosses two pieces is missed. */
 const patternLineBytesMax = 8192
 
 const sourceLengthMax = 1000
 
-/** Why this pattern cannot be used for redaction, or null when it can. */
+/** Returns the reason why a pattern cannot be used for redaction, or null when it can. */
 export function validatePattern(source: string): string | null {
   try {
     compile(source)
@@ -22,7 +22,7 @@ export function validatePattern(source: string): string | null {
   }
 }
 
-/** Replaces what a person's own patterns match, line by line. */
+/** Replaces the matches of the configured patterns, line by line. */
 export function createPatternStages(sources: readonly string[]): StageMaker {
   const matcher = matcherOf(sources)
   return onReplaced => {
@@ -54,7 +54,7 @@ export function createPatternStages(sources: readonly string[]): StageMaker {
   }
 }
 
-/** Goes to the beginning of the first line that has a match, or of the last line when none has. */
+/** Returns the start of the first line that has a match, or of the last line when none has. */
 function skipClean(bytes: Uint8Array, from: number, matcher: PatternMatcher): number {
   const found = matcher.search.run(bytes, from, bytes.length, "first")
   const lineStart = bytes.lastIndexOf(newline, found < 0 ? bytes.length : found - 1) + 1
@@ -64,7 +64,7 @@ function skipClean(bytes: Uint8Array, from: number, matcher: PatternMatcher): nu
 interface PatternMatcher {
   /** Finds where the first match ends. */
   readonly search: Automaton
-  /** Goes back from there to where it begins, and forth again to where it ends at the latest. */
+  /** Finds backwards where the match begins, and forwards where the longest one ends. */
   readonly back: Automaton
   readonly forth: Automaton
 }
@@ -118,7 +118,7 @@ function canBeEmpty(pattern: Pattern): boolean {
   }
 }
 
-/** The end of the next line, of a piece of a line that is too long, or `from` when neither has arrived. */
+/** Returns the end of the next line or of a piece of a too long line, or `from` when neither has arrived. */
 function pieceEnd(bytes: Uint8Array, from: number, final: boolean): number {
   const limit = from + patternLineBytesMax
   const lineEnd = bytes.subarray(from, limit).indexOf(newline)
@@ -128,15 +128,15 @@ function pieceEnd(bytes: Uint8Array, from: number, final: boolean): number {
   return gap < 0 ? limit : limit - gapBytesMax + gap + 1
 }
 
-/** A long line is cut behind a space where there is one, because few secrets contain any. */
+/** A long line is cut behind a space if possible, because few secrets contain one. */
 const gapBytesMax = 1024
 const space = 32
 
 const customMarker = Buffer.from(markerOf("custom"))
 
 /**
- * Goes on until neither the patterns nor the rules find anything: a marker can take away the letter before a token
- * that kept the rules from seeing it.
+ * Repeats until neither the patterns nor the rules find a secret: a marker can remove the letter before a token that
+ * hid it from the rules.
  */
 function redactPiece(piece: Uint8Array, matcher: PatternMatcher): Uint8Array {
   let current = piece
@@ -147,7 +147,7 @@ function redactPiece(piece: Uint8Array, matcher: PatternMatcher): Uint8Array {
   }
 }
 
-/** Replaces every match between the markers that are already there; the line end is no part of any. */
+/** Replaces every match between existing markers; the line end belongs to no match. */
 function replaceOnce(piece: Uint8Array, matcher: PatternMatcher): Uint8Array {
   if (matcher.search.run(piece, 0, piece.length, "first") < 0) return piece
   const edits = editsOf(piece)

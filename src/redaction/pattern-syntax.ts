@@ -8,7 +8,7 @@ export type Pattern =
   | { readonly kind: "repeat"; readonly item: Pattern; readonly min: number; readonly max: number | null }
   | { readonly kind: "assertion"; readonly at: "lineStart" | "lineEnd" | "wordEdge" | "noWordEdge" }
 
-/** Why a pattern is refused, in words for the person who wrote it. */
+/** The reason why a pattern is refused, for the author of the pattern. */
 export class PatternError extends Error {}
 
 interface Reader {
@@ -21,8 +21,8 @@ interface Reader {
 const depthMax = 50
 
 /**
- * Reads the syntax that Rust, PCRE and JavaScript have in common, `(?i)` in front included. What would make matching
- * slow, or means different things in different places, is refused by name rather than guessed.
+ * Parses the syntax that Rust, PCRE and JavaScript have in common, including a leading `(?i)`. Syntax that would make
+ * matching slow, or whose meaning differs between them, is refused by name.
  */
 export function parseRedactionPattern(source: string): Pattern {
   const flags = /^\(\?([a-z]+)\)/.exec(source)
@@ -58,7 +58,7 @@ function readRepeat(reader: Reader, item: Pattern): Pattern {
   const found = /^(?:[*+?]|\{(\d{1,4})(,)?(\d{1,4})?\})/.exec(reader.source.slice(reader.at))
   if (found === null) return item
   reader.at += found[0].length
-  // Lazy or greedy makes no difference to what is redacted; possessive does not exist everywhere.
+  // Lazy or greedy makes no difference to redaction; possessive does not exist everywhere.
   if (reader.source[reader.at] === "?") reader.at += 1
   if (/^[*+{]/.test(reader.source.slice(reader.at)))
     throw new PatternError(`nothing to repeat at character ${reader.at + 1}`)
@@ -118,7 +118,7 @@ function readGroup(reader: Reader): Pattern {
   return inner
 }
 
-/** No set has the line end in it: matching goes line by line. */
+/** Sets of bytes, without the line end because matching goes line by line. */
 const shorthands = new Map<string, Uint8Array>([
   ["d", alphabetOf(/[0-9]/)],
   ["w", alphabetOf(/[A-Za-z0-9_]/)],
@@ -144,7 +144,7 @@ function readEscape(reader: Reader): Pattern {
   return { kind: "bytes", members }
 }
 
-/** The one character an escape stands for, inside a class or outside. */
+/** Returns the one character of an escape, inside a class or outside. */
 function readEscaped(reader: Reader): string {
   const rest = reader.source.slice(reader.at)
   const code = /^\\x([0-9a-fA-F]{2})|^\\u([0-9a-fA-F]{4})/.exec(rest)
@@ -220,7 +220,7 @@ function readMemberChar(reader: Reader): number {
   return code
 }
 
-/** A character as the bytes of its UTF-8 form. */
+/** Returns a character as the bytes of its UTF-8 form. */
 function literal(char: string, ignoreCase: boolean): Pattern {
   if (char === "\n") throw new PatternError("matching goes line by line, so \\n is never found")
   const items = [...Buffer.from(char, "utf8")].map((byte): Pattern => {

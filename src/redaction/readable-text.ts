@@ -10,22 +10,21 @@ import {
 import type { Edits } from "./stage.ts"
 
 /**
- * A text as its reader sees it: without the sequences that colour it on a terminal, with the escapes of JSON, XML and
- * nested shell quotes decoded. Secrets are looked for in `bytes`, so that no decoration hides one; what is found is
- * replaced in the text as it was written.
+ * A text as its reader sees it: without terminal sequences, with the escapes of JSON, XML and nested shell quotes
+ * decoded. Secrets are searched for in `bytes`, so that no decoration hides one; the original text is replaced.
  */
 export interface ReadableText {
-  /** The very array that was given when nothing in it is decorated. */
+  /** The decoded bytes; the given array itself when it has no decoration. */
   readonly bytes: Uint8Array
-  /** How much of what was given is covered; a sequence whose end has not arrived is not. */
+  /** The length of the covered source; a sequence whose end has not arrived is not covered. */
   readonly sourceEnd: number
-  /** Where a byte stands in the source, behind the sequences before it. */
+  /** Returns the position of a byte in the source, behind the sequences before it. */
   startOf(at: number): number
-  /** Where the byte before `at` ends in the source, in front of the sequences behind it. */
+  /** Returns the end of the byte before `at` in the source, in front of the sequences behind it. */
   endOf(at: number): number
-  /** How many readable bytes stand before a place of the source. */
+  /** Returns the number of readable bytes before a position of the source. */
   readableAt(source: number): number
-  /** The link targets, window titles and so on between two places of the source: text that nobody sees. */
+  /** Returns the link targets, window titles and other invisible texts between two positions of the source. */
   payloads(from: number, to: number): readonly Payload[]
 }
 
@@ -34,7 +33,7 @@ interface Payload {
   readonly end: number
 }
 
-/** XML in a string of JSON has the ampersands of its escapes escaped; nobody nests deeper than this. */
+/** The deepest nesting. In JSON that contains XML the ampersands of escapes are escaped as well. */
 const levelsMax = 3
 
 export function readableText(source: Uint8Array, isFinal: boolean, level = 1): ReadableText {
@@ -49,7 +48,7 @@ export function readableText(source: Uint8Array, isFinal: boolean, level = 1): R
     : text
 }
 
-/** How a text reads that is itself what another one reads like. */
+/** Decodes a text that was decoded from another one, with positions of the original source. */
 function nested(outer: ReadableText, inner: ReadableText): ReadableText {
   if (inner.bytes === outer.bytes) return outer
   return {
@@ -62,7 +61,7 @@ function nested(outer: ReadableText, inner: ReadableText): ReadableText {
   }
 }
 
-/** Keeps a stretch of the source, with what only a terminal reads redacted by itself. */
+/** Copies a stretch of the source and redacts its invisible texts separately. */
 export function keepText(
   source: Uint8Array,
   text: ReadableText,
@@ -96,7 +95,7 @@ function asWritten(source: Uint8Array, sourceEnd: number): ReadableText {
 
 const singleQuote = 39
 
-/** Where the first unit can begin at the earliest; -1 when there is none, as in nearly every text. */
+/** Returns the earliest position at which the first unit can begin; -1 when none can, as in nearly every text. */
 function firstTrigger(source: Uint8Array, isFinal: boolean): number {
   const view = Buffer.from(source.buffer, source.byteOffset, source.length)
   let first = view.indexOf(`'"'`)
@@ -110,7 +109,7 @@ function earlier(first: number, second: number): number {
   return first < 0 || (second >= 0 && second < first) ? second : first
 }
 
-/** Collects the units, and answers where the one begins that is not complete; the end when there is none. */
+/** Collects the units and returns the start of the first incomplete one, or the end. */
 function readUnits(source: Uint8Array, first: number, isFinal: boolean, decoder: Decoder): number {
   const unit: Unit = { isFinal, character: 0, payloadStart: 0, payloadEnd: 0 }
   let [runStart, runEnd] = [-1, -1]
@@ -133,7 +132,7 @@ function readUnits(source: Uint8Array, first: number, isFinal: boolean, decoder:
       if (runEnd !== at) runStart = at
       runEnd = end
     }
-    // As much decoration in a row is skipped and no more: bounds what has to be held back.
+    // Only this much consecutive decoration is skipped, which bounds the bytes that are held back.
     if (unit.character !== 0 || end - runStart <= sequenceBytesMax) decoder.add(at, end, unit)
     at = end
   }
@@ -146,17 +145,17 @@ function isTrigger(source: Uint8Array, at: number): boolean {
 
 const backslash = 92
 const ampersand = 38
-/** A quote that is escaped stands inside quotes, and stays told apart from those around it. */
+/** Characters that stay escaped: an escaped quote is inside quotes and must not end them. */
 const escapedCharacters: ReadonlySet<number> = new Set([34, 39, 92, 96])
 const shortRun = 48
 
-/** Writes the readable text, and remembers for each unit where it stands here and there. */
+/** Writes the readable text, and records the positions of each unit in both texts. */
 class Decoder {
   readonly starts: number[] = []
-  /** Whether what was decoded may be the beginning of another escape. */
+  /** Set when decoded characters may begin another escape. */
   mayNest = false
   private readonly ends: number[] = []
-  /** Where what stands for a unit begins and ends in the readable text. */
+  /** The start and end of each unit in the readable text. */
   private readonly places: number[] = []
   private readonly placeEnds: number[] = []
   private readonly links: Payload[] = []
@@ -205,7 +204,7 @@ class Decoder {
     }
   }
 
-  /** A native copy of a few bytes takes longer than copying them. */
+  /** Copies byte by byte, because a native copy of a few bytes takes longer. */
   private copyTo(end: number): void {
     if (end - this.copied > shortRun) this.bytes.set(this.source.subarray(this.copied, end), this.length)
     else
@@ -215,7 +214,10 @@ class Decoder {
   }
 }
 
-/** The last index below `count` for which the condition holds, which holds for all before it; -1 when for none. */
+/**
+ * Returns the last index below `count` for which the condition is true, given that it is true for all before; -1 when
+ * for none.
+ */
 function lastWhere(count: number, holds: (index: number) => boolean): number {
   let [low, high] = [-1, count - 1]
   while (low < high) {

@@ -1,19 +1,19 @@
 import { alphabetOf } from "../base/byte-sets.ts"
 
-/** Something that reads differently from how it is written; one object is used for all, because there can be many. */
+/** A sequence that reads differently from its spelling. One object is reused for all, because there can be many. */
 export interface Unit {
-  /** True when nothing comes after the source. */
+  /** True when no bytes come after the source. */
   readonly isFinal: boolean
-  /** The character a reader sees in its place, 0 when there is none. */
+  /** The character that a reader sees instead, or 0 for none. */
   character: number
-  /** What only the terminal reads, as the target of a link; empty for most. */
+  /** The start of the invisible text, such as the target of a link; empty for most units. */
   payloadStart: number
   payloadEnd: number
 }
 
-/** A unit cannot be told before more has arrived. */
+/** The result when more bytes are needed to read the unit. */
 export const isOpen = -1
-/** A longer sequence is text: bounds what has to be held back. */
+/** A longer sequence counts as text, which bounds the bytes that are held back. */
 export const sequenceBytesMax = 512
 
 const escapeByte = 27
@@ -28,7 +28,7 @@ const newline = 10
 const bracket = 91
 const closingBracket = 93
 
-/** For each byte with which a unit can begin, those that can follow: nearly every quote and backslash is just that. */
+/** The bytes that can follow each first byte of a unit: nearly every quote and backslash is an ordinary one. */
 const followers = new Map([
   [escapeByte, alphabetOf(/[[\]()78=>]/)],
   [backslash, alphabetOf(/[\\/$uxe0]/i)],
@@ -36,13 +36,13 @@ const followers = new Map([
   [singleQuote, alphabetOf(/[\\"]/)],
 ])
 
-/** One table for two bytes in a row: 1 when a unit may begin with them. */
+/** A table over two consecutive bytes: 1 when a unit may begin with them. */
 export const unitPairs = new Uint8Array(1 << 16)
 for (const [first, seconds] of followers) unitPairs.set(seconds, first << 8)
 /** The bytes with which a unit can begin. */
 export const unitTriggers: ReadonlySet<number> = new Set(followers.keys())
 
-/** Where the unit that begins here ends: `at` when none begins, `isOpen` when that cannot be told yet. */
+/** Returns the end of the unit that begins at `at`; `at` when none begins, `isOpen` when more bytes are needed. */
 export function readUnit(source: Uint8Array, at: number, unit: Unit): number {
   unit.character = 0
   unit.payloadStart = 0
@@ -59,7 +59,7 @@ export function readUnit(source: Uint8Array, at: number, unit: Unit): number {
   }
 }
 
-/** How far to go when no unit begins here: all backslashes of a run belong together. */
+/** Returns how many bytes to skip when no unit begins here: all backslashes of a run belong together. */
 export function lengthOfNoUnit(source: Uint8Array, at: number): number {
   return source[at] === backslash ? runOfBackslashes(source, at) : 1
 }
@@ -70,7 +70,7 @@ function runOfBackslashes(source: Uint8Array, from: number): number {
   return at - from
 }
 
-/** A string in a string in a string has three before an escape; what has more is none. */
+/** A string in a string in a string has three backslashes before an escape; more is not an escape. */
 const backslashesMax = 4
 const letterU = 117
 const letterX = 120
@@ -78,7 +78,7 @@ const letterE = 101
 const zero = 48
 const three = 51
 
-/** A character as JSON, JavaScript and shells write it. */
+/** Reads a character as JSON, JavaScript and shells write it. */
 function readEscape(source: Uint8Array, at: number, unit: Unit): number {
   const run = runOfBackslashes(source, at)
   if (run > backslashesMax) return at
@@ -100,7 +100,7 @@ function readEscape(source: Uint8Array, at: number, unit: Unit): number {
   return readSequence(source, at, digits + 2, unit, true)
 }
 
-/** `\e[1m`, as shells write it. */
+/** Reads `\e[1m`, as shells write it. */
 function readLetterE(source: Uint8Array, at: number, next: number, unit: Unit): number {
   return source[next] === bracket ? readSequence(source, at, next, unit, true) : at
 }
@@ -131,7 +131,7 @@ const openEntity = /^&(?:#(?:x[0-9a-f]{0,2}|\d{0,3})?|q(?:u(?:ot?)?)?|a(?:mp?|p(
 const entityBytesMax = 6
 const names: Readonly<Record<string, string>> = { quot: '"', apos: "'", amp: "&", lt: "<", gt: ">" }
 
-/** A character as XML writes it. */
+/** Reads a character as XML writes it. */
 function readEntity(source: Uint8Array, at: number, unit: Unit): number {
   const text = latin1(source, at, at + entityBytesMax)
   if (at + text.length === source.length && openEntity.test(text)) return isOpen
@@ -147,7 +147,7 @@ const nestedQuote = /^'(?:\\{1,4}''|\\{0,4}"'\\{0,4}"')/
 const openNestedQuote = /^'(?:\\{0,4}'?|\\{0,4}"(?:'\\{0,4}"?)?)$/
 const nestedQuoteBytesMax = 14
 
-/** `'\''` and `'"'"'`: a quote inside the single quotes of a shell. */
+/** Reads `'\''` and `'"'"'`: a quote inside the single quotes of a shell. */
 function readNestedQuote(source: Uint8Array, at: number, unit: Unit): number {
   const text = latin1(source, at, at + nestedQuoteBytesMax)
   const found = nestedQuote.exec(text)
@@ -161,7 +161,7 @@ const openingParenthesis = 40
 const closingParenthesis = 41
 const sets = alphabetOf(/[0-9A-Z]/)
 
-/** A sequence that a terminal acts on instead of showing it; `body` is behind its escape character. */
+/** Reads a terminal sequence, which a terminal acts on and does not show; `body` is behind its escape character. */
 function readSequence(source: Uint8Array, at: number, body: number, unit: Unit, isWritten: boolean): number {
   const command = source[body]
   if (command === undefined) return isOpen
@@ -188,7 +188,7 @@ function readControl(source: Uint8Array, at: number, body: number): number {
   return end === body ? endUnlessMarker(source, at, body) : end + 1
 }
 
-/** What a redaction wrote behind an escape character is no sequence, or the next one would read it differently. */
+/** Returns the end, unless a marker follows the escape character: a second redaction would read it differently. */
 function endUnlessMarker(source: Uint8Array, at: number, body: number): number {
   for (let index = 0; index < markerLetters.length; index++) {
     const byte = source[body + index]
@@ -197,7 +197,7 @@ function endUnlessMarker(source: Uint8Array, at: number, body: number): number {
   return at
 }
 
-/** A link, a title: everything up to a bell or an escape character with a backslash, on one line. */
+/** Reads a link or a title: everything up to a bell or an escape character with a backslash, on one line. */
 function readString(source: Uint8Array, at: number, body: number, unit: Unit, isWritten: boolean): number {
   const limit = at + sequenceBytesMax
   for (let end = body; end < limit; end++) {
@@ -219,7 +219,7 @@ function readString(source: Uint8Array, at: number, body: number, unit: Unit, is
   return at
 }
 
-/** Another sequence begins before this one has ended. */
+/** The result when another sequence begins before this one has ended. */
 const notHere = -2
 
 function rawEnd(source: Uint8Array, at: number, isFinal: boolean): number {
@@ -234,7 +234,7 @@ const writtenClosings = /^\\{1,4}(?:(u0007|x07|007|a)|(?:u001b|x1b|033)(\\*))/i
 const openClosing = /^\\{1,4}(?:u(?:0(?:0(?:[01][7b]?)?)?)?|x(?:[01][7b]?)?|0(?:[03][37]?)?)?$/i
 const closingBytesMax = 20
 
-/** As in a string of JSON, where the bell and the escape character are written out. */
+/** Returns the end in a string of JSON, where the bell and the escape character are written out. */
 function writtenEnd(source: Uint8Array, at: number, isFinal: boolean): number {
   if (source[at] !== backslash) return notHere
   const text = latin1(source, at, at + closingBytesMax)

@@ -8,15 +8,16 @@ import { concat, copyOf, type RedactionStage } from "./stage.ts"
 import { createValueStages, spellingsAs, type ValueSet, valueSetOf } from "./value-stage.ts"
 
 export interface RedactorOptions {
-  /** Values that are secret whatever surrounds them, in every spelling of theirs. */
+  /** Values that are secret in every context, in all of their spellings. */
   readonly secretValues: readonly string[]
-  /** Regular expressions from the configuration; what they match is replaced as a whole. */
+  /** Regular expressions from the configuration; their matches are replaced as a whole. */
   readonly extraPatterns: readonly string[]
 }
 
 /**
- * Known values first, then the rules and what they found wherever else it stands, then a person's own patterns. In this
- * order a later stage cannot uncover something an earlier one would have replaced, so redacting twice changes nothing.
+ * Creates a redactor that replaces known values first, then the findings of the rules everywhere in the text, then
+ * the matches of the configured patterns. In this order a later stage cannot uncover a secret that an earlier one
+ * would have replaced, so redacting twice changes nothing.
  */
 export function createRedactor(options: RedactorOptions): Redactor {
   const values = valueSetOf(spellingsAs("environment", spellingsOf(options.secretValues)))
@@ -53,16 +54,16 @@ export function createRedactor(options: RedactorOptions): Redactor {
 
 const runWhole: RunStage = (create, bytes) => create().push(bytes, true)
 
-/** A value that is replaced can uncover another secret; nobody has seen more than two in a row. */
+/** The most rounds. A replaced value can uncover another secret; more than two in a row were never observed. */
 const roundsMax = 8
 
 /**
- * What the rules find is replaced wherever it stands in the text, before its finding too. Ends when neither finds
- * anything more, so that a second redaction would not either.
+ * Replaces the findings of the rules everywhere in the text, also before their place. Repeats until no finding is new,
+ * so that a second redaction would find none either.
  */
 function redactByRules(parts: readonly Uint8Array[], known: ValueSet, run: RunStage): readonly Uint8Array[] {
   const found = createFoundValues(known)
-  // Whatever is found counts for all of the text.
+  // A finding applies to all of the text.
   const findings = { ...found, add: (kind: RedactionKind, value: Uint8Array) => found.add(kind, value, 0) }
   let current = parts
   for (let round = 0; round < roundsMax; round++) {
@@ -77,8 +78,8 @@ const rememberedMax = 2048
 const rememberedCharsMax = 4 * 1024 * 1024
 
 /**
- * Texts that came out of the redactor lately, and so come out unchanged: what a tool shows, what is returned and what
- * is stored are the same text on its way through several funnels. No secret is remembered by this.
+ * Returns a cache of recent outputs of the redactor, which pass unchanged: a shown, a returned and a stored text are
+ * the same text in several stages. The cache holds no secret.
  */
 function rememberClean() {
   const texts = new Set<string>()
@@ -97,7 +98,10 @@ function rememberClean() {
   }
 }
 
-/** Smaller pieces of a line are collected, or each byte would have everything that is held back looked at again. */
+/**
+ * Smaller pieces of a line are collected; otherwise each byte would cause another search of everything that is held
+ * back.
+ */
 const gatheredBytesMax = 4096
 const newline = 10
 const carriageReturn = 13
@@ -115,7 +119,7 @@ function streamOf(stages: readonly RedactionStage[]): RedactionStream {
     push: chunk => {
       const isWorthALook = chunk.includes(newline) || chunk.includes(carriageReturn)
       const isEnough = isWorthALook || gatheredBytes + chunk.length >= gatheredBytesMax
-      // What is kept must be a copy: the caller may fill its buffer again.
+      // Stored bytes must be a copy: the caller may fill its buffer again.
       gathered.push(isEnough ? chunk : copyOf(chunk, 0))
       gatheredBytes += chunk.length
       return isEnough ? pass(false) : new Uint8Array(0)

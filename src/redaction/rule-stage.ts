@@ -40,38 +40,40 @@ const anchors: readonly Anchor[] = redactionRules.flatMap(rule =>
 const plainScanner = createPlainScanner(anchors)
 let tableScanner: LiteralScanner | null = null
 
-/** The tables are built for the first text that is long enough to be worth it. */
+/** Returns the scanner. The tables are built for the first text that is long enough to justify them. */
 function scannerFor(bytes: Uint8Array): LiteralScanner {
   if (tableScanner === null && bytes.length <= plainBytesMax) return plainScanner
   tableScanner ??= createLiteralScanner(anchors)
   return tableScanner
 }
 
-/** Told of what a stage sees in the text. */
+/** Receives the findings of a stage. */
 export interface Findings {
-  /** A secret: its readable bytes as far as they have arrived, and where the output is behind its marker. */
+  /**
+   * Called for a secret: its readable bytes as far as they have arrived, and the output position behind its marker.
+   */
   add(kind: RedactionKind, value: Uint8Array, place: number): void
-  /** That what is just being pushed reads differently from how it is written. */
+  /** Called when the bytes that are being pushed read differently from their spelling. */
   noteDecoration(source: Uint8Array, text: ReadableText): void
 }
 
-/** What a stage remembers between two pieces of the input; all places are places of the input. */
+/** The state of a stage between two pieces of the input; all positions are positions of the input. */
 interface Progress {
-  /** What stands before is out, up to `contextBytes` of it; what follows is held back. */
+  /** The bytes that are held back, preceded by up to `contextBytes` that were returned. */
   kept: Uint8Array
   out: number
   floor: number
   floorByte: number
-  /** A secret whose marker is out and which goes on. */
+  /** A secret whose marker was returned and that continues. */
   swallowed: { readonly extent: Extent; readonly skip: number } | null
 }
 
-/** Beyond this many bytes what is held back is not looked at again for every line, or hostile input would take ages. */
+/** The most bytes that are searched again for every line, which bounds the time for hostile input. */
 const heldBytesMax = 64 * 1024
 
 /**
- * Finds secrets by the rules, in the text as its reader sees it. Bytes are held back while an anchor in them may still
- * turn out to begin a secret: to the end of the line, and no more than `lookaheadBytes` of it; key blocks to their END.
+ * Finds secrets by the rules, in the text as its reader sees it. Bytes are held back while an anchor in them may
+ * begin a secret: to the end of the line, at most `lookaheadBytes`; key blocks to their END.
  */
 export function createRuleStage(onReplaced?: OnReplaced, findings?: Findings): RedactionStage {
   const progress: Progress = {
@@ -106,7 +108,7 @@ export function createRuleStage(onReplaced?: OnReplaced, findings?: Findings): R
   }
 }
 
-/** Skips what still belongs to a secret whose marker is already out; answers where the readable rest begins. */
+/** Skips bytes of a secret whose marker was returned, and returns where the readable rest begins. */
 function swallow(progress: Progress, text: ReadableText): number {
   const out = text.readableAt(progress.out)
   const { swallowed } = progress
@@ -128,12 +130,12 @@ interface Scan {
   readonly text: ReadableText
   readonly edits: Edits
   readonly final: boolean
-  /** How much has come out before. */
+  /** The number of bytes that were returned before. */
   readonly written: number
   readonly findings: Findings | undefined
 }
 
-/** Writes what is known to be free of secrets, and remembers the rest. */
+/** Writes the bytes that are known to be free of secrets, and keeps the rest. */
 function scan(run: Scan, start: number): void {
   const { progress, source, text, edits, final, written, findings } = run
   const { bytes } = text
@@ -179,7 +181,7 @@ function scan(run: Scan, start: number): void {
     if (last.end >= end && found.extent !== null)
       progress.swallowed = { extent: found.extent, skip: last.end - end }
   }
-  // No anchor has a carriage return in it: a progress bar is shown before its line ends.
+  // No anchor contains a carriage return: a progress bar is shown before its line ends.
   const lastReturn = bytes.lastIndexOf(carriageReturn) + 1
   const unseen = at >= 0 ? at : Math.max(lastLine, lastReturn, end - scanner.lengthMax + 1)
   const held = final ? end : Math.max(text.readableAt(copied), unseen)
@@ -220,7 +222,7 @@ const kindBytes = alphabetOf(/[a-z-]/)
 const markerOpening = "[REDACTED:"
 const colon = 58
 
-/** `[REDACTED:token] = x` came from a redaction; the word in it is no key. */
+/** Reports whether the anchor is in a marker: in `[REDACTED:token] = x` the word is not a key. */
 function isInMarker(scene: Scene, at: number): boolean {
   let start = at
   while (at - start < kindLengthMax && kindBytes[byteBefore(scene, start)] === 1) start -= 1

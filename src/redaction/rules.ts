@@ -15,7 +15,7 @@ import { urlMatcher } from "./matchers/url.ts"
 import type { RedactionRule } from "./scene.ts"
 
 const schemes = "bearer|basic|token|negotiate|apikey|api-key|ssws|genie-?key|bot"
-/** What opens a value on a command line, also in a string inside a string. */
+/** The opening of a value on a command line, also in a string inside a string. */
 const quote = "(?:\\\\{0,4}\\$?[\"'`])?"
 
 export const redactionRules: readonly RedactionRule[] = [
@@ -53,7 +53,7 @@ export const redactionRules: readonly RedactionRule[] = [
     after: /^@/,
   }),
 
-  // Told by the words before them.
+  // Recognised by the words before them.
   headed("authorization", ["authorization"], {
     head: new RegExp(
       `^authorization\\\\*["']?\\]?[ \\t]{0,4}(?:[:=]|,(?=[ \\t]*\\\\*["']))[ \\t]{0,4}\\\\*["'\`]?(?:${schemes})[ \\t]{1,4}`,
@@ -105,7 +105,7 @@ export const redactionRules: readonly RedactionRule[] = [
     head: /^ password[ \t]{1,8}/i,
     alphabet: visibleBut("\"'`\\<>"),
     min: 3,
-    // Nothing but what such a file may have, from the beginning of the line.
+    // Only the words that such a file may have, from the start of the line.
     before:
       /(?:^|[\n\r"'`>|]|\\n)[ \t]*(?:machine[ \t]+\S+|default|login[ \t]+\S+)(?:[ \t]+(?:login|account|port|protocol)[ \t]+\S+)*$|\smachine[ \t]+\S+[ \t]+login[ \t]+\S+$/i,
     after: /^(?:$|[\s"'`\\<])/,

@@ -2,56 +2,64 @@ import { type Alphabet, wordBytes } from "../base/byte-sets.ts"
 import type { RedactionKind } from "./marker.ts"
 
 /**
- * What a matcher may look at. Before `floor` there is nothing to see: a marker, or the beginning of the text, stands
- * there, and `floorByte` is its last byte. This is what makes a second redaction find what the first one found.
+ * The bytes that a matcher may read. `floor` is the first of them: before it is a marker or the start of the text,
+ * and `floorByte` is the last byte before. This makes a second redaction find what the first one found.
  */
 export interface Scene {
   readonly bytes: Buffer
   readonly floor: number
   readonly floorByte: number
   readonly end: number
-  /** True when nothing comes after `end`. */
+  /** True when no bytes come after `end`. */
   readonly final: boolean
 }
 
-/** Where a secret lies, and which bytes go on being part of it when it reaches the end of what has arrived. */
+/** The position of a secret, and the bytes that continue it at the end of the arrived bytes. */
 export interface Found {
   readonly start: number
   readonly end: number
   readonly extent: Extent | null
-  /** Further secrets of the same kind behind it, in order; what goes on is the last of them. */
+  /** Further secrets of the same kind behind it, in order; only the last can continue. */
   readonly also?: readonly { readonly start: number; readonly end: number }[]
 }
 
-/** How long a secret goes on: as long as its bytes are members; a backslash can carry the next byte along. */
+/** The extent of a secret: it continues while its bytes are members; a backslash can include the next byte. */
 export interface Extent {
   readonly members: Alphabet
   readonly escapes: boolean
-  /** Bytes that are part of it when a shell's backslash stands before them. Counts in the judged part only. */
+  /** Bytes that belong to it behind a shell's backslash, in the judged part only. */
   readonly marks?: Alphabet
 }
 
-/** Tells whether a secret begins at or behind the anchor at `at`. Reads at most `lookaheadBytes` from there. */
+/**
+ * Returns the secret that begins at or behind the anchor at `at`, if any. Reads at most `lookaheadBytes` from there.
+ */
 export type Matcher = (scene: Scene, at: number, anchorLength: number) => Found | null
 
 /**
- * One way to recognise a secret. Only where one of its anchors stands is it tried at all, so a rule costs nothing on
- * text that has none. Where several begin at one place, the longest anchor is tried first.
+ * One rule that recognises secrets. It is tried only where one of its anchors occurs, so it costs nothing on other
+ * text. Where several begin at one position, the longest anchor is tried first.
  */
 export interface RedactionRule {
   readonly kind: RedactionKind
   readonly anchors: readonly string[]
   readonly ignoreCase: boolean
   readonly match: Matcher
-  /** For secrets of several lines: true while more has to arrive before they can be judged. */
+  /** Returns true while a secret of several lines needs more bytes to be judged. */
   readonly isOpen?: (scene: Scene, at: number) => boolean
 }
 
-/** No matcher but the one for key blocks needs more than this behind its anchor, or looks beyond the line. */
+/**
+ * The most bytes that a matcher other than that of key blocks reads behind its anchor; it never reads beyond the
+ * line.
+ */
 export const lookaheadBytes = 1024
-/** How much of a secret is read to judge it; what follows belongs to it unseen. Bounds the work for each anchor. */
+/**
+ * The most bytes of a secret that are read to judge it; the rest belongs to it unread. Bounds the work for each
+ * anchor.
+ */
 export const judgedBytes = 512
-/** How far a matcher may look back. */
+/** The most bytes that a matcher may read backwards. */
 export const contextBytes = 256
 
 export const newline = 10
@@ -68,7 +76,7 @@ export function textAt(scene: Scene, from: number, to: number): string {
   return scene.bytes.toString("latin1", from, Math.min(to, scene.end))
 }
 
-/** The first position that no longer belongs to the secret; one beyond the end when an escape is cut in two. */
+/** Returns the first position behind the secret; one beyond the end when an escape is cut in two. */
 export function extentEnd(bytes: Uint8Array, from: number, end: number, extent: Extent): number {
   const { members, escapes } = extent
   let at = from
@@ -83,7 +91,7 @@ export function extentEnd(bytes: Uint8Array, from: number, end: number, extent: 
 
 const backslash = 92
 
-/** The part of a value that is judged. */
+/** Returns the end of the judged part of a value. */
 export function judgedEnd(scene: Scene, from: number, extent: Extent, bytesMax = judgedBytes): number {
   const end = Math.min(scene.end, from + bytesMax)
   let at = extentEnd(scene.bytes, from, end, extent)
@@ -91,7 +99,10 @@ export function judgedEnd(scene: Scene, from: number, extent: Extent, bytesMax =
   return at
 }
 
-/** A backslash and what it makes part of a word. Of a quote that is so when the word goes on, else it ends a string. */
+/**
+ * Reports whether a backslash includes the next character in a word. Before a quote it does if the word continues;
+ * otherwise the quote ends a string.
+ */
 function isMarked(scene: Scene, at: number, { marks }: Extent): boolean {
   if (marks === undefined || byteAt(scene, at) !== backslash) return false
   const next = byteAt(scene, at + 1)
@@ -102,7 +113,10 @@ function isQuote(byte: number): boolean {
   return byte === 34 || byte === 39
 }
 
-/** What is judged to be a secret goes on beyond the judged part, and beyond what has arrived. */
+/**
+ * Returns the finding of a value that is judged to be a secret, which continues beyond the judged part and beyond the
+ * arrived bytes.
+ */
 export function foundFrom(
   scene: Scene,
   start: number,

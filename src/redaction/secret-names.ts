@@ -1,7 +1,7 @@
 import type { EnvironmentRules } from "./contract.ts"
 import { isDescribing, isKept, isPath } from "./judgement.ts"
 
-/** Names whose values are likely secrets; `*` stands for anything. Compared without regard to case. */
+/** Names whose values are likely secrets; `*` stands for any text. Compared without regard to case. */
 const secretPatterns: readonly string[] = [
   "*_TOKEN",
   "*TOKEN",
@@ -40,7 +40,7 @@ const secretPatterns: readonly string[] = [
   "*_SALT",
   "*_JWT",
   "*_JWT_*",
-  // Sessions of password managers and stores, which have no word of the above in their names.
+  // Sessions of password managers and stores, whose names contain none of the words above.
   "OP_SESSION_*",
   "BW_SESSION",
   "VAULT_WRAP_INFO",
@@ -52,12 +52,12 @@ const secretPatterns: readonly string[] = [
   "*CSC_LINK",
 ]
 
-/** Match a pattern of secrets and hold none. */
+/** Names that match a pattern of secrets and hold none. */
 const plainPatterns: readonly string[] = ["GPG_KEY", "BUNDLE_BUILD__*", "BUNDLE_LOCAL__*", "BUNDLE_MIRROR__*"]
 
 /**
- * Variables that hold no secret and lead to one: sockets of agents and daemons, files with credentials in another
- * place than the usual one, terminals that type what they are sent.
+ * Variables that hold no secret and give access to one: sockets of agents and daemons, files with credentials in an
+ * unusual place, terminals that execute what is sent to them.
  */
 const doorPatterns: readonly string[] = namesIn(`
   *_SOCK *_SOCKET SSH_AGENT_PID GPG_AGENT_INFO GNUPGHOME DBUS_*_ADDRESS GNOME_KEYRING_* XAUTHORITY KRB5CCNAME
@@ -69,12 +69,12 @@ const doorPatterns: readonly string[] = namesIn(`
   NVIM_LISTEN_ADDRESS SWAYSOCK I3SOCK
 `)
 
-/** Proxies stay although their addresses may hold a password: without them nothing can be installed. */
+/** Proxies stay although their addresses may hold a password: without them no package can be installed. */
 const proxyPatterns: readonly string[] = ["*_PROXY", "*_PROXY_URL"]
 
 /**
- * Variables that make another program load or run something, with what they do. They are left out because whoever
- * sets one decides what every program of the command really does; a person passes one on by
+ * Variables that make another program load or run something, with their effect. They are left out because their
+ * author decides what every program of the command really does; the user passes one on by
  * `execution.environment.include`.
  */
 const loaderPatterns: readonly { readonly patterns: readonly string[]; readonly reason: string }[] = [
@@ -94,7 +94,7 @@ const loaderPatterns: readonly { readonly patterns: readonly string[]; readonly 
       "NODE_REPL_EXTERNAL_MODULE",
       "ELECTRON_RUN_AS_NODE",
       "BUN_OPTIONS",
-      // Where bun looks for code it has compiled before; acode sets it for itself.
+      // The directory of code that bun has compiled; acode sets it for itself.
       "BUN_RUNTIME_TRANSPILER_CACHE_PATH",
     ],
     reason: "JavaScript runtimes preload code by them",
@@ -177,7 +177,7 @@ const loaderPatterns: readonly { readonly patterns: readonly string[]; readonly 
   },
 ]
 
-/** Of those, the ones that only say who commits, or make git ask and lock less. */
+/** Variables of git that only name the committer, or make git ask and lock less. */
 const harmlessPatterns: readonly string[] = [
   "GIT_AUTHOR_*",
   "GIT_COMMITTER_*",
@@ -187,7 +187,7 @@ const harmlessPatterns: readonly string[] = [
   "GIT_OPTIONAL_LOCKS",
 ]
 
-/** Passed on in every mode: without them programs do not find each other, their files or their language. */
+/** Variables of every mode: without them programs do not find each other, their files or their language. */
 const alwaysIncluded: readonly string[] = [
   "PATH",
   "HOME",
@@ -211,9 +211,9 @@ const alwaysIncluded: readonly string[] = [
 ]
 
 /**
- * What of the host a command of a model or a plan gets, besides what is always included: where toolchains and their
- * caches are, certificates, and how to print. Nobody looks at what such a command does with its environment, so a
- * name that is not here is passed on only by `execution.environment.include`.
+ * Further variables of commands of a model or a plan: directories of toolchains and caches, certificates, output
+ * settings. Nothing checks what such a command does with its environment, so any other variable needs
+ * `execution.environment.include`.
  */
 const agentPatterns: readonly string[] = namesIn(`
   LC_* XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_DATA_DIRS XDG_CONFIG_DIRS CI COLORTERM
@@ -253,14 +253,17 @@ function isForAgents(name: string, value: string): boolean {
   return isAgents(name) && !passwordInAddress.test(value)
 }
 
-/** Anywhere in a value: `postgres://me:word@host`, and `https://token@host`, where a user alone is a token. */
+/**
+ * Matches a password anywhere in a value: `postgres://me:word@host`, and `https://token@host`, where a user alone is
+ * a token.
+ */
 const passwordInAddress = /[a-z][a-z0-9+.-]*:\/\/[^/?#\s@]*:[^/?#\s@]+@|https?:\/\/[^/?#\s@]+@/i
 
 function isLoaderName(name: string): boolean {
   return isLoader(name) && !isHarmless(name)
 }
 
-/** Without regard to case, as `execution.environment.exclude` is read. */
+/** Ignores case, as `execution.environment.exclude` does. */
 function matchesPattern(name: string, pattern: string): boolean {
   return nameTest([pattern])(name)
 }
@@ -274,7 +277,10 @@ function nameTest(patterns: readonly string[]): (name: string) => boolean {
   return name => whole.test(name)
 }
 
-/** A star at an edge becomes a missing anchor: `.*` there would have every name walked through again and again. */
+/**
+ * Returns the source of a pattern. A star at an edge becomes a missing anchor: `.*` there would read every name
+ * repeatedly.
+ */
 function patternSource(pattern: string): string {
   const body = pattern
     .replace(/^\*+|\*+$/g, "")
@@ -287,8 +293,8 @@ function patternSource(pattern: string): string {
 const valueLengthMin = 8
 
 /**
- * Values to look for wherever they occur: those of secret-looking variables, and passwords in addresses whatever the
- * variable is called. Left out is what would be found in ordinary text.
+ * Returns the values to search for everywhere: those of secret-looking variables, and passwords in addresses of all
+ * variables. Values that occur in ordinary text are left out.
  */
 export function secretValuesOf(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const values = new Set<string>()
@@ -307,7 +313,7 @@ function passwordForms(userinfo: string): readonly string[] {
   try {
     return [password, decodeURIComponent(password)]
   } catch {
-    // A stray % means that it was never encoded.
+    // A stray % means that the password was never encoded.
     return [password]
   }
 }

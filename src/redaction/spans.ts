@@ -1,10 +1,13 @@
 import type { RedactedSpan } from "./contract.ts"
 import type { StageMaker } from "./stage.ts"
 
-/** Puts a whole text through one stage. */
+/** Passes a whole text through one stage. */
 export type RunStage = (create: StageMaker, bytes: Uint8Array) => Uint8Array
 
-/** What the stages, one after the other, replace in a text. `redact` puts it through all of them. */
+/**
+ * Returns the spans that the stages replace in a text one after the other. `redact` passes the text through all of
+ * them.
+ */
 export function redactionSpans(
   text: string,
   redact: (bytes: Uint8Array, run: RunStage) => Uint8Array,
@@ -21,7 +24,7 @@ export function redactionSpans(
   return spans.length === 0 ? [] : textSpans(text, source, redacted, spans)
 }
 
-/** Bytes of the input, and how many stand in their place in the output. */
+/** A span of the input, and the length of its replacement in the output. */
 interface ByteSpan {
   readonly from: number
   readonly to: number
@@ -29,8 +32,8 @@ interface ByteSpan {
 }
 
 /**
- * What two stages do together. In the text between them, what the first one wrote and what the second one replaced are
- * stretches; those that overlap become one, and their ends are known in the input and in the output.
+ * Composes the replacements of two stages. Spans of both that overlap in the text between them become one, with its
+ * ends in the input and in the output.
  */
 function composed(first: readonly ByteSpan[], second: readonly ByteSpan[]): ByteSpan[] {
   const writes = outputsOf(first)
@@ -49,7 +52,7 @@ function composed(first: readonly ByteSpan[], second: readonly ByteSpan[]): Byte
   })
 }
 
-/** Where the replacements stand in the output. */
+/** Returns the positions of the replacements in the output. */
 function outputsOf(spans: readonly ByteSpan[]): ByteSpan[] {
   let shift = 0
   return spans.map(({ from, to, length }) => {
@@ -59,7 +62,7 @@ function outputsOf(spans: readonly ByteSpan[]): ByteSpan[] {
   })
 }
 
-/** Carries an edge of a stretch from one text to another; asked in order, so each list is walked once. */
+/** Translates an edge of a span from one text to another. Calls must be in order, so each list is read once. */
 function carryOf(here: readonly ByteSpan[], there: readonly ByteSpan[]): (edge: number) => number {
   let passed = 0
   return edge => {
@@ -75,7 +78,7 @@ function textSpans(
   spans: readonly ByteSpan[],
 ): readonly RedactedSpan[] {
   const isTorn = (edge: number) => ((source[edge] ?? 0) & 0xc0) === 0x80
-  // A pattern of bytes can match half a character, which has no place in a text: then all of it is one span.
+  // A pattern of bytes can match half a character, which has no position in a text: then all of it is one span.
   if (spans.some(({ from, to }) => isTorn(from) || isTorn(to)))
     return [{ start: 0, end: text.length, replacement: decodeLossless(redacted) }]
   let [at, end, written] = [0, 0, 0]
@@ -91,8 +94,8 @@ function textSpans(
 }
 
 /**
- * Text as bytes and back without loss. A lone surrogate has no UTF-8 form; it becomes the three bytes it would have
- * by the same scheme, which valid UTF-8 never contains. Replacing it by U+FFFD would alter what is no secret.
+ * Encodes a text without loss. A lone surrogate has no UTF-8 form; it becomes the three bytes of the same scheme,
+ * which valid UTF-8 never contains. Replacing it by U+FFFD would alter text outside secrets.
  */
 export function encodeLossless(text: string): Uint8Array {
   if (text.isWellFormed()) return Buffer.from(text, "utf8")

@@ -1,25 +1,28 @@
 /**
- * One pass of redaction over bytes that arrive in pieces. What comes out does not depend on how the input was cut:
- * whatever could still become part of a secret is held back until enough is known. `push` answers with the very
- * array it was given when there was nothing to change, which is what keeps ordinary output cheap.
+ * One pass of redaction over bytes that arrive in pieces. The output does not depend on the boundaries of the pieces:
+ * bytes that could still become part of a secret are held back. `push` returns the given array itself when it changes
+ * nothing, which keeps ordinary output cheap.
  */
 export interface RedactionStage {
   push(bytes: Uint8Array, final: boolean): Uint8Array
 }
 
-/** Who is told of replacements gives the whole text in one push, so that the places are those of the text. */
+/**
+ * Creates a stage. With a callback for replacements the whole text is one push, so that positions are those of the
+ * text.
+ */
 export type StageMaker = (onReplaced?: OnReplaced) => RedactionStage
 
-/** Collects what goes out: pieces of the input, and markers in the place of secrets. */
+/** Collects the output: pieces of the input, and markers in the place of secrets. */
 export interface Edits {
   keep(from: number, to: number): void
   add(piece: Uint8Array): void
-  /** How much goes out so far. */
+  /** Returns the length of the output so far. */
   length(): number
   result(): Uint8Array
 }
 
-/** Told of every stretch of the input that is replaced, in order. */
+/** Called for every replaced span of the input, in order. */
 export type OnReplaced = (from: number, to: number, replacement: Uint8Array) => void
 
 export function editsOf(source: Uint8Array, onReplaced?: OnReplaced): Edits {
@@ -27,7 +30,7 @@ export function editsOf(source: Uint8Array, onReplaced?: OnReplaced): Edits {
   let length = 0
   return {
     keep: (from, to) => {
-      // Nothing kept between two replacements still keeps them apart, for whoever wants to know each.
+      // Two replacements stay separate even with no bytes between them when the caller wants to know each.
       if (to < from || (to === from && (onReplaced === undefined || pieces.length === 0))) return
       pieces.push([from, to])
       length += to - from
@@ -65,7 +68,7 @@ function report(
   }
 }
 
-/** A view for each of many short pieces would cost more than the copying. */
+/** Joins short pieces by copying: a view for each would cost more. */
 function joined(
   source: Uint8Array,
   pieces: readonly (Uint8Array | readonly [from: number, to: number])[],
@@ -96,7 +99,7 @@ export function concat(pieces: readonly Uint8Array[]): Uint8Array {
   return whole
 }
 
-/** A real copy, which `slice` of a Buffer is not: who pushed the bytes may fill the buffer again. */
+/** Copies bytes, which `slice` of a Buffer does not: the caller may fill its buffer again. */
 export function copyOf(bytes: Uint8Array, from: number): Uint8Array {
   return new Uint8Array(bytes.subarray(from))
 }

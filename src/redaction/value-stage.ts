@@ -7,12 +7,12 @@ import {
 import { markerOf, type RedactionKind } from "./marker.ts"
 import { concat, copyOf, editsOf, type StageMaker } from "./stage.ts"
 
-/** One way in which a secret value is written, and what stands in its place. */
+/** One spelling of a secret value, and its replacement. */
 export interface Spelling {
   readonly text: string
   readonly ignoreCase: false
   readonly marker: Uint8Array
-  /** From where on in the text it is looked for. */
+  /** The position in the text from which it is searched for. */
   readonly from: number
 }
 
@@ -26,7 +26,7 @@ export function valueSetOf(spellings: readonly Spelling[]): ValueSet {
   let tableScanner: LiteralScanner | null = null
   return {
     spellings,
-    // As with the rules, the tables are built for the first text that is long enough to be worth it.
+    // As with the rules, the tables are built for the first text that is long enough to justify them.
     scannerFor: bytes => {
       if (tableScanner === null && bytes.length <= plainBytesMax) return plainScanner
       tableScanner ??= createLiteralScanner(spellings)
@@ -41,8 +41,8 @@ export function spellingsAs(kind: RedactionKind, texts: readonly string[], from 
 }
 
 /**
- * Replaces the spellings of known secret values. Holds back at most one byte less than the longest spelling, and
- * only while what arrived could be the beginning of one.
+ * Replaces the spellings of known secret values. Holds back at most one byte less than the longest spelling, and only
+ * while the last bytes could begin one.
  */
 export function createValueStages({ spellings, scannerFor }: ValueSet): StageMaker {
   return onReplaced => {

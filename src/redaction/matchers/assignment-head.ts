@@ -2,9 +2,9 @@ import { alphabetOf, visibleBut } from "../../base/byte-sets.ts"
 import { byteAt, byteBefore, type Extent, judgedEnd, newline, type Scene, textAt } from "../scene.ts"
 
 /**
- * How a value is introduced; the looser the way, the more it has to look like a secret. `json` has a key in double
- * quotes, `line` is `NAME=value` as a line of its own, `listed` is `("name", "value")`,
- * `yaml` is `name: value` and `spaced` is `name = value`, both without quotes.
+ * The introduction of a value; the looser it is, the more the value has to look like a secret. `json` has a key in
+ * double quotes, `line` is `NAME=value` on its own line, `listed` is `("name", "value")`, `yaml` is `name: value` and
+ * `spaced` is `name = value`, both without quotes.
  */
 export type Style =
   | "json"
@@ -24,8 +24,8 @@ export interface Head {
 }
 
 /**
- * Reads from the end of a keyword to where its value begins, byte by byte: most keywords stand in prose, and making a
- * string of what follows each of them would cost more than everything else.
+ * Reads from the end of a keyword to the start of its value, byte by byte: most keywords are in prose, and a string
+ * for the rest of each would cost more than everything else.
  */
 export function assignmentHead(scene: Scene, at: number, keywordEnd: number): Head | null {
   let next = keywordEnd + suffixLength(scene, keywordEnd)
@@ -56,7 +56,10 @@ export function assignmentHead(scene: Scene, at: number, keywordEnd: number): He
   return { style: "variable", valueAt, extent: isParameter(scene, keyAt) ? parameter : bare }
 }
 
-/** Heads without a sign: an option, an attribute of XML beside the one with the key, an element behind another. */
+/**
+ * Reads introductions without a separator: an option, an attribute of XML beside the one with the key, an element
+ * behind another.
+ */
 function otherHead(scene: Scene, at: number, next: number, gap: number, close: number): Head | null {
   if (gap === 0 && byteAt(scene, next) !== lessThan) return null
   if (gap > 0 && close === 0) return flagOf(scene, at, next + gap)
@@ -68,12 +71,12 @@ function otherHead(scene: Scene, at: number, next: number, gap: number, close: n
 }
 
 const otherHeadBytes = 64
-/** `<add key="password" value="…"/>` */
+/** Matches `<add key="password" value="…"/>`. */
 const attribute = /^[ \t]{1,8}value[ \t]{0,4}=[ \t]{0,4}\\{0,4}["']/i
-/** `<key>password</key><string>…</string>` */
+/** Matches `<key>password</key><string>…</string>`. */
 const sibling = /^<\/[A-Za-z:]{1,16}>[ \t]{0,8}<(?:string|value|data)>/i
 
-/** `<password>…</password>` or `<property name="password">…</property>` */
+/** Reads `<password>…</password>` or `<property name="password">…</property>`. */
 function elementOf(scene: Scene, keyAt: number, at: number, valueAt: number, close: number): Head | null {
   const head: Head = { style: "element", valueAt, extent: element }
   if (close > 0)
@@ -96,7 +99,7 @@ const closingBracket = 93
 const lessThan = 60
 
 const suffixBytes = alphabetOf(/[_0-9kavsb-]/i)
-/** What may end a key after the word that makes it one: `SECRET_KEY_BASE`, `password2`. */
+/** Matches the part of a key behind its keyword: `SECRET_KEY_BASE`, `password2`. */
 const suffix = /^(?:[_-]?(?:access[_-]?key|key(?:[_-]?base)?|value|string|b64|base64))?\d{0,2}/i
 
 function suffixLength(scene: Scene, from: number): number {
@@ -107,7 +110,10 @@ function suffixLength(scene: Scene, from: number): number {
 const quoteBytes = alphabetOf(/["'`]/)
 const backslash = 92
 
-/** A quote with the backslashes that a string inside a string has before it, or URL-encoded; 0 when there is none. */
+/**
+ * Returns the length of a quote with its backslashes, as in a string inside a string, or of its URL-encoded form; 0
+ * without a quote.
+ */
 function quoteLength(scene: Scene, from: number): number {
   let at = from
   while (at - from < 4 && byteAt(scene, at) === backslash) at += 1
@@ -117,7 +123,10 @@ function quoteLength(scene: Scene, from: number): number {
 
 const quotePrefixes = alphabetOf(/[$@brufLN]/i)
 
-/** What opens a value: a quote, with the letter that some languages put before it (`b"…"`, `$'…'`, `@"…"`). */
+/**
+ * Returns the length of the opening of a value: a quote, with the letter that some languages put before it (`b"…"`,
+ * `$'…'`, `@"…"`).
+ */
 function openingLength(scene: Scene, from: number): number {
   const plain = quoteLength(scene, from)
   if (plain > 0 || quotePrefixes[byteAt(scene, from)] !== 1) return plain
@@ -140,7 +149,7 @@ interface Separator {
   readonly length: number
 }
 
-/** Not the comparisons (`==`, `=~`), nor `::` and `://`. */
+/** Returns the separator, if any; comparisons (`==`, `=~`), `::` and `://` are not separators. */
 function separatorAt(scene: Scene, at: number): Separator | null {
   const after = byteAt(scene, at + 1)
   switch (byteAt(scene, at)) {
@@ -175,7 +184,7 @@ const greaterThan = 62
 const tilde = 126
 const slash = 47
 
-/** `--password value` */
+/** Reads `--password value`. */
 function flagOf(scene: Scene, at: number, valueStart: number): Head | null {
   const keyAt = keyStart(scene, at)
   if (!isDashed(scene, keyAt) && !/\bsetx $/i.test(textAt(scene, Math.max(scene.floor, keyAt - 6), keyAt)))
@@ -191,7 +200,7 @@ function isDashed(scene: Scene, keyAt: number): boolean {
   return byteAt(scene, keyAt) === dash && byteAt(scene, keyAt + 1) === dash
 }
 
-/** An escaped quote opens a string inside a string: there the backslash is what ends it. */
+/** Returns the extent of a value in an escaped quote, which opens a string inside a string: a backslash ends it. */
 export function extentInside(scene: Scene, valueAt: number): Extent {
   const isEscaped = byteAt(scene, valueAt - 2) === backslash && valueAt - 2 >= scene.floor
   if (isEscaped) return escaped
@@ -203,7 +212,9 @@ function quoted(scene: Scene, style: Style, valueAt: number, open: number): Head
   return { style, valueAt, extent: open === 0 ? bare : extentInside(scene, valueAt) }
 }
 
-/** What a shell's backslash makes part of a word; not another backslash, for that may escape a line end in JSON. */
+/**
+ * Characters that a shell's backslash includes in a word; not another backslash, which may escape a line end in JSON.
+ */
 export const shellMarks = alphabetOf(/[^A-Za-z0-9"'`\\\n\r]/)
 const bare = { members: visibleBut("\"'`,;&()[]{}<>|\\"), escapes: false, marks: shellMarks }
 const parameter = { members: visibleBut("\"'`,;&()[]{}<>\\"), escapes: false }
@@ -218,7 +229,7 @@ const insideQuotes = new Map<number, Extent>([
   [96, { members: alphabetOf(/[^`\n\r]/), escapes: true }],
 ])
 
-/** `?name=` or `&name=`, where a value may have a bar in it. */
+/** Reports whether the key is that of `?name=` or `&name=`, where a value may contain a bar. */
 function isParameter(scene: Scene, keyAt: number): boolean {
   const before = byteBefore(scene, keyAt)
   return before === questionMark || before === ampersand
@@ -230,7 +241,7 @@ const ampersand = 38
 const keyBytesMax = 64
 const keyBytes = alphabetOf(/[A-Za-z0-9_.$-]/)
 
-/** Where the key begins of which the keyword is the end. */
+/** Returns the start of the key that ends with the keyword. */
 export function keyStart(scene: Scene, at: number): number {
   let start = at
   while (at - start < keyBytesMax && start > scene.floor && keyBytes[byteBefore(scene, start)] === 1)
@@ -238,7 +249,7 @@ export function keyStart(scene: Scene, at: number): number {
   return start
 }
 
-/** `NAME=value` as a line of its own, where the value goes on to the next space whatever it contains. */
+/** Reports whether the key starts a line of its own: in `NAME=value` the value extends to the next space. */
 function startsLine(scene: Scene, keyAt: number): boolean {
   let start = keyAt
   // The line ends of a text inside a string.

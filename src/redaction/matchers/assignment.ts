@@ -27,17 +27,20 @@ import { assignmentHead, keyStart, type Style } from "./assignment-head.ts"
 
 export interface AssignmentShape {
   /**
-   * `any`: what is called a password is one. `mixed`: letters alone may be a name (`token: "comment"`). `random`:
-   * only what nobody would choose as a name, for keys that are seldom secret.
+   * The values that count as secrets. `any`: every value of a password. `mixed`: letters alone may be a name (`token:
+   * "comment"`). `random`: only values that no user would choose as a name, for keys that are seldom secret.
    */
   readonly value: "any" | "mixed" | "random"
   readonly min: number
   readonly like?: RegExp
-  /** Not a secret when the key has this before its last word. */
+  /** Not a secret when this precedes the last word of the key. */
   readonly notAfter?: RegExp
 }
 
-/** `key = value` in the many ways files and logs spell it. The anchor is the word at the end of the key. */
+/**
+ * Creates a matcher of `key = value` in the many spellings of files and logs. The anchor is the word at the end of
+ * the key.
+ */
 export function assignmentMatcher(shape: AssignmentShape): Matcher {
   return (scene, at, anchorLength) => {
     if (isRuledOut(scene, at, shape)) return null
@@ -63,13 +66,16 @@ export function assignmentMatcher(shape: AssignmentShape): Matcher {
 
 const slash = 47
 
-/** A variable of source code that is given another name: `{ token: token2 }`, or denied: `token = !otherToken`. */
+/**
+ * Reports whether the value is another variable of source code: `{ token: token2 }`, or denied: `token =
+ * !otherToken`.
+ */
 function isRenamed(value: string, style: Style, key: string): boolean {
   if (!isLoose(style)) return false
   return value.replace(/\d$/, "").toLowerCase() === key.toLowerCase() || /^![A-Za-z_$]+$/.test(value)
 }
 
-/** Keys that are seldom secret count only with the right word before, and where a file would define them. */
+/** Rules out keys that are seldom secret, unless the right word precedes them and a file would define them there. */
 function isRuledOut(scene: Scene, at: number, shape: AssignmentShape): boolean {
   if (shape.value !== "random") return false
   const keyAt = keyStart(scene, at)
@@ -100,28 +106,30 @@ function isPlausible(value: string, style: Style, shape: AssignmentShape): boole
   return isAny ? !isLoose(style) || !isSlug(value) : !isSlug(value) && !isSymbolic(value)
 }
 
-/** A line of a call in source code: `password=password,` or `token=read(file))`. */
+/**
+ * Reports whether the value is the argument of a call in source code: `password=password,` or `token=read(file))`.
+ */
 function isArgument(value: string): boolean {
   const name = value.replace(/[),;:]{1,4}$/, "")
   if (/^[A-Za-z_][\w.]*[([]/.test(value)) return true
   return name !== value && (isCodeName(name) || isDescribing(name))
 }
 
-/** Letters alone: a weak password, or a word about one. */
+/** Reports whether letters alone may be a weak password; most are a word about one. */
 function isPlausibleWord(value: string, style: Style, isAny: boolean): boolean {
   if (isLoose(style)) return style === "yaml" && isAny && value.length >= 8 && value === value.toLowerCase()
   if (style === "json" || style === "element") return isAny || value.length >= 8
   return isAny || (style === "variable" && value.length >= 6)
 }
 
-/** Code about tokens: `token: "=>"`. */
+/** Reports whether the value is code about tokens: `token: "=>"`. */
 function isSymbolic(value: string): boolean {
   let count = 0
   for (let index = 0; index < value.length; index++) if (wordBytes[value.charCodeAt(index)] === 1) count += 1
   return count * 2 < value.length
 }
 
-/** A loosely introduced word is a value only when nothing but punctuation follows; else it begins a sentence. */
+/** Reports whether only punctuation follows: a loosely introduced word with more behind it begins a sentence. */
 function isAlone(scene: Scene, end: number, value: string): boolean {
   if (isRandom(value)) return true
   const rest = textAt(scene, end, end + 64)
@@ -130,7 +138,7 @@ function isAlone(scene: Scene, end: number, value: string): boolean {
   return /^[ \t]*(?:$|[\r\n#,;})"'|\\&<]|\/\/)/.test(rest)
 }
 
-/** Unquoted in source code: a name, a call, an index, a member. */
+/** Reports whether an unquoted value is source code: a name, a call, an index, a member. */
 function isCode(scene: Scene, end: number, value: string, style: Style, shape: AssignmentShape): boolean {
   if (style === "json" || style === "quoted" || style === "listed") return false
   const next = String.fromCharCode(byteAt(scene, end))
@@ -140,7 +148,7 @@ function isCode(scene: Scene, end: number, value: string, style: Style, shape: A
   return (isStatement && isCodeName(value)) || (isLoose(style) && isMember(value) && !hasRandomPart(value))
 }
 
-/** `s.` with a token behind it is no member of anything. */
+/** Reports whether a part is random: `s.` with a token behind it is not a member expression. */
 function hasRandomPart(value: string): boolean {
   return value.split(".").some(isMixed)
 }
@@ -152,14 +160,14 @@ function isLoose(style: Style): boolean {
 const dollar = 36
 const brace = 123
 
-/** Whether `${` stands at this place. */
+/** Reports whether `${` is at this position. */
 function isExpansion(scene: Scene, at: number): boolean {
   return at >= scene.floor && byteAt(scene, at) === dollar && byteAt(scene, at + 1) === brace
 }
 
 /**
- * The default of `${NAME:-default}`, of the other operators of a shell and of `${name:default}`, where it looks like a
- * secret by itself: its name is the name of a variable and says nothing about it. Null when it does not.
+ * Returns the default of `${NAME:-default}`, of the other operators of a shell and of `${name:default}`, if it looks
+ * like a secret by itself: the name of the variable says nothing about it. Otherwise null.
  */
 function defaultIn(scene: Scene, expansionAt: number): Found | null {
   let at = expansionAt

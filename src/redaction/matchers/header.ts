@@ -13,12 +13,12 @@ import {
 import { extentInside, shellMarks } from "./assignment-head.ts"
 
 export interface HeadedShape {
-  /** From the anchor to the secret: one line, at most `headBytesMax`. */
+  /** Matches from the anchor to the secret: one line, at most `headBytesMax`. */
   readonly head: RegExp
   readonly alphabet: Alphabet
   readonly min: number
   readonly like?: RegExp
-  /** What the line must have before the anchor, and behind the secret. */
+  /** Text that the line must have before the anchor, and behind the secret. */
   readonly before?: RegExp
   readonly after?: RegExp
 }
@@ -26,7 +26,9 @@ export interface HeadedShape {
 const headBytesMax = 200
 const lineBytesMax = 100
 
-/** Secrets that are told by what stands before them: headers, lines of files with a form of their own. */
+/**
+ * Creates a matcher of secrets that the text before them identifies: headers, lines of files with their own format.
+ */
 export function headedMatcher(shape: HeadedShape): Matcher {
   const extent = { members: shape.alphabet, escapes: false }
   return (scene, at) => {
@@ -44,7 +46,7 @@ export function headedMatcher(shape: HeadedShape): Matcher {
   }
 }
 
-/** A little of what stands before; not beyond a secret that was replaced, or a second redaction would see more. */
+/** Returns some text before the anchor, but none before a replaced secret, or a second redaction would see more. */
 function lineBefore(scene: Scene, at: number): string {
   const from = Math.max(scene.floor, at - lineBytesMax)
   return String.fromCharCode(byteBefore(scene, from)) + textAt(scene, from, at)
@@ -55,17 +57,17 @@ export const credentialBytes = alphabetOf(/[A-Za-z0-9._~+/=:%-]/)
 const head = /^cookie\\*["']?\]?[ \t]{0,4}(?:[:=]|,(?=[ \t]*\\*["']))[ \t]{0,4}\\*["'`]?/i
 const cookieBytesMax = 32
 const pair = /([^\s;=,"'`\\]{1,128})=([^\s;,"'`\\]*)/g
-/** Tried first, because it says no at once. */
+/** Tried first, because it fails fast. */
 const anyValue = /=[^\s;,"'`\\]{8}/
 const rest = { members: alphabetOf(/[^"'`\\\r\n]/), escapes: false }
-/** What a server says about a cookie, and names under which there is never a secret. */
+/** Attributes of a cookie, and names that never have a secret. */
 const harmless =
   /^(?:path|domain|expires|max-age|samesite|version|priority|_g[aid]\w*|_gat\w*|utm\w*|lang|locale|theme)$/i
 const sessionName = /sess|sid$|auth|csrf|xsrf|remember|login|jwt|token/i
 const cookieValueMin = 8
 const randomMin = 16
 
-/** The values of a cookie header that nobody would choose: `sessionid=…`, but not `theme=dark`. */
+/** Finds random values of a cookie header: `sessionid=…`, but not `theme=dark`. */
 export const cookieMatcher: Matcher = (scene, at) => {
   const found = head.exec(textAt(scene, at, at + cookieBytesMax))
   if (found === null) return null
@@ -80,7 +82,7 @@ export const cookieMatcher: Matcher = (scene, at) => {
     if (isSecret(name, value)) spans.push({ start, end: start + value.length })
   }
   const goesOn = end - from >= judgedBytes && spans.length > 0
-  // A header that is longer than what is judged is replaced from the last secret on.
+  // A header that is longer than the judged part is replaced from its last secret on.
   const last = goesOn ? spans.pop() : undefined
   if (last !== undefined) spans.push({ start: last.start, end: extentEnd(scene.bytes, end, scene.end, rest) })
   const [first, ...also] = spans
@@ -95,9 +97,9 @@ function isSecret(name: string, value: string): boolean {
 }
 
 export interface OptionShape {
-  /** Only of these programs is the option known to take a password. */
+  /** The programs whose option takes a password. */
   readonly programs: readonly string[]
-  /** From the anchor to the password. */
+  /** Matches from the anchor to the password. */
   readonly head: RegExp
 }
 
@@ -106,8 +108,8 @@ const optionBytesMax = 100
 const unquoted = { members: visibleBut("\"'`\\;|&<>"), escapes: false, marks: shellMarks }
 
 /**
- * A password given by a short option, whose meaning depends on the program. The program is looked for a little way
- * back on the same line, and not beyond a secret that was replaced there: a second redaction must see the same.
+ * Creates a matcher of passwords in short options, whose meaning depends on the program. The program is searched for
+ * on the same line a short distance back, but not before a replaced secret: a second redaction must see the same.
  */
 export function optionMatcher(shape: OptionShape): Matcher {
   return (scene, at) => {
@@ -126,7 +128,7 @@ export function optionMatcher(shape: OptionShape): Matcher {
 
 function isCalled(line: string, program: string): boolean {
   const at = line.lastIndexOf(program)
-  // Behind an escaped line end, as in a string of JSON, a command begins too.
+  // A command also begins behind an escaped line end, as in a string of JSON.
   if (at < 1 || !/[\s/"'`($;&|>]$|\\[nrt]$/.test(line.slice(0, at))) return false
   return !/[\n\r|;&[\]]/.test(line.slice(at))
 }

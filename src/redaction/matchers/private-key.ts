@@ -1,15 +1,15 @@
 import { alphabetOf } from "../../base/byte-sets.ts"
 import { byteAt, extentEnd, type Found, type Matcher, type Scene, textAt } from "../scene.ts"
 
-/** Key blocks are the only secrets of several lines. A longer one is redacted up to here. */
+/** The most bytes of a key block that are redacted. Key blocks are the only secrets of several lines. */
 const keyBlockBytesMax = 16 * 1024
 
 const label = /^-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/
 const labelBytesMax = 80
 
 /**
- * A block between BEGIN and END is one secret, whatever stands at the beginning of its lines. Without its END it
- * was cut: then the lines that look like a key are.
+ * Finds a block between BEGIN and END, which is one secret, whatever the prefixes of its lines. A block without END
+ * was cut: then the lines that look like a key are the secret.
  */
 export const privateKeyMatcher: Matcher = (scene, at) => {
   const begin = label.exec(textAt(scene, at, at + labelBytesMax))
@@ -23,7 +23,7 @@ export const privateKeyMatcher: Matcher = (scene, at) => {
   return cutBlock(scene, at, body, dashes < 0 ? limit : dashes)
 }
 
-/** True when the block that begins at `at` cannot be judged before more has arrived. */
+/** Returns true when the block that begins at `at` needs more bytes to be judged. */
 export function isOpenBlock(scene: Scene, at: number): boolean {
   const text = textAt(scene, at, at + labelBytesMax)
   const begin = label.exec(text)
@@ -38,7 +38,7 @@ function findDashes(scene: Scene, from: number, limit: number): number {
   return scene.bytes.subarray(0, limit).indexOf("-----", from, "latin1")
 }
 
-/** A template, or an elided key in documentation. */
+/** Reports whether the block is a template, or an elided key in documentation. */
 function isExample(body: string): boolean {
   return /\$\{|\{\{|<|\.\.\.|\xe2\x80\xa6|\[REDACTED:/.test(body) || !/[A-Za-z0-9+/]{4}/.test(body)
 }
@@ -79,7 +79,7 @@ const puttyHeadBytes = 24
 const puttyLinesMax = 100
 const puttyBytes = { members: alphabetOf(/[A-Za-z0-9+/=\r\n\\]/), escapes: false }
 
-/** The key of PuTTY: so many lines as its header says. */
+/** Finds the key of PuTTY: the number of lines that its header states. */
 export const puttyMatcher: Matcher = (scene, at) => {
   const head = puttyHead.exec(textAt(scene, at, at + puttyHeadBytes))
   if (head === null) return null

@@ -13,31 +13,31 @@ import {
 } from "../scene.ts"
 
 interface TokenShape {
-  /** Of what follows the prefix. */
+  /** The characters that follow the prefix. */
   readonly alphabet: Alphabet
   readonly min: number
-  /** No more than this many belong to it, and none of the alphabet may follow. */
+  /** The most characters behind the prefix; none of the alphabet may follow. */
   readonly max?: number
-  /** What follows the prefix must look like this. */
+  /** The form of the characters behind the prefix. */
   readonly like?: { test(body: string): boolean }
-  /** Nothing else begins like this: a few characters are enough where the input itself was cut. */
+  /** Set when only tokens begin like this: a few characters are enough where the input itself was cut. */
   readonly isUnique?: boolean
   /**
-   * When a token behind a word character is one: always, when it looks like this or has this length, or never, because
-   * base64 may have its prefix in it by chance. When not given: always for unique prefixes, else when it looks random.
+   * Says when a token behind a word character counts: always, when it has this form or length, or never, because
+   * base64 may contain its prefix by chance. By default always for unique prefixes, otherwise when it looks random.
    */
   readonly inside?: "always" | "never" | RegExp | number
-  /** The prefix is public (a web address), only what follows is the secret. */
+  /** Set when the prefix is public (a web address) and only the rest is the secret. */
   readonly keepPrefix?: boolean
-  /** What stands before the prefix belongs to the token: characters of this alphabet, so many of them. */
+  /** The characters before the prefix that belong to the token: their alphabet and number. */
   readonly lead?: { readonly alphabet: Alphabet; readonly min: number; readonly max: number }
 }
 
 const cutMin = 8
-/** Inside a longer run only this much is judged, or `glpat-glpat-…` would take quadratic time. */
+/** The most characters that are judged inside a longer run; `glpat-glpat-…` would otherwise take quadratic time. */
 const judgedInsideBytes = 64
 
-/** Tokens with a prefix of their own: recognised wherever they stand, whatever they are called. */
+/** Creates a matcher of tokens with a unique prefix: recognised everywhere, under any name. */
 export function tokenMatcher(shape: TokenShape): Matcher {
   const { alphabet, keepPrefix = false, isUnique = false, lead } = shape
   const extent = { members: alphabet, escapes: false }
@@ -68,7 +68,10 @@ function isPossibleInside({ inside, isUnique }: TokenShape, body: string): boole
   return mode === "always" || body.length === mode || (mode instanceof RegExp && mode.test(body))
 }
 
-/** Where the characters before the prefix begin that belong to the token; -1 when they are too few or too many. */
+/**
+ * Returns the start of the characters before the prefix that belong to the token; -1 when they are too few or too
+ * many.
+ */
 function leadStart(
   scene: Parameters<Matcher>[0],
   at: number,
@@ -79,9 +82,9 @@ function leadStart(
   return at - start < min || at - start > max ? -1 : start
 }
 
-/** `ghp_xxxxxxxx` in documentation. */
+/** Matches `ghp_xxxxxxxx` in documentation. */
 const filler = /^[xX*.0_-]+$|[xX]{8}|\*{4}/
-/** Twenty characters in a row that nobody would choose as a name. */
+/** Matches twenty characters in a row that no user would choose as a name. */
 const random = /^(?=[A-Za-z]*\d)(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{20}/
 
 export const alphanumeric = alphabetOf(/[A-Za-z0-9]/)
@@ -91,7 +94,10 @@ const hex = alphabetOf(/[0-9a-fA-F]/)
 const base64 = alphabetOf(/[A-Za-z0-9+/=_-]/)
 const digits = alphabetOf(/[0-9]/)
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
-/** A digit, or letters that change their case as words do not; counted by hand, for a prefix can stand everywhere. */
+/**
+ * Tests for a digit, or for letters that change their case unlike words; counted by hand, because a prefix can occur
+ * everywhere.
+ */
 const digitOrCases = {
   test: (body: string): boolean => {
     let [lower, upper] = [0, 0]
@@ -108,7 +114,7 @@ const mixed = /^(?=.*\d)(?=.*[a-z])(?=.*[A-Z])/
 /** Returns whether a part of a path looks random. */
 const isLongAndMixed = (part: string) => part.length >= 20 && mixed.test(part)
 
-/** Tokens with a prefix that nothing else has: what is long enough and has a digit in it is one. */
+/** Tokens whose prefix has no other use: the value is a token when it is long enough and has a digit. */
 const uniquePrefixes: readonly [RedactionKind, Alphabet, min: number, prefixes: string][] = [
   ["secret-key", tokenBytes, 16, "sk-ant- sk-proj- sk-svcacct- sk-admin- sk-or-"],
   ["github-token", alphanumeric, 20, "ghp_ gho_ ghs_ ghu_ ghr_"],
@@ -166,7 +172,9 @@ const uniquePrefixes: readonly [RedactionKind, Alphabet, min: number, prefixes: 
   ["api-key", base64, 60, "fm1a_ fm1r_ fm2_ glc_ sntrys_eyJ ops_eyJ ATATT3 ATCTT3"],
 ]
 
-/** Letters and digits alone, which base64 may have in it by chance: inside a longer run only with their own length. */
+/**
+ * Tokens of letters and digits, which base64 may contain by chance: inside a longer run only with their exact length.
+ */
 const lettersOnly: readonly [
   RedactionKind,
   Alphabet,
@@ -284,7 +292,7 @@ export const tokenRules: readonly RedactionRule[] = [
   }),
   token("jwt", ["eyJ"], { alphabet: dottedBytes, min: 20, like: /^[\w-]{8,}\.[\w-]{4,}/, inside: "always" }),
 
-  // Addresses that let in whoever knows them
+  // Addresses that grant access to every user who knows them.
   token("webhook", ["hooks.slack.com/services/", "hooks.slack.com/workflows/", "hooks.slack.com/triggers/"], {
     alphabet: alphabetOf(/[A-Za-z0-9/]/),
     min: 20,

@@ -6,7 +6,7 @@ const userinfoBytesMax = 512
 const userinfo = { members: visibleBut("/?#,|\"'`<>\\"), escapes: false }
 const at = 64
 
-/** `scheme://name:password@host`: the password, or a name without password that is a token. */
+/** Finds the password of `scheme://name:password@host`, or a name without password that is a token. */
 export const urlMatcher: Matcher = (scene, position, anchorLength) => {
   const from = position + anchorLength
   const limit = Math.min(scene.end, from + userinfoBytesMax)
@@ -31,13 +31,13 @@ export const urlMatcher: Matcher = (scene, position, anchorLength) => {
   return { start: from + colon + 1, end: host, extent: null }
 }
 
-/** Together with a generic name these are documentation, not a password. */
+/** Passwords that are documentation when the name is generic as well. */
 const genericPassword = /^(?:pass|password|pw|pwd|passwd|secret)$/i
-/** The address to which errors are reported has a key that every visitor of a page can read. */
+/** Matches the address for error reports, whose key every visitor of a page can read. */
 const publicName = /^[0-9a-f]{32}@[^/\s]{1,100}\/(?:[\w-]{1,32}\/)?\d{1,20}(?![\w/])/
 const publicPathBytes = 64
 
-/** A regular expression that matches addresses has no password in it. */
+/** Reports whether the password is part of a regular expression that matches addresses. */
 function isExpression(password: string): boolean {
   return /\[\^|\(\?|[)\]][+*?]|\\[wdsS]|\.[+*]/.test(password)
 }
