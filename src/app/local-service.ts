@@ -20,6 +20,7 @@ import type { SkillVerbs } from "./skills/skill-verbs.ts"
 import type { TaskVerbs } from "./skills/task-verbs.ts"
 import { ensureAgentDirectory } from "./state/state-directory.ts"
 import type { AgentVerbs } from "./verbs/agent.ts"
+import type { CodeVerbs } from "./verbs/code.ts"
 import { historyVerbs } from "./verbs/history.ts"
 import type { ModelVerbs } from "./verbs/models.ts"
 import type { PlanVerbs } from "./verbs/plans.ts"
@@ -52,6 +53,7 @@ export function openService(request: ServiceRequest): AppService {
     ...lazyRestoreVerbs(wiring),
     ...lazyAgentVerbs(wiring),
     ...lazySkillVerbs(wiring),
+    ...lazyCodeVerbs(wiring),
     listModels: async look => (await lookAtModels(wiring)).listModels(look),
     probeModel: async look => (await lookAtModels(wiring)).probeModel(look),
     workspaceRoot: wiring.root.path,
@@ -160,6 +162,22 @@ function lazyAgentVerbs(wiring: Wiring): AgentVerbs {
 }
 
 /** Loaded when one is used: they bring the reader of YAML along. */
+/** Loaded when one is used: they bring the grammars along. */
+function lazyCodeVerbs(wiring: Wiring): CodeVerbs {
+  let loaded: Promise<CodeVerbs> | null = null
+  const verbs = () => {
+    loaded ??= import("./verbs/code.ts").then(({ codeVerbs }) => codeVerbs(wiring))
+    return loaded
+  }
+  return {
+    indexCode: async request => (await verbs()).indexCode(request),
+    codeProblems: async () => (await verbs()).codeProblems(),
+    symbolsInFile: async path => (await verbs()).symbolsInFile(path),
+    codeReferences: async (name, from) => (await verbs()).codeReferences(name, from),
+    codeOutline: async (path, tokensMax) => (await verbs()).codeOutline(path, tokensMax),
+  }
+}
+
 function lazySkillVerbs(wiring: Wiring): SkillVerbs & TaskVerbs {
   let loaded: Promise<SkillVerbs> | null = null
   const verbs = () => {

@@ -7,6 +7,7 @@ import type { AuditReport } from "../store/contract.ts"
 import type { SkillVerbs } from "./skills/skill-verbs.ts"
 import type { TaskVerbs } from "./skills/task-verbs.ts"
 import type { AgentVerbs } from "./verbs/agent.ts"
+import type { CodeVerbs } from "./verbs/code.ts"
 import type { DoctorFinding } from "./verbs/diagnosis.ts"
 import type { HistoryVerbs } from "./verbs/history.ts"
 import type { ModelVerbs } from "./verbs/models.ts"
@@ -26,7 +27,8 @@ export interface AppService
     SkillVerbs,
     TaskVerbs,
     StorageVerbs,
-    WorkspaceVerbs {
+    WorkspaceVerbs,
+    CodeVerbs {
   readonly workspaceRoot: string
   config(): Promise<LoadedConfig>
   /** Also when what they say is not valid. */

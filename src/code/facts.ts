@@ -188,6 +188,7 @@ function bodyStart(head: string, kind: SymbolKind): number {
   let depth = 0
   for (let index = 0; index < head.length; index++) {
     const character = head[index]
+    if (character === "\n" && (kind === "constant" || kind === "variable")) return index
     if (character === "(" || character === "[") depth++
     else if (character === ")" || character === "]") depth--
     else if (depth > 0) continue

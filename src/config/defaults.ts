@@ -79,6 +79,7 @@ export const defaultConfig = {
   },
   checkpoints: { max_file_mb: 64, max_total_mb: 2048, max_ignored_entries: 50_000, undo_days: 7 },
   storage: { max_total_mb: 4096, quarantine_days: 30 },
+  code: { enabled: true, max_file_kb: 2048, exclude: [] },
   skills: {
     workspace: ".",
     directories: [],
@@ -215,6 +216,9 @@ export const strictness: Readonly<Record<string, Strictness>> = {
   "checkpoints.undo_days": trustedOnly,
   "storage.max_total_mb": trustedOnly,
   "storage.quarantine_days": trustedOnly,
+  "code.enabled": { kind: "ranks", ranks: [[true], [false]] },
+  "code.max_file_kb": smaller,
+  "code.exclude": anything,
   // Paths inside of the workspace, and what a task is told: the project's own business.
   "skills.workspace": anything,
   "skills.directories": { kind: "fewerEntries" },

@@ -1,6 +1,7 @@
 import { z } from "zod"
 import { defaultConfig } from "./defaults.ts"
 import { approvalsSection } from "./sections/approvals.ts"
+import { codeSection } from "./sections/code.ts"
 import { executionSection } from "./sections/execution.ts"
 import { modelSection, modelsSection, modeSection } from "./sections/model.ts"
 import { orchestrationSection } from "./sections/orchestration.ts"
@@ -28,6 +29,7 @@ export const ConfigFile = z.strictObject({
   models: modelsSection(),
   checkpoints: checkpointsSection(),
   storage: storageSection(),
+  code: codeSection(),
   skills: skillsSection(),
 })
 

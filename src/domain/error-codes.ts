@@ -116,6 +116,14 @@ export const errorCodes = {
     meaning: "The workspace database was written by a newer version of acode.",
     action: "Update acode; an older one would misread it.",
   },
+  "ACODE-CODE-001": {
+    meaning: "The file has no symbols: its language is not known, or it could not be parsed.",
+    action: "`acode index --problems` lists the files that could not be parsed, and why.",
+  },
+  "ACODE-CODE-002": {
+    meaning: "Another acode is changing the code index, and there is no index to answer from yet.",
+    action: "Wait until it has finished, and try again.",
+  },
   "ACODE-DB-007": {
     meaning: "An event was refused: another process has written to the stream or taken it over.",
     action: "Check with `acode runs list` what was recorded, and run the command again if needed.",
@@ -442,9 +450,8 @@ export const errorCodes = {
     action: "Run the plan in the directory of the project, chosen with -C.",
   },
   E103: {
-    meaning:
-      "A step requires a code index, which does not exist. Belongs to the code tools of a later version.",
-    action: "Remove the precondition; no tool of this version needs an index.",
+    meaning: "There is no code index, and it could not be made.",
+    action: "Make it with `acode index`; set code.enabled to true where it is false.",
   },
   E104: {
     meaning: "A step requires a symbol that was not found. Belongs to the code tools of a later version.",

@@ -57,6 +57,8 @@ export interface Workspace extends Disposable {
    * Failure of the kind `interrupted`, `graceMs` after it was stopped.
    */
   tree(options?: TreeOptions): Promise<Tree>
+  /** Saves the hashes of files that have not changed, so that the next process need not read these files. */
+  keepHashes(): void
 }
 
 export type EntryKind = "file" | "directory" | "symlink" | "other"

@@ -94,6 +94,7 @@ export function openWorkspace(options: WorkspaceOptions): OpenWorkspace {
     glob: request => globFiles(root, request, isHidden),
     search: request =>
       searchFiles(root, request, { clock, isHidden, ...(ripgrep === null ? {} : { ripgrep }) }),
+    keepHashes: keepCache,
     tree: (options = {}) => reader.read(paced(options.graceMs), options),
     [Symbol.dispose]: () => root[Symbol.dispose](),
   }

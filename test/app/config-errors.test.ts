@@ -41,7 +41,7 @@ describe("everything that is wrong", () => {
         "default_timeout_seconds, max_output_kb, artifact_max_mb, output_ceiling_mb, use_shell, max_concurrent, max_queued, " +
         "kill_grace_seconds, sandbox, network, unix_sockets, readable_paths, environment, audit, redaction, limits",
       "  .agent/config.yml:12:1 frobnicate: is not a known key; allowed: schema_version, execution, " +
-        "approvals, rules, executor, orchestration, commands, mode, model, models, checkpoints, storage, skills",
+        "approvals, rules, executor, orchestration, commands, mode, model, models, checkpoints, storage, code, skills",
     ])
   })
 
@@ -237,6 +237,9 @@ const wrongValues: Readonly<Record<string, readonly string[]>> = {
   "checkpoints.undo_days": ["0", "3651", '"7"'],
   "storage.max_total_mb": ["0", "16777217", "1.5"],
   "storage.quarantine_days": ["0", "3651", "null"],
+  "code.enabled": ["maybe", "1", "null"],
+  "code.max_file_kb": ["0", "65537", "1.5"],
+  "code.exclude": ['"a"', "[1]", "{}"],
   "skills.workspace": ["../other", "/etc", "a//b"],
   "skills.directories": ["relative/path", "[1]", "{}"],
   "skills.default_tier": ["huge", "3", "null"],

@@ -40,6 +40,7 @@ describe("dotted keys", () => {
       "models.tiers",
       "checkpoints",
       "storage",
+      "code",
       "skills",
     ])
     for (const section of sectionKeys) expect(defaultLeaves.has(section)).toBe(false)
@@ -182,6 +183,9 @@ describe("the stricter of two values", () => {
     ["orchestration.cycle_limit", 3, 0, 0],
     ["orchestration.cycle_limit", 3, 4, 3],
     ["storage.max_total_mb", 4096, 1, 4096],
+    ["code.enabled", true, false, false],
+    ["code.enabled", false, true, false],
+    ["code.max_file_kb", 2048, 65536, 2048],
     ["storage.max_total_mb", 4096, 9000, 4096],
     ["execution.max_concurrent", 4, 16, 16],
     ["execution.default_timeout_seconds", 300, 3600, 3600],

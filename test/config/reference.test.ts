@@ -45,6 +45,7 @@ describe("the schema", () => {
       ".models.tiers",
       ".checkpoints",
       ".storage",
+      ".code",
       ".skills",
     ])
   })
@@ -116,6 +117,7 @@ describe("the list of keys", () => {
       "model.parameters.top_p",
       "model.parameters.max_tokens",
       "model.parameters.context_window",
+      "code.exclude",
       "skills.workspace",
       "skills.retry_jitter",
       "skills.squads",

@@ -29,6 +29,8 @@ export interface StatePlaces {
   /** The state of this workspace. Nothing in a repository can name, replace or link into it. */
   readonly stateDirectory: string
   readonly databasePath: string
+  /** The index of the code, a cache. */
+  readonly codeIndexPath: string
   readonly artifactsDirectory: string
   readonly quarantineDirectory: string
   /** The one place with byte-exact copies of user files; masked in every sandbox like all state. */
@@ -61,6 +63,7 @@ export function statePlaces(workspaceRoot: string, homes: Homes): StatePlaces {
 export function partsOfState(directory: string) {
   return {
     databasePath: join(directory, "workspace.db"),
+    codeIndexPath: join(directory, "code.db"),
     artifactsDirectory: join(directory, "artifacts"),
     quarantineDirectory: join(directory, "quarantine"),
     checkpointsDirectory: join(directory, "checkpoints"),

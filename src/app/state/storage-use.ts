@@ -5,7 +5,7 @@ import type { StatePlaces } from "./state-directory.ts"
 
 /** What one part of the state of a workspace takes on the disk. */
 export interface StoragePart {
-  readonly id: "database" | "artifacts" | "checkpoints" | "quarantine" | "temporary" | "other"
+  readonly id: "database" | "code" | "artifacts" | "checkpoints" | "quarantine" | "temporary" | "other"
   /** As the file system allots it, directories included. */
   readonly bytes: number
   /** Files, links and anything else that is not a directory. */
@@ -56,13 +56,14 @@ export function bytesAt(path: string): number {
   return bytes
 }
 
-const partIds = ["database", "artifacts", "checkpoints", "quarantine", "temporary", "other"] as const
+const partIds = ["database", "code", "artifacts", "checkpoints", "quarantine", "temporary", "other"] as const
 const blockBytes = 512
 
 function partOf(path: string): StoragePart["id"] {
   const [first = "", ...rest] = path.split("/")
   if (isTemporary(rest.at(-1) ?? first)) return "temporary"
   if (/^workspace\.db(-wal|-shm)?$/.test(first)) return "database"
+  if (/^code\.db(-wal|-shm|\.lock)?$/.test(first)) return "code"
   return first === "artifacts" || first === "checkpoints" || first === "quarantine" ? first : "other"
 }
 

@@ -34,6 +34,7 @@ import { storageFree, storageShow } from "./setup/storage.ts"
 import { workspaceAdopt, workspaceForget, workspaceList } from "./setup/workspace.ts"
 import { agentList, agentPipeline, agentReset, agentRun, agentShow } from "./work/agent.ts"
 import { approvalsList, approvalsShow, approve, deny } from "./work/approvals.ts"
+import { index, outline, refs, symbols } from "./work/code.ts"
 import { cancel, pause } from "./work/control.ts"
 import { exec } from "./work/exec.ts"
 import { planApprove, planHashCommand, planRun, planShow, planValidate } from "./work/plan.ts"
@@ -93,6 +94,10 @@ export const cliCommands: readonly CliCommand[] = [
   agentList,
   agentShow,
   agentReset,
+  index,
+  symbols,
+  refs,
+  outline,
   skillsList,
   skillsShow,
   modelsList,

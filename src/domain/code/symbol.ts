@@ -64,3 +64,34 @@ export interface UnparsedFile {
 export function qualifiedName({ name, container }: Pick<CodeSymbol, "name" | "container">): string {
   return container === null ? name : `${container}.${name}`
 }
+/** A symbol as tools, `--json` and plans show it. */
+export interface SymbolRow {
+  readonly symbol_id: string
+  readonly name: string
+  readonly kind: SymbolKind
+  readonly file_path: string
+  readonly byte_start: number
+  readonly byte_end: number
+  readonly line_start: number
+  readonly line_end: number
+  readonly container: string | null
+  readonly signature: string
+}
+
+/** One place where a name is used. `match` says that names were compared, not what they are bound to. */
+export interface ReferenceRow {
+  readonly reference_id: string
+  readonly from_file_path: string
+  /** The symbol that the name belongs to, when exactly one in the index has it; null otherwise. */
+  readonly symbol_id: string | null
+  readonly symbol_name: string
+  readonly byte_start: number
+  readonly byte_end: number
+  readonly line: number
+  readonly match: "name"
+}
+
+/** Whether `typed` names the symbol: by its name alone, or with one or more of its containers. */
+export function isNamed(symbol: Pick<CodeSymbol, "name" | "container">, typed: string): boolean {
+  return symbol.name === typed || `.${qualifiedName(symbol)}`.endsWith(`.${typed}`)
+}

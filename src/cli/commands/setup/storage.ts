@@ -49,6 +49,7 @@ function partLine({ id, bytes, count, oldest }: StoragePart): string {
 
 const meanings: Readonly<Record<StoragePart["id"], string>> = {
   database: "sessions, executions, approvals, evidence",
+  code: "symbols and references of the code, which can be made again",
   artifacts: "long outputs and texts that the history names",
   checkpoints: "copies of files, for undo",
   quarantine: "files that commands made under protected names",
