@@ -156,5 +156,5 @@ async function growth(): Promise<Figure> {
   using product = withTasks(longCount)
   const [told] = await run(product.workspace, 1, "execute", longCount)
   if (told === undefined) throw new Error("nothing was measured")
-  return atMost(`memory that ${longCount} tasks add to that of a tenth`, told.lateMb - told.earlyMb, 5, "MB")
+  return atMost(`heap that ${longCount} tasks add to that of a tenth`, told.lateMb - told.earlyMb, 5, "MB")
 }

@@ -1,5 +1,6 @@
 import type { ExternalCalls } from "../domain/external-calls.ts"
 import { ExecutionError, type ExecutionErrorCode } from "../domain/skill/execution-error.ts"
+import { thinkingEnds, thinkingStarts } from "../domain/text/thinking.ts"
 import type { ModelFailure, ModelMessage, ModelReply, ModelRequest } from "../provider/contract.ts"
 import type { ClaudeClient, ClaudeRequest, ClaudeResponse } from "./contract.ts"
 
@@ -37,7 +38,8 @@ function modelRequest({ systemPrompt, userMessage, model, maxTokens }: ClaudeReq
 }
 
 function responseOf(reply: ModelReply, externalCalls: ExternalCalls | undefined): ClaudeResponse {
-  const { text, usage, failure, end, calls } = reply
+  const { usage, failure, end, calls } = reply
+  const text = withoutLeadingThinking(reply.text)
   const failed = (message: string, code: ExecutionErrorCode) =>
     new ExecutionError(message, code, "", undefined, {
       retryAfterMs: failure?.retryAfterMs ?? null,
@@ -54,6 +56,17 @@ function responseOf(reply: ModelReply, externalCalls: ExternalCalls | undefined)
     stopReason: end === "length" ? "max_tokens" : "end_turn",
     ...(externalCalls === undefined ? {} : { externalCalls }),
   }
+}
+
+/** Removes thinking only where the reply begins with it: further down it may be what was asked for. */
+function withoutLeadingThinking(text: string): string {
+  const start = text.trimStart()
+  if (!thinkingStarts.some(mark => start.startsWith(mark))) return text
+  const ends = thinkingEnds.flatMap(mark => {
+    const at = start.indexOf(mark)
+    return at === -1 ? [] : [at + mark.length]
+  })
+  return ends.length === 0 ? "" : start.slice(Math.min(...ends)).trimStart()
 }
 
 function codeOf({ kind, isConnection }: ModelFailure): ExecutionErrorCode {
