@@ -215,6 +215,10 @@ async function wired(
   )
   const finish = (ending: SkillEnding) => {
     if (!hasBegun) return
+    if (skillState(store.log.each(log.sessionId))?.steps.some(({ end }) => end === null)) {
+      request.notice("a task could not be ended; the next `acode agent run --pending` finishes it")
+      return
+    }
     log.append([
       finishedEvent({ ...ending, reason: redactor.redactText(ending.reason) }, clock.monotonicMs() - beganMs),
     ])
