@@ -204,13 +204,15 @@ describe("several runners", () => {
     }
     const planFile = room.temp.write("../plan.json", JSON.stringify(plan))
     expect((await room.acode(["plan", "approve", planFile, "--yes"])).exitCode).toBe(0)
-    const slow = { stage: "agent", fault: { kind: "slow", after_ms: 2_000 }, text: "x" }
+    const slow = { stage: "agent", fault: { kind: "slow", after_ms: 3_600_000 }, text: "x" }
     await using running = room.start(["agent", "run", "one", "--script", room.script(slow)])
     await eventually("the task is in progress", () => room.stored("one").status === "in_progress" || null)
     // While the model answers the workspace belongs to nobody.
     expect((await room.acode(["plan", "run", planFile])).exitCode).toBe(0)
     expect(room.stored("one").status).toBe("in_progress")
-    expect((await running.ended).exitCode).toBe(0)
+    running.kill("SIGINT")
+    expect((await running.ended).exitCode).toBe(130)
+    expect(room.stored("one").status).toBe("cancelled")
     expect(await check(room.temp)).toEqual([])
   })
 })
