@@ -1,4 +1,8 @@
-import { AnthropicClaudeClient, type ClaudeClientConfig } from "./app/skills/anthropic-client.ts"
+import {
+  AnthropicClaudeClient,
+  type ClaudeClientConfig,
+  providerClient,
+} from "./app/skills/anthropic-client.ts"
 import {
   loadSkillContent,
   type OpenSkillWorkspace,
@@ -9,6 +13,15 @@ import { ExecutionError, type ExecutionErrorCode } from "./domain/skill/executio
 import { buildPrompt, type Prompt, type PromptParts, type UpstreamOutput } from "./domain/skill/prompt.ts"
 import type { SkillContent, SkillMeta, SkillReference } from "./domain/skill/skill-text.ts"
 import type { Task, TaskInput, TaskNext, TaskPriority, TaskStatus } from "./domain/task.ts"
+import type {
+  ModelCall,
+  ModelFailure,
+  ModelItem,
+  ModelMessage,
+  ModelRequest,
+  Provider,
+  ToolDescription,
+} from "./provider/contract.ts"
 import type {
   AgentConfig,
   ClaimResult,
@@ -44,10 +57,16 @@ export type {
   ExecutionResult,
   ExecutorConfig,
   ExecutorTiming,
+  ModelCall,
+  ModelFailure,
+  ModelItem,
+  ModelMessage,
+  ModelRequest,
   ModelTier,
   OpenSkillWorkspace,
   Prompt,
   PromptParts,
+  Provider,
   SkillContent,
   SkillMeta,
   SkillReference,
@@ -59,6 +78,7 @@ export type {
   TaskNext,
   TaskPriority,
   TaskStatus,
+  ToolDescription,
   UpstreamOutput,
   WrittenOutput,
 }
@@ -74,4 +94,5 @@ export {
   loadSkillContent,
   MockClaudeClient,
   openSkillWorkspace,
+  providerClient,
 }

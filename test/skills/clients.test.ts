@@ -7,6 +7,9 @@ import {
   ExecutionError,
   type ExecutionErrorCode,
   MockClaudeClient,
+  type ModelRequest,
+  type Provider,
+  providerClient,
 } from "../../src/library.ts"
 import type { FakeReply, Fault } from "../support/model-server/contract.ts"
 import { refusal } from "../support/model-server/refusals.ts"
@@ -206,5 +209,42 @@ describe("DET-05: the client of Anthropic's API", () => {
     )
     expect(reply.content.toLowerCase()).toContain("yes")
     expect(reply.inputTokens).toBeGreaterThan(0)
+  })
+})
+
+describe("a client of a provider that a program brings", () => {
+  const asked: ModelRequest[] = []
+  const provider = (failure: "auth" | null): Provider => ({
+    name: "own",
+    ask: async function* (received) {
+      asked.push(received)
+      yield { kind: "text", text: "one " }
+      yield { kind: "text", text: "reply" }
+      yield { kind: "usage", input: 3, output: 2 }
+      if (failure === null) yield { kind: "end", reason: "length" }
+      else
+        yield {
+          kind: "failure",
+          failure: { kind: failure, message: "no key", retryable: false, retryAfterMs: null },
+        }
+    },
+  })
+
+  test("asks it for each request in order, and returns what it says", async () => {
+    const client = providerClient(provider(null))
+    const reply = { content: "one reply", inputTokens: 3, outputTokens: 2, stopReason: "max_tokens" as const }
+    expect([await client.complete(request()), await client.complete(request())]).toEqual([reply, reply])
+    expect(
+      asked.map(({ replyIndex, model, outputTokensMax }) => [replyIndex, model, outputTokensMax]),
+    ).toEqual([
+      [0, "claude-fake", 100],
+      [1, "claude-fake", 100],
+    ])
+  })
+
+  test("turns its failures into errors, with the code of those who know fewer codes", async () => {
+    const error = await errorOf(providerClient(provider("auth")).complete(request()))
+    expect([error.code, error.seedCode]).toEqual(["API_AUTH", "API_ERROR"])
+    expect(new ExecutionError("m", "API_TIMEOUT", "").seedCode).toBe("API_TIMEOUT")
   })
 })

@@ -1,6 +1,7 @@
 import { systemClock } from "../../base/clock.ts"
 import { ExecutionError } from "../../domain/skill/execution-error.ts"
 import { externalCallLog } from "../../models/external-call-log.ts"
+import type { Provider } from "../../provider/contract.ts"
 import { createAnthropic } from "../../provider/protocols/anthropic/server.ts"
 import { collect } from "../../provider/reply.ts"
 import { endpointName, readEndpoint } from "../../provider/transport/endpoint.ts"
@@ -47,4 +48,13 @@ export class AnthropicClaudeClient implements ClaudeClient {
     })
     return client.complete({ ...request, maxTokens: outputTokensMax })
   }
+}
+
+/** Returns a client that asks the models of any provider. Each request names its model. */
+export function providerClient(provider: Provider): ClaudeClient {
+  let replyIndex = 0
+  return modelClient({
+    ask: async (asked, signal) => ({ reply: await collect(provider.ask(asked, signal), signal) }),
+    replyIndex: () => replyIndex++,
+  })
 }

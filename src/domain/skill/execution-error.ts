@@ -95,7 +95,15 @@ export class ExecutionError extends Error {
     this.name = "ExecutionError"
     this.request = request
   }
+
+  /** The code for programs that know only one code for every error of a server. */
+  get seedCode(): ExecutionErrorCode {
+    return refinedApiErrors.includes(this.code) ? "API_ERROR" : this.code
+  }
 }
+
+/** The codes that `seedCode` sums up as API_ERROR. */
+const refinedApiErrors: readonly ExecutionErrorCode[] = ["API_AUTH", "API_NOT_FOUND", "API_BAD_REQUEST"]
 
 /** Converts anything thrown to an error of this task. */
 export function executionErrorOf(thrown: unknown, taskId: string): ExecutionError {

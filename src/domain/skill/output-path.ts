@@ -22,6 +22,11 @@ export function outputPathOf(task: Pick<Task, "id" | "to" | "output">, plan: Out
   if (refused !== null) return { problem: `output_path ${refused}`, isRefused: true }
   if (/^(?:tasks|reviews)(?:\/|$)/.test(path))
     return { problem: "output_path lies among the tasks or the reviews", isRefused: true }
+  if (path === plan.context && task.to !== plan.foundation)
+    return {
+      problem: `output_path is the context of every skill, which ${plan.foundation} writes`,
+      isRefused: true,
+    }
   const derived = derivedPath(task, plan)
   if (derived === null || derived === path) return { path }
   return { problem: `output_path is ${path}, and the skill ${task.to} writes ${derived}`, isRefused: false }

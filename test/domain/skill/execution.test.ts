@@ -59,6 +59,7 @@ describe("DET-08: where an output goes", () => {
   test("a skill of no squad writes where the task says", () => {
     expect(pathOf("docs/out.md", {}, null)).toEqual({ path: "docs/out.md" })
     expect(pathOf("tasks/other.md", {}, null)).toMatchObject({ isRefused: true })
+    expect(pathOf(plan.context, {}, null)).toMatchObject({ isRefused: true })
   })
 
   test("a path that could lead elsewhere is refused", () => {
