@@ -78,7 +78,10 @@ describeWhere(missingSandbox)("limits of a confined command", () => {
   test("hold what is written to memory, without anybody asking", async () => {
     const places = `/tmp /var/tmp /run ${room.home}`
     const ran = await limited(`df -kP ${places} | tail -n +2 | awk '{ print $2 }'`, {})
-    const sizes = ran.stdout.trim().split("\n").map((kilobytes) => Number(kilobytes) * 1024)
+    const sizes = ran.stdout
+      .trim()
+      .split("\n")
+      .map(kilobytes => Number(kilobytes) * 1024)
     expect(sizes).toHaveLength(4)
     for (const size of sizes) expect(size).toBeLessThanOrEqual(Math.ceil(totalmem() / 4 / 4096) * 4096)
   })
