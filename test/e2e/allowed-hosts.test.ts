@@ -350,7 +350,7 @@ describeWhere(missingSandbox ?? missingProgram("curl"))("a plan with hosts", () 
     // What the plan does not list is asked for, and nobody is there.
     expect(asked).toMatchObject({
       outcome: "refused",
-      error: { message: expect.stringContaining("nobody is there") },
+      error: { message: expect.stringContaining("no user can approve") },
     })
     expect(goes.data("approval.requested").at(-1)).toMatchObject({
       ...{ category: "EXTERNAL_REQUEST", level: 3 },
