@@ -62,7 +62,7 @@ describe("kill -9 while a command runs that reaches more than the workspace", ()
           exitCode: 60,
           calls: [{ outcome: "interrupted", certainty: "unknown" }],
         })
-        expect(session.reason).toContain("not known")
+        expect(session.reason).toContain("it is unknown whether")
         expect(sleepers()).toEqual([])
         expect(await check(workspace)).toEqual([])
         expect((await saved.acode(["audit", "verify"])).exitCode).toBe(0)
