@@ -57,10 +57,11 @@ function configPage(): string[] {
     `${key.description}${trustNotes[key.needsTrust]}`,
   ])
   return [
-    "The project's file is `.agent/config.yml`, a person's own is `$XDG_CONFIG_HOME/acode/config.yml`. The command",
-    "line wins over the environment, that over the project's file, that over the person's. A key marked",
-    "**Needs trust** counts from the project's file only after `acode config trust`; one marked",
-    "**Needs trust to loosen** counts before only where it is stricter than what holds without the file.",
+    "acode reads two files: the project's file `.agent/config.yml`, and your own `$XDG_CONFIG_HOME/acode/config.yml`",
+    "(`~/.config` by default). The command line overrides environment variables, these override the project's file, and",
+    "the project's file overrides yours. A key marked **Needs trust** has an effect in the project's file only after",
+    "`acode config trust`. A key marked **Needs trust to loosen** has an effect before that only where its value is",
+    "stricter than the one in force without the file.",
     "",
     ...table(["key", "value", "default", "meaning"], rows),
   ]
@@ -98,7 +99,7 @@ function exitCodesPage(): string[] {
     "",
     "## Every other command",
     "",
-    "The most specific cause wins. Nothing that did not happen exits 0.",
+    "If several codes apply, the most specific one is used. The code is 0 only if the command did what was asked.",
     "",
     ...table(["code", "meaning"], rows(exitCodes)),
   ]

@@ -18,7 +18,7 @@ export interface ConfigRequest {
 }
 
 export interface ConfigFlags {
-  /** `--config FILE`: stands in for the project file. */
+  /** The file of `--config FILE`, which replaces the project file. */
   readonly configFile: string | null
   /** Values given on the command line, by dotted key. */
   readonly values: Readonly<Record<string, Json>>
@@ -26,9 +26,9 @@ export interface ConfigFlags {
 
 export interface LoadedConfig {
   readonly values: Config
-  /** Where each value comes from, by dotted key. */
+  /** The source of each value, by dotted key. */
   readonly origins: ReadonlyMap<string, ConfigOrigin>
-  /** Lines a person is told once. */
+  /** Lines that a surface prints once. */
   readonly notices: readonly string[]
   readonly userFile: ConfigFileState
   readonly projectFile: ProjectFileState
@@ -36,28 +36,28 @@ export interface LoadedConfig {
 
 export interface ConfigFileState {
   readonly path: string
-  /** The path as a person knows it: relative to the workspace or to the home directory. */
+  /** The path for messages: relative to the workspace or to the home directory. */
   readonly shown: string
   readonly exists: boolean
 }
 
 export interface ProjectFileState extends ConfigFileState {
-  /** `sha256:…` of the very bytes that were read; null when there is no file. */
+  /** The `sha256:…` of the bytes that were read; null without a file. */
   readonly hash: string | null
   readonly trusted: boolean
-  /** Keys that loosen security over what holds without the file: what trusting it lets in. */
+  /** The keys that would loosen security compared with the configuration without the file, if the file were trusted. */
   readonly loosens: readonly string[]
 }
 
-/** Where the files are. What the project's would loosen is not known before it is read. */
+/** The paths of the files. `loosens` is null, because the project's file was not validated. */
 export interface ConfigFiles {
   readonly userFile: ConfigFileState
   readonly projectFile: Omit<ProjectFileState, "loosens"> & { readonly loosens: readonly string[] | null }
 }
 
 /**
- * The configuration in force: command line, environment, project file, user file, default, in this order. Throws one
- * Failure with everything that is wrong in all of them. Without files it loads neither the YAML parser nor schemas.
+ * Loads the configuration in force: command line, environment, project file, user file, default, in this order. Throws
+ * one Failure with every problem of all sources. Without files it loads neither the YAML parser nor the schemas.
  */
 export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> {
   const { workspaceRoot, environment, flags } = request
@@ -96,7 +96,7 @@ export async function loadConfig(request: ConfigRequest): Promise<LoadedConfig> 
   }
 }
 
-/** The same files, whatever they say: for whoever has to find the one to correct. */
+/** Returns the same files without validating them, for messages that name the file to correct. */
 export function configFiles({ workspaceRoot, environment, flags }: ConfigRequest): ConfigFiles {
   const { user, project } = configSources(workspaceRoot, environment, flags.configFile)
   const read = readConfigFile(project)
@@ -114,30 +114,30 @@ export function configFiles({ workspaceRoot, environment, flags }: ConfigRequest
   }
 }
 
-interface CheckedPart {
+interface CheckedSource {
   readonly leaves: Leaves
   readonly problems: readonly ConfigProblem[]
 }
 
-const nothing: Leaves = new Map()
+const noLeaves: Leaves = new Map()
 
 async function readFileLayer(
   source: ConfigSource,
   cache: ConfigCache,
-): Promise<CheckedPart & { readonly hash: string | null }> {
+): Promise<CheckedSource & { readonly hash: string | null }> {
   const read = readConfigFile(source)
-  if (read.kind === "absent") return { leaves: nothing, problems: [], hash: null }
-  if (read.kind === "unusable") return { leaves: nothing, problems: [read.problem], hash: null }
+  if (read.kind === "absent") return { leaves: noLeaves, problems: [], hash: null }
+  if (read.kind === "unusable") return { leaves: noLeaves, problems: [read.problem], hash: null }
   const known = cache.read(read.hash)
   if (known !== null) return { leaves: known, problems: [], hash: read.hash }
   const { checkConfigText } = await import("./load.ts")
   const { leaves, problems } = await checkConfigText(read.text, source.shown)
   if (leaves !== null) cache.write(read.hash, leaves)
-  return { leaves: leaves ?? nothing, problems, hash: read.hash }
+  return { leaves: leaves ?? noLeaves, problems, hash: read.hash }
 }
 
-async function checkOverrides(overrides: readonly Override[]): Promise<CheckedPart> {
-  if (overrides.length === 0) return { leaves: nothing, problems: [] }
+async function checkOverrides(overrides: readonly Override[]): Promise<CheckedSource> {
+  if (overrides.length === 0) return { leaves: noLeaves, problems: [] }
   const { validateLeaf } = await import("./load.ts")
   const problems: ConfigProblem[] = []
   for (const { key, value, source } of overrides)
@@ -155,47 +155,48 @@ function isProjectTrusted(subject: TrustSubject, hash: string, environment: AppE
 }
 
 function untrustedNotice(source: ConfigSource, loosens: readonly string[]): string {
-  return `${source.shown} is not trusted, so it cannot loosen ${loosens.join(", ")}; \`acode config trust\` accepts it`
+  return `${source.shown} is not trusted, so it cannot loosen ${loosens.join(", ")}; \`acode config trust\` trusts it`
 }
 
 function stateOf({ path, shown }: ConfigSource): Pick<ConfigFileState, "path" | "shown"> {
   return { path, shown }
 }
 
-/** What valid files said, so that the parser and the schemas need not be loaded to read the same file again. */
+/** The values of files that were valid, so that the same file is read again without the parser and the schemas. */
 interface ConfigCache {
-  /** Null when it is not known. */
+  /** Returns the values of the file with this hash, or null when the cache does not hold them. */
   read(fileHash: string): Leaves | null
   write(fileHash: string, leaves: Leaves): void
 }
 
 /**
- * By the hash of the file and by the very program that found it valid: another one may ask for something else. The
- * sources change too often for that, so only the compiled program keeps anything.
+ * Returns a cache whose entries are named by the hash of the file and by the program that found it valid, because
+ * another build may have other schemas. Sources change too often for that, so only the compiled program writes
+ * entries.
  */
 export function configCache(
   cacheHome: string,
   programOf: () => string | null = lazily(compiledProgram),
 ): ConfigCache {
-  const placeOf = (fileHash: string): string | null => {
+  const entryPath = (fileHash: string): string | null => {
     const program = programOf()
     if (program === null) return null
     return join(cacheHome, "acode", "config", `${sha256Hex(`${program}\n${fileHash}`)}.json`)
   }
   return {
     read: fileHash => {
-      const path = placeOf(fileHash)
+      const path = entryPath(fileHash)
       const text = path === null ? null : readKept(path)
       return text === null ? null : leavesIn(text, fileHash)
     },
     write: (fileHash, leaves) => {
-      const path = placeOf(fileHash)
+      const path = entryPath(fileHash)
       if (path !== null) keep(path, JSON.stringify({ fileHash, leaves: [...leaves] }))
     },
   }
 }
 
-/** Tells one build from another; null for what is run from its sources. */
+/** Returns a text that differs for each build, or null for a program that runs from its sources. */
 function compiledProgram(): string | null {
   if (!Bun.main.startsWith("/$bunfs/")) return null
   const { size, mtimeMs, ino } = statSync(process.execPath)
@@ -209,7 +210,7 @@ function leavesIn(text: string, fileHash: string): Leaves | null {
     const leaves: Leaves = new Map(kept.leaves)
     return [...leaves.keys()].every(key => defaultLeaves.has(key)) ? leaves : null
   } catch {
-    // Damaged: the file itself is read again.
+    // The entry is damaged: the configuration file itself is read again.
     return null
   }
 }

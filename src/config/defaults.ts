@@ -2,9 +2,9 @@ import type { Json } from "../base/canonical.ts"
 import { defaultRetryableErrors } from "../domain/skill/execution-error.ts"
 
 /**
- * The defaults of all keys. Plain data, so that a start without configuration files loads neither
- * a schema library nor a YAML parser; the schemas take their defaults from here. A nested object is a section, an
- * empty one would be a key whose value is a map.
+ * The defaults of all keys. Plain data, so that a start without configuration files loads neither a schema library nor
+ * a YAML parser; the schemas take their defaults from here. A nested object is a section; an empty object would be a
+ * key whose value is a map.
  */
 export const defaultConfig = {
   schema_version: "1" as const,
@@ -100,21 +100,21 @@ export const defaultConfig = {
 
 /** Limits what a project's file may do with a key before the user has trusted the file. */
 export type Strictness =
-  /** Set it: nothing a person relies on hangs on it. */
+  /** Any value counts: no security depends on the key. */
   | { readonly kind: "anything" }
-  /** From the loosest to the strictest; what shares a rank is not stricter than the other. */
+  /** Only a stricter value counts. Ranks go from loosest to strictest; values of one rank are equally strict. */
   | { readonly kind: "ranks"; readonly ranks: readonly (readonly Json[])[] }
-  /** Every entry opens something: only those that hold anyway count. */
+  /** Each entry loosens: only entries that are in force without the file count. */
   | { readonly kind: "fewerEntries" }
-  /** Every entry closes something: those of a stronger source are added. */
+  /** Each entry tightens: the file's entries are added. */
   | { readonly kind: "moreEntries" }
-  /** A list of rules: those that refuse count, behind the ones that hold; the others could let something through. */
+  /** A list of rules: only those that refuse count, after the ones in force; the others could allow something. */
   | { readonly kind: "refusals" }
-  /** A span of time that ends in a refusal; 0 stands for no end. */
+  /** A time after which a question is refused, where only a shorter one counts; 0 means no limit. */
   | { readonly kind: "shorter" }
-  /** A limit on what a command, a model or a session may take; null stands for none. */
+  /** A limit on what a command, a model or a session may use, where only a smaller one counts; null means none. */
   | { readonly kind: "smaller" }
-  /** Nothing: less of it is as harmful as more, and what held before holds. */
+  /** No value counts, because a smaller one does as much harm as a larger one. */
   | { readonly kind: "trustedOnly" }
 
 const anything: Strictness = { kind: "anything" }
@@ -125,13 +125,13 @@ const byPolicy: Strictness = { kind: "ranks", ranks: [["auto"], ["prompt"], ["sk
 /** Names every key: a new one does not compile until its author decides what an untrusted file may do with it. */
 export const strictness: Readonly<Record<string, Strictness>> = {
   schema_version: anything,
-  // What holds where nobody says otherwise, and how acode shares out its work: no limits of a command.
+  // Defaults that a command may override, and how acode schedules its work: none of them limits a command.
   "execution.default_timeout_seconds": anything,
   "execution.max_concurrent": anything,
   "execution.max_queued": anything,
   "execution.kill_grace_seconds": anything,
   "execution.max_output_kb": smaller,
-  // What is kept of an output is evidence.
+  // Stored output is evidence.
   "execution.artifact_max_mb": trustedOnly,
   "execution.output_ceiling_mb": smaller,
   "execution.use_shell": { kind: "ranks", ranks: [[true], [false]] },
@@ -147,7 +147,7 @@ export const strictness: Readonly<Record<string, Strictness>> = {
   "execution.audit.include_output": trustedOnly,
   "execution.audit.max_output_bytes": trustedOnly,
   "execution.redaction.enabled": anything,
-  // A pattern of a stranger could hide from a person what a command does.
+  // A pattern of an untrusted project could hide from the user what a command does.
   "execution.redaction.patterns": trustedOnly,
   "execution.limits.memory_mb": smaller,
   "execution.limits.processes": smaller,
@@ -182,7 +182,7 @@ export const strictness: Readonly<Record<string, Strictness>> = {
   "mode.allow_burst": { kind: "ranks", ranks: [[true], [false]] },
   "mode.airgapped_lock": { kind: "ranks", ranks: [[false], [true]] },
   "model.provider": trustedOnly,
-  // A server of this machine may have models that run elsewhere, and the name is what chooses them.
+  // A server of this machine may offer models that run elsewhere, and the name selects one of them.
   "model.name": trustedOnly,
   "model.endpoint": trustedOnly,
   "model.timeout_seconds": smaller,
@@ -190,16 +190,16 @@ export const strictness: Readonly<Record<string, Strictness>> = {
   "model.first_token_timeout_seconds": smaller,
   "model.token_timeout_seconds": smaller,
   "model.retry_count": smaller,
-  // It holds the memory of the person's own server.
+  // It keeps memory of the user's own server occupied.
   "model.keep_alive": trustedOnly,
   "model.streaming": anything,
   "model.edit_format": anything,
   "model.parameters.temperature": anything,
   "model.parameters.top_p": anything,
-  // They describe the model; what a session may take in all is bounded by --max-tokens and by the consent to a mode.
+  // They describe the model; --max-tokens and the consent to a mode limit what a whole session may use.
   "model.parameters.max_tokens": anything,
   "model.parameters.context_window": anything,
-  // What a person is told a session has cost.
+  // acode reports the cost of a session from them.
   "model.prices.input": trustedOnly,
   "model.prices.output": trustedOnly,
   "models.planner": trustedOnly,
@@ -209,7 +209,7 @@ export const strictness: Readonly<Record<string, Strictness>> = {
   "models.tiers.opus": trustedOnly,
   "models.tiers.sonnet": trustedOnly,
   "models.tiers.haiku": trustedOnly,
-  // Too little room takes away what could be undone, and too much of it takes the disk.
+  // A small limit removes the means of undo, and a large one fills the disk.
   "checkpoints.max_file_mb": trustedOnly,
   "checkpoints.max_total_mb": trustedOnly,
   "checkpoints.max_ignored_entries": trustedOnly,
@@ -219,7 +219,7 @@ export const strictness: Readonly<Record<string, Strictness>> = {
   "code.enabled": { kind: "ranks", ranks: [[true], [false]] },
   "code.max_file_kb": smaller,
   "code.exclude": anything,
-  // Paths inside of the workspace, and what a task is told: the project's own business.
+  // Paths inside the workspace, and text for tasks: the project itself decides about them.
   "skills.workspace": anything,
   "skills.directories": { kind: "fewerEntries" },
   // A larger model costs more.
@@ -237,7 +237,7 @@ export const strictness: Readonly<Record<string, Strictness>> = {
   "skills.max_parallel": smaller,
 } satisfies Readonly<Record<ConfigKeyName, Strictness>>
 
-/** The dotted names of all keys that have a value of their own. */
+/** The dotted names of all keys, without sections. */
 type ConfigKeyName = KeysOf<typeof defaultConfig>
 type KeysOf<Section> = {
   [Key in keyof Section & string]: Section[Key] extends Leaf ? Key : `${Key}.${KeysOf<Section[Key]>}`

@@ -19,9 +19,9 @@ import { editedYaml } from "./yaml-edit.ts"
 export interface ConfigEdit {
   readonly source: ConfigSource
   readonly key: string
-  /** As it was typed: text for a text key, otherwise a YAML number, boolean, null or list. */
+  /** The value as typed: text for a text key, otherwise a YAML number, boolean, null or list. */
   readonly valueText: string
-  /** Makes the directory of the file; called only when the value is known to be valid. */
+  /** Creates the directory of the file; called only after the value was found valid. */
   readonly ensureDirectory: () => void
 }
 
@@ -33,8 +33,8 @@ export interface EditedConfig {
 }
 
 /**
- * Sets one key and keeps every comment and the form of everything else. The whole result is validated before anything
- * is written; when it is not valid the file stays as it was. Two of these at the same time both take effect.
+ * Sets one key and keeps every comment and the form of everything else. The whole result is validated before it is
+ * written; when it is not valid, the file stays unchanged. Two calls at the same time both take effect.
  */
 export async function setConfigValue(edit: ConfigEdit): Promise<EditedConfig> {
   const { key, source } = edit
@@ -54,7 +54,7 @@ export async function setConfigValue(edit: ConfigEdit): Promise<EditedConfig> {
   }
 }
 
-/** What was typed, as the type of the key asks for it. Throws ACODE-CFG-003 with what is allowed. */
+/** Returns the typed text as a value of the key's type. Throws ACODE-CFG-003, which names the allowed values. */
 async function parsedValue({ key, valueText }: ConfigEdit): Promise<Json> {
   const refuse = (message: string, allowed: string | null): never => {
     throw configFailure([{ ...problem("command line", key, message), code: "ACODE-CFG-003", allowed }])
@@ -89,11 +89,11 @@ async function rewrite(edit: ConfigEdit, value: Json): Promise<EditedConfig> {
   throw notEdited(edit, refusals)
 }
 
-/** Values that are wrong elsewhere in the file are told; otherwise it is its form that stands in the way. */
+/** Returns the failure of an edit: invalid values elsewhere in the file, or else a form that prevents the edit. */
 function notEdited({ source, key }: ConfigEdit, refusals: readonly (readonly ConfigProblem[])[]): Failure {
   const invalid = refusals.find(problems => problems.some(({ code }) => code === "ACODE-CFG-003"))
   if (invalid !== undefined) return configFailure(invalid)
-  const message = "cannot be changed without changing something else; edit the file"
+  const message = "cannot be changed without changing other parts of the file; edit the file by hand"
   return configFailure([problem(source.shown, key, message)])
 }
 
@@ -103,7 +103,7 @@ async function leavesBefore(text: string, source: ConfigSource): Promise<Leaves>
   throw configFailure((await checkConfigText(text, source.shown)).problems)
 }
 
-/** A file that says nothing yet gets the version every file needs; its comments stay. */
+/** Adds the version that each file needs to a file without values; its comments stay. */
 function withVersion(text: string): string {
   const read = readYaml(text)
   if (!("tree" in read) || read.tree.value !== null) return text

@@ -5,7 +5,7 @@ import { oneLine } from "../base/text.ts"
 import { Failure } from "../domain/failure.ts"
 import { protocolVariables } from "../provider/protocol.ts"
 
-/** A key whose value was given outside of any file. */
+/** A key whose value comes from a variable or a flag. */
 export interface Override {
   readonly key: string
   readonly value: Json
@@ -14,8 +14,8 @@ export interface Override {
 }
 
 /**
- * The few keys an environment may set, for CI jobs and containers that cannot write a file. The variable is the key in
- * capitals. Everything else belongs in a file, where it is seen and versioned.
+ * The few keys that a variable may set, for CI jobs and containers that cannot write a file. The variable is the key in
+ * capitals. Every other key belongs in a file, where it is visible and versioned.
  */
 export const configVariables: readonly {
   readonly variable: string
@@ -45,9 +45,9 @@ export function environmentOverrides(host: Readonly<Record<string, string>>): Ov
   })
 }
 
-/** Everything acode takes from the environment it was started in, read once and checked. */
+/** Everything that acode reads from its environment, read once and checked. */
 export interface AppEnvironment {
-  /** All variables, for the processes acode starts; they are filtered on the way. */
+  /** All variables, for the processes that acode starts; each process gets a filtered copy. */
   readonly host: Readonly<Record<string, string>>
   readonly home: string
   readonly xdgConfigHome: string
@@ -60,18 +60,18 @@ export interface AppEnvironment {
   readonly ci: boolean
   readonly nonInteractive: boolean
   readonly json: boolean
-  /** The n-th fault point to die at; only crash tests set it. */
+  /** The number of the fault point at which the program kills itself; only crash tests set it. */
   readonly failpoint: number | null
-  /** `sha256:…` of a project file that is trusted for this invocation. */
+  /** The `sha256:…` of a project file that is trusted for this invocation. */
   readonly trustProject: string | null
-  /** Stands in for the project file, as `--config` does. */
+  /** A file that replaces the project file, as `--config` does. */
   readonly configFile: string | null
   readonly editor: string | null
   /** Keys and addresses of model servers: the variables of `protocolVariables` that are set, by name. */
   readonly modelVariables: Readonly<Record<string, string>>
 }
 
-/** The only reader of process.env. Throws one Failure that names every malformed variable. */
+/** Reads process.env, as the only function that may. Throws one Failure that names every malformed variable. */
 export function readEnvironment(
   variables: Readonly<Record<string, string | undefined>> = process.env,
 ): AppEnvironment {
@@ -81,7 +81,7 @@ export function readEnvironment(
   const environment: AppEnvironment = {
     host: present(variables),
     home,
-    // A relative XDG directory is to be ignored: it would mean another place in every working directory.
+    // The XDG specification says to ignore a relative directory: it would differ with each working directory.
     xdgConfigHome: absolute(variables["XDG_CONFIG_HOME"]) ?? join(home, ".config"),
     xdgDataHome: absolute(variables["XDG_DATA_HOME"]) ?? join(home, ".local", "share"),
     xdgCacheHome: absolute(variables["XDG_CACHE_HOME"]) ?? join(home, ".cache"),
@@ -164,7 +164,7 @@ function malformed(problems: readonly string[]): Failure {
   return new Failure({
     kind: "config",
     code: "ACODE-CFG-003",
-    message: `the environment is not valid: ${problems.join("; ")}`,
+    message: `environment variables are not valid: ${problems.join("; ")}`,
     where: "environment",
     hint: "correct or unset the named variables",
   })

@@ -14,15 +14,15 @@ import { sha256Hex } from "../base/canonical.ts"
 import type { AppEnvironment } from "./environment.ts"
 import type { ConfigCode, ConfigProblem } from "./problem.ts"
 
-/** A configuration file, named for the disk and for people. */
+/** A configuration file, with its path and its name in messages. */
 export interface ConfigSource {
   readonly path: string
   readonly shown: string
-  /** The real directory it must not leave through a symlink; null for files a person named or owns. */
+  /** The real directory that the file must not leave through a symlink; null for files that the user named or owns. */
   readonly inside: string | null
-  /** Whether it may loosen security without being trusted, so that nobody else may be able to write it. */
+  /** Set when the file may loosen security without being trusted, so that no other user may be able to write it. */
   readonly isPersonal: boolean
-  /** Whether a person named it, so that its absence is a mistake. */
+  /** Set when the user named the file, so that its absence is an error. */
   readonly mustExist: boolean
 }
 
@@ -33,13 +33,13 @@ type ConfigRead =
 
 const configBytesMax = 1024 * 1024
 
-/** Reads a file whole and hashes the very bytes that are read. Never hangs, whatever stands at the path. */
+/** Reads a whole file and hashes exactly the bytes that it read. Never hangs, whatever kind of file is at the path. */
 export function readConfigFile(source: ConfigSource): ConfigRead {
   const realPath = resolved(source)
   if (typeof realPath !== "string") return realPath
   let descriptor: number
   try {
-    // Without O_NONBLOCK opening a FIFO waits for a writer that may never come.
+    // Without O_NONBLOCK, opening a FIFO waits for a writer that may never come.
     const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY
     descriptor = openSync(realPath, flags)
   } catch (thrown) {
@@ -68,12 +68,12 @@ function resolved(source: ConfigSource): string | ConfigRead {
       return unusable(source, "ACODE-CFG-001", "is a symlink that leaves the workspace")
     return realPath
   } catch (thrown) {
-    const what = errnoOf(thrown) === "ENOENT" ? "is a symlink to nothing" : unreadable(thrown)
-    return unusable(source, "ACODE-CFG-001", what)
+    const message = errnoOf(thrown) === "ENOENT" ? "is a symlink to a missing file" : unreadable(thrown)
+    return unusable(source, "ACODE-CFG-001", message)
   }
 }
 
-/** Of its directory: a file that somebody replaces just now has for a moment no real path of its own. */
+/** Resolves the directory only, because a file that another process is replacing has no real path for a moment. */
 function realPathOf(path: string): string {
   return join(realpathSync(dirname(path)), basename(path))
 }
@@ -89,7 +89,7 @@ function readOpened(source: ConfigSource, realPath: string, descriptor: number):
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
     return { kind: "read", text, hash: `sha256:${sha256Hex(bytes)}`, realPath }
   } catch {
-    // The decoder's message names no place; that it is not UTF-8 is all there is to say.
+    // The decoder's message names no position, so it adds nothing.
     return unusable(source, "ACODE-CFG-002", "is not UTF-8 text")
   }
 }
@@ -119,7 +119,7 @@ function unreadable(thrown: unknown): string {
     EISDIR: "is a directory, not a file",
     ENOENT: "does not exist",
     ENOTDIR: "cannot be reached: one of its parents is not a directory",
-    ELOOP: "is a symlink that leads to itself",
+    ELOOP: "is a symlink that points to itself",
     ENXIO: "is a socket, not a file",
   }
   const code = errnoOf(thrown)
@@ -131,7 +131,7 @@ function unusable(source: ConfigSource, code: ConfigCode, message: string): Conf
   return { kind: "unusable", problem }
 }
 
-/** The files that can say something, whether they exist or not. `--config` wins over ACODE_CONFIG_FILE. */
+/** Returns the configuration files, whether they exist or not. `--config` wins over ACODE_CONFIG_FILE. */
 export function configSources(
   workspaceRoot: string,
   environment: AppEnvironment,
@@ -159,7 +159,7 @@ export function configSources(
   }
 }
 
-/** Short for what lies below `base`: a person knows a file by its place in the workspace or the home directory. */
+/** Returns the path relative to `base` for a file below it, which is shorter to read in messages. */
 function shownPath(path: string, base: string, prefix: string): string {
   const below = relative(base, path)
   return below === "" || below.startsWith("..") || isAbsolute(below) ? path : `${prefix}${below}`

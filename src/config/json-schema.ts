@@ -2,15 +2,15 @@ import { z } from "zod"
 import type { Json } from "../base/canonical.ts"
 import { ConfigFile } from "./schema.ts"
 
-/** JSON Schema 2020-12 of a configuration file, with descriptions and defaults: what `acode schema config` prints. */
+/** Returns the JSON Schema 2020-12 of a configuration file, which `acode schema config` prints. */
 export function configJsonSchema(): JsonSchema {
-  // Input side: in a file every key but the version may be left out.
+  // The input side of the schema: a file may leave out every key but the version.
   const schema = z.toJSONSchema(ConfigFile, { target: "draft-2020-12", io: "input" })
-  // Zod's type knows every JSON Schema there could be; our schemas use the part that is declared below.
+  // Zod's type covers all of JSON Schema; our schemas use the part that is declared below.
   return { ...(schema as JsonSchema), title: "acode configuration" }
 }
 
-/** The part of JSON Schema our own schemas use. */
+/** The part of JSON Schema that the schemas of acode use. */
 export interface JsonSchema {
   readonly $schema?: string
   readonly title?: string

@@ -4,12 +4,12 @@ import { writeAtomically } from "./write.ts"
 
 const bytesMax = 1024 * 1024
 
-/** What a cache holds at a path; null when there is nothing to be had, which costs time and nothing else. */
+/** Reads a cache file. Returns null when it is missing, unreadable or large: the caller computes its content then. */
 export function readKept(path: string, sizeMax = bytesMax): string | null {
   try {
     return statSync(path).size > sizeMax ? null : readFileSync(path, "utf8")
   } catch {
-    // Not there, or not to be read: it is found out again.
+    // The file is missing or unreadable: the caller computes its content again.
     return null
   }
 }
@@ -19,7 +19,7 @@ export function keep(path: string, text: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     writeAtomically(path, text, 0o600)
   } catch {
-    // A cache that cannot be written, such as on a full disk, must not keep anybody from working.
+    // A cache that cannot be written, such as on a full disk, must not stop the command.
   }
 }
 
@@ -27,6 +27,6 @@ export function dropKept(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {
-    // What cannot be removed is found out to be wrong once more.
+    // The next reader of a file that cannot be removed finds it invalid again.
   }
 }

@@ -4,16 +4,16 @@ import { Failure } from "../domain/failure.ts"
 import { defaultConfig } from "./defaults.ts"
 import type { Config } from "./schema.ts"
 
-/** Values by dotted key: what one source says, without what it leaves out. */
+/** Values by dotted key: those that one source sets. */
 export type Leaves = ReadonlyMap<string, Json>
 
-/** Every dotted key that has a value of its own, with its default, in the order of the documentation. */
+/** Every dotted key with its default, without sections, in the order of the documentation. */
 export const defaultLeaves: Leaves = new Map(leafEntries(defaultConfig, []))
 
-/** Sections by dotted key; naming one is not naming a value. */
+/** The dotted names of all sections, which have no value of their own. */
 export const sectionKeys: readonly string[] = sectionsOf([...defaultLeaves.keys()])
 
-/** The value of a key, or of a whole section. Throws ACODE-CFG-005 when there is no such key. */
+/** Returns the value of a key, or of a whole section. Throws ACODE-CFG-005 for an unknown key. */
 export function getConfigValue(config: Config, dottedKey: string): Json {
   if (!defaultLeaves.has(dottedKey) && !sectionKeys.includes(dottedKey)) throw unknownKey(dottedKey)
   let value: Json = config
@@ -26,13 +26,13 @@ export function unknownKey(dottedKey: string): Failure {
   return new Failure({
     kind: "usage",
     code: "ACODE-CFG-005",
-    message: `there is no configuration key ${oneLine(JSON.stringify(dottedKey), 80)}`,
+    message: `unknown configuration key ${oneLine(JSON.stringify(dottedKey), 80)}`,
     where: oneLine(dottedKey, 80),
     hint: meant === null ? "`acode config show` lists all keys" : `did you mean ${meant}?`,
   })
 }
 
-/** Flattens a valid document. Sections without content (`execution:` and nothing below) say nothing. */
+/** Flattens a valid document. Sections without content (`execution:` with nothing below) set no key. */
 export function leavesOf(document: Json): Leaves {
   const found = new Map<string, Json>()
   for (const key of defaultLeaves.keys()) {
@@ -43,14 +43,14 @@ export function leavesOf(document: Json): Leaves {
   return found
 }
 
-/** The opposite of `leavesOf`. */
+/** Returns the document with these values: the inverse of `leavesOf`. */
 export function documentOf(leaves: Leaves): { [key: string]: Json } {
   const root: { [key: string]: Json } = {}
   for (const [key, value] of leaves) place(root, key.split("."), value)
   return root
 }
 
-/** Takes out sections that are present without content, which YAML reads as null. */
+/** Removes sections that are present without content, which YAML reads as null. */
 export function withoutEmptySections(document: Json, path: readonly string[] = []): Json {
   if (!isMap(document)) return document
   const kept: { [key: string]: Json } = Object.create(null)
@@ -81,7 +81,7 @@ function memberOf(value: Json, key: string): Json {
   return ownMember(value, key) ?? null
 }
 
-/** What a map holds under a name; nothing of other values, and nothing inherited. */
+/** Returns the own member of a map; undefined for an inherited member and for values that are not maps. */
 export function ownMember(value: Json | undefined, key: string): Json | undefined {
   return value !== undefined && isMap(value) && Object.hasOwn(value, key) ? value[key] : undefined
 }

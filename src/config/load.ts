@@ -15,12 +15,15 @@ import { allowedAt, namesAt } from "./reference.ts"
 import { ConfigFile } from "./schema.ts"
 import { readYaml } from "./yaml.ts"
 
-/** What the text of a file says, or everything that is wrong with it; `source` is the file's name for people. */
+/** The values of a file, or all of its problems. */
 export type CheckedText =
   | { readonly leaves: Leaves; readonly problems: readonly [] }
   | { readonly leaves: null; readonly problems: readonly ConfigProblem[] }
 
-/** Reads and validates one file. Loads the YAML parser and the schemas, so it is imported only when a file exists. */
+/**
+ * Reads and validates the text of one file; `source` is its name in messages. Loads the YAML parser and the schemas, so
+ * it is imported only when a file exists.
+ */
 export async function checkConfigText(text: string, source: string): Promise<CheckedText> {
   const read = readYaml(text)
   if ("problems" in read) {
@@ -31,7 +34,7 @@ export async function checkConfigText(text: string, source: string): Promise<Che
     return { leaves: null, problems }
   }
   const { value, placeOf } = read.tree
-  // Nothing, or nothing but comments: a file that says nothing has nothing wrong with it.
+  // A file that is empty or holds only comments is valid, even without a version.
   if (value === null) return { leaves: new Map(), problems: [] }
   const found = await validateDocument(value)
   const problems = found.map(({ path, what, message, allowed }) => {
@@ -41,7 +44,7 @@ export async function checkConfigText(text: string, source: string): Promise<Che
   return problems.length > 0 ? { leaves: null, problems } : { leaves: leavesOf(value), problems: [] }
 }
 
-/** `execution.readable_paths[2]`; foreign names are cut and made safe to print. */
+/** Returns a path as `execution.readable_paths[2]`; names from the file are shortened and made safe to print. */
 function dotted(path: readonly (string | number)[]): string {
   return path
     .map(part => (typeof part === "number" ? `[${part}]` : `.${oneLine(part, 60)}`))
@@ -49,17 +52,17 @@ function dotted(path: readonly (string | number)[]): string {
     .replace(/^\./, "")
 }
 
-/** Everything that is wrong with a document, at once; nothing when it is a valid configuration. */
+/** Returns all problems of a document, none for a valid configuration. */
 async function validateDocument(document: Json): Promise<DocumentProblem[]> {
   const parsed = ConfigFile.safeParse(withoutEmptySections(document), { error: explained })
   const problems = parsed.success ? [] : parsed.error.issues.flatMap(problemsOf)
   if (!hasRules(document)) return problems
-  // Only for a file with rules of its own: reading them takes the whole rule tables, which no command needs to start.
+  // Loaded only for a file with rules: checking them loads all rule tables, which no command needs to start.
   const { ruleProblems } = await import("./rules-check.ts")
   return [...problems, ...ruleProblems(document, problems)]
 }
 
-/** What is wrong with one value, on its own. The key must exist. */
+/** Returns the problems of a single value. The key must exist. */
 export async function validateLeaf(key: string, value: Json): Promise<DocumentProblem[]> {
   if (!defaultLeaves.has(key)) throw unknownKey(key)
   return validateDocument(documentOf(new Map([...defaultLeaves, [key, value]])))
@@ -70,7 +73,7 @@ function hasRules(document: Json): boolean {
   return lists.some(list => Array.isArray(list) && list.length > 0)
 }
 
-/** Texts for what the schemas do not explain themselves. */
+/** Returns the message for an issue that the schemas do not explain themselves. */
 function explained(issue: z.core.$ZodRawIssue): string {
   if (issue.input === undefined) return "is missing"
   if (issue.code === "too_big" && issue.origin === "array") return "has too many entries"

@@ -5,7 +5,7 @@ import { Failure } from "../domain/failure.ts"
 
 /**
  * Runs an action while no other acode changes files in this directory. The kernel's lock leaves no file behind and ends
- * with the process that held it, so a killed acode blocks nobody.
+ * with the process that holds it, so a killed acode blocks no other process.
  */
 export async function withDirectoryLock<Result>(
   directory: string,
@@ -41,7 +41,7 @@ function busy(): Failure {
   return new Failure({
     kind: "config",
     code: "ACODE-CFG-001",
-    message: "another process is changing the configuration and does not finish",
-    hint: "end the other acode and try again",
+    message: "another acode process has locked the configuration and does not finish",
+    hint: "end that process and try again",
   })
 }

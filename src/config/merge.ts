@@ -5,11 +5,11 @@ import { defaultLeaves, type Leaves, ownMember } from "./keys.ts"
 
 export type ConfigOrigin = "default" | "user" | "project" | "environment" | "flag"
 
-/** What one source says. */
+/** The values of one source. */
 export interface ConfigLayer {
   readonly origin: Exclude<ConfigOrigin, "default">
   readonly leaves: Leaves
-  /** An untrusted layer may tighten security and change everything that has nothing to do with it. */
+  /** Set for a source that may loosen security. An untrusted one may tighten it and set keys that do not affect it. */
   readonly isTrusted: boolean
 }
 
@@ -18,28 +18,30 @@ export interface MergedConfig {
   readonly origins: ReadonlyMap<string, ConfigOrigin>
 }
 
-/** Lays the layers over the defaults, weakest first. Pure. */
+/** Merges the layers into the defaults, weakest first. Pure. */
 export function mergeLayers(layers: readonly ConfigLayer[]): MergedConfig {
   const leaves = new Map<string, Json>(defaultLeaves)
   const origins = new Map<string, ConfigOrigin>([...defaultLeaves.keys()].map(key => [key, "default"]))
   for (const layer of layers)
-    for (const [key, said] of layer.leaves) {
-      const held = leaves.get(key) ?? null
-      const value = layer.isTrusted ? overridden(key, held, said) : stricter(key, held, said)
-      // An untrusted value that changed nothing is not where the value in force comes from.
-      if (!isSameValue(value, said) && isSameValue(value, held)) continue
+    for (const [key, proposed] of layer.leaves) {
+      const current = leaves.get(key) ?? null
+      const value = layer.isTrusted ? overridden(key, current, proposed) : stricter(key, current, proposed)
+      // A layer whose untrusted value changed nothing is not the origin of the value in force.
+      if (!isSameValue(value, proposed) && isSameValue(value, current)) continue
       leaves.set(key, value)
       origins.set(key, layer.origin)
     }
   return { leaves, origins }
 }
 
-/** The keys of a layer that would loosen security over what holds below it: what trusting it would let in. */
+/** Returns the keys of a layer that would loosen security over the values below it if the layer were trusted. */
 export function looseningKeys(below: Leaves, layer: Leaves): string[] {
-  return [...layer].filter(([key, said]) => isHeldBack(key, below.get(key) ?? null, said)).map(([key]) => key)
+  return [...layer]
+    .filter(([key, proposed]) => isHeldBack(key, below.get(key) ?? null, proposed))
+    .map(([key]) => key)
 }
 
-/** What of a key a project's file needs trust for. */
+/** The changes of a key for which a project's file needs trust. */
 export type NeedsTrust = "nothing" | "loosening" | "everything"
 
 export function needsTrust(key: string): NeedsTrust {
@@ -52,51 +54,52 @@ function strictnessOf(key: string): Strictness {
   return strictness[key] ?? trustedOnly
 }
 
-/** Lists to which each source adds, so that no file can take away what another one asked for. */
+/** The lists to which each source adds, so that no file can remove an entry of another one. */
 const accumulating: ReadonlySet<string> = new Set([
   "execution.environment.exclude_patterns",
   "execution.redaction.patterns",
 ])
 
-/** The value after a source that may say anything has spoken over what held before. */
-export function overridden(key: string, held: Json, said: Json): Json {
-  // The stronger source decides first; a refusal of the weaker one holds all the same, wherever it stands.
-  if (strictnessOf(key).kind === "refusals") return distinct([...entries(said), ...entries(held)])
-  return accumulating.has(key) ? distinct([...entries(held), ...entries(said)]) : said
+/** Returns the value of a key after a trusted source has proposed one over the current one. */
+export function overridden(key: string, current: Json, proposed: Json): Json {
+  // The rules of the stronger source come first; a refusal of the weaker one holds at any position of the list.
+  if (strictnessOf(key).kind === "refusals") return distinct([...entries(proposed), ...entries(current)])
+  return accumulating.has(key) ? distinct([...entries(current), ...entries(proposed)]) : proposed
 }
 
-/** The stricter of what held before and what an untrusted file says. */
-export function stricter(key: string, held: Json, said: Json): Json {
+/** Returns the stricter of the current value and the one that an untrusted file proposes. */
+export function stricter(key: string, current: Json, proposed: Json): Json {
   const rule = strictnessOf(key)
   switch (rule.kind) {
     case "anything":
     case "moreEntries":
-      return overridden(key, held, said)
+      return overridden(key, current, proposed)
     case "fewerEntries":
-      return entries(said).filter(entry => isAmong(entries(held), entry))
+      return entries(proposed).filter(entry => isAmong(entries(current), entry))
     case "refusals":
-      return distinct([...entries(held), ...entries(said).filter(refuses)])
+      return distinct([...entries(current), ...entries(proposed).filter(refuses)])
     case "trustedOnly":
-      return held
+      return current
     case "shorter":
-      return patience(said) < patience(held) ? said : held
+      return waitLimit(proposed) < waitLimit(current) ? proposed : current
     case "smaller":
-      return ceiling(said) < ceiling(held) ? said : held
+      return ceiling(proposed) < ceiling(current) ? proposed : current
     case "ranks": {
       const rank = (value: Json) => rule.ranks.findIndex(values => values.includes(value))
-      return rank(said) > rank(held) ? said : held
+      return rank(proposed) > rank(current) ? proposed : current
     }
     default:
       return unreachable(rule)
   }
 }
 
-/** Whether some of what an untrusted file says for a key does not count: what trusting the file would let in. */
-function isHeldBack(key: string, held: Json, said: Json): boolean {
+/** Reports whether a part of the proposed value counts only once the file is trusted. */
+function isHeldBack(key: string, current: Json, proposed: Json): boolean {
   const { kind } = strictnessOf(key)
   if (kind === "anything" || kind === "moreEntries") return false
-  if (kind !== "refusals" && !accumulating.has(key)) return !isSameValue(stricter(key, held, said), said)
-  return entries(said).some(entry => !refuses(entry) && !isAmong(entries(held), entry))
+  if (kind !== "refusals" && !accumulating.has(key))
+    return !isSameValue(stricter(key, current, proposed), proposed)
+  return entries(proposed).some(entry => !refuses(entry) && !isAmong(entries(current), entry))
 }
 
 export function isSameValue(a: Json, b: Json): boolean {
@@ -112,7 +115,7 @@ function ceiling(limit: Json): number {
   return typeof limit === "number" ? limit : Number.POSITIVE_INFINITY
 }
 
-function patience(seconds: Json): number {
+function waitLimit(seconds: Json): number {
   return typeof seconds === "number" && seconds > 0 ? seconds : Number.POSITIVE_INFINITY
 }
 

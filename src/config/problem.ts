@@ -3,25 +3,25 @@ import { Failure } from "../domain/failure.ts"
 
 export type ConfigCode = "ACODE-CFG-001" | "ACODE-CFG-002" | "ACODE-CFG-003" | "ACODE-CFG-004"
 
-/** One thing wrong with one source of configuration. */
+/** One problem of one source of configuration. */
 export interface ConfigProblem {
   readonly code: ConfigCode
-  /** The file as a person knows it, a variable, or the command line. */
+  /** The file by its short path, a variable, or the command line. */
   readonly source: string
-  /** Null where a place makes no sense: a file that cannot be read has no line. */
+  /** The line of the problem; null where there is none, such as in a file that cannot be read. */
   readonly line: number | null
   readonly column: number | null
-  /** Dotted; empty when the problem is not about a key. */
+  /** The dotted key; empty when the problem is not about a key. */
   readonly key: string
   readonly message: string
-  /** What would be right; null when the message says it. */
+  /** The allowed values; null when the message names them. */
   readonly allowed: string | null
 }
 
-/** One thing wrong with a document, by its path. */
+/** One problem of a document, by its path. */
 export interface DocumentProblem {
   readonly path: readonly (string | number)[]
-  /** Whether the key itself is wrong or what stands behind it. */
+  /** The part that is wrong: the key itself or its value. */
   readonly what: "key" | "value"
   readonly message: string
   readonly allowed: string | null
@@ -29,7 +29,7 @@ export interface DocumentProblem {
 
 const shownMax = 100
 
-/** One Failure for everything that is wrong in all sources, so that nobody corrects a file error by error. */
+/** Returns one Failure with all problems of all sources, so that the user can fix them in one pass. */
 export function configFailure(problems: readonly ConfigProblem[]): Failure {
   const [first] = problems
   const lines = problems.slice(0, shownMax).map(problemLine)
@@ -41,7 +41,7 @@ export function configFailure(problems: readonly ConfigProblem[]): Failure {
     code: first?.code ?? "ACODE-CFG-003",
     message: `${count} in the configuration:\n${lines.map(line => `  ${line}`).join("\n")}`,
     where: first === undefined ? "configuration" : placeOf(first),
-    hint: "correct what is named; `acode schema config` and docs/config.md describe every key",
+    hint: "fix the keys named above; `acode schema config` and docs/config.md describe every key",
   })
 }
 

@@ -3,24 +3,26 @@ import { configJsonSchema, type JsonSchema } from "./json-schema.ts"
 import { defaultLeaves } from "./keys.ts"
 import { type NeedsTrust, needsTrust } from "./merge.ts"
 
-/** One key as the documentation tells it. */
+/** One key, as the documentation lists it. */
 export interface ConfigKey {
   readonly key: string
-  /** What may be written, in words: `a whole number from 1 to 16`. */
+  /** The allowed values in words: `a whole number from 1 to 16`. */
   readonly type: string
   readonly default: Json
   readonly description: string
   readonly needsTrust: NeedsTrust
 }
 
-/** Every key, in the order of the documentation. Pure. */
+/** Lists every key in the order of the documentation. Pure. */
 export function listConfigKeys(): readonly ConfigKey[] {
   const root = rootSchema()
   return [...defaultLeaves].map(([key, value]) => {
     const schema = schemaAt(root, key.split("."))
+    const type = describeType(schema)
     return {
       key,
-      type: describeType(schema),
+      // A plain string is described by its key, whose description is listed beside it.
+      type: type === schema?.description ? "text" : type,
       default: value,
       description: schema?.description ?? "",
       needsTrust: needsTrust(key),
@@ -28,17 +30,17 @@ export function listConfigKeys(): readonly ConfigKey[] {
   })
 }
 
-/** What is allowed at a path of the file, list entries included. */
+/** Returns in words which values are allowed at a path of the file, list entries included. */
 export function allowedAt(path: readonly (string | number)[]): string {
   return describeType(schemaAt(rootSchema(), path))
 }
 
-/** The names a map at this path may contain. */
+/** Returns the names that a map at this path may contain. */
 export function namesAt(path: readonly (string | number)[]): readonly string[] {
   return Object.keys(schemaAt(rootSchema(), path)?.properties ?? {})
 }
 
-/** What kind of text a key takes on the command line. */
+/** Returns how the command line gives the value of a key. */
 export function valueKind(key: string): "text" | "list" | "other" {
   const schema = schemaAt(rootSchema(), key.split("."))
   if (schema?.type === "array") return "list"
@@ -47,7 +49,7 @@ export function valueKind(key: string): "text" | "list" | "other" {
 
 let known: JsonSchema | null = null
 
-/** Made once, and only when something is wrong or is to be described: a valid file does not pay for it. */
+/** Returns the schema, made once and only when a problem or a key is described: loading a valid file needs none. */
 function rootSchema(): JsonSchema {
   known ??= configJsonSchema()
   return known

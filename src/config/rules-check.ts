@@ -7,10 +7,10 @@ import { configFailure, type DocumentProblem } from "./problem.ts"
 import type { Config } from "./schema.ts"
 
 /**
- * What the shape of a rule does not show: patterns that are none, names used twice, examples that fail. Entries that
- * are told already are left out. Apart from the schema because it brings the shipped rules along.
+ * Returns the problems of rules that a schema cannot find: invalid patterns, names used twice, examples that fail.
+ * Leaves out entries that are in `reported`. Separate from the schema because it loads the shipped rules.
  */
-export function ruleProblems(document: Json, told: readonly DocumentProblem[]): DocumentProblem[] {
+export function ruleProblems(document: Json, reported: readonly DocumentProblem[]): DocumentProblem[] {
   const rules = listAt(document, "rules")
   const allowed = listAt(ownMember(document, "executor"), "allowed_commands")
   const found = [
@@ -19,16 +19,16 @@ export function ruleProblems(document: Json, told: readonly DocumentProblem[]): 
       placed(["executor", "allowed_commands"], problem),
     ),
   ]
-  return found.filter(({ path }) => !told.some(known => isAround(known.path, path)))
+  return found.filter(({ path }) => !reported.some(known => isAround(known.path, path)))
 }
 
-/** The rules in force, in order. Each file was checked on its own, so two of them may use one name. */
+/** Returns the rules in force, in order. Each file was checked separately, so two of them may use the same name. */
 export function configuredRules({ rules, executor }: Config): readonly Rule[] {
   return [...rules, ...executor.allowed_commands.map(allowedEntry)].flatMap(entry => {
     const read = readRules([entry])
     const [problem] = read.problems
     if (problem === undefined) return read.rules
-    // Every file was checked; a rule that slipped through and was left out could be the one that refuses.
+    // Every file was checked before. Leaving out a rule that is invalid all the same could drop a refusal.
     throw configFailure([{ ...nowhere, key: `rules "${oneLine(entry.name, 60)}"`, message: problem.message }])
   })
 }
@@ -50,7 +50,7 @@ function allowedEntry(command: Json, index: number) {
   }
 }
 
-/** `rules[2].match[0]` as a path of the file. What is wrong with an allowed command is wrong with the entry. */
+/** Returns the problem at its path of the file. A problem of an allowed command is a problem of the whole entry. */
 function placed(base: readonly string[], { where, message }: RuleProblem): DocumentProblem {
   const steps = where
     .split(/[.[\]]+/)
@@ -61,11 +61,11 @@ function placed(base: readonly string[], { where, message }: RuleProblem): Docum
   return { path: [...base, ...inner], what: "value", message, allowed: null }
 }
 
-/** Whether both are about the same entry of the same list, or the first is about the list itself. */
-function isAround(told: DocumentProblem["path"], path: DocumentProblem["path"]): boolean {
+/** Reports whether both paths are in the same entry of the same list, or the first is the list itself. */
+function isAround(reported: DocumentProblem["path"], path: DocumentProblem["path"]): boolean {
   const entryAt = path.findIndex(step => typeof step === "number")
   const depth = entryAt < 0 ? path.length : entryAt + 1
-  return told.slice(0, depth).every((step, index) => step === path[index])
+  return reported.slice(0, depth).every((step, index) => step === path[index])
 }
 
 function listAt(map: Json | undefined, key: string): readonly Json[] {

@@ -11,8 +11,8 @@ import { checkpointsSection, storageSection } from "./sections/storage.ts"
 import { commandsSection } from "./sections/verification.ts"
 
 /**
- * The whole configuration. A new section is one file with its schema, one line here and its defaults in
- * `config-defaults.ts`; everything else (errors, editing, docs, JSON Schema) follows from that.
+ * The whole configuration. A new section is one file with its schema, one line here and its defaults in `defaults.ts`;
+ * errors, editing, documentation and the JSON Schema follow from that.
  */
 export const ConfigFile = z.strictObject({
   schema_version: z

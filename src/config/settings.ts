@@ -10,7 +10,7 @@ const KiB = 1024
 const MiB = KiB * KiB
 const dayMs = 24 * 3600 * 1000
 
-/** The `execution:` section in the units the command runner uses. */
+/** Returns the `execution:` section in the units of the command runner. */
 export function toExecutionSettings({ execution }: Config): ExecutionSettings {
   return {
     defaultTimeoutMs: Math.round(execution.default_timeout_seconds * 1000),
@@ -29,7 +29,7 @@ export function toExecutionSettings({ execution }: Config): ExecutionSettings {
   }
 }
 
-/** Ceilings for a command that names none of its own. */
+/** Returns the limits for a command that sets none of its own. */
 export function toResourceLimits({ execution: { limits } }: Config): ResourceLimits {
   return {
     memoryBytesMax: limits.memory_mb === null ? null : limits.memory_mb * MiB,
@@ -41,7 +41,7 @@ export function toResourceLimits({ execution: { limits } }: Config): ResourceLim
 
 export interface ConfinementSettings {
   readonly allowUnixSockets: boolean
-  /** Absolute; `~/` is resolved. */
+  /** Absolute paths; `~/` is resolved. */
   readonly readablePaths: readonly string[]
 }
 
@@ -57,7 +57,7 @@ export function toConfinementSettings({ execution }: Config, home: string): Conf
 export interface AuditSettings {
   readonly retentionMs: number
   readonly includeOutput: boolean
-  /** How much output stands in the event itself. */
+  /** The number of output bytes that the event itself holds. */
   readonly inlineOutputBytesMax: number
 }
 
@@ -71,9 +71,9 @@ export function toAuditSettings({ execution: { audit } }: Config): AuditSettings
 
 export interface ApprovalSettings {
   readonly defaults: CategoryDefaults
-  /** What happens to a question when nobody can answer it. */
+  /** The treatment of a question that no user can answer: refuse it, or leave it open. */
   readonly nonInteractive: "deny" | "rest"
-  /** How long a question waits; null waits for good. */
+  /** The time that a question waits for an answer; null means no limit. */
   readonly timeoutMs: number | null
 }
 
@@ -92,7 +92,7 @@ export function toApprovalSettings({ approvals }: Config): ApprovalSettings {
   }
 }
 
-/** Returns whether configuration refuses anything at all, by a rule or for a whole category. */
+/** Reports whether configuration refuses anything at all, by a rule or for a whole category. */
 export function refusesAnything(config: Config): boolean {
   const policies = [
     ...config.rules.map(({ policy }) => policy),
@@ -103,9 +103,9 @@ export function refusesAnything(config: Config): boolean {
 
 export interface CheckpointSettings {
   readonly limits: CheckpointLimits
-  /** How much of what git ignores is watched while a command runs. */
+  /** The number of git-ignored files and directories that are watched while a command runs. */
   readonly ignoredEntriesMax: number
-  /** How long a checkpoint is kept. */
+  /** The time after which a checkpoint may be removed. */
   readonly undoMs: number
 }
 
@@ -121,7 +121,7 @@ export function toCheckpointSettings({ checkpoints }: Config): CheckpointSetting
 }
 
 export interface StorageSettings {
-  /** Of everything that is kept for a workspace. */
+  /** The limit for all state of a workspace together. */
   readonly totalBytesMax: number
   readonly quarantineMs: number
 }
@@ -130,10 +130,10 @@ export function toStorageSettings({ storage }: Config): StorageSettings {
   return { totalBytesMax: storage.max_total_mb * MiB, quarantineMs: storage.quarantine_days * dayMs }
 }
 
-/** A reviewer that was asked twice for an answer of the right shape gives none the third time. */
+/** The retry limit of the reviewer: a model that twice gave no valid answer gives none the third time either. */
 const reviewerRetriesMax = 1
 
-/** What bounds a session that names no limits of its own. */
+/** Returns the limits of a session that sets none of its own. */
 export function toPipelineLimits({ orchestration, executor, model }: Config): PipelineLimits {
   const retries = orchestration.stage_retry_limit
   return {

@@ -16,7 +16,7 @@ import { type Clock, toIso } from "../base/clock.ts"
 import { Failure } from "../domain/failure.ts"
 import { writeAtomically } from "./write.ts"
 
-/** Which file of which workspace a person trusts. */
+/** The configuration file that the user trusts or not, and its workspace. */
 export interface TrustSubject {
   readonly workspaceRoot: string
   readonly configPath: string
@@ -24,13 +24,13 @@ export interface TrustSubject {
 }
 
 /**
- * Records a person's word that this very content may loosen security in this workspace. `hash` is the one the person
- * was shown, so a file that changes in between is not trusted by accident.
+ * Records that the user allows exactly this content to loosen security in this workspace. `hash` is the one that the
+ * user was shown, so that a file that changes in between is not trusted by accident.
  */
 export function trustProject(subject: TrustSubject, hash: string, clock: Clock): void {
   const place = placeOf(subject)
   if (place.isInsideWorkspace)
-    throw unsafe(place.directory, "it lies inside the workspace, where the project itself could write it", {
+    throw unsafe(place.directory, "it is inside the workspace, where the project itself could write it", {
       hint: `set XDG_DATA_HOME to a directory outside the workspace, or use ACODE_TRUST_PROJECT=${hash}`,
     })
   try {
@@ -46,13 +46,13 @@ export function trustProject(subject: TrustSubject, hash: string, clock: Clock):
     writeAtomically(place.file, `${canonicalJson(record)}\n`, 0o600)
   } catch (thrown) {
     if (thrown instanceof Failure) throw thrown
-    throw unsafe(place.directory, `trust cannot be recorded there: ${errnoOf(thrown) ?? messageOf(thrown)}`, {
+    throw unsafe(place.directory, `it cannot be written: ${errnoOf(thrown) ?? messageOf(thrown)}`, {
       hint: `make it writable, or use ACODE_TRUST_PROJECT=${hash}`,
     })
   }
 }
 
-/** Whether a person trusted exactly this content in this workspace. Anything unclear is a no. */
+/** Reports whether the user trusted exactly this content in this workspace; false where that is unclear. */
 export function isTrusted(subject: TrustSubject, hash: string): boolean {
   const place = placeOf(subject)
   if (place.isInsideWorkspace) return false
@@ -73,7 +73,7 @@ interface TrustPlace {
   readonly isInsideWorkspace: boolean
 }
 
-/** One file per workspace and configuration file, so that two of them never overwrite each other. */
+/** Returns the paths of the trust record: one file per workspace and configuration file. */
 function placeOf({ workspaceRoot, configPath, dataHome }: TrustSubject): TrustPlace {
   const workspace = realpathSync(workspaceRoot)
   const directory = join(realOrSelf(dataHome), "acode", "trust")
@@ -86,12 +86,12 @@ function realOrSelf(path: string): string {
   try {
     return realpathSync(path)
   } catch {
-    // It does not exist yet; then there is no symlink to follow either.
+    // The path does not exist yet, so it has no symlinks to resolve.
     return path
   }
 }
 
-/** Null when nothing is recorded. Throws when somebody else could have written what is. */
+/** Reads the record, or returns null when there is none. Throws when another user could have written it. */
 function readRecord(place: TrustPlace): string | null {
   let descriptor: number
   try {
@@ -105,23 +105,23 @@ function readRecord(place: TrustPlace): string | null {
     assertPrivate(place)
     const stats = fstatSync(descriptor)
     if (!stats.isFile()) throw unsafe(place.file, "it is not a file")
-    if (isOpenToOthers(stats, 0o077)) throw unsafe(place.file, whoElse)
+    if (isOpenToOthers(stats, 0o077)) throw unsafe(place.file, openToOthers)
     return stats.size > 64 * 1024 ? null : readFileSync(descriptor, "utf8")
   } finally {
     closeSync(descriptor)
   }
 }
 
-/** Whoever can write one of these directories can put a record of their own there. */
+/** Throws when another user can write one of the directories, and so could place a record there. */
 function assertPrivate({ directory }: TrustPlace): void {
   const stats = lstatSync(directory)
-  if (!stats.isDirectory()) throw unsafe(directory, "it is not a directory of its own (a symlink or a file)")
-  if (isOpenToOthers(stats, 0o077)) throw unsafe(directory, whoElse)
+  if (!stats.isDirectory()) throw unsafe(directory, "it is a symlink or a file, not a directory")
+  if (isOpenToOthers(stats, 0o077)) throw unsafe(directory, openToOthers)
   const parent = dirname(directory)
-  if (isOpenToOthers(lstatSync(parent), 0o022)) throw unsafe(parent, whoElse)
+  if (isOpenToOthers(lstatSync(parent), 0o022)) throw unsafe(parent, openToOthers)
 }
 
-const whoElse = "it belongs to another user or is open to other users"
+const openToOthers = "it belongs to another user or is open to other users"
 
 function isOpenToOthers(stats: Stats, forbidden: number): boolean {
   return stats.uid !== process.getuid?.() || (stats.mode & forbidden) !== 0
@@ -132,7 +132,7 @@ function parsed(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text)
     return typeof value === "object" && value !== null ? { ...value } : {}
   } catch {
-    // A record nobody can read is no record: the file stays untrusted until a person says so again.
+    // A damaged record counts as none: the file stays untrusted until the user trusts it again.
     return {}
   }
 }
@@ -141,8 +141,8 @@ function unsafe(where: string, reason: string, { hint }: { hint?: string } = {})
   return new Failure({
     kind: "integrity",
     code: "ACODE-SEC-006",
-    message: `the place where trust is kept is not safe: ${reason}`,
+    message: `the directory of trust records is not safe: ${reason}`,
     where,
-    hint: hint ?? "make it yours alone: chown it, chmod 700 the directory and chmod 600 the files in it",
+    hint: hint ?? "chown it to yourself, chmod 700 the directory and chmod 600 the files in it",
   })
 }

@@ -1,14 +1,14 @@
 import { closeSync, fchmodSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 
-/** Replaces a file so that a reader and a crash see either the old content or the new one, never a part. */
+/** Replaces a file so that readers, and a crash, find either the old content or the new one, never a part. */
 export function writeAtomically(path: string, content: string, mode: number): void {
   const directory = dirname(path)
   const temporary = join(directory, `.${basename(path)}.${crypto.randomUUID()}.tmp`)
   try {
     const descriptor = openSync(temporary, "wx", mode)
     try {
-      // The mode given to open is narrowed by the umask; a replaced file keeps the one it had.
+      // The umask narrows the mode that open gets; a replaced file keeps the mode that it had.
       fchmodSync(descriptor, mode)
       const bytes = Buffer.from(content)
       for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written)
@@ -24,7 +24,7 @@ export function writeAtomically(path: string, content: string, mode: number): vo
   syncDirectory(directory)
 }
 
-/** Without this a crash right after the rename can bring the old file back. */
+/** Makes the rename durable: without it a crash right afterwards can bring the old file back. */
 function syncDirectory(directory: string): void {
   const descriptor = openSync(directory, "r")
   try {

@@ -13,8 +13,8 @@ import {
 import type { Json } from "../base/canonical.ts"
 
 /**
- * Ways to write a value at a path, the one that touches least first. None of them is proven: the caller reads each
- * result back and takes the first that says what it should.
+ * Yields texts with the value set at a path, the one with the smallest change first. None of them is verified: the
+ * caller parses each text and uses the first with the expected values.
  */
 export function* editedYaml(before: string, path: readonly string[], value: Json): Generator<string> {
   const mark = before.startsWith("\ufeff") ? "\ufeff" : ""
@@ -28,14 +28,14 @@ export function* editedYaml(before: string, path: readonly string[], value: Json
   if (rewritten !== null) yield mark + rewritten.replaceAll("\n", newline)
 }
 
-/** The parser's own way: comments stay, the form of the rest may change. */
+/** Returns the document as the parser writes it: comments stay, the form of the rest may change. */
 function rewrittenDocument(document: Document.Parsed, path: readonly string[], value: Json): string | null {
   try {
-    // Given a plain scalar it keeps the node that is there, and the comment with it.
+    // Given a plain scalar, `setIn` keeps the node at the path, and its comment.
     document.setIn(path, Array.isArray(value) ? document.createNode(value) : value)
     return document.toString({ lineWidth: 0 })
   } catch {
-    // Text stands where a section belongs, or an alias would lose what it refers to: then there is no such way.
+    // The document has text where a section belongs, or an alias would lose its anchor: it cannot be edited this way.
     return null
   }
 }
@@ -54,13 +54,13 @@ function replacedValue(
   const [start, end] = node.range ?? [0, 0]
   const contentEnd = start + text.slice(start, end).trimEnd().length
   const inserted = written(value, node, columnOf(text, start), newline)
-  // An empty value has no room of its own: it starts right behind its colon and right before a comment.
+  // An empty value has no characters: it starts right behind its colon and right before a comment.
   const before = start === end && text[start - 1] === ":" ? " " : ""
   const after = start === end && text[start] === "#" ? " " : ""
   return text.slice(0, start) + before + inserted + after + text.slice(contentEnd)
 }
 
-/** An empty list has no lines of its own: it goes behind the colon, and the lines of the old one go. */
+/** Replaces a block list by `[]` behind the colon, and removes the lines of the old list. */
 function emptiedList(
   text: string,
   newline: string,
@@ -79,7 +79,7 @@ function emptiedList(
   return `${text.slice(0, behindColon)} []${between}${text.slice(lastLine + newline.length)}`
 }
 
-/** A list that stood in lines stays in lines; everything else is written in one. */
+/** Returns the YAML of the value: a list replaces a block list as a block list, everything else is one line. */
 function written(value: Json, replaced: Node, column: number, newline: string): string {
   if (!isSeq(replaced) || replaced.flow === true || !Array.isArray(value) || value.length === 0)
     return oneLineOf(value)
@@ -91,7 +91,7 @@ function oneLineOf(value: Json): string {
   return stringify(value, { lineWidth: 0 }).trimEnd()
 }
 
-/** Adds the missing part of the path behind the last entry of the deepest section that exists. */
+/** Inserts the missing part of the path after the last entry of the deepest section that exists. */
 function insertedKey(
   text: string,
   newline: string,
@@ -107,7 +107,7 @@ function insertedKey(
 }
 
 interface InsertionPlace {
-  /** The end of a line. */
+  /** The offset of the end of a line. */
   readonly offset: number
   readonly indent: number
   readonly missing: readonly string[]

@@ -12,10 +12,10 @@ import {
 import type { Json } from "../base/canonical.ts"
 import { printable } from "../base/text.ts"
 
-/** A YAML document as plain values, with the place of each of them. */
+/** A YAML document as plain values, with the position of each. */
 export interface YamlTree {
   readonly value: Json
-  /** Of the value at a path, or of its key; of the nearest thing around it when it does not exist. */
+  /** Returns the position of the value at a path, or of its key; if that is missing, of the nearest value around it. */
   placeOf(path: readonly (string | number)[], what: "key" | "value"): YamlPlace
 }
 
@@ -31,10 +31,10 @@ export interface YamlProblem extends YamlPlace {
 
 export type YamlRead = { readonly tree: YamlTree } | { readonly problems: readonly YamlProblem[] }
 
-/** Ceilings of a file people write by hand; beyond them it is an attack or a mistake. */
+/** Limits for a file that is written by hand; a file beyond them is an attack or a mistake. */
 const limits = { depth: 20, keys: 1000, aliases: 100, values: 10_000, tokens: 100_000, problems: 50 }
 
-/** Reads one document of maps, lists and scalars. Whatever the text is, it takes bounded time and never throws. */
+/** Reads one document of maps, lists and scalars. For every text it takes bounded time and does not throw. */
 export function readYaml(source: string): YamlRead {
   const text = source.startsWith("\ufeff") ? source.slice(1) : source
   const lines = new LineCounter()
@@ -44,7 +44,7 @@ export function readYaml(source: string): YamlRead {
   }
   const early = refusedEarly(text)
   if (early !== null) return { problems: [{ kind: early.kind, message: early.message, line: 1, column: 1 }] }
-  // Duplicates are looked for below: the parser's own check compares every key with every other.
+  // `mapValue` finds duplicates: the parser's own check compares every key with every other.
   const document = parseDocument(text, {
     lineCounter: lines,
     prettyErrors: false,
@@ -70,7 +70,7 @@ interface Refusal {
   readonly message: string
 }
 
-/** Counts tokens before anything is built: a million brackets would cost a gigabyte and seconds to parse. */
+/** Counts tokens before parsing: a million brackets would take a gigabyte and seconds to parse. */
 function refusedEarly(text: string): Refusal | null {
   if (text.includes("\0")) return { kind: "malformed", message: "contains a NUL byte" }
   let count = 0
@@ -105,7 +105,7 @@ type Path = readonly (string | number)[]
 
 const tooDeep = `is nested more than ${limits.depth} levels deep`
 
-/** `site` is where an alias stands, which is the place to name for what it brings in. */
+/** Returns the node as a plain value. `site` is the offset of the alias that refers to the node, for messages. */
 function plainValue(walk: Walk, node: unknown, path: Path, site: number | null): Json {
   if (isFull(walk) || node === null || node === undefined) return null
   const offset = site ?? offsetOf(node)
@@ -121,7 +121,7 @@ function plainValue(walk: Walk, node: unknown, path: Path, site: number | null):
     : isMap(node)
       ? mapValue(walk, node.items, path, site)
       : listValue(walk, node.items, path, site)
-  // Known only from here on, so that a value cannot contain itself.
+  // The anchor is defined only after its value, so that a value cannot contain itself.
   if (node.anchor !== undefined) walk.anchors.set(node.anchor, node)
   return value
 }
@@ -132,7 +132,7 @@ function aliasedValue(walk: Walk, name: string, path: Path, offset: number): Jso
     return refuse(walk, offset, "tooLarge", `uses more than ${limits.aliases} aliases`)
   const target = walk.anchors.get(name)
   if (target === undefined)
-    return refuse(walk, offset, "malformed", `*${printable(name)} refers to nothing before it`)
+    return refuse(walk, offset, "malformed", `*${printable(name)} refers to no anchor before it`)
   return plainValue(walk, target, path, offset)
 }
 
@@ -147,7 +147,7 @@ function mapValue(
   path: Path,
   site: number | null,
 ): Json {
-  // Without a prototype a key named __proto__ is a key like any other.
+  // Without a prototype, a key named __proto__ is an ordinary key.
   const map: { [key: string]: Json } = Object.create(null)
   for (const item of items) {
     if (isFull(walk)) break
@@ -158,7 +158,7 @@ function mapValue(
     if (walk.counts.keys > limits.keys)
       return refuse(walk, offset, "tooLarge", `has more than ${limits.keys} keys`)
     if (Object.hasOwn(map, key)) {
-      refuse(walk, offset, "malformed", `the key ${printable(JSON.stringify(key))} stands twice in one map`)
+      refuse(walk, offset, "malformed", `the key ${printable(JSON.stringify(key))} is repeated in one map`)
       continue
     }
     walk.offsets.set(offsetKey([...path, key], "key"), offset)
@@ -192,7 +192,7 @@ function refuse(walk: Walk, offset: number, kind: YamlProblem["kind"], message: 
   return null
 }
 
-/** A limit that is passed ends the walk: what follows would only repeat it. */
+/** Reports whether the walk ends: after an exceeded limit the rest would only repeat the problem. */
 function isFull(walk: Walk): boolean {
   return walk.found.length >= limits.problems || walk.found.at(-1)?.kind === "tooLarge"
 }

@@ -36,7 +36,7 @@ describe("everything that is wrong", () => {
       '  .agent/config.yml:11:9 execution.environment.include[2]: is "NOT A NAME"; ' +
         "allowed: a variable name such as JAVA_HOME",
       "  .agent/config.yml:6:20 execution.audit.enabled: recording cannot be turned off: " +
-        "every execution is written down; allowed: true",
+        "every execution is recorded; allowed: true",
       "  .agent/config.yml:5:3 execution.use_shel: is not a known key; did you mean use_shell?; allowed: " +
         "default_timeout_seconds, max_output_kb, artifact_max_mb, output_ceiling_mb, use_shell, max_concurrent, max_queued, " +
         "kill_grace_seconds, sandbox, network, unix_sockets, readable_paths, environment, audit, redaction, limits",

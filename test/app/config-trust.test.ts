@@ -195,7 +195,7 @@ describe("trust of the project file", () => {
     const { notices, values, origins } = await fixture.load()
     expect(notices).toEqual([
       ".agent/config.yml is not trusted, so it cannot loosen execution.sandbox, execution.network; " +
-        "`acode config trust` accepts it",
+        "`acode config trust` trusts it",
     ])
     expect(values.execution.default_timeout_seconds).toBe(5)
     expect(origins.get("execution.default_timeout_seconds")).toBe("project")

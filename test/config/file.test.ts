@@ -45,11 +45,15 @@ describe("what stands at the path of the project file", () => {
   })
 
   test.each([
-    ["a symlink to nothing", (path: string) => symlinkSync("missing.yml", path), "is a symlink to nothing"],
+    [
+      "a symlink to nothing",
+      (path: string) => symlinkSync("missing.yml", path),
+      "is a symlink to a missing file",
+    ],
     [
       "a symlink to itself",
       (path: string) => symlinkSync("config.yml", path),
-      "is a symlink that leads to itself",
+      "is a symlink that points to itself",
     ],
     ["a directory", (path: string) => mkdirSync(path), "is a directory, not a file"],
     ["a FIFO nobody writes to", (path: string) => run("mkfifo", path), "is a FIFO, not a file"],

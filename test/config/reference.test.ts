@@ -79,7 +79,7 @@ describe("the list of keys", () => {
       key: "execution.max_concurrent",
       type: "a whole number from 1 to 16",
       default: 4,
-      description: expect.stringContaining("How many programs one acode runs at the same time"),
+      description: expect.stringContaining("Maximum number of programs that one acode process runs"),
       needsTrust: "nothing",
     })
     expect(keys.get("execution.limits.memory_mb")?.type).toBe("a whole number from 4 to 1048576 or null")
@@ -87,6 +87,7 @@ describe("the list of keys", () => {
       "a list of at most 200 entries, each a variable name such as JAVA_HOME",
     )
     expect(keys.get("execution.use_shell")?.type).toBe("true or false")
+    expect(keys.get("model.keep_alive")?.type).toBe("text")
     expect(keys.get("execution.audit.enabled")?.type).toBe("true")
     expect(keys.get("approvals.file_delete")?.type).toBe("auto, prompt, deny, skip")
     expect(keys.get("rules")?.type).toBe(

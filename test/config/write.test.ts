@@ -96,7 +96,7 @@ describe("the lock of a directory", () => {
       failureOf(() => withDirectoryLock(workspace.root, () => "never", 20)),
     )
     expect(report).toMatchObject({ kind: "config", code: "ACODE-CFG-001" })
-    expect(report.hint).toContain("end the other acode")
+    expect(report.hint).toContain("end that process")
   })
 
   test("leaves no file behind and needs no permission to write", async () => {

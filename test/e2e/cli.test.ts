@@ -109,7 +109,7 @@ describe("config", () => {
     const untrusted = await acode(["config", "set", "model.endpoint", "http://127.0.0.1:9"])
     expect(untrusted).toMatchObject({
       exitCode: 0,
-      stderr: expect.stringContaining("cannot loosen model.endpoint; `acode config trust` accepts it"),
+      stderr: expect.stringContaining("cannot loosen model.endpoint; `acode config trust` trusts it"),
     })
   })
 

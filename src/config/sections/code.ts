@@ -4,21 +4,25 @@ import { defaultConfig } from "../defaults.ts"
 
 const defaults = defaultConfig.code
 
-/** The `code:` section: the index of symbols and references. */
+/** Returns the `code:` section: the index of symbols and references. */
 export function codeSection() {
   return z
     .strictObject({
       enabled: z
         .boolean()
         .default(defaults.enabled)
-        .describe("Whether acode keeps an index of the symbols of the workspace, outside of it."),
+        .describe(
+          "Whether acode keeps an index of the symbols in the workspace, stored outside the workspace.",
+        ),
       max_file_kb: z
         .number()
         .int()
         .min(1)
         .max(65_536)
         .default(defaults.max_file_kb)
-        .describe("Larger files are not parsed; `acode index --problems` lists them."),
+        .describe(
+          "Size in KB of the largest file that is parsed; `acode index --problems` lists larger ones.",
+        ),
       exclude: z
         .array(
           z
@@ -29,8 +33,8 @@ export function codeSection() {
         )
         .max(200)
         .default([...defaults.exclude])
-        .describe("Files that are not indexed, besides those that git ignores."),
+        .describe("Files that are not indexed, in addition to those that git ignores."),
     })
     .prefault({})
-    .describe("The index of the code, which `acode index` makes and updates.")
+    .describe("The code index, which `acode index` creates and updates.")
 }

@@ -10,7 +10,7 @@ const KiB = 1024
 const MiB = KiB * KiB
 const listMax = 200
 
-/** The `execution:` section: how commands are run, confined, bounded and recorded. */
+/** Returns the `execution:` section: how commands are run, confined, limited and recorded. */
 export function executionSection() {
   return z
     .strictObject({
@@ -19,28 +19,32 @@ export function executionSection() {
         .min(limitRanges.timeoutMs.min / 1000)
         .max(limitRanges.timeoutMs.max / 1000)
         .default(defaults.default_timeout_seconds)
-        .describe("Deadline of a command that names none, in seconds; fractions are allowed."),
+        .describe("Timeout of a command that sets none, in seconds; fractions are allowed."),
       ...outputKeys(),
       use_shell: z
         .boolean()
         .default(defaults.use_shell)
-        .describe("Whether commands are scripts for a shell. Shell features come with injection risks."),
+        .describe(
+          "Whether commands run in a shell, with the first argument as the script. A shell brings the risk of command injection.",
+        ),
       max_concurrent: whole(1, 16)
         .default(defaults.max_concurrent)
         .describe(
-          "How many programs one acode runs at the same time; more of them wait. Commands come one after the other; several searches of one turn run at once.",
+          "Maximum number of programs that one acode process runs at the same time; further ones wait. Commands run one after the other; several searches of one turn run in parallel.",
         ),
       max_queued: whole(0, 100_000)
         .default(defaults.max_queued)
         .describe(
-          "How many programs may wait for a free slot before more are refused; a search that is refused is done without ripgrep.",
+          "Maximum number of programs that wait for a free slot; further ones are refused, and a refused search runs without ripgrep.",
         ),
       kill_grace_seconds: z
         .number()
         .min(0)
         .max(60)
         .default(defaults.kill_grace_seconds)
-        .describe("How long a command may take to end when asked to, before its whole tree is killed."),
+        .describe(
+          "Seconds between the signal that asks a command to end (SIGTERM) and the kill of its whole process tree.",
+        ),
       ...confinementKeys(),
       environment: environmentSection(),
       audit: auditSection(),
@@ -48,20 +52,22 @@ export function executionSection() {
       limits: limitsSection(),
     })
     .prefault({})
-    .describe("How commands are run, confined, bounded and recorded.")
+    .describe("How commands are run, confined, limited and recorded.")
 }
 
 function outputKeys() {
   return {
     max_output_kb: whole(1, limitRanges.outputBytesMax.max / KiB)
       .default(defaults.max_output_kb)
-      .describe("How much of each output stream a result keeps; beyond it the head and the tail stay."),
+      .describe(
+        "Size in KB of each output stream in a result; of longer output it keeps the head and the tail.",
+      ),
     artifact_max_mb: whole(1, 1024)
       .default(defaults.artifact_max_mb)
-      .describe("How much of an output that is too long for the result is kept as an artifact."),
+      .describe("Size in MB up to which output that is too long for the result is stored as an artifact."),
     output_ceiling_mb: whole(1, 1024 * 1024)
       .default(defaults.output_ceiling_mb)
-      .describe("How much a command may write to both streams together before it is killed."),
+      .describe("Size in MB of both output streams together above which a command is killed."),
   }
 }
 
@@ -70,20 +76,24 @@ function confinementKeys() {
     sandbox: z
       .enum(sandboxChoices)
       .default(defaults.sandbox)
-      .describe("What confines commands. `auto` is bwrap where it works and otherwise none, and says so."),
+      .describe(
+        "The sandbox that confines commands. `auto` uses bwrap where it works, and otherwise none with a warning.",
+      ),
     network: z
       .enum(usualNetworkChoices)
       .default(defaults.network)
       .describe(
-        "Whether confined commands reach no network at all or the host's, unfiltered. Single hosts are opened to single commands: --allow-host of exec, `resources.hosts` of a plan.",
+        "Network of confined commands: none, or the host's without a filter. To open single hosts to one command, use --allow-host of exec or `resources.hosts` of a plan.",
       ),
     unix_sockets: z
       .enum(socketChoices)
       .default(defaults.unix_sockets)
-      .describe("Whether confined commands may open UNIX sockets, which reach services of this machine."),
+      .describe(
+        "Whether confined commands may use UNIX sockets, through which they can reach services of this machine.",
+      ),
     readable_paths: list(ReadablePath)
       .default(defaults.readable_paths)
-      .describe("Further directories confined commands can read, for toolchains in unusual places."),
+      .describe("Additional directories that confined commands can read, for toolchains in unusual places."),
   }
 }
 
@@ -94,24 +104,24 @@ function environmentSection() {
         .enum(environmentModes)
         .default(defaults.environment.mode)
         .describe(
-          "inherit: the filtered host environment, a command may only add; merge: it may also override; " +
-            "replace: only the included names and the command's own.",
+          "inherit: the filtered environment of the host, to which a command may add variables; merge: a command may " +
+            "also override them; replace: only the variables in include and those of the command.",
         ),
       exclude_patterns: list(VariablePattern)
         .default(defaults.environment.exclude_patterns)
         .describe(
-          "Variables that are not passed on. Each file adds to the list; secrets and what leads to them are always excluded.",
+          "Variables that commands do not get. Each file adds to the list; variables with secrets, and those that lead to secrets, are always excluded.",
         ),
       include: list(VariableName)
         .default(defaults.environment.include)
         .describe(
-          "Variables that are passed on although they would be left out, also to commands of models and plans.",
+          "Variables that commands get although they would be excluded; this includes commands of models and plans.",
         ),
     })
     .prefault({})
     .describe(
-      "Which variables of the host a command sees. One of a model or a plan sees only what programs need to run, such as " +
-        "PATH, HOME, LANG and where toolchains are, and what is included here.",
+      "The variables of the host that a command gets. A command of a model or a plan gets only those that programs need " +
+        "to run, such as PATH, HOME, LANG and locations of toolchains, and those in include.",
     )
 }
 
@@ -119,22 +129,22 @@ function auditSection() {
   return z
     .strictObject({
       enabled: z
-        .literal(true, { error: "recording cannot be turned off: every execution is written down" })
+        .literal(true, { error: "recording cannot be turned off: every execution is recorded" })
         .default(defaults.audit.enabled)
         .describe("Always true: recording cannot be turned off."),
       retention_days: whole(1, 36_500)
         .default(defaults.audit.retention_days)
-        .describe("How long executions are kept before they may be pruned; a signed tombstone stays."),
+        .describe("Days after which executions may be pruned; a signed tombstone of them stays."),
       include_output: z
         .boolean()
         .default(defaults.audit.include_output)
-        .describe("Whether the redacted output is recorded; its size and hash always are."),
+        .describe("Whether the output is recorded, redacted; its size and hash are always recorded."),
       max_output_bytes: whole(0, 64 * KiB)
         .default(defaults.audit.max_output_bytes)
-        .describe("How much output stands in the record itself; longer output becomes an artifact."),
+        .describe("Bytes of output in the record itself; longer output is stored as an artifact."),
     })
     .prefault({})
-    .describe("What is recorded of each execution, and for how long.")
+    .describe("What acode records of each execution, and for how long.")
 }
 
 function redactionSection() {
@@ -155,11 +165,11 @@ function redactionSection() {
       patterns: list(pattern)
         .default(defaults.redaction.patterns)
         .describe(
-          "Regular expressions of further secrets. Each file adds to the list and to the built-in rules.",
+          "Regular expressions of additional secrets. Each file adds to the list; the built-in rules always apply.",
         ),
     })
     .prefault({})
-    .describe("What counts as a secret besides the built-in rules.")
+    .describe("What counts as a secret in addition to the built-in rules.")
 }
 
 function limitsSection() {
@@ -170,23 +180,23 @@ function limitsSection() {
         .nullable()
         .default(defaults.limits.memory_mb)
         .describe(
-          "Memory of the whole process tree in MB; null leaves three quarters of the machine's where a control group can hold it.",
+          "Memory of the whole process tree in MB; null means three quarters of the machine's memory, where a control group can enforce it.",
         ),
       processes: whole(processesMax.min, processesMax.max)
         .nullable()
         .default(defaults.limits.processes)
-        .describe("Processes and threads of the tree; null leaves the sandbox's own limit."),
+        .describe("Number of processes and threads of the tree; null means the sandbox's own limit."),
       cpu_seconds: whole(cpuSecondsMax.min, cpuSecondsMax.max)
         .nullable()
         .default(defaults.limits.cpu_seconds)
-        .describe("Processor time in seconds; null leaves the deadline as the only limit."),
+        .describe("Processor time in seconds; null means no limit besides the timeout."),
       file_mb: whole(1, fileBytesMax.max / MiB)
         .nullable()
         .default(defaults.limits.file_mb)
-        .describe("Size of any file a command writes in MB; null leaves it unlimited."),
+        .describe("Size in MB of the largest file that a command may write; null means no limit."),
     })
     .prefault({})
-    .describe("Ceilings for the process tree of one command.")
+    .describe("Limits for the process tree of one command.")
 }
 
 function whole(min: number, max: number) {

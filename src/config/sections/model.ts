@@ -9,60 +9,68 @@ const secondsMin = 0.01
 const secondsMax = 24 * 3600
 const retriesCeiling = 10
 
-/** The `model:` section: which server and model is asked, how long it may take, and how it is asked. */
+/** Returns the `model:` section: the server and model that acode uses, its timeouts and its parameters. */
 export function modelSection() {
   return z
     .strictObject({
       provider: z
         .enum(["auto", ...protocols])
         .default(defaults.provider)
-        .describe("What the server speaks; auto finds out."),
-      name: modelName().default(defaults.name).describe("The model; null takes one that the server has."),
+        .describe("The protocol of the server; auto detects it."),
+      name: modelName()
+        .default(defaults.name)
+        .describe("The name of the model; null selects one that the server has."),
       endpoint: z
         .union([z.null(), endpoint()])
         .default(defaults.endpoint)
-        .describe("Where the server is; null looks for one on this machine."),
-      ...patience(),
+        .describe("The address of the server; null searches for one on this machine."),
+      ...timeoutKeys(),
       keep_alive: z
         .string()
         .regex(/^-?[0-9]+(ms|s|m|h)?$/)
         .max(20)
         .default(defaults.keep_alive)
-        .describe("How long Ollama keeps the model loaded: 30m, 1h, -1 for good."),
+        .describe(
+          "Time that Ollama keeps the model loaded after a request, such as 30m or 1h; -1 means for ever.",
+        ),
       streaming: z
         .boolean()
         .default(defaults.streaming)
         .describe(
-          "Whether replies come piece by piece; false for servers whose streams are broken, and then only timeout_seconds limits a reply.",
+          "Whether replies are streamed. Set it to false for servers whose streams are broken; then only timeout_seconds limits a reply.",
         ),
       edit_format: z
         .enum(["auto", ...editFormats])
         .default(defaults.edit_format)
         .describe(
-          "How the model edits files: whole files, pieces that replace others, or diffs; auto chooses by the model.",
+          "How the model edits files: it writes whole files, replaces pieces of text, or writes diffs; auto chooses by the model.",
         ),
       parameters: parametersSection(),
       prices: pricesSection(),
     })
     .prefault({})
-    .describe("Which model is asked, where it is and how it is asked.")
+    .describe("The model that acode uses, the address of its server, and the parameters of requests.")
 }
 
-/** How long a reply is waited for, and how often. */
-function patience() {
+/** Returns the keys of the timeouts and of the number of retries. */
+function timeoutKeys() {
   return {
-    timeout_seconds: seconds().default(defaults.timeout_seconds).describe("How long a whole reply may take."),
+    timeout_seconds: seconds()
+      .default(defaults.timeout_seconds)
+      .describe("Timeout of a whole reply in seconds."),
     connect_timeout_seconds: seconds()
       .default(defaults.connect_timeout_seconds)
-      .describe("How long the connection to the server may take."),
+      .describe("Timeout in seconds for connecting to the server."),
     first_token_timeout_seconds: seconds()
       .default(defaults.first_token_timeout_seconds)
-      .describe("How long the first word of a reply may take; a model that has to be loaded needs longer."),
+      .describe(
+        "Timeout in seconds for the first token of a reply; a model that has to be loaded needs longer.",
+      ),
     token_timeout_seconds: seconds()
       .default(defaults.token_timeout_seconds)
       .describe(
-        "How long a reply may pause in its middle. Where tools are offered it may always pause as long as before its " +
-          "first word: many servers say nothing while a model writes a call.",
+        "Timeout in seconds between two tokens of a reply. In a request that offers tools, first_token_timeout_seconds " +
+          "applies instead where it is longer: many servers send nothing while a model writes a tool call.",
       ),
     retry_count: z
       .number()
@@ -70,16 +78,16 @@ function patience() {
       .min(0)
       .max(retriesCeiling)
       .default(defaults.retry_count)
-      .describe("How often a model that could not answer is asked again, where that may help."),
+      .describe("Maximum number of retries of a failed request, for errors where a retry can help."),
   }
 }
 
-/** The `models:` section: other models for some of the stages. */
+/** Returns the `models:` section: other models for single stages. */
 export function modelsSection() {
   const role = (stage: Stage) =>
     modelName()
       .default(roleDefaults[stage])
-      .describe(`The model of the ${stage}; null is the one of model.name.`)
+      .describe(`The model of the ${stage}; null means the one of model.name.`)
   return z
     .strictObject({
       planner: role("planner"),
@@ -89,18 +97,20 @@ export function modelsSection() {
       tiers: tiersSection(),
     })
     .prefault({})
-    .describe("Models of single stages, all on the same server; --model stands in for all of them.")
+    .describe("Models of single stages, all on the same server; --model overrides all of them.")
 }
 
 function tiersSection() {
   const tier = (name: keyof typeof roleDefaults.tiers) =>
     modelName()
       .default(roleDefaults.tiers[name])
-      .describe(`The model that \`${name}\` means wherever a model is named; null leaves the name as it is.`)
+      .describe(
+        `The model that the name \`${name}\` stands for; null means the model that the server calls \`${name}\`.`,
+      )
   return z
     .strictObject({ opus: tier("opus"), sonnet: tier("sonnet"), haiku: tier("haiku") })
     .prefault({})
-    .describe("Short names for a large, a middle and a small model.")
+    .describe("Short names for a large, a medium and a small model.")
 }
 
 function parametersSection() {
@@ -113,29 +123,31 @@ function parametersSection() {
         .max(2)
         .nullable()
         .default(parameters.temperature)
-        .describe("How freely the model chooses its words; null leaves it to the server."),
+        .describe("Sampling temperature; null means the default of the server."),
       top_p: z
         .number()
         .min(0)
         .max(1)
         .nullable()
         .default(parameters.top_p)
-        .describe("From which share of likely words it chooses; null leaves it to the server."),
+        .describe(
+          "Nucleus sampling: share of the likely tokens to sample from; null means the default of the server.",
+        ),
       max_tokens: tokens(16)
         .default(parameters.max_tokens)
         .describe(
-          "How long a reply may be, in tokens, thinking included; at most half of the window is used for it. A model on " +
-            "this machine whose reply was cut off is allowed twice as much from then on.",
+          "Maximum length of a reply in tokens, thinking included; at most half of the context window is used for it. A " +
+            "model on this machine whose reply was cut off gets twice as much from then on.",
         ),
       context_window: tokens(1024)
         .nullable()
         .default(parameters.context_window)
         .describe(
-          "The window of the model in tokens; null takes what the server has loaded or can tell, and asks Ollama for enough.",
+          "Size of the model's context window in tokens; null uses the size that the server reports, or a safe default. Ollama is asked to load the model with this size.",
         ),
     })
     .prefault({})
-    .describe("How the model is asked.")
+    .describe("Parameters of requests to the model.")
 }
 
 function pricesSection() {
@@ -146,11 +158,11 @@ function pricesSection() {
       .max(1_000_000)
       .nullable()
       .default(defaults.prices[what])
-      .describe(`What a million tokens of ${what} cost, in your currency, for the report; null is unknown.`)
+      .describe(`Price of a million ${what} tokens in your currency, for reports; null means unknown.`)
   return z
     .strictObject({ input: price("input"), output: price("output") })
     .prefault({})
-    .describe("What tokens cost.")
+    .describe("Prices of tokens.")
 }
 
 function modelName() {
@@ -158,10 +170,10 @@ function modelName() {
     z.null(),
     z
       .string()
-      // A name goes into requests and on the screen.
+      // The name is sent in requests and printed on the terminal.
       .regex(/^[\x21-\x7e]+$/)
       .max(200)
-      .describe("the name of a model, as the server tells it"),
+      .describe("the name of a model, as the server lists it"),
   ])
 }
 
@@ -183,7 +195,10 @@ function tokens(min: number) {
 
 const modeDefaults = defaultConfig.mode
 
-/** The `mode:` section: where models may be. That something leaves this machine is never said here. */
+/**
+ * Returns the `mode:` section: where models may run. No key lets data leave this machine; only `--mode burst` of a
+ * session does.
+ */
 export function modeSection() {
   return z
     .strictObject({
@@ -191,17 +206,17 @@ export function modeSection() {
         .enum(["local-only", "airgapped"])
         .default(modeDefaults.default)
         .describe(
-          "Where models may be: on this machine, or only at the one endpoint that is configured. `burst` is said for each session.",
+          "Where models may run: on this machine, or only at the configured endpoint. The mode `burst` cannot be configured; give --mode burst for each session.",
         ),
       allow_burst: z
         .boolean()
         .default(modeDefaults.allow_burst)
-        .describe("Whether a person may let a session use a server elsewhere, with --mode burst."),
+        .describe("Whether --mode burst may let a session use a model server on another machine."),
       airgapped_lock: z
         .boolean()
         .default(modeDefaults.airgapped_lock)
-        .describe("Every session is airgapped, whatever the command line says."),
+        .describe("Makes every session airgapped, whatever --mode says."),
     })
     .prefault({})
-    .describe("Where models may be.")
+    .describe("Where models may run.")
 }

@@ -4,11 +4,11 @@ import { defaultConfig } from "../defaults.ts"
 
 const { orchestration: defaults, executor: executorDefaults } = defaultConfig
 
-/** Seconds; a stage or step that takes less than this cannot have done anything. */
+/** The smallest timeout in seconds: a shorter stage or step could not do anything. */
 const secondsMin = 0.01
 const secondsMax = 7 * 24 * 3600
 
-/** The `orchestration:` section: how long each stage may take, and how often something is tried again. */
+/** Returns the `orchestration:` section: timeouts of the stages and numbers of retries. */
 export function orchestrationSection() {
   return z
     .strictObject({
@@ -18,28 +18,30 @@ export function orchestrationSection() {
       reviewer_timeout_seconds: timeout("reviewer"),
       cycle_limit: count(cyclesCeiling)
         .default(defaults.cycle_limit)
-        .describe("How often each way back may be taken: from a failed check or review to earlier work."),
+        .describe("Maximum retry rounds after a failed check or review, counted for each pair of stages."),
       step_retry_limit: count(20)
         .default(defaults.step_retry_limit)
-        .describe("How often a request that its server finds too long is made again, each time shorter."),
+        .describe(
+          "Maximum number of times that a request is shortened and sent again when its server finds it too long.",
+        ),
       stage_retry_limit: count(20)
         .default(defaults.stage_retry_limit)
-        .describe("How often a stage is tried again; the reviewer at most once."),
+        .describe("Maximum number of retries of a stage; the reviewer is retried at most once."),
     })
     .prefault({})
-    .describe("How long the stages of a session may take, and how often something is tried again.")
+    .describe("Timeouts of the stages of a session, and numbers of retries.")
 }
 
-/** What the `executor:` section says about its steps. */
+/** Returns the keys of the `executor:` section that limit a step. */
 export function executorLimits() {
   return {
     max_turns_per_step: count(1000)
       .min(1)
       .default(executorDefaults.max_turns_per_step)
-      .describe("How many replies of the model one step may take."),
+      .describe("Maximum number of model replies in one step."),
     step_timeout_seconds: seconds()
       .default(executorDefaults.step_timeout_seconds)
-      .describe("How long one step may take, without the time in which a person is asked."),
+      .describe("Timeout of one step in seconds, without the time that questions wait for an answer."),
   }
 }
 
@@ -47,7 +49,7 @@ function timeout(stage: "planner" | "executor" | "verifier" | "reviewer") {
   return seconds()
     .nullable()
     .default(defaults[`${stage}_timeout_seconds`])
-    .describe(`How long the ${stage} may take, in seconds; null is as long as it needs.`)
+    .describe(`Timeout of the ${stage} in seconds; null means no limit.`)
 }
 
 function seconds() {

@@ -5,10 +5,10 @@ import { defaultConfig } from "../defaults.ts"
 
 const defaults = defaultConfig.skills
 
-/** A relative path without `..`, as it is normally written; `.` alone is the root. */
+/** Matches a normalised relative path without `..`; `.` alone is the root. */
 const plainPath = /^(?![/~])(?!.*\/\/)(?!(?:.*\/)?\.\.?(?:\/|$)(?<!^\.))(?!.*\/$)[^\0\\]+$/
 
-/** The `skills:` section: where skills are found and how their tasks are executed. */
+/** Returns the `skills:` section: where acode finds skills and how it executes their tasks. */
 export function skillsSection() {
   return z
     .strictObject({
@@ -17,7 +17,9 @@ export function skillsSection() {
         .regex(plainPath)
         .max(500)
         .default(defaults.workspace)
-        .describe("The folder of tasks/, context/, outputs/ and reviews/, below the root of the workspace."),
+        .describe(
+          "The folder that holds tasks/, context/, outputs/ and reviews/, relative to the root of the workspace.",
+        ),
       directories: z
         .array(
           z
@@ -28,11 +30,13 @@ export function skillsSection() {
         )
         .max(50)
         .default([...defaults.directories])
-        .describe("Further folders of skills, one folder for each skill; they come before the usual ones."),
+        .describe(
+          "Additional directories that hold one folder for each skill; searched before the default directories.",
+        ),
       default_tier: z
         .enum(modelTiers)
         .default(defaults.default_tier)
-        .describe("Which of models.tiers answers a task whose metadata has no model_tier."),
+        .describe("The entry of models.tiers for a task whose metadata has no model_tier."),
       ...requestKeys(),
       ...pathKeys(),
       max_parallel: z
@@ -41,10 +45,10 @@ export function skillsSection() {
         .min(1)
         .max(32)
         .default(defaults.max_parallel)
-        .describe("How many tasks of one command are answered at the same time."),
+        .describe("Maximum number of tasks that one command executes at the same time."),
     })
     .prefault({})
-    .describe("Skills, and the tasks that they do.")
+    .describe("Skills and their tasks.")
 }
 
 function requestKeys() {
@@ -54,21 +58,21 @@ function requestKeys() {
       .min(0.01)
       .max(24 * 3600)
       .default(defaults.timeout_seconds)
-      .describe("How long one attempt to get a reply may take."),
+      .describe("Timeout of one request to the model in seconds."),
     max_tokens: z
       .number()
       .int()
       .min(16)
       .max(10_000_000)
       .default(defaults.max_tokens)
-      .describe("How long an output may be, in tokens; what is beyond it is cut off, with a warning."),
+      .describe("Maximum length of an output in tokens; a longer output is cut off, with a warning."),
     retry_count: z
       .number()
       .int()
       .min(0)
       .max(20)
       .default(defaults.retry_count)
-      .describe("How often a model that did not answer is asked again."),
+      .describe("Maximum number of retries of a failed request."),
     retry_delay_ms: z
       .number()
       .int()
@@ -76,17 +80,19 @@ function requestKeys() {
       .max(600_000)
       .default(defaults.retry_delay_ms)
       .describe(
-        "How long to wait before the first of them, doubled for each further one; a server may ask for more.",
+        "Milliseconds before the first retry, doubled for each further retry; longer where the server asks for it.",
       ),
     retry_jitter: z
       .boolean()
       .default(defaults.retry_jitter)
-      .describe("Waits a random part of that instead, so that many runners do not come back at once."),
+      .describe(
+        "Whether the wait is a random part of the delay, so that many runners do not retry at the same moment.",
+      ),
     retryable: z
       .array(z.enum(defaultRetryableErrors))
       .max(10)
       .default([...defaults.retryable])
-      .describe("After which errors the model is asked again."),
+      .describe("The errors after which a request is retried."),
   }
 }
 
@@ -105,7 +111,7 @@ function pathKeys() {
       .max(200)
       .default([...defaults.squads])
       .describe(
-        "Groups of skills. The output of a skill of a squad is outputs/SQUAD/SKILL/TASK.md; metadata.squad of a skill says the same.",
+        "Groups of skills. A skill of a squad writes its output to outputs/SQUAD/SKILL/TASK.md; metadata.squad in the SKILL.md has the same effect.",
       ),
     foundation: z
       .string()
@@ -117,10 +123,12 @@ function pathKeys() {
       .regex(plainPath)
       .max(500)
       .default(defaults.context)
-      .describe("The file that every task is told as its context, below skills.workspace."),
+      .describe("The file that is part of the prompt of every task, relative to skills.workspace."),
     strict_context: z
       .boolean()
       .default(defaults.strict_context)
-      .describe("Fails a task where that file is missing, unless it is the task that makes it."),
+      .describe(
+        "Whether a task fails when the context file is missing; the task of the foundation skill never does.",
+      ),
   }
 }

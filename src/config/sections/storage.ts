@@ -3,7 +3,7 @@ import { defaultConfig } from "../defaults.ts"
 
 const storageDefaults = defaultConfig.storage
 
-/** The `storage:` section: how much acode keeps for a workspace, and for how long. */
+/** Returns the `storage:` section: how much state acode keeps for a workspace, and for how long. */
 export function storageSection() {
   return z
     .strictObject({
@@ -14,7 +14,7 @@ export function storageSection() {
         .max(16 * 1024 * 1024)
         .default(storageDefaults.max_total_mb)
         .describe(
-          "How much everything that acode keeps for a workspace may take. Above it the oldest copies for undo and the oldest quarantined files are removed when a session ends; copies of what undo, recovery or a restore replaced are not.",
+          "Size in MB of all state of a workspace. Above it, the oldest copies for undo and the oldest quarantined files are removed when a session ends; copies of files that undo, recovery or a restore replaced are not.",
         ),
       quarantine_days: z
         .number()
@@ -23,16 +23,16 @@ export function storageSection() {
         .max(3650)
         .default(storageDefaults.quarantine_days)
         .describe(
-          "How long files are kept that a command made under protected names, which were moved to quarantine.",
+          "Days that quarantined files are kept: files that a command created under protected names.",
         ),
     })
     .prefault({})
-    .describe("Limits of everything that is kept; `acode storage show` says what takes how much.")
+    .describe("Limits of the state that acode stores; `acode storage show` prints its size.")
 }
 
 const defaults = defaultConfig.checkpoints
 
-/** The `checkpoints:` section: how much of the past is kept so that a session can be undone. */
+/** Returns the `checkpoints:` section: how many copies of files are kept for undo. */
 export function checkpointsSection() {
   return z
     .strictObject({
@@ -43,7 +43,7 @@ export function checkpointsSection() {
         .max(65_536)
         .default(defaults.max_file_mb)
         .describe(
-          "The largest file that is read and copied; `session undo` puts back all files but larger ones.",
+          "Size in MB of the largest file that is copied before it is changed; `session undo` cannot restore larger ones.",
         ),
       max_total_mb: z
         .number()
@@ -52,7 +52,7 @@ export function checkpointsSection() {
         .max(1024 * 1024)
         .default(defaults.max_total_mb)
         .describe(
-          "How much all checkpoints of a workspace may take together; the largest files are left out first.",
+          "Size in MB of all checkpoints of a workspace together; the largest files are left out first.",
         ),
       max_ignored_entries: z
         .number()
@@ -61,8 +61,8 @@ export function checkpointsSection() {
         .max(10_000_000)
         .default(defaults.max_ignored_entries)
         .describe(
-          "How many files and directories that git ignores are watched while a command runs; of what is beyond, nobody " +
-            "can say whether it changed.",
+          "Maximum number of git-ignored files and directories that are watched while a command runs; changes to " +
+            "further ones are not noticed.",
         ),
       undo_days: z
         .number()
@@ -71,9 +71,9 @@ export function checkpointsSection() {
         .max(3650)
         .default(defaults.undo_days)
         .describe(
-          "How long a session can be undone; older checkpoints are removed, and those of what undo, recovery or a restore replaced are named when they go.",
+          "Days that a session can be undone. Older checkpoints are removed; a removed checkpoint of files that undo, recovery or a restore replaced is named.",
         ),
     })
     .prefault({})
-    .describe("Copies of files from before they were changed, which `session undo` puts back.")
+    .describe("Copies of files from before a change, which `session undo` restores.")
 }

@@ -6,27 +6,30 @@ import { defaultConfig } from "../defaults.ts"
 
 const defaults = defaultConfig.commands
 
-/** The `commands:` section: how the project sets itself up, builds and checks itself. */
+/** Returns the `commands:` section: the commands that set up, build and check the project. */
 export function commandsSection() {
   return z
     .strictObject({
       setup: command("setup", "Prepares a fresh checkout."),
-      build: command("build", "Builds; it checks `diagnostics` where no `lint` is configured."),
+      build: command(
+        "build",
+        "Builds the project; also the check of the criterion `diagnostics` where no `lint` is configured.",
+      ),
       test: command(
         "test",
-        "Runs the tests. Every verification runs it; without it acode looks at the files.",
+        "Runs the tests. Every verification runs this command; without one acode finds the test command from the files.",
       ),
-      lint: command("lint", "Looks for mistakes: what the criterion `diagnostics` runs."),
+      lint: command("lint", "Finds errors in the code: the check of the criterion `diagnostics`."),
       format: command("format", "Formats the code."),
       start: command("start", "Starts the program."),
     })
     .prefault({})
-    .describe("Commands of the project, as a list of arguments or as text that is split without a shell.")
+    .describe("Commands of the project, as a list of arguments or as a string that is split without a shell.")
 }
 
 type CommandsSection = z.output<ReturnType<typeof commandsSection>>
 
-/** The commands in force, as arguments. */
+/** Returns the configured commands as lists of arguments. */
 export function toProjectCommands({ commands }: { readonly commands: CommandsSection }): ConfiguredCommands {
   const { setup, build, test, lint, format, start } = commands
   return {
@@ -53,7 +56,7 @@ function command(name: keyof typeof defaults, description: string) {
   return z.union([z.null(), text, list]).default(defaults[name]).describe(description)
 }
 
-/** Why a text is no command without a shell; null when it is one. */
+/** Returns the reason why a text cannot be split into arguments without a shell, or null when it can. */
 function problemOf(line: string): string | null {
   try {
     commandWords(line)

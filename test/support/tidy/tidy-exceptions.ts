@@ -13,7 +13,7 @@ export const sizeExceptions: SizeExceptions = {}
 export const proseAllowances: Readonly<Record<string, readonly [openings: number, phrases: number]>> = {
   "src/app": [130, 148],
   "src/cli": [77, 141],
-  "src/config": [37, 39],
+  "src/config": [0, 0],
   "src/exec": [0, 0],
   "src/gate": [0, 0],
   "src/models": [0, 0],
