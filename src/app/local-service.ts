@@ -161,7 +161,6 @@ function lazyAgentVerbs(wiring: Wiring): AgentVerbs {
   }
 }
 
-/** Loaded when one is used: they bring the reader of YAML along. */
 /** Loaded when one is used: they bring the grammars along. */
 function lazyCodeVerbs(wiring: Wiring): CodeVerbs {
   let loaded: Promise<CodeVerbs> | null = null
@@ -172,12 +171,14 @@ function lazyCodeVerbs(wiring: Wiring): CodeVerbs {
   return {
     indexCode: async request => (await verbs()).indexCode(request),
     codeProblems: async () => (await verbs()).codeProblems(),
-    symbolsInFile: async path => (await verbs()).symbolsInFile(path),
-    codeReferences: async (name, from) => (await verbs()).codeReferences(name, from),
-    codeOutline: async (path, tokensMax) => (await verbs()).codeOutline(path, tokensMax),
+    watchCode: async (onUpdate, signal) => (await verbs()).watchCode(onUpdate, signal),
+    symbolsInFile: async (path, question) => (await verbs()).symbolsInFile(path, question),
+    codeReferences: async (name, from, question) => (await verbs()).codeReferences(name, from, question),
+    codeOutline: async (path, tokensMax, question) => (await verbs()).codeOutline(path, tokensMax, question),
   }
 }
 
+/** Loaded when one is used: they bring the reader of YAML along. */
 function lazySkillVerbs(wiring: Wiring): SkillVerbs & TaskVerbs {
   let loaded: Promise<SkillVerbs> | null = null
   const verbs = () => {

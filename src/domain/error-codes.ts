@@ -120,7 +120,7 @@ export const errorCodes = {
     meaning: "The file has no symbols: its language is not known, or it could not be parsed.",
     action: "`acode index --problems` lists the files that could not be parsed, and why.",
   },
-  "ACODE-CODE-002": {
+  "ACODE-CODE-003": {
     meaning: "Another acode is changing the code index, and there is no index to answer from yet.",
     action: "Wait until it has finished, and try again.",
   },

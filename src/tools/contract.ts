@@ -1,5 +1,6 @@
 import type * as z from "zod/mini"
 import type { Json } from "../base/canonical.ts"
+import type { ReferenceRow, SymbolRow } from "../domain/code/symbol.ts"
 import type { NetworkChoice, SandboxChoice } from "../domain/command.ts"
 import type { CorrelationIds } from "../domain/command-result.ts"
 import type { Effect } from "../domain/effect.ts"
@@ -28,6 +29,28 @@ export interface ToolDeps {
   readonly hostRefusal: (host: string) => string | null
   readonly skills: SkillReader
   readonly limits: ToolLimits
+}
+
+/**
+ * Answers questions about the code of the workspace from the index, which is updated first. Throws a Failure: E103 for
+ * a missing index that cannot be made, ACODE-CODE-003 while another process makes it, ACODE-CODE-001 for a file without
+ * symbols.
+ */
+export interface CodeQuestions {
+  symbolsInFile(path: string): Promise<CodeAnswer<SymbolRow>>
+  /** Returns the places of a name, or of `Container.name`; in one file alone where one is given. */
+  references(name: string, from: string | null): Promise<CodeAnswer<ReferenceRow>>
+  symbolsNamed(name: string, from: string | null): Promise<CodeAnswer<SymbolRow>>
+}
+
+/** An answer is stale where files changed that could not be parsed in time. */
+export interface Staleness {
+  readonly stale: boolean
+  readonly missingFiles: number
+}
+
+export interface CodeAnswer<Row> extends Staleness {
+  readonly rows: readonly Row[]
 }
 
 /** Reads the skills of this workspace and of this user. */

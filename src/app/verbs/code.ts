@@ -1,122 +1,86 @@
 import { type CodeOutline, outlineOfCode } from "../../code/outline.ts"
-import { type CodeSymbol, isNamed, type ReferenceRow, type SymbolRow } from "../../domain/code/symbol.ts"
+import type { ReferenceRow, SymbolRow } from "../../domain/code/symbol.ts"
 import { Failure } from "../../domain/failure.ts"
-import type { CodeIndex, IndexedFile } from "../../store/code-index/contract.ts"
+import { timerWait } from "../../provider/wait.ts"
+import type { IndexedFile } from "../../store/code-index/contract.ts"
+import type { CodeAnswer, Staleness } from "../../tools/contract.ts"
 import { type IndexUpdate, openUpdatedIndex } from "../wiring/code.ts"
+import { askCode, codeQuestions, updateMsMax } from "../wiring/code-questions.ts"
 import type { Wiring } from "../wiring/wire.ts"
 
 /** Questions about what is defined where in the code of the workspace. */
 export interface CodeVerbs {
   indexCode(request: { readonly isRebuilt: boolean }): Promise<IndexUpdate>
+  /** Updates the index again and again until the signal fires, and reports each update that found a change. */
+  watchCode(onUpdate: (update: IndexUpdate) => void, signal: AbortSignal): Promise<void>
   /** Files that were not parsed, or only in part. */
   codeProblems(): Promise<CodeAnswer<IndexedFile>>
-  symbolsInFile(path: string): Promise<CodeAnswer<SymbolRow>>
+  symbolsInFile(path: string, question: CodeQuestion): Promise<CodeAnswer<SymbolRow>>
   /** Where a name stands: its definitions, uses and properties, by name alone. */
-  codeReferences(name: string, from: string | null): Promise<CodeAnswer<ReferenceRow>>
-  codeOutline(path: string, tokensMax: number): Promise<CodeOutline & Staleness>
+  codeReferences(name: string, from: string | null, question: CodeQuestion): Promise<CodeAnswer<ReferenceRow>>
+  codeOutline(path: string, tokensMax: number, question: CodeQuestion): Promise<CodeOutline & Staleness>
 }
 
-export interface Staleness {
-  /** Some files changed and could not be parsed in time; how many. */
-  readonly stale: boolean
-  readonly missingFiles: number
+/** `asIs` answers from the index as it is, without an update. */
+export interface CodeQuestion {
+  readonly asIs: boolean
 }
-
-export interface CodeAnswer<Row> extends Staleness {
-  readonly rows: readonly Row[]
-}
-
-/** How long a question may wait for the index to be brought up to date. */
-const updateMsMax = 2_000
 
 export function codeVerbs(wiring: Wiring): CodeVerbs {
-  const ask = async <Answer extends object>(
-    question: (index: CodeIndex) => Answer,
-  ): Promise<Answer & Staleness> => {
-    using opened = await openUpdatedIndex(wiring, { isRebuilt: false, timeMs: updateMsMax })
-    const { missing } = opened.update
-    return { ...question(opened.index), stale: missing > 0, missingFiles: missing }
-  }
-  const located = async (typed: string) => (await wiring.workspace()).workspace.locate(typed)
+  const timeOf = ({ asIs }: CodeQuestion) => (asIs ? 0 : updateMsMax)
   return {
-    indexCode: async ({ isRebuilt }) => {
-      using opened = await openUpdatedIndex(wiring, { isRebuilt, timeMs: null })
-      return opened.update
-    },
+    indexCode: request => indexed(wiring, request.isRebuilt),
+    watchCode: (onUpdate, signal) => watch(wiring, onUpdate, signal),
     codeProblems: () =>
-      ask(index => ({
+      askCode(wiring, { timeMs: updateMsMax }, index => ({
         rows: [...index.files().values()]
           .filter(({ unparsed, errorCount }) => unparsed !== null || errorCount > 0)
           .sort((a, b) => (a.path < b.path ? -1 : 1)),
       })),
-    symbolsInFile: async typed => {
-      const { relative } = await located(typed)
-      return ask(index => {
-        const file = index.files().get(relative)
-        if (file === undefined || file.unparsed !== null) throw noSymbols(relative, file?.unparsed ?? null)
-        return { rows: index.symbolsIn(relative).map(symbol => symbolRow(relative, symbol)) }
-      })
-    },
-    codeReferences: async (name, from) => {
-      const path = from === null ? undefined : (await located(from)).relative
-      return ask(index => ({ rows: referenceRows(index, name, path) }))
-    },
-    codeOutline: async (typed, tokensMax) => {
-      const { relative, kind } = await located(typed)
+    symbolsInFile: (path, question) => codeQuestions(wiring, timeOf(question)).symbolsInFile(path),
+    codeReferences: (name, from, question) => codeQuestions(wiring, timeOf(question)).references(name, from),
+    codeOutline: async (typed, tokensMax, question) => {
+      const { relative, kind } = (await wiring.workspace()).workspace.locate(typed)
       const prefix = relative === "." ? "" : kind === "directory" ? `${relative}/` : relative
-      return ask(index => outlineOfCode(index.ranked(prefix), tokensMax))
+      return askCode(wiring, { timeMs: timeOf(question) }, index =>
+        outlineOfCode(index.ranked(prefix), tokensMax),
+      )
     },
   }
 }
 
-function symbolRow(path: string, symbol: CodeSymbol): SymbolRow {
-  const { name, kind, byteStart, byteEnd, lineStart, lineEnd, container, signature } = symbol
-  return {
-    symbol_id: symbolId(path, symbol),
-    name,
-    kind,
-    file_path: path,
-    byte_start: byteStart,
-    byte_end: byteEnd,
-    line_start: lineStart,
-    line_end: lineEnd,
-    container,
-    signature,
+async function indexed(wiring: Wiring, isRebuilt: boolean): Promise<IndexUpdate> {
+  using opened = await openUpdatedIndex(wiring, { isRebuilt, timeMs: null })
+  return opened.update
+}
+
+/** The least time between two looks at the tree. */
+const lookMsMin = 1_000
+
+async function watch(
+  wiring: Wiring,
+  onUpdate: (update: IndexUpdate) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let hasReported = false
+  while (!signal.aborted) {
+    const began = performance.now()
+    const update = await updateUnlessBusy(wiring)
+    if (update !== null && (!hasReported || update.parsed + update.removed > 0)) {
+      onUpdate(update)
+      hasReported = true
+    }
+    // A look at a large tree takes long; watching it must not take all of a processor.
+    await timerWait(Math.max(lookMsMin, 10 * (performance.now() - began)), signal)
   }
 }
 
-function symbolId(path: string, { byteStart }: CodeSymbol): string {
-  return `${path}#${byteStart}`
-}
-
-/** `Container.name` asks for the places of `name`, and links them to that one symbol. */
-function referenceRows(index: CodeIndex, typed: string, path: string | undefined): readonly ReferenceRow[] {
-  const own = typed.slice(typed.lastIndexOf(".") + 1)
-  const name = index.symbolsNamed(typed).length > 0 || own === "" ? typed : own
-  const defined = index.symbolsNamed(name).filter(({ symbol }) => isNamed(symbol, typed))
-  const [only] = defined.length === 1 ? defined : []
-  const symbolOf = only === undefined ? null : symbolId(only.path, only.symbol)
-  const length = Buffer.byteLength(name)
-  return index.references(name, path).flatMap(file =>
-    file.places.map(({ byteStart, line }) => ({
-      reference_id: `${file.path}#${byteStart}`,
-      from_file_path: file.path,
-      symbol_id: symbolOf,
-      symbol_name: name,
-      byte_start: byteStart,
-      byte_end: byteStart + length,
-      line,
-      match: "name" as const,
-    })),
-  )
-}
-
-function noSymbols(path: string, reason: string | null): Failure {
-  return new Failure({
-    kind: "usage",
-    code: "ACODE-CODE-001",
-    message: `the file has no symbols: ${reason ?? "it is not indexed, or its language is not known"}`,
-    where: path,
-    hint: "`acode index --problems` lists the files that could not be parsed",
-  })
+/** Another acode that has the index updates it as well; the next look sees what it left. */
+async function updateUnlessBusy(wiring: Wiring): Promise<IndexUpdate | null> {
+  try {
+    return await indexed(wiring, false)
+  } catch (error) {
+    if (error instanceof Failure && error.report.code === "ACODE-CODE-003") return null
+    throw error
+  }
 }

@@ -2,7 +2,12 @@ import { compileGlob, type Glob } from "../../base/glob.ts"
 import type { CodeParser } from "../../code/contract.ts"
 import { createCodeParser, usualLimits } from "../../code/parser.ts"
 import { Failure } from "../../domain/failure.ts"
-import { isDamage, openCodeIndex, openCodeIndexWriter } from "../../store/code-index/code-index.ts"
+import {
+  type CodeIndexOptions,
+  isDamage,
+  openCodeIndex,
+  openCodeIndexWriter,
+} from "../../store/code-index/code-index.ts"
 import type { CodeIndex, CodeIndexWriter, FileToIndex, IndexedFile } from "../../store/code-index/contract.ts"
 import type { TreeEntry, Workspace } from "../../workspace/contract.ts"
 import type { Wiring } from "./wire.ts"
@@ -10,8 +15,10 @@ import type { Wiring } from "./wire.ts"
 export interface IndexRequest {
   /** Throws away what is there. */
   readonly isRebuilt: boolean
-  /** When to stop and leave the rest for later; null for a complete index. */
+  /** When to stop and leave the rest for later; null for a complete index, 0 to change nothing. */
   readonly timeMs: number | null
+  /** A file that is parsed before all others, because the question is about it. */
+  readonly first?: string
 }
 
 /** What an update did, and what it left. */
@@ -33,12 +40,10 @@ type TreeFile = TreeEntry & { readonly kind: "file" }
 /** Files of one commit: as many as are lost when the process is killed. */
 const filesPerCommit = 200
 
-/** Brings the index up to date and returns it open. Throws E103 or ACODE-CODE-002 where there is none. */
+/** Brings the index up to date and returns it open. Throws E103 or ACODE-CODE-003 where there is none. */
 export async function openUpdatedIndex(wiring: Wiring, request: IndexRequest): Promise<OpenedIndex> {
   const { code } = (await wiring.config()).values
-  if (!code.enabled) throw noIndex("code.enabled is false")
-  // Makes the directory of the state, and refuses a workspace that is too broad.
-  await wiring.store()
+  if (!code.enabled) throw noIndex("code.enabled is false", switchedOff)
   const parser = createCodeParser({ ...usualLimits, fileBytesMax: code.max_file_kb * 1024 })
   const { workspace } = await wiring.workspace()
   const options = {
@@ -46,17 +51,15 @@ export async function openUpdatedIndex(wiring: Wiring, request: IndexRequest): P
     parserVersion: `${parser.version}:${code.max_file_kb}`,
     faults: wiring.faults,
   }
-  const excluded = code.exclude.flatMap(pattern => compileGlob(pattern) ?? [])
-  const writer = openCodeIndexWriter(options, request.isRebuilt)
-  if (writer === null) {
-    const index = openCodeIndex(options)
-    if (index === null || request.timeMs === null) throw busyIndex(wiring.places.codeIndexPath)
-    const changes = await changesIn(workspace, parser, index.files(), excluded)
-    const update = { files: changes.files, parsed: 0, removed: 0, missing: changes.changed.length }
-    return { index, update, [Symbol.dispose]: () => index[Symbol.dispose]() }
+  const parts = { workspace, parser, excluded: code.exclude.flatMap(each => compileGlob(each) ?? []) }
+  if (request.timeMs === 0) return readIndex(options, parts, noIndex("nothing has made it yet", makeIt))
+  const writer = await writerOf(wiring, options, request.isRebuilt)
+  if ("problem" in writer) {
+    if (request.timeMs === null) throw writer.problem
+    return readIndex(options, parts, writer.problem)
   }
   try {
-    const update = await updated(writer, { workspace, parser, excluded, timeMs: request.timeMs })
+    const update = await updated(writer, { ...parts, ...request })
     return { index: writer, update, [Symbol.dispose]: () => writer[Symbol.dispose]() }
   } catch (error) {
     writer[Symbol.dispose]()
@@ -66,23 +69,63 @@ export async function openUpdatedIndex(wiring: Wiring, request: IndexRequest): P
   }
 }
 
-interface UpdateParts {
+/** Returns why the index cannot be changed where that is no bug: what it knows can still be asked. */
+async function writerOf(
+  wiring: Wiring,
+  options: CodeIndexOptions,
+  isRebuilt: boolean,
+): Promise<CodeIndexWriter | { readonly problem: Failure }> {
+  try {
+    // Makes the directory of the state, and refuses a workspace that is too broad.
+    await wiring.store()
+    return openCodeIndexWriter(options, isRebuilt) ?? { problem: busyIndex(options.path) }
+  } catch (error) {
+    if (!(error instanceof Failure && notWritable.has(error.report.code))) throw error
+    return { problem: noIndex(error.report.message, error.report.hint, error.report.where) }
+  }
+}
+
+/** The state may not be written, or its disk is full. */
+const notWritable: ReadonlySet<string> = new Set(["ACODE-DB-003", "ACODE-DB-004"])
+
+/** Opens the index as it is, and counts what it does not know. Throws the problem where there is none. */
+async function readIndex(
+  options: CodeIndexOptions,
+  parts: IndexParts,
+  problem: Failure,
+): Promise<OpenedIndex> {
+  const index = openCodeIndex(options)
+  if (index === null) throw problem
+  try {
+    const { files, changed } = await changesIn(parts, index.files())
+    const update = { files, parsed: 0, removed: 0, missing: changed.length }
+    return { index, update, [Symbol.dispose]: () => index[Symbol.dispose]() }
+  } catch (error) {
+    index[Symbol.dispose]()
+    throw isDamage(error) ? problem : error
+  }
+}
+
+interface IndexParts {
   readonly workspace: Workspace
   readonly parser: CodeParser
   readonly excluded: readonly Glob[]
-  readonly timeMs: number | null
 }
 
-async function updated(writer: CodeIndexWriter, parts: UpdateParts): Promise<IndexUpdate> {
-  const { workspace, parser, excluded, timeMs } = parts
+async function updated(writer: CodeIndexWriter, parts: IndexParts & IndexRequest): Promise<IndexUpdate> {
+  const { workspace, parser, timeMs, first } = parts
   const deadline = performance.now() + (timeMs ?? Number.POSITIVE_INFINITY)
-  const { files, changed, removed } = await changesIn(workspace, parser, writer.files(), excluded)
+  const { files, changed, removed } = await changesIn(parts, writer.files())
+  const ordered = [
+    ...changed.filter(({ path }) => path === first),
+    ...changed.filter(({ path }) => path !== first),
+  ]
   let parsed = 0
   let done = 0
   let batch: FileToIndex[] = []
   if (removed.length > 0) writer.update([], removed)
-  for (const entry of changed) {
-    if (performance.now() > deadline) break
+  for (const entry of ordered) {
+    if (performance.now() > deadline && entry.path !== first) break
     const file = await indexed(workspace, parser, entry)
     done++
     if (file !== null) {
@@ -99,10 +142,8 @@ async function updated(writer: CodeIndexWriter, parts: UpdateParts): Promise<Ind
 }
 
 async function changesIn(
-  workspace: Workspace,
-  parser: CodeParser,
+  { workspace, parser, excluded }: IndexParts,
   known: ReadonlyMap<string, IndexedFile>,
-  excluded: readonly Glob[],
 ) {
   const { entries } = await workspace.tree()
   const wanted = entries.filter(
@@ -157,19 +198,23 @@ async function indexed(
 /** More than any file that is parsed; the parser has the limit that counts. */
 const usualReadBytesMax = 64 * 1024 * 1024
 
-function noIndex(reason: string): Failure {
+const switchedOff = "`acode config set code.enabled true` switches it on"
+const makeIt = "`acode index` makes it"
+
+function noIndex(reason: string, hint: string | undefined, where?: string): Failure {
   return new Failure({
     kind: "usage",
     code: "E103",
     message: `there is no code index: ${reason}`,
-    hint: "`acode config set code.enabled true` switches it on",
+    ...(where === undefined ? {} : { where }),
+    ...(hint === undefined ? {} : { hint }),
   })
 }
 
 function busyIndex(where: string): Failure {
   return new Failure({
     kind: "general",
-    code: "ACODE-CODE-002",
+    code: "ACODE-CODE-003",
     message: "another acode is changing the code index",
     where,
     hint: "wait until it has finished, and try again",

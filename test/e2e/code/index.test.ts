@@ -1,10 +1,14 @@
+import { Database } from "bun:sqlite"
 import { afterEach, beforeEach, describe, expect, test } from "bun:test"
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { tryLock } from "../../../src/base/libc.ts"
-import { type AcodeRun, repositoryRoot, runAcode } from "../../support/acode.ts"
+import { type AcodeRun, acodeProgram, repositoryRoot, runAcode } from "../../support/acode.ts"
 import { check } from "../../support/checker/checker.ts"
 import { crashes } from "../../support/crash/crash.ts"
+import { eventually } from "../../support/eventually.ts"
+import { testWhere } from "../../support/requirement.ts"
+import { mountSkip, readOnlyMount, smallDisk } from "../../support/workspace/mount-namespace.ts"
 import { type TempWorkspace, tempWorkspace } from "../../support/workspace/temp-workspace.ts"
 
 let workspace: TempWorkspace
@@ -144,6 +148,130 @@ describe("acode outline", () => {
   })
 })
 
+describe("acode index --watch", () => {
+  test("reports each change as a line until it is interrupted, also while another acode has the index", async () => {
+    workspace.write("a.py", "def one(): pass\n")
+    await using watching = startWatch()
+    const reported = (count: number) =>
+      eventually(`update ${count}`, () => watching.updates().length >= count)
+    await reported(1)
+    workspace.write("b.py", "def two(): pass\n")
+    await reported(2)
+    const lock = openSync(workspace.state("code.db.lock"), "a")
+    await eventually("the lock is free", () => tryLock(lock, "exclusive"))
+    rmSync(join(workspace.root, "a.py"))
+    expect((await acode("refs", "one", "--no-update")).stdout).toContain("a.py:1")
+    closeSync(lock)
+    await reported(3)
+    expect(watching.updates()).toEqual([
+      { files: 1, parsed: 1, removed: 0, missing: 0 },
+      { files: 2, parsed: 1, removed: 0, missing: 0 },
+      { files: 1, parsed: 0, removed: 1, missing: 0 },
+    ])
+    watching.child.kill("SIGINT")
+    expect(await watching.child.exited).toBe(130)
+  })
+
+  function startWatch() {
+    const child = Bun.spawn([acodeProgram(), "index", "--watch", "--json"], {
+      cwd: workspace.root,
+      env: workspace.environment,
+      stdout: "pipe",
+      stderr: "inherit",
+    })
+    let output = ""
+    const reading = (async () => {
+      for await (const chunk of child.stdout) output += new TextDecoder().decode(chunk)
+    })()
+    return {
+      child,
+      updates: () =>
+        output
+          .split("\n")
+          .slice(0, -1)
+          .map(line => JSON.parse(line)),
+      [Symbol.asyncDispose]: async () => {
+        child.kill("SIGKILL")
+        await reading
+      },
+    }
+  }
+})
+
+describe("an index that cannot be changed", () => {
+  test("answers --no-update as it is and says how much changed; without an index there is E103", async () => {
+    workspace.write("a.py", "def one(): pass\n")
+    const none = await acode("refs", "one", "--no-update")
+    expect([none.exitCode, none.stderr]).toEqual([2, expect.stringContaining("E103")])
+    await acode("index")
+    workspace.write("a.py", "def one(): one()\n")
+    workspace.write("b.py", "one()\n")
+    for (const verb of [["refs", "one"], ["symbols", "a.py"], ["outline"]]) {
+      const { exitCode, stderr } = await acode(...verb, "--no-update")
+      expect([verb, exitCode, stderr]).toEqual([
+        verb,
+        0,
+        expect.stringContaining("2 changed files not parsed"),
+      ])
+    }
+    expect(JSON.parse((await acode("refs", "one", "--no-update", "--json")).stdout)).toMatchObject({
+      stale: true,
+      missingFiles: 2,
+      rows: [{ from_file_path: "a.py", byte_start: 4, byte_end: 7, line: 1, match: "name" }],
+    })
+    expect(await rows("refs", "one")).toHaveLength(3)
+  })
+
+  const mountTest = testWhere(mountSkip())
+  mountTest("because its disk is read-only still answers; without an index the reason is said", async () => {
+    workspace.write("a.py", "def one(): pass\n")
+    await acode("status")
+    mkdirSync(workspace.state(), { recursive: true })
+    const through = readOnlyMount(workspace.outside)
+    const inMount = (...args: string[]) =>
+      runAcode(args, { cwd: workspace.root, env: workspace.environment, through })
+    const none = await inMount("refs", "one")
+    expect([none.exitCode, none.stderr]).toEqual([2, expect.stringMatching(/E103.*cannot be written/)])
+    await acode("index")
+    workspace.write("b.py", "one()\n")
+    const { exitCode, stdout, stderr } = await inMount("refs", "one")
+    expect([exitCode, stdout, stderr]).toEqual([
+      0,
+      "a.py:1\n",
+      expect.stringContaining("1 changed file not parsed"),
+    ])
+    expect((await inMount("index")).exitCode).toBe(2)
+  })
+
+  mountTest(
+    "because its disk is full keeps what was recorded and says so",
+    async () => {
+      const body = `# ${"x".repeat(20)}\n`.repeat(300)
+      for (let file = 0; file < 60; file++) {
+        const uses = Array.from({ length: 400 }, (_, index) => `name_${file}_${index}()\n`).join("")
+        workspace.write(`${file}.py`, `def name_${file}(): pass\n${uses}${body}`)
+      }
+      await acode("status")
+      mkdirSync(workspace.state(), { recursive: true })
+      const owned = ["sh", "-c", 'chmod 700 "$0" && exec "$@"', workspace.state()]
+      const disk = [...smallDisk(workspace.state(), 600_000), ...owned]
+      const { exitCode, stderr, stdout } = await runAcode(["index"], {
+        cwd: workspace.root,
+        env: workspace.environment,
+        through: disk,
+      })
+      expect([exitCode, stdout, stderr]).toEqual([
+        1,
+        "",
+        expect.stringMatching(/ACODE-(DB-004|FS-010)[\s\S]*→/),
+      ])
+      await acode("index")
+      expect(await rows("refs", "name_59_59")).toHaveLength(1)
+    },
+    30_000,
+  )
+})
+
 describe("the index of a workspace", () => {
   test("is another process's while that one changes it: old answers, and no answer before there are any", async () => {
     workspace.write("a.py", "def one(): pass\n")
@@ -152,7 +280,7 @@ describe("the index of a workspace", () => {
     const lock = openSync(workspace.state("code.db.lock"), "a")
     expect(tryLock(lock, "exclusive")).toBe(true)
     const refused = await acode("refs", "one")
-    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("ACODE-CODE-002")])
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining("ACODE-CODE-003")])
     closeSync(lock)
     expect(await rows("refs", "one")).toHaveLength(1)
     workspace.write("b.py", "one()\n")
@@ -179,6 +307,16 @@ describe("the index of a workspace", () => {
     expect((await acode("index")).stdout).toBe("1 file indexed: 0 parsed now, 0 removed\n")
     expect((await acode("index", "--rebuild")).stdout).toBe("1 file indexed: 1 parsed now, 0 removed\n")
     writeFileSync(workspace.state("code.db"), "damaged".repeat(1000))
+    expect(await rows("refs", "one")).toHaveLength(1)
+  })
+
+  test("is made anew when a table was lost, which only a question notices", async () => {
+    workspace.write("a.py", "def one(): pass\n")
+    await acode("index")
+    {
+      using db = new Database(workspace.state("code.db"))
+      db.run("DROP TABLE uses")
+    }
     expect(await rows("refs", "one")).toHaveLength(1)
   })
 

@@ -1,9 +1,17 @@
-import type { Staleness } from "../../../app/verbs/code.ts"
+import type { IndexUpdate } from "../../../app/wiring/code.ts"
 import { shownPath } from "../../../base/path-names.ts"
 import { counted, oneLine } from "../../../base/text.ts"
 import { qualifiedName } from "../../../domain/code/symbol.ts"
+import { exitCodes } from "../../../domain/exit-codes.ts"
+import type { Staleness } from "../../../tools/contract.ts"
+import type { CliContext } from "../../context.ts"
 import { defineCommand } from "../../definition.ts"
 import type { Output } from "../../output.ts"
+import { interruption } from "../../terminal/interruption.ts"
+
+const asIsFlag = {
+  "no-update": { kind: "boolean", summary: "answer from the index as it is, without parsing what changed" },
+} as const
 
 export const index = defineCommand({
   name: "index",
@@ -15,43 +23,63 @@ export const index = defineCommand({
   flags: {
     problems: { kind: "boolean", summary: "list the files that were not parsed, or only in part" },
     rebuild: { kind: "boolean", summary: "throw the index away and make it anew" },
+    watch: { kind: "boolean", summary: "go on parsing what changes until Ctrl-C" },
   },
   examples: [
     { line: "acode index", note: "parse what changed" },
+    { line: "acode index --watch --json", note: "an object a line, for each change" },
     { line: "acode index --problems", note: "which files could not be parsed, and why" },
   ],
-  run: async ({ flags }, { service, output, globals }) => {
-    const app = await service()
-    const update = flags.problems && !flags.rebuild ? null : await app.indexCode({ isRebuilt: flags.rebuild })
-    if (!flags.problems) {
-      if (globals.json) output.json(update)
-      if (update !== null)
-        output.line(
-          `${counted(update.files, "file")} indexed: ${update.parsed} parsed now, ${update.removed} removed`,
-        )
-      return 0
+  run: async ({ flags }, context) => {
+    const { output, globals } = context
+    const app = await context.service()
+    if (flags.rebuild || !(flags.problems || flags.watch)) {
+      const update = await app.indexCode({ isRebuilt: flags.rebuild })
+      if (!flags.watch && !flags.problems) {
+        if (globals.json) output.json(update)
+        output.line(updateText(update))
+        return 0
+      }
     }
-    const answer = await app.codeProblems()
-    if (globals.json) output.json(answer)
-    for (const { path, language, errorCount, unparsed } of answer.rows)
-      output.line(`${fileText(path)}  ${language}  ${unparsed ?? counted(errorCount, "parse error")}`)
-    if (answer.rows.length === 0) output.notice("every file was parsed without errors")
-    reportStale(output, answer)
-    return 0
+    return flags.watch ? watch(context) : problems(context)
   },
 })
+
+function updateText({ files, parsed, removed }: IndexUpdate): string {
+  return `${counted(files, "file")} indexed: ${parsed} parsed now, ${removed} removed`
+}
+
+async function watch({ service, output, globals }: CliContext): Promise<number> {
+  using interrupted = interruption()
+  const show = (update: IndexUpdate) => {
+    if (globals.json) output.jsonLine(update)
+    output.line(updateText(update))
+  }
+  await (await service()).watchCode(show, interrupted.signal)
+  return exitCodes.interrupted.code
+}
+
+async function problems({ service, output, globals }: CliContext): Promise<number> {
+  const answer = await (await service()).codeProblems()
+  if (globals.json) output.json(answer)
+  for (const { path, language, errorCount, unparsed } of answer.rows)
+    output.line(`${fileText(path)}  ${language}  ${unparsed ?? counted(errorCount, "parse error")}`)
+  if (answer.rows.length === 0) output.notice("every file was parsed without errors")
+  reportStale(output, answer)
+  return 0
+}
 
 export const symbols = defineCommand({
   name: "symbols",
   summary: "the symbols that a file defines",
   arguments: [{ name: "FILE", summary: "a source file of the workspace" }],
-  flags: {},
+  flags: asIsFlag,
   examples: [
     { line: "acode symbols FILE", note: "each with its lines, kind and signature" },
     { line: "acode symbols FILE --json", note: "with byte offsets" },
   ],
-  run: async ({ arguments: [file = ""] }, { service, output, globals }) => {
-    const answer = await (await service()).symbolsInFile(file)
+  run: async ({ arguments: [file = ""], flags }, { service, output, globals }) => {
+    const answer = await (await service()).symbolsInFile(file, { asIs: flags["no-update"] })
     if (globals.json) output.json(answer)
     for (const { line_start, line_end, kind, name, container, signature } of answer.rows)
       output.line(
@@ -70,13 +98,15 @@ export const refs = defineCommand({
     "Compares names, not what they are bound to: every identifier of this name in the code of the workspace, and none\n" +
     "in comments and strings.",
   arguments: [{ name: "NAME", summary: "a name, or CONTAINER.NAME" }],
-  flags: { from: { kind: "text", value: "FILE", summary: "only in this file" } },
+  flags: { from: { kind: "text", value: "FILE", summary: "only in this file" }, ...asIsFlag },
   examples: [
     { line: "acode refs NAME", note: "every place, as FILE:LINE" },
     { line: "acode refs NAME --from FILE --json", note: "in one file, with byte offsets" },
   ],
   run: async ({ arguments: [name = ""], flags }, { service, output, globals }) => {
-    const answer = await (await service()).codeReferences(name, flags.from ?? null)
+    const answer = await (await service()).codeReferences(name, flags.from ?? null, {
+      asIs: flags["no-update"],
+    })
     if (globals.json) output.json(answer)
     for (const { from_file_path, line } of answer.rows) output.line(`${fileText(from_file_path)}:${line}`)
     if (answer.rows.length === 0) output.notice(`nothing is called ${oneLine(name, 80)}`)
@@ -102,13 +132,16 @@ export const outline = defineCommand({
       max: 1_000_000,
       isWhole: true,
     },
+    ...asIsFlag,
   },
   examples: [
     { line: "acode outline", note: "the workspace in about 2000 tokens" },
     { line: "acode outline PATH --budget 500", note: "a folder, shorter" },
   ],
   run: async ({ arguments: [path = "."], flags }, { service, output, globals }) => {
-    const answer = await (await service()).codeOutline(path, flags.budget ?? 2000)
+    const answer = await (await service()).codeOutline(path, flags.budget ?? 2000, {
+      asIs: flags["no-update"],
+    })
     if (globals.json) output.json(answer)
     else if (answer.text !== "") for (const line of answer.text.split("\n")) output.line(line)
     const { shownSymbols, symbols: all } = answer
