@@ -57,6 +57,11 @@ export interface CallRequest {
   readonly askedAs: string | null
   readonly signal: AbortSignal | null
   readonly onOutput: ((stream: "stdout" | "stderr", chunk: Uint8Array) => void) | null
+  /**
+   * Inspects the change that was computed, with the hashes that its files have now, and returns why it must not be
+   * made; null to allow it. A change that is allowed is made only while the files have these hashes.
+   */
+  readonly refuses?: (targets: readonly FileChange[]) => CallError | null
   /** The events to commit with the request. */
   readonly before: readonly NewEvent[]
   /** Returns the events to commit with the outcome. */

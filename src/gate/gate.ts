@@ -101,6 +101,8 @@ class GatedCall {
 
   private async perform(call: Permitted): Promise<SettledCall> {
     const { parts, callId } = this
+    const refusal = this.request.refuses?.(call.prepared.targets) ?? null
+    if (refusal !== null) return this.end(notDone("failed", "failed", refusal))
     const intent = await this.intend(call)
     if ("outcome" in intent) return this.end(intent)
     parts.faults.reach("gate.prepared")

@@ -30,6 +30,10 @@ export interface RecordedParts {
   /** Throws ExecutionError SKILL_NOT_FOUND. */
   readonly skill: (name: string, taskId: string) => SkillContent
   readonly planOf: (skill: string, content: SkillContent | null) => OutputPlan
+  /** Returns whether an execution of the task left this content at this path. */
+  readonly hasWritten: (taskId: string, path: string, sha256: string) => boolean
+  /** The user agreed that outputs replace files which their tasks did not write. */
+  readonly mayOverwrite: boolean
   /** Returns the events that begin the session, to be committed with the next step; none once they are recorded. */
   readonly begin: () => readonly NewEvent[]
   /** Returns whether anything of the session is recorded. */
@@ -40,6 +44,14 @@ export interface RecordedParts {
   readonly faults: Faults
 }
 
+/** A file to write. */
+export interface HostedFile {
+  readonly path: string
+  readonly content: string
+  /** The hashes that the file may have before, null for no file; anything else is left alone. */
+  readonly expected: readonly (string | null)[]
+}
+
 /** The session that a claim is a step of. */
 export interface ClaimHost {
   /** Takes the workspace for a few writes. */
@@ -47,7 +59,7 @@ export interface ClaimHost {
   /** Writes one file through the gate, as a call of the step. The caller holds the workspace. */
   write(
     step: Pick<TaskStep, "index" | "taskId"> | null,
-    file: { readonly path: string; readonly content: string },
+    file: HostedFile,
     events: {
       readonly before?: readonly NewEvent[]
       readonly after?: (settled: SettledCall) => readonly NewEvent[]
@@ -69,6 +81,8 @@ export interface Claiming {
   readonly file: TaskFile
   readonly content: SkillContent | null
   readonly outputPath: string
+  /** The hash of the file at that path before the task; null where there was none. */
+  readonly outputSha256: string | null
 }
 
 /** A task that this process executes, as a step of its session. */
@@ -171,7 +185,15 @@ export class RecordedClaim implements TaskClaim {
     using _ = await host.hold()
     const path = `${prefix}${work.outputPath}`
     const { text, warnings } = withoutMarkers(content)
-    const written = await host.write(this.key, { path, content: text }, {})
+    const expected = [work.outputSha256, ...(this.step?.wrote ?? []).map(({ sha256 }) => sha256)]
+    const written = await host.write(this.key, { path, content: text, expected }, {})
+    if (written.error?.code === otherContent)
+      throw new ExecutionError(
+        `${path} was changed while the model worked, and was left alone; the reply is in the record ` +
+          "(`acode session logs --filter task.replied --json`)",
+        "WORKSPACE_WRITE_FAILED",
+        task.id,
+      )
     if (written.outcome !== "succeeded") throw writeError(task.id, path, written)
     const file = readAgain(this.parts.folder, task.id)
     if (file === null || !host.isOurs(file, this.step?.claimed?.sha256 ?? null))
@@ -212,7 +234,7 @@ export class RecordedClaim implements TaskClaim {
     const ending = { status, error, result, outputPath }
     const settled = await host.write(
       this.key,
-      { path: file.path, content: text },
+      { path: file.path, content: text, expected: [file.sha256] },
       {
         after: call => (call.outcome === "succeeded" ? settledEvents(work.index, task.id, ending) : []),
       },
@@ -281,17 +303,14 @@ export function started(index: number, { id, to }: Pick<Task, "id" | "to">, tool
   })
 }
 
-export function claimedEvent({ index, file }: Claiming, sha256: string): NewEvent {
+export function claimedEvent({ index, file, outputSha256 }: Claiming, sha256: string): NewEvent {
   const { task, path } = file
-  return newEvent(TaskClaimed, {
-    taskId: task.id,
-    index,
-    path,
-    skill: task.to,
-    fromStatus: task.status,
-    sha256,
-  })
+  const { id: taskId, to: skill, status: fromStatus } = task
+  return newEvent(TaskClaimed, { taskId, index, path, skill, fromStatus, sha256, outputSha256 })
 }
+
+/** The error code of a write that would have replaced something else than was expected. */
+export const otherContent = "ACODE-FS-007"
 
 export function taskStepFinished(
   index: number,

@@ -3,22 +3,23 @@ import { emptyGrant } from "../domain/effect.ts"
 import { newEvent } from "../domain/events/definition.ts"
 import { TaskReopened } from "../domain/events/skill-events.ts"
 import { ExecutionError } from "../domain/skill/execution-error.ts"
-import { outputPathOf, pathProblem } from "../domain/skill/output-path.ts"
 import { reviewTool, type SkillState, type TaskStep } from "../domain/skill/skill-state.ts"
 import type { SkillContent } from "../domain/skill/skill-text.ts"
 import { changedTaskText, taskText } from "../domain/skill/task-text.ts"
 import { isRunnable, resettableStatuses, type Task } from "../domain/task.ts"
+import type { CallError } from "../domain/tool-call.ts"
 import type { SettledCall } from "../gate/contract.ts"
 import type { SharingSession } from "../gate/session-log.ts"
-import { callPath, pathEffects, writeEffects } from "../tools/path-effects.ts"
 import type { SkillWorkspace, TaskClaim } from "./contract.ts"
 import {
   type ClaimHost,
   type Claiming,
   claimedEvent,
+  type HostedFile,
   hashAfter,
   hasWholeReply,
   notRunnable,
+  otherContent,
   RecordedClaim,
   type RecordedParts,
   settledEvents,
@@ -32,6 +33,7 @@ import {
 import { ReviewClaim } from "./review-claim.ts"
 import { cancellableSleep } from "./sleep.ts"
 import { readTaskFile, type TaskFile } from "./task-folder.ts"
+import { checkedPaths } from "./task-paths.ts"
 
 /**
  * The tasks of a workspace, each executed as a step of one session. The session holds the workspace only while it
@@ -86,8 +88,8 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     const file = readTaskFile(this.parts.folder, id)
     if (!isRunnable(file.task.status)) throw notRunnable(file)
     const content = this.skillOrNull(file.task)
-    const outputPath = await this.checkedPaths(file.task, content)
-    return await this.claimed({ index: this.nextIndex++, file, content, outputPath }, true)
+    const paths = await checkedPaths(this.parts, file.task, content, false)
+    return await this.claimed({ index: this.nextIndex++, file, content, ...paths }, true)
   }
 
   /** Returns whether a process that died left the task half executed. */
@@ -112,7 +114,8 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     const path = `${prefix}tasks/${task.id}.md`
     if (workspace.locate(path).kind !== "missing") return
     const before = this.parts.begin()
-    const settled = await this.write(null, { path, content: taskText(task) }, { before })
+    const file = { path, content: taskText(task), expected: [null] }
+    const settled = await this.write(null, file, { before })
     if (settled.outcome !== "succeeded") throw writeError(task.id, path, settled)
     this.parts.faults.reach("skill.created")
   }
@@ -136,7 +139,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
   /** Sets a task back to pending, as a step. Throws an ExecutionError where its status does not allow that. */
   async reset(id: string, { by, reason }: { readonly by: string; readonly reason: string }): Promise<void> {
     using _ = await this.hold()
-    const { task, text, path } = readTaskFile(this.parts.folder, id)
+    const { task, text, path, sha256 } = readTaskFile(this.parts.folder, id)
     if (!resettableStatuses.includes(task.status))
       throw new ExecutionError(`its status is ${task.status}`, "TASK_NOT_EXECUTABLE", id)
     const index = this.nextIndex++
@@ -144,7 +147,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     const content = changedTaskText(text, { status: "pending", updatedAt: this.now() })
     const settled = await this.write(
       { index, taskId: id },
-      { path, content },
+      { path, content, expected: [sha256] },
       {
         before: [...begun, started(index, task)],
         after: call =>
@@ -170,7 +173,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     const begun = this.parts.begin()
     const settled = await this.write(
       { index, taskId: task.id },
-      { path, content: text },
+      { path, content: text, expected: [file.sha256] },
       {
         before: isNew ? [...begun, started(index, task)] : [],
         after: call =>
@@ -207,7 +210,10 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     if (isOurs && (status === "failed" || status === "cancelled"))
       throw new ExecutionError(`it is ${status} already`, "TASK_NOT_EXECUTABLE", taskId)
     const content = this.skillOrNull(file.task)
-    const work = { index, file, content, outputPath: await this.checkedPaths(file.task, content) }
+    const paths = await checkedPaths(this.parts, file.task, content, claimed !== null)
+    // What lies there now may be an output of this step; what lay there before it was recorded with the claim.
+    const outputSha256 = claimed?.outputSha256 === undefined ? paths.outputSha256 : claimed.outputSha256
+    const work = { index, file, content, ...paths, outputSha256 }
     if (claimed === null && !isOurs) return this.claimed(work, false)
     if (claimed === null) this.parts.session.append([claimedEvent(work, file.sha256)])
     if (!isOurs && !hasWholeReply(step))
@@ -230,12 +236,12 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
 
   async write(
     step: Parameters<ClaimHost["write"]>[0],
-    file: Parameters<ClaimHost["write"]>[1],
+    { path, content, expected }: HostedFile,
     { before = [], after = () => [] }: Parameters<ClaimHost["write"]>[2],
   ): Promise<SettledCall> {
     const settled = await this.parts.gate.call({
       tool: "write_file",
-      arguments: { ...file },
+      arguments: { path, content },
       obstacle: null,
       origin: {
         ...{ planId: null, planHash: null, modelCallId: null },
@@ -250,6 +256,8 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
       askedAs: null,
       signal: null,
       onOutput: null,
+      refuses: ([target]) =>
+        target === undefined || expected.includes(target.before) ? null : changed(path),
       before,
       after,
     })
@@ -277,31 +285,11 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
       throw error
     }
   }
+}
 
-  /** Checks every path that the task names, by its form and by policy. Returns that of the output. */
-  private async checkedPaths(task: Task, content: SkillContent | null): Promise<string> {
-    const { folder } = this.parts
-    const output = outputPathOf(task, this.parts.planOf(task.to, content))
-    if ("problem" in output)
-      throw new ExecutionError(output.problem, output.isRefused ? "PATH_REFUSED" : "TASK_INVALID", task.id)
-    for (const { path } of task.inputs) {
-      const problem = pathProblem(path)
-      if (problem !== null)
-        throw new ExecutionError(`the input ${JSON.stringify(path)} ${problem}`, "PATH_REFUSED", task.id)
-      await this.checkAllowed(task.id, `${folder.prefix}${path}`, "read")
-    }
-    await this.checkAllowed(task.id, `${folder.prefix}${output.path}`, "write")
-    return output.path
-  }
-
-  private async checkAllowed(taskId: string, path: string, kind: "read" | "write"): Promise<void> {
-    const { workspace } = this.parts.folder
-    const place = refusing(taskId, path, () => callPath(workspace, path))
-    const effects = kind === "write" ? writeEffects(workspace, place) : pathEffects(workspace, place, "read")
-    const { decision, reason, rule } = await this.parts.decide(effects, { ...emptyGrant, exact: effects })
-    if (decision === "allow") return
-    throw new ExecutionError(`${path} may not be used: ${reason} (${rule})`, "PATH_REFUSED", taskId)
-  }
+function changed(path: string): CallError {
+  const message = `${path} was changed by another program meanwhile, and was left alone`
+  return { code: otherContent, message, where: path, hint: null }
 }
 
 /** Takes the workspace as soon as no other process has it. */
@@ -325,12 +313,3 @@ export async function heldWorkspace(
 
 const busyWaitMsMax = 50
 const busyToldMs = 1_000
-
-function refusing<Value>(taskId: string, path: string, look: () => Value): Value {
-  try {
-    return look()
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new ExecutionError(`${path} may not be used: ${message}`, "PATH_REFUSED", taskId)
-  }
-}

@@ -43,9 +43,9 @@ export class ReviewClaim extends RecordedClaim {
     parts: RecordedParts,
     host: ClaimHost,
     private readonly review: ReviewWork,
-    step: TaskStep | null,
+    private readonly open: TaskStep | null,
   ) {
-    super(parts, host, claiming(review), step)
+    super(parts, host, claiming(review), open)
   }
 
   override async skill(): Promise<SkillContent> {
@@ -73,9 +73,11 @@ export class ReviewClaim extends RecordedClaim {
     using _ = await host.hold()
     const path = `reviews/${task.id}-${round}.md`
     const placed = `${this.parts.folder.prefix}${path}`
+    // A file of this name that the review did not write itself stays.
+    const expected = [null, ...(this.open?.wrote ?? []).map(({ sha256 }) => sha256)]
     const written = await host.write(
       { index, taskId: task.id },
-      { path: placed, content: reviewText(reading.review) },
+      { path: placed, content: reviewText(reading.review), expected },
       {},
     )
     if (written.outcome !== "succeeded") throw writeError(task.id, placed, written)
@@ -107,7 +109,7 @@ export class ReviewClaim extends RecordedClaim {
     const text = changedTaskText(file.text, { ...change, updatedAt: host.now() })
     const settled = await host.write(
       { index, taskId: task.id },
-      { path: file.path, content: text },
+      { path: file.path, content: text, expected: [file.sha256] },
       { after: call => (call.outcome === "succeeded" ? events : []) },
     )
     if (settled.outcome !== "succeeded") throw writeError(task.id, file.path, settled)
@@ -132,7 +134,7 @@ function claiming({ index, file, reviewer }: ReviewWork): Claiming {
     requirements: reviewRequirements(task.requirements),
     output: { path: "", format: "JSON" },
   }
-  return { index, file: { ...file, task: asked }, content: null, outputPath: "" }
+  return { index, file: { ...file, task: asked }, content: null, outputPath: "", outputSha256: null }
 }
 
 /** Null where the task stays as it is, because it was revised as often as it may be. */

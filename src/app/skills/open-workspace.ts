@@ -12,6 +12,8 @@ export interface SkillWorkspaceOptions {
   readonly variables?: Readonly<Record<string, string | undefined>>
   /** Receives the notices that the command line prints. */
   readonly notice?: (text: string) => void
+  /** Lets outputs replace files which their tasks did not write. False when left out. */
+  readonly mayOverwrite?: boolean
 }
 
 /** The tasks of a workspace, for a program that executes them itself. */
@@ -73,10 +75,11 @@ class LazyWorkspace implements OpenSkillWorkspace {
   }
 
   private begin(): Promise<SkillSession> {
-    const { notice = () => undefined } = this.options
+    const { notice = () => undefined, mayOverwrite = false } = this.options
     return newSkillSession(this.wiring(), {
       ...{ goal: "execute tasks for a program", settings: { mode: "burst", server: null }, stepCount: 0 },
       ...{ takeCalls: () => ({}), onEvent: () => undefined, notice, onBusy: () => undefined },
+      mayOverwrite,
     })
   }
 }

@@ -21,7 +21,7 @@ import { type RecordedParts, taskFailed } from "../../skills/recorded-claim.ts"
 import { heldWorkspace, RecordedWorkspace } from "../../skills/recorded-workspace.ts"
 import type { TaskFolder } from "../../skills/task-folder.ts"
 import { listTaskRows, type TaskRow } from "../../skills/task-list.ts"
-import type { StoredEvent } from "../../store/contract.ts"
+import type { Store, StoredEvent } from "../../store/contract.ts"
 import { processIdentity } from "../../store/process-identity.ts"
 import { readGitState } from "../../workspace/git.ts"
 import { approvalDesk } from "../approval-desk.ts"
@@ -32,6 +32,7 @@ import { userName } from "../user-name.ts"
 import { wireGate } from "../wiring/gate.ts"
 import { decodeYaml, skillPlaces } from "../wiring/skills.ts"
 import type { Wiring } from "../wiring/wire.ts"
+import { hasWritten } from "./task-history.ts"
 
 export interface SkillSessionRequest {
   readonly goal: string
@@ -39,6 +40,8 @@ export interface SkillSessionRequest {
   /** The number of steps that are expected. */
   readonly stepCount: number
   readonly takeCalls: CollectedCalls["take"]
+  /** The user agreed that outputs replace files which their tasks did not write. */
+  readonly mayOverwrite: boolean
   /** Set for a pipeline. */
   readonly plan?: PipelinePlan
   readonly onEvent: (event: StoredEvent) => void
@@ -188,10 +191,7 @@ async function wired(
   const { clock, faults } = wiring
   const beganMs = clock.monotonicMs()
   const goal = redactor.redactText(request.goal)
-  const desk = approvalDesk({
-    ...{ approvals: store.approvals, isInteractive: false, whenNobody: "deny", timeoutMs: null, clock },
-    ...{ sessionId: log.sessionId, notice: request.notice, by: userName(), prompt: async () => null },
-  })
+  const desk = denyingDesk(store, log.sessionId, clock, request.notice)
   const places = skillPlaces(wiring.root.path, wiring.request.environment, values)
   const skill: RecordedParts["skill"] = (name, taskId) => skillFor(places, name, taskId)
   const planOf: RecordedParts["planOf"] = (name, content) => outputPlan(values, name, content)
@@ -206,6 +206,8 @@ async function wired(
       redactText: text => redactor.redactText(text),
       skill,
       planOf,
+      hasWritten: (taskId, path, sha256) => hasWritten(store, taskId, { path, sha256 }),
+      mayOverwrite: request.mayOverwrite,
       begin: () => (hasBegun ? [] : beginning(wiring, { ...request, goal }, policy.policyVersion)),
       hasBegun: () => hasBegun,
       onBusy: request.onBusy,
@@ -229,6 +231,19 @@ async function wired(
     if (hasBegun) store.anchor()
   }
   return { ...{ id: log.sessionId, log, workspace, planOf, skill, finish }, [Symbol.dispose]: dispose }
+}
+
+/** Returns a desk at which nobody answers: what policy would ask about is denied. */
+function denyingDesk(
+  { approvals }: Pick<Store, "approvals">,
+  sessionId: string,
+  clock: Wiring["clock"],
+  notice: (text: string) => void,
+) {
+  return approvalDesk({
+    ...{ approvals, isInteractive: false, whenNobody: "deny", timeoutMs: null, clock },
+    ...{ sessionId, notice, by: userName(), prompt: async () => null },
+  })
 }
 
 function beginning(

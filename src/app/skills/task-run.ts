@@ -50,6 +50,8 @@ export interface TaskRunRequest {
   readonly mode: Mode | null
   readonly agentConfig: Partial<AgentConfig>
   readonly maxTokens: number | null
+  /** Lets outputs replace files which their tasks did not write. */
+  readonly mayOverwrite: boolean
 }
 
 /** Receives what happens while tasks are executed. */
@@ -156,6 +158,7 @@ class TaskRun {
     using session = await newSkillSession(wiring, {
       goal: tasks.length === 1 ? `execute ${tasks[0]?.id ?? ""}` : `execute ${tasks.length} tasks`,
       ...{ settings: models.settings, stepCount: tasks.length, takeCalls: models.takeCalls },
+      mayOverwrite: this.request.mayOverwrite,
       ...{ onEvent: surface.onEvent, notice: surface.notice, onBusy: surface.onBusy },
     })
     await this.executeAll(session, tasks)
@@ -234,6 +237,7 @@ class TaskRun {
     const plan = pipelinePlan(file, toIso(wiring.clock.now()), this.request.parallel, sixDigits)
     using session = await newSkillSession(wiring, {
       ...{ goal: file.goal, plan, settings: models.settings, takeCalls: models.takeCalls },
+      mayOverwrite: false,
       stepCount: plan.steps.reduce((sum, { tasks }) => sum + tasks.length, 0),
       ...{ onEvent: surface.onEvent, notice: surface.notice, onBusy: surface.onBusy },
     })
@@ -270,7 +274,8 @@ class TaskRun {
     for (const { id } of store.sessions.interrupted(isSeenAlive, "skill")) {
       if (surface.signal.aborted) return
       const { onEvent, notice, onBusy } = surface
-      const reopened = await reopenSkillSession(wiring, id, { onEvent, notice, onBusy })
+      const { mayOverwrite } = this.request
+      const reopened = await reopenSkillSession(wiring, id, { onEvent, notice, onBusy, mayOverwrite })
       if (reopened === null) continue
       using session = reopened.session
       await this.finishInterrupted(session, reopened.state)

@@ -15,6 +15,7 @@ import { userName } from "../user-name.ts"
 import { givenText, readGivenFile } from "../wiring/given-file.ts"
 import type { Wiring } from "../wiring/wire.ts"
 import { listedRows, newSkillSession, taskFolder } from "./session.ts"
+import { executionsOf, sessionsMax } from "./task-history.ts"
 import { executeTasks, type TaskRunEnd, type TaskRunRequest, type TaskSurface } from "./task-run.ts"
 
 /** Tasks of skills: files that are executed one by one. */
@@ -56,9 +57,6 @@ export interface ShownTask {
   /** Newest session first. */
   readonly executions: readonly (TaskStep & { readonly sessionId: string; readonly startedAt: string })[]
 }
-
-/** Sessions that are looked through for a task. */
-const sessionsMax = 500
 
 export function taskVerbs(wiring: Wiring): TaskVerbs {
   return {
@@ -119,13 +117,7 @@ async function showTask(wiring: Wiring, id: string): Promise<ShownTask> {
   const folder = await taskFolder(wiring)
   const { task, path } = toldAs(id, () => readTaskFile(folder, id))
   const store = await wiring.existingStore()
-  const sessions = store?.sessions.list({ lane: "skill", limit: sessionsMax }) ?? []
-  const executions = sessions.flatMap(session =>
-    (skillState(store?.log.each(session.id) ?? [])?.steps ?? [])
-      .filter(step => step.taskId === id)
-      .map(step => ({ ...step, sessionId: session.id, startedAt: session.startedAt })),
-  )
-  return { task, path, executions }
+  return { task, path, executions: store === null ? [] : executionsOf(store, id) }
 }
 
 async function resetTask(
@@ -146,6 +138,7 @@ async function resetTask(
   const { values } = await wiring.config()
   using session = await newSkillSession(wiring, {
     ...{ goal: `reset ${id}: ${oneLine(reason, 200)}`, stepCount: 1, takeCalls: () => ({}) },
+    mayOverwrite: false,
     settings: { mode: values.mode.default, server: null },
     ...{ onEvent: () => undefined, notice: () => undefined, onBusy: () => undefined },
   })

@@ -43,6 +43,10 @@ export const TaskClaimed = defineEvent(
       skill: z.string(),
       fromStatus: Status(),
       sha256: described(z.string(), "of the file of the task, as it was left"),
+      outputSha256: described(
+        z.optional(z.nullable(z.string())),
+        "of the file at the output path before the task; null where there was none",
+      ),
     }),
 )
 

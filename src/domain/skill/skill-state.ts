@@ -1,4 +1,4 @@
-import { ToolCallSettled } from "../events/call-events.ts"
+import { ToolCallRequested, ToolCallSettled } from "../events/call-events.ts"
 import { dataOf, type NewEvent } from "../events/definition.ts"
 import {
   SessionFinished,
@@ -35,8 +35,15 @@ export interface TaskStep {
   /** By their places. */
   readonly asked: readonly NewEvent<typeof TaskAsked>["data"][]
   readonly replied: readonly NewEvent<typeof TaskReplied>["data"][]
+  /** The files that it wrote, and what it left there. */
+  readonly wrote: readonly StepOutput[]
   /** Null while it is open. */
   readonly end: TaskStepEnd | null
+}
+
+export interface StepOutput {
+  readonly path: string
+  readonly sha256: string | null
 }
 
 export interface TaskStepEnd {
@@ -69,8 +76,9 @@ export const reviewTool = "review"
 export function skillState(events: Iterable<RecordedEvent>): SkillState | null {
   const steps = new Map<number, TaskStep>()
   const written = new Map<string, string | null>()
-  let settings: SkillSettings | null = null
   const reviewRounds = new Map<string, number>()
+  const stepOfCall = new Map<string, number>()
+  let settings: SkillSettings | null = null
   let pipeline: PipelinePlan | null = null
   let tokens = 0
   let isSkill = false
@@ -90,7 +98,7 @@ export function skillState(events: Iterable<RecordedEvent>): SkillState | null {
     const started = dataOf(StepStarted, event)
     if (started !== null) {
       const { index, taskId, title, tool } = started
-      const nothing = { claimed: null, asked: [], replied: [], end: null }
+      const nothing = { claimed: null, asked: [], replied: [], wrote: [], end: null }
       steps.set(index, { index, taskId, skill: title, isReview: tool === reviewTool, ...nothing })
     }
     pipeline = dataOf(PipelinePlanned, event) ?? pipeline
@@ -108,15 +116,25 @@ export function skillState(events: Iterable<RecordedEvent>): SkillState | null {
     if (replied !== null) change(replied.index, step => ({ replied: [...step.replied, replied] }))
     const finished = dataOf(StepFinished, event)
     if (finished !== null) change(finished.index, () => ({ end: endOf(finished) }))
+    const requested = dataOf(ToolCallRequested, event)
+    if (requested !== null)
+      stepOfCall.set(requested.callId, Number.parseInt(requested.origin.stepKey ?? "", 10))
     const settled = dataOf(ToolCallSettled, event)
-    if (settled?.changes.kind === "inline")
-      for (const { path, after } of settled.changes.value) written.set(path, after)
+    const outputs = settled === null ? [] : outputsOf(settled)
+    for (const { path, sha256 } of outputs) written.set(path, sha256)
+    if (settled !== null && outputs.length > 0)
+      change(stepOfCall.get(settled.callId) ?? -1, ({ wrote }) => ({ wrote: [...wrote, ...outputs] }))
     if (dataOf(SessionFinished, event) !== null || dataOf(SessionRested, event) !== null) isOver = true
   }
   if (!isSkill) return null
   return {
     ...{ settings, pipeline, reviewRounds, tokens, steps: [...steps.values()], written, replyCount, isOver },
   }
+}
+
+function outputsOf({ changes }: NewEvent<typeof ToolCallSettled>["data"]): readonly StepOutput[] {
+  if (changes.kind !== "inline") return []
+  return changes.value.map(({ path, after }) => ({ path, sha256: after }))
 }
 
 function endOf({ success, message }: NewEvent<typeof StepFinished>["data"]): TaskStepEnd {

@@ -12,7 +12,15 @@ using wiring = new StoppingWiring(
 const { exitCode, results } = await executeTasks(
   wiring,
   {
-    ...{ tasks: "pending", limit: null, parallel: 1, choice: { script }, model: null, mode: null },
+    ...{
+      tasks: "pending",
+      limit: null,
+      parallel: 1,
+      choice: { script },
+      model: null,
+      mode: null,
+      mayOverwrite: false,
+    },
     ...{ agentConfig: {}, maxTokens: null },
   },
   {

@@ -74,14 +74,19 @@ export const agentRun = defineCommand({
   summary: "execute tasks: one skill, one request to a model, one output each",
   description:
     "A task is a file tasks/ID.md below skills.workspace. Its skill and its requirements are sent to a model, what the\n" +
-    "model answers is written to the output_path of the task, and its status says how it ended. A task that another\n" +
-    "process executes is left alone; tasks of a process that was killed are finished first. Ctrl-C stops the requests\n" +
-    "and cancels their tasks. With --json every event is one line, and the last line is the result.",
+    "model answers is written to the output_path of the task, and its status says how it ended. Outside of outputs/ and\n" +
+    "context/ an output replaces no file that its task did not write. A task that another process executes is left\n" +
+    "alone; tasks of a process that was killed are finished first. Ctrl-C stops the requests and cancels their tasks.\n" +
+    "With --json every event is one line, and the last line is the result.",
   arguments: [{ name: "TASK", summary: "the id of a task", optional: true, variadic: true }],
   flags: {
     ...modelFlags,
     pending: { kind: "boolean", summary: "every task that may be executed, the most urgent first" },
     limit: limitFlag("at most N of them"),
+    overwrite: {
+      kind: "boolean",
+      summary: "let an output replace a file that its task did not write",
+    },
   },
   examples: [
     { line: "acode agent run copywriting-20260115-3d4e5f", note: "one task, with a model of this machine" },
@@ -96,7 +101,13 @@ export const agentRun = defineCommand({
       throw usage("name tasks, or say --pending for all that may be executed", "agent run")
     const app = await service()
     const tasks = flags.pending ? ("pending" as const) : ids
-    return execute(app, { ...modelRequest(flags), tasks, limit: flags.limit ?? null }, output, globals.json)
+    const request = {
+      ...modelRequest(flags),
+      tasks,
+      limit: flags.limit ?? null,
+      mayOverwrite: flags.overwrite,
+    }
+    return execute(app, request, output, globals.json)
   },
 })
 
@@ -117,7 +128,8 @@ export const agentPipeline = defineCommand({
   run: async ({ arguments: [file = ""], flags }, { service, output, globals }) => {
     const app = await service()
     const tasks = await app.readPipeline(file)
-    return execute(app, { ...modelRequest(flags), tasks, limit: null }, output, globals.json)
+    const request = { ...modelRequest(flags), tasks, limit: null, mayOverwrite: false }
+    return execute(app, request, output, globals.json)
   },
 })
 

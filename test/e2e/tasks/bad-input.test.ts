@@ -119,9 +119,9 @@ const failing: readonly Row[] = [
   {
     what: "an output where a directory is",
     make: (_, path) => mkdirSync(path("out/one.md"), { recursive: true }),
-    exitCode: 30,
-    says: "WORKSPACE_WRITE_FAILED",
-    status: "failed",
+    exitCode: 32,
+    says: "out/one.md may not be used: it is a directory",
+    status: null,
   },
   {
     what: "a SKILL.md that is a directory",
