@@ -103,7 +103,7 @@ function assembled(options: StoreOptions, connection: DatabaseConnection, identi
   const { artifactsDirectory, anchorsDirectory, place, redactor, clock } = options
   const artifacts = createArtifacts({ ...options, directory: artifactsDirectory })
   const changed: Failure[] = []
-  const noted = (failure: Failure) => void changed.push(failure)
+  const note = (failure: Failure) => void changed.push(failure)
   const projectors = [
     executionsProjection(connection),
     artifactReferences(connection, ref => storedBytes(artifactsDirectory, ref) !== null),
@@ -112,7 +112,7 @@ function assembled(options: StoreOptions, connection: DatabaseConnection, identi
   const log = createEventLog({ connection, identity, redactor, clock, projectors })
   const { append, read, each, lastSeq, tellsOf } = log
   const facts = sessionFacts(log)
-  const shared = { connection, log, artifacts, facts, noted, clock, self: options.self }
+  const shared = { connection, log, artifacts, facts, note, clock, self: options.self }
   const timing = timingOf(options)
   const held = { connection, identity, log, anchorsDirectory, place, clock }
   const upkeep = createUpkeep({ ...shared, ...timing, artifactsDirectory })
@@ -153,7 +153,7 @@ function assembled(options: StoreOptions, connection: DatabaseConnection, identi
     assertGenuine: sessionId => guarded(anchorsDirectory, () => assertGenuine(held, sessionId)),
     accept: given => acceptHistory({ ...held, artifactsDirectory, problemsMax: 100 }, given),
     changed: () => changed,
-    noteChanged: work => unlessChanged(noted, work),
+    noteChanged: work => unlessChanged(note, work),
     missingArtifacts: () => stillNamed(connection, artifacts.missing),
     fileProblems: () => guarded(connection.path, () => integrityProblems(connection)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),

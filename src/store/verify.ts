@@ -7,7 +7,12 @@ import { artifactProblems } from "./artifacts/artifact-check.ts"
 import { artifactsNamedBy } from "./artifacts/references.ts"
 import type { AcceptedHistory, AuditProblem, AuditReport, StoredEvent } from "./contract.ts"
 import { type DatabaseConnection, guarded } from "./database/database.ts"
-import { countRows, isStoredRow, type Report, type TableCheck } from "./database/table-projection.ts"
+import {
+  countRows,
+  isStoredRow,
+  type ReportDifference,
+  type TableCheck,
+} from "./database/table-projection.ts"
 import {
   type FinishedFields,
   finishedFields,
@@ -142,7 +147,7 @@ interface Walked {
 function chainOf({ connection, identity, problemsMax }: VerifyParts, anchors: readonly Anchor[]): ChainWalk {
   const chain = new ChainWalk(identity, readTombstones(connection), byPosition(anchors))
   for (const row of eventsInOrder(connection)) {
-    chain.see(row)
+    chain.check(row)
     if (chain.problems.length >= problemsMax) break
   }
   if (chain.problems.length < problemsMax) chain.end(findTail(connection))
@@ -257,12 +262,12 @@ class ProjectionCheck {
   private readonly tables: readonly TableCheck[]
 
   constructor(private readonly connection: DatabaseConnection) {
-    const report: Report = (event, what) => this.report(event, what)
+    const report: ReportDifference = (event, what) => this.report(event, what)
     this.tables = sessionProjections.map(projection => projection.check(connection, report))
   }
 
   see(event: StoredEvent): void {
-    for (const table of this.tables) table.see(event)
+    for (const table of this.tables) table.apply(event)
     for (const ref of artifactsNamedBy(event)) this.seeReference(event, ref)
     const started = startedFields(event)
     if (started !== null) this.seeStarted(event, started)
@@ -304,7 +309,7 @@ class ProjectionCheck {
 
   private compare(expected: ExecutionRow, event: StoredEvent): void {
     if (!isStoredRow(readExecution(this.connection, expected.id), expected))
-      this.report(event, "the table of executions does not say what this event says")
+      this.report(event, "the table of executions does not match this event")
   }
 
   private hasReference(ref: string, position: number): boolean {
@@ -318,7 +323,7 @@ class ProjectionCheck {
   private compareCount(table: "executions" | "artifact_references", expected: number): void {
     const found = countRows(this.connection, table)
     if (found !== expected)
-      this.report(null, `the table ${table} has ${found} rows where its events make ${expected}`)
+      this.report(null, `the table ${table} has ${found} rows, but its events make ${expected}`)
   }
 
   private report(event: StoredEvent | null, what: string): void {

@@ -45,7 +45,7 @@ describe("audit accept", () => {
     await expectExit(2, "audit", "accept")
     await expectExit(65, "plan", "run", room.planFile)
     const accepted = await expectExit(0, ...accept)
-    expect(accepted.stdout).toContain("it was cut short, or an older copy was put back")
+    expect(accepted.stdout).toContain("it was truncated, or an older copy was restored")
     const verified = await expectExit(0, "audit", "verify")
     expect(verified.stdout).toMatch(/^accepted by \S+ at \S+Z: restored the backup of Monday \(the log ends/)
     // Whether it was used already nobody knows: it has to be given again.
@@ -71,7 +71,7 @@ describe("audit accept", () => {
     for (const round of [1, 2]) {
       remove()
       const found = await expectExit(65, "audit", "verify")
-      expect(found.stderr).toContain("the anchors of this history are gone")
+      expect(found.stderr).toContain("the anchors of this history are missing")
       await expectExit(0, "exec", "--sandbox", "none", "--", "true")
       await expectExit(65, "plan", "run", room.planFile)
       await expectExit(65, "runs", "list")

@@ -32,7 +32,7 @@ const { rows, tail, identity, tombstones } = (() => {
 const before: ChainWalk[] = [new ChainWalk(identity, tombstones, new Map())]
 for (const row of rows) {
   const walk = fork(before.at(-1))
-  walk.see(row)
+  walk.check(row)
   before.push(walk)
 }
 
@@ -50,7 +50,7 @@ function firstProblem(
 ): AuditProblem | null {
   const walk = fork(before[from])
   for (const row of following) {
-    walk.see(row)
+    walk.check(row)
     if (walk.problems[0] !== undefined) return walk.problems[0]
   }
   walk.end(end)

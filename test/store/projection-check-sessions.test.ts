@@ -79,7 +79,7 @@ describe("verifying a log with sessions in it", () => {
     at.change(sql)
     const { ok, problems } = at.store.verify()
     expect(ok).toBe(false)
-    expect(problems.map(({ what }) => what)).toEqual([`the table ${table} does not say what this event says`])
+    expect(problems.map(({ what }) => what)).toEqual([`the table ${table} does not match this event`])
     expect(problems[0]?.position).toBeGreaterThan(0)
   })
 

@@ -42,7 +42,7 @@ describe("comparing the tables with the events", () => {
         stream: at.ids[1] ?? "",
         seq: 2,
         position: 4,
-        what: "the table of executions does not say what this event says",
+        what: "the table of executions does not match this event",
       },
     ])
   })
@@ -67,7 +67,7 @@ describe("comparing the tables with the events", () => {
     at.change(`DELETE FROM executions WHERE id = '${at.ids[0]}'`)
     expect(at.problems()).toMatchObject([
       { stream: at.ids[0] ?? "", seq: 2 },
-      { stream: null, what: "the table executions has 2 rows where its events make 3" },
+      { stream: null, what: "the table executions has 2 rows, but its events make 3" },
     ])
     at.change(
       `INSERT INTO executions (id, stream, started_position, command_line, run_id, start_time)
@@ -81,8 +81,6 @@ describe("comparing the tables with the events", () => {
     at.change("UPDATE artifact_references SET ref = 'sha256:other'")
     expect(at.problems()).toMatchObject([{ stream: at.ids[1] ?? "", seq: 2 }])
     at.change("INSERT INTO artifact_references VALUES ('sha256:more', 1)")
-    expect(at.problems().at(-1)?.what).toBe(
-      "the table artifact_references has 2 rows where its events make 1",
-    )
+    expect(at.problems().at(-1)?.what).toBe("the table artifact_references has 2 rows, but its events make 1")
   })
 })

@@ -30,5 +30,5 @@ test("every table of sessions is compared with the log", () => {
   const found: string[] = []
   for (const projection of sessionProjections)
     projection.check(connection, (_, what) => found.push(what)).end()
-  expect(found.sort()).toEqual(tables.map(table => `the table ${table} has 1 rows where its events make 0`))
+  expect(found.sort()).toEqual(tables.map(table => `the table ${table} has 1 rows, but its events make 0`))
 })

@@ -68,7 +68,7 @@ describe("older copies of the database restored", () => {
     })
     expect(grown.problems[0]).toMatchObject({
       position: 4,
-      what: expect.stringContaining("up to here it is not the log that was anchored"),
+      what: expect.stringContaining("up to here the log differs from the one that was anchored"),
     })
   }, 20_000)
 })

@@ -10,7 +10,7 @@ import { asStoreFailure } from "./store-failures.ts"
 export interface DatabaseOptions {
   readonly path: string
   readonly readOnly: boolean
-  /** How long a writer waits for another one before it gives up with ACODE-DB-002. */
+  /** How long a writer waits for another writer before it fails with ACODE-DB-002. */
   readonly busyTimeoutMs: number
   readonly faults: Faults
 }
@@ -20,9 +20,12 @@ export interface DatabaseConnection extends Disposable {
   readonly db: Database
   readonly path: string
   readonly readOnly: boolean
-  /** All or nothing, durable when it returns. `name` names its fault points. Transactions do not nest. */
+  /**
+   * Runs work in one transaction, which is durable when the call returns. `name` names its fault points. Transactions
+   * do not nest.
+   */
   transaction<Result>(name: string, work: () => Result): Result
-  /** Everything read inside sees the database as it was at one moment. */
+  /** Runs reads on one state of the database, whatever other processes write meanwhile. */
   snapshot<Result>(work: () => Result): Result
 }
 
@@ -40,12 +43,12 @@ export function openDatabase(options: DatabaseOptions): DatabaseConnection {
         return inTransaction(db, "BEGIN IMMEDIATE", work, point => faults.reach(`${name}.${point}`))
       }),
     snapshot: work => guarded(path, () => inTransaction(db, "BEGIN", work, () => undefined)),
-    // The statements are finalized too: otherwise the file stays open and its log is never folded in.
+    // Closing finalizes the statements too: otherwise the file stays open and its log is never written into it.
     [Symbol.dispose]: () => db.close(true),
   }
 }
 
-/** Runs work whose errors are SQLite's or the file system's, and gives them their codes. */
+/** Runs work and turns errors of SQLite and the file system into failures with a code. */
 export function guarded<Result>(where: string, work: () => Result): Result {
   try {
     return work()
@@ -69,7 +72,7 @@ function openWithPragmas(options: DatabaseOptions): Database {
     if (readOnly && (isFull || (code.startsWith("SQLITE_CANTOPEN") && !canWrite(dirname(path)))))
       return openUnwritable(options)
     if (!code.startsWith("SQLITE_CANTOPEN")) throw error
-    // SQLite only says that it cannot make a file beside the database; whether it may is the better answer.
+    // SQLite reports only that it cannot create a file beside the database; this check names the missing permission.
     accessSync(dirname(path), constants.W_OK)
     throw error
   }
@@ -77,11 +80,11 @@ function openWithPragmas(options: DatabaseOptions): Database {
 
 function prepared(db: Database, { readOnly, busyTimeoutMs }: DatabaseOptions): Database {
   try {
-    // First of all, because every statement after it may meet another process that is opening too.
+    // Set before any other statement, which may meet another process that is opening the database too.
     db.run(`PRAGMA busy_timeout = ${Math.max(0, Math.floor(busyTimeoutMs))}`)
     if (!readOnly) useWriteAheadLog(db, busyTimeoutMs)
     db.run(pragmas)
-    // Nothing is opened before something is read; whether that works decides how the rest is.
+    // SQLite opens its files at the first read, and whether that works decides how the database is opened.
     if (readOnly) db.query("SELECT count(*) FROM sqlite_schema").get()
     return db
   } catch (error) {
@@ -91,9 +94,9 @@ function prepared(db: Database, { readOnly, busyTimeoutMs }: DatabaseOptions): D
 }
 
 /**
- * Reads a database beside which nothing can be made, for want of permission or of space. SQLite needs an index of the
- * log of recent writes there, unless it is told that nobody writes; then it does not see that log, so a copy is read
- * where there is one.
+ * Opens a database in a directory where no file can be created, for lack of permission or of space. SQLite needs an
+ * index of its write-ahead log there unless the file is declared immutable; it then ignores the log, so a copy is read
+ * if there is one.
  */
 function openUnwritable(options: DatabaseOptions): Database {
   const { path } = options
@@ -106,7 +109,7 @@ function openUnwritable(options: DatabaseOptions): Database {
     const db = new Database(join(directory, basename(path)), { readonly: true })
     return prepared(db, options)
   } finally {
-    // What is open stays readable without its name.
+    // Open files stay readable after their names are removed.
     rmSync(directory, { recursive: true, force: true })
   }
 }
@@ -121,7 +124,7 @@ export function canWrite(path: string): boolean {
     accessSync(path, constants.W_OK)
     return true
   } catch {
-    // Why not is told by whoever has to write.
+    // The caller that has to write reports the reason.
     return false
   }
 }
@@ -136,7 +139,10 @@ const pragmas = `
   PRAGMA journal_size_limit = 67108864;
 `
 
-/** The switch to WAL upgrades a lock, and SQLite then answers BUSY at once instead of waiting. So it is tried again. */
+/**
+ * Switches to the write-ahead log. The switch upgrades a lock, and SQLite then returns BUSY at once instead of waiting,
+ * so this tries again.
+ */
 function useWriteAheadLog(db: Database, busyTimeoutMs: number): void {
   const pauseMs = 5
   for (let waitedMs = 0; ; waitedMs += pauseMs) {
@@ -165,7 +171,7 @@ function inTransaction<Result>(
     reach("committed")
     return result
   } catch (error) {
-    // A full disk or a damaged page may have rolled back already, and a second rollback would hide the reason.
+    // After a full disk or a damaged page SQLite may have rolled back, and a second rollback would hide the reason.
     if (db.inTransaction) db.query("ROLLBACK").run()
     throw error
   }
@@ -176,7 +182,10 @@ function fileIdentity(path: string): string {
   return `${dev}:${ino}`
 }
 
-/** SQLite goes on writing to a file that was deleted or replaced under it, and everything would be lost at exit. */
+/**
+ * Throws if the file was deleted or replaced while it was open: SQLite keeps writing to the old one, and everything
+ * would be lost at exit.
+ */
 function assertStillThere(path: string, opened: string): void {
   if (fileIdentity(path) === opened) return
   throw new Failure({
@@ -184,6 +193,6 @@ function assertStillThere(path: string, opened: string): void {
     code: "ACODE-DB-001",
     message: "the workspace database was replaced while it was in use",
     where: path,
-    hint: "run `acode audit verify`, which compares it with what was anchored outside the workspace",
+    hint: "run `acode audit verify`, which compares it with the anchors outside the workspace",
   })
 }

@@ -7,9 +7,9 @@ import type { DatabaseConnection } from "./database.ts"
 import { applicationId, type Migration, migrations } from "./schema.ts"
 
 /**
- * Brings the database to the newest schema, forward only. Each step is one transaction that inspects the version again
- * once it holds the write lock, so that any number of processes may open a new workspace at once. Before and after, the
- * schema has to be exactly the one that the steps make: a trigger, a view or an index of somebody else's would run with
+ * Migrates the database to the newest schema, forward only. Each step is one transaction that reads the version again
+ * once it holds the write lock, so that any number of processes may open a new workspace at once. Checks before and
+ * after that the schema is exactly the one that the steps create: a foreign trigger, view or index would take part in
  * the next statement.
  */
 export function migrate(connection: DatabaseConnection, now: () => string, steps = migrations): void {
@@ -24,14 +24,14 @@ export function migrate(connection: DatabaseConnection, now: () => string, steps
   }
 }
 
-/** Refuses a database whose schema neither this nor an older acode made, before anything is read from its tables. */
+/** Refuses a database whose schema was not made by this or an older acode, before anything is read from its tables. */
 export function assertOwnSchema(connection: DatabaseConnection): void {
   ownVersion(connection, migrations)
 }
 
 /** Returns the version of the schema; 0 for a new file. */
 function ownVersion({ db, path }: DatabaseConnection, steps: readonly Migration[]): number {
-  // Plain pragmas: a table could have the name of the function that gives the same.
+  // Pragmas, not the pragma functions: a table could have the name of such a function.
   const application = Number(Object.values(db.query<object, []>("PRAGMA application_id").get() ?? {})[0])
   const version = versionOf(db)
   const found = schemaRows(db)
@@ -64,7 +64,10 @@ function apply(connection: DatabaseConnection, step: Migration, now: () => strin
   })
 }
 
-/** A step whose text differs from the one that made this database may have filled its tables otherwise. */
+/**
+ * Throws if a step differs from the one that made this database, because that one may have filled the tables in another
+ * way.
+ */
 function assertUnedited(db: Database, path: string, steps: readonly Migration[]): void {
   const applied = db
     .query<{ version: number; checksum: string }, []>(
@@ -74,14 +77,14 @@ function assertUnedited(db: Database, path: string, steps: readonly Migration[])
   const matches =
     applied.length === steps.length &&
     steps.every((step, index) => applied[index]?.checksum === sha256Hex(step.sql))
-  if (!matches) throw damaged(path, "the schema of the database is not the one this version made")
+  if (!matches) throw damaged(path, "the schema of the database differs from the one that this version makes")
 }
 
 interface SchemaRow {
   readonly type: string
   readonly name: string
   readonly tableName: string
-  /** The text that made it; null for an index that SQLite made for a table. */
+  /** The SQL that created it; null for an index that SQLite created for a table. */
   readonly sql: string | null
 }
 
@@ -97,28 +100,32 @@ export function schemaDigest(rows: readonly SchemaRow[]): string {
   return sha256Hex(rows.map(row => JSON.stringify(Object.values(row))).join("\n"))
 }
 
-/** Returns the schema that the steps make in an empty database; `Migration.schema` of the last is its digest. */
-export function rowsMade(steps: readonly Migration[]): readonly SchemaRow[] {
+/**
+ * Returns the schema that the steps create in an empty database; the `Migration.schema` of the last step is its digest.
+ */
+export function expectedSchema(steps: readonly Migration[]): readonly SchemaRow[] {
   using db = new Database(":memory:")
   for (const { sql } of steps) db.run(sql)
   return schemaRows(db)
 }
 
-/** Names the first thing that differs. */
+/** Describes the first difference between a schema and the one that the steps create. */
 function schemaProblem(found: readonly SchemaRow[], steps: readonly Migration[]): string {
-  const made = rowsMade(steps)
+  const made = expectedSchema(steps)
   const isIn = (rows: readonly SchemaRow[], row: SchemaRow) => rows.some(other => Bun.deepEquals(other, row))
   const foreign = found.find(row => !isIn(made, row))
   if (foreign !== undefined)
-    return `its ${oneLine(foreign.type, 20)} ${oneLine(foreign.name, 80)} is not one that acode made`
+    return `its ${oneLine(foreign.type, 20)} ${oneLine(foreign.name, 80)} was not created by acode`
   const missing = made.filter(row => !isIn(found, row))
-  // With a table everything on it is gone.
+  // A missing table takes its indexes and triggers along.
   const first = missing.find(({ type }) => type === "table") ?? missing[0]
-  return first === undefined ? "its schema names something twice" : `its ${first.type} ${first.name} is gone`
+  return first === undefined
+    ? "its schema contains a duplicate"
+    : `its ${first.type} ${first.name} is missing`
 }
 
 function damaged(path: string, message: string): Failure {
-  const hint = "move the file away to start a new history; acode does not write into it"
+  const hint = "move the file away to start a new history; acode does not write to it"
   return new Failure({ kind: "integrity", code: "ACODE-DB-005", message, where: path, hint })
 }
 
@@ -126,19 +133,19 @@ function writtenByNewer(path: string, version: number, newest: number): Failure 
   return new Failure({
     kind: "general",
     code: "ACODE-DB-006",
-    message: `the workspace database was written by a newer acode (schema ${version}, this one knows ${newest})`,
+    message: `the workspace database was written by a newer acode (schema ${version}, this one supports up to ${newest})`,
     where: path,
     hint: "update acode",
   })
 }
 
-/** Who only looks may not bring it forward, and what is missing in it would look like an empty history. */
+/** Refuses an older schema: a reader may not migrate it, and what it lacks would look like an empty history. */
 function writtenByOlder(path: string): Failure {
   return new Failure({
     kind: "general",
     code: "ACODE-DB-001",
-    message: "the workspace database was written by an older acode and has to be brought forward first",
+    message: "the workspace database was written by an older acode and has to be migrated first",
     where: path,
-    hint: "`acode runs list` does that; nothing recorded is changed by it",
+    hint: "`acode runs list` migrates it; nothing recorded is changed",
   })
 }

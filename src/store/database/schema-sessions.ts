@@ -1,4 +1,4 @@
-/** Sessions, what people were asked, and what tool calls did: all of it computed from the events. */
+/** The tables of sessions, approvals and tool calls, all computed from the events. */
 export const sessionTables = `
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY,
@@ -109,7 +109,10 @@ CREATE INDEX evidence_codes ON evidence_diagnostics (code, at, position, call_id
 CREATE INDEX evidence_diagnostics_by_file ON evidence_diagnostics (code, file_name, at, position);
 `
 
-/** What turns, plans and shown results name was not in the table, so that a prune would have taken it away. */
+/**
+ * Adds artifacts that turns, plans and shown results refer to: they were missing in the table, so a prune would have
+ * removed them.
+ */
 export const sessionReferences = `
 INSERT OR IGNORE INTO artifact_references (ref, position)
 SELECT json_extract(data, '$.text.ref'), position FROM events

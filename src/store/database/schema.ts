@@ -1,13 +1,13 @@
 import { sessionReferences, sessionTables } from "./schema-sessions.ts"
 
-/** One step of the schema. What was released is never edited: its checksum is in every database it made. */
+/** One step of the schema. A released step is never edited: its checksum is in every database that it made. */
 export interface Migration {
   readonly version: number
   readonly name: string
   readonly sql: string
-  /** The digest of `sqlite_schema` once this step was taken: a database with any other is refused. */
+  /** The digest of `sqlite_schema` after this step: a database with any other is refused. */
   readonly schema: string
-  /** Whoever only reads does without what this step makes. */
+  /** True if a reader can work without what this step creates. */
   readonly forWritersOnly?: true
 }
 

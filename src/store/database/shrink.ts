@@ -4,10 +4,9 @@ import { errnoOf } from "../../base/assert.ts"
 import { type DatabaseConnection, guarded } from "./database.ts"
 
 /**
- * Writes the database anew without the pages that removed rows have left, where that is worth it or its files would
- * stay larger than `atMostBytes`. Returns by how many bytes they became smaller. Nothing happens while another process
- * uses the database, or where there is no room for the copy: what is removed stays removed, and the next time makes the
- * file smaller.
+ * Rewrites the database without free pages if that saves enough, or if its files would stay larger than `atMostBytes`.
+ * Returns by how many bytes the files shrank. Does nothing while another process uses the database or when there is no
+ * space for the copy: removed rows stay removed, and the next call shrinks the file.
  */
 export function shrinkDatabase(
   connection: DatabaseConnection,
@@ -16,11 +15,11 @@ export function shrinkDatabase(
   return guarded(connection.path, () => {
     const before = filesBytes(connection.path)
     try {
-      if (worthIt(connection.db)) connection.db.run("VACUUM")
-      foldIn(connection.db)
+      if (isWorthShrinking(connection.db)) connection.db.run("VACUUM")
+      truncateLog(connection.db)
       if (filesBytes(connection.path) > atMostBytes) {
         connection.db.run("VACUUM")
-        foldIn(connection.db)
+        truncateLog(connection.db)
       }
     } catch (error) {
       if (!/^SQLITE_(BUSY|LOCKED|FULL)/.test(errnoOf(error) ?? "")) throw error
@@ -29,12 +28,13 @@ export function shrinkDatabase(
   })
 }
 
-/** A copy of everything is not made for less than a hundredth of it. */
-export function worthIt(db: Database): boolean {
+/** Returns whether at least a hundredth of the pages is free: copying everything for less is not worth it. */
+export function isWorthShrinking(db: Database): boolean {
   const { free, all } = pagesOf(db)
   return free > 0 && free * 100 >= all
 }
 
+/** Returns the pages of the database: free ones, all, and the size of one in bytes. */
 export function pagesOf(db: Database): {
   readonly free: number
   readonly all: number
@@ -45,10 +45,12 @@ export function pagesOf(db: Database): {
   return { free: value("freelist_count"), all: value("page_count"), size: value("page_size") }
 }
 
-function foldIn(db: Database): void {
+/** Writes the write-ahead log into the database file and truncates it. */
+function truncateLog(db: Database): void {
   db.query("PRAGMA wal_checkpoint(TRUNCATE)").all()
 }
 
+/** Returns the size of the database file and its write-ahead log. */
 export function filesBytes(path: string): number {
   return [path, `${path}-wal`].reduce(
     (total, file) => total + (statSync(file, { throwIfNoEntry: false })?.size ?? 0),

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../../domain/error-codes.ts"
 import { Failure, type FailureKind } from "../../domain/failure.ts"
 import { systemReport } from "../../domain/system-report.ts"
 
-/** Turns whatever SQLite or the file system threw into a Failure a person can act on. Bugs pass unchanged. */
+/** Turns an error of SQLite or the file system into a Failure with a code and a hint. Returns bugs unchanged. */
 export function asStoreFailure(thrown: unknown, where: string): unknown {
   if (thrown instanceof Failure) return thrown
   const code = errnoOf(thrown)
@@ -12,11 +12,11 @@ export function asStoreFailure(thrown: unknown, where: string): unknown {
     const report = systemReport(thrown)
     return report === null ? thrown : new Failure({ ...report, where }, { cause: thrown })
   }
-  const found = table.find(entry => entry.codes.test(code))
-  if (found === undefined) return thrown
-  const message = `${found.message} (${messageOf(thrown)})`
+  const mapping = mappings.find(entry => entry.codes.test(code))
+  if (mapping === undefined) return thrown
+  const message = `${mapping.message} (${messageOf(thrown)})`
   return new Failure(
-    { kind: found.kind, code: found.code, message, where, hint: found.hint },
+    { kind: mapping.kind, code: mapping.code, message, where, hint: mapping.hint },
     { cause: thrown },
   )
 }
@@ -27,7 +27,7 @@ export function appendConflict(stream: string, reason: string): Failure {
     code: "ACODE-DB-007",
     message: `the event was not recorded: ${reason}`,
     where: stream,
-    hint: "another acode has taken this over; `acode session list` and `acode runs list` show what it recorded",
+    hint: "another acode took over; `acode session list` and `acode runs list` show what it recorded",
   })
 }
 
@@ -41,7 +41,7 @@ export function changedHistory(reason: string, path: string): Failure {
     code: "ACODE-SEC-004",
     message: `the history was changed outside acode: ${reason}`,
     where: path,
-    hint: "`acode audit verify` says what does not match; keep the file and restore a backup",
+    hint: "`acode audit verify` lists what does not match; keep the file and restore a backup",
   })
 }
 
@@ -52,21 +52,21 @@ export function changedEvent(
   return changedHistory(`event ${seq} of ${stream}, at position ${position}: ${problem}`, stream)
 }
 
-/** A row names events that say something else, or says itself something else than they do. */
+/** Reports a row that differs from what its events produce, or that refers to events of another object. */
 export function changedRow(table: string, id: string): Failure {
-  return changedHistory(`the table ${table} does not say of ${id} what its events say`, id)
+  return changedHistory(`the row of ${id} in the table ${table} does not match its events`, id)
 }
 
-/** Takes note of what does not verify where that stops nothing, because all that is done with it is to show it. */
-export type Noted = (failure: Failure) => void
+/** Records a failed verification where it stops nothing, because the data is only shown. */
+export type NoteFailure = (failure: Failure) => void
 
-/** Returns what work returns; null when what it reads was changed, which is noted. */
-export function unlessChanged<Result>(noted: Noted, work: () => Result): Result | null {
+/** Returns the result of `work`; if the data it reads was changed, notes the failure and returns null. */
+export function unlessChanged<Result>(note: NoteFailure, work: () => Result): Result | null {
   try {
     return work()
   } catch (error) {
     if (!isIntegrityFailure(error)) throw error
-    noted(error)
+    note(error)
     return null
   }
 }
@@ -85,15 +85,15 @@ export function brokenArtifact(ref: string): Failure {
   })
 }
 
-/** Its hash is right, so nobody changed it: it was written so. */
+/** Reports an artifact that is not JSON. Its hash is right, so it was not changed: it was written like this. */
 export function unreadableArtifact(ref: string, cause: unknown): Failure {
   return new Failure(
     {
       kind: "integrity",
       code: "ACODE-SEC-004",
-      message: "a value that the history names cannot be read: it is not JSON",
+      message: "a stored value of the history cannot be read: it is not JSON",
       where: ref,
-      hint: "an older acode stored it so; `acode session show` and `acode session undo` still work, and `acode run GOAL` begins a new session",
+      hint: "an older acode stored it like this; `acode session show` and `acode session undo` still work, and `acode run GOAL` begins a new session",
     },
     { cause },
   )
@@ -103,9 +103,9 @@ export function missingArtifact(ref: string): Failure {
   return new Failure({
     kind: "integrity",
     code: "ACODE-SEC-004",
-    message: "something that the history names is not there any more",
+    message: "an artifact that the history refers to is missing",
     where: ref,
-    hint: "`acode audit verify` says what is missing",
+    hint: "`acode audit verify` lists what is missing",
   })
 }
 
@@ -117,8 +117,8 @@ interface Mapping {
   readonly hint: string
 }
 
-/** First match wins. An I/O error is never tried again: after a failed fsync nobody knows what is on the disk. */
-const table: readonly Mapping[] = [
+/** The first match applies. An I/O error is never retried: after a failed fsync the content of the disk is unknown. */
+const mappings: readonly Mapping[] = [
   {
     codes: /^(SQLITE_BUSY|SQLITE_LOCKED|SQLITE_PROTOCOL)/,
     kind: "general",
@@ -130,15 +130,15 @@ const table: readonly Mapping[] = [
     codes: /^(SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT)/,
     kind: "general",
     code: "ACODE-DB-004",
-    message: "there is no space left to record this",
-    hint: "free some disk space; `acode storage free --to 0 --dry-run` shows what acode could. Nothing recorded so far is lost",
+    message: "no space is left to record this",
+    hint: "free some disk space; `acode storage free --to 0 --dry-run` shows what acode can free. Nothing recorded so far is lost",
   },
   {
     codes: /^(SQLITE_READONLY|SQLITE_PERM|EROFS|EACCES|EPERM)/,
     kind: "general",
     code: "ACODE-DB-003",
     message: "the workspace database cannot be written",
-    hint: "make the directory of the state and the files in it writable for this user",
+    hint: "make the state directory and the files in it writable for this user",
   },
   {
     codes: /^(SQLITE_CORRUPT|SQLITE_NOTADB|SQLITE_FORMAT|SQLITE_SCHEMA)/,
@@ -152,6 +152,6 @@ const table: readonly Mapping[] = [
     kind: "general",
     code: "ACODE-DB-001",
     message: "the workspace database cannot be opened, read or written",
-    hint: "check that the directory of the state belongs to this user and lies on a working disk; `acode doctor` tells more",
+    hint: "check that the state directory belongs to this user and lies on a working disk; `acode doctor` shows more",
   },
 ]

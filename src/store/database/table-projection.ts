@@ -6,18 +6,20 @@ import type { DatabaseConnection } from "./database.ts"
 export type Cell = string | number | null
 export type TableRow = { readonly [column: string]: Cell }
 
-/** How the rows of one table come from events, and from nothing else. */
+/** Computes the rows of one table from events, and from nothing else. */
 export interface TableDefinition<Row extends TableRow> {
   readonly table: string
-  /** Whose row the event concerns; null when it concerns none. The key is the column `id`. */
+  /** Returns the id of the row that the event concerns; null if it concerns none. The key is the column `id`. */
   idOf(event: StoredEvent): string | null
-  /** The row after the event. Null when there is none and the event makes none; the same row when it says nothing. */
+  /**
+   * Returns the row after the event: null if there is none and the event creates none; the same row if nothing changes.
+   */
   next(row: Row | null, event: StoredEvent): Row | null
-  /** No event will change it any more. */
+  /** Returns whether no later event changes the row. */
   isFinal(row: Row): boolean
-  /** Tables that hold what does not fit into a row. */
+  /** The tables for values that do not fit into a row. */
   readonly detailTables: readonly string[]
-  /** Rows of those that this event makes. They are never changed. */
+  /** Returns the detail rows that this event creates. They are never changed. */
   detailsOf(row: Row, event: StoredEvent): readonly DetailRow[]
 }
 
@@ -26,21 +28,21 @@ export interface DetailRow {
   readonly cells: TableRow
 }
 
-/** A table that is kept in step with the log, and can be compared with it. */
+/** A table that is updated with the log, and can be compared with it. */
 export interface TableProjection {
   projector(connection: DatabaseConnection): Projector
-  check(connection: DatabaseConnection, report: Report): TableCheck
+  check(connection: DatabaseConnection, report: ReportDifference): TableCheck
 }
 
-/** Told of each difference; the event is null when no event explains it. */
-export type Report = (event: StoredEvent | null, what: string) => void
+/** Records a difference; the event is null if no event explains it. */
+export type ReportDifference = (event: StoredEvent | null, what: string) => void
 
-/** Computes the rows a second time and compares them with the table. */
+/** Recomputes the rows from the events and compares them with the table. */
 export interface TableCheck {
-  see(event: StoredEvent): void
+  apply(event: StoredEvent): void
   /** Compares the rows that may still change. */
   compareOpen(): void
-  /** After the last event of the log: also looks for rows that no event explains. */
+  /** Finishes the check after the last event of the log: also finds rows that no event explains. */
   end(): void
 }
 
@@ -51,12 +53,12 @@ export function tableProjection<Row extends TableRow>(definition: TableDefinitio
   }
 }
 
-/** A cell as a table can hold it: an event may say half a character, which is no UTF-8. */
+/** Returns a cell as a table can hold it: an event may contain half a surrogate pair, which is not valid UTF-8. */
 function asStored<Value>(cell: Value): Value | string {
   return typeof cell === "string" ? cell.toWellFormed() : cell
 }
 
-/** Whether a table holds this row. */
+/** Returns whether a row that was read equals the expected one as a table holds it. */
 export function isStoredRow(found: object | null, expected: object): boolean {
   if (Bun.deepEquals(found, expected)) return true
   const cells = Object.entries(expected).map(([column, cell]) => [column, asStored(cell)])
@@ -71,7 +73,10 @@ export function readRow<Row extends TableRow>(
   return connection.db.query<Row, [string]>(`SELECT * FROM ${table} WHERE id = ?`).get(id)
 }
 
-/** Ids of a column that start or end with what was typed. A whole id means itself, even if it begins another. */
+/**
+ * Returns the ids in a column that start or end with `typed`. A complete id matches only itself, even if another one
+ * begins with it.
+ */
 export function matchingIds(
   connection: DatabaseConnection,
   table: string,
@@ -110,12 +115,12 @@ function applyEvent<Row extends TableRow>(
 }
 
 function insertRow(connection: DatabaseConnection, table: string, row: TableRow): void {
-  const known = insertions.get(table) ?? insertionOf(table, Object.keys(row))
-  insertions.set(table, known)
-  connection.db.query(known.sql).run(...known.columns.map(column => asStored(row[column] ?? null)))
+  const insertion = insertions.get(table) ?? insertionOf(table, Object.keys(row))
+  insertions.set(table, insertion)
+  connection.db.query(insertion.sql).run(...insertion.columns.map(column => asStored(row[column] ?? null)))
 }
 
-/** All rows of a table have the same columns. */
+/** The statement of each table, kept because all rows of a table have the same columns. */
 const insertions = new Map<string, Insertion>()
 
 interface Insertion {
@@ -128,7 +133,7 @@ function insertionOf(table: string, columns: readonly string[]): Insertion {
   return { sql: `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${marks})`, columns }
 }
 
-/** Only what changed, so that no index is touched that need not be. */
+/** Updates only the changed columns, so that the indexes of the others are not touched. */
 function updateRow(
   connection: DatabaseConnection,
   table: string,
@@ -143,19 +148,19 @@ function updateRow(
 }
 
 class RowCheck<Row extends TableRow> implements TableCheck {
-  /** Rows that may still change: all that has to be remembered on the way. */
+  /** The rows that may still change: all that the check has to remember. */
   private readonly open = new Map<string, { readonly row: Row; readonly event: StoredEvent }>()
   private readonly counts: Map<string, number>
 
   constructor(
     private readonly connection: DatabaseConnection,
     private readonly definition: TableDefinition<Row>,
-    private readonly report: Report,
+    private readonly report: ReportDifference,
   ) {
     this.counts = new Map([definition.table, ...definition.detailTables].map(table => [table, 0]))
   }
 
-  see(event: StoredEvent): void {
+  apply(event: StoredEvent): void {
     const { definition } = this
     const id = definition.idOf(event)
     if (id === null) return
@@ -177,7 +182,7 @@ class RowCheck<Row extends TableRow> implements TableCheck {
     for (const [table, expected] of this.counts) {
       const found = countRows(this.connection, table)
       if (found !== expected)
-        this.report(null, `the table ${table} has ${found} rows where its events make ${expected}`)
+        this.report(null, `the table ${table} has ${found} rows, but its events make ${expected}`)
     }
   }
 
@@ -185,7 +190,7 @@ class RowCheck<Row extends TableRow> implements TableCheck {
     const { table } = this.definition
     this.open.delete(id)
     if (!isStoredRow(readRow<Row>(this.connection, table, id), expected))
-      this.report(event, `the table ${table} does not say what this event says`)
+      this.report(event, `the table ${table} does not match this event`)
   }
 
   private compareDetail({ table, cells }: DetailRow, event: StoredEvent): void {
@@ -194,7 +199,7 @@ class RowCheck<Row extends TableRow> implements TableCheck {
     const found = this.connection.db
       .query(`SELECT 1 FROM ${table} WHERE ${terms.join(" AND ")}`)
       .get(...Object.values(cells))
-    if (found === null) this.report(event, `the table ${table} does not say what this event says`)
+    if (found === null) this.report(event, `the table ${table} does not match this event`)
   }
 
   private count(table: string): void {
@@ -208,16 +213,16 @@ export function countRows(connection: DatabaseConnection, table: string): number
   )
 }
 
-/** Keeps a table in step with the log. Called inside the transaction of the append, for every event in order. */
+/** Updates a table with each event. Called inside the transaction of the append, for every event in order. */
 export interface Projector {
   apply(event: StoredEvent): void
 }
 
-/** Sorts before and after every time there is, for ranges that are open on a side. */
+/** The first sorts before and the second after every time, for ranges that are open on one side. */
 const earliest = ""
 const latest = "~"
 
-/** A range of times as they are stored; since is inclusive, until exclusive. */
+/** Returns a range of times as they are stored; `since` is inclusive, `until` exclusive. */
 export function timeRange(range: { readonly since?: string; readonly until?: string }): {
   readonly since: string
   readonly until: string
@@ -228,7 +233,7 @@ export function timeRange(range: { readonly since?: string; readonly until?: str
   }
 }
 
-/** One spelling of time, because rows are compared as text. */
+/** Returns a time in the one form in which rows hold it, because rows are compared as text. */
 export function instant(time: string): string {
   const epochMs = Date.parse(time)
   assert(Number.isFinite(epochMs), `"${time}" is a time`)

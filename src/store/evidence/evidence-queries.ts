@@ -1,7 +1,7 @@
 import type { z } from "zod"
 import { ToolCallRequested, ToolCallSettled } from "../../domain/events/call-events.ts"
 import type { DatabaseConnection } from "../database/database.ts"
-import { changedRow, type Noted, unlessChanged } from "../database/store-failures.ts"
+import { changedRow, type NoteFailure, unlessChanged } from "../database/store-failures.ts"
 import { isStoredRow, timeRange } from "../database/table-projection.ts"
 import { type EventReader, fieldsOf } from "../log/event-rows.ts"
 import type { EvidenceRange, EvidenceRow } from "./contract.ts"
@@ -11,7 +11,7 @@ import { type CallRow, evidenceTable, nextCallRow, type SettledFields } from "./
 export interface EvidenceReading {
   readonly connection: DatabaseConnection
   readonly log: EventReader
-  readonly noted: Noted
+  readonly note: NoteFailure
 }
 
 /** Oldest first. A name that no tool has is found as it was written. */
@@ -85,12 +85,12 @@ function limits(range: EvidenceRange): readonly [string, string, number] {
 }
 
 function rows(
-  { connection, log, noted }: EvidenceReading,
+  { connection, log, note }: EvidenceReading,
   sql: string,
   values: readonly (string | number)[],
 ): readonly EvidenceRow[] {
   const found = connection.db.query<CallRow, (string | number)[]>(sql).all(...values)
-  for (const row of found) unlessChanged(noted, () => recordedCall(log, row))
+  for (const row of found) unlessChanged(note, () => recordedCall(log, row))
   return found.map(toEvidence)
 }
 

@@ -10,7 +10,7 @@ import type {
 } from "../contract.ts"
 import type { DatabaseConnection } from "../database/database.ts"
 import { filesBytes } from "../database/shrink.ts"
-import { changedRow, type Noted, unlessChanged } from "../database/store-failures.ts"
+import { changedRow, type NoteFailure, unlessChanged } from "../database/store-failures.ts"
 import { instant, isStoredRow } from "../database/table-projection.ts"
 import type { EventReader } from "../log/event-rows.ts"
 import {
@@ -24,7 +24,7 @@ import { type ExecutionRow, finishedRow, readExecution, startedRow } from "./exe
 
 /** Newest first; two that started in the same millisecond stand in the order they were recorded. */
 export function listExecutions(
-  { connection, log, noted }: ExecutionReading,
+  { connection, log, note }: ExecutionReading,
   filter: ExecutionFilter,
 ): readonly ExecutionSummary[] {
   const { where, values } = conditionsOf(filter)
@@ -34,7 +34,7 @@ export function listExecutions(
       `SELECT * FROM executions ${where} ORDER BY start_time DESC, started_position DESC LIMIT ?`,
     )
     .all(...values, limit)
-  for (const row of rows) unlessChanged(noted, () => recordedExecution(log, row))
+  for (const row of rows) unlessChanged(note, () => recordedExecution(log, row))
   return rows.map(toSummary)
 }
 
@@ -42,7 +42,7 @@ export interface ExecutionReading {
   readonly connection: DatabaseConnection
   readonly log: EventReader
   readonly artifacts: ArtifactStore
-  readonly noted: Noted
+  readonly note: NoteFailure
 }
 
 /** The events that a row names. Throws ACODE-SEC-004 when they are not those of the execution, or say otherwise. */

@@ -8,7 +8,7 @@ import { storedBytes } from "../artifacts/artifacts.ts"
 import { artifactsNamedBy } from "../artifacts/references.ts"
 import type { AbandonedExecution, ExecutionHistory } from "../contract.ts"
 import { type DatabaseConnection, guarded } from "../database/database.ts"
-import { appendConflict, type Noted, unlessChanged } from "../database/store-failures.ts"
+import { appendConflict, type NoteFailure, unlessChanged } from "../database/store-failures.ts"
 import { matchingIds } from "../database/table-projection.ts"
 import { assertLeases, dropLease, leaseOwner, takeLease } from "../leases.ts"
 import type { LogWriter } from "../log/event-log.ts"
@@ -110,7 +110,7 @@ interface RecoveryParts {
   readonly connection: DatabaseConnection
   readonly log: LogWriter
   readonly self: ProcessIdentity
-  readonly noted: Noted
+  readonly note: NoteFailure
   /** What a scan after the death of its acode took away of what a command left. */
   readonly quarantinedOf: (executionId: string) => readonly string[]
 }
@@ -124,7 +124,7 @@ function recoverExecutions(
   isAlive: (owner: ProcessIdentity) => boolean,
 ): readonly string[] {
   return openExecutions(parts.connection).flatMap(row => {
-    const isClosed = unlessChanged(parts.noted, () => {
+    const isClosed = unlessChanged(parts.note, () => {
       const owners = ownersOf(parts, row)
       return !owners.some(owner => isAlive(owner)) && closeInterrupted(parts, row)
     })
@@ -133,7 +133,7 @@ function recoverExecutions(
 }
 
 function abandonedExecutions(
-  { connection, log, noted }: Pick<RecoveryParts, "connection" | "log" | "noted">,
+  { connection, log, note }: Pick<RecoveryParts, "connection" | "log" | "note">,
   isAlive: (owner: ProcessIdentity) => boolean,
 ): readonly AbandonedExecution[] {
   const open = connection.db
@@ -142,7 +142,7 @@ function abandonedExecutions(
     )
     .all()
   return open.flatMap(row => {
-    const started = unlessChanged(noted, () => recordedExecution(log, row).started)
+    const started = unlessChanged(note, () => recordedExecution(log, row).started)
     if (started === null || isAlive(started.owner)) return []
     return [{ id: row.id, protectedNames: started.protectedNames ?? null }]
   })

@@ -6,7 +6,7 @@ import { newEvent } from "../../domain/events/definition.ts"
 import { collectArtifacts, type Unnamed } from "../artifacts/collection.ts"
 import type { ExecutionPruning } from "../contract.ts"
 import type { DatabaseConnection } from "../database/database.ts"
-import { type Noted, unlessChanged } from "../database/store-failures.ts"
+import { type NoteFailure, unlessChanged } from "../database/store-failures.ts"
 import type { LogWriter } from "../log/event-log.ts"
 import type { PreparedEvent } from "../log/event-preparation.ts"
 import { finishedFields, startedFields } from "./execution-outcome.ts"
@@ -14,7 +14,7 @@ import { finishedFields, startedFields } from "./execution-outcome.ts"
 export interface PruneParts {
   readonly connection: DatabaseConnection
   readonly log: LogWriter
-  readonly noted: Noted
+  readonly note: NoteFailure
   readonly clock: Clock
   readonly artifactsDirectory: string
 }
@@ -58,9 +58,9 @@ export function pruneExecutions(
  * Returns the streams that are an execution from its start to its end and nothing else, as their events say. A stream
  * that was changed is left out: a tombstone would hide that.
  */
-export function executionsAmong({ log, noted }: PruneParts, streams: readonly string[]): readonly string[] {
+export function executionsAmong({ log, note }: PruneParts, streams: readonly string[]): readonly string[] {
   return streams.filter(stream => {
-    const [start, end, ...others] = unlessChanged(noted, () => log.read(stream)) ?? []
+    const [start, end, ...others] = unlessChanged(note, () => log.read(stream)) ?? []
     if (start === undefined || end === undefined || others.length > 0) return false
     const ids = [startedFields(start)?.executionId, finishedFields(end)?.executionId]
     return ids.every(id => id === stream)

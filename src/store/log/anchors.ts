@@ -26,10 +26,12 @@ import { type EventReader, fieldsOf } from "./event-rows.ts"
 import { isWorkspaceId, makePrivateDirectory } from "./keys.ts"
 import type { LogIdentity } from "./log-identity.ts"
 
+/** The head of the log at one position, kept outside the workspace and signed with the key of the log. */
 export interface Anchor extends AnchorFields {
   readonly mac: string
 }
 
+/** What writing and reading the anchors of one log needs. `place` is the state directory that the log belongs to. */
 export interface AnchorParts {
   readonly connection: DatabaseConnection
   readonly identity: LogIdentity
@@ -38,15 +40,15 @@ export interface AnchorParts {
   readonly clock: Clock
 }
 
-/** About 200 anchors; above it the older half is thinned out. */
+/** Room for about 200 anchors; in a larger file the older half is thinned out. */
 const fileBytesMax = 65_536
 
 /**
- * Writes the head of the log down beside the keys. Only the first anchor, which each log gets before its first event,
- * is synced: an anchor answers to somebody who puts an older database back, not to a power cut, and once written it is
- * beyond the reach of `kill -9`. Waiting for the disk would make every execution pay for a third flush. The lock keeps
- * the lines in the order of their positions, so that a smaller position after a greater one can only mean that an older
- * database was put back. Where the anchors are gone none is written: a new one would hide that.
+ * Appends the head of the log to the anchor file beside the keys. Only the first anchor, which each log gets before its
+ * first event, is synced: an anchor reveals that an older database was restored, it does not protect against a power
+ * cut, and once written it survives `kill -9`. Waiting for the disk would cost every execution a third flush. The lock
+ * keeps the lines in the order of their positions, so a smaller position after a greater one can only mean that an
+ * older database was restored. If the anchors are missing none is written: a new one would hide that.
  */
 export function writeAnchor(parts: AnchorParts): void {
   makePrivateDirectory(parts.anchorsDirectory)
@@ -57,18 +59,18 @@ export function writeAnchor(parts: AnchorParts): void {
   })
 }
 
-/** Writes the first anchor of a log that has none, and no event. */
+/** Writes the first anchor of a log that has neither an anchor nor an event. */
 export function ensureFirstAnchor(parts: AnchorParts): void {
   if (readTail(parts.connection).position === 0 && !hasAnchors(parts)) writeAnchor(parts)
 }
 
-/** Writes the first anchor after a person accepted a history, whatever was anchored before. */
+/** Writes an anchor after a person accepted a history, whether or not there are anchors; the new one is synced. */
 export function startAnchors(parts: AnchorParts): void {
   makePrivateDirectory(parts.anchorsDirectory)
   parts.connection.transaction("anchor", () => appendAnchor(parts, readTail(parts.connection), true))
 }
 
-/** Inside a transaction. */
+/** Appends one anchor. The caller holds a transaction. */
 function appendAnchor(parts: AnchorParts, { position, head }: LogTail, isDurable: boolean): void {
   const { key, workspaceId } = parts.identity
   const fields = { position, head, at: toIso(parts.clock.now()), root: parts.place }
@@ -83,17 +85,20 @@ function hasAnchors({ anchorsDirectory, identity }: AnchorParts): boolean {
   )
 }
 
-/** Whether a smaller position, or another head, stands behind an anchor: only an older database does that. */
+/**
+ * Returns whether an anchor lies before the last one of its root, or has another head at the same position: only an
+ * older database causes that.
+ */
 export function isStepBack(before: readonly Anchor[], { root, position, head }: Anchor): boolean {
   const last = before.findLast(anchor => anchor.root === root)
   if (last === undefined || last.position < position) return false
   return last.position > position || last.head !== head
 }
 
-/** The streams of what people accepted, one event each. */
+/** Begins the names of the streams that hold one `history.accepted` each. */
 export const acceptancePrefix = "acc_"
 
-/** Returns what people accepted although it did not match the anchors, oldest first. */
+/** Returns the histories that people accepted although they did not match the anchors, oldest first. */
 export function acceptedHistories(log: Pick<EventReader, "readAll">): readonly AcceptedHistory[] {
   return log
     .readAll(acceptancePrefix)
@@ -104,16 +109,17 @@ export function acceptedHistories(log: Pick<EventReader, "readAll">): readonly A
     .sort((a, b) => a.position - b.position)
 }
 
-/** What is known of the anchors of a log. */
+/** The anchors of a log that concern this database, and the problems found in the anchor file. */
 export interface KnownAnchors {
-  /** Those that it has to answer for, oldest first. */
+  /** The anchors that the log must match, oldest first. */
   readonly anchors: readonly Anchor[]
   readonly problems: readonly AuditProblem[]
-  /** There is none at all, although each log has one before it has an event. */
+  /** True if there is no genuine anchor, although each log gets one before its first event. */
   readonly areGone: boolean
 }
 
 export function knownAnchors(parts: Omit<AnchorParts, "clock">): KnownAnchors {
+  /** Reads the anchors of a log and verifies their signatures. */
   const { key, workspaceId } = parts.identity
   const all = readAnchors(parts.anchorsDirectory, workspaceId)
   const isGenuine = (anchor: Anchor) => equalsConstantTime(anchorMac(key, workspaceId, anchor), anchor.mac)
@@ -132,13 +138,13 @@ export function knownAnchors(parts: Omit<AnchorParts, "clock">): KnownAnchors {
   }
 }
 
-/** What is wrong with a log that has events and no anchors. */
+/** Describes the problem of a log that has events and no anchors. */
 export function anchorsGone(directory: string, workspaceId: string): AuditProblem {
-  const what = `the anchors of this history are gone: ${anchorPath(directory, workspaceId)}`
+  const what = `the anchors of this history are missing: ${anchorPath(directory, workspaceId)}`
   return { stream: null, seq: null, position: null, what }
 }
 
-/** What was anchored for this workspace, oldest first. A line that a crash cut short counts for nothing. */
+/** Returns the anchors of this workspace, oldest first. Skips a line that a crash cut short. */
 export function readAnchors(directory: string, workspaceId: string): readonly Anchor[] {
   try {
     return parseLines(readFileSync(anchorPath(directory, workspaceId), "utf8"))
@@ -149,8 +155,8 @@ export function readAnchors(directory: string, workspaceId: string): readonly An
 }
 
 /**
- * The anchors this database has to answer for. A history that was moved keeps its anchors; one that was copied does
- * not answer for what the original did since, and the original is known by still being where its anchors say.
+ * Returns the anchors that this database must match. A history that was moved keeps its anchors. A copied one is not
+ * compared with what the original recorded later, and the original is recognised by still being where its anchors say.
  */
 export function concerning(
   anchors: readonly Anchor[],
@@ -161,7 +167,7 @@ export function concerning(
   return anchors.filter(({ root }) => root === place || !existsSync(join(root, inside)))
 }
 
-/** Workspaces other than this one whose last anchor was made in this very directory. */
+/** Returns the ids of other workspaces whose last anchor was made at this root. */
 export function othersAnchoredAt(directory: string, place: string, workspaceId: string): readonly string[] {
   const names = existsSync(directory) ? readdirSync(directory) : []
   return names
@@ -171,7 +177,7 @@ export function othersAnchoredAt(directory: string, place: string, workspaceId: 
     .filter(id => isMissed(readAnchors(directory, id), place))
 }
 
-/** Of a log that has never had an event nothing is lost. */
+/** Returns whether the anchors show that a log with events was here; an empty log is no loss. */
 function isMissed(anchors: readonly Anchor[], place: string): boolean {
   return anchors.at(-1)?.root === place && anchors.some(({ position }) => position > 0)
 }
@@ -194,15 +200,15 @@ function parseLine(line: string): Anchor | null {
   try {
     const { position, head, at, root, mac } = JSON.parse(line) as Record<string, unknown>
     const isWhole = [head, at, root, mac].every(field => typeof field === "string")
-    // The two conditions are what makes it an anchor.
+    // The two conditions check every field.
     return isWhole && Number.isSafeInteger(position) ? ({ position, head, at, root, mac } as Anchor) : null
   } catch {
-    // A line that is no JSON is what a full disk or a power cut leaves of one.
+    // A full disk or a power cut leaves a line that is not JSON.
     return null
   }
 }
 
-/** The newer half, the last of each root, and whatever stands before a step back: that is evidence. */
+/** Returns the newer half, the last anchor of each root, and every anchor before a step back, which is evidence. */
 function worthKeeping(anchors: readonly Anchor[]): readonly Anchor[] {
   return anchors.filter((anchor, index) => {
     if (index >= anchors.length / 2) return true
@@ -212,7 +218,7 @@ function worthKeeping(anchors: readonly Anchor[]): readonly Anchor[] {
   })
 }
 
-/** Gives the size of the file afterwards. */
+/** Appends a line and returns the size of the file afterwards. */
 function appendLine(path: string, line: string, isDurable: boolean): number {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT
   const bytes = withFile(path, flags, fd => {
@@ -227,7 +233,7 @@ function appendLine(path: string, line: string, isDurable: boolean): number {
   return bytes
 }
 
-/** Written aside and renamed over: a crash leaves the old file or the new one, and both are whole. */
+/** Replaces the file by renaming a new one over it: after a crash the old or the new file is there, complete. */
 function rewrite(path: string, anchors: readonly Anchor[]): void {
   const aside = `${path}.aside`
   withFile(aside, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, fd => {
@@ -252,6 +258,6 @@ function openWithoutLink(path: string, flags: number): number {
     return openSync(path, flags | constants.O_NOFOLLOW, 0o600)
   } catch (error) {
     if (errnoOf(error) !== "ELOOP") throw error
-    throw unsafeState(path, "a symbolic link stands where anchors are kept", "remove the link")
+    throw unsafeState(path, "the anchor file is a symbolic link", "remove the link")
   }
 }

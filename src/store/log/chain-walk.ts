@@ -8,18 +8,18 @@ import type { LogIdentity } from "./log-identity.ts"
 import type { Tombstone } from "./tombstones.ts"
 
 /**
- * Goes over the log once, in the order of positions, and recomputes every hash and the head. Holds the tails of open
- * streams and nothing else, so that its memory does not grow with the log.
+ * Walks over the log once, in the order of positions, and recomputes every hash and the head. Holds only the tails of
+ * open streams, so that its memory does not grow with the log.
  */
 export class ChainWalk {
   readonly problems: AuditProblem[] = []
-  /** Those of them that an anchor shows and the events do not. */
+  /** The problems that an anchor shows and the events do not. */
   readonly anchorProblems: AuditProblem[] = []
   eventCount = 0
   streamCount = 0
   private nextPosition = 1
   private head: string
-  /** Once something is wrong every later head is, and only the first place is worth telling. */
+  /** False after the first problem: every later head differs, so only the first position is worth reporting. */
   private isIntact = true
   private tombstoneIndex = 0
   private readonly tails = new Map<string, Link>()
@@ -33,7 +33,8 @@ export class ChainWalk {
     this.compareAnchors(0)
   }
 
-  see(row: EventRow): void {
+  /** Checks the next event. */
+  check(row: EventRow): void {
     this.eventCount += 1
     if (!hasDeclaredTypes(row)) {
       this.reportLog(Number(row.position), wrongType)
@@ -46,10 +47,10 @@ export class ChainWalk {
     this.advance(row.position, row.hash)
   }
 
-  /** After the last event: does the log end where its head says, and where the anchors say? */
+  /** Checks, after the last event, that the log ends where its head and its anchors say. */
   end(tail: LogTail | null): void {
     if (tail === null) {
-      this.reportLog(null, "the head of the log is gone")
+      this.reportLog(null, "the head of the log is missing")
       return
     }
     this.bridgeTo(tail.position + 1)
@@ -62,17 +63,17 @@ export class ChainWalk {
     const furthest = this.anchors.get(Math.max(...beyond))?.at(-1)
     if (furthest === undefined) return
     const ends = `the log ends at position ${last}, but position ${furthest.position} was anchored at ${furthest.at}`
-    this.reportAnchor(last + 1, `${ends}: it was cut short, or an older copy was put back`)
+    this.reportAnchor(last + 1, `${ends}: it was truncated, or an older copy was restored`)
   }
 
   private wrongWith(row: EventRow): string | null {
     const tail = this.tails.get(row.stream)
     if (tail === undefined) this.streamCount += 1
     this.rememberTail(row)
-    if (row.position < this.nextPosition) return "its position is taken by another event"
+    if (row.position < this.nextPosition) return "another event has the same position"
     if (this.tombstones[this.tombstoneIndex]?.position === row.position) {
       this.tombstoneIndex += 1
-      return "it was pruned, and is there again"
+      return "it was pruned, and is present again"
     }
     return eventProblem(this.identity.key, row, tail ?? null)
   }
@@ -83,7 +84,10 @@ export class ChainWalk {
     else this.tails.set(row.stream, { seq: row.seq, hash: row.hash, epoch: row.epoch })
   }
 
-  /** What lies between two events must be tombstones. The steps are those of the tombstones, not of the numbers. */
+  /**
+   * Advances to a position over tombstones, which must fill the gap between two events. Iterates over tombstones, not
+   * over positions: a forged position may be huge.
+   */
   private bridgeTo(position: number): void {
     while (this.nextPosition < position) {
       const tombstone = this.tombstones[this.tombstoneIndex]
@@ -114,7 +118,7 @@ export class ChainWalk {
     if (!this.isIntact) return
     const other = this.anchors.get(position)?.find(anchor => anchor.head !== this.head)
     if (other !== undefined)
-      this.reportAnchor(position, `up to here it is not the log that was anchored at ${other.at}`)
+      this.reportAnchor(position, `up to here the log differs from the one that was anchored at ${other.at}`)
   }
 
   private report(row: EventRow, what: string): void {

@@ -1,6 +1,6 @@
 import { hmacHex } from "../../base/canonical.ts"
 
-/** Everything of an event that its hash covers, `data` as the canonical text that is stored. */
+/** The fields of an event that its hash covers; `data` is the canonical text that is stored. */
 export interface ChainedFields {
   readonly stream: string
   readonly seq: number
@@ -31,13 +31,10 @@ export function eventHash(key: Uint8Array, event: ChainedFields): string {
   ])
 }
 
-/** The last event of a stream, as the next one has to follow it. */
+/** The fields of a stream's last event that the next one must continue. */
 export type Link = Pick<ChainedFields, "seq" | "epoch"> & { readonly hash: string }
 
-/**
- * Returns what shows that this is not the event that was written behind `previous` in its stream; null when nothing
- * does.
- */
+/** Returns why this is not the event that was written behind `previous` in its stream; null if it is. */
 export function eventProblem(
   key: Uint8Array,
   event: ChainedFields & { readonly hash: string },
@@ -45,34 +42,43 @@ export function eventProblem(
 ): string | null {
   if (eventHash(key, event) !== event.hash) return "its content does not match its signature"
   const seq = (previous?.seq ?? 0) + 1
-  if (event.seq !== seq) return `number ${seq} of its stream is expected here`
+  if (event.seq !== seq) return `its stream continues with number ${seq} here`
   if (event.prevHash !== (previous?.hash ?? noPrevious))
     return "it does not follow the event before it in its stream"
-  if (event.epoch < (previous?.epoch ?? 0)) return "its owner had lost the stream before it was written"
+  if (event.epoch < (previous?.epoch ?? 0))
+    return "its writer had lost the lease of the stream before it was written"
   return null
 }
 
-/** Whether each column has its type: a hash does not distinguish a text from the same bytes stored as bytes. */
+/**
+ * Returns whether each column has its type: a hash does not distinguish a text from the same bytes stored as binary.
+ */
 export function hasDeclaredTypes(event: ChainedFields & { readonly hash: string }): boolean {
   const texts = [event.stream, event.at, event.type, event.data, event.prevHash, event.hash]
   const numbers = [event.seq, event.position, event.epoch, event.version]
   return texts.every(text => typeof text === "string") && numbers.every(Number.isSafeInteger)
 }
 
-/** What is wrong with an event that lacks them. */
-export const wrongType = "a column holds a value of another type than it is declared with"
+/** Describes an event with a column of the wrong type. */
+export const wrongType = "a column holds a value of the wrong type"
 
-/** The head of an empty log. It names the workspace, so that no log passes for that of another. */
+/**
+ * Returns the head of an empty log. It covers the workspace id, so that no log is accepted as that of another
+ * workspace.
+ */
 export function firstHead(key: Uint8Array, workspaceId: string): string {
   return hmacHex(key, ["log", workspaceId])
 }
 
-/** The head after one more event: keyed, so that a shortened log cannot be given a head that fits. */
+/**
+ * Returns the head after one more event. It is keyed, so that nobody without the key can compute a head for a shortened
+ * log.
+ */
 export function nextHead(key: Uint8Array, head: string, position: number, hash: string): string {
   return hmacHex(key, ["head", head, String(position), hash])
 }
 
-/** What is kept outside the workspace: the head of the log at one position. */
+/** The fields of an anchor that its MAC covers: the head of the log at one position. */
 export interface AnchorFields {
   readonly position: number
   readonly head: string
@@ -84,7 +90,7 @@ export function anchorMac(key: Uint8Array, workspaceId: string, anchor: AnchorFi
   return hmacHex(key, ["anchor", workspaceId, String(anchor.position), anchor.head, anchor.at, anchor.root])
 }
 
-/** Names a key without telling anything about it. */
+/** Returns the id of a key, which reveals nothing about the key. */
 export function keyIdOf(key: Uint8Array, workspaceId: string): string {
   return hmacHex(key, ["key", workspaceId]).slice(0, 32)
 }

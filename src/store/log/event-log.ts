@@ -14,7 +14,7 @@ import { headElsewhere, headMissing, type LogIdentity, lastPosition } from "./lo
 export interface LogWriter extends EventLog, EventReader {
   each(stream: string): Generator<StoredEvent>
   prepare(events: readonly NewEvent[]): readonly PreparedEvent[]
-  /** Inside a transaction of the caller, who has checked that it owns the stream. */
+  /** Writes events. The caller holds a transaction and has checked that it owns the stream. */
   write(
     stream: string,
     expectedSeq: number,
@@ -23,6 +23,7 @@ export interface LogWriter extends EventLog, EventReader {
   ): readonly StoredEvent[]
 }
 
+/** The end of the log: the position of its last event, and the head there. */
 export interface LogTail {
   readonly position: number
   readonly head: string
@@ -69,8 +70,8 @@ export function createEventLog(parts: LogParts): LogWriter {
 
 const selectTelling = "SELECT 1 FROM events WHERE type = ?1 AND (stream = ?2 OR instr(data, ?3) > 0) LIMIT 1"
 
-/** Whose events are written, and behind which one. */
-interface Writing {
+/** The position in the log at which events are appended: stream, the number of its last event, epoch of the owner. */
+interface AppendTarget {
   readonly stream: string
   readonly expectedSeq: number
   readonly epoch: number
@@ -78,14 +79,14 @@ interface Writing {
 
 function writeEvents(
   parts: LogParts,
-  { stream, expectedSeq, epoch }: Writing,
+  { stream, expectedSeq, epoch }: AppendTarget,
   ends: Ends,
   events: readonly PreparedEvent[],
 ): readonly StoredEvent[] {
   const { connection, identity } = parts
   if (ends.seq !== expectedSeq)
     throw appendConflict(stream, `its last event is number ${ends.seq}, not ${expectedSeq}`)
-  // Only whether this owner may append was asked: nothing has to become durable.
+  // An append of no events only checks that the caller may append: nothing is written.
   if (events.length === 0) return []
   const at = toIso(parts.clock.now())
   let { position, head, hash: prevHash } = ends
@@ -104,7 +105,7 @@ function writeEvents(
   return stored
 }
 
-/** Where the whole log stands; null only when somebody removed the row. */
+/** Returns the end of the whole log; null only if the row was removed. */
 export function findTail(connection: DatabaseConnection): LogTail | null {
   return connection.db.query<LogTail, []>("SELECT position, head FROM log_head WHERE id = 1").get()
 }
@@ -115,16 +116,16 @@ export function readTail(connection: DatabaseConnection): LogTail {
   return tail
 }
 
-/** Where the whole log and one stream of it end: what the next event follows, and who may write it. */
+/** The ends of the whole log and of one stream: what the next event follows, and who may append it. */
 interface Ends extends LogTail, HeldEpochs {
   /** 0 before the first event of the stream. */
   readonly seq: number
   readonly hash: string
-  /** The position of the last event of the log, which its head is at. */
+  /** The position of the last event in the table; the head must be there. */
   readonly last: number
 }
 
-/** All in one question: each one costs an append more than its answer is worth. */
+/** Reads all of it with one query: separate queries would slow down every append. */
 function readEnds(connection: DatabaseConnection, stream: string, under: string = stream): Ends {
   const ends = connection.db
     .query<Ends, [string, string]>(

@@ -6,7 +6,7 @@ import { manifest } from "../../domain/events/manifest.ts"
 import { redactJson } from "../../domain/text/redacted-json.ts"
 import type { StoreRedactor } from "../contract.ts"
 
-/** An event that is fit to be written: declared, without secrets, in its one spelling. */
+/** An event that is ready to be written: declared, redacted, in its canonical form. */
 export interface PreparedEvent {
   readonly type: string
   readonly version: number
@@ -14,7 +14,10 @@ export interface PreparedEvent {
   readonly text: string
 }
 
-/** The funnel every event passes. What comes out is what is hashed, stored and projected. */
+/**
+ * Redacts an event and checks it against its definition. Every event passes here; the result is what is hashed, stored
+ * and projected.
+ */
 export function prepareEvent(event: NewEvent, given: StoreRedactor): PreparedEvent {
   const redactor = keepingIds(given)
   const definition = manifest.find(event.type, event.version)
@@ -33,8 +36,8 @@ export function prepareEvent(event: NewEvent, given: StoreRedactor): PreparedEve
 }
 
 /**
- * What acode itself made up to tell things apart stays, whatever pattern a person or a project takes for a secret: with
- * one text for all of them one event would be about another.
+ * Returns a redactor that keeps the ids and hashes that acode made, whatever pattern a user or a project defined as a
+ * secret: if they were replaced by one text, events would refer to the wrong objects.
  */
 const keepingIds = onceFor(
   (redactor: StoreRedactor): TextRedactor => ({
@@ -54,10 +57,10 @@ interface Validity {
 }
 
 /**
- * Redacts every string, names of members included; the very same value comes back where there is nothing to redact,
- * and only a changed one is checked against its definition: the compiler has checked the rest. A secret may by chance
- * equal a word of the vocabulary (an ending, a member's name): replacing that would make the event unreadable and hide
- * nothing, so such places keep their word.
+ * Redacts every string, member names included. Returns the same value if there is nothing to redact; checks only a
+ * changed one against its definition, because the compiler has checked the rest. A secret may by chance equal a word of
+ * the vocabulary (an ending, a member's name): replacing that would make the event unreadable and hide nothing, so such
+ * places keep their word.
  */
 function redactedData(original: Json, redactor: TextRedactor, check: (data: Json) => Validity): Json {
   if (isClean(original, redactor)) return original
@@ -68,20 +71,20 @@ function redactedData(original: Json, redactor: TextRedactor, check: (data: Json
   const validity = check(values)
   if (validity.success) return values
   const paths = validity.error?.issues.map(issue => issue.path.map(String)) ?? []
-  const mended = paths.reduce((data, path) => withOriginalAt(data, original, path), values)
-  const last = check(mended)
+  const repaired = paths.reduce((data, path) => withOriginalAt(data, original, path), values)
+  const last = check(repaired)
   const issue = last.error?.issues[0]
   assert(last.success, `the event is valid: ${issue?.path.map(String).join(".")} ${issue?.message}`)
-  return mended
+  return repaired
 }
 
-/** What nearly every event is; next to nothing is made to find out. */
+/** Returns whether a value holds no secret, which is true of nearly every event. Allocates almost nothing. */
 function isClean(value: Json, redactor: TextRedactor): boolean {
   const known = knownNames(redactor)
   const fresh = new Set<string>()
   if (!hasCleanTexts(value, redactor, known, fresh)) return false
   if (fresh.size === 0) return true
-  // All at once: a short command has many names and no time to learn them one by one.
+  // One scan for all names: a short command has many names, and scanning them one by one takes too long.
   const names = [...fresh].join("\n")
   if (redactor.redactText(names) !== names) return false
   if (known.size + fresh.size > knownMax) known.clear()
@@ -89,7 +92,7 @@ function isClean(value: Json, redactor: TextRedactor): boolean {
   return true
 }
 
-/** Names of members that hold no secret: they are the same few in all events. */
+/** The member names that hold no secret: the same few occur in all events. */
 const knownNames = onceFor((_: TextRedactor) => new Set<string>())
 const knownMax = 1_000
 

@@ -7,25 +7,25 @@ import { changedEvent, changedHistory } from "../database/store-failures.ts"
 import { type ChainedFields, eventProblem, hasDeclaredTypes, type Link, wrongType } from "./chain.ts"
 import type { LogIdentity } from "./log-identity.ts"
 
-/** An event as it lies in the table: `data` is still the text that was hashed. */
+/** An event as the table holds it: `data` is the text that was hashed. */
 export interface EventRow extends ChainedFields {
   readonly hash: string
 }
 
 /**
- * Reads events, and throws (ACODE-SEC-004) at one that is not the event that was written at its place: a changed event
- * is never returned. Whether the last events of a stream were removed it does not know; `assertGenuine` finds that.
+ * Reads events. Throws ACODE-SEC-004 at an event that is not the one that was written there: a changed event is never
+ * returned. Cannot detect that the last events of a stream were removed; `assertGenuine` does.
  */
 export interface EventReader {
   /** Returns the event at a position. Its signature is checked, its neighbours are not. */
   at(position: number): StoredEvent
   /** Returns the events of a stream behind the one with this number. */
   read(stream: string, afterSeq?: number): readonly StoredEvent[]
-  /** Returns the events of a stream behind one of them; null when that one is no longer there. */
+  /** Returns the events of a stream behind a known one; null if that one is no longer there. */
   readBehind(stream: string, link: Link): readonly StoredEvent[] | null
   /** Yields the events of a stream, from the first. */
   each(stream: string): Generator<StoredEvent>
-  /** Returns the events of every stream whose name begins so, one stream after the other. */
+  /** Returns the events of every stream whose name begins with `prefix`, one stream after the other. */
   readAll(prefix: string): readonly StoredEvent[]
 }
 
@@ -41,7 +41,7 @@ export function eventReader(connection: DatabaseConnection, { key }: LogIdentity
       const row = db
         .query<EventRow, [number]>(`SELECT ${eventColumns} FROM events WHERE position = ?`)
         .get(position)
-      if (row === null) throw changedHistory(`the event at position ${position} is gone`, path)
+      if (row === null) throw changedHistory(`the event at position ${position} is missing`, path)
       return genuine(key, row, unseenBefore(row))
     },
     read: (stream, afterSeq = 0) => {
@@ -63,12 +63,12 @@ export function eventReader(connection: DatabaseConnection, { key }: LogIdentity
       return [...Map.groupBy(rows, row => row.stream).values()].flatMap(stream => chained(key, stream, null))
     },
     each: function* (stream) {
-      // A cursor of its own: whoever is between two events may read other streams.
+      // A separate cursor: the caller may read other streams between two events.
       const statement = db.prepare<EventRow, [string, number]>(selectStream)
       try {
         let previous: Link | null = null
         const rows = statement.iterate(stream, 1)
-        // Each step reads a page, and any of them may be damaged.
+        // Each step reads a page, and any page may be damaged.
         for (;;) {
           const { done, value } = guarded(path, () => rows.next())
           if (done === true) return
@@ -94,12 +94,12 @@ function genuine(key: Uint8Array, row: EventRow, previous: Link | null): StoredE
   return toStoredEvent(row)
 }
 
-/** Returns why a row is not the event that was written behind `previous`; null when it is. */
+/** Returns why a row is not the event that was written behind `previous`; null if it is. */
 export function rowProblem(key: Uint8Array, row: EventRow, previous: Link | null): string | null {
   return hasDeclaredTypes(row) ? eventProblem(key, row, previous) : wrongType
 }
 
-/** Stands for the event before one that is read alone. */
+/** Returns a stand-in for the previous event, to check an event that is read alone. */
 export function unseenBefore({ seq, prevHash }: EventRow): Link {
   return { seq: seq - 1, hash: prevHash, epoch: 0 }
 }
@@ -108,11 +108,13 @@ export function toStoredEvent(row: EventRow): StoredEvent {
   return { ...row, data: JSON.parse(row.data) as Json }
 }
 
-/** What the event says, or null when it is of another type. It was validated by the append and is not again here. */
+/**
+ * Returns the data of an event, or null if it has another type. The append validated the data; this does not repeat it.
+ */
 export function fieldsOf<Definition extends EventDefinition>(
   definition: Definition,
   event: Pick<StoredEvent, "type" | "data">,
 ): z.infer<Definition["data"]> | null {
-  // The type of an event decides the shape of its data; nothing gets into the log that was not parsed with it.
+  // The type of an event determines the shape of its data, and the append parsed the data with that definition.
   return event.type === definition.type ? (event.data as z.infer<Definition["data"]>) : null
 }

@@ -22,8 +22,8 @@ import { unsafeState } from "../database/store-failures.ts"
 const keyBytes = 32
 
 /**
- * Makes the signing key of a new workspace and gives it back, durable. The file appears under its name only when it
- * is whole: it is written aside and linked into place, which fails rather than replaces when a key is there.
+ * Creates the signing key of a new workspace and returns it once it is durable. The file gets its name only when it is
+ * complete: it is written under another name and linked into place, which fails instead of replacing an existing key.
  */
 export function createKey(directory: string, workspaceId: string, faults: Faults): Uint8Array {
   makePrivateDirectory(directory)
@@ -46,7 +46,7 @@ export function createKey(directory: string, workspaceId: string, faults: Faults
   return key
 }
 
-/** Reads the signing key, and refuses one that somebody else could have read or put there. */
+/** Reads the signing key. Refuses a key that another user could have read or written. */
 export function readKey(directory: string, workspaceId: string): Uint8Array {
   const path = keyPath(directory, workspaceId)
   try {
@@ -64,13 +64,13 @@ export function readKey(directory: string, workspaceId: string): Uint8Array {
   }
 }
 
-/** Whether this user has the key of such a workspace. */
+/** Returns whether this user has the key of a workspace. */
 export function hasKeyFor(directory: string, workspaceId: string): boolean {
   return isWorkspaceId(workspaceId) && existsSync(keyPath(directory, workspaceId))
 }
 
 export function keyPath(directory: string, workspaceId: string): string {
-  // The id comes out of a file in the workspace: anything but its own shape could lead to another file.
+  // The id comes from a file in the workspace: without this check it could lead to another file.
   if (!isWorkspaceId(workspaceId)) throw keyMissing(directory)
   return join(directory, `${workspaceId}.key`)
 }
@@ -83,7 +83,7 @@ export function keyReplaced(path: string): Failure {
   return new Failure({
     kind: "integrity",
     code: "ACODE-SEC-002",
-    message: "the signing key is not the one this workspace's history was signed with",
+    message: "the history of this workspace was signed with another key",
     where: path,
     hint: keyHint,
   })
@@ -97,16 +97,16 @@ function keyMissing(path: string): Failure {
     code: "ACODE-SEC-001",
     message: "the signing key of this workspace's history is missing",
     where: path,
-    hint: "restore the key from a backup; where it is lost, `acode audit accept --reason TEXT` sets the history aside",
+    hint: "restore the key from a backup; if it is lost, `acode audit accept --reason TEXT` sets the history aside",
   })
 }
 
-/** Also for the anchors and the state of workspaces. */
+/** Creates a directory that only this user can write to, or checks an existing one. Anchors and states use it too. */
 export function makePrivateDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
   } catch (error) {
-    // Said here: whoever opens the database takes what goes wrong for a fault of the database.
+    // Reported here, because the caller that opens the database would report it as a fault of the database.
     if (!["ENOENT", "ENOTDIR", "EEXIST", "EACCES", "EPERM", "EROFS"].includes(errnoOf(error) ?? ""))
       throw error
     throw notMade(directory, error)
@@ -119,9 +119,9 @@ function notMade(directory: string, cause: unknown): Failure {
     {
       kind: "general",
       code: "ACODE-DB-003",
-      message: `acode cannot make the directory it keeps its records in (${messageOf(cause)})`,
+      message: `cannot create the directory for acode's records (${messageOf(cause)})`,
       where: directory,
-      hint: "let XDG_DATA_HOME and XDG_STATE_HOME name directories that this user can write to",
+      hint: "set XDG_DATA_HOME and XDG_STATE_HOME to directories that this user can write to",
     },
     { cause },
   )
@@ -130,22 +130,22 @@ function notMade(directory: string, cause: unknown): Failure {
 function assertPrivateDirectory(directory: string): void {
   const stats = lstatSync(directory)
   if (!stats.isDirectory())
-    throw unsafeState(directory, "acode keeps its records in a directory, and this is none", "remove it")
+    throw unsafeState(directory, "the path of acode's records is not a directory", "remove it")
   if ((stats.mode & 0o022) !== 0)
-    throw unsafeState(directory, "others can write where acode keeps its records", `chmod 700 ${directory}`)
-  const user = process.getuid?.() ?? stats.uid
-  if (stats.uid !== user && user !== 0)
     throw unsafeState(
       directory,
-      "the directory acode keeps its records in belongs to another user",
-      "remove it",
+      "other users can write to the directory of acode's records",
+      `chmod 700 ${directory}`,
     )
+  const user = process.getuid?.() ?? stats.uid
+  if (stats.uid !== user && user !== 0)
+    throw unsafeState(directory, "the directory of acode's records belongs to another user", "remove it")
 }
 
 function assertPrivateFile(path: string, stats: Stats): void {
   if (!stats.isFile()) throw unsafeState(path, "the signing key is not a file", keyHint)
   if ((stats.mode & 0o077) !== 0)
-    throw unsafeState(path, "the signing key can be read or changed by others", `chmod 600 ${path}`)
+    throw unsafeState(path, "other users can read or change the signing key", `chmod 600 ${path}`)
   const user = process.getuid?.() ?? stats.uid
   if (stats.uid !== user && user !== 0)
     throw unsafeState(path, "the signing key belongs to another user", keyHint)

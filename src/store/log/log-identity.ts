@@ -7,13 +7,13 @@ import { noHistory } from "../state-directory.ts"
 import { firstHead, keyIdOf } from "./chain.ts"
 import { createKey, keyPath, keyReplaced, readKey } from "./keys.ts"
 
-/** Whose log this is, and what signs it. */
+/** The workspace that a log belongs to, and the key that signs it. */
 export interface LogIdentity {
   readonly workspaceId: string
   readonly key: Uint8Array
 }
 
-/** Reads who the log belongs to and loads its key; a new log gets an id and a key first. */
+/** Reads the workspace id of the log and loads its key. Creates both for a new log. */
 export function openLogIdentity(
   connection: DatabaseConnection,
   keysDirectory: string,
@@ -25,12 +25,12 @@ export function openLogIdentity(
   const row = existing ?? createIdentity(connection, keysDirectory, faults)
   const key = readKey(keysDirectory, row.workspaceId)
   if (keyIdOf(key, row.workspaceId) !== row.keyId) throw keyReplaced(keyPath(keysDirectory, row.workspaceId))
-  // Who only reads appends nothing behind it, and may be the audit that tells all that is wrong.
+  // A reader appends nothing, and may be the audit, which has to report every problem.
   if (!connection.readOnly) assertHeadAtEnd(connection)
   return { workspaceId: row.workspaceId, key }
 }
 
-/** Whose log a database says it is. Its schema is looked at first: what is not ours is not asked anything. */
+/** Returns the workspace id that a database states. Checks its schema first: acode queries only its own tables. */
 export function workspaceIdIn(connection: DatabaseConnection): string | null {
   assertOwnSchema(connection)
   return readRow(connection)?.workspaceId ?? null
@@ -47,7 +47,10 @@ function readRow(connection: DatabaseConnection): IdentityRow | null {
     .get()
 }
 
-/** The key is on the disk before the log that needs it: a crash between leaves a key that nothing uses. */
+/**
+ * Creates the id and the key of a log. The key is on disk before the log that needs it: a crash in between leaves an
+ * unused key.
+ */
 function createIdentity(connection: DatabaseConnection, keysDirectory: string, faults: Faults): IdentityRow {
   return connection.transaction("identity", () => {
     const existing = readRow(connection)
@@ -72,7 +75,10 @@ interface Ends {
   readonly last: number
 }
 
-/** Both in one question, so that an append in between cannot look like damage. */
+/**
+ * Throws unless the head of the log is at its last event. One query reads both, so that an append in between cannot
+ * look like damage.
+ */
 function assertHeadAtEnd(connection: DatabaseConnection): void {
   const ends = connection.db
     .query<Ends, []>(`SELECT position, ${lastPosition} AS last FROM log_head WHERE id = 1`)
@@ -80,7 +86,7 @@ function assertHeadAtEnd(connection: DatabaseConnection): void {
   if (ends !== null && ends.position !== ends.last) throw headElsewhere(connection.path, ends)
 }
 
-/** The position of the last event: a prune leaves an event behind it, so no number can be missing at the end. */
+/** SQL for the position of the last event. A prune appends an event, so no position can be missing at the end. */
 export const lastPosition = "(SELECT coalesce(max(position), 0) FROM events)"
 
 export function headElsewhere(path: string, { position, last }: Ends): Failure {
@@ -91,5 +97,5 @@ export function headElsewhere(path: string, { position, last }: Ends): Failure {
 }
 
 export function headMissing(path: string): Failure {
-  return changedHistory("the head of the log is gone", path)
+  return changedHistory("the head of the log is missing", path)
 }

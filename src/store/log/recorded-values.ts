@@ -4,7 +4,10 @@ import type { RecordedJson } from "../../domain/tool-call.ts"
 import type { ArtifactStore } from "../contract.ts"
 import { unreadableArtifact } from "../database/store-failures.ts"
 
-/** The text an event holds or names. One whose artifact is gone says so, because the rest is still worth reading. */
+/**
+ * Returns the text that an event holds or refers to. If its artifact is missing, returns a note that says so, because
+ * the rest is still worth reading.
+ */
 export function storedText(text: RecordedText, artifacts: ArtifactStore): string {
   if (text.kind === "inline") return text.text
   if (text.kind === "omitted") return ""
@@ -13,24 +16,25 @@ export function storedText(text: RecordedText, artifacts: ArtifactStore): string
   return decoded(content)
 }
 
-/** The value an event holds or names. */
+/** Returns the value that an event holds or refers to; a note if its artifact is missing. */
 export function jsonOf(recorded: RecordedJson, artifacts: ArtifactStore): Json {
   if (recorded.kind === "inline") return recorded.value
   const content = artifacts.get(recorded.ref)
   if (content === null) return `[the stored value ${recorded.ref} is missing]`
   return parsedContent(content, recorded.ref)
 }
+/** Parses the content of an artifact. Throws if it is not JSON. */
 
 export function parsedContent(content: Uint8Array, ref: string): Json {
   try {
-    // What JSON.parse gives is JSON.
+    // JSON.parse returns JSON.
     return JSON.parse(decoded(content)) as Json
   } catch (error) {
     throw unreadableArtifact(ref, error)
   }
 }
 
-/** A mark at its beginning is part of a text: whoever wrote it hashed it along. */
+/** Decodes UTF-8 and keeps a byte order mark: it is part of the text and of its hash. */
 export function decoded(content: Uint8Array): string {
   return new TextDecoder("utf-8", { ignoreBOM: true }).decode(content)
 }

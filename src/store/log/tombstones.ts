@@ -1,14 +1,16 @@
 import { HistoryPruned } from "../../domain/events/command-events.ts"
 import type { DatabaseConnection } from "../database/database.ts"
 
-/** What stays of one pruned event. */
+/** The remains of one pruned event: its position and its hash. */
 export interface Tombstone {
   readonly stream: string
   readonly position: number
   readonly hash: string
 }
 
-/** All tombstones in the order of their positions. Whether the events that hold them are genuine, the chain tells. */
+/**
+ * Returns all tombstones in the order of their positions. The walk over the chain verifies the events that hold them.
+ */
 export function readTombstones(connection: DatabaseConnection): readonly Tombstone[] {
   const rows = connection.db
     .query<{ data: string }, []>("SELECT data FROM events WHERE stream >= 'prn_' AND stream < 'prn`'")
@@ -27,7 +29,7 @@ function parsed(data: string): unknown {
   try {
     return JSON.parse(data)
   } catch {
-    // A tampered tombstone says nothing here; the walk over the chain names it.
+    // A changed tombstone yields nothing here; the walk over the chain reports it.
     return null
   }
 }

@@ -5,7 +5,7 @@ import { PlanApproved } from "../../domain/events/session-events.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { ArtifactStore } from "../contract.ts"
 import type { DatabaseConnection } from "../database/database.ts"
-import { changedRow, type Noted, unlessChanged } from "../database/store-failures.ts"
+import { changedRow, type NoteFailure, unlessChanged } from "../database/store-failures.ts"
 import { isStoredRow, readRow } from "../database/table-projection.ts"
 import type { AnchorFields } from "../log/chain.ts"
 import { type EventReader, fieldsOf } from "../log/event-rows.ts"
@@ -27,7 +27,7 @@ export interface ApprovalReading {
   readonly log: EventReader
   readonly facts: FactsOf
   readonly artifacts: ArtifactStore
-  readonly noted: Noted
+  readonly note: NoteFailure
   /** What was written down of the log outside of it. */
   readonly anchors: () => readonly AnchorFields[]
   /** Where a person last accepted a history that did not match its anchors; 0 when nobody did. */
@@ -59,8 +59,8 @@ export function listApprovals(
         .all(toIso(now), limit)
     : db.query<AskedRow, [number]>(`${select} ${newestFirst}`).all(limit)
   return rows.flatMap(row => {
-    const summary = unlessChanged(reading.noted, () => toSummary(reading, now, row, askedIn(reading, row)))
-    if (isChecked) unlessChanged(reading.noted, () => assertRow(reading, row))
+    const summary = unlessChanged(reading.note, () => toSummary(reading, now, row, askedIn(reading, row)))
+    if (isChecked) unlessChanged(reading.note, () => assertRow(reading, row))
     return summary ?? []
   })
 }

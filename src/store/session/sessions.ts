@@ -2,7 +2,7 @@ import { SessionResumed } from "../../domain/events/pipeline-events.ts"
 import { type Lane, SessionUndone } from "../../domain/events/session-events.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import type { DatabaseConnection } from "../database/database.ts"
-import { changedRow, type Noted, unlessChanged } from "../database/store-failures.ts"
+import { changedRow, type NoteFailure, unlessChanged } from "../database/store-failures.ts"
 import { isStoredRow, matchingIds, readRow } from "../database/table-projection.ts"
 import { leaseOwner } from "../leases.ts"
 import type { EventReader } from "../log/event-rows.ts"
@@ -14,7 +14,7 @@ export interface SessionParts {
   readonly connection: DatabaseConnection
   readonly log: EventReader
   readonly facts: FactsOf
-  readonly noted: Noted
+  readonly note: NoteFailure
 }
 
 export function createSessions(parts: SessionParts): SessionHistory {
@@ -61,7 +61,7 @@ function listSessions(
        ORDER BY started_position DESC LIMIT ?2`,
     )
     .all(lane ?? null, limit ?? -1)
-  if (isChecked === true) for (const row of rows) unlessChanged(parts.noted, () => assertRow(parts, row))
+  if (isChecked === true) for (const row of rows) unlessChanged(parts.note, () => assertRow(parts, row))
   return rows.map(row => listed(connection, row))
 }
 
@@ -82,7 +82,7 @@ function interruptedSessions(
     )
     .all(lane)
     .flatMap(({ id }) => {
-      const found = unlessChanged(parts.noted, () => parts.facts(id))
+      const found = unlessChanged(parts.note, () => parts.facts(id))
       const isMeant = found != null && found.row.reason === null && (lane === null || found.row.lane === lane)
       return isMeant && !isDrivenBy(parts.connection, found.row, isAlive) ? [toSummary(found)] : []
     })

@@ -6,7 +6,7 @@ import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import { artifactPath, storedBytes } from "../artifacts/artifacts.ts"
 import { isCollectable, sweepArtifacts, type Unnamed } from "../artifacts/collection.ts"
 import { type DatabaseConnection, guarded } from "../database/database.ts"
-import { pagesOf, shrinkDatabase, worthIt } from "../database/shrink.ts"
+import { isWorthShrinking, pagesOf, shrinkDatabase } from "../database/shrink.ts"
 import { unlessChanged } from "../database/store-failures.ts"
 import {
   executionsAmong,
@@ -219,7 +219,7 @@ function forecastRecords(
 
 /** The streams that go with a session; none when it stays. */
 function streamsOf(parts: SessionPruneParts, id: string): readonly string[] {
-  const facts = unlessChanged(parts.noted, () => {
+  const facts = unlessChanged(parts.note, () => {
     assertOwn(parts, id)
     return parts.facts(id)
   })
@@ -260,7 +260,7 @@ class TakenBack extends Error {}
 
 /** The free pages go. A few others may be needed: rows are laid out anew, and the removal itself is recorded. */
 function databaseBytes({ db }: DatabaseConnection): number {
-  if (!worthIt(db)) return 0
+  if (!isWorthShrinking(db)) return 0
   const { free, all, size } = pagesOf(db)
   return Math.max(0, free - sparePages - Math.ceil(all / 50)) * size
 }

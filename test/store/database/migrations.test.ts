@@ -5,11 +5,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { noFaults } from "../../../src/base/faults.ts"
 import { type DatabaseConnection, openDatabase } from "../../../src/store/database/database.ts"
-import { migrate, rowsMade, schemaDigest } from "../../../src/store/database/migrations.ts"
+import { expectedSchema, migrate, schemaDigest } from "../../../src/store/database/migrations.ts"
 import { applicationId, type Migration, migrations } from "../../../src/store/database/schema.ts"
 import { codeOf, failureOf } from "../support/store-fixture.ts"
 
-const madeBy = (...steps: Parameters<typeof rowsMade>) => schemaDigest(rowsMade(...steps))
+const madeBy = (...steps: Parameters<typeof expectedSchema>) => schemaDigest(expectedSchema(...steps))
 
 const now = () => "2026-01-02T03:04:05.678Z"
 const first = step(1, `${migrations[0]?.sql}`)
@@ -153,7 +153,7 @@ describe("migrations", () => {
     const made = schemaOf(at.path)
     const changes: readonly (readonly [what: string, sql: string])[] = [
       ...made.flatMap(({ type, name, sql }) =>
-        sql === null ? [] : ([[`its ${type} ${name} is gone`, `DROP ${type} ${name}`]] as const),
+        sql === null ? [] : ([[`its ${type} ${name} is missing`, `DROP ${type} ${name}`]] as const),
       ),
       ...made.flatMap(({ type, name, sql }) =>
         sql === null ? [] : ([[`its ${type} ${name} is not`, remade(type, name, sql)]] as const),

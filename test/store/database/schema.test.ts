@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite"
 import { describe, expect, test } from "bun:test"
 import { sha256Hex } from "../../../src/base/canonical.ts"
-import { rowsMade, schemaDigest } from "../../../src/store/database/migrations.ts"
+import { expectedSchema, schemaDigest } from "../../../src/store/database/migrations.ts"
 import { migrations } from "../../../src/store/database/schema.ts"
 
-const schemaOf = (...steps: Parameters<typeof rowsMade>) => schemaDigest(rowsMade(...steps))
+const schemaOf = (...steps: Parameters<typeof expectedSchema>) => schemaDigest(expectedSchema(...steps))
 
 function filled(): Database {
   const db = new Database(":memory:")

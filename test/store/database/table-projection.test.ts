@@ -65,7 +65,7 @@ function problems(connection: DatabaseConnection, seen = events): string[] {
   const check = lights.check(connection, (event, what) =>
     found.push(`${event?.stream}/${event?.seq} ${what}`),
   )
-  for (const event of seen) check.see(event)
+  for (const event of seen) check.apply(event)
   check.end()
   return found
 }
@@ -103,14 +103,14 @@ describe("comparing such a table with the log", () => {
     [
       "a changed row that is final",
       "UPDATE lights SET color = 'x' WHERE id = 'a'",
-      "a/3 the table lights does not say",
+      "a/3 the table lights does not match",
     ],
     [
       "a changed row that may still change",
       "UPDATE lights SET switched = 9 WHERE id = 'b'",
       "b/1 the table lights does",
     ],
-    ["a changed detail", "UPDATE marks SET seq = 7 WHERE seq = 2", "a/2 the table marks does not say"],
+    ["a changed detail", "UPDATE marks SET seq = 7 WHERE seq = 2", "a/2 the table marks does not match"],
     [
       "a row too many",
       "INSERT INTO lights VALUES ('x', 1, '')",

@@ -69,7 +69,7 @@ describe("an anchor", () => {
       remove()
       store.anchor()
       expect(store.verify().problems).toEqual([
-        { stream: null, seq: null, position: null, what: `the anchors of this history are gone: ${path}` },
+        { stream: null, seq: null, position: null, what: `the anchors of this history are missing: ${path}` },
       ])
       expect(codeOf(() => store.assertAnchored())).toBe("ACODE-SEC-004")
     }

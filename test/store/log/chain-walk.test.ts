@@ -45,7 +45,7 @@ function problemsOf(
     tombstones,
     Map.groupBy(anchors, anchor => anchor.position),
   )
-  for (const row of rows) walk.see(row)
+  for (const row of rows) walk.check(row)
   walk.end(tail)
   return walk.problems.map(({ position, what }) => `${position} ${what}`)
 }
@@ -63,7 +63,7 @@ describe("a walk over a log", () => {
   test("finds nothing wrong with a genuine one, and counts it", () => {
     const { rows, tail } = logOf(["a", "b", "a", "a", "b"])
     const walk = new ChainWalk(identity, [], new Map())
-    for (const row of rows) walk.see(row)
+    for (const row of rows) walk.check(row)
     walk.end(tail)
     expect([walk.problems, walk.eventCount, walk.streamCount]).toEqual([[], 5, 2])
   })
@@ -75,7 +75,7 @@ describe("a walk over a log", () => {
   test("reports a log of another workspace by its first head", () => {
     const { rows, tail } = logOf(["a"])
     const walk = new ChainWalk({ ...identity, workspaceId: "wsp_b" }, [], new Map())
-    for (const row of rows) walk.see(row)
+    for (const row of rows) walk.check(row)
     walk.end(tail)
     expect(walk.problems.map(problem => problem.what)).toEqual([
       "the head of the log does not match its events",
@@ -92,7 +92,7 @@ describe("a walk over a log", () => {
   test("names the stream and the number of an event that does not fit", () => {
     const { rows, tail } = logOf(["a", "b"])
     const walk = new ChainWalk(identity, [], new Map())
-    for (const row of rows) walk.see(row.stream === "b" ? { ...row, data: "[]" } : row)
+    for (const row of rows) walk.check(row.stream === "b" ? { ...row, data: "[]" } : row)
     walk.end(tail)
     expect(walk.problems).toEqual([
       { stream: "b", seq: 1, position: 2, what: "its content does not match its signature" },
@@ -105,12 +105,12 @@ describe("a walk over a log", () => {
       return problemsOf(rows, tail)
     }
     const third = (change: Partial<EventRow>) => (row: EventRow) => (row.position === 3 ? change : {})
-    expect(wrong(third({ seq: 4 }))).toEqual(["3 number 3 of its stream is expected here"])
+    expect(wrong(third({ seq: 4 }))).toEqual(["3 its stream continues with number 3 here"])
     expect(wrong(third({ prevHash: "00" }))).toEqual([
       "3 it does not follow the event before it in its stream",
     ])
     expect(wrong(row => (row.position === 1 ? { epoch: 2 } : { epoch: row.position - 1 }))).toEqual([
-      "2 its owner had lost the stream before it was written",
+      "2 its writer had lost the lease of the stream before it was written",
     ])
   })
 
@@ -120,14 +120,14 @@ describe("a walk over a log", () => {
     const apart = logOf(["apr_a", "ses_a", "apr_a"], row =>
       row.position === 3 ? { seq: 1, prevHash: "" } : {},
     )
-    expect(problemsOf(apart.rows, apart.tail)).toEqual(["3 number 2 of its stream is expected here"])
+    expect(problemsOf(apart.rows, apart.tail)).toEqual(["3 its stream continues with number 2 here"])
   })
 
   test("accepts no event in an execution that has ended", () => {
     const { rows, tail } = logOf(["exe_a", "exe_a", "exe_a"], row =>
       row.position === 2 ? { type: "command.finished" } : {},
     )
-    expect(problemsOf(rows, tail)).toEqual(["3 number 1 of its stream is expected here"])
+    expect(problemsOf(rows, tail)).toEqual(["3 its stream continues with number 1 here"])
   })
 })
 
@@ -162,7 +162,7 @@ describe("pruned events", () => {
   test("that are there again are reported", () => {
     const { rows, tail } = logOf(["a", "b", "c"])
     expect(problemsOf(rows, tail, rows.slice(1, 2).map(tombstone))).toEqual([
-      "2 it was pruned, and is there again",
+      "2 it was pruned, and is present again",
     ])
   })
 })
@@ -184,7 +184,7 @@ describe("anchors", () => {
     const { rows, heads, tail } = logOf(["a", "b", "a"])
     const anchors = [anchor(1, heads[1] ?? ""), anchor(2, "00"), anchor(3, "00")]
     expect(problemsOf(rows, tail, [], anchors)).toEqual([
-      "2 up to here it is not the log that was anchored at noon",
+      "2 up to here the log differs from the one that was anchored at noon",
     ])
   })
 
@@ -194,7 +194,7 @@ describe("anchors", () => {
     const what = "the log ends at position 1, but position 3 was anchored at noon"
     const anchors = [anchor(1, heads[1] ?? ""), anchor(2, heads[2] ?? ""), anchor(3, heads[3] ?? "")]
     expect(problemsOf(rows.slice(0, 1), older, [], anchors)).toEqual([
-      `2 ${what}: it was cut short, or an older copy was put back`,
+      `2 ${what}: it was truncated, or an older copy was restored`,
     ])
   })
 
