@@ -4,7 +4,7 @@ import { CommandStarted, HistoryPruned } from "../domain/events/command-events.t
 import { ControlRequested } from "../domain/events/pipeline-events.ts"
 import { SessionStarted } from "../domain/events/session-events.ts"
 import { artifactProblems } from "./artifacts/artifact-check.ts"
-import { artifactsNamedBy } from "./artifacts/references.ts"
+import { artifactsReferencedBy } from "./artifacts/references.ts"
 import type { AcceptedHistory, AuditProblem, AuditReport, StoredEvent } from "./contract.ts"
 import { type DatabaseConnection, guarded } from "./database/database.ts"
 import {
@@ -268,7 +268,7 @@ class ProjectionCheck {
 
   see(event: StoredEvent): void {
     for (const table of this.tables) table.apply(event)
-    for (const ref of artifactsNamedBy(event)) this.seeReference(event, ref)
+    for (const ref of artifactsReferencedBy(event)) this.seeReference(event, ref)
     const started = startedFields(event)
     if (started !== null) this.seeStarted(event, started)
     const finished = finishedFields(event)

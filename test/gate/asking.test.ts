@@ -279,7 +279,7 @@ describe("an approval covers what was seen and nothing else", () => {
     const [started] = room.data(ToolCallStarted)
     if (started === undefined) throw new Error("it was begun")
     const again = { type: ToolCallStarted.type, version: 1, data: { ...started, callId: "cal_other" } }
-    expect(() => room.log.append([again])).toThrow("was used already")
+    expect(() => room.log.append([again])).toThrow("was already used")
   })
 })
 

@@ -177,9 +177,9 @@ describe("an audit of artifacts", () => {
     const path = artifactPath(fixture.options.artifactsDirectory, ref)
     writeFileSync(path, readFileSync(path, "utf8").replace("o", "p"))
     const place = { stream: id, seq: 2, position: 2 }
-    expect(store.verify().problems).toEqual([{ ...place, what: `the artifact ${ref} it names was changed` }])
+    expect(store.verify().problems).toEqual([{ ...place, what: `its artifact ${ref} was changed` }])
     rmSync(path)
-    expect(store.verify().problems).toEqual([{ ...place, what: `the artifact ${ref} it names is missing` }])
+    expect(store.verify().problems).toEqual([{ ...place, what: `its artifact ${ref} is missing` }])
   })
 
   test("of one execution finds what it shares with an earlier one, and not what others name", () => {

@@ -5,38 +5,38 @@ import { withArtifact } from "./artifacts.ts"
 import { isReferenced } from "./references.ts"
 
 /**
- * Every artifact that an event of these streams names, of all when it is null, must be there and hash to its name.
- * Outside the snapshot: it may take long.
+ * Checks that every artifact that events of these streams refer to exists and hashes to its name; all streams if
+ * `streams` is null. Runs outside the snapshot, because it may take long.
  */
 export function artifactProblems(
   connection: DatabaseConnection,
   directory: string,
   streams: readonly string[] | null,
 ): readonly AuditProblem[] {
-  return namedArtifacts(connection, streams).flatMap(({ ref, stream, seq, position }) => {
-    const what = wrongWith(directory, ref)
-    // Pruned while this was looking: nothing names it any more.
+  return referencedArtifacts(connection, streams).flatMap(({ ref, stream, seq, position }) => {
+    const what = artifactProblem(directory, ref)
+    // A prune removed it meanwhile: no event refers to it any more.
     if (what === null || !isReferenced(connection, ref)) return []
     return [{ stream, seq, position, what }]
   })
 }
 
-interface NamedArtifact {
+interface ReferencedArtifact {
   readonly ref: string
   readonly stream: string
   readonly seq: number
   readonly position: number
 }
 
-/** With the first event that names it: others may name the same one. */
-function namedArtifacts(
+/** Returns each artifact with the first event that refers to it. */
+function referencedArtifacts(
   connection: DatabaseConnection,
   streams: readonly string[] | null,
-): readonly NamedArtifact[] {
+): readonly ReferencedArtifact[] {
   const ofThese =
     streams === null ? "" : "JOIN events USING (position) WHERE stream IN (SELECT value FROM json_each(?))"
   return connection.db
-    .query<NamedArtifact, string[]>(
+    .query<ReferencedArtifact, string[]>(
       `SELECT ref, stream, seq, position
        FROM (SELECT ref, min(position) AS position FROM artifact_references ${ofThese} GROUP BY ref)
        JOIN events USING (position) ORDER BY position`,
@@ -44,13 +44,13 @@ function namedArtifacts(
     .all(...(streams === null ? [] : [JSON.stringify(streams)]))
 }
 
-function wrongWith(directory: string, ref: string): string | null {
+function artifactProblem(directory: string, ref: string): string | null {
   const hash = withArtifact(directory, ref, hashOfFile)
-  if (hash === null) return `the artifact ${ref} it names is missing`
-  return `sha256:${hash}` === ref ? null : `the artifact ${ref} it names was changed`
+  if (hash === null) return `its artifact ${ref} is missing`
+  return `sha256:${hash}` === ref ? null : `its artifact ${ref} was changed`
 }
 
-/** In pieces, because artifacts may be as large as the configuration allows. */
+/** Hashes in pieces, because artifacts may be as large as the configuration allows. */
 function hashOfFile(fd: number): string {
   const hasher = new Bun.CryptoHasher("sha256")
   const piece = new Uint8Array(1024 * 1024)

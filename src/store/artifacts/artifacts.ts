@@ -29,11 +29,11 @@ export interface ArtifactParts {
   readonly redactor: StoreRedactor
   readonly clock: Clock
   readonly faults: Faults
-  /** This process, as the writer of what it has not finished. */
+  /** The writer of the files that this process has not finished. */
   readonly self: ProcessIdentity
 }
 
-/** Also remembers what was asked for and is not there. */
+/** An artifact store that also remembers which requested artifacts are missing. */
 export interface WatchedArtifacts extends ArtifactStore {
   readonly missing: ReadonlySet<string>
 }
@@ -53,13 +53,16 @@ export function createArtifacts(parts: ArtifactParts): WatchedArtifacts {
   }
 }
 
+/** Returns the path of an artifact: the first two digits of its hash are its folder. */
 export function artifactPath(directory: string, ref: string): string {
   const hash = /^sha256:([0-9a-f]{64})$/.exec(ref)?.[1]
   assert(hash !== undefined, `"${ref}" is the name of an artifact`)
   return join(directory, hash.slice(0, 2), hash.slice(2))
 }
 
-/** Size of the stored file; null when there is none. A link is no artifact: acode never makes one. */
+/**
+ * Returns the size of the stored file; null if there is none. A symbolic link does not count: acode never makes one.
+ */
 export function storedBytes(directory: string, ref: string): number | null {
   try {
     const stats = lstatSync(artifactPath(directory, ref))
@@ -94,27 +97,30 @@ function putJson(parts: ArtifactParts, value: Json): StoredJson {
   return { ref: put(parts, content), bytes: content.length }
 }
 
-/** Marks a file that is being written; one that stays behind is removed once its writer is dead. */
+/** Begins the name of a file that is being written. A file that is left behind is removed once its writer is dead. */
 export const asidePrefix = ".aside-"
 
 function asideName({ bootId, pid, startTicks }: ProcessIdentity): string {
   return `${asidePrefix}${bootId.replace("/", "_")}.${pid}.${startTicks}.${crypto.randomUUID()}`
 }
 
-/** Who writes the file of this name; null when the name does not say. */
+/** Returns the process that writes the file of this name; null if the name does not contain it. */
 export function asideWriter(name: string): ProcessIdentity | null {
   const [, bootId, pid, startTicks] = /^\.aside-([^.]+)\.(\d+)\.(\d+)\.[0-9a-f-]{36}$/.exec(name) ?? []
   if (bootId === undefined || pid === undefined || startTicks === undefined) return null
   return { bootId: bootId.replace("_", "/"), pid: Number(pid), startTicks }
 }
 
-/** By its content: a damaged file is as long as a good one, and whoever names it would name what nobody can read. */
+/**
+ * Compares the content, not the size: a damaged file may have the right size, and an event would refer to an unreadable
+ * artifact.
+ */
 function holds(directory: string, ref: string, content: Uint8Array): boolean {
   if (storedBytes(directory, ref) !== content.length) return false
   return withArtifact(directory, ref, fd => readFileSync(fd).equals(content)) ?? false
 }
 
-/** Tells a prune in another process that this content is about to be named again. */
+/** Sets the time of the file, so that a prune in another process knows that an event is about to refer to it. */
 function touch(path: string, clock: Clock): boolean {
   try {
     const now = clock.now() / 1000
@@ -133,7 +139,7 @@ function makeDirectories(root: string, directory: string): void {
     return
   }
   if (lstatSync(directory).isSymbolicLink())
-    throw unsafeState(directory, "a symbolic link stands where artifacts are kept", "remove the link")
+    throw unsafeState(directory, "the folder for artifacts is a symbolic link", "remove the link")
 }
 
 function writeWhole(path: string, content: Uint8Array, clock: Clock): void {
@@ -142,7 +148,7 @@ function writeWhole(path: string, content: Uint8Array, clock: Clock): void {
   try {
     for (let written = 0; written < content.length; )
       written += writeSync(fd, content, written, content.length - written)
-    // The clock of the events: a prune compares the two.
+    // Uses the clock of the events, because a prune compares the two.
     futimesSync(fd, clock.now() / 1000, clock.now() / 1000)
     fsyncSync(fd)
   } finally {
@@ -150,7 +156,7 @@ function writeWhole(path: string, content: Uint8Array, clock: Clock): void {
   }
 }
 
-/** Makes the name durable: a rename is only in memory until its directory is synced. */
+/** Makes a new name durable: a rename is only in memory until its directory is synced. */
 function syncDirectory(directory: string): void {
   const fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY)
   try {
@@ -167,7 +173,10 @@ function get(directory: string, ref: string): Uint8Array | null {
   return content
 }
 
-/** Null when it is missing. A pipe put in its place would block whoever opens it, hence O_NONBLOCK. */
+/**
+ * Opens an artifact and returns what `use` returns; null if the artifact is missing. O_NONBLOCK, because a pipe in its
+ * place would block the open call.
+ */
 export function withArtifact<Result>(
   directory: string,
   ref: string,

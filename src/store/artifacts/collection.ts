@@ -23,22 +23,23 @@ export function artifactTotals(directory: string): ArtifactTotals {
   return { artifactCount, artifactBytes }
 }
 
-/** An artifact whose names were removed. */
-export interface Unnamed {
+/** An artifact that lost a reference when events were pruned. */
+export interface UnreferencedArtifact {
   readonly ref: string
-  /** When the last of them was written. */
-  readonly namedAtMs: number
+  /** When the last event that referred to it was written. */
+  readonly referencedAtMs: number
 }
 
 /**
- * Removes artifacts nothing names: the candidates now, and what crashes left behind once it is older than the grace.
- * A candidate that was put again after its last name was written is what somebody is about to name: it waits as long
- * as the rest. Holds the write lock, because an append in another process checks its artifacts under the same lock.
+ * Removes artifacts that no event refers to: the candidates now, and the remains of crashes once they are older than
+ * the grace period. A candidate that was stored again after its last reference was written may be about to get a new
+ * one: it waits as long as the remains. Holds the write lock, because an append in another process checks its artifacts
+ * under the same lock.
  */
 export function collectArtifacts(
   connection: DatabaseConnection,
   directory: string,
-  candidates: readonly Unnamed[],
+  candidates: readonly UnreferencedArtifact[],
   olderThanMs: number,
 ): void {
   connection.transaction("collection", () => {
@@ -52,20 +53,21 @@ export function collectArtifacts(
   })
 }
 
+/** Returns whether a candidate can be removed now. */
 export function isCollectable(
   connection: DatabaseConnection,
   directory: string,
-  { ref, namedAtMs }: Unnamed,
+  { ref, referencedAtMs }: UnreferencedArtifact,
   olderThanMs: number,
 ): boolean {
   const stat = lstatSync(artifactPath(directory, ref), { throwIfNoEntry: false })
-  // Rounded: the time of a file is kept in seconds with a fraction, which is a hair off.
+  // Rounded: a file system may store a time with a small rounding error.
   const changedMs = Math.round(stat?.mtimeMs ?? 0)
-  if (changedMs > namedAtMs && changedMs >= olderThanMs) return false
+  if (changedMs > referencedAtMs && changedMs >= olderThanMs) return false
   return !isReferenced(connection, ref)
 }
 
-/** Removes files whose writer died before they had their names. */
+/** Removes unfinished files of dead writers. */
 export function sweepArtifacts(directory: string, liveness: (owner: ProcessIdentity) => Liveness): void {
   for (const { path, ref } of artifactFiles(directory)) {
     const writer = ref === null ? asideWriter(basename(path)) : null
@@ -75,22 +77,22 @@ export function sweepArtifacts(directory: string, liveness: (owner: ProcessIdent
 
 interface ArtifactFile {
   readonly path: string
-  /** Null for a file whose writing never ended. */
+  /** Null for a file that was not finished. */
   readonly ref: string | null
   readonly bytes: number
   readonly changedMs: number
 }
 
 function* artifactFiles(directory: string): Generator<ArtifactFile> {
-  for (const shelf of namesIn(directory)) {
-    if (!/^[0-9a-f]{2}$/.test(shelf)) continue
-    for (const name of namesIn(join(directory, shelf))) {
+  for (const folder of namesIn(directory)) {
+    if (!/^[0-9a-f]{2}$/.test(folder)) continue
+    for (const name of namesIn(join(directory, folder))) {
       const isArtifact = /^[0-9a-f]{62}$/.test(name)
       if (!isArtifact && !name.startsWith(asidePrefix)) continue
-      const path = join(directory, shelf, name)
+      const path = join(directory, folder, name)
       const stats = lstatSync(path, { throwIfNoEntry: false })
       if (!stats?.isFile()) continue
-      const ref = isArtifact ? `sha256:${shelf}${name}` : null
+      const ref = isArtifact ? `sha256:${folder}${name}` : null
       yield { path, ref, bytes: stats.size, changedMs: stats.mtimeMs }
     }
   }

@@ -12,20 +12,23 @@ import type { DatabaseConnection } from "../database/database.ts"
 import { appendConflict } from "../database/store-failures.ts"
 import type { Projector } from "../database/table-projection.ts"
 
-/** The artifacts an event names, each once. */
-export function artifactsNamedBy({ type, data }: Pick<StoredEvent, "type" | "data">): readonly string[] {
-  const named =
-    places
+/** Returns the artifacts that an event refers to, each once. */
+export function artifactsReferencedBy({ type, data }: Pick<StoredEvent, "type" | "data">): readonly string[] {
+  const refs =
+    refFinders
       .get(type)?.(data)
       .filter(ref => typeof ref === "string") ?? []
-  return named.length < 2 ? named : [...new Set(named)].sort()
+  return refs.length < 2 ? refs : [...new Set(refs)].sort()
 }
 
 type Ref = string | null | undefined
 
-/** Every type of event that can name artifacts, and where: what is missing here is lost with the next prune. */
-const places: ReadonlyMap<string, (data: Json) => readonly Ref[]> = new Map([
-  place(CommandFinished, ({ result }) => [
+/**
+ * Finds the references in every type of event that can hold any: artifacts of a missing type are lost with the next
+ * prune.
+ */
+const refFinders: ReadonlyMap<string, (data: Json) => readonly Ref[]> = new Map([
+  refFinder(CommandFinished, ({ result }) => [
     refIn(result?.stdout),
     refIn(result?.stderr),
     result?.artifacts.stdout,
@@ -33,31 +36,31 @@ const places: ReadonlyMap<string, (data: Json) => readonly Ref[]> = new Map([
     result?.truncation?.stdout?.artifact,
     result?.truncation?.stderr?.artifact,
   ]),
-  place(SessionStarted, ({ plan }) => [refIn(plan)]),
-  place(PlanProposed, ({ plan }) => [refIn(plan)]),
-  place(TurnFinished, ({ text, calls, output }) => [
+  refFinder(SessionStarted, ({ plan }) => [refIn(plan)]),
+  refFinder(PlanProposed, ({ plan }) => [refIn(plan)]),
+  refFinder(TurnFinished, ({ text, calls, output }) => [
     refIn(text),
     refIn(output),
     ...calls.map(call => refIn(call.arguments)),
   ]),
-  place(ToolCallRequested, ({ arguments: args }) => [refIn(args)]),
-  place(ToolCallSettled, ({ result, text, changes, left, directories }) => [
+  refFinder(ToolCallRequested, ({ arguments: args }) => [refIn(args)]),
+  refFinder(ToolCallSettled, ({ result, text, changes, left, directories }) => [
     refIn(result),
     refIn(text),
     refIn(changes),
     refIn(left),
     refIn(directories),
   ]),
-  place(SessionUndone, ({ left }) => [refIn(left)]),
-  place(ApprovalRequested, ({ preview }) => [refIn(preview)]),
-  place(TaskReplied, ({ text }) => [refIn(text)]),
+  refFinder(SessionUndone, ({ left }) => [refIn(left)]),
+  refFinder(ApprovalRequested, ({ preview }) => [refIn(preview)]),
+  refFinder(TaskReplied, ({ text }) => [refIn(text)]),
 ])
 
-function place<Definition extends EventDefinition>(
+function refFinder<Definition extends EventDefinition>(
   { type }: Definition,
   find: (data: z.infer<Definition["data"]>) => readonly Ref[],
 ): [type: string, find: (data: Json) => readonly Ref[]] {
-  // as: the type of an event decides the shape of its data.
+  // as: the type of an event determines the shape of its data.
   return [type, data => find(data as z.infer<Definition["data"]>)]
 }
 
@@ -68,8 +71,8 @@ function refIn(recorded: Recorded | null | undefined): string | null {
 }
 
 /**
- * Projection: which event names which artifact. An append that names one that is not there is refused: its writer
- * found it stored, and a prune took it away before the name was written.
+ * Projects which event refers to which artifact. Refuses an append that refers to a missing one: its writer found it
+ * stored, and a prune removed it before the reference was written.
  */
 export function artifactReferences(
   connection: DatabaseConnection,
@@ -77,8 +80,8 @@ export function artifactReferences(
 ): Projector {
   return {
     apply: event => {
-      for (const ref of artifactsNamedBy(event)) {
-        if (!isStored(ref)) throw appendConflict(event.stream, `it names ${ref}, which is not stored`)
+      for (const ref of artifactsReferencedBy(event)) {
+        if (!isStored(ref)) throw appendConflict(event.stream, `it refers to ${ref}, which is not stored`)
         connection.db
           .query("INSERT INTO artifact_references (ref, position) VALUES (?, ?)")
           .run(ref, event.position)

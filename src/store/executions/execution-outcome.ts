@@ -14,13 +14,13 @@ import { storedText } from "../log/recorded-values.ts"
 type StreamName = "stdout" | "stderr"
 
 export interface OutputRules {
-  /** Texts above this are artifacts, not part of the event. */
+  /** Longer texts are stored as artifacts, outside the event. */
   readonly inlineBytesMax: number
-  /** False keeps what a command printed out of the history altogether. */
+  /** False keeps the output of commands out of the history. */
   readonly includeOutput: boolean
 }
 
-/** Stores what is long and gives the event that names it. */
+/** Stores long texts as artifacts and returns the data of the event that refers to them. */
 export function executionOutcome(
   record: ExecutionRecord,
   outputs: RecordedOutputs,
@@ -47,7 +47,7 @@ export function executionOutcome(
   }
 }
 
-/** The record as it was returned when the command ended; keys in the order of the schema. */
+/** Returns the record as it was returned when the command ended; its keys have the order of the schema. */
 export function recordOf(
   started: StartedFields,
   finished: FinishedFields,
@@ -65,7 +65,7 @@ export function recordOf(
   })
 }
 
-/** What is known of a command whose acode died: that it started, and no more. Its end is not guessed. */
+/** Returns the outcome of a command whose acode died: only its start is known, its end is not guessed. */
 export function interruptedOutcome(
   started: StartedFields,
   startTime: string,
@@ -89,7 +89,7 @@ export function interruptedOutcome(
       artifacts: { stdout: null, stderr: null },
       error: {
         code: "ACODE-EXE-013",
-        message: "acode ended before the command did; how and when the command ended is not known",
+        message: "acode ended before the command; how and when the command ended is unknown",
         details: {},
       },
       usage: { cpuMs: null, maxRssBytes: null },
@@ -108,7 +108,7 @@ function withoutOutput(result: CommandResult): FinishedFields["result"] {
   }
 }
 
-/** Where the record promised a name, the name of what was really stored. */
+/** Replaces the artifact names of a result by those of the content that was stored. */
 function namingKept(
   result: CommandResult,
   kept: Readonly<Record<StreamName, string | null>>,
@@ -127,7 +127,10 @@ function namingKept(
   }
 }
 
-/** Text that is not well-formed would come back changed from an artifact, so it stays in the event. */
+/**
+ * Returns a text as an event holds it. Text that is not well-formed would change in an artifact, so it stays in the
+ * event.
+ */
 function recordedText(text: string, artifacts: ArtifactStore, inlineBytesMax: number): RecordedText {
   if (Buffer.byteLength(text) <= inlineBytesMax || !text.isWellFormed()) return { kind: "inline", text }
   const bytes = new TextEncoder().encode(text)

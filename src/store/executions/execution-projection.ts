@@ -69,7 +69,7 @@ export function finishedRow(
   return {
     ...open,
     finished_position: event.position,
-    // One spelling of time, because rows are compared as text.
+    // One form of time, because rows are compared as text.
     start_time: toIso(Date.parse(result.startTime)),
     ending: result.ending,
     exit_code: result.exitCode,
@@ -82,10 +82,10 @@ export function readExecution(connection: DatabaseConnection, id: string): Execu
   return connection.db.query<ExecutionRow, [string]>("SELECT * FROM executions WHERE id = ?").get(id)
 }
 
-/** Long enough to recognise and to search; the whole command is in the event. */
+/** Long enough to recognise and to search; the event holds the whole command. */
 const commandLineCharsMax = 4000
 
-/** A shell script is shown as it was written, an argument list as a person would type it. */
+/** Returns a shell script as it was written, an argument list as a person would type it. */
 function commandLine(command: RecordedCommand): string {
   const words = command.shell
     ? [command.executable]

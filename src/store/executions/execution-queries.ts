@@ -22,7 +22,7 @@ import {
 } from "./execution-outcome.ts"
 import { type ExecutionRow, finishedRow, readExecution, startedRow } from "./execution-projection.ts"
 
-/** Newest first; two that started in the same millisecond stand in the order they were recorded. */
+/** Returns summaries, newest first; executions of the same millisecond in the order of the log. */
 export function listExecutions(
   { connection, log, note }: ExecutionReading,
   filter: ExecutionFilter,
@@ -38,6 +38,7 @@ export function listExecutions(
   return rows.map(toSummary)
 }
 
+/** What reading executions needs. */
 export interface ExecutionReading {
   readonly connection: DatabaseConnection
   readonly log: EventReader
@@ -45,7 +46,10 @@ export interface ExecutionReading {
   readonly note: NoteFailure
 }
 
-/** The events that a row names. Throws ACODE-SEC-004 when they are not those of the execution, or say otherwise. */
+/**
+ * Returns the events that a row refers to. Throws ACODE-SEC-004 if they belong to another execution, or if the row
+ * differs from what they produce.
+ */
 export function recordedExecution(log: EventReader, row: ExecutionRow): RecordedExecution {
   const event = log.at(row.started_position)
   const started = startedFields(event)
@@ -60,12 +64,13 @@ export function recordedExecution(log: EventReader, row: ExecutionRow): Recorded
 }
 
 export interface RecordedExecution {
-  /** The one that starts it. */
+  /** The event that starts it. */
   readonly event: StoredEvent
   readonly started: StartedFields
   readonly finished: FinishedFields | null
 }
 
+/** Returns whether an execution outside the session ran between two positions of the log. */
 export function hasOtherExecutions(
   { db }: DatabaseConnection,
   sessionId: string,
@@ -104,7 +109,7 @@ function conditionsOf(filter: ExecutionFilter): Conditions {
   }
 }
 
-/** SQLite's GLOB has one more special character than people expect. */
+/** Escapes the bracket, which is special in SQLite's GLOB and not in the filter. */
 function toGlob(pattern: string): string {
   return pattern.replaceAll("[", "[[]").replace(/\*+/g, "*")
 }

@@ -5,7 +5,7 @@ import { CommandFinished, CommandStarted } from "../../domain/events/command-eve
 import { type NewEvent, newEvent } from "../../domain/events/definition.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import { storedBytes } from "../artifacts/artifacts.ts"
-import { artifactsNamedBy } from "../artifacts/references.ts"
+import { artifactsReferencedBy } from "../artifacts/references.ts"
 import type { AbandonedExecution, ExecutionHistory } from "../contract.ts"
 import { type DatabaseConnection, guarded } from "../database/database.ts"
 import { appendConflict, type NoteFailure, unlessChanged } from "../database/store-failures.ts"
@@ -49,7 +49,8 @@ export function createExecutions(parts: ExecutionParts): ExecutionHistory {
         finished(event.data)
       } catch (error) {
         if (areStored(parts, event)) throw error
-        // A prune removed content this outcome found stored already; storing it once more makes it ours.
+        // A prune removed content that this outcome found stored; storing it again refreshes its time, which protects
+        // it.
         event = outcome(record, outputs)
         finished(event.data)
       }
@@ -103,7 +104,7 @@ function finish(
 }
 
 function areStored(parts: ExecutionParts, event: ReturnType<ExecutionHistory["outcome"]>): boolean {
-  return artifactsNamedBy(event).every(ref => storedBytes(parts.artifactsDirectory, ref) !== null)
+  return artifactsReferencedBy(event).every(ref => storedBytes(parts.artifactsDirectory, ref) !== null)
 }
 
 interface RecoveryParts {
@@ -111,13 +112,13 @@ interface RecoveryParts {
   readonly log: LogWriter
   readonly self: ProcessIdentity
   readonly note: NoteFailure
-  /** What a scan after the death of its acode took away of what a command left. */
+  /** Returns the paths that were quarantined after the acode of the command died. */
   readonly quarantinedOf: (executionId: string) => readonly string[]
 }
 
 /**
- * Closes what dead processes left open, one commit each. When nothing is open it is one look into an empty index. What
- * the table calls open and its events do not is left alone.
+ * Closes the open executions of dead processes, one commit each. Costs one lookup in an empty index if nothing is open.
+ * Does not close an execution that only the table, and not its events, shows as open.
  */
 function recoverExecutions(
   parts: RecoveryParts,
@@ -148,7 +149,7 @@ function abandonedExecutions(
   })
 }
 
-/** How an execution ends whose process is gone: as interrupted, since nobody saw its end. */
+/** Returns the event that ends an execution whose process is dead: `interrupted`, because its end was not observed. */
 function interruptedEvent(
   { connection, quarantinedOf }: Pick<RecoveryParts, "connection" | "quarantinedOf">,
   log: EventReader,
@@ -169,14 +170,20 @@ function openExecutions(connection: DatabaseConnection): readonly ExecutionRow[]
     .all()
 }
 
-/** The lease is written as it is, while the event has passed the redactor; but the event is signed. */
+/**
+ * Returns the owners that the lease and the event state. The lease holds the owner unchanged but unsigned; the event is
+ * signed but has passed the redactor.
+ */
 function ownersOf({ connection, log }: RecoveryParts, row: ExecutionRow): readonly ProcessIdentity[] {
   const { owner } = recordedExecution(log, row).started
   const holder = leaseOwner(connection, row.stream)
   return holder === null || Bun.deepEquals(holder, owner) ? [owner] : [holder, owner]
 }
 
-/** False when somebody else closed it since it was found, or when its events say that it has ended. */
+/**
+ * Closes an execution as interrupted. Returns false if another process closed it meanwhile, or if its events say that
+ * it has ended.
+ */
 function closeInterrupted(parts: RecoveryParts, { id, stream }: ExecutionRow): boolean {
   const { connection, log, self } = parts
   return connection.transaction("recovery", () => {

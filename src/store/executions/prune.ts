@@ -3,7 +3,7 @@ import { canonicalJson } from "../../base/canonical.ts"
 import type { Clock } from "../../base/clock.ts"
 import { HistoryPruned } from "../../domain/events/command-events.ts"
 import { newEvent } from "../../domain/events/definition.ts"
-import { collectArtifacts, type Unnamed } from "../artifacts/collection.ts"
+import { collectArtifacts, type UnreferencedArtifact } from "../artifacts/collection.ts"
 import type { ExecutionPruning } from "../contract.ts"
 import type { DatabaseConnection } from "../database/database.ts"
 import { type NoteFailure, unlessChanged } from "../database/store-failures.ts"
@@ -19,14 +19,14 @@ export interface PruneParts {
   readonly artifactsDirectory: string
 }
 
-/** What crashes leave behind is collected once nobody can still be about to name it. */
+/** The remains of crashes are collected once no append can still be about to refer to them. */
 const orphanGraceMs = 3_600_000
 
 export function orphansBeforeMs(clock: Clock): number {
   return clock.now() - orphanGraceMs
 }
 
-/** Keeps one tombstone event near 64 KB, however much is removed at once. */
+/** Limits one tombstone event to about 64 KB, however much is removed at once. */
 const tombstonesPerEvent = 500
 
 /** Removes whole streams of finished executions: those that began before a position, those of one run, or all. */
@@ -40,7 +40,7 @@ export function pruneExecutions(
     ["started_position < ?", filter.beforePosition],
   ]
   const used = terms.filter((term): term is [string, string | number] => term[1] !== undefined)
-  // An execution inside a session belongs to the session's stream and goes with it.
+  // An execution inside a session belongs to the stream of the session and is removed with it.
   const where = ["finished_position IS NOT NULL", "stream = id", ...used.map(([sql]) => sql)].join(" AND ")
   return pruneStreams(parts, reason, ({ db }) =>
     executionsAmong(
@@ -55,8 +55,8 @@ export function pruneExecutions(
 }
 
 /**
- * Returns the streams that are an execution from its start to its end and nothing else, as their events say. A stream
- * that was changed is left out: a tombstone would hide that.
+ * Returns the streams that consist of one execution from its start to its end, according to their events. Leaves out a
+ * stream that was changed: a tombstone would hide the change.
  */
 export function executionsAmong({ log, note }: PruneParts, streams: readonly string[]): readonly string[] {
   return streams.filter(stream => {
@@ -68,8 +68,8 @@ export function executionsAmong({ log, note }: PruneParts, streams: readonly str
 }
 
 /**
- * Removes the streams that `choose` names, and what tables say of them. The choice, the tombstone and the removal are
- * one commit. Returns the streams, in order.
+ * Removes the streams that `choose` returns, and their rows in all tables. The choice, the tombstone and the removal
+ * are one commit. Returns the removed streams, sorted.
  */
 export function pruneStreams(
   parts: PruneParts,
@@ -78,37 +78,37 @@ export function pruneStreams(
 ): readonly string[] {
   const { connection } = parts
   const removed = connection.transaction("prune", () => removeStreams(parts, choose(connection), reason))
-  collectArtifacts(connection, parts.artifactsDirectory, removed.unnamed, orphansBeforeMs(parts.clock))
+  collectArtifacts(connection, parts.artifactsDirectory, removed.unreferenced, orphansBeforeMs(parts.clock))
   return removed.ids
 }
 
 interface Removed {
   readonly ids: readonly string[]
-  readonly unnamed: readonly Unnamed[]
+  readonly unreferenced: readonly UnreferencedArtifact[]
 }
 
-/** Inside a transaction. */
+/** Removes streams and leaves tombstones. The caller holds a transaction. */
 export function removeStreams(parts: PruneParts, streams: readonly string[], reason: string): Removed {
   const { db } = parts.connection
   const ids = [...streams].sort()
-  if (ids.length === 0) return { ids, unnamed: [] }
+  if (ids.length === 0) return { ids, unreferenced: [] }
   for (const id of ids) db.query("INSERT OR IGNORE INTO pruning (stream) VALUES (?)").run(id)
   writeTombstones(parts, reason)
-  const unnamed = db
+  const unreferenced = db
     .query<{ ref: string; at: string }, []>(
       `SELECT ref, max(at) AS at FROM artifact_references JOIN events USING (position)
        JOIN pruning USING (stream) GROUP BY ref`,
     )
     .all()
-    .map(({ ref, at }) => ({ ref, namedAtMs: Date.parse(at) }))
+    .map(({ ref, at }) => ({ ref, referencedAtMs: Date.parse(at) }))
   for (const sql of removals) db.query(sql).run()
-  return { ids, unnamed }
+  return { ids, unreferenced }
 }
 
 const pruned = "(SELECT stream FROM pruning)"
 const prunedEvidence = `(SELECT position FROM evidence WHERE session_id IN ${pruned})`
 
-/** Everything that is computed from the events of these streams, then the events themselves. */
+/** Deletes everything that is computed from the events of these streams, then the events themselves. */
 const removals: readonly string[] = [
   `DELETE FROM artifact_references WHERE position IN (SELECT position FROM events JOIN pruning USING (stream))`,
   `DELETE FROM executions WHERE stream IN ${pruned}`,
@@ -137,15 +137,15 @@ function writeTombstones(parts: PruneParts, reason: string): void {
   const events = chunksOf(tombstones, tombstonesPerEvent).map(chunk =>
     tombstoneEvent(redactedReason(parts.log, reason), byStream(chunk)),
   )
-  // A stream of its own that nobody else knows needs no lease.
+  // A new stream that no other process knows needs no lease.
   parts.log.write(`prn_${Bun.randomUUIDv7()}`, 0, 1, events)
 }
 
 type Streams = z.infer<typeof HistoryPruned.data>["streams"]
 
 /**
- * Past the redactor: ids, positions and hashes are acode's own, and with one of them replaced the chain would never
- * close again.
+ * Returns a tombstone event without redacting it: ids, positions and hashes are acode's own, and if one of them were
+ * replaced the chain would never verify again.
  */
 function tombstoneEvent(reason: string, streams: Streams): PreparedEvent {
   const data = { reason, streams }

@@ -41,7 +41,7 @@ export class ChainWalk {
       return
     }
     this.bridgeTo(row.position)
-    const wrong = this.wrongWith(row)
+    const wrong = this.problemOf(row)
     if (wrong !== null) this.report(row, wrong)
     this.nextPosition = Math.max(this.nextPosition, row.position + 1)
     this.advance(row.position, row.hash)
@@ -66,7 +66,7 @@ export class ChainWalk {
     this.reportAnchor(last + 1, `${ends}: it was truncated, or an older copy was restored`)
   }
 
-  private wrongWith(row: EventRow): string | null {
+  private problemOf(row: EventRow): string | null {
     const tail = this.tails.get(row.stream)
     if (tail === undefined) this.streamCount += 1
     this.rememberTail(row)

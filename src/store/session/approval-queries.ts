@@ -22,15 +22,18 @@ import {
 import type { ApprovalHistory, ApprovalSummary, PlanApproval } from "./contract.ts"
 import type { FactsOf, RecordedQuestion, SessionFacts } from "./session-facts.ts"
 
+/** What reading approvals needs. */
 export interface ApprovalReading {
   readonly connection: DatabaseConnection
   readonly log: EventReader
   readonly facts: FactsOf
   readonly artifacts: ArtifactStore
   readonly note: NoteFailure
-  /** What was written down of the log outside of it. */
+  /** Returns the anchors of the log. */
   readonly anchors: () => readonly AnchorFields[]
-  /** Where a person last accepted a history that did not match its anchors; 0 when nobody did. */
+  /**
+   * Returns the position at which a person last accepted a history that did not match its anchors; 0 if there is none.
+   */
   readonly acceptedAt: () => number
 }
 
@@ -41,7 +44,7 @@ interface AskedRow extends ApprovalRow {
 
 const newestFirst = "ORDER BY requested_position DESC LIMIT ?"
 
-/** From the table, with the questions as their events ask them. One that its events say otherwise of is noted. */
+/** Returns rows of the table, with the questions from their events. Notes a row that differs from its events. */
 export function listApprovals(
   reading: ApprovalReading,
   now: number,
@@ -65,7 +68,10 @@ export function listApprovals(
   })
 }
 
-/** From the events of its session and of its own stream; the table only says where it was asked. */
+/**
+ * Returns an approval computed from the events of its session and of its own stream; the table only gives the position
+ * of the question.
+ */
 export function findApproval(reading: ApprovalReading, now: number, id: string): ApprovalSummary | null {
   const stored = readRow<ApprovalRow>(reading.connection, approvalsTable, id)
   if (stored === null) return null
@@ -73,6 +79,7 @@ export function findApproval(reading: ApprovalReading, now: number, id: string):
   return answeredSummary(reading, now, reading.facts(event.stream), id)
 }
 
+/** Returns the approvals that a session asked for, newest first. */
 export function approvalsOf(
   reading: ApprovalReading,
   now: number,
@@ -83,8 +90,8 @@ export function approvalsOf(
 }
 
 /**
- * The row that the table should have, from the answers behind a place in the log. Whether an answer before it was used
- * in a part of the history that is gone nobody knows.
+ * Returns the row that the table should have, from the answers behind a position in the log. Answers before it do not
+ * count: a lost part of the history may have used them.
  */
 function rowOf({ log }: ApprovalReading, facts: SessionFacts | null, id: string, behind: number): AskedRow {
   const question = facts?.questions.get(id)
@@ -105,9 +112,9 @@ function answeredSummary(
   facts: SessionFacts | null,
   id: string,
 ): ApprovalSummary {
-  // What the session has used, or taken over, is told as it was.
-  const isTaken = facts?.uses.has(id) === true || facts?.answers.has(id) === true
-  const behind = isTaken ? 0 : reading.acceptedAt()
+  // An answer that the session has used, or recorded itself, is shown in any case.
+  const isUsed = facts?.uses.has(id) === true || facts?.answers.has(id) === true
+  const behind = isUsed ? 0 : reading.acceptedAt()
   const row = rowOf(reading, facts, id, behind)
   return toSummary(reading, now, row, askedIn(reading, row))
 }
@@ -118,7 +125,7 @@ function assertRow(reading: ApprovalReading, row: AskedRow): void {
   if (!isStoredRow(row, expected)) throw changedRow(approvalsTable, row.id)
 }
 
-/** The event that asks, at the place that a row names. */
+/** Returns the question at the position that a row states. Throws if another event is there. */
 function questionOf({ log }: ApprovalReading, { id, requested_position }: ApprovalRow): RecordedQuestion {
   const event = log.at(requested_position)
   const asked = fieldsOf(ApprovalRequested, event)
@@ -130,7 +137,7 @@ function askedIn(reading: ApprovalReading, row: ApprovalRow): RecordedQuestion["
   return questionOf(reading, row).asked
 }
 
-/** All plans that people approved, newest first, from the events of their own streams. */
+/** Returns the plans that people approved, newest first, from the events of their own streams. */
 export function planApprovals(
   reading: ApprovalReading,
   filter: { readonly planHash?: string; readonly planId?: string; readonly id?: string },
@@ -145,11 +152,11 @@ export function planApprovals(
 
 interface ApprovedPlan {
   readonly row: PlanApprovalRow
-  /** What the row does not say. */
+  /** Not in the row. */
   readonly isUnconfined: boolean
 }
 
-/** The table has to say the same: it is what people are shown. */
+/** Returns all approved plans. Throws if the table differs from the events, because people are shown the table. */
 function approvedPlans({ connection, log }: ApprovalReading): readonly ApprovedPlan[] {
   const plans = log.readAll(approvalStreamPrefix).flatMap(event => {
     const row = planApprovalRow(event)
@@ -165,7 +172,7 @@ function approvedPlans({ connection, log }: ApprovalReading): readonly ApprovedP
   return plans.toSorted((a, b) => b.row.position - a.row.position)
 }
 
-/** A clock that is set back does not bring back an approval whose end the log or an anchor of it has seen. */
+/** Returns whether an approval has ended, by the log or an anchor: a clock that is set back does not renew it. */
 function hasEnded(
   { connection, anchors, acceptedAt }: ApprovalReading,
   { position, expires_at }: PlanApprovalRow,
@@ -177,7 +184,7 @@ function hasEnded(
   return later !== null || anchors().some(anchor => anchor.position > position && anchor.at >= expires_at)
 }
 
-function toPlanApproval({ row, isUnconfined }: ApprovedPlan, isOver: boolean): PlanApproval {
+function toPlanApproval({ row, isUnconfined }: ApprovedPlan, hasEnded: boolean): PlanApproval {
   return {
     isUnconfined,
     approvalId: row.id,
@@ -187,7 +194,7 @@ function toPlanApproval({ row, isUnconfined }: ApprovedPlan, isOver: boolean): P
     stepCount: row.step_count,
     expiresAt: row.expires_at,
     approvedAt: row.approved_at,
-    hasEnded: isOver,
+    hasEnded,
   }
 }
 
@@ -198,7 +205,7 @@ function toSummary(
   requested: RecordedQuestion["asked"],
 ): ApprovalSummary {
   const { callId, stepId, kind, level, category, operation, files, reason, rule, subjectHash } = requested
-  // A record that does not say is from an acode that showed redacted questions as if they were whole.
+  // A record without the field is from an acode that showed redacted questions as if they were complete.
   const { reach = null, isRedacted = true } = requested
   const preview = previewOf(requested.preview, artifacts)
   return {
@@ -228,18 +235,24 @@ function toSummary(
   }
 }
 
-/** One that is gone or was changed says so instead: it must not keep anybody from the other approvals. */
+/**
+ * Returns the preview of a question; if it is missing or was changed, a note says so: one bad preview must not hide the
+ * other approvals.
+ */
 function previewOf(preview: RecordedText, artifacts: ArtifactStore) {
   try {
-    const isGone = preview.kind === "artifact" && artifacts.get(preview.ref) === null
-    return { text: storedText(preview, artifacts), isWhole: !isGone && preview.kind !== "omitted" }
+    const isMissing = preview.kind === "artifact" && artifacts.get(preview.ref) === null
+    return { text: storedText(preview, artifacts), isWhole: !isMissing && preview.kind !== "omitted" }
   } catch (error) {
     if (!(error instanceof Failure && error.report.kind === "integrity")) throw error
     return { text: `[${error.report.message}: ${error.report.where}]`, isWhole: false }
   }
 }
 
-/** What ended it first, the clock or its session, is what it is said to have died of. */
+/**
+ * Returns the state of a question. If it was not answered, the first of its time limit and the end of its session
+ * counts.
+ */
 function stateOf(row: AskedRow, now: string): ApprovalSummary["state"] {
   if (row.answer !== null) return row.answer
   const seenUntil = row.session_ended_at ?? now

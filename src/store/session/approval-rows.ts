@@ -35,13 +35,13 @@ export const approvalRows = tableProjection<ApprovalRow>({
     fieldsOf(ToolCallStarted, event)?.approvalId ??
     null,
   next: nextApprovalRow,
-  // A second use must be seen to be refused, so no row is ever forgotten; people are not asked that often.
+  // No row is final, because a second use of an answer must be refused; there are never many questions.
   isFinal: () => false,
   detailTables: [],
   detailsOf: () => [],
 })
 
-/** Returns the row of a question after one more event that concerns it. */
+/** Returns the row of a question after one more event about it. */
 export function nextApprovalRow(row: ApprovalRow | null, event: StoredEvent): ApprovalRow | null {
   return row === null ? requestedRow(event) : changedRow(row, event)
 }
@@ -66,7 +66,7 @@ function requestedRow(event: StoredEvent): ApprovalRow | null {
 
 function changedRow(row: ApprovalRow, event: StoredEvent): ApprovalRow {
   const answered = fieldsOf(ApprovalAnswered, event)
-  // The first answer counts.
+  // Only the first answer counts.
   if (answered !== null && row.answer === null)
     return {
       ...row,
@@ -77,11 +77,11 @@ function changedRow(row: ApprovalRow, event: StoredEvent): ApprovalRow {
       answer_expires_at: instant(answered.expiresAt),
     }
   if (fieldsOf(ToolCallStarted, event) === null) return row
-  if (row.used_at !== null) throw appendConflict(event.stream, `the approval ${row.id} was used already`)
+  if (row.used_at !== null) throw appendConflict(event.stream, `the approval ${row.id} was already used`)
   return { ...row, used_at: event.at }
 }
 
-/** A row of the table `plan_approvals`: that somebody approved exactly this plan. */
+/** A row of the table `plan_approvals`: an approval of exactly one plan. */
 export interface PlanApprovalRow extends TableRow {
   readonly id: string
   readonly position: number
@@ -95,12 +95,12 @@ export interface PlanApprovalRow extends TableRow {
 
 export const planApprovalsTable = "plan_approvals"
 
-/** Streams of one event each: the approval of a plan, or the answer to a question. */
+/** Begins the name of a stream with one event: the approval of a plan, or the answer to a question. */
 export const approvalStreamPrefix = "apr_"
 
 export const planApprovalRows = tableProjection<PlanApprovalRow>({
   table: planApprovalsTable,
-  // In a session's own stream a plan is approved for that session only.
+  // An approval in the stream of a session is for that session only.
   idOf: event =>
     event.stream.startsWith(approvalStreamPrefix)
       ? (fieldsOf(PlanApproved, event)?.approvalId ?? null)
@@ -111,7 +111,7 @@ export const planApprovalRows = tableProjection<PlanApprovalRow>({
   detailsOf: () => [],
 })
 
-/** Returns the row of an event that approves a plan; null for any other. */
+/** Returns the row of an event that approves a plan; null for any other event. */
 export function planApprovalRow(event: StoredEvent): PlanApprovalRow | null {
   const approved = fieldsOf(PlanApproved, event)
   if (approved === null) return null

@@ -29,7 +29,7 @@ export interface ApprovalParts extends ApprovalReading {
   readonly log: LogWriter
   readonly clock: Clock
   readonly self: ProcessIdentity
-  /** How long a granted answer may wait to be used. */
+  /** How long a granted answer may be used after it was given. */
   readonly answerLastsMs: number
 }
 
@@ -49,19 +49,22 @@ export function createApprovals(parts: ApprovalParts): ApprovalHistory {
   }
 }
 
-/** Looking and writing are one transaction: of two people who answer at once, one is told that it was too late. */
+/**
+ * Records an answer. The check and the write are one transaction: of two people who answer at once, the second gets an
+ * error.
+ */
 function recordAnswer(parts: ApprovalParts, given: AnswerToApproval): ApprovalSummary {
   const { connection, log, clock } = parts
   const { approvalId } = given
   const expiresAt = toIso(clock.now() + parts.answerLastsMs)
   const prepared = log.prepare([newEvent(ApprovalAnswered, { ...given, expiresAt })])
   return connection.transaction("answer", () => {
-    const asked = findApproval(parts, clock.now(), approvalId)
-    if (asked === null) throw unknownApproval(approvalId)
-    if (asked.state !== "open") throw closedApproval(approvalId, whyClosed(asked))
+    const approval = findApproval(parts, clock.now(), approvalId)
+    if (approval === null) throw unknownApproval(approvalId)
+    if (approval.state !== "open") throw closedApproval(approvalId, whyClosed(approval))
     writeAlone(parts, approvalId, log.lastSeq(approvalId), prepared)
     const answered = findApproval(parts, clock.now(), approvalId)
-    assert(answered !== null, "an approval that was answered is there")
+    assert(answered !== null, "an answered approval can be read")
     return answered
   })
 }
@@ -73,12 +76,12 @@ function recordPlanApproval(parts: ApprovalParts, approval: NewPlanApproval): Pl
   return connection.transaction("plan-approval", () => {
     writeAlone(parts, approvalId, 0, prepared)
     const [recorded] = planApprovals(parts, { id: approvalId })
-    assert(recorded !== undefined, "a plan that was approved is there")
+    assert(recorded !== undefined, "an approved plan can be read")
     return recorded
   })
 }
 
-/** A stream that is opened and closed at once. */
+/** Writes a stream that is complete with these events: takes its lease and drops it again. */
 function writeAlone(
   parts: ApprovalParts,
   stream: string,
@@ -90,29 +93,29 @@ function writeAlone(
   dropLease(parts.connection, stream)
 }
 
-function whyClosed(asked: ApprovalSummary): string {
-  if (asked.state === "expired") return `has expired at ${asked.expiresAt}`
-  if (asked.state === "abandoned") return "belongs to a session that has ended"
-  return `was answered already: ${asked.state} by ${asked.answeredBy} at ${asked.answeredAt}`
+function whyClosed(approval: ApprovalSummary): string {
+  if (approval.state === "expired") return `has expired at ${approval.expiresAt}`
+  if (approval.state === "abandoned") return "belongs to a session that has ended"
+  return `was already answered: ${approval.state} by ${approval.answeredBy} at ${approval.answeredAt}`
 }
 
 export function unknownApproval(id: string): Failure {
   return new Failure({
     kind: "usage",
     code: "ACODE-APPR-001",
-    message: "there is no such approval request",
+    message: "there is no approval request with this id",
     where: id,
-    hint: "`acode approvals list` shows what waits for an answer",
+    hint: "`acode approvals list` shows the open requests",
   })
 }
 
-/** Nobody can answer it any more; `why` completes "the approval request …". */
+/** Reports that an approval request cannot be answered; `why` completes "the approval request …". */
 export function closedApproval(id: string, why: string): Failure {
   return new Failure({
     kind: "usage",
     code: "ACODE-APPR-002",
     message: `the approval request ${why}`,
     where: id,
-    hint: `\`acode approvals show ${id}\` tells how it ended; nothing was recorded`,
+    hint: `\`acode approvals show ${id}\` shows how it ended; nothing was recorded`,
   })
 }

@@ -3,26 +3,27 @@ import type { Lane, SessionState } from "../../domain/events/session-events.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
 
 /**
- * The sessions of this workspace. One session is computed from its signed events; a list is read from a projection of
- * the log, and nothing is decided by it.
+ * The sessions of this workspace. A single session is computed from its signed events; a list is read from a projection
+ * of the log, and decides nothing.
  */
 export interface SessionHistory {
-  /** The session that was started last. By its place in the log: clocks are set back, and positions are not. */
+  /** Returns the session that started last, by its position in the log: a clock can be set back, positions cannot. */
   latest(): SessionSummary | null
-  /** Only the first event of it is looked at. */
+  /** Returns the id of the session that started last. Reads only the first event of that session. */
   latestId(): string | null
-  /** The one that was started last comes first. `isChecked` notes each that its events say otherwise of. */
+  /** Returns sessions, the one that started last first. `isChecked` notes each row that differs from its events. */
   list(filter: {
     readonly lane?: Lane
     readonly limit?: number
     readonly isChecked?: boolean
   }): readonly SessionSummary[]
+  /** Returns the ids that begin or end with `typed`. */
   matching(typed: string): readonly string[]
-  /** Throws ACODE-SEC-004 when one of its events was changed. */
+  /** Returns a session; null if there is none. Throws ACODE-SEC-004 if one of its events was changed. */
   find(id: string): SessionSummary | null
   /**
-   * Sessions of a lane, or of all, that have neither ended nor rested, and whose process is gone. Oldest first; one
-   * whose events were changed is left out and noted.
+   * Returns the sessions of a lane, or of all, that have neither ended nor rested and whose process is dead. Oldest
+   * first; a session whose events were changed is left out and noted.
    */
   interrupted(isAlive: (owner: ProcessIdentity) => boolean, lane?: Lane): readonly SessionSummary[]
 }
@@ -34,7 +35,7 @@ export interface SessionSummary {
   readonly planId: string | null
   readonly planHash: string | null
   readonly state: SessionState
-  /** Null while it runs. */
+  /** Why it ended or rests; null while it runs. */
   readonly reason: string | null
   readonly exitCode: number | null
   readonly stepCount: number
@@ -43,36 +44,38 @@ export interface SessionSummary {
   readonly startedAt: string
   readonly endedAt: string | null
   readonly owner: ProcessIdentity
-  /** When all of its changes were restored; null again once it goes on. */
+  /** When all of its changes were restored; null again once it is resumed. */
   readonly undoneAt: string | null
-  /** When only some of them were, the last time it was undone; null again once it goes on. */
+  /** When some of its changes were last restored and others not; null again once it is resumed. */
   readonly partlyUndoneAt: string | null
 }
 
 /**
- * Questions to people and their answers, and approvals of whole plans. All of it is computed from signed events but for
- * `list` and `matching`, by which nothing is decided.
+ * Questions to people and their answers, and approvals of whole plans. Everything is computed from signed events,
+ * except `list` and `matching`, which decide nothing.
  */
 export interface ApprovalHistory {
   /**
-   * Newest first, by the log; `open` alone leaves out what is answered, expired or of a session that has ended.
-   * `isChecked` notes each that its events say otherwise of.
+   * Returns questions, newest first by the log; `open` leaves out those that are answered, expired or of a session that
+   * has ended. `isChecked` notes each row that differs from its events.
    */
   list(filter: {
     readonly open?: boolean
     readonly limit?: number
     readonly isChecked?: boolean
   }): readonly ApprovalSummary[]
-  /** Ids of questions, or of approved plans. */
+  /** Returns the ids of questions, or of approved plans, that begin or end with `typed`. */
   matching(typed: string, of?: "questions" | "plans"): readonly string[]
   find(id: string): ApprovalSummary | null
-  /** All that a session has asked, newest first. */
+  /** Returns the questions of a session, newest first. */
   ofSession(sessionId: string): readonly ApprovalSummary[]
-  /** Appends the answer to a stream of its own; ACODE-APPR-002 when there is one, or can be none any more. */
+  /**
+   * Appends the answer to a stream of its own. Throws ACODE-APPR-002 if there is an answer, or the question is closed.
+   */
   answer(answer: AnswerToApproval): ApprovalSummary
   /** Records that a person approved exactly this plan. */
   approvePlan(approval: NewPlanApproval): PlanApproval
-  /** Newest first, by their positions in the log. */
+  /** Returns approvals of plans, newest first by the log. */
   plansApproved(filter: { readonly planHash?: string; readonly planId?: string }): readonly PlanApproval[]
   findPlan(id: string): PlanApproval | null
 }
@@ -87,9 +90,9 @@ export interface ApprovalSummary {
   readonly level: number
   readonly category: string
   readonly operation: string
-  /** What of the network and of the files it could touch; null in records that do not say. */
+  /** What it could reach of the network and of the files; null in records without it. */
   readonly reach: string | null
-  /** Parts that look like secrets are not in the record. */
+  /** True if the record lacks parts that look like secrets. */
   readonly isRedacted: boolean
   readonly files: readonly string[]
   readonly reason: string
@@ -103,7 +106,7 @@ export interface ApprovalSummary {
   readonly answeredBy: string | null
   readonly answerReason: string | null
   readonly answerExpiresAt: string | null
-  /** When the action it allows was begun. It allows no second one. */
+  /** When the action that it allows was started. It allows no second one. */
   readonly usedAt: string | null
 }
 
@@ -122,13 +125,13 @@ export interface NewPlanApproval {
   readonly approver: string
   readonly stepCount: number
   readonly expiresAt: string
-  /** The approver was shown that nothing confines the commands of its steps. */
+  /** True if the approver was shown that nothing confines the commands of its steps. */
   readonly isUnconfined?: boolean
 }
 
 export interface PlanApproval extends NewPlanApproval {
   readonly isUnconfined: boolean
   readonly approvedAt: string
-  /** The log has an event behind it from after its end. */
+  /** True if a later event of the log has a time after its end. */
   readonly hasEnded: boolean
 }

@@ -7,33 +7,36 @@ import { type EventReader, fieldsOf } from "../log/event-rows.ts"
 import { nextSessionRow, type SessionRow } from "./session-rows.ts"
 
 /**
- * What the events of a session say of it: everything that decides what may be done. It is computed from the signed
- * events alone, because anybody who has the database file can change a table.
+ * What the events of a session establish about it: everything that decides what may be done. Computed from the signed
+ * events only, because a process with access to the database file can change a table.
  */
 export interface SessionFacts {
-  /** As the table should have it. */
+  /** The row that the table should have. */
   readonly row: SessionRow
-  /** When it was last undone, and whether anything was left; null when it was not, or has gone on since. */
+  /**
+   * When it was last undone, and whether something was not restored; null if it was not undone, or was resumed since.
+   */
   readonly undone: { readonly at: string; readonly isPartly: boolean } | null
-  /** The approval under which a plan runs. */
+  /** The approval of the plan that it runs. */
   readonly planApprovalId: string | null
-  /** What people were asked, by the id of the question, oldest first. */
+  /** The questions to people by their ids, oldest first. */
   readonly questions: ReadonlyMap<string, RecordedQuestion>
-  /** Answers in the session's own stream, the first to each question. */
+  /** Answers in the stream of the session, the first one to each question. */
   readonly answers: ReadonlyMap<string, StoredEvent>
-  /** When the action that an answer allowed was begun, by the id of the question. */
+  /** When the action that an answer allows was started, by the id of the question. */
   readonly uses: ReadonlyMap<string, string>
 }
 
+/** A question that the session asked, and the event that holds it. */
 export interface RecordedQuestion {
   readonly event: StoredEvent
   readonly asked: z.infer<typeof ApprovalRequested.data>
 }
 
-/** Returns the facts of a session; null when it has no events. Throws ACODE-SEC-004 when one of them was changed. */
+/** Returns the facts of a session; null if it has no events. Throws ACODE-SEC-004 if one of them was changed. */
 export type FactsOf = (sessionId: string) => SessionFacts | null
 
-/** Remembers the facts of each session and reads only the events behind those it has read. */
+/** Returns a reader of facts, which remembers those of each session and reads only newer events. */
 export function sessionFacts(log: EventReader): FactsOf {
   const known = new Map<string, Draft>()
   return sessionId => {

@@ -15,7 +15,7 @@ import type { StoredEvent } from "../contract.ts"
 import { type TableRow, tableProjection } from "../database/table-projection.ts"
 import { fieldsOf } from "../log/event-rows.ts"
 
-/** A row of the table `sessions`, computed from the events of the session's own stream. */
+/** A row of the table `sessions`, computed from the events in the stream of the session. */
 export interface SessionRow extends TableRow {
   readonly id: string
   readonly started_position: number
@@ -38,7 +38,7 @@ export interface SessionRow extends TableRow {
 
 export const sessionsTable = "sessions"
 
-/** Returns the row of a session after one more of its events; null before its first. */
+/** Returns the row of a session after one more of its events; null before the first. */
 export function nextSessionRow(row: SessionRow | null, event: StoredEvent): SessionRow | null {
   return row === null ? startedRow(event) : changedRow(row, event)
 }
@@ -47,7 +47,7 @@ export const sessionRows = tableProjection<SessionRow>({
   table: sessionsTable,
   idOf: event => (sessionEventTypes.has(event.type) ? event.stream : null),
   next: nextSessionRow,
-  // A session that rests can be undone and go on, and one that has ended be undone again for what was left of it.
+  // A resting session can be undone and resumed, and a finished one can be undone again for what was not restored.
   isFinal: () => false,
   detailTables: [],
   detailsOf: () => [],

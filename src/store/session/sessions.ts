@@ -40,7 +40,10 @@ function findSession({ connection, facts }: SessionParts, id: string): SessionSu
   return summaryOf(found)
 }
 
-/** By the numbers of the events, which are in the index: an altered table makes no other session the latest. */
+/**
+ * Returns the id of the session that started last. Reads the sequence numbers of the events, which are in an index: a
+ * changed table cannot make another session the latest.
+ */
 function latestId({ connection, log }: SessionParts): string | null {
   const last = connection.db
     .query<{ position: number | null }, []>(
@@ -62,7 +65,7 @@ function listSessions(
     )
     .all(lane ?? null, limit ?? -1)
   if (isChecked === true) for (const row of rows) unlessChanged(parts.note, () => assertRow(parts, row))
-  return rows.map(row => listed(connection, row))
+  return rows.map(row => summaryOfRow(connection, row))
 }
 
 function assertRow({ facts }: SessionParts, row: SessionRow): void {
@@ -70,7 +73,7 @@ function assertRow({ facts }: SessionParts, row: SessionRow): void {
   if (expected === null || !isStoredRow(row, expected)) throw changedRow(sessionsTable, row.id)
 }
 
-/** The table only says which sessions to look at. */
+/** Returns the sessions whose process died. The table only selects candidates; their events decide. */
 function interruptedSessions(
   parts: SessionParts,
   isAlive: (owner: ProcessIdentity) => boolean,
@@ -83,14 +86,15 @@ function interruptedSessions(
     .all(lane)
     .flatMap(({ id }) => {
       const found = unlessChanged(parts.note, () => parts.facts(id))
-      const isMeant = found != null && found.row.reason === null && (lane === null || found.row.lane === lane)
-      return isMeant && !isDrivenBy(parts.connection, found.row, isAlive) ? [toSummary(found)] : []
+      const isInterrupted =
+        found != null && found.row.reason === null && (lane === null || found.row.lane === lane)
+      return isInterrupted && !isDrivenBy(parts.connection, found.row, isAlive) ? [toSummary(found)] : []
     })
 }
 
 /**
- * Whether the process that drives a session lives. The lease is written as it is, while the event has passed the
- * redactor, but the event is signed: one of them is enough.
+ * Returns whether a living process drives a session. The lease holds the owner unchanged but unsigned; the event is
+ * signed but has passed the redactor: one living owner is enough.
  */
 function isDrivenBy(
   connection: DatabaseConnection,
@@ -139,14 +143,15 @@ function undoneAt(at: string, isPartly: boolean): Pick<SessionSummary, "undoneAt
   return isPartly ? { undoneAt: null, partlyUndoneAt: at } : { undoneAt: at, partlyUndoneAt: null }
 }
 
-/** As the table has it, for listings. */
-function listed(connection: DatabaseConnection, row: SessionRow): SessionSummary {
+/** Returns a row as the table has it, for listings. */
+function summaryOfRow(connection: DatabaseConnection, row: SessionRow): SessionSummary {
   return { ...cellsOf(row), ...(row.undone_at === null ? neverUndone : lastUndone(connection, row)) }
 }
 
 /**
- * Asks the events, because the row only keeps when a session was last undone: with another meaning, rows that are there
- * already would look as if somebody had changed them. A session that was taken up again is not undone.
+ * Returns the undo times of a session according to its events. The row holds only when it was last undone: if the
+ * column got another meaning, existing rows would look as if they had been changed. A session that was resumed is not
+ * undone.
  */
 function lastUndone(
   connection: DatabaseConnection,

@@ -1,58 +1,62 @@
-/** What keeps the history of a workspace small without losing what somebody still needs. */
+/** Keeps the history of a workspace small, and measures how much time has passed. */
 export interface Upkeep {
-  /** Reads the clocks of this machine and records the reading, unless the history is only read. */
+  /** Reads the clocks of this machine and records the reading, unless the history is read-only. */
   time(): ObservedTime
-  /** The same when the last reading is an hour ago, or of before the machine was started. */
+  /** Records a reading if the last one is an hour old, or from before the machine was started. */
   note(): void
-  /** Takes the wall clock as it is now for right. */
+  /** Accepts the present wall clock as correct. */
   trustClock(): void
   /**
-   * The first position of the log that is younger than an age; everything before it is older. Counted from
-   * `ObservedTime.nowMs`. An event stamped by a clock that was wrong is as old as what stands around it.
+   * Returns the first position of the log that is younger than an age; everything before it is older. Counts from
+   * `ObservedTime.nowMs`. An event with the time of a wrong clock is as old as its neighbours in the log.
    */
   firstPositionWithin(ageMs: number): number
-  /** The position of the last event that has this time or an earlier one. */
+  /** Returns the position of the last event with this time or an earlier one. */
   positionAt(timeMs: number): number
-  /** What the history of each session and of each execution outside of one takes, those that run left out. */
+  /** Returns how much space each session and each finished execution outside of a session uses. */
   records(): readonly RecordUse[]
   /**
-   * How long each of these has been kept here, in observed time. Those that are new begin now, and those that are no
-   * longer named are forgotten.
+   * Returns how long each of these has been kept here, in observed time. New names start now, and names that are not in
+   * the list are forgotten.
    */
   ages(kind: KeptKind, names: readonly string[]): ReadonlyMap<string, number>
   /**
-   * Removes whole sessions, with what people answered them, and leaves a signed tombstone. One that a process drives
-   * stays. Returns those that went.
+   * Removes whole sessions, with the answers to their questions, and leaves a signed tombstone. Keeps a session that a
+   * process drives. Returns the removed ones.
    */
   pruneSessions(ids: readonly string[], reason: string): readonly string[]
   /** Removes artifacts that a dead process did not finish. */
   sweep(): void
-  /** At least how much removing these sessions and executions would free, with what only they name. Changes nothing. */
+  /**
+   * Returns a lower bound of the bytes that removing these sessions and executions would free, including artifacts that
+   * only they refer to. Changes nothing.
+   */
   forecast(sessions: readonly string[], executions: readonly string[]): number
   /**
-   * Gives the file system back what removed rows have left in the database file, where that is worth it or the file
-   * would stay larger than this. Returns the bytes.
+   * Returns the space of removed rows to the file system, if that saves enough or the file would stay larger than
+   * `atMostBytes`. Returns the bytes.
    */
   shrink(atMostBytes?: number): number
 }
 
+/** The space that one session or execution uses. */
 export interface RecordUse {
   readonly kind: "session" | "execution"
   readonly id: string
-  /** Of its last event. */
+  /** The position of its last event. */
   readonly position: number
-  /** About, with the artifacts that it names. */
+  /** Approximate; includes its artifacts. */
   readonly bytes: number
 }
 
 export type KeptKind = "checkpoint" | "quarantine"
 
-/** Time as far as it is known to have passed, whatever the wall clock is set to. */
+/** The time that is known to have passed, whatever the wall clock shows. */
 export interface ObservedTime {
-  /** Since the first reading. Never goes back. */
+  /** Since the first reading; never decreases. */
   readonly agedMs: number
-  /** The wall clock, unless it has run ahead of what is known to have passed. */
+  /** The wall clock, unless it is ahead of the time that is known to have passed. */
   readonly nowMs: number
-  /** By how much it has. */
+  /** How far the wall clock is ahead. */
   readonly aheadMs: number
 }

@@ -4,7 +4,7 @@ import { controlStreamOf } from "../../domain/events/pipeline-events.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { ProcessIdentity } from "../../domain/process-identity.ts"
 import { artifactPath, storedBytes } from "../artifacts/artifacts.ts"
-import { isCollectable, sweepArtifacts, type Unnamed } from "../artifacts/collection.ts"
+import { isCollectable, sweepArtifacts, type UnreferencedArtifact } from "../artifacts/collection.ts"
 import { type DatabaseConnection, guarded } from "../database/database.ts"
 import { isWorthShrinking, pagesOf, shrinkDatabase } from "../database/shrink.ts"
 import { unlessChanged } from "../database/store-failures.ts"
@@ -62,14 +62,14 @@ function observe(parts: UpkeepParts): ObservedTime {
 
 function isDue({ connection, self, uptimeMs }: UpkeepParts): boolean {
   const last = connection.db.query<TimeRecord, []>(selectRecord).get()
-  return last?.bootId !== bootOnly(self.bootId) || Math.abs(uptimeMs() - last.uptimeMs) >= notedEveryMs
+  return last?.bootId !== bootOnly(self.bootId) || Math.abs(uptimeMs() - last.uptimeMs) >= readingEveryMs
 }
 
-const notedEveryMs = 3_600_000
+const readingEveryMs = 3_600_000
 
 function currentRecord(parts: UpkeepParts): TimeRecord {
   const { connection, clock, self, uptimeMs } = parts
-  const last = isMade(connection) ? connection.db.query<TimeRecord, []>(selectRecord).get() : null
+  const last = hasTimeTable(connection) ? connection.db.query<TimeRecord, []>(selectRecord).get() : null
   const reading = { bootId: bootOnly(self.bootId), uptimeMs: uptimeMs(), wallMs: clock.now() }
   return afterReading(last ?? firstRecord(lastEventMs(parts) ?? reading.wallMs), reading)
 }
@@ -77,8 +77,8 @@ function currentRecord(parts: UpkeepParts): TimeRecord {
 const selectRecord = `SELECT boot_id AS bootId, uptime_ms AS uptimeMs, wall_ms AS wallMs, aged_ms AS agedMs,
   offset_ms AS offsetMs, watched_since_ms AS watchedSinceMs, low_ms AS lowMs, high_ms AS highMs FROM observed_time`
 
-/** A reader may have a database that no writer has brought forward yet. */
-function isMade({ db }: DatabaseConnection): boolean {
+/** Returns whether the table exists: a reader may have a database that no writer has migrated yet. */
+function hasTimeTable({ db }: DatabaseConnection): boolean {
   return db.query("SELECT 1 FROM sqlite_schema WHERE name = 'observed_time'").get() !== null
 }
 
@@ -105,9 +105,9 @@ function save({ connection }: UpkeepParts, record: TimeRecord): void {
 }
 
 /**
- * Events stand in the order in which they were recorded, whatever time they have. What is old has an event from before
- * the range behind it, or is one, and stands before every event within the range: one whose clock was ahead or behind
- * is neither, and as old as its neighbours.
+ * Returns the first position within a range of times. Events have the order in which they were recorded, whatever their
+ * times. An old event lies before some event that is older than the range, or is one, and before all events of the
+ * range. An event whose clock was ahead or behind counts as its neighbours.
  */
 function firstWithin({ connection }: UpkeepParts, fromMs: number, toMs: number): number {
   const found = connection.db
@@ -152,7 +152,7 @@ function agesOf(parts: UpkeepParts, kind: KeptKind, names: readonly string[]): R
   return ages
 }
 
-/** What each session and each finished execution outside of one takes. */
+/** Returns the space that each session and each finished execution outside of a session uses. */
 function recordUses(connection: DatabaseConnection, artifactsDirectory: string): readonly RecordUse[] {
   const artifacts = artifactBytes(connection, artifactsDirectory)
   return connection.db
@@ -173,7 +173,7 @@ function recordUses(connection: DatabaseConnection, artifactsDirectory: string):
     }))
 }
 
-/** An event has two hashes and a few short columns beside its data, and stands in two indexes. */
+/** Beside its data an event has two hashes and a few short columns, and is in two indexes. */
 const rowBytes = 400
 
 function artifactBytes(connection: DatabaseConnection, directory: string): ReadonlyMap<string, number> {
@@ -194,8 +194,9 @@ interface SessionPruneParts extends PruneParts {
 }
 
 /**
- * Removes sessions with their control streams and the answers to what they asked. One that somebody has taken up since
- * it was chosen stays, and so does one whose history was changed: a tombstone would hide that. Returns those that went.
+ * Removes sessions with their control streams and the answers to their questions. Keeps a session that a process
+ * resumed since it was chosen, and one whose history was changed: a tombstone would hide the change. Returns the
+ * removed sessions.
  */
 function pruneSessions(parts: SessionPruneParts, ids: readonly string[], reason: string): readonly string[] {
   const removed = pruneStreams(parts, reason, () => ids.flatMap(id => streamsOf(parts, id)))
@@ -203,7 +204,7 @@ function pruneSessions(parts: SessionPruneParts, ids: readonly string[], reason:
   return ids.filter(id => streams.has(id))
 }
 
-/** At least how much would be freed by removing these sessions and executions. */
+/** Returns a lower bound of the bytes that removing these sessions and executions would free. */
 function forecastRecords(
   parts: SessionPruneParts,
   sessions: readonly string[],
@@ -217,7 +218,7 @@ function forecastRecords(
   return forecastPrune(parts, streams)
 }
 
-/** The streams that go with a session; none when it stays. */
+/** Returns the streams that are removed with a session; none if the session must stay. */
 function streamsOf(parts: SessionPruneParts, id: string): readonly string[] {
   const facts = unlessChanged(parts.note, () => {
     assertOwn(parts, id)
@@ -235,8 +236,8 @@ function isDriven({ connection, liveness }: SessionPruneParts, { row }: SessionF
 }
 
 /**
- * At least how much smaller the database and the artifacts become on the disk when streams are removed and the database
- * is written anew. It is tried, and taken back; a history that can only be read says 0.
+ * Returns a lower bound of the bytes that the database and the artifacts shrink by on disk when streams are removed and
+ * the database is rewritten. Removes the streams in a transaction and rolls it back; returns 0 for a read-only history.
  */
 function forecastPrune(parts: PruneParts, streams: readonly string[]): number {
   const { connection } = parts
@@ -244,21 +245,23 @@ function forecastPrune(parts: PruneParts, streams: readonly string[]): number {
   let bytes = 0
   try {
     connection.transaction("forecast", () => {
-      const { unnamed } = removeStreams(parts, streams, "forecast")
-      bytes = databaseBytes(connection) + unnamedArtifactBytes(parts, unnamed)
-      throw new TakenBack()
+      const { unreferenced } = removeStreams(parts, streams, "forecast")
+      bytes = databaseBytes(connection) + unreferencedArtifactBytes(parts, unreferenced)
+      throw new RolledBack()
     })
   } catch (error) {
-    // Without room to try it, nothing is sure.
+    // Without space for the attempt nothing is certain.
     if (error instanceof Failure && error.report.code === "ACODE-DB-004") return 0
-    if (!(error instanceof TakenBack)) throw error
+    if (!(error instanceof RolledBack)) throw error
   }
   return bytes
 }
 
-class TakenBack extends Error {}
+class RolledBack extends Error {}
 
-/** The free pages go. A few others may be needed: rows are laid out anew, and the removal itself is recorded. */
+/**
+ * Returns the free pages in bytes. Some pages are subtracted: rewriting moves rows, and the removal itself is recorded.
+ */
 function databaseBytes({ db }: DatabaseConnection): number {
   if (!isWorthShrinking(db)) return 0
   const { free, all, size } = pagesOf(db)
@@ -267,12 +270,12 @@ function databaseBytes({ db }: DatabaseConnection): number {
 
 const sparePages = 4
 
-function unnamedArtifactBytes(
+function unreferencedArtifactBytes(
   { connection, artifactsDirectory, clock }: PruneParts,
-  unnamed: readonly Unnamed[],
+  unreferenced: readonly UnreferencedArtifact[],
 ): number {
   const olderThanMs = orphansBeforeMs(clock)
-  return unnamed
+  return unreferenced
     .filter(each => isCollectable(connection, artifactsDirectory, each, olderThanMs))
     .map(
       ({ ref }) => lstatSync(artifactPath(artifactsDirectory, ref), { throwIfNoEntry: false })?.blocks ?? 0,
@@ -283,20 +286,20 @@ function unnamedArtifactBytes(
 const blockBytes = 512
 
 /**
- * How much time has passed, as far as this machine can prove it. Within one boot that is its uptime. Over a reboot it
- * is what the wall clock says, but one day at most: nobody knows how long the machine was off, and its clock may have
- * been set wrong since.
+ * How much time has passed, as far as this machine can prove. Within one boot that is its uptime. Across a reboot it is
+ * the difference of the wall clock, but at most one day: it is unknown how long the machine was off, and its clock may
+ * have been set wrong since.
  */
 export interface TimeRecord {
   readonly bootId: string
   readonly uptimeMs: number
   readonly wallMs: number
   readonly agedMs: number
-  /** The wall clock minus `agedMs`, as it is believed. */
+  /** The wall clock minus `agedMs`, according to the accepted readings. */
   readonly offsetMs: number
-  /** When the span began in which the wall clock is being watched, in observed time. */
+  /** When the present span of watching the wall clock began, in observed time. */
   readonly watchedSinceMs: number
-  /** The smallest and the largest offset within it. */
+  /** The smallest and the largest offset within the span. */
   readonly lowMs: number
   readonly highMs: number
 }
@@ -305,15 +308,15 @@ type ClockReading = Pick<TimeRecord, "bootId" | "uptimeMs" | "wallMs">
 
 const dayMs = 24 * 3_600_000
 
-/** Before anything was read, the last event of the log says when it was written. */
+/** Returns the record before the first reading: the last event of the log states when it was written. */
 export function firstRecord(wallMs: number): TimeRecord {
   const began = { agedMs: 0, offsetMs: wallMs, watchedSinceMs: 0, lowMs: wallMs, highMs: wallMs }
   return { bootId: noBoot, uptimeMs: 0, wallMs, ...began }
 }
 
 /**
- * After a further reading. Once a day the offset moves to the nearest one that the wall clock kept to for all of that
- * day; a clock that was wrong for less, ahead or behind, moves nothing.
+ * Returns the record after a further reading. Once a day the offset moves to the nearest value that the wall clock kept
+ * for that whole day; a clock that was wrong for a shorter time, ahead or behind, changes nothing.
  */
 export function afterReading(before: TimeRecord, reading: ClockReading): TimeRecord {
   const agedMs = before.agedMs + passedMs(before, reading)
@@ -324,7 +327,7 @@ export function afterReading(before: TimeRecord, reading: ClockReading): TimeRec
   return { ...reading, agedMs, offsetMs, watchedSinceMs: agedMs, lowMs: offset, highMs: offset }
 }
 
-/** The same with the wall clock as it is now taken for right. */
+/** Returns the record with the present wall clock accepted as correct. */
 function trusting(record: TimeRecord): TimeRecord {
   const offsetMs = record.wallMs - record.agedMs
   return { ...record, offsetMs, watchedSinceMs: record.agedMs, lowMs: offsetMs, highMs: offsetMs }

@@ -74,7 +74,7 @@ describe("what waits for an answer", () => {
       const late = await acodeIn(workspace, verb, "0000cccc")
       expect(late.exitCode).toBe(2)
       expect(late.stderr).toContain("ACODE-APPR-002")
-      expect(late.stderr).toContain(`was answered already: refused by ${userName()}`)
+      expect(late.stderr).toContain(`was already answered: refused by ${userName()}`)
     }
     expect((await acodeIn(workspace, "approvals", "show", "0000cccc")).stdout).toMatch(
       /refused by \S+ at \S+Z: not on a Friday/,

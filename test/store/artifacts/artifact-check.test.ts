@@ -37,7 +37,7 @@ describe("checking artifacts", () => {
     using at = filled(100)
     rmSync(at.path)
     expect(at.problems()).toEqual([
-      { stream: at.ids[0] ?? "", seq: 2, position: 2, what: `the artifact ${at.ref} it names is missing` },
+      { stream: at.ids[0] ?? "", seq: 2, position: 2, what: `its artifact ${at.ref} is missing` },
     ])
   })
 
@@ -57,9 +57,7 @@ describe("checking artifacts", () => {
     changed[1_500_000] = 0
     for (const wrong of [changed, content.subarray(1), Buffer.concat([content, Buffer.from("x")])]) {
       writeFileSync(at.path, wrong)
-      expect(at.problems().map(problem => problem.what)).toEqual([
-        `the artifact ${at.ref} it names was changed`,
-      ])
+      expect(at.problems().map(problem => problem.what)).toEqual([`its artifact ${at.ref} was changed`])
     }
     writeFileSync(at.path, content)
     truncateSync(at.path, 0)

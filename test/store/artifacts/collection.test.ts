@@ -21,11 +21,11 @@ function collecting() {
     directory,
     age,
     isThere: (ref: string) => existsSync(artifactPath(directory, ref)),
-    collect: (candidates: readonly string[], olderThanMs: number, namedAtMs = fixture.clock.now()) =>
+    collect: (candidates: readonly string[], olderThanMs: number, referencedAtMs = fixture.clock.now()) =>
       collectArtifacts(
         connection,
         directory,
-        candidates.map(ref => ({ ref, namedAtMs })),
+        candidates.map(ref => ({ ref, referencedAtMs })),
         olderThanMs,
       ),
     [Symbol.dispose]: () => {
@@ -56,13 +56,13 @@ describe("collecting artifacts", () => {
   test("leaves one that was put again after it was named, until it is old", () => {
     using at = collecting()
     const { clock } = at.fixture
-    const namedAtMs = clock.now()
+    const referencedAtMs = clock.now()
     const ref = at.store.artifacts.put(bytes("seen again"))
     clock.advance(1)
     at.store.artifacts.put(bytes("seen again"))
-    at.collect([ref], clock.now(), namedAtMs)
+    at.collect([ref], clock.now(), referencedAtMs)
     expect(at.isThere(ref)).toBe(true)
-    at.collect([ref], clock.now() + 1, namedAtMs)
+    at.collect([ref], clock.now() + 1, referencedAtMs)
     expect(at.isThere(ref)).toBe(false)
   })
 

@@ -4,7 +4,7 @@ import { z } from "zod"
 import type { Json } from "../../../src/base/canonical.ts"
 import { noFaults } from "../../../src/base/faults.ts"
 import { manifest } from "../../../src/domain/events/manifest.ts"
-import { artifactsNamedBy, isReferenced } from "../../../src/store/artifacts/references.ts"
+import { artifactsReferencedBy, isReferenced } from "../../../src/store/artifacts/references.ts"
 import { openDatabase } from "../../../src/store/database/database.ts"
 import { event } from "../support/session-events.ts"
 import { codeOf, nextId, recordOf, startOf, storeFixture } from "../support/store-fixture.ts"
@@ -74,7 +74,9 @@ describe("the artifacts an event names", () => {
         },
       },
     }
-    expect(artifactsNamedBy({ type: "command.finished", data })).toEqual(["a", "b", "c", "d", "e"].map(refOf))
+    expect(artifactsReferencedBy({ type: "command.finished", data })).toEqual(
+      ["a", "b", "c", "d", "e"].map(refOf),
+    )
   })
 
   test("are found in the events of sessions, calls and questions", () => {
@@ -85,7 +87,7 @@ describe("the artifacts an event names", () => {
       event.callSettled("cal_1", { result: named("d"), changes: { ...named("c"), count: 2 } }),
       event.approvalRequested("apr_1", "ses_1", { preview: named("e") }),
     ]
-    const found = events.map(({ type, data }) => artifactsNamedBy({ type, data: data as Json }))
+    const found = events.map(({ type, data }) => artifactsReferencedBy({ type, data: data as Json }))
     expect(found).toEqual([["a"], ["b"], ["c", "d"], ["e"]].map(letters => letters.map(refOf)))
   })
 
@@ -100,7 +102,7 @@ describe("the artifacts an event names", () => {
       "turn.finished calls.0.arguments",
     )
     for (const { type, path, data } of found)
-      expect({ type, path, refs: artifactsNamedBy({ type, data }) }).toEqual({
+      expect({ type, path, refs: artifactsReferencedBy({ type, data }) }).toEqual({
         type,
         path,
         refs: [refOf("a")],
@@ -110,7 +112,7 @@ describe("the artifacts an event names", () => {
   test("are none where a value stands in the event, whatever it looks like", () => {
     const value = { kind: "artifact", ref: refOf("a"), bytes: 1 }
     const { type, data } = event.callRequested("cal_1", { arguments: { kind: "inline", value } })
-    expect(artifactsNamedBy({ type, data: data as Json })).toEqual([])
+    expect(artifactsReferencedBy({ type, data: data as Json })).toEqual([])
   })
 
   test("are none for short outputs and for events of other types", () => {
@@ -122,8 +124,8 @@ describe("the artifacts an event names", () => {
         truncation: null,
       },
     }
-    expect(artifactsNamedBy({ type: "command.finished", data: nothing })).toEqual([])
-    expect(artifactsNamedBy({ type: "command.started", data: {} })).toEqual([])
+    expect(artifactsReferencedBy({ type: "command.finished", data: nothing })).toEqual([])
+    expect(artifactsReferencedBy({ type: "command.started", data: {} })).toEqual([])
   })
 })
 

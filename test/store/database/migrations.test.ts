@@ -156,7 +156,9 @@ describe("migrations", () => {
         sql === null ? [] : ([[`its ${type} ${name} is missing`, `DROP ${type} ${name}`]] as const),
       ),
       ...made.flatMap(({ type, name, sql }) =>
-        sql === null ? [] : ([[`its ${type} ${name} is not`, remade(type, name, sql)]] as const),
+        sql === null
+          ? []
+          : ([[`its ${type} ${name} was not created by acode`, remade(type, name, sql)]] as const),
       ),
       ["its table theirs", "CREATE TABLE theirs (x)"],
       ["its view theirs", "CREATE VIEW theirs AS SELECT 1"],
