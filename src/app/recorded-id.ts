@@ -93,7 +93,12 @@ export function recordedId(store: Store | null, typed: string, kind: RecordedKin
   const found = store === null ? [] : recordedIdsLike(store, typed, kind)
   const { eventType }: KindText = kinds[kind]
   // A row that was removed or renamed looks like none; only a whole id can be looked for in the events.
-  if (found.length === 0 && eventType !== undefined && isWhole(typed) && store?.log.tellsOf(eventType, typed))
+  if (
+    found.length === 0 &&
+    eventType !== undefined &&
+    isWhole(typed) &&
+    store?.log.mentions(eventType, typed)
+  )
     throw changedHistory(`the events tell of ${typed}, and no table does`, typed)
   return onlyOne(found, typed, kind)
 }

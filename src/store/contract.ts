@@ -9,17 +9,17 @@ import type { EvidenceHistory } from "./evidence/contract.ts"
 import type { ApprovalHistory, SessionHistory } from "./session/contract.ts"
 import type { Upkeep } from "./upkeep/contract.ts"
 
-/** What the store needs of the redactor. It is called on everything that is written, and nowhere is it skipped. */
+/** The part of the redactor that the store needs. It is applied to everything that is written, without exception. */
 export interface StoreRedactor {
   redactText(text: string): string
   redactBytes(bytes: Uint8Array): Uint8Array
 }
 
-/** A fact in the log. `hash` covers every other field and, through `prevHash`, all of the stream before it. */
+/** An event in the log. `hash` covers every other field and, through `prevHash`, the stream before it. */
 export interface StoredEvent {
   readonly stream: string
   readonly seq: number
-  /** Order over all streams of the workspace. */
+  /** The order over all streams of the workspace. */
   readonly position: number
   readonly epoch: number
   readonly at: string
@@ -31,14 +31,14 @@ export interface StoredEvent {
 }
 
 /**
- * The append-only history of one workspace. An append is durable when it returns, and either all of it happened or
- * nothing. Secrets are replaced before anything is hashed or written. No implementation may rewrite an event, nor
- * return one whose signature or place does not hold: reading it throws ACODE-SEC-004.
+ * The append-only history of one workspace. An append is durable when it returns, and is written completely or not at
+ * all. Secrets are replaced before anything is hashed or written. An implementation must not rewrite an event, nor
+ * return one whose signature or position does not verify: reading it throws ACODE-SEC-004.
  */
 export interface EventLog {
   /**
-   * Refused (ACODE-DB-007) when `expectedSeq` is not the stream's last seq, `epoch` is not its lease's, or somebody
-   * else has taken the lease it is appended `under`.
+   * Appends events. Throws ACODE-DB-007 if `expectedSeq` is not the last seq of the stream, if `epoch` is not that of
+   * its lease, or if another process has taken the lease `under` which it appends.
    */
   append(
     stream: string,
@@ -47,26 +47,28 @@ export interface EventLog {
     events: readonly NewEvent[],
     under?: Lease,
   ): readonly StoredEvent[]
+  /** Returns the events of a stream behind the one with this number. */
   read(stream: string, afterSeq?: number): readonly StoredEvent[]
-  /** The same one by one, for who needs none of them for long. */
+  /** Yields the events of a stream one by one, so that the caller need not hold them all. */
   each(stream: string): Iterable<StoredEvent>
-  /** The number of its last event; 0 before its first. */
+  /** Returns the number of the last event; 0 if there is none. */
   lastSeq(stream: string): number
-  /** Whether an event of this type tells of an id, whatever the tables say. Reads the whole log. */
-  tellsOf(type: string, id: string): boolean
+  /** Returns whether an event of this type mentions an id, whatever the tables contain. Reads the whole log. */
+  mentions(type: string, id: string): boolean
 }
 
-/** The exclusive right to append to one stream. A new owner gets a higher epoch, which shuts the old one out. */
+/** The exclusive right to append to one stream. A new owner gets a higher epoch, which excludes the old one. */
 export interface Leases {
   /**
-   * Taken when free or held by a process that is dead; null when held. Time alone frees none, but for an owner that
+   * Takes a lease that is free or whose owner is dead; returns null if it is held. Time frees a lease only if its owner
    * cannot be inspected from here and has not renewed it.
    */
   acquire(stream: string, owner: ProcessIdentity): Lease | null
+  /** Extends a lease; returns false if it was lost. */
   renew(lease: Lease): boolean
-  /** Holds off everybody who wants to take one of the two, and refuses (ACODE-DB-007) when somebody has. */
+  /** Runs work while no other process can take either lease. Throws ACODE-DB-007 if one has been taken. */
   whileHeld<Result>(lease: Lease, under: Lease, work: () => Result): Result
-  /** Who has it now; null when nobody does. */
+  /** Returns the present owner; null if there is none. */
   owner(stream: string): ProcessIdentity | null
   release(lease: Lease): void
 }
@@ -74,20 +76,23 @@ export interface Leases {
 export interface Lease {
   readonly stream: string
   readonly epoch: number
-  /** Who acquired it. What is appended under it is refused when its row names anybody else. */
+  /** The process that acquired it. An append under the lease is refused if its row states another owner. */
   readonly owner?: ProcessIdentity
 }
 
-/** Content named by the hash of what is stored, which is redacted. Written, synced and renamed before it is named. */
+/**
+ * Content named by the hash of its stored, redacted bytes. It is written, synced and renamed before an event refers to
+ * it.
+ */
 export interface ArtifactStore {
-  /** Gives `sha256:…` of the stored bytes. */
+  /** Stores bytes and returns `sha256:…` of what was stored. */
   put(content: Uint8Array): string
   /**
-   * Stores a value in its one spelling. Each string of it is redacted on its own: across the spelling an open quote in
-   * one of them would swallow what follows, and what is left would not be JSON.
+   * Stores a value as canonical JSON. Redacts each string separately: in the text of the whole value, an open quote in
+   * one string would extend a secret over the next members, and the result would not be JSON.
    */
   putJson(value: Json): StoredJson
-  /** Null when it is missing; throws ACODE-SEC-004 when its content does not match its name. */
+  /** Returns the content; null if it is missing. Throws ACODE-SEC-004 if it does not match its name. */
   get(ref: string): Uint8Array | null
 }
 
@@ -98,50 +103,57 @@ export interface StoredJson {
 
 /** The executions of this workspace: written through the log, read through a projection of it. */
 export interface ExecutionHistory {
-  /** Opens the execution's stream: lease and event in one commit. */
+  /** Opens the stream of an execution: lease and event in one commit. */
   started(data: z.infer<typeof CommandStarted.data>): void
-  /** Closes the stream and gives its lease back, in one commit. */
+  /** Closes the stream and releases its lease, in one commit. */
   finished(data: z.infer<typeof CommandFinished.data>): void
   /**
-   * `finished` from the record itself: long texts and the captured outputs become artifacts first. Returns the record
-   * as it names what was stored.
+   * Calls `finished` for a record: long texts and the captured outputs become artifacts first. Returns the record with
+   * the names of what was stored.
    */
   settled(record: ExecutionRecord, outputs: RecordedOutputs): ExecutionRecord
-  /** The same as an event that is not written yet, for whoever commits it with something else. Artifacts are stored. */
+  /**
+   * Returns the same as an event that is not written yet, for a caller that commits it with other events. The artifacts
+   * are stored.
+   */
   outcome(record: ExecutionRecord, outputs: RecordedOutputs): NewEvent<typeof CommandFinished>
-  /** The end of a command whose process is gone, for whoever owns its stream. */
+  /** Returns the end of a command whose process died, for the owner of its stream. */
   interrupted(id: string): NewEvent<typeof CommandFinished>
   list(filter: ExecutionFilter): readonly ExecutionSummary[]
-  /** Whether a command that belongs not to this session ran at any time between two places in the log. */
+  /** Returns whether a command outside this session ran at any time between two positions of the log. */
   hasOthers(sessionId: string, from: number, to: number): boolean
-  /** Ids that start or end with `typed`: of executions, or of the runs or tasks they belong to. */
+  /** Returns the ids that start or end with `typed`: of executions, or of the runs or tasks they belong to. */
   matching(typed: string, of?: "execution" | "run" | "task"): readonly string[]
-  /** The record as it was given to `settled`. Null when the id is unknown or the command is still running. */
+  /** Returns the record that was given to `settled`; null if the id is unknown or the command is still running. */
   show(id: string): StoredExecution | null
   stats(): ExecutionStats
-  /** Removes finished executions and leaves a signed tombstone. Gives the ids removed. */
+  /** Removes finished executions, leaves a signed tombstone and returns the removed ids. */
   prune(filter: ExecutionPruning, reason: string): readonly string[]
-  /** Executions without an end whose process is gone, also those of sessions, which nobody closes yet. */
+  /**
+   * Returns executions without an end whose process died, including those of sessions, which recovery has not closed
+   * yet.
+   */
   abandoned(isAlive: (owner: ProcessIdentity) => boolean): readonly AbandonedExecution[]
-  /** Closes executions whose process is gone as `interrupted`. Gives their ids. */
+  /** Closes executions whose process died as `interrupted`, and returns their ids. */
   recover(isAlive: (owner: ProcessIdentity) => boolean): readonly string[]
 }
 
+/** An execution without an end, and the protected names that its command could create. */
 export interface AbandonedExecution {
   readonly id: string
   readonly protectedNames: ProtectedNames | null
 }
 
-/** Bytes to keep as artifacts; null where the text in the record is all there is. */
+/** Bytes to store as artifacts; null if the text in the record is complete. */
 export interface RecordedOutputs {
   readonly stdout: Uint8Array | null
   readonly stderr: Uint8Array | null
 }
 
-/** Which executions go; without either all that have finished. */
+/** Selects the executions to remove; without a member, all that have finished. */
 export interface ExecutionPruning {
   readonly runId?: string
-  /** Those that began before this position of the log. */
+  /** Selects executions that began before this position of the log. */
   readonly beforePosition?: number
   readonly ids?: ReadonlySet<string>
 }
@@ -189,25 +201,25 @@ export interface ExecutionStats {
   readonly newest: string | null
 }
 
-/** What `audit verify` found. The first problem names the first bad event. */
+/** The result of `audit verify`. The first problem is the one of the first bad event. */
 export interface AuditReport {
   readonly ok: boolean
   readonly events: number
   readonly streams: number
   readonly anchoredPosition: number | null
-  /** What a person accepted although it did not match, oldest first. */
+  /** The histories that a person accepted although they did not match, oldest first. */
   readonly accepted: readonly AcceptedHistory[]
   readonly problems: readonly AuditProblem[]
 }
 
-/** What a person accepted although it did not match what was anchored. */
+/** A history that a person accepted although it did not match its anchors. */
 export interface AcceptedHistory {
   readonly position: number
   readonly at: string
   readonly by: string
   readonly reason: string
   readonly findings: readonly string[]
-  /** Where the history is kept that was here before; null when it is this one. */
+  /** The path of the former history; null if this one was accepted. */
   readonly setAside: string | null
 }
 
@@ -228,34 +240,43 @@ export interface Store extends Disposable {
   readonly approvals: ApprovalHistory
   readonly evidence: EvidenceHistory
   readonly upkeep: Upkeep
-  /** A hash under the key of this workspace: equal texts have equal ones, and nobody can guess a text from it. */
+  /**
+   * Returns a hash under the key of this workspace: equal texts have equal hashes, and without the key no text can be
+   * guessed from one.
+   */
   fingerprint(text: string): string
-  /** Pins the head of the log outside the workspace, so that an older copy of the file is noticed. */
+  /** Writes the head of the log outside the workspace, so that an older copy of the database is noticed. */
   anchor(): void
   /**
-   * Throws ACODE-SEC-004 where nothing may be done with a session: an event it depends on was changed or removed, the
-   * tables say otherwise of it than its events, or the log does not go on from its last anchor.
+   * Throws ACODE-SEC-004 if a session must not be acted upon: an event that it depends on was changed or removed, a
+   * table differs from its events, or the log does not continue its last anchor.
    */
   assertGenuine(sessionId: string): void
-  /** Throws ACODE-SEC-004 when an older copy of the history was put back, or when its anchors are gone. */
+  /** Throws ACODE-SEC-004 if an older copy of the history was restored, or if its anchors are missing. */
   assertAnchored(): void
   /**
-   * Records that a person accepts that the history does not match its anchors, and begins those anew. What does not
-   * verify is not accepted, and no approval that was given before and not used holds any longer.
+   * Records that a person accepts that the history does not match its anchors, and starts new anchors. What does not
+   * verify is not accepted, and earlier approvals that were not used no longer hold.
    */
   accept(given: {
     readonly by: string
     readonly reason: string
     readonly setAside: string | null
   }): AcceptedHistory
-  /** Does work that only shows something. What was changed is noted instead of thrown, and the result is null. */
+  /** Runs work that only shows something. A failed verification is noted instead of thrown, and the result is null. */
   noteChanged<Result>(work: () => Result): Result | null
-  /** What was noted since this was opened. */
+  /** Returns the failures that were noted since the store was opened. */
   changed(): readonly Failure[]
-  /** With the id of a session or an execution, tables and artifacts of others are left out; bad events never are. */
+  /**
+   * Verifies the history. With the id of a session or an execution, leaves out tables and artifacts of others, but
+   * never bad events.
+   */
   verify(id?: string): AuditReport
-  /** Artifacts that somebody asked for since this was opened, that are not there and that the history still names. */
+  /**
+   * Returns artifacts that were requested since the store was opened, are missing, and are still referred to by the
+   * history.
+   */
   missingArtifacts(): readonly string[]
-  /** What is wrong with the database file itself, in SQLite's words. Empty when nothing is. */
+  /** Returns the problems of the database file itself, as SQLite words them; empty if there are none. */
   fileProblems(): readonly string[]
 }

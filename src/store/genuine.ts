@@ -22,47 +22,47 @@ import { headElsewhere, type LogIdentity, lastPosition } from "./log/log-identit
 import { sessionsTable } from "./session/session-rows.ts"
 import { tableProblems } from "./verify.ts"
 
-export interface GenuineParts {
+export interface GenuineDeps {
   readonly connection: DatabaseConnection
   readonly identity: LogIdentity
   readonly log: EventReader
   readonly anchorsDirectory: string
-  readonly place: string
+  readonly stateDirectory: string
 }
 
 /**
- * Throws ACODE-SEC-004 unless the log goes on from its last anchor: no older copy was put back, nothing behind the
- * anchor was changed or removed, and the anchors are there.
+ * Throws ACODE-SEC-004 unless the log continues its last anchor: no older copy was restored, nothing behind the anchor
+ * was changed or removed, and the anchors exist.
  */
-export function assertAnchored(parts: GenuineParts): void {
-  const known = knownAnchors(parts)
-  parts.connection.snapshot(() => {
-    assertAnchors(parts, known)
-    assertTail(parts, null, known.anchors)
+export function assertAnchored(deps: GenuineDeps): void {
+  const anchors = knownAnchors(deps)
+  deps.connection.snapshot(() => {
+    assertAnchors(deps, anchors)
+    assertTail(deps, null, anchors.anchors)
   })
 }
 
 /**
- * Throws ACODE-SEC-004 unless a session may be acted upon: the log goes on from its last anchor, every event of the
- * session and of the answers, the approval and the requests that it depends on is the one that was written, none of
- * them is missing, and the tables say of the session what they say. The rest of the log is not looked at, but for the
- * events behind the session's last one: one of those may stand where an event of the session was removed.
+ * Throws ACODE-SEC-004 unless a session may be acted upon: the log continues its last anchor; every event of the
+ * session, and of the answers, the approval and the requests that it depends on, is the one that was written; none is
+ * missing; and the tables match these events. The rest of the log is not read, except the events behind the last one of
+ * the session: one of those may be in the place of a removed event of the session.
  */
-export function assertGenuine(parts: GenuineParts, sessionId: string): void {
-  const known = knownAnchors(parts)
-  parts.connection.snapshot(() => {
-    assertAnchors(parts, known)
-    const last = assertOwn(parts, sessionId)
-    assertTail(parts, last === null ? null : { sessionId, position: last.position }, known.anchors)
+export function assertGenuine(deps: GenuineDeps, sessionId: string): void {
+  const anchors = knownAnchors(deps)
+  deps.connection.snapshot(() => {
+    assertAnchors(deps, anchors)
+    const last = assertOwn(deps, sessionId)
+    assertTail(deps, last === null ? null : { sessionId, position: last.position }, anchors.anchors)
   })
 }
 
 /**
- * Checks what concerns the session itself, inside a transaction of the caller. Returns its last event, and null for a
- * session that neither events nor tables know. An event that was removed behind the last is not missed here.
+ * Checks the events and rows of the session itself, in a transaction of the caller. Returns its last event; null for a
+ * session that neither events nor tables know. Cannot detect that events were removed behind the last one.
  */
 export function assertOwn(
-  { connection, log }: Pick<GenuineParts, "connection" | "log">,
+  { connection, log }: Pick<GenuineDeps, "connection" | "log">,
   sessionId: string,
 ): StoredEvent | null {
   const merged = new MergedEvents(log, sessionId)
@@ -75,11 +75,11 @@ export function assertOwn(
 }
 
 /**
- * The events of a session with the approval under which its plan runs and the answers to what it asked, in the order of
- * their positions. One by one: a long session is not held in memory.
+ * Iterates over the events of a session, the approval of its plan and the answers to its questions, in the order of
+ * their positions. One by one, so that a long session is not held in memory.
  */
 class MergedEvents {
-  /** The last one of the session itself, once all were read. */
+  /** The last event of the session itself, once all were read. */
   last: StoredEvent | null = null
   private waiting: readonly StoredEvent[] = []
   private readonly asked = new Set<string>()
@@ -122,22 +122,22 @@ class MergedEvents {
     if (planApproval === null) return []
     const approved = this.log.read(planApproval)
     if (approved.length === 0)
-      throw changedHistory(`the approval ${planApproval} of its plan is gone`, this.sessionId)
+      throw changedHistory(`the approval ${planApproval} of its plan is missing`, this.sessionId)
     return approved
   }
 }
 
 function assertAnchors(
-  { connection, identity, anchorsDirectory }: GenuineParts,
-  { anchors, problems, areGone }: KnownAnchors,
+  { connection, identity, anchorsDirectory }: GenuineDeps,
+  { anchors, problems, areMissing }: KnownAnchors,
 ): void {
   const { position } = readTail(connection)
-  const gone = areGone && position > 0 ? anchorsGone(anchorsDirectory, identity.workspaceId) : null
-  const [problem] = gone === null ? problems : [gone]
+  const missing = areMissing && position > 0 ? anchorsGone(anchorsDirectory, identity.workspaceId) : null
+  const [problem] = missing === null ? problems : [missing]
   if (problem !== undefined) throw changedHistory(problem.what, connection.path)
   const back = anchors.find((anchor, index) => isStepBack(anchors.slice(0, index), anchor))
   if (back !== undefined)
-    throw changedHistory(`an older copy of the database had been put back by ${back.at}`, connection.path)
+    throw changedHistory(`an older copy of the database was restored by ${back.at}`, connection.path)
 }
 
 /** The last event of a session. */
@@ -146,10 +146,12 @@ interface SessionEnd {
   readonly position: number
 }
 
-/** Goes over the events behind the last anchor and behind the end of the session, and no others. */
-function assertTail(parts: GenuineParts, end: SessionEnd | null, anchors: readonly Anchor[]): void {
-  const { connection, identity } = parts
-  const anchor = anchors.toSorted((a, b) => a.position - b.position).at(-1) ?? beginning(identity)
+/**
+ * Reads the events behind the last anchor and behind the end of the session, and verifies that they lead to the head.
+ */
+function assertTail(deps: GenuineDeps, end: SessionEnd | null, anchors: readonly Anchor[]): void {
+  const { connection, identity } = deps
+  const anchor = anchors.toSorted((a, b) => a.position - b.position).at(-1) ?? emptyLog(identity)
   const tail = readTail(connection)
   if (tail.position < anchor.position)
     throw changedHistory(
@@ -159,24 +161,25 @@ function assertTail(parts: GenuineParts, end: SessionEnd | null, anchors: readon
   const last = connection.db.query<{ last: number }, []>(`SELECT ${lastPosition} AS last`).get()?.last ?? 0
   if (last !== tail.position) throw headElsewhere(connection.path, { position: tail.position, last })
   const first = Math.min(anchor.position, end?.position ?? anchor.position) + 1
-  const hashes = hashesFrom(parts, first, end?.sessionId ?? null)
+  const hashes = hashesFrom(deps, first, end?.sessionId ?? null)
   let { head } = anchor
   for (let position = first; position <= tail.position; position++) {
     const hash = hashes.get(position)
-    if (hash === undefined) throw changedHistory(`the event at position ${position} is gone`, connection.path)
+    if (hash === undefined)
+      throw changedHistory(`the event at position ${position} is missing`, connection.path)
     if (position > anchor.position) head = nextHead(identity.key, head, position, hash)
   }
   if (head !== tail.head)
     throw changedHistory("the head of the log does not match its events", connection.path)
 }
 
-function beginning({ key, workspaceId }: LogIdentity): Pick<Anchor, "position" | "head" | "at"> {
+function emptyLog({ key, workspaceId }: LogIdentity): Pick<Anchor, "position" | "head" | "at"> {
   return { position: 0, head: firstHead(key, workspaceId), at: "" }
 }
 
-/** The hashes of events and tombstones by their positions, each of which is signed. */
+/** Returns the hashes of events and tombstones by position, after checking the signature of each. */
 function hashesFrom(
-  { connection, identity }: GenuineParts,
+  { connection, identity }: GenuineDeps,
   first: number,
   sessionId: string | null,
 ): ReadonlyMap<number, string> {
@@ -191,13 +194,16 @@ function hashesFrom(
     hashes.set(row.position, row.hash)
     if (row.type !== HistoryPruned.type) continue
     for (const { stream, events } of fieldsOf(HistoryPruned, toStoredEvent(row))?.streams ?? []) {
-      if (stream === sessionId) throw changedHistory("it was pruned, and is there again", sessionId)
+      if (stream === sessionId) throw changedHistory("it was pruned, and is present again", sessionId)
       for (const { position, hash } of events) pruned.set(position, hash)
     }
   }
   for (const [position, hash] of pruned) {
     if (hashes.has(position))
-      throw changedHistory(`what was pruned at position ${position} is there again`, connection.path)
+      throw changedHistory(
+        `the event at position ${position} was pruned, and is present again`,
+        connection.path,
+      )
     hashes.set(position, hash)
   }
   return hashes

@@ -4,24 +4,25 @@ import { type DatabaseConnection, guarded } from "./database/database.ts"
 import { appendConflict } from "./database/store-failures.ts"
 import type { Liveness } from "./process-identity.ts"
 
-export interface LeaseParts {
+/** The dependencies of leases. */
+export interface LeaseDeps {
   readonly connection: DatabaseConnection
   readonly liveness: (owner: ProcessIdentity) => Liveness
-  /** Time since the machine was started: the same for all its processes, and nobody can set it. */
+  /** Time since the machine started: the same for all its processes, and no process can set it. */
   readonly uptimeMs: () => number
-  /** How long the lease of an owner that cannot be inspected holds without being renewed. */
+  /** The time that the lease of an owner that cannot be inspected holds without being renewed. */
   readonly hiddenLeaseMs: number
 }
 
-export function createLeases(parts: LeaseParts): Leases {
-  const { connection } = parts
+export function createLeases(deps: LeaseDeps): Leases {
+  const { connection } = deps
   return {
-    acquire: (stream, owner) => connection.transaction("lease", () => acquire(parts, stream, owner)),
+    acquire: (stream, owner) => connection.transaction("lease", () => acquire(deps, stream, owner)),
     renew: lease =>
       connection.transaction("lease", () => {
         const { changes } = connection.db
           .query("UPDATE leases SET expires_at = ? WHERE stream = ? AND epoch = ? AND boot_id IS NOT NULL")
-          .run(endOf(parts), lease.stream, lease.epoch)
+          .run(endOf(deps), lease.stream, lease.epoch)
         return changes === 1
       }),
     whileHeld: (lease, under, work) =>
@@ -30,11 +31,14 @@ export function createLeases(parts: LeaseParts): Leases {
         return work()
       }),
     owner: stream => guarded(connection.path, () => leaseOwner(connection, stream)),
-    release: lease => connection.transaction("lease", () => giveBack(connection, lease)),
+    release: lease => connection.transaction("lease", () => releaseLease(connection, lease)),
   }
 }
 
-/** Inside the transaction of an append: a stale owner finds a higher epoch here and is shut out. */
+/**
+ * Throws unless the caller holds the lease. Called in the transaction of an append: a stale owner finds a higher epoch
+ * here and is refused.
+ */
 export function assertLeases(connection: DatabaseConnection, lease: Lease, under: Lease = lease): void {
   const held = connection.db
     .query<HeldEpochs, [string, string]>(`SELECT ${heldEpochs}`)
@@ -45,7 +49,7 @@ export function assertLeases(connection: DatabaseConnection, lease: Lease, under
 export interface HeldEpochs {
   readonly own: number | null
   readonly other: number | null
-  /** Who holds the other one, in one text. */
+  /** The owner of the second lease, as one text. */
   readonly holder: string | null
 }
 
@@ -58,56 +62,59 @@ export function assertHeld(lease: Lease, under: Lease, held: HeldEpochs | null):
   assertEpoch(lease, held?.own ?? null)
   assertEpoch(under, held?.other ?? null)
   const { stream, owner } = under
-  // A row names one owner: of two whom somebody gave the same epoch by changing it, one is refused.
+  // A row states one owner: if a changed table gave two processes the same epoch, one of them is refused.
   if (owner !== undefined && held?.holder !== `${owner.bootId} ${owner.pid} ${owner.startTicks}`)
     throw appendConflict(stream, "it belongs to another process")
 }
 
 function assertEpoch({ stream, epoch }: Lease, held: number | null): void {
-  if (held === null) throw appendConflict(stream, "nobody holds the right to append to it")
-  if (held !== epoch) throw appendConflict(stream, `it belongs to owner ${held}, and this is owner ${epoch}`)
+  if (held === null) throw appendConflict(stream, "no process holds its lease")
+  if (held !== epoch)
+    throw appendConflict(stream, `its lease has epoch ${held}, and this process has epoch ${epoch}`)
 }
 
-/** Who may append to the stream now. */
+/** Returns the process that may append to the stream now. */
 export function leaseOwner(connection: DatabaseConnection, stream: string): ProcessIdentity | null {
   const row = readRow(connection, stream)
   return row === null ? null : ownerOf(row)
 }
 
-/** Inside a transaction. Without an end: only the death of its owner frees it. */
+/** Takes the lease of a stream. It has no end: only the death of its owner frees it. The caller holds a transaction. */
 export function takeLease(connection: DatabaseConnection, stream: string, owner: ProcessIdentity): Lease {
   const epoch = nextEpoch(connection, stream, readRow(connection, stream))
   writeLease(connection, { stream, epoch }, owner, null)
   return { stream, epoch }
 }
 
-/** Inside a transaction, for a stream that is closed for good: nobody will need its epoch again. */
+/**
+ * Removes the lease of a stream that is permanently closed and needs no epoch again. The caller holds a transaction.
+ */
 export function dropLease(connection: DatabaseConnection, stream: string): void {
   connection.db.query("DELETE FROM leases WHERE stream = ?").run(stream)
 }
 
-function acquire(parts: LeaseParts, stream: string, owner: ProcessIdentity): Lease | null {
-  const { connection } = parts
+function acquire(deps: LeaseDeps, stream: string, owner: ProcessIdentity): Lease | null {
+  const { connection } = deps
   const row = readRow(connection, stream)
   const holder = row === null ? null : ownerOf(row)
-  if (row !== null && holder !== null && isHeld(parts, holder, row.expiresAt)) return null
+  if (row !== null && holder !== null && isHeld(deps, holder, row.expiresAt)) return null
   const lease = { stream, epoch: nextEpoch(connection, stream, row), owner }
-  writeLease(connection, lease, owner, endOf(parts))
+  writeLease(connection, lease, owner, endOf(deps))
   return lease
 }
 
 /**
- * The life of its owner decides and no clock does. Only of an owner in another pid namespace of this boot nobody can
- * tell: it holds the lease as long as it renews it, by a clock that both share.
+ * Returns whether a lease is held. The life of its owner decides, not a clock. An owner in another pid namespace of
+ * this boot cannot be inspected: it holds the lease while it renews it, by a clock that both share.
  */
-function isHeld(parts: LeaseParts, holder: ProcessIdentity, endsAt: number | null): boolean {
-  const liveness = parts.liveness(holder)
+function isHeld(deps: LeaseDeps, holder: ProcessIdentity, endsAt: number | null): boolean {
+  const liveness = deps.liveness(holder)
   if (liveness !== "hidden" || endsAt === null) return liveness !== "dead"
-  // An end beyond what any owner writes was written by an older acode, whose clock was another one.
-  return endsAt > parts.uptimeMs() && endsAt <= endOf(parts)
+  // An end later than any owner writes is from an older acode, which used another clock.
+  return endsAt > deps.uptimeMs() && endsAt <= endOf(deps)
 }
 
-function endOf({ uptimeMs, hiddenLeaseMs }: LeaseParts): number {
+function endOf({ uptimeMs, hiddenLeaseMs }: LeaseDeps): number {
   return uptimeMs() + hiddenLeaseMs
 }
 
@@ -116,7 +123,7 @@ interface LeaseRow {
   readonly bootId: string | null
   readonly pid: number | null
   readonly startTicks: string | null
-  /** In time since the machine was started. */
+  /** Counted from the start of the machine. */
   readonly expiresAt: number | null
 }
 
@@ -134,7 +141,7 @@ function readRow(connection: DatabaseConnection, stream: string): LeaseRow | nul
     .get(stream)
 }
 
-/** Above every epoch that ever was, in the lease and in the events: a row can be removed or changed. */
+/** Returns an epoch above all earlier ones, in the lease and in the events: a row can be removed or changed. */
 function nextEpoch(connection: DatabaseConnection, stream: string, row: LeaseRow | null): number {
   const last = connection.db
     .query<{ epoch: number }, [string]>("SELECT epoch FROM events WHERE stream = ? ORDER BY seq DESC LIMIT 1")
@@ -157,8 +164,8 @@ function writeLease(
     .run(lease.stream, lease.epoch, owner.bootId, owner.pid, owner.startTicks, expiresAt)
 }
 
-/** The row stays: its epoch must not be given out a second time. */
-function giveBack(connection: DatabaseConnection, lease: Lease): void {
+/** Keeps the row, because its epoch must not be given out a second time. */
+function releaseLease(connection: DatabaseConnection, lease: Lease): void {
   connection.db
     .query(
       `UPDATE leases SET boot_id = NULL, pid = NULL, start_ticks = NULL, expires_at = NULL

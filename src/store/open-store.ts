@@ -18,7 +18,7 @@ import { createExecutions } from "./executions/executions.ts"
 import { assertAnchored, assertGenuine } from "./genuine.ts"
 import { createLeases } from "./leases.ts"
 import {
-  type AnchorParts,
+  type AnchorDeps,
   acceptancePrefix,
   acceptedHistories,
   anchorPath,
@@ -37,33 +37,33 @@ import { sessionFacts } from "./session/session-facts.ts"
 import { createSessions } from "./session/sessions.ts"
 import { assertStateDirectory, prepareStateDirectory } from "./state-directory.ts"
 import { createUpkeep } from "./upkeep/upkeep.ts"
-import { anchorFindings, integrityProblems, type VerifyParts, verifyLog } from "./verify.ts"
+import { anchorFindings, integrityProblems, type VerifyDeps, verifyLog } from "./verify.ts"
 
 export interface StoreOptions {
   readonly databasePath: string
   readonly artifactsDirectory: string
   readonly keysDirectory: string
   readonly anchorsDirectory: string
-  /** The directory that holds the history; anchors name it. */
-  readonly place: string
+  /** The directory that holds the history. Anchors record it. */
+  readonly stateDirectory: string
   readonly redactor: StoreRedactor
   readonly clock: Clock
   readonly faults: Faults
-  /** This process, as the owner of what it starts. */
+  /** The owner of what this process starts. */
   readonly self: ProcessIdentity
   readonly liveness?: (owner: ProcessIdentity) => Liveness
-  /** Time since the machine was started. */
+  /** Returns the time since the machine started. */
   readonly uptimeMs?: () => number
-  /** Opens what is there and changes nothing. Fails with ACODE-DB-001 when nothing is there. */
+  /** Opens an existing history and changes nothing. Fails with ACODE-DB-001 if there is none. */
   readonly readOnly?: boolean
   readonly busyTimeoutMs?: number
-  /** How long the lease of an owner that cannot be inspected holds without being renewed. */
+  /** The time that the lease of an owner that cannot be inspected holds without being renewed. */
   readonly hiddenLeaseMs?: number
-  /** How long a granted approval may wait to be used. */
+  /** The time that a granted approval may be used after it was given. */
   readonly answerLastsMs?: number
-  /** Output texts above this are artifacts. */
+  /** Longer output texts are stored as artifacts. */
   readonly inlineBytesMax?: number
-  /** What a scan after the death of its acode took away of what a command left. */
+  /** Returns the paths that were quarantined after the acode of a command died. */
   readonly quarantinedOf?: (executionId: string) => readonly string[]
   /** False keeps the output of commands out of the history. */
   readonly includeOutput?: boolean
@@ -76,7 +76,7 @@ const defaults = {
   inlineBytesMax: 10_240,
 }
 
-/** Opens the history of a workspace, and makes it on first use. Throws a Failure that says what is wrong with it. */
+/** Opens the history of a workspace, and creates it on first use. Throws a Failure that says what is wrong with it. */
 export function openStore(options: StoreOptions): Store {
   const { databasePath, artifactsDirectory, faults, clock } = options
   const readOnly = options.readOnly ?? false
@@ -100,7 +100,7 @@ export function openStore(options: StoreOptions): Store {
 }
 
 function assembled(options: StoreOptions, connection: DatabaseConnection, identity: LogIdentity): Store {
-  const { artifactsDirectory, anchorsDirectory, place, redactor, clock } = options
+  const { artifactsDirectory, anchorsDirectory, stateDirectory, redactor, clock } = options
   const artifacts = createArtifacts({ ...options, directory: artifactsDirectory })
   const changed: Failure[] = []
   const note = (failure: Failure) => void changed.push(failure)
@@ -110,11 +110,11 @@ function assembled(options: StoreOptions, connection: DatabaseConnection, identi
     ...sessionProjections.map(projection => projection.projector(connection)),
   ]
   const log = createEventLog({ connection, identity, redactor, clock, projectors })
-  const { append, read, each, lastSeq, tellsOf } = log
+  const { append, read, each, lastSeq, mentions } = log
   const facts = sessionFacts(log)
   const shared = { connection, log, artifacts, facts, note, clock, self: options.self }
   const timing = timingOf(options)
-  const held = { connection, identity, log, anchorsDirectory, place, clock }
+  const held = { connection, identity, log, anchorsDirectory, stateDirectory, clock }
   const upkeep = createUpkeep({ ...shared, ...timing, artifactsDirectory })
   const executions = createExecutions({
     ...shared,
@@ -126,7 +126,7 @@ function assembled(options: StoreOptions, connection: DatabaseConnection, identi
   if (!connection.readOnly) guarded(anchorsDirectory, () => ensureFirstAnchor(held))
   return {
     workspaceId: identity.workspaceId,
-    log: { append, read, each, lastSeq, tellsOf },
+    log: { append, read, each, lastSeq, mentions },
     leases: createLeases({
       connection,
       ...timing,
@@ -154,7 +154,7 @@ function assembled(options: StoreOptions, connection: DatabaseConnection, identi
     accept: given => acceptHistory({ ...held, artifactsDirectory, problemsMax: 100 }, given),
     changed: () => changed,
     noteChanged: work => unlessChanged(note, work),
-    missingArtifacts: () => stillNamed(connection, artifacts.missing),
+    missingArtifacts: () => stillReferenced(connection, artifacts.missing),
     fileProblems: () => guarded(connection.path, () => integrityProblems(connection)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }
@@ -167,43 +167,46 @@ function timingOf({ liveness, uptimeMs: uptime }: StoreOptions) {
   }
 }
 
-function stillNamed(connection: DatabaseConnection, refs: ReadonlySet<string>): readonly string[] {
+function stillReferenced(connection: DatabaseConnection, refs: ReadonlySet<string>): readonly string[] {
   return guarded(connection.path, () => [...refs].filter(ref => isReferenced(connection, ref)))
 }
 
-interface AcceptanceParts extends AnchorParts, VerifyParts {
+interface AcceptanceDeps extends AnchorDeps, VerifyDeps {
   readonly log: LogWriter
 }
 
 /**
- * Records that a person accepts a history that does not match what was anchored of it, and begins its anchors anew. The
- * old ones are kept beside them. Events and tables that do not verify are not accepted by it, and stay findings.
+ * Records that a person accepts a history that does not match its anchors, and starts new anchors. The old ones are
+ * kept beside them. Events and tables that do not verify are not accepted, and stay findings.
  */
 function acceptHistory(
-  parts: AcceptanceParts,
+  deps: AcceptanceDeps,
   given: { readonly by: string; readonly reason: string; readonly setAside: string | null },
 ): AcceptedHistory {
-  const findings = anchorFindings(parts)
+  const findings = anchorFindings(deps)
     .map(({ what }) => what)
     .slice(0, findingsMax)
-  if (findings.length === 0 && given.setAside === null) throw nothingToAccept(parts.connection.path)
-  const { log, connection } = parts
+  if (findings.length === 0 && given.setAside === null) throw nothingToAccept(deps.connection.path)
+  const { log, connection } = deps
   const prepared = log.prepare([newEvent(HistoryAccepted, { ...given, findings: [...findings] })])
   const [event] = connection.transaction("accept", () =>
     log.write(`${acceptancePrefix}${Bun.randomUUIDv7()}`, 0, 1, prepared),
   )
   if (event === undefined) throw new Error("an acceptance is one event")
-  // Behind the event: a crash in between leaves the findings, and they can be accepted again.
-  const { anchorsDirectory, place, identity } = parts
-  const ids = [identity.workspaceId, ...othersAnchoredAt(anchorsDirectory, place, identity.workspaceId)]
+  // After the event: a crash in between leaves the findings, and they can be accepted again.
+  const { anchorsDirectory, stateDirectory, identity } = deps
+  const ids = [
+    identity.workspaceId,
+    ...othersAnchoredAt(anchorsDirectory, stateDirectory, identity.workspaceId),
+  ]
   for (const id of ids) keepAside(anchorPath(anchorsDirectory, id))
-  startAnchors(parts)
+  startAnchors(deps)
   return { ...given, findings, position: event.position, at: event.at }
 }
 
 const findingsMax = 20
 
-/** Nothing of it is removed: it says what was there. */
+/** Renames the anchor file: it is evidence, so nothing of it is removed. */
 function keepAside(path: string): void {
   if (!existsSync(path)) return
   let count = 1
@@ -217,6 +220,6 @@ function nothingToAccept(path: string): Failure {
     code: "ACODE-CLI-003",
     message: "the history matches its anchors, so there is nothing to accept",
     where: path,
-    hint: "`acode audit verify` names what else does not match; events that were changed cannot be accepted",
+    hint: "`acode audit verify` lists other problems; changed events cannot be accepted",
   })
 }

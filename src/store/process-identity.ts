@@ -4,20 +4,20 @@ import { errnoOf } from "../base/assert.ts"
 import type { ProcessIdentity } from "../domain/process-identity.ts"
 
 /**
- * Who this process is. A pid alone is reused; with the time the process started it is unique within one boot of one
- * pid namespace, and `bootId` names both.
+ * Returns the identity of this process. A pid alone is reused; with the start time of the process it is unique within
+ * one boot of one pid namespace, and `bootId` identifies both.
  */
 export function processIdentity(proc = "/proc"): ProcessIdentity {
   const startTicks = startTicksOf(process.pid, proc)
   return { bootId: bootIdOf(proc), pid: process.pid, startTicks: startTicks ?? "0" }
 }
 
-/** Of an owner: runs, has ended, or cannot be inspected from here. */
+/** The state of a process: it runs, has ended, or cannot be inspected from here. */
 export type Liveness = "alive" | "dead" | "hidden"
 
 /**
- * Whether that process still runs. One of another pid namespace of this boot is hidden: calling it dead would let a
- * container close the executions of its host.
+ * Returns whether a process still runs. A process of another pid namespace of this boot is hidden: if it counted as
+ * dead, a container could close the executions of its host.
  */
 export function livenessOf(identity: ProcessIdentity, proc = "/proc"): Liveness {
   const here = bootIdOf(proc)
@@ -26,17 +26,20 @@ export function livenessOf(identity: ProcessIdentity, proc = "/proc"): Liveness 
   return startTicksOf(identity.pid, proc) === identity.startTicks ? "alive" : "dead"
 }
 
-/** The same where a hidden process counts as alive. */
+/** Returns whether a process still runs; a hidden process counts as alive. */
 export function isProcessAlive(identity: ProcessIdentity, proc = "/proc"): boolean {
   return livenessOf(identity, proc) !== "dead"
 }
 
-/** Time since the machine was started, sleep included: the same for all its processes, and nobody can set it. */
+/**
+ * Returns the time since the machine started, sleep included: the same for all its processes, and no process can set
+ * it.
+ */
 export function uptimeMs(): number {
   try {
     return Math.round(Number.parseFloat(readFileSync("/proc/uptime", "utf8")) * 1000)
   } catch {
-    // A system without /proc tells whole seconds, which is enough.
+    // A system without /proc reports whole seconds, which is enough.
     return uptime() * 1000
   }
 }
@@ -49,25 +52,28 @@ function bootIdOf(proc: string): string {
     const namespace = /\d+/.exec(readlinkSync(`${proc}/self/ns/pid`))?.[0] ?? ""
     return `${boot}/${namespace}`
   } catch {
-    // A system without /proc has no such names; its processes are told apart by their pid alone.
+    // A system without /proc has no such ids; its processes are identified by pid alone.
     return noProc
   }
 }
 
-/** Without the pid namespace. */
+/** Returns the boot id without the pid namespace. */
 export function bootOnly(bootId: string): string {
   return bootId.slice(0, bootId.indexOf("/"))
 }
 
-/** Field 22 of `stat`. The program's name, field 2, may hold spaces and brackets: count after its last one. */
+/**
+ * Returns field 22 of `stat`. Field 2, the program's name, may contain spaces and brackets, so this counts from its
+ * last bracket.
+ */
 function startTicksOf(pid: number, proc: string): string | null {
   try {
     const stat = readFileSync(`${proc}/${pid}/stat`, "utf8")
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-    // A zombie does nothing any more; only its parent has not noticed.
+    // A zombie has ended; only its parent has not noticed yet.
     return fields[0] === "Z" || fields[0] === "X" ? null : (fields[19] ?? null)
   } catch {
-    // No such directory is how /proc says that no such process exists.
+    // A missing directory in /proc means that the process does not exist.
     return null
   }
 }

@@ -3,7 +3,7 @@ import { evidenceRows } from "./evidence/evidence-rows.ts"
 import { approvalRows, planApprovalRows } from "./session/approval-rows.ts"
 import { sessionRows } from "./session/session-rows.ts"
 
-/** Every table that is written with the events of sessions and compared with them by `audit verify`. */
+/** The tables that are written with the events of sessions and compared with them by `audit verify`. */
 export const sessionProjections: readonly TableProjection[] = [
   sessionRows,
   approvalRows,

@@ -6,8 +6,8 @@ import { guarded } from "./database/database.ts"
 import { unsafeState } from "./database/store-failures.ts"
 
 /**
- * Makes the place of the database ready: a real directory on a local disk and a file only this user can read. A link
- * in its place would make acode write where it points.
+ * Creates and checks the state directory: a real directory on a local disk, and a database file that only this user can
+ * read. A symbolic link in its place would make acode write to its target.
  */
 export function prepareStateDirectory(databasePath: string, artifactsDirectory: string): void {
   const directory = dirname(databasePath)
@@ -20,7 +20,7 @@ export function prepareStateDirectory(databasePath: string, artifactsDirectory: 
   closeSync(openSync(databasePath, flags, 0o600))
 }
 
-/** The same checks for a reader, who creates nothing. */
+/** Runs the same checks for a reader, which creates nothing. */
 export function assertStateDirectory(databasePath: string, artifactsDirectory: string): void {
   assertNoLink(dirname(databasePath))
   assertNoLink(artifactsDirectory)
@@ -28,7 +28,7 @@ export function assertStateDirectory(databasePath: string, artifactsDirectory: s
   assertLocalFileSystem(dirname(databasePath))
 }
 
-/** Whether anything was recorded here. A directory that cannot be looked into says nothing, and is told as such. */
+/** Returns whether a history was recorded here. Throws if the directory cannot be read, because then it is unknown. */
 export function hasHistory(databasePath: string): boolean {
   return guarded(databasePath, () => lstatOf(databasePath) !== null)
 }
@@ -43,16 +43,19 @@ export function noHistory(databasePath: string): Failure {
   })
 }
 
-/** Locks and shared memory do not work over a network, and a database there is damaged sooner or later. */
+/**
+ * Refuses a network file system: locks and shared memory do not work there, and a database would be damaged sooner or
+ * later.
+ */
 export function assertLocalFileSystem(directory: string, typeOf = fileSystemType): void {
   const name = networkFileSystems.get(typeOf(directory))
   if (name === undefined) return
   throw new Failure({
     kind: "general",
     code: "ACODE-DB-008",
-    message: `the directory for the state is on a network file system (${name}), where no history can be kept safely`,
+    message: `the state directory is on a network file system (${name}), where a database can be damaged`,
     where: directory,
-    hint: "let ACODE_STATE_DIR name a directory on a local disk",
+    hint: "set ACODE_STATE_DIR to a directory on a local disk",
   })
 }
 
@@ -60,7 +63,7 @@ function fileSystemType(directory: string): number {
   return statfsSync(directory).type >>> 0
 }
 
-/** `f_type` of statfs(2). FUSE is not here: most of what uses it is local. */
+/** Values of `f_type` in statfs(2). FUSE is left out: most file systems that use it are local. */
 const networkFileSystems: ReadonlyMap<number, string> = new Map([
   [0x6969, "nfs"],
   [0x517b, "smb"],
@@ -77,12 +80,14 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
   [0x7461636f, "ocfs2"],
 ])
 
-/** False when nothing is there. SQLite refuses a directory; a pipe it would open, and wait for a writer. */
+/**
+ * Returns whether the database file exists. SQLite refuses a directory, but it would open a pipe and wait for a writer.
+ */
 function isDatabaseFile(path: string): boolean {
   const stats = assertNoLink(path)
   if (stats === null) return false
   if (stats.isFile() || stats.isDirectory()) return true
-  throw unsafeState(path, "what stands in the place of the workspace database is not a file", "move it away")
+  throw unsafeState(path, "the workspace database is not a regular file", "move it away")
 }
 
 function assertNoLink(path: string): Stats | null {
@@ -90,8 +95,8 @@ function assertNoLink(path: string): Stats | null {
   if (!stats?.isSymbolicLink()) return stats
   throw unsafeState(
     path,
-    "a symbolic link stands where acode keeps its state",
-    "remove the link; acode makes a file or directory of its own there",
+    "a symbolic link is in place of acode's state",
+    "remove the link; acode creates a file or directory there",
   )
 }
 

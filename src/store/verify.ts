@@ -42,35 +42,35 @@ import type { LogIdentity } from "./log/log-identity.ts"
 import { readTombstones } from "./log/tombstones.ts"
 import { sessionProjections } from "./projections.ts"
 
-export interface VerifyParts {
+export interface VerifyDeps {
   readonly connection: DatabaseConnection
   readonly identity: LogIdentity
   readonly artifactsDirectory: string
   readonly anchorsDirectory: string
-  readonly place: string
-  /** The walk ends when it has found this many: a log that is wrong everywhere needs no longer list. */
+  readonly stateDirectory: string
+  /** The walk stops after this many problems: if a log is wrong everywhere, a longer list does not help. */
   readonly problemsMax: number
 }
 
 /**
- * Checks everything the log promises. With an id, what is wrong with tables and artifacts is told only where it
- * concerns that session or execution. What is wrong with the events always is: one whose signature does not match may
- * have been anybody's.
+ * Checks everything that the log guarantees. With an id, reports problems of tables and artifacts only if they concern
+ * that session or execution. Problems of events are always reported: an event with a wrong signature may have belonged
+ * to any session.
  */
-export function verifyLog(parts: VerifyParts, id?: string): AuditReport {
-  return guarded(parts.connection.path, () => {
-    // Before the events: whatever is appended while this runs is then newer than the anchors.
-    const known = knownAnchors(parts)
+export function verifyLog(deps: VerifyDeps, id?: string): AuditReport {
+  return guarded(deps.connection.path, () => {
+    // Before the events: everything that is appended meanwhile is then newer than the anchors.
+    const known = knownAnchors(deps)
     const { anchors } = known
-    const walked = parts.connection.snapshot(() => walk(parts, anchors, id))
+    const walked = deps.connection.snapshot(() => walk(deps, anchors, id))
     const isIntact = walked.problems.length === 0
     const artifacts = isIntact
-      ? artifactProblems(parts.connection, parts.artifactsDirectory, walked.concerned)
+      ? artifactProblems(deps.connection, deps.artifactsDirectory, walked.concerned)
       : []
-    const file = isIntact && id === undefined ? damagedPages(parts.connection) : []
-    const ofAnchors = [...known.problems, ...goneAnchors(parts, known), ...otherDatabases(parts)]
+    const file = isIntact && id === undefined ? damagedPages(deps.connection) : []
+    const ofAnchors = [...known.problems, ...missingAnchors(deps, known), ...otherDatabases(deps)]
     const all = [...walked.problems, ...ofAnchors, ...artifacts, ...file]
-    const problems = all.slice(0, parts.problemsMax)
+    const problems = all.slice(0, deps.problemsMax)
     const anchored = Math.max(0, ...anchors.map(anchor => anchor.position))
     return {
       ok: problems.length === 0,
@@ -84,38 +84,47 @@ export function verifyLog(parts: VerifyParts, id?: string): AuditReport {
 }
 
 /**
- * Returns what is wrong between a log and its anchors: what a person can accept who knows how that came about. An event
- * that was changed is none of it.
+ * Returns the differences between a log and its anchors: a person who knows their cause can accept them. Changed events
+ * are not among them.
  */
-export function anchorFindings(parts: VerifyParts): readonly AuditProblem[] {
-  return guarded(parts.connection.path, () => {
-    const known = knownAnchors(parts)
+export function anchorFindings(deps: VerifyDeps): readonly AuditProblem[] {
+  return guarded(deps.connection.path, () => {
+    const known = knownAnchors(deps)
     const { anchors } = known
     const back = anchors.find((anchor, index) => isStepBack(anchors.slice(0, index), anchor))
-    const walked = parts.connection.snapshot(() => chainOf(parts, anchors).anchorProblems)
-    const stepBack = back === undefined || walked.length > 0 ? [] : [steppedBack(back)]
-    return [...walked, ...stepBack, ...known.problems, ...goneAnchors(parts, known), ...otherDatabases(parts)]
+    const walked = deps.connection.snapshot(() => chainOf(deps, anchors).anchorProblems)
+    const stepBack = back === undefined || walked.length > 0 ? [] : [stepBackProblem(back)]
+    return [
+      ...walked,
+      ...stepBack,
+      ...known.problems,
+      ...missingAnchors(deps, known),
+      ...otherDatabases(deps),
+    ]
   })
 }
 
-function steppedBack({ position, at }: Anchor): AuditProblem {
+function stepBackProblem({ position, at }: Anchor): AuditProblem {
   return {
     stream: null,
     seq: null,
     position,
-    what: `an older copy of the database had been put back by ${at}`,
+    what: `an older copy of the database was restored by ${at}`,
   }
 }
 
-function goneAnchors(
-  { connection, anchorsDirectory, identity }: VerifyParts,
-  { areGone }: KnownAnchors,
+function missingAnchors(
+  { connection, anchorsDirectory, identity }: VerifyDeps,
+  { areMissing }: KnownAnchors,
 ): readonly AuditProblem[] {
   const hasEvents = (findTail(connection)?.position ?? 0) > 0
-  return areGone && hasEvents ? [anchorsGone(anchorsDirectory, identity.workspaceId)] : []
+  return areMissing && hasEvents ? [anchorsGone(anchorsDirectory, identity.workspaceId)] : []
 }
 
-/** An index may be damaged where the events are whole: whoever looks something up by it finds the wrong thing. */
+/**
+ * Reports damaged pages: an index may be damaged although the events are complete, and a lookup by it would return
+ * wrong rows.
+ */
 function damagedPages(connection: DatabaseConnection): readonly AuditProblem[] {
   return integrityProblems(connection).map(line => ({
     stream: null,
@@ -125,7 +134,7 @@ function damagedPages(connection: DatabaseConnection): readonly AuditProblem[] {
   }))
 }
 
-/** What is wrong with the file, in SQLite's words. */
+/** Returns the problems of the file, as SQLite words them. */
 export function integrityProblems(connection: DatabaseConnection): readonly string[] {
   return connection.db
     .query<{ integrity_check: string }, []>("PRAGMA integrity_check(20)")
@@ -134,17 +143,18 @@ export function integrityProblems(connection: DatabaseConnection): readonly stri
     .filter(line => line !== "ok")
 }
 
-interface Walked {
+/** The result of one walk over the log. */
+interface WalkResult {
   readonly events: number
   readonly streams: number
   readonly problems: readonly AuditProblem[]
-  /** Null for all there are. */
+  /** The streams that the report is about; null for all. */
   readonly concerned: readonly string[] | null
   readonly accepted: readonly AcceptedHistory[]
 }
 
-/** Goes over the log up to its end, or until it has found as much as is told. */
-function chainOf({ connection, identity, problemsMax }: VerifyParts, anchors: readonly Anchor[]): ChainWalk {
+/** Walks over the log to its end, or until the maximum number of problems is found. */
+function chainOf({ connection, identity, problemsMax }: VerifyDeps, anchors: readonly Anchor[]): ChainWalk {
   const chain = new ChainWalk(identity, readTombstones(connection), byPosition(anchors))
   for (const row of eventsInOrder(connection)) {
     chain.check(row)
@@ -154,9 +164,9 @@ function chainOf({ connection, identity, problemsMax }: VerifyParts, anchors: re
   return chain
 }
 
-function walk(parts: VerifyParts, anchors: readonly Anchor[], id: string | undefined): Walked {
-  const { connection, identity } = parts
-  const chain = chainOf(parts, anchors)
+function walk(deps: VerifyDeps, anchors: readonly Anchor[], id: string | undefined): WalkResult {
+  const { connection, identity } = deps
+  const chain = chainOf(deps, anchors)
   const { problems, eventCount: events, streamCount: streams } = chain
   if (problems.length > 0) return { events, streams, problems, concerned: null, accepted: [] }
   const found = projectionProblems(connection)
@@ -165,15 +175,15 @@ function walk(parts: VerifyParts, anchors: readonly Anchor[], id: string | undef
   return { events, streams, problems: found, concerned: null, accepted }
 }
 
-/** Of a log whose events are genuine. */
+/** Limits the result to one session or execution. The events are known to be genuine. */
 function concernedPart(
   connection: DatabaseConnection,
   id: string,
   problems: readonly AuditProblem[],
-): Omit<Walked, "accepted"> {
+): Omit<WalkResult, "accepted"> {
   const streams = concernedStreams(connection, id)
   const own = problems.filter(({ stream }) => stream === null || streams.has(stream))
-  const unknown = { stream: id, seq: null, position: null, what: "no event tells of it" }
+  const unknown = { stream: id, seq: null, position: null, what: "no event mentions it" }
   return {
     events: streams.values().reduce((sum, events) => sum + events, 0),
     streams: streams.size,
@@ -190,23 +200,27 @@ function byPosition(anchors: readonly Anchor[]): ReadonlyMap<number, readonly An
   return Map.groupBy(anchors, anchor => anchor.position)
 }
 
-/** A fresh database in the place of an anchored one is the simplest way to make a history disappear. */
-function otherDatabases(parts: VerifyParts): readonly AuditProblem[] {
-  const { anchorsDirectory, place, identity } = parts
-  return othersAnchoredAt(anchorsDirectory, place, identity.workspaceId).map(id => ({
+/**
+ * Reports other histories that were anchored at this directory: replacing an anchored database by a new one is the
+ * simplest way to hide a history.
+ */
+function otherDatabases(deps: VerifyDeps): readonly AuditProblem[] {
+  const { anchorsDirectory, stateDirectory, identity } = deps
+  return othersAnchoredAt(anchorsDirectory, stateDirectory, identity.workspaceId).map(id => ({
     stream: null,
     seq: null,
     position: null,
     what:
-      "another history was anchored here, and its database is gone or replaced; " +
+      "another history was anchored here, and its database is missing or was replaced; " +
       `if that was intended, \`acode audit accept --reason TEXT\` records it (${anchorPath(anchorsDirectory, id)})`,
   }))
 }
 
 /**
- * The streams that tell of a session or an execution, and how many events each has: its own, the answers to what it
- * asked, the approval of its plan, what others asked of it. A command that a session ran has no stream: the session's
- * is its own. Read from the events and not from tables, so it is as true as they are.
+ * Returns the streams that concern a session or an execution, with the number of events of each: its own, the answers
+ * to its questions, the approval of its plan, and the requests that other processes sent it. A command of a session has
+ * no stream of its own but that of the session. Reads events and no tables, so the result is as trustworthy as the
+ * events.
  */
 export function concernedStreams(connection: DatabaseConnection, id: string): ReadonlyMap<string, number> {
   const rows = connection.db
@@ -227,27 +241,30 @@ export function concernedStreams(connection: DatabaseConnection, id: string): Re
 }
 
 /**
- * Computes every projected row again from the events and compares it with the one in the table. Only worth asking
- * once the events themselves are known to be genuine.
+ * Recomputes every projected row from the events and compares it with the table. Useful only after the events were
+ * verified.
  */
 export function projectionProblems(connection: DatabaseConnection): readonly AuditProblem[] {
   const check = new ProjectionCheck(connection)
   const rows = connection.db
     .query<EventRow, [string]>(`SELECT ${eventColumns} FROM events WHERE type <> ? ORDER BY position`)
-    // Tombstones are long, and no table is made of them.
+    // Tombstones are long, and no table is computed from them.
     .iterate(HistoryPruned.type)
-  for (const row of rows) check.see(toStoredEvent(row))
+  for (const row of rows) check.apply(toStoredEvent(row))
   check.end()
   return check.problems
 }
 
-/** The same for some events, in order: each row that they make. Rows that no event explains are not looked for. */
+/**
+ * Recomputes the rows of these events, which are in order, and compares them with the tables. Does not look for rows
+ * that no event explains.
+ */
 export function tableProblems(
   connection: DatabaseConnection,
   events: Iterable<StoredEvent>,
 ): readonly AuditProblem[] {
   const check = new ProjectionCheck(connection)
-  for (const event of events) check.see(event)
+  for (const event of events) check.apply(event)
   check.compareOpen()
   return check.problems
 }
@@ -256,7 +273,7 @@ class ProjectionCheck {
   readonly problems: AuditProblem[] = []
   private executionCount = 0
   private referenceCount = 0
-  /** Started and not finished so far: all that has to be remembered on the way. */
+  /** Executions that have started and not finished: all that the check has to remember. */
   private readonly open = new Map<string, { readonly row: ExecutionRow; readonly event: StoredEvent }>()
 
   private readonly tables: readonly TableCheck[]
@@ -266,22 +283,22 @@ class ProjectionCheck {
     this.tables = sessionProjections.map(projection => projection.check(connection, report))
   }
 
-  see(event: StoredEvent): void {
+  apply(event: StoredEvent): void {
     for (const table of this.tables) table.apply(event)
-    for (const ref of artifactsReferencedBy(event)) this.seeReference(event, ref)
+    for (const ref of artifactsReferencedBy(event)) this.applyReference(event, ref)
     const started = startedFields(event)
-    if (started !== null) this.seeStarted(event, started)
+    if (started !== null) this.applyStarted(event, started)
     const finished = finishedFields(event)
-    if (finished !== null) this.seeFinished(event, finished)
+    if (finished !== null) this.applyFinished(event, finished)
   }
 
-  /** After the last event: commands that still run, and rows that may still change. */
+  /** Compares commands that still run and rows that may still change, after the last event. */
   compareOpen(): void {
     for (const { row, event } of this.open.values()) this.compare(row, event)
     for (const table of this.tables) table.compareOpen()
   }
 
-  /** Also rows that no event explains. */
+  /** Finishes the check: also finds rows that no event explains. */
   end(): void {
     this.compareOpen()
     this.compareCount("executions", this.executionCount)
@@ -289,22 +306,21 @@ class ProjectionCheck {
     for (const table of this.tables) table.end()
   }
 
-  private seeStarted(event: StoredEvent, started: StartedFields): void {
+  private applyStarted(event: StoredEvent, started: StartedFields): void {
     const row = startedRow(event, started)
     this.open.set(row.id, { row, event })
     this.executionCount += 1
   }
 
-  private seeFinished(event: StoredEvent, finished: FinishedFields): void {
+  private applyFinished(event: StoredEvent, finished: FinishedFields): void {
     const started = this.open.get(finished.executionId)
     this.open.delete(finished.executionId)
     if (started !== undefined) this.compare(finishedRow(started.row, event, finished), event)
   }
 
-  private seeReference(event: StoredEvent, ref: string): void {
+  private applyReference(event: StoredEvent, ref: string): void {
     this.referenceCount += 1
-    if (!this.hasReference(ref, event.position))
-      this.report(event, `the table of artifacts does not know ${ref}`)
+    if (!this.hasReference(ref, event.position)) this.report(event, `the table of artifacts lacks ${ref}`)
   }
 
   private compare(expected: ExecutionRow, event: StoredEvent): void {

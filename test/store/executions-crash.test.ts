@@ -69,7 +69,7 @@ describe("kill -9", () => {
     for (const image of images) {
       const root = join(image, "workspace")
       using restored = openStore({
-        ...storeOptions(image, { place: join(fixture.directory, "workspace") }),
+        ...storeOptions(image, { stateDirectory: join(fixture.directory, "workspace") }),
         databasePath: join(root, ".agent", "workspace.db"),
         liveness: () => "dead",
       })

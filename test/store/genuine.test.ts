@@ -4,7 +4,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { Failure } from "../../src/domain/failure.ts"
 import type { Store } from "../../src/store/contract.ts"
-import { assertAnchored, assertGenuine, type GenuineParts } from "../../src/store/genuine.ts"
+import { assertAnchored, assertGenuine, type GenuineDeps } from "../../src/store/genuine.ts"
 import { anchorPath } from "../../src/store/log/anchors.ts"
 import { eventReader } from "../../src/store/log/event-rows.ts"
 import { changing, event, remarks, type SessionWriter, startSession } from "./support/session-events.ts"
@@ -29,7 +29,7 @@ import {
 
 let fixture: StoreFixture
 let held: Tampering
-let parts: GenuineParts
+let parts: GenuineDeps
 let session: string
 
 beforeAll(() => {
@@ -40,8 +40,8 @@ beforeAll(() => {
   held = tampering(fixture, store.workspaceId)
   const identity = { workspaceId: held.workspaceId, key: held.key }
   const log = eventReader(held.connection, identity)
-  const { anchorsDirectory, place } = fixture.options
-  parts = { connection: held.connection, identity, log, anchorsDirectory, place }
+  const { anchorsDirectory, stateDirectory } = fixture.options
+  parts = { connection: held.connection, identity, log, anchorsDirectory, stateDirectory }
 })
 
 afterAll(() => {

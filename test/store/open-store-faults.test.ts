@@ -107,7 +107,7 @@ describe("state that cannot be written", () => {
 
   withMounts("in a workspace that never had any is told too", async () => {
     using fixture = storeFixture({ onDisk: true })
-    const root = fixture.options.place
+    const root = fixture.options.stateDirectory
     const wrap = mounted(`mount --bind ${root} ${root}; mount -o remount,ro,bind ${root}`)
     const child = await storeChild(fixture.directory, "run", 1, "", wrap)
     expect(child.answer).toEqual({ code: "ACODE-DB-003" })

@@ -121,7 +121,7 @@ describe("a workspace that is moved or copied", () => {
     return {
       root,
       options: storeOptions(fixture.directory, {
-        place: root,
+        stateDirectory: root,
         databasePath: join(root, ".agent", "workspace.db"),
         artifactsDirectory: join(root, ".agent", "artifacts"),
       }),
@@ -138,7 +138,7 @@ describe("a workspace that is moved or copied", () => {
       store.anchor()
     })
     const { root, options } = elsewhere(fixture)
-    renameSync(fixture.options.place, root)
+    renameSync(fixture.options.stateDirectory, root)
     using moved = openStore(options)
     expect(moved.verify()).toMatchObject({ ok: true, anchoredPosition: 4 })
     moved[Symbol.dispose]()

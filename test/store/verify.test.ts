@@ -105,7 +105,7 @@ describe("an audit", () => {
     runOne(store)
     expect(store.verify("exe_nobody")).toMatchObject({
       ...{ ok: false, events: 0, streams: 0 },
-      problems: [{ stream: "exe_nobody", what: "no event tells of it" }],
+      problems: [{ stream: "exe_nobody", what: "no event mentions it" }],
     })
   })
 

@@ -115,7 +115,7 @@ async function expected(acode: Run, code: number, ...argv: readonly string[]): P
 async function expireApproval(workspace: SavedWorkspace["workspace"], acode: Run): Promise<void> {
   const { stdout } = await expected(acode, 0, "plan", "hash", "expired.json")
   const planHash = /sha256:[0-9a-f]{64}/.exec(stdout)?.[0] ?? ""
-  using store = openTempStore(workspace, { place: workspace.state() })
+  using store = openTempStore(workspace, { stateDirectory: workspace.state() })
   const plan = { planId: "expired", planHash, approver: "ada", stepCount: 2 }
   store.approvals.approvePlan({ approvalId: "apr_expired", ...plan, expiresAt: "2020-01-01T00:00:00.000Z" })
 }

@@ -79,7 +79,12 @@ function isSignedByThisUser(directory: string, keysDirectory: string): boolean {
 }
 
 function assertUnchanged(directory: string, options: StoreOptions): void {
-  using store = openStore({ ...options, ...partsOfState(directory), place: directory, readOnly: false })
+  using store = openStore({
+    ...options,
+    ...partsOfState(directory),
+    stateDirectory: directory,
+    readOnly: false,
+  })
   const [problem] = store.verify().problems
   if (problem === undefined) return
   throw new Failure({

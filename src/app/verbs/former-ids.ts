@@ -52,7 +52,7 @@ export async function lookInto<Result>(
   look: (store: Store) => Result,
 ): Promise<Result | null> {
   try {
-    const places = { ...partsOfState(directory), place: directory }
+    const places = { ...partsOfState(directory), stateDirectory: directory }
     using store = openStore({ ...(await wiring.storeOptions()), ...places, readOnly: true })
     return look(store)
   } catch (error) {

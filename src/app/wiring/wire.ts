@@ -179,7 +179,7 @@ export class Wiring implements Disposable {
     const audit = toAuditSettings(values)
     return {
       ...this.places,
-      place: this.places.stateDirectory,
+      stateDirectory: this.places.stateDirectory,
       redactor: await this.redactor([]),
       clock: this.clock,
       faults: this.faults,

@@ -24,7 +24,7 @@ import type { ArtifactStore, StoredJson, StoreRedactor } from "../contract.ts"
 import { guarded } from "../database/database.ts"
 import { brokenArtifact, unsafeState } from "../database/store-failures.ts"
 
-export interface ArtifactParts {
+export interface ArtifactDeps {
   readonly directory: string
   readonly redactor: StoreRedactor
   readonly clock: Clock
@@ -38,15 +38,15 @@ export interface WatchedArtifacts extends ArtifactStore {
   readonly missing: ReadonlySet<string>
 }
 
-export function createArtifacts(parts: ArtifactParts): WatchedArtifacts {
+export function createArtifacts(deps: ArtifactDeps): WatchedArtifacts {
   const missing = new Set<string>()
   return {
     missing,
-    put: content => guarded(parts.directory, () => put(parts, parts.redactor.redactBytes(content))),
-    putJson: value => guarded(parts.directory, () => putJson(parts, value)),
+    put: content => guarded(deps.directory, () => put(deps, deps.redactor.redactBytes(content))),
+    putJson: value => guarded(deps.directory, () => putJson(deps, value)),
     get: ref =>
       guarded(ref, () => {
-        const content = get(parts.directory, ref)
+        const content = get(deps.directory, ref)
         if (content === null) missing.add(ref)
         return content
       }),
@@ -73,28 +73,28 @@ export function storedBytes(directory: string, ref: string): number | null {
   }
 }
 
-function put(parts: ArtifactParts, content: Uint8Array): string {
+function put(deps: ArtifactDeps, content: Uint8Array): string {
   const ref = `sha256:${sha256Hex(content)}`
-  const path = artifactPath(parts.directory, ref)
-  if (holds(parts.directory, ref, content) && touch(path, parts.clock)) return ref
-  makeDirectories(parts.directory, dirname(path))
-  const aside = join(dirname(path), asideName(parts.self))
+  const path = artifactPath(deps.directory, ref)
+  if (holds(deps.directory, ref, content) && touch(path, deps.clock)) return ref
+  makeDirectories(deps.directory, dirname(path))
+  const aside = join(dirname(path), asideName(deps.self))
   try {
-    writeWhole(aside, content, parts.clock)
-    parts.faults.reach("artifact.synced")
+    writeWhole(aside, content, deps.clock)
+    deps.faults.reach("artifact.synced")
     renameSync(aside, path)
   } catch (error) {
     rmSync(aside, { force: true })
     throw error
   }
   syncDirectory(dirname(path))
-  parts.faults.reach("artifact.renamed")
+  deps.faults.reach("artifact.renamed")
   return ref
 }
 
-function putJson(parts: ArtifactParts, value: Json): StoredJson {
-  const content = Buffer.from(canonicalJson(redactJson(value, parts.redactor)))
-  return { ref: put(parts, content), bytes: content.length }
+function putJson(deps: ArtifactDeps, value: Json): StoredJson {
+  const content = Buffer.from(canonicalJson(redactJson(value, deps.redactor)))
+  return { ref: put(deps, content), bytes: content.length }
 }
 
 /** Begins the name of a file that is being written. A file that is left behind is removed once its writer is dead. */

@@ -26,7 +26,7 @@ export function artifactTotals(directory: string): ArtifactTotals {
 /** An artifact that lost a reference when events were pruned. */
 export interface UnreferencedArtifact {
   readonly ref: string
-  /** When the last event that referred to it was written. */
+  /** The time of the last event that referred to it. */
   readonly referencedAtMs: number
 }
 

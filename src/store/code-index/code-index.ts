@@ -11,7 +11,7 @@ import { packPlaces } from "./places.ts"
 
 export interface CodeIndexOptions {
   readonly path: string
-  /** The version of the parser: facts of another one are thrown away. */
+  /** The version of the parser: facts of another version are discarded. */
   readonly parserVersion: string
   readonly faults: Faults
 }
@@ -38,19 +38,19 @@ const schema = `
   CREATE INDEX uses_by_file ON uses(file);
 `
 
-/** Opens the index to read it; null when there is none that can be read, which an update makes anew. */
+/** Opens the index for reading; null if there is none that can be read. The next update creates a new one. */
 export function openCodeIndex(options: CodeIndexOptions): CodeIndex | null {
-  const connection = usable(options, true)
+  const connection = openUsable(options, true)
   return connection === null ? null : readingCodeIndex(connection)
 }
 
-/** Opens the index to change it, and makes it anew where it cannot be used; null while another process changes it. */
+/** Opens the index for writing and recreates it if it cannot be used; null while another process writes it. */
 export function openCodeIndexWriter(options: CodeIndexOptions, isRebuilt: boolean): CodeIndexWriter | null {
   const lock = takeLock(`${options.path}.lock`)
   if (lock === null) return null
   try {
-    const known = isRebuilt ? null : usable(options, false)
-    return writer(known ?? created(options), lock)
+    const existing = isRebuilt ? null : openUsable(options, false)
+    return writer(existing ?? created(options), lock)
   } catch (error) {
     lock[Symbol.dispose]()
     throw error
@@ -66,8 +66,8 @@ function takeLock(path: string): Disposable | null {
   return null
 }
 
-/** Returns null where the file is damaged, of another version, or not made by acode. */
-function usable(
+/** Opens the index; null if the file is damaged, of another version, or not made by acode. */
+function openUsable(
   { path, parserVersion, faults }: CodeIndexOptions,
   readOnly: boolean,
 ): DatabaseConnection | null {
@@ -87,7 +87,7 @@ function usable(
   return null
 }
 
-/** Reports whether the file can be used. A writer checks all of it, because it would write to what is damaged. */
+/** Returns whether the file can be used. A writer checks all of it, because it must not write to a damaged file. */
 function isCurrent({ db, path }: DatabaseConnection, parserVersion: string, readOnly: boolean): boolean {
   return guarded(path, () => {
     const version = db.query<{ user_version: number }, []>("PRAGMA user_version").get()
@@ -98,8 +98,8 @@ function isCurrent({ db, path }: DatabaseConnection, parserVersion: string, read
 }
 
 /**
- * Reports whether an error means that the file was truncated, is not a database or lost a table. One that is locked, on
- * a full disk or not permitted is not damaged.
+ * Returns whether an error means that the file was truncated, is not a database or lost a table. A file that is locked,
+ * on a full disk or without permission is not damaged.
  */
 export function isDamage(error: unknown): boolean {
   if (error instanceof Failure) return error.report.code === "ACODE-DB-005"
@@ -110,8 +110,9 @@ function versionOf(parserVersion: string): number {
   return Number.parseInt(sha256Hex(`${schema}\n${parserVersion}`).slice(0, 7), 16)
 }
 
+/** Creates an empty index in place of any other. */
 function created({ path, parserVersion, faults }: CodeIndexOptions): DatabaseConnection {
-  // A process that still reads the old file has it open until it closes it.
+  // A process that still reads the old file keeps it until it closes it.
   for (const file of [path, `${path}-wal`, `${path}-shm`])
     guarded(path, () => rmSync(file, { force: true, recursive: true }))
   faults.reach("code-index.removed")

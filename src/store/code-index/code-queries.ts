@@ -19,20 +19,20 @@ const symbolColumns =
   "files.path, names.name, kind, byte_start, byte_end, line_start, line_end, container, signature"
 const symbolTables = "symbols JOIN files ON files.id = symbols.file JOIN names ON names.id = symbols.name"
 
-/** Returns what can be asked of an open index. */
+/** Returns the queries of an open index. */
 export function readingCodeIndex(connection: DatabaseConnection): CodeIndex {
   const { db, path: where } = connection
-  const answered = <Result>(work: () => Result) => guarded(where, work)
+  const query = <Result>(work: () => Result) => guarded(where, work)
   return {
     files: () =>
-      answered(() => {
+      query(() => {
         const rows = db.query<IndexedFile, []>(
           "SELECT path, sha256, language, errors AS errorCount, unparsed FROM files",
         )
         return new Map(rows.all().map(row => [row.path, row]))
       }),
     symbolsIn: path =>
-      answered(() =>
+      query(() =>
         db
           .query<SymbolRecord, [string]>(
             `SELECT ${symbolColumns} FROM ${symbolTables} WHERE files.path = ? ORDER BY ordinal`,
@@ -41,7 +41,7 @@ export function readingCodeIndex(connection: DatabaseConnection): CodeIndex {
           .map(symbolOf),
       ),
     symbolsNamed: name =>
-      answered(() =>
+      query(() =>
         db
           .query<SymbolRecord, [string]>(
             `SELECT ${symbolColumns} FROM ${symbolTables} WHERE names.name = ? ORDER BY files.path, ordinal`,
@@ -50,7 +50,7 @@ export function readingCodeIndex(connection: DatabaseConnection): CodeIndex {
           .map(row => ({ path: row.path, symbol: symbolOf(row) })),
       ),
     references: (name, path) =>
-      answered(() =>
+      query(() =>
         db
           .query<{ path: string; places: Uint8Array }, [string, string | null]>(
             `SELECT files.path, places FROM uses JOIN names ON names.id = uses.name JOIN files ON files.id = uses.file
@@ -59,7 +59,7 @@ export function readingCodeIndex(connection: DatabaseConnection): CodeIndex {
           .all(name, path ?? null)
           .map(row => ({ path: row.path, places: unpackPlaces(row.places) })),
       ),
-    ranked: prefix => answered(() => rankedSymbols(connection, prefix)),
+    ranked: prefix => query(() => rankedSymbols(connection, prefix)),
     [Symbol.dispose]: () => connection[Symbol.dispose](),
   }
 }
@@ -67,7 +67,7 @@ export function readingCodeIndex(connection: DatabaseConnection): CodeIndex {
 function symbolOf(row: SymbolRecord): CodeSymbol {
   return {
     name: row.name,
-    // Written from the same union; the version of the file changes with it.
+    // Written from the same union; a change of the union changes the version of the file.
     kind: row.kind as SymbolKind,
     byteStart: row.byte_start,
     byteEnd: row.byte_end,

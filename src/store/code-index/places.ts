@@ -1,6 +1,6 @@
 import type { CodePlace } from "../../domain/code/symbol.ts"
 
-/** Packs places as differences to the one before, seven bits to a byte: most of them take two or three bytes. */
+/** Packs places as differences from the previous one, seven bits per byte: most places take two or three bytes. */
 export function packPlaces(places: readonly CodePlace[]): Uint8Array {
   const bytes: number[] = []
   let before: CodePlace = { byteStart: 0, line: 0 }

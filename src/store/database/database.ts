@@ -10,7 +10,7 @@ import { asStoreFailure } from "./store-failures.ts"
 export interface DatabaseOptions {
   readonly path: string
   readonly readOnly: boolean
-  /** How long a writer waits for another writer before it fails with ACODE-DB-002. */
+  /** The time that a writer waits for another writer before it fails with ACODE-DB-002. */
   readonly busyTimeoutMs: number
   readonly faults: Faults
 }

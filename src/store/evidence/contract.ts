@@ -2,28 +2,30 @@ import type { Json } from "../../base/canonical.ts"
 import type { Certainty } from "../../domain/tool-call.ts"
 
 /**
- * What acode itself observed, one row for each tool call, read through projections of the log. Rows come in a fixed
- * order with ties broken by position; `since` is inclusive, `until` exclusive; no rows is no error. Tool names are
- * accepted in either spelling: the caller passes the canonical one.
+ * Finds what acode itself observed: one row for each tool call, read through projections of the log. Rows have a fixed
+ * order with ties broken by position; `since` is inclusive, `until` exclusive; an empty result is not an error. Tool
+ * names are accepted in either spelling: the caller passes the canonical one.
  */
 export interface EvidenceHistory {
-  /** Oldest first. */
+  /** Returns the calls of a tool, oldest first. */
   byTool(tool: string, range: EvidenceRange): readonly EvidenceRow[]
-  /** Calls that failed or were interrupted, newest first. Without a tool, of all tools. */
+  /** Returns calls that failed or were interrupted, newest first; of all tools if `tool` is null. */
   failures(tool: string | null, range: EvidenceRange): readonly EvidenceRow[]
-  /** Calls with a diagnostic of this code, newest first. */
+  /** Returns calls with a diagnostic of this code, newest first. */
   byCode(code: string, range: EvidenceRange): readonly EvidenceRow[]
-  /** Calls that looked at or changed this path, newest first. */
+  /** Returns calls that read or changed this path, newest first. */
   byFile(path: string, range: EvidenceRange): readonly EvidenceRow[]
+  /** Returns a call with its arguments and everything that it returned; null if there is none. */
   show(id: string): EvidenceDetails | null
+  /** Returns the ids of calls that begin or end with `typed`. */
   matching(typed: string): readonly string[]
-  /** The last call that concerned this path. */
+  /** Returns the last call that concerned this path. */
   latest(path: string): EvidenceRow | null
-  /** Diagnostics of at least `threshold` calls, most frequent first, ties by code; `limit` is one of codes. */
+  /** Returns diagnostics of at least `threshold` calls, most frequent first, ties by code; `limit` counts codes. */
   recurring(threshold: number, range: EvidenceRange): readonly RecurringDiagnostic[]
   /**
-   * Successful changes of the same file after a diagnostic of this code, each once, with the last such diagnostic
-   * before it. Oldest diagnostic first, then oldest change; the range is one of changes.
+   * Returns successful changes of a file after a diagnostic of this code in it, each once, with the last such
+   * diagnostic before it. Oldest diagnostic first, then oldest change; the range limits the changes.
    */
   fixes(code: string, range: EvidenceRange): readonly EvidenceFix[]
 }
@@ -54,7 +56,10 @@ export interface EvidenceRow {
   readonly at: string
 }
 
-/** Artifacts of EVI-02: `result`, `stdout`, `stderr`, `diagnostics`, `step_context`; JSON only. */
+/**
+ * A call with its details. The artifacts are those of EVI-02: `result`, `stdout`, `stderr`, `diagnostics`,
+ * `step_context`; JSON only.
+ */
 export interface EvidenceDetails extends EvidenceRow {
   readonly arguments: Json
   readonly paths: readonly string[]

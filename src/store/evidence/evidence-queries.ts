@@ -7,14 +7,16 @@ import { type EventReader, fieldsOf } from "../log/event-rows.ts"
 import type { EvidenceRange, EvidenceRow } from "./contract.ts"
 import { type CallRow, evidenceTable, nextCallRow, type SettledFields } from "./evidence-rows.ts"
 
-/** Rows that the events say otherwise of are noted, and shown as the table has them. */
+/**
+ * The dependencies of evidence queries. Rows that differ from their events are noted, and shown as the table has them.
+ */
 export interface EvidenceReading {
   readonly connection: DatabaseConnection
   readonly log: EventReader
   readonly note: NoteFailure
 }
 
-/** Oldest first. A name that no tool has is found as it was written. */
+/** Returns the calls of a tool, oldest first. A name that no tool has is matched as it was written. */
 export function callsByTool(
   reading: EvidenceReading,
   tool: string,
@@ -27,7 +29,7 @@ export function callsByTool(
   )
 }
 
-/** As the indexes are written: another spelling would not use them. */
+/** Must be written as the indexes are: SQLite would not use them for another spelling. */
 const toolIs = "coalesce(canonical_tool, tool) = ?"
 const hasFailed = "status IN ('failed', 'interrupted')"
 
@@ -94,7 +96,10 @@ function rows(
   return found.map(toEvidence)
 }
 
-/** The events that a row names. Throws ACODE-SEC-004 when they are not those of the call, or say otherwise. */
+/**
+ * Returns the events that a row refers to. Throws ACODE-SEC-004 if they belong to another call, or if the row differs
+ * from what they produce.
+ */
 export function recordedCall(log: EventReader, row: CallRow): RecordedCall {
   const event = log.at(row.position)
   const requested = fieldsOf(ToolCallRequested, event)

@@ -47,7 +47,7 @@ export const evidenceRows = tableProjection<CallRow>({
   },
 })
 
-/** Returns the row of a call after one more event that concerns it. */
+/** Returns the row of a call after one more event about it. */
 export function nextCallRow(row: CallRow | null, event: StoredEvent): CallRow | null {
   const settled = fieldsOf(ToolCallSettled, event)
   if (settled === null) return requestedRow(row, event)
@@ -55,7 +55,7 @@ export function nextCallRow(row: CallRow | null, event: StoredEvent): CallRow | 
   return settledRow(row, event, settled)
 }
 
-/** Every path a call looked at or changed, each once, in order. */
+/** Returns every path that a call read or changed, each once, sorted. */
 export function pathsOf(settled: SettledFields): readonly string[] {
   return [...new Set([...settled.paths, ...changedPaths(settled)])].sort()
 }
@@ -118,21 +118,24 @@ function fileRows(row: CallRow, settled: SettledFields): readonly DetailRow[] {
   }))
 }
 
-/** Of changes too many to stand in the event the paths are among those it names; their artifact is not read here. */
+/**
+ * Returns the paths that a call changed. If the event refers to an artifact for them, `settled.paths` has them too, and
+ * the artifact is not read here.
+ */
 function changedPaths({ changes }: SettledFields): readonly string[] {
   return changes.kind === "inline" ? changes.value.map(change => change.path) : []
 }
 
-/** Each code once for each file, however often a compiler repeats itself. */
+/** Returns each code once for each file, however often a compiler repeats it. */
 function diagnosticRows(row: CallRow, settled: SettledFields): readonly DetailRow[] {
   const found = new Map<string, TableRow>()
   const codes = new Set<string>()
   for (const { code, file_name } of settled.diagnostics) {
-    const place = `${code}\0${file_name}`
-    if (code === null || found.has(place)) continue
+    const key = `${code}\0${file_name}`
+    if (code === null || found.has(key)) continue
     const is_first = codes.has(code) ? 0 : 1
     codes.add(code)
-    found.set(place, { code, at: row.at, position: row.position, file_name, call_id: row.id, is_first })
+    found.set(key, { code, at: row.at, position: row.position, file_name, call_id: row.id, is_first })
   }
   return [...found.values()].map(cells => ({ table: "evidence_diagnostics", cells }))
 }

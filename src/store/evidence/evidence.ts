@@ -40,7 +40,7 @@ export function createEvidence(reading: EvidenceReading, artifacts: ArtifactStor
 
 type EvidenceArtifact = EvidenceDetails["artifacts"][number]
 
-/** A call, whole: its row, what it was given, and everything it gave back. */
+/** Returns a complete call: its row, its arguments, and everything that it returned. */
 function showEvidence(
   { connection, log }: EvidenceReading,
   artifacts: ArtifactStore,
@@ -65,7 +65,7 @@ function outcomeArtifacts(settled: SettledFields, artifacts: ArtifactStore): rea
   return [{ kind: "result", content: result }, ...outputs(result), ...diagnostics]
 }
 
-/** What a command printed stands in its result. */
+/** Returns what a command printed, from its result. */
 function outputs(result: Json): readonly EvidenceArtifact[] {
   if (result === null || typeof result !== "object") return []
   const members = new Map(Object.entries(result))
@@ -81,14 +81,14 @@ function stepContext(row: CallRow): readonly EvidenceArtifact[] {
   return [{ kind: "step_context", content: { plan_id, plan_hash, task_id, step_id, step_key } }]
 }
 
-interface Recurring {
+interface RecurringCode {
   readonly code: string
   readonly count: number
   readonly firstSeen: string
   readonly lastSeen: string
 }
 
-/** Counted by calls, so that one run of a compiler that says a thing thirty times is one. */
+/** Counts calls, so that a compiler run that repeats a diagnostic thirty times counts once. */
 function recurringDiagnostics(
   connection: DatabaseConnection,
   threshold: number,
@@ -96,13 +96,13 @@ function recurringDiagnostics(
 ): readonly RecurringDiagnostic[] {
   const { since, until } = timeRange(range)
   return connection.db
-    .query<Recurring, [string, string, number, number]>(
+    .query<RecurringCode, [string, string, number, number]>(
       `SELECT code, count(*) AS count, min(at) AS firstSeen, max(at) AS lastSeen
        FROM evidence_diagnostics WHERE is_first = 1 AND at >= ? AND at < ?
        GROUP BY code HAVING count(*) >= ? ORDER BY count DESC, code LIMIT ?`,
     )
     .all(since, until, threshold, range.limit ?? -1)
-    .map(found => ({ ...found, ids: idsOf(connection, found.code, since, until) }))
+    .map(recurring => ({ ...recurring, ids: idsOf(connection, recurring.code, since, until) }))
 }
 
 function idsOf(
@@ -130,8 +130,8 @@ interface Fix {
 }
 
 /**
- * Each change is told once, with the last diagnostic of this code that the file had before it. That it came after is
- * all that is said: whether it helped, nobody knows here.
+ * Returns each change once, with the last diagnostic of this code that the file had before it. This shows only the
+ * order: whether the change fixed anything is unknown.
  */
 function fixesOf(connection: DatabaseConnection, code: string, range: EvidenceRange): readonly EvidenceFix[] {
   const { since, until } = timeRange(range)
@@ -145,8 +145,8 @@ function fixesOf(connection: DatabaseConnection, code: string, range: EvidenceRa
 }
 
 /**
- * The loops are nested in the order of the answer: nothing is sorted, and a limit ends it early. A plus keeps a term
- * from being used for the search, so that the next diagnostic bounds it and not the end of the range.
+ * The loops are nested in the order of the result: nothing is sorted, and a limit ends the query early. A plus keeps
+ * SQLite from using a term for the search, so that the next diagnostic bounds it and not the end of the range.
  */
 const fixesSql = `
   SELECT d.call_id AS diagnosticId, d.at AS diagnosticAt, fix.id AS fixId, f.at AS fixAt, f.path AS file,

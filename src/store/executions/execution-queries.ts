@@ -38,7 +38,7 @@ export function listExecutions(
   return rows.map(toSummary)
 }
 
-/** What reading executions needs. */
+/** The dependencies of execution queries. */
 export interface ExecutionReading {
   readonly connection: DatabaseConnection
   readonly log: EventReader

@@ -25,7 +25,7 @@ import {
 } from "./execution-queries.ts"
 import { pruneExecutions } from "./prune.ts"
 
-export interface ExecutionParts extends OutputRules, ExecutionReading {
+export interface ExecutionDeps extends OutputRules, ExecutionReading {
   readonly log: LogWriter
   readonly artifactsDirectory: string
   readonly clock: Clock
@@ -33,22 +33,22 @@ export interface ExecutionParts extends OutputRules, ExecutionReading {
   readonly quarantinedOf: (executionId: string) => readonly string[]
 }
 
-export function createExecutions(parts: ExecutionParts): ExecutionHistory {
-  const { connection, log, artifacts } = parts
+export function createExecutions(deps: ExecutionDeps): ExecutionHistory {
+  const { connection, log, artifacts } = deps
   const running = new Map<string, number>()
   const read = connection.snapshot
-  const finished: ExecutionHistory["finished"] = data => finish(parts, running, data)
+  const finished: ExecutionHistory["finished"] = data => finish(deps, running, data)
   const outcome: ExecutionHistory["outcome"] = (record, outputs) =>
-    newEvent(CommandFinished, executionOutcome(record, outputs, artifacts, parts))
+    newEvent(CommandFinished, executionOutcome(record, outputs, artifacts, deps))
   return {
-    started: data => start(parts, running, data),
+    started: data => start(deps, running, data),
     finished,
     settled: (record, outputs) => {
       let event = outcome(record, outputs)
       try {
         finished(event.data)
       } catch (error) {
-        if (areStored(parts, event)) throw error
+        if (areStored(deps, event)) throw error
         // A prune removed content that this outcome found stored; storing it again refreshes its time, which protects
         // it.
         event = outcome(record, outputs)
@@ -57,28 +57,28 @@ export function createExecutions(parts: ExecutionParts): ExecutionHistory {
       return withArtifacts(record, event.data.result)
     },
     outcome,
-    interrupted: id => read(() => interruptedEvent(parts, log, id)),
-    list: filter => read(() => listExecutions(parts, filter)),
+    interrupted: id => read(() => interruptedEvent(deps, log, id)),
+    list: filter => read(() => listExecutions(deps, filter)),
     hasOthers: (sessionId, from, to) => read(() => hasOtherExecutions(connection, sessionId, from, to)),
     matching: (typed, of = "execution") =>
       read(() => matchingIds(connection, "executions", typed, of === "execution" ? "id" : `${of}_id`)),
-    show: id => read(() => showExecution(parts, id)),
-    stats: () => read(() => executionStats(connection, parts.artifactsDirectory)),
-    prune: (filter, reason) => pruneExecutions(parts, filter, reason),
-    abandoned: isAlive => read(() => abandonedExecutions(parts, isAlive)),
-    recover: isAlive => guarded(connection.path, () => recoverExecutions(parts, isAlive)),
+    show: id => read(() => showExecution(deps, id)),
+    stats: () => read(() => executionStats(connection, deps.artifactsDirectory)),
+    prune: (filter, reason) => pruneExecutions(deps, filter, reason),
+    abandoned: isAlive => read(() => abandonedExecutions(deps, isAlive)),
+    recover: isAlive => guarded(connection.path, () => recoverExecutions(deps, isAlive)),
   }
 }
 
 function start(
-  parts: ExecutionParts,
+  deps: ExecutionDeps,
   running: Map<string, number>,
   data: Parameters<ExecutionHistory["started"]>[0],
 ): void {
-  const { connection, log } = parts
+  const { connection, log } = deps
   const prepared = log.prepare([{ type: CommandStarted.type, version: CommandStarted.version, data }])
   const lease = connection.transaction("started", () => {
-    const taken = takeLease(connection, data.executionId, parts.self)
+    const taken = takeLease(connection, data.executionId, deps.self)
     log.write(data.executionId, 0, taken.epoch, prepared)
     return taken
   })
@@ -86,11 +86,11 @@ function start(
 }
 
 function finish(
-  parts: ExecutionParts,
+  deps: ExecutionDeps,
   running: Map<string, number>,
   data: Parameters<ExecutionHistory["finished"]>[0],
 ): void {
-  const { connection, log } = parts
+  const { connection, log } = deps
   const stream = data.executionId
   const epoch = running.get(stream)
   if (epoch === undefined) throw appendConflict(stream, "it was not started by this process")
@@ -103,11 +103,11 @@ function finish(
   running.delete(stream)
 }
 
-function areStored(parts: ExecutionParts, event: ReturnType<ExecutionHistory["outcome"]>): boolean {
-  return artifactsReferencedBy(event).every(ref => storedBytes(parts.artifactsDirectory, ref) !== null)
+function areStored(deps: ExecutionDeps, event: ReturnType<ExecutionHistory["outcome"]>): boolean {
+  return artifactsReferencedBy(event).every(ref => storedBytes(deps.artifactsDirectory, ref) !== null)
 }
 
-interface RecoveryParts {
+interface RecoveryDeps {
   readonly connection: DatabaseConnection
   readonly log: LogWriter
   readonly self: ProcessIdentity
@@ -121,20 +121,20 @@ interface RecoveryParts {
  * Does not close an execution that only the table, and not its events, shows as open.
  */
 function recoverExecutions(
-  parts: RecoveryParts,
+  deps: RecoveryDeps,
   isAlive: (owner: ProcessIdentity) => boolean,
 ): readonly string[] {
-  return openExecutions(parts.connection).flatMap(row => {
-    const isClosed = unlessChanged(parts.note, () => {
-      const owners = ownersOf(parts, row)
-      return !owners.some(owner => isAlive(owner)) && closeInterrupted(parts, row)
+  return openExecutions(deps.connection).flatMap(row => {
+    const isClosed = unlessChanged(deps.note, () => {
+      const owners = ownersOf(deps, row)
+      return !owners.some(owner => isAlive(owner)) && closeInterrupted(deps, row)
     })
     return isClosed === true ? [row.id] : []
   })
 }
 
 function abandonedExecutions(
-  { connection, log, note }: Pick<RecoveryParts, "connection" | "log" | "note">,
+  { connection, log, note }: Pick<RecoveryDeps, "connection" | "log" | "note">,
   isAlive: (owner: ProcessIdentity) => boolean,
 ): readonly AbandonedExecution[] {
   const open = connection.db
@@ -151,7 +151,7 @@ function abandonedExecutions(
 
 /** Returns the event that ends an execution whose process is dead: `interrupted`, because its end was not observed. */
 function interruptedEvent(
-  { connection, quarantinedOf }: Pick<RecoveryParts, "connection" | "quarantinedOf">,
+  { connection, quarantinedOf }: Pick<RecoveryDeps, "connection" | "quarantinedOf">,
   log: EventReader,
   id: string,
 ): NewEvent<typeof CommandFinished> {
@@ -174,7 +174,7 @@ function openExecutions(connection: DatabaseConnection): readonly ExecutionRow[]
  * Returns the owners that the lease and the event state. The lease holds the owner unchanged but unsigned; the event is
  * signed but has passed the redactor.
  */
-function ownersOf({ connection, log }: RecoveryParts, row: ExecutionRow): readonly ProcessIdentity[] {
+function ownersOf({ connection, log }: RecoveryDeps, row: ExecutionRow): readonly ProcessIdentity[] {
   const { owner } = recordedExecution(log, row).started
   const holder = leaseOwner(connection, row.stream)
   return holder === null || Bun.deepEquals(holder, owner) ? [owner] : [holder, owner]
@@ -184,13 +184,13 @@ function ownersOf({ connection, log }: RecoveryParts, row: ExecutionRow): readon
  * Closes an execution as interrupted. Returns false if another process closed it meanwhile, or if its events say that
  * it has ended.
  */
-function closeInterrupted(parts: RecoveryParts, { id, stream }: ExecutionRow): boolean {
-  const { connection, log, self } = parts
+function closeInterrupted(deps: RecoveryDeps, { id, stream }: ExecutionRow): boolean {
+  const { connection, log, self } = deps
   return connection.transaction("recovery", () => {
     const events = log.read(stream)
     if (events.length !== 1) return false
     const { epoch } = takeLease(connection, stream, self)
-    const outcome = interruptedEvent(parts, log, id)
+    const outcome = interruptedEvent(deps, log, id)
     log.write(stream, 1, epoch, log.prepare([outcome]))
     dropLease(connection, stream)
     return true

@@ -11,7 +11,7 @@ import type { LogWriter } from "../log/event-log.ts"
 import type { PreparedEvent } from "../log/event-preparation.ts"
 import { finishedFields, startedFields } from "./execution-outcome.ts"
 
-export interface PruneParts {
+export interface PruneDeps {
   readonly connection: DatabaseConnection
   readonly log: LogWriter
   readonly note: NoteFailure
@@ -31,7 +31,7 @@ const tombstonesPerEvent = 500
 
 /** Removes whole streams of finished executions: those that began before a position, those of one run, or all. */
 export function pruneExecutions(
-  parts: PruneParts,
+  deps: PruneDeps,
   filter: ExecutionPruning,
   reason: string,
 ): readonly string[] {
@@ -42,9 +42,9 @@ export function pruneExecutions(
   const used = terms.filter((term): term is [string, string | number] => term[1] !== undefined)
   // An execution inside a session belongs to the stream of the session and is removed with it.
   const where = ["finished_position IS NOT NULL", "stream = id", ...used.map(([sql]) => sql)].join(" AND ")
-  return pruneStreams(parts, reason, ({ db }) =>
+  return pruneStreams(deps, reason, ({ db }) =>
     executionsAmong(
-      parts,
+      deps,
       db
         .query<{ stream: string }, (string | number)[]>(`SELECT stream FROM executions WHERE ${where}`)
         .all(...used.map(([, value]) => value))
@@ -58,7 +58,7 @@ export function pruneExecutions(
  * Returns the streams that consist of one execution from its start to its end, according to their events. Leaves out a
  * stream that was changed: a tombstone would hide the change.
  */
-export function executionsAmong({ log, note }: PruneParts, streams: readonly string[]): readonly string[] {
+export function executionsAmong({ log, note }: PruneDeps, streams: readonly string[]): readonly string[] {
   return streams.filter(stream => {
     const [start, end, ...others] = unlessChanged(note, () => log.read(stream)) ?? []
     if (start === undefined || end === undefined || others.length > 0) return false
@@ -72,13 +72,13 @@ export function executionsAmong({ log, note }: PruneParts, streams: readonly str
  * are one commit. Returns the removed streams, sorted.
  */
 export function pruneStreams(
-  parts: PruneParts,
+  deps: PruneDeps,
   reason: string,
   choose: (connection: DatabaseConnection) => readonly string[],
 ): readonly string[] {
-  const { connection } = parts
-  const removed = connection.transaction("prune", () => removeStreams(parts, choose(connection), reason))
-  collectArtifacts(connection, parts.artifactsDirectory, removed.unreferenced, orphansBeforeMs(parts.clock))
+  const { connection } = deps
+  const removed = connection.transaction("prune", () => removeStreams(deps, choose(connection), reason))
+  collectArtifacts(connection, deps.artifactsDirectory, removed.unreferenced, orphansBeforeMs(deps.clock))
   return removed.ids
 }
 
@@ -88,12 +88,12 @@ interface Removed {
 }
 
 /** Removes streams and leaves tombstones. The caller holds a transaction. */
-export function removeStreams(parts: PruneParts, streams: readonly string[], reason: string): Removed {
-  const { db } = parts.connection
+export function removeStreams(deps: PruneDeps, streams: readonly string[], reason: string): Removed {
+  const { db } = deps.connection
   const ids = [...streams].sort()
   if (ids.length === 0) return { ids, unreferenced: [] }
   for (const id of ids) db.query("INSERT OR IGNORE INTO pruning (stream) VALUES (?)").run(id)
-  writeTombstones(parts, reason)
+  writeTombstones(deps, reason)
   const unreferenced = db
     .query<{ ref: string; at: string }, []>(
       `SELECT ref, max(at) AS at FROM artifact_references JOIN events USING (position)
@@ -128,17 +128,17 @@ interface Tombstone {
   readonly hash: string
 }
 
-function writeTombstones(parts: PruneParts, reason: string): void {
-  const tombstones = parts.connection.db
+function writeTombstones(deps: PruneDeps, reason: string): void {
+  const tombstones = deps.connection.db
     .query<Tombstone, []>(
       "SELECT stream, position, hash FROM events JOIN pruning USING (stream) ORDER BY stream, seq",
     )
     .all()
   const events = chunksOf(tombstones, tombstonesPerEvent).map(chunk =>
-    tombstoneEvent(redactedReason(parts.log, reason), byStream(chunk)),
+    tombstoneEvent(redactedReason(deps.log, reason), byStream(chunk)),
   )
   // A new stream that no other process knows needs no lease.
-  parts.log.write(`prn_${Bun.randomUUIDv7()}`, 0, 1, events)
+  deps.log.write(`prn_${Bun.randomUUIDv7()}`, 0, 1, events)
 }
 
 type Streams = z.infer<typeof HistoryPruned.data>["streams"]

@@ -31,12 +31,12 @@ export interface Anchor extends AnchorFields {
   readonly mac: string
 }
 
-/** What writing and reading the anchors of one log needs. `place` is the state directory that the log belongs to. */
-export interface AnchorParts {
+/** The dependencies of writing and reading the anchors of one log. `stateDirectory` is the directory of the history. */
+export interface AnchorDeps {
   readonly connection: DatabaseConnection
   readonly identity: LogIdentity
   readonly anchorsDirectory: string
-  readonly place: string
+  readonly stateDirectory: string
   readonly clock: Clock
 }
 
@@ -50,36 +50,36 @@ const fileBytesMax = 65_536
  * keeps the lines in the order of their positions, so a smaller position after a greater one can only mean that an
  * older database was restored. If the anchors are missing none is written: a new one would hide that.
  */
-export function writeAnchor(parts: AnchorParts): void {
-  makePrivateDirectory(parts.anchorsDirectory)
-  parts.connection.transaction("anchor", () => {
-    const tail = readTail(parts.connection)
+export function writeAnchor(deps: AnchorDeps): void {
+  makePrivateDirectory(deps.anchorsDirectory)
+  deps.connection.transaction("anchor", () => {
+    const tail = readTail(deps.connection)
     const isFirst = tail.position === 0
-    if (isFirst || hasAnchors(parts)) appendAnchor(parts, tail, isFirst)
+    if (isFirst || hasAnchors(deps)) appendAnchor(deps, tail, isFirst)
   })
 }
 
 /** Writes the first anchor of a log that has neither an anchor nor an event. */
-export function ensureFirstAnchor(parts: AnchorParts): void {
-  if (readTail(parts.connection).position === 0 && !hasAnchors(parts)) writeAnchor(parts)
+export function ensureFirstAnchor(deps: AnchorDeps): void {
+  if (readTail(deps.connection).position === 0 && !hasAnchors(deps)) writeAnchor(deps)
 }
 
 /** Writes an anchor after a person accepted a history, whether or not there are anchors; the new one is synced. */
-export function startAnchors(parts: AnchorParts): void {
-  makePrivateDirectory(parts.anchorsDirectory)
-  parts.connection.transaction("anchor", () => appendAnchor(parts, readTail(parts.connection), true))
+export function startAnchors(deps: AnchorDeps): void {
+  makePrivateDirectory(deps.anchorsDirectory)
+  deps.connection.transaction("anchor", () => appendAnchor(deps, readTail(deps.connection), true))
 }
 
 /** Appends one anchor. The caller holds a transaction. */
-function appendAnchor(parts: AnchorParts, { position, head }: LogTail, isDurable: boolean): void {
-  const { key, workspaceId } = parts.identity
-  const fields = { position, head, at: toIso(parts.clock.now()), root: parts.place }
-  const path = anchorPath(parts.anchorsDirectory, workspaceId)
+function appendAnchor(deps: AnchorDeps, { position, head }: LogTail, isDurable: boolean): void {
+  const { key, workspaceId } = deps.identity
+  const fields = { position, head, at: toIso(deps.clock.now()), root: deps.stateDirectory }
+  const path = anchorPath(deps.anchorsDirectory, workspaceId)
   const bytes = appendLine(path, toLine({ ...fields, mac: anchorMac(key, workspaceId, fields) }), isDurable)
   if (bytes > fileBytesMax) rewrite(path, worthKeeping(parseLines(readFileSync(path, "utf8"))))
 }
 
-function hasAnchors({ anchorsDirectory, identity }: AnchorParts): boolean {
+function hasAnchors({ anchorsDirectory, identity }: AnchorDeps): boolean {
   return (
     (lstatSync(anchorPath(anchorsDirectory, identity.workspaceId), { throwIfNoEntry: false })?.size ?? 0) > 0
   )
@@ -114,18 +114,18 @@ export interface KnownAnchors {
   /** The anchors that the log must match, oldest first. */
   readonly anchors: readonly Anchor[]
   readonly problems: readonly AuditProblem[]
-  /** True if there is no genuine anchor, although each log gets one before its first event. */
-  readonly areGone: boolean
+  /** True if no anchor is genuine, although each log gets one before its first event. */
+  readonly areMissing: boolean
 }
 
-export function knownAnchors(parts: Omit<AnchorParts, "clock">): KnownAnchors {
+export function knownAnchors(deps: Omit<AnchorDeps, "clock">): KnownAnchors {
   /** Reads the anchors of a log and verifies their signatures. */
-  const { key, workspaceId } = parts.identity
-  const all = readAnchors(parts.anchorsDirectory, workspaceId)
+  const { key, workspaceId } = deps.identity
+  const all = readAnchors(deps.anchorsDirectory, workspaceId)
   const isGenuine = (anchor: Anchor) => equalsConstantTime(anchorMac(key, workspaceId, anchor), anchor.mac)
   const genuine = all.filter(isGenuine)
   return {
-    anchors: concerning(genuine, parts.connection.path, parts.place),
+    anchors: concerning(genuine, deps.connection.path, deps.stateDirectory),
     problems: all
       .filter(anchor => !isGenuine(anchor))
       .map(({ position }) => ({
@@ -134,7 +134,7 @@ export function knownAnchors(parts: Omit<AnchorParts, "clock">): KnownAnchors {
         position,
         what: "an anchor of this log was changed",
       })),
-    areGone: genuine.length === 0,
+    areMissing: genuine.length === 0,
   }
 }
 
@@ -161,25 +161,29 @@ export function readAnchors(directory: string, workspaceId: string): readonly An
 export function concerning(
   anchors: readonly Anchor[],
   databasePath: string,
-  place: string,
+  stateDirectory: string,
 ): readonly Anchor[] {
-  const inside = relative(place, databasePath)
-  return anchors.filter(({ root }) => root === place || !existsSync(join(root, inside)))
+  const inside = relative(stateDirectory, databasePath)
+  return anchors.filter(({ root }) => root === stateDirectory || !existsSync(join(root, inside)))
 }
 
 /** Returns the ids of other workspaces whose last anchor was made at this root. */
-export function othersAnchoredAt(directory: string, place: string, workspaceId: string): readonly string[] {
+export function othersAnchoredAt(
+  directory: string,
+  stateDirectory: string,
+  workspaceId: string,
+): readonly string[] {
   const names = existsSync(directory) ? readdirSync(directory) : []
   return names
     .filter(name => name.endsWith(suffix))
     .map(name => basename(name, suffix))
     .filter(id => isWorkspaceId(id) && id !== workspaceId)
-    .filter(id => isMissed(readAnchors(directory, id), place))
+    .filter(id => isMissed(readAnchors(directory, id), stateDirectory))
 }
 
-/** Returns whether the anchors show that a log with events was here; an empty log is no loss. */
-function isMissed(anchors: readonly Anchor[], place: string): boolean {
-  return anchors.at(-1)?.root === place && anchors.some(({ position }) => position > 0)
+/** Returns whether the anchors show that a log with events was here; losing an empty log does not matter. */
+function isMissed(anchors: readonly Anchor[], stateDirectory: string): boolean {
+  return anchors.at(-1)?.root === stateDirectory && anchors.some(({ position }) => position > 0)
 }
 
 const suffix = ".jsonl"

@@ -71,8 +71,8 @@ export function firstHead(key: Uint8Array, workspaceId: string): string {
 }
 
 /**
- * Returns the head after one more event. It is keyed, so that nobody without the key can compute a head for a shortened
- * log.
+ * Returns the head after one more event. It is keyed, so that a process without the key cannot compute a head for a
+ * shortened log.
  */
 export function nextHead(key: Uint8Array, head: string, position: number, hash: string): string {
   return hmacHex(key, ["head", head, String(position), hash])

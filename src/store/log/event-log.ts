@@ -29,7 +29,7 @@ export interface LogTail {
   readonly head: string
 }
 
-export interface LogParts {
+export interface LogDeps {
   readonly connection: DatabaseConnection
   readonly identity: LogIdentity
   readonly redactor: StoreRedactor
@@ -37,12 +37,12 @@ export interface LogParts {
   readonly projectors: readonly Projector[]
 }
 
-export function createEventLog(parts: LogParts): LogWriter {
-  const { connection, redactor } = parts
-  const reader = eventReader(connection, parts.identity)
+export function createEventLog(deps: LogDeps): LogWriter {
+  const { connection, redactor } = deps
+  const reader = eventReader(connection, deps.identity)
   const prepare = (events: readonly NewEvent[]) => events.map(event => prepareEvent(event, redactor))
   const write: LogWriter["write"] = (stream, expectedSeq, epoch, events) =>
-    writeEvents(parts, { stream, expectedSeq, epoch }, readEnds(connection, stream), events)
+    writeEvents(deps, { stream, expectedSeq, epoch }, readEnds(connection, stream), events)
   return {
     prepare,
     write,
@@ -51,13 +51,13 @@ export function createEventLog(parts: LogParts): LogWriter {
       return connection.transaction("append", () => {
         const ends = readEnds(connection, stream, under.stream)
         assertHeld({ stream, epoch }, under, ends)
-        return writeEvents(parts, { stream, expectedSeq, epoch }, ends, prepared)
+        return writeEvents(deps, { stream, expectedSeq, epoch }, ends, prepared)
       })
     },
-    tellsOf: (type, id) =>
+    mentions: (type, id) =>
       guarded(
         connection.path,
-        () => connection.db.query(selectTelling).get(type, id, JSON.stringify(id)) !== null,
+        () => connection.db.query(selectMention).get(type, id, JSON.stringify(id)) !== null,
       ),
     lastSeq: stream => guarded(connection.path, () => readEnds(connection, stream).seq),
     each: stream => reader.each(stream),
@@ -68,7 +68,7 @@ export function createEventLog(parts: LogParts): LogWriter {
   }
 }
 
-const selectTelling = "SELECT 1 FROM events WHERE type = ?1 AND (stream = ?2 OR instr(data, ?3) > 0) LIMIT 1"
+const selectMention = "SELECT 1 FROM events WHERE type = ?1 AND (stream = ?2 OR instr(data, ?3) > 0) LIMIT 1"
 
 /** The position in the log at which events are appended: stream, the number of its last event, epoch of the owner. */
 interface AppendTarget {
@@ -78,17 +78,17 @@ interface AppendTarget {
 }
 
 function writeEvents(
-  parts: LogParts,
+  deps: LogDeps,
   { stream, expectedSeq, epoch }: AppendTarget,
   ends: Ends,
   events: readonly PreparedEvent[],
 ): readonly StoredEvent[] {
-  const { connection, identity } = parts
+  const { connection, identity } = deps
   if (ends.seq !== expectedSeq)
     throw appendConflict(stream, `its last event is number ${ends.seq}, not ${expectedSeq}`)
   // An append of no events only checks that the caller may append: nothing is written.
   if (events.length === 0) return []
-  const at = toIso(parts.clock.now())
+  const at = toIso(deps.clock.now())
   let { position, head, hash: prevHash } = ends
   const stored = events.map((event, index) => {
     position += 1
@@ -101,7 +101,7 @@ function writeEvents(
     return { ...chained, data: event.data, hash }
   })
   connection.db.query("UPDATE log_head SET position = ?, head = ? WHERE id = 1").run(position, head)
-  for (const projector of parts.projectors) for (const event of stored) projector.apply(event)
+  for (const projector of deps.projectors) for (const event of stored) projector.apply(event)
   return stored
 }
 

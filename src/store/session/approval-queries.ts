@@ -22,7 +22,7 @@ import {
 import type { ApprovalHistory, ApprovalSummary, PlanApproval } from "./contract.ts"
 import type { FactsOf, RecordedQuestion, SessionFacts } from "./session-facts.ts"
 
-/** What reading approvals needs. */
+/** The dependencies of approval queries. */
 export interface ApprovalReading {
   readonly connection: DatabaseConnection
   readonly log: EventReader
@@ -38,7 +38,7 @@ export interface ApprovalReading {
 }
 
 interface AskedRow extends ApprovalRow {
-  /** When its session ended. */
+  /** The time when its session ended. */
   readonly session_ended_at: string | null
 }
 

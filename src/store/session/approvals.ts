@@ -25,27 +25,27 @@ import type {
   PlanApproval,
 } from "./contract.ts"
 
-export interface ApprovalParts extends ApprovalReading {
+export interface ApprovalDeps extends ApprovalReading {
   readonly log: LogWriter
   readonly clock: Clock
   readonly self: ProcessIdentity
-  /** How long a granted answer may be used after it was given. */
+  /** The time that a granted answer may be used after it was given. */
   readonly answerLastsMs: number
 }
 
-export function createApprovals(parts: ApprovalParts): ApprovalHistory {
-  const { connection, clock } = parts
+export function createApprovals(deps: ApprovalDeps): ApprovalHistory {
+  const { connection, clock } = deps
   const read = connection.snapshot
   return {
-    list: filter => read(() => listApprovals(parts, clock.now(), filter)),
+    list: filter => read(() => listApprovals(deps, clock.now(), filter)),
     matching: (typed, of = "questions") =>
       read(() => matchingIds(connection, of === "plans" ? planApprovalsTable : approvalsTable, typed)),
-    find: id => read(() => findApproval(parts, clock.now(), id)),
-    ofSession: id => read(() => approvalsOf(parts, clock.now(), id)),
-    answer: given => recordAnswer(parts, given),
-    approvePlan: approval => recordPlanApproval(parts, approval),
-    plansApproved: filter => read(() => planApprovals(parts, filter)),
-    findPlan: id => read(() => planApprovals(parts, { id })[0] ?? null),
+    find: id => read(() => findApproval(deps, clock.now(), id)),
+    ofSession: id => read(() => approvalsOf(deps, clock.now(), id)),
+    answer: given => recordAnswer(deps, given),
+    approvePlan: approval => recordPlanApproval(deps, approval),
+    plansApproved: filter => read(() => planApprovals(deps, filter)),
+    findPlan: id => read(() => planApprovals(deps, { id })[0] ?? null),
   }
 }
 
@@ -53,29 +53,29 @@ export function createApprovals(parts: ApprovalParts): ApprovalHistory {
  * Records an answer. The check and the write are one transaction: of two people who answer at once, the second gets an
  * error.
  */
-function recordAnswer(parts: ApprovalParts, given: AnswerToApproval): ApprovalSummary {
-  const { connection, log, clock } = parts
+function recordAnswer(deps: ApprovalDeps, given: AnswerToApproval): ApprovalSummary {
+  const { connection, log, clock } = deps
   const { approvalId } = given
-  const expiresAt = toIso(clock.now() + parts.answerLastsMs)
+  const expiresAt = toIso(clock.now() + deps.answerLastsMs)
   const prepared = log.prepare([newEvent(ApprovalAnswered, { ...given, expiresAt })])
   return connection.transaction("answer", () => {
-    const approval = findApproval(parts, clock.now(), approvalId)
+    const approval = findApproval(deps, clock.now(), approvalId)
     if (approval === null) throw unknownApproval(approvalId)
     if (approval.state !== "open") throw closedApproval(approvalId, whyClosed(approval))
-    writeAlone(parts, approvalId, log.lastSeq(approvalId), prepared)
-    const answered = findApproval(parts, clock.now(), approvalId)
+    writeAlone(deps, approvalId, log.lastSeq(approvalId), prepared)
+    const answered = findApproval(deps, clock.now(), approvalId)
     assert(answered !== null, "an answered approval can be read")
     return answered
   })
 }
 
-function recordPlanApproval(parts: ApprovalParts, approval: NewPlanApproval): PlanApproval {
-  const { connection, log } = parts
+function recordPlanApproval(deps: ApprovalDeps, approval: NewPlanApproval): PlanApproval {
+  const { connection, log } = deps
   const { approvalId } = approval
   const prepared = log.prepare([newEvent(PlanApproved, { ...approval })])
   return connection.transaction("plan-approval", () => {
-    writeAlone(parts, approvalId, 0, prepared)
-    const [recorded] = planApprovals(parts, { id: approvalId })
+    writeAlone(deps, approvalId, 0, prepared)
+    const [recorded] = planApprovals(deps, { id: approvalId })
     assert(recorded !== undefined, "an approved plan can be read")
     return recorded
   })
@@ -83,14 +83,14 @@ function recordPlanApproval(parts: ApprovalParts, approval: NewPlanApproval): Pl
 
 /** Writes a stream that is complete with these events: takes its lease and drops it again. */
 function writeAlone(
-  parts: ApprovalParts,
+  deps: ApprovalDeps,
   stream: string,
   lastSeq: number,
   prepared: readonly PreparedEvent[],
 ): void {
-  const { epoch } = takeLease(parts.connection, stream, parts.self)
-  parts.log.write(stream, lastSeq, epoch, prepared)
-  dropLease(parts.connection, stream)
+  const { epoch } = takeLease(deps.connection, stream, deps.self)
+  deps.log.write(stream, lastSeq, epoch, prepared)
+  dropLease(deps.connection, stream)
 }
 
 function whyClosed(approval: ApprovalSummary): string {
@@ -103,7 +103,7 @@ export function unknownApproval(id: string): Failure {
   return new Failure({
     kind: "usage",
     code: "ACODE-APPR-001",
-    message: "there is no approval request with this id",
+    message: "no approval request has this id",
     where: id,
     hint: "`acode approvals list` shows the open requests",
   })

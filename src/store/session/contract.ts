@@ -44,9 +44,9 @@ export interface SessionSummary {
   readonly startedAt: string
   readonly endedAt: string | null
   readonly owner: ProcessIdentity
-  /** When all of its changes were restored; null again once it is resumed. */
+  /** The time when all of its changes were restored; null again once it is resumed. */
   readonly undoneAt: string | null
-  /** When some of its changes were last restored and others not; null again once it is resumed. */
+  /** The time when some of its changes were last restored and others not; null again once it is resumed. */
   readonly partlyUndoneAt: string | null
 }
 
@@ -90,7 +90,7 @@ export interface ApprovalSummary {
   readonly level: number
   readonly category: string
   readonly operation: string
-  /** What it could reach of the network and of the files; null in records without it. */
+  /** The parts of the network and of the file system that it could reach; null in records without it. */
   readonly reach: string | null
   /** True if the record lacks parts that look like secrets. */
   readonly isRedacted: boolean
@@ -106,7 +106,7 @@ export interface ApprovalSummary {
   readonly answeredBy: string | null
   readonly answerReason: string | null
   readonly answerExpiresAt: string | null
-  /** When the action that it allows was started. It allows no second one. */
+  /** The time when the action that it allows was started. It allows no second one. */
   readonly usedAt: string | null
 }
 

@@ -7,14 +7,15 @@ import { type EventReader, fieldsOf } from "../log/event-rows.ts"
 import { nextSessionRow, type SessionRow } from "./session-rows.ts"
 
 /**
- * What the events of a session establish about it: everything that decides what may be done. Computed from the signed
+ * The facts that the events of a session establish: everything that decides what may be done. Computed from the signed
  * events only, because a process with access to the database file can change a table.
  */
 export interface SessionFacts {
   /** The row that the table should have. */
   readonly row: SessionRow
   /**
-   * When it was last undone, and whether something was not restored; null if it was not undone, or was resumed since.
+   * The time when it was last undone, and whether something was not restored; null if it was not undone, or was resumed
+   * since.
    */
   readonly undone: { readonly at: string; readonly isPartly: boolean } | null
   /** The approval of the plan that it runs. */
@@ -23,7 +24,7 @@ export interface SessionFacts {
   readonly questions: ReadonlyMap<string, RecordedQuestion>
   /** Answers in the stream of the session, the first one to each question. */
   readonly answers: ReadonlyMap<string, StoredEvent>
-  /** When the action that an answer allows was started, by the id of the question. */
+  /** The time when the action that an answer allows was started, by the id of the question. */
   readonly uses: ReadonlyMap<string, string>
 }
 

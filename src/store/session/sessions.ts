@@ -10,31 +10,31 @@ import type { SessionHistory, SessionSummary } from "./contract.ts"
 import type { FactsOf, SessionFacts } from "./session-facts.ts"
 import { type SessionRow, sessionsTable } from "./session-rows.ts"
 
-export interface SessionParts {
+export interface SessionDeps {
   readonly connection: DatabaseConnection
   readonly log: EventReader
   readonly facts: FactsOf
   readonly note: NoteFailure
 }
 
-export function createSessions(parts: SessionParts): SessionHistory {
-  const { connection, facts } = parts
+export function createSessions(deps: SessionDeps): SessionHistory {
+  const { connection, facts } = deps
   const read = connection.snapshot
   return {
     latest: () =>
       read(() => {
-        const id = latestId(parts)
+        const id = latestId(deps)
         return id === null ? null : summaryOf(facts(id))
       }),
-    latestId: () => read(() => latestId(parts)),
-    list: filter => read(() => listSessions(parts, filter)),
+    latestId: () => read(() => latestId(deps)),
+    list: filter => read(() => listSessions(deps, filter)),
     matching: typed => read(() => matchingIds(connection, sessionsTable, typed)),
-    find: id => read(() => findSession(parts, id)),
-    interrupted: (isAlive, lane) => read(() => interruptedSessions(parts, isAlive, lane ?? null)),
+    find: id => read(() => findSession(deps, id)),
+    interrupted: (isAlive, lane) => read(() => interruptedSessions(deps, isAlive, lane ?? null)),
   }
 }
 
-function findSession({ connection, facts }: SessionParts, id: string): SessionSummary | null {
+function findSession({ connection, facts }: SessionDeps, id: string): SessionSummary | null {
   const found = facts(id)
   if (found === null && readRow(connection, sessionsTable, id) !== null) throw changedRow(sessionsTable, id)
   return summaryOf(found)
@@ -44,7 +44,7 @@ function findSession({ connection, facts }: SessionParts, id: string): SessionSu
  * Returns the id of the session that started last. Reads the sequence numbers of the events, which are in an index: a
  * changed table cannot make another session the latest.
  */
-function latestId({ connection, log }: SessionParts): string | null {
+function latestId({ connection, log }: SessionDeps): string | null {
   const last = connection.db
     .query<{ position: number | null }, []>(
       "SELECT max(position) AS position FROM events WHERE stream >= 'ses_' AND stream < 'ses`' AND seq = 1",
@@ -54,41 +54,41 @@ function latestId({ connection, log }: SessionParts): string | null {
 }
 
 function listSessions(
-  parts: SessionParts,
+  deps: SessionDeps,
   { lane, limit, isChecked }: Parameters<SessionHistory["list"]>[0],
 ): readonly SessionSummary[] {
-  const { connection } = parts
+  const { connection } = deps
   const rows = connection.db
     .query<SessionRow, [string | null, number]>(
       `SELECT * FROM sessions WHERE ?1 IS NULL OR lane = ?1
        ORDER BY started_position DESC LIMIT ?2`,
     )
     .all(lane ?? null, limit ?? -1)
-  if (isChecked === true) for (const row of rows) unlessChanged(parts.note, () => assertRow(parts, row))
+  if (isChecked === true) for (const row of rows) unlessChanged(deps.note, () => assertRow(deps, row))
   return rows.map(row => summaryOfRow(connection, row))
 }
 
-function assertRow({ facts }: SessionParts, row: SessionRow): void {
+function assertRow({ facts }: SessionDeps, row: SessionRow): void {
   const expected = facts(row.id)?.row ?? null
   if (expected === null || !isStoredRow(row, expected)) throw changedRow(sessionsTable, row.id)
 }
 
 /** Returns the sessions whose process died. The table only selects candidates; their events decide. */
 function interruptedSessions(
-  parts: SessionParts,
+  deps: SessionDeps,
   isAlive: (owner: ProcessIdentity) => boolean,
   lane: Lane | null,
 ): readonly SessionSummary[] {
-  return parts.connection.db
+  return deps.connection.db
     .query<{ id: string }, [string | null]>(
       "SELECT id FROM sessions WHERE reason IS NULL AND (?1 IS NULL OR lane = ?1) ORDER BY started_position",
     )
     .all(lane)
     .flatMap(({ id }) => {
-      const found = unlessChanged(parts.note, () => parts.facts(id))
+      const found = unlessChanged(deps.note, () => deps.facts(id))
       const isInterrupted =
         found != null && found.row.reason === null && (lane === null || found.row.lane === lane)
-      return isInterrupted && !isDrivenBy(parts.connection, found.row, isAlive) ? [toSummary(found)] : []
+      return isInterrupted && !isDrivenBy(deps.connection, found.row, isAlive) ? [toSummary(found)] : []
     })
 }
 

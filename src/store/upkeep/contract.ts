@@ -57,6 +57,6 @@ export interface ObservedTime {
   readonly agedMs: number
   /** The wall clock, unless it is ahead of the time that is known to have passed. */
   readonly nowMs: number
-  /** How far the wall clock is ahead. */
+  /** The difference by which the wall clock is ahead. */
   readonly aheadMs: number
 }

@@ -11,7 +11,7 @@ import { unlessChanged } from "../database/store-failures.ts"
 import {
   executionsAmong,
   orphansBeforeMs,
-  type PruneParts,
+  type PruneDeps,
   pruneStreams,
   removeStreams,
 } from "../executions/prune.ts"
@@ -21,57 +21,57 @@ import { bootOnly, type Liveness } from "../process-identity.ts"
 import type { FactsOf, SessionFacts } from "../session/session-facts.ts"
 import type { KeptKind, ObservedTime, RecordUse, Upkeep } from "./contract.ts"
 
-export interface UpkeepParts extends SessionPruneParts {
+export interface UpkeepDeps extends SessionPruneDeps {
   readonly clock: Clock
   readonly self: ProcessIdentity
   readonly uptimeMs: () => number
 }
 
-export function createUpkeep(parts: UpkeepParts): Upkeep {
-  const { connection } = parts
+export function createUpkeep(deps: UpkeepDeps): Upkeep {
+  const { connection } = deps
   return {
-    time: () => observe(parts),
+    time: () => observe(deps),
     note: () => {
-      if (connection.snapshot(() => isDue(parts))) observe(parts)
+      if (connection.snapshot(() => isDue(deps))) observe(deps)
     },
-    trustClock: () => connection.transaction("time", () => save(parts, trusting(currentRecord(parts)))),
+    trustClock: () => connection.transaction("time", () => save(deps, trusting(currentRecord(deps)))),
     firstPositionWithin: ageMs => {
-      const { nowMs } = observe(parts)
-      return connection.snapshot(() => firstWithin(parts, nowMs - ageMs, nowMs))
+      const { nowMs } = observe(deps)
+      return connection.snapshot(() => firstWithin(deps, nowMs - ageMs, nowMs))
     },
-    positionAt: timeMs => connection.snapshot(() => positionAt(parts, timeMs)),
-    records: () => connection.snapshot(() => recordUses(connection, parts.artifactsDirectory)),
-    ages: (kind, names) => connection.transaction("kept", () => agesOf(parts, kind, names)),
-    pruneSessions: (ids, reason) => pruneSessions(parts, ids, reason),
+    positionAt: timeMs => connection.snapshot(() => positionAt(deps, timeMs)),
+    records: () => connection.snapshot(() => recordUses(connection, deps.artifactsDirectory)),
+    ages: (kind, names) => connection.transaction("kept", () => agesOf(deps, kind, names)),
+    pruneSessions: (ids, reason) => pruneSessions(deps, ids, reason),
     sweep: () =>
-      guarded(parts.artifactsDirectory, () => sweepArtifacts(parts.artifactsDirectory, parts.liveness)),
-    forecast: (sessions, executions) => forecastRecords(parts, sessions, executions),
+      guarded(deps.artifactsDirectory, () => sweepArtifacts(deps.artifactsDirectory, deps.liveness)),
+    forecast: (sessions, executions) => forecastRecords(deps, sessions, executions),
     shrink: atMostBytes => shrinkDatabase(connection, atMostBytes),
   }
 }
 
-function observe(parts: UpkeepParts): ObservedTime {
-  const { connection } = parts
-  if (connection.readOnly) return observedTime(connection.snapshot(() => currentRecord(parts)))
+function observe(deps: UpkeepDeps): ObservedTime {
+  const { connection } = deps
+  if (connection.readOnly) return observedTime(connection.snapshot(() => currentRecord(deps)))
   return connection.transaction("time", () => {
-    const record = currentRecord(parts)
-    save(parts, record)
+    const record = currentRecord(deps)
+    save(deps, record)
     return observedTime(record)
   })
 }
 
-function isDue({ connection, self, uptimeMs }: UpkeepParts): boolean {
+function isDue({ connection, self, uptimeMs }: UpkeepDeps): boolean {
   const last = connection.db.query<TimeRecord, []>(selectRecord).get()
   return last?.bootId !== bootOnly(self.bootId) || Math.abs(uptimeMs() - last.uptimeMs) >= readingEveryMs
 }
 
 const readingEveryMs = 3_600_000
 
-function currentRecord(parts: UpkeepParts): TimeRecord {
-  const { connection, clock, self, uptimeMs } = parts
+function currentRecord(deps: UpkeepDeps): TimeRecord {
+  const { connection, clock, self, uptimeMs } = deps
   const last = hasTimeTable(connection) ? connection.db.query<TimeRecord, []>(selectRecord).get() : null
   const reading = { bootId: bootOnly(self.bootId), uptimeMs: uptimeMs(), wallMs: clock.now() }
-  return afterReading(last ?? firstRecord(lastEventMs(parts) ?? reading.wallMs), reading)
+  return afterReading(last ?? firstRecord(lastEventMs(deps) ?? reading.wallMs), reading)
 }
 
 const selectRecord = `SELECT boot_id AS bootId, uptime_ms AS uptimeMs, wall_ms AS wallMs, aged_ms AS agedMs,
@@ -82,14 +82,14 @@ function hasTimeTable({ db }: DatabaseConnection): boolean {
   return db.query("SELECT 1 FROM sqlite_schema WHERE name = 'observed_time'").get() !== null
 }
 
-function lastEventMs({ connection }: UpkeepParts): number | null {
+function lastEventMs({ connection }: UpkeepDeps): number | null {
   const last = connection.db
     .query<{ at: string }, []>("SELECT at FROM events ORDER BY position DESC LIMIT 1")
     .get()
   return last === null ? null : Date.parse(last.at)
 }
 
-function save({ connection }: UpkeepParts, record: TimeRecord): void {
+function save({ connection }: UpkeepDeps, record: TimeRecord): void {
   connection.db
     .query("INSERT OR REPLACE INTO observed_time VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)")
     .run(
@@ -109,7 +109,7 @@ function save({ connection }: UpkeepParts, record: TimeRecord): void {
  * times. An old event lies before some event that is older than the range, or is one, and before all events of the
  * range. An event whose clock was ahead or behind counts as its neighbours.
  */
-function firstWithin({ connection }: UpkeepParts, fromMs: number, toMs: number): number {
+function firstWithin({ connection }: UpkeepDeps, fromMs: number, toMs: number): number {
   const found = connection.db
     .query<{ first: number | null; last: number | null }, [string, string]>(
       `SELECT min(position) FILTER (WHERE at >= ?1 AND at <= ?2) AS first,
@@ -119,7 +119,7 @@ function firstWithin({ connection }: UpkeepParts, fromMs: number, toMs: number):
   return Math.min(found?.first ?? Number.MAX_SAFE_INTEGER, (found?.last ?? 0) + 1)
 }
 
-function positionAt({ connection }: UpkeepParts, timeMs: number): number {
+function positionAt({ connection }: UpkeepDeps, timeMs: number): number {
   return (
     connection.db
       .query<{ position: number | null }, [string]>(
@@ -129,10 +129,10 @@ function positionAt({ connection }: UpkeepParts, timeMs: number): number {
   )
 }
 
-function agesOf(parts: UpkeepParts, kind: KeptKind, names: readonly string[]): ReadonlyMap<string, number> {
-  const { db } = parts.connection
-  const record = currentRecord(parts)
-  save(parts, record)
+function agesOf(deps: UpkeepDeps, kind: KeptKind, names: readonly string[]): ReadonlyMap<string, number> {
+  const { db } = deps.connection
+  const record = currentRecord(deps)
+  save(deps, record)
   const known = new Map(
     db
       .query<{ name: string; since: number }, [string]>(
@@ -188,7 +188,7 @@ function artifactBytes(connection: DatabaseConnection, directory: string): Reado
   return bytes
 }
 
-interface SessionPruneParts extends PruneParts {
+interface SessionPruneDeps extends PruneDeps {
   readonly facts: FactsOf
   readonly liveness: (owner: ProcessIdentity) => Liveness
 }
@@ -198,37 +198,37 @@ interface SessionPruneParts extends PruneParts {
  * resumed since it was chosen, and one whose history was changed: a tombstone would hide the change. Returns the
  * removed sessions.
  */
-function pruneSessions(parts: SessionPruneParts, ids: readonly string[], reason: string): readonly string[] {
-  const removed = pruneStreams(parts, reason, () => ids.flatMap(id => streamsOf(parts, id)))
+function pruneSessions(deps: SessionPruneDeps, ids: readonly string[], reason: string): readonly string[] {
+  const removed = pruneStreams(deps, reason, () => ids.flatMap(id => streamsOf(deps, id)))
   const streams = new Set(removed)
   return ids.filter(id => streams.has(id))
 }
 
 /** Returns a lower bound of the bytes that removing these sessions and executions would free. */
 function forecastRecords(
-  parts: SessionPruneParts,
+  deps: SessionPruneDeps,
   sessions: readonly string[],
   executions: readonly string[],
 ): number {
-  const { connection } = parts
+  const { connection } = deps
   const streams = connection.snapshot(() => [
-    ...sessions.flatMap(id => streamsOf(parts, id)),
-    ...executionsAmong(parts, executions),
+    ...sessions.flatMap(id => streamsOf(deps, id)),
+    ...executionsAmong(deps, executions),
   ])
-  return forecastPrune(parts, streams)
+  return forecastPrune(deps, streams)
 }
 
 /** Returns the streams that are removed with a session; none if the session must stay. */
-function streamsOf(parts: SessionPruneParts, id: string): readonly string[] {
-  const facts = unlessChanged(parts.note, () => {
-    assertOwn(parts, id)
-    return parts.facts(id)
+function streamsOf(deps: SessionPruneDeps, id: string): readonly string[] {
+  const facts = unlessChanged(deps.note, () => {
+    assertOwn(deps, id)
+    return deps.facts(id)
   })
-  if (facts === null || isDriven(parts, facts)) return []
+  if (facts === null || isDriven(deps, facts)) return []
   return [id, controlStreamOf(id), ...facts.questions.keys()]
 }
 
-function isDriven({ connection, liveness }: SessionPruneParts, { row }: SessionFacts): boolean {
+function isDriven({ connection, liveness }: SessionPruneDeps, { row }: SessionFacts): boolean {
   const holder = leaseOwner(connection, row.id)
   if (holder !== null && liveness(holder) !== "dead") return true
   const owner = { bootId: row.boot_id, pid: row.pid, startTicks: row.start_ticks }
@@ -239,14 +239,14 @@ function isDriven({ connection, liveness }: SessionPruneParts, { row }: SessionF
  * Returns a lower bound of the bytes that the database and the artifacts shrink by on disk when streams are removed and
  * the database is rewritten. Removes the streams in a transaction and rolls it back; returns 0 for a read-only history.
  */
-function forecastPrune(parts: PruneParts, streams: readonly string[]): number {
-  const { connection } = parts
+function forecastPrune(deps: PruneDeps, streams: readonly string[]): number {
+  const { connection } = deps
   if (connection.readOnly || streams.length === 0) return 0
   let bytes = 0
   try {
     connection.transaction("forecast", () => {
-      const { unreferenced } = removeStreams(parts, streams, "forecast")
-      bytes = databaseBytes(connection) + unreferencedArtifactBytes(parts, unreferenced)
+      const { unreferenced } = removeStreams(deps, streams, "forecast")
+      bytes = databaseBytes(connection) + unreferencedArtifactBytes(deps, unreferenced)
       throw new RolledBack()
     })
   } catch (error) {
@@ -271,7 +271,7 @@ function databaseBytes({ db }: DatabaseConnection): number {
 const sparePages = 4
 
 function unreferencedArtifactBytes(
-  { connection, artifactsDirectory, clock }: PruneParts,
+  { connection, artifactsDirectory, clock }: PruneDeps,
   unreferenced: readonly UnreferencedArtifact[],
 ): number {
   const olderThanMs = orphansBeforeMs(clock)
@@ -286,7 +286,7 @@ function unreferencedArtifactBytes(
 const blockBytes = 512
 
 /**
- * How much time has passed, as far as this machine can prove. Within one boot that is its uptime. Across a reboot it is
+ * The time that has passed, as far as this machine can prove. Within one boot that is its uptime. Across a reboot it is
  * the difference of the wall clock, but at most one day: it is unknown how long the machine was off, and its clock may
  * have been set wrong since.
  */
@@ -297,7 +297,7 @@ export interface TimeRecord {
   readonly agedMs: number
   /** The wall clock minus `agedMs`, according to the accepted readings. */
   readonly offsetMs: number
-  /** When the present span of watching the wall clock began, in observed time. */
+  /** The start of the present span of watching the wall clock, in observed time. */
   readonly watchedSinceMs: number
   /** The smallest and the largest offset within the span. */
   readonly lowMs: number

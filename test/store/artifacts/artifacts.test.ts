@@ -17,7 +17,7 @@ import { sha256Hex } from "../../../src/base/canonical.ts"
 import { noFaults } from "../../../src/base/faults.ts"
 import { createRedactor } from "../../../src/redaction/redactor.ts"
 import {
-  type ArtifactParts,
+  type ArtifactDeps,
   artifactPath,
   createArtifacts,
   storedBytes,
@@ -27,7 +27,7 @@ import { recordPoints } from "../../support/crash/record-points.ts"
 import { fixedClock } from "../../support/fixed-clock.ts"
 import { codeOf, hides, keepsEverything } from "../support/store-fixture.ts"
 
-function shelf(change: Partial<ArtifactParts> = {}) {
+function shelf(change: Partial<ArtifactDeps> = {}) {
   const outside = mkdtempSync(join(tmpdir(), "acode-artifacts-"))
   const directory = join(outside, "artifacts")
   const clock = fixedClock()

@@ -34,13 +34,13 @@ describe("an anchor", () => {
     runOne(store)
     store.anchor()
     const path = fileOf(fixture, store.workspaceId)
-    expect(path.startsWith(fixture.options.place)).toBe(false)
+    expect(path.startsWith(fixture.options.stateDirectory)).toBe(false)
     expect(statSync(path).mode & 0o777).toBe(0o600)
     expect(statSync(fixture.options.anchorsDirectory).mode & 0o777).toBe(0o700)
     const anchors = readAnchors(fixture.options.anchorsDirectory, store.workspaceId)
     expect(anchors.map(({ position, root, at }) => ({ position, root, at }))).toEqual([
-      { position: 0, root: fixture.options.place, at: "2026-01-02T03:04:05.678Z" },
-      { position: 2, root: fixture.options.place, at: "2026-01-02T03:04:05.678Z" },
+      { position: 0, root: fixture.options.stateDirectory, at: "2026-01-02T03:04:05.678Z" },
+      { position: 2, root: fixture.options.stateDirectory, at: "2026-01-02T03:04:05.678Z" },
     ])
     expect(store.verify()).toMatchObject({ ok: true, anchoredPosition: 2 })
   })
@@ -116,7 +116,7 @@ describe("a file of anchors that has grown large", () => {
             position: 0,
             head: "h",
             at: "",
-            root: fixture.options.place,
+            root: fixture.options.stateDirectory,
             mac: "m",
             ...anchor,
           }),
@@ -170,8 +170,8 @@ describe("a file of anchors that has grown large", () => {
     store.anchor()
     const kept = readAnchors(fixture.options.anchorsDirectory, store.workspaceId)
     expect(kept.slice(0, 2).map(({ head, root }) => [head, root])).toEqual([
-      ["one", fixture.options.place],
-      ["another", fixture.options.place],
+      ["one", fixture.options.stateDirectory],
+      ["another", fixture.options.stateDirectory],
     ])
     expect(kept.some(anchor => anchor.root === "/moved/away")).toBe(true)
   })
@@ -183,16 +183,16 @@ describe("whose anchors count", () => {
   test("those of this place, and those of a place the workspace was moved from", () => {
     using fixture = storeFixture()
     fixture.open()
-    const { databasePath, place } = fixture.options
-    const all = [anchor(place), anchor(join(fixture.directory, "moved-from"))]
-    expect(concerning(all, databasePath, place)).toEqual(all)
+    const { databasePath, stateDirectory } = fixture.options
+    const all = [anchor(stateDirectory), anchor(join(fixture.directory, "moved-from"))]
+    expect(concerning(all, databasePath, stateDirectory)).toEqual(all)
   })
 
   test("not those of a place where the original still is", () => {
     using fixture = storeFixture()
     fixture.open()
     const copy = join(fixture.directory, "copy")
-    const all = [anchor(copy), anchor(fixture.options.place)]
+    const all = [anchor(copy), anchor(fixture.options.stateDirectory)]
     expect(concerning(all, join(copy, ".agent", "workspace.db"), copy)).toEqual([anchor(copy)])
   })
 

@@ -119,7 +119,7 @@ describe("an append is refused", () => {
     const [stale, current] = [owned(store, "ses_a"), owned(store, "ses_a")]
     const failure = failureOf(() => store.log.append("ses_a", 0, stale, [fact("x")]))
     expect(failure.report.code).toBe("ACODE-DB-007")
-    expect(failure.report.message).toContain("owner 2")
+    expect(failure.report.message).toContain("has epoch 2")
     expect(store.log.append("ses_a", 0, current, [fact("y")])).toHaveLength(1)
   })
 

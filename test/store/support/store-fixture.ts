@@ -53,7 +53,7 @@ export function storeOptions(directory: string, overrides: Partial<StoreOptions>
     artifactsDirectory: join(place, ".agent", "artifacts"),
     keysDirectory: join(directory, "data", "keys"),
     anchorsDirectory: join(directory, "data", "anchors"),
-    place,
+    stateDirectory: place,
     redactor: keepsEverything,
     clock: fixedClock(),
     faults: noFaults,

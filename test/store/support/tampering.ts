@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite"
 import type { AuditReport } from "../../../src/store/contract.ts"
 import type { DatabaseConnection } from "../../../src/store/database/database.ts"
 import { readKey } from "../../../src/store/log/keys.ts"
-import { type VerifyParts, verifyLog } from "../../../src/store/verify.ts"
+import { type VerifyDeps, verifyLog } from "../../../src/store/verify.ts"
 import type { StoreFixture } from "./store-fixture.ts"
 
 /** A row of the table, as somebody with a hex editor sees it. */
@@ -65,12 +65,12 @@ export function tampering(fixture: StoreFixture, workspaceId: string, problemsMa
     snapshot: work => work(),
     [Symbol.dispose]: () => db.close(true),
   }
-  const parts: VerifyParts = {
+  const parts: VerifyDeps = {
     connection,
     identity: { workspaceId, key },
     artifactsDirectory: fixture.options.artifactsDirectory,
     anchorsDirectory: fixture.options.anchorsDirectory,
-    place: fixture.options.place,
+    stateDirectory: fixture.options.stateDirectory,
     problemsMax,
   }
   const during: Tampering["during"] = (change, look) => {

@@ -22,7 +22,7 @@ export const proseAllowances: Readonly<Record<string, readonly [openings: number
   "src/redaction": [0, 0],
   "src/sandbox": [0, 0],
   "src/skills": [0, 0],
-  "src/store": [48, 44],
+  "src/store": [0, 0],
   "src/tools": [0, 0],
   "src/workspace": [0, 0],
 }

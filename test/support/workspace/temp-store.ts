@@ -13,7 +13,7 @@ export function openTempStore(workspace: TempWorkspace, changed: Partial<StoreOp
     artifactsDirectory: workspace.state("artifacts"),
     keysDirectory: join(workspace.dataHome, "acode", "keys"),
     anchorsDirectory: join(workspace.dataHome, "acode", "anchors"),
-    place: workspace.root,
+    stateDirectory: workspace.root,
     redactor: { redactText: text => text, redactBytes: bytes => bytes },
     clock: systemClock,
     faults: noFaults,
