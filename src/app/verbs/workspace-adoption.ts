@@ -47,7 +47,7 @@ async function setPresentAside(wiring: Wiring): Promise<string> {
   // Refuses where somebody works here.
   holdWorkspace({ leases: store.leases, owner: processIdentity() })[Symbol.dispose]()
   wiring.closeStore()
-  const moving = openStore({ ...(await wiring.storeOptions()), stateDirectory })
+  const moving = openStore({ ...(await wiring.storeOptions()), stateDirectory: place })
   try {
     moving.anchor()
   } finally {
