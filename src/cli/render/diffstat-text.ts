@@ -25,7 +25,7 @@ export function diffStatLines({ files, total, meanwhile = [] }: DiffStat): reado
 function duringText({ files, duringCommands = 0 }: DiffStat["total"]): readonly string[] {
   if (duringCommands === 0) return []
   const which = duringCommands === files ? "" : `${duringCommands} of them `
-  return [` ${which}while a command ran, by it or by somebody else`]
+  return [` ${which}while a command ran, by it or by another program`]
 }
 
 const apartMax = 5

@@ -24,7 +24,7 @@ export function readScript(value: Json): ScriptReading {
   if (!isObject(value)) return { problems: [{ path: [], message: "a script is an object with replies" }] }
   const problems: ScriptProblem[] = Object.keys(value)
     .filter(key => key !== "replies")
-    .map(key => ({ path: [key], message: "is not a property that is known here" }))
+    .map(key => ({ path: [key], message: "is an unknown property" }))
   const listed = value["replies"]
   if (!Array.isArray(listed) || listed.length === 0)
     return { problems: [...problems, { path: ["replies"], message: listProblem(listed) }] }

@@ -100,7 +100,7 @@ describe("a script", () => {
     expect(report).toMatchObject({ kind: "usage", code: "ACODE-MODEL-002", where: script })
     expect(report.message.split("\n")).toEqual([
       "the script is not valid:",
-      "  $.mood: is not a property that is known here",
+      "  $.mood: is an unknown property",
       "  $.replies[0].stage: must be one of planner, executor, verifier, reviewer, agent",
       "  $.replies[1].stage: is missing",
       "  $.replies[1].text: must be text in quotes",

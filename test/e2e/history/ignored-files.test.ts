@@ -101,7 +101,7 @@ describe("what a command does to files that git ignores", () => {
     const undone = await room.acode("session", "undo", "--commands", "--json")
     expect(undone.exitCode).not.toBe(0)
     expect(JSON.parse(undone.stdout)).toMatchObject({
-      blocked: [{ path: "dist/", reason: expect.stringContaining("not known") }],
+      blocked: [{ path: "dist/", reason: expect.stringContaining("unknown") }],
     })
   })
 })

@@ -49,7 +49,7 @@ describe("session undo", () => {
     writeFileSync(path("c.txt"), "mine too\n")
     const run = await room.acode("session", "undo")
     expect(run.exitCode).toBe(60)
-    expect(run.stdout).toContain("left alone: a.txt (it is not what the session left)")
+    expect(run.stdout).toContain("left alone: a.txt (it changed after the session)")
     expect([read("a.txt"), read("b.txt"), read("c.txt")]).toEqual(["mine\n", "b\n", "mine too\n"])
   })
 

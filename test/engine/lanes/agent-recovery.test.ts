@@ -195,7 +195,7 @@ describe("a command that was cut off", () => {
       { outcome: "interrupted", certainty: "notDone" },
       { outcome: "succeeded", certainty: "done" },
     ])
-    expect(firstError()).toContain("by somebody else: made.txt, mine.txt, a.txt; these changes were undone")
+    expect(firstError()).toContain("by another process: made.txt, mine.txt, a.txt; these changes were undone")
     expect(firstError()).toMatch(/the files from before are kept: `acode checkpoint restore chk_/)
     expect(keptCopies()).toEqual([["a.txt", "made.txt", "mine.txt"]])
     expect(await check(room.workspace)).toEqual([])
@@ -256,7 +256,7 @@ describe("a command that was cut off", () => {
     room = await diedInCommand()
     rmSync(room.workspace.state("checkpoints/alive"))
     expect(await room.drive()).toMatchObject({ exitCode: 60 })
-    expect(restsWith(room)).toContain("made.txt (when acode ended is not known")
+    expect(restsWith(room)).toContain("made.txt (the time at which acode ended is unknown")
     expect(await room.drive({}, {}, redo)).toMatchObject({ exitCode: 60 })
     expect(["made.txt", "a.txt"].map(room.file)).toEqual(["made\n", "spoiled\n"])
   })

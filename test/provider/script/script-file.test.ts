@@ -86,10 +86,10 @@ describe("what is wrong with a script", () => {
         ],
       }),
     ).toEqual([
-      "$.version: is not a property that is known here",
+      "$.version: is an unknown property",
       "$.replies[0].stage: must be one of planner, executor, verifier, reviewer, agent",
       "$.replies[1].stage: is missing",
-      "$.replies[1].mood: is not a property that is known here",
+      "$.replies[1].mood: is an unknown property",
       "$.replies[2].calls[0].tool: is missing",
       "$.replies[2].calls[1].tool: must not be empty",
       "$.replies[3]: must be an object",
