@@ -178,7 +178,7 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
         before: isNew ? [...begun, started(index, task)] : [],
         after: call =>
           call.outcome === "succeeded"
-            ? [claimedEvent(work, hashAfter(call, path) ?? file.sha256)]
+            ? [claimedEvent(work, hashAfter(call, file.relative) ?? file.sha256)]
             : [taskStepFinished(index, task.id, writeError(task.id, path, call), 0)],
       },
     )
@@ -225,8 +225,8 @@ export class RecordedWorkspace implements SkillWorkspace, ClaimHost {
     this.parts.session.append([taskStepFinished(index, taskId, error, 0)])
   }
 
-  isOurs({ path, sha256 }: TaskFile, claimedSha256: string | null): boolean {
-    return (this.written.get(path) ?? claimedSha256) === sha256
+  isOurs({ relative, sha256 }: TaskFile, claimedSha256: string | null): boolean {
+    return (this.written.get(relative) ?? claimedSha256) === sha256
   }
 
   settle(index: number, taskId: string, ending: TaskEnding): void {

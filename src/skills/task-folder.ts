@@ -15,8 +15,10 @@ export interface TaskFile {
   readonly task: Task
   readonly text: string
   readonly sha256: string
-  /** From the root of the workspace. */
+  /** From the root of the workspace, as messages and policy name it. */
   readonly path: string
+  /** Where the path leads once symlinks above the file are resolved: recorded changes name the file so. */
+  readonly relative: string
 }
 
 /** Larger ones are no tasks, contexts or inputs that a model could read. */
@@ -32,6 +34,7 @@ export function readTaskFile(folder: TaskFolder, id: string): TaskFile {
   if (!isTaskId(id))
     throw new ExecutionError(`${JSON.stringify(id)} is not the id of a task`, "TASK_NOT_FOUND", id)
   const path = taskPath(folder, id)
+  const relative = taskLocation(folder, path, id)
   const read = readText(folder, path, taskBytesMax, message => {
     throw new ExecutionError(message, "TASK_INVALID", id)
   })
@@ -43,7 +46,24 @@ export function readTaskFile(folder: TaskFolder, id: string): TaskFile {
   }
   if (reading.task.id !== id)
     throw new ExecutionError(`${path} has the id ${reading.task.id}`, "TASK_INVALID", id)
-  return { task: reading.task, path, ...read }
+  return { task: reading.task, path, relative, ...read }
+}
+
+/**
+ * Returns where the file of a task is. The folder may be a symlink within the workspace, the file may not: lists show
+ * regular files only, and two names of one file would be two tasks.
+ */
+function taskLocation({ prefix, workspace }: TaskFolder, path: string, id: string): string {
+  try {
+    const directory = workspace.locate(`${prefix}tasks`).relative
+    const { relative, kind } = workspace.locate(path)
+    if (kind !== "missing" && relative !== `${directory}/${id}.md`)
+      throw new ExecutionError(`${path} is a symlink; put the file itself there`, "TASK_INVALID", id)
+    return relative
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    throw new ExecutionError(error.report.message, "TASK_INVALID", id)
+  }
 }
 
 /** Reads an input or a context; null where there is none. Throws what `refuse` throws for what cannot be read. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { ReplyText } from "../../support/agent/agent-workspace.ts"
 import { check } from "../../support/checker/checker.ts"
@@ -254,6 +254,36 @@ describe("agent run with", () => {
     symlinkSync(join(room.temp.outside, "elsewhere"), path)
     const [exitCode] = await run()
     expect(exitCode).not.toBe(0)
+  })
+
+  test("a task file that is a symlink is refused, as a list leaves it out; a folder that is one may lie elsewhere", async () => {
+    using room = taskWorkspace()
+    room.task("one")
+    const { root } = room.temp
+    const script = room.script(says("words"))
+    const before = readFileSync(join(root, "tasks/one.md"), "utf8")
+    renameSync(join(root, "tasks/one.md"), join(root, "real.md"))
+    symlinkSync("../real.md", join(root, "tasks/one.md"))
+    const { exitCode, stdout } = await room.acode(["agent", "run", "one", "--script", script])
+    expect([exitCode, stdout]).toEqual([
+      1,
+      expect.stringContaining("TASK_INVALID: tasks/one.md is a symlink"),
+    ])
+    expect((await room.acode(["agent", "list"])).stdout).not.toContain("one")
+    expect(readFileSync(join(root, "real.md"), "utf8")).toBe(before)
+
+    rmSync(join(root, "tasks"), { recursive: true })
+    mkdirSync(join(root, "work"))
+    renameSync(join(root, "real.md"), join(root, "work/one.md"))
+    symlinkSync("work", join(root, "tasks"))
+    expect((await room.acode(["agent", "run", "one", "--script", script])).exitCode).toBe(0)
+    expect([room.stored("one").status, readFileSync(join(root, "out/one.md"), "utf8")]).toEqual([
+      "completed",
+      "words",
+    ])
+    expect((await room.acode(["session", "undo", "--yes"])).exitCode).toBe(0)
+    expect(readFileSync(join(root, "work/one.md"), "utf8")).toBe(before)
+    expect(await check(room.temp)).toEqual([])
   })
 
   test("a task that a person edits while the model answers keeps the edit, and the output", async () => {
