@@ -35,7 +35,10 @@ export type YamlRead = { readonly tree: YamlTree } | { readonly problems: readon
 const limits = { depth: 20, keys: 1000, aliases: 100, values: 10_000, tokens: 100_000, problems: 50 }
 
 /** Reads one document of maps, lists and scalars. For every text it takes bounded time and does not throw. */
-export function readYaml(source: string): YamlRead {
+export function readYaml(
+  source: string,
+  { keysMax = limits.keys }: { readonly keysMax?: number } = {},
+): YamlRead {
   const text = source.startsWith("\ufeff") ? source.slice(1) : source
   const lines = new LineCounter()
   const place = (offset: number): YamlPlace => {
@@ -57,6 +60,7 @@ export function readYaml(source: string): YamlRead {
     offsets: new Map(),
     anchors: new Map(),
     counts: { keys: 0, aliases: 0, values: 0 },
+    keysMax,
     found: [],
   }
   const value = plainValue(walk, document.contents, [], null)
@@ -98,6 +102,7 @@ interface Walk {
   readonly offsets: Map<string, number>
   readonly anchors: Map<string, Node>
   readonly counts: { keys: number; aliases: number; values: number }
+  readonly keysMax: number
   readonly found: (Refusal & { readonly offset: number })[]
 }
 
@@ -155,8 +160,8 @@ function mapValue(
     const key = keyText(walk, item.key, offset)
     if (key === null) continue
     walk.counts.keys += 1
-    if (walk.counts.keys > limits.keys)
-      return refuse(walk, offset, "tooLarge", `has more than ${limits.keys} keys`)
+    if (walk.counts.keys > walk.keysMax)
+      return refuse(walk, offset, "tooLarge", `has more than ${walk.keysMax} keys`)
     if (Object.hasOwn(map, key)) {
       refuse(walk, offset, "malformed", `the key ${printable(JSON.stringify(key))} is repeated in one map`)
       continue

@@ -60,7 +60,7 @@ export async function runPipeline(parts: PipelineParts): Promise<PipelineEnd> {
   }
   return {
     state: "COMPLETED",
-    reason: `all ${counted(plan.steps.length, "step")} done`,
+    reason: `${counted(plan.steps.flatMap(({ tasks }) => tasks).length, "task")} completed`,
     exitCode: exitCodes.done.code,
   }
 }

@@ -17,7 +17,7 @@ export interface TaskFile {
   readonly sha256: string
   /** From the root of the workspace, as messages and policy name it. */
   readonly path: string
-  /** Where the path leads once symlinks above the file are resolved: recorded changes name the file so. */
+  /** The path with the symlinks above the file resolved; recorded changes name the file so. */
   readonly relative: string
 }
 

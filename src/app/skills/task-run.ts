@@ -60,7 +60,10 @@ export interface TaskSurface {
   readonly onEvent: (event: StoredEvent) => void
   readonly onResult: (result: ExecutionResult) => void
   readonly onBusy: () => void
+  /** Stops requests and cancels their tasks. */
   readonly signal: AbortSignal
+  /** Begins no further task, and lets those finish that have begun. A pipeline is one whole. */
+  readonly leaving: AbortSignal
 }
 
 export interface TaskRunEnd {
@@ -147,6 +150,10 @@ class TaskRun {
     return rows.flatMap(({ id, summary }) => (summary !== null && isRunnable(summary.status) ? [id] : []))
   }
 
+  private get isEnding(): boolean {
+    return this.surface.signal.aborted || this.surface.leaving.aborted
+  }
+
   private add(result: ExecutionResult): void {
     this.results.push(result)
     this.surface.onResult(result)
@@ -188,7 +195,7 @@ class TaskRun {
       for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
         // Another runner may have been quicker; looking costs less than asking for the workspace.
         if (isPending && !isStillRunnable(folder, task)) continue
-        if (this.surface.signal.aborted) return
+        if (this.isEnding) return
         const result = await this.executeOne(session, task)
         if (!(isPending && isTaken(result))) this.add(result)
       }
@@ -272,7 +279,7 @@ class TaskRun {
   private async recover(store: Store): Promise<void> {
     const { wiring, surface } = this
     for (const { id } of store.sessions.interrupted(isSeenAlive, "skill")) {
-      if (surface.signal.aborted) return
+      if (this.isEnding) return
       const { onEvent, notice, onBusy } = surface
       const { mayOverwrite } = this.request
       const reopened = await reopenSkillSession(wiring, id, { onEvent, notice, onBusy, mayOverwrite })

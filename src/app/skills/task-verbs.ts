@@ -1,18 +1,22 @@
+import { basename, dirname, join, resolve } from "node:path"
 import { shownPath } from "../../base/path-names.ts"
 import { oneLine } from "../../base/text.ts"
 import { readYaml } from "../../config/yaml.ts"
 import { exitCodes } from "../../domain/exit-codes.ts"
 import { Failure } from "../../domain/failure.ts"
 import { ExecutionError } from "../../domain/skill/execution-error.ts"
-import { type PipelineFile, readPipeline } from "../../domain/skill/pipeline-file.ts"
+import { type PipelineFile, type PipelineProblem, readPipeline } from "../../domain/skill/pipeline-file.ts"
 import { skillState, type TaskStep } from "../../domain/skill/skill-state.ts"
 import type { Task, TaskStatus } from "../../domain/task.ts"
+import { findSkill } from "../../skills/find-skills.ts"
+import { director } from "../../skills/review-claim.ts"
 import { readTaskFile, type TaskFolder } from "../../skills/task-folder.ts"
 import type { TaskRow } from "../../skills/task-list.ts"
 import type { Store } from "../../store/contract.ts"
 import { isProcessAlive } from "../../store/process-identity.ts"
 import { userName } from "../user-name.ts"
 import { givenText, readGivenFile } from "../wiring/given-file.ts"
+import { listedSkill, skillPlacesOf } from "../wiring/skills.ts"
 import type { Wiring } from "../wiring/wire.ts"
 import { listedRows, newSkillSession, taskFolder } from "./session.ts"
 import { executionsOf, sessionsMax } from "./task-history.ts"
@@ -60,11 +64,26 @@ export interface ShownTask {
 
 export function taskVerbs(wiring: Wiring): TaskVerbs {
   return {
-    executeTasks: (request, surface) => executeTasks(wiring, request, surface),
-    readPipeline: async path => readPipelineFile(path),
+    executeTasks: async ({ tasks, ...request }, surface) => {
+      const idOf = await idReader(wiring)
+      const named = Array.isArray(tasks) ? tasks.map(idOf) : tasks
+      return executeTasks(wiring, { ...request, tasks: named }, surface)
+    },
+    readPipeline: path => readPipelineFile(wiring, path),
     listTasks: filter => listTasks(wiring, filter),
-    showTask: id => showTask(wiring, id),
-    resetTask: (id, reason) => resetTask(wiring, id, reason),
+    showTask: async typed => showTask(wiring, (await idReader(wiring))(typed)),
+    resetTask: async (typed, reason) => resetTask(wiring, (await idReader(wiring))(typed), reason),
+  }
+}
+
+/** Returns a function that takes the file of a task, as a shell completes it, for the id of the task. */
+async function idReader(wiring: Wiring): Promise<(typed: string) => string> {
+  const { prefix } = await taskFolder(wiring)
+  const directory = join(wiring.root.path, prefix, "tasks")
+  const from = join(wiring.root.path, wiring.calledFrom())
+  return typed => {
+    const path = resolve(from, typed)
+    return path.endsWith(".md") && dirname(path) === directory ? basename(path, ".md") : typed
   }
 }
 
@@ -174,12 +193,15 @@ function refused(id: string, message: string, hint: string, kind: "usage" | "gen
 }
 
 const pipelineBytesMax = 1_000_000
+/** Enough for the largest number of steps, each with all its keys. */
+const pipelineKeysMax = 5_000
 const problemsMax = 50
 
 /** Reads a pipeline, YAML or JSON. Throws ACODE-SKILL-004 with every problem and its place. */
-function readPipelineFile(path: string): PipelineFile {
-  const file = { path, flag: "FILE" }
-  const read = readYaml(givenText(file, readGivenFile(file, pipelineBytesMax)))
+async function readPipelineFile(wiring: Wiring, path: string): Promise<PipelineFile> {
+  const file = { path, flag: null }
+  const text = givenText(file, readGivenFile(file, pipelineBytesMax))
+  const read = readYaml(text, { keysMax: pipelineKeysMax })
   if ("problems" in read)
     throw invalid(
       path,
@@ -187,10 +209,12 @@ function readPipelineFile(path: string): PipelineFile {
     )
   const { value, placeOf } = read.tree
   const reading = readPipeline(value)
-  if ("pipeline" in reading) return reading.pipeline
+  const problems =
+    "problems" in reading ? reading.problems : skillProblems(reading.pipeline, await skillPlacesOf(wiring))
+  if ("pipeline" in reading && problems.length === 0) return reading.pipeline
   throw invalid(
     path,
-    reading.problems
+    problems
       .map(({ path: at, message }) => ({
         ...placeOf(at, "value"),
         what: `${at.join(".")} ${message}`.trim(),
@@ -198,6 +222,34 @@ function readPipelineFile(path: string): PipelineFile {
       .toSorted((one, other) => one.line - other.line || one.column - other.column)
       .map(({ line, column, what }) => `line ${line}, column ${column}: ${what}`),
   )
+}
+
+/** Skills that cannot be used are found before the first request is paid for. */
+function skillProblems(
+  { steps }: PipelineFile,
+  places: Parameters<typeof findSkill>[0],
+): readonly PipelineProblem[] {
+  const names = new Set(steps.flatMap(step => namedSkills(step).map(({ name }) => name)))
+  const problems = new Map([...names].map(name => [name, skillProblem(places, name)]))
+  return steps.flatMap((step, index) =>
+    namedSkills(step).flatMap(({ name, at }) => {
+      const message = problems.get(name) ?? null
+      return message === null ? [] : [{ path: ["steps", index, ...at], message }]
+    }),
+  )
+}
+
+function skillProblem(places: Parameters<typeof findSkill>[0], name: string): string | null {
+  const found = findSkill(places, name)
+  if (found === null) return `is not a skill that is found here: ${name}`
+  const { problem } = listedSkill(found, false)
+  return problem === null ? null : `cannot be used: ${problem}`
+}
+
+function namedSkills(step: PipelineFile["steps"][number]) {
+  if (step.type === "sequential") return [{ name: step.skill, at: ["skill"] }]
+  if (step.type === "parallel") return step.skills.map((name, index) => ({ name, at: ["skills", index] }))
+  return step.reviewer === director ? [] : [{ name: step.reviewer, at: ["reviewer"] }]
 }
 
 function invalid(path: string, problems: readonly string[]): Failure {

@@ -5,10 +5,10 @@ import { oneLine } from "../../base/text.ts"
 import type { ErrorCode } from "../../domain/error-codes.ts"
 import { Failure } from "../../domain/failure.ts"
 
-/** A file that a person named on the command line, and the flag that named it. */
+/** A file that a person named on the command line, and the flag that named it: null for an argument. */
 export interface GivenFile {
   readonly path: string
-  readonly flag: string
+  readonly flag: string | null
 }
 
 /** The whole file. It never hangs, whatever stands at the path, and never holds more than it may. */
@@ -75,7 +75,7 @@ const reasons: Readonly<Record<string, readonly [code: ErrorCode, message: strin
 
 /** What is to be made is never missing itself. */
 function noDirectory({ path, flag }: GivenFile, cause: unknown): Failure {
-  const message = `the directory of the file given to ${flag} does not exist`
+  const message = `the directory of ${nameOf(flag)} does not exist`
   const hint = "make it first, or name a file elsewhere"
   return new Failure(
     { kind: "usage", code: "ACODE-FS-002", message, where: shownPath(path), hint },
@@ -88,10 +88,14 @@ function unusable({ path, flag }: GivenFile, code: ErrorCode, message: string, c
     {
       kind: "usage",
       code,
-      message: `the file given to ${flag} ${message}`,
+      message: `${nameOf(flag)} ${message}`,
       where: shownPath(path),
-      hint: `name a file with ${flag} FILE`,
+      hint: flag === null ? "name a file that can be read" : `name a file with ${flag} FILE`,
     },
     { cause },
   )
+}
+
+function nameOf(flag: GivenFile["flag"]): string {
+  return flag === null ? "the file" : `the file given to ${flag}`
 }

@@ -2,25 +2,23 @@ import type { ApprovalPrompt } from "../../app/approval-desk.ts"
 import { readYes } from "../../app/policy-yes.ts"
 import type { AgentEnd } from "../../app/verbs/agent.ts"
 import type { AgentSurface } from "../../app/wiring/agent-surface.ts"
-import { type Clock, systemClock } from "../../base/clock.ts"
-import { counted, oneLine, printable, shellQuoted } from "../../base/text.ts"
-import { ToolCallRequested, ToolCallStarted } from "../../domain/events/call-events.ts"
-import { dataOf } from "../../domain/events/definition.ts"
+import { systemClock } from "../../base/clock.ts"
+import { printable, shellQuoted } from "../../base/text.ts"
 import { SessionFinished, SessionRested } from "../../domain/events/session-events.ts"
-import { ModelRequested } from "../../domain/events/turn-events.ts"
 import { Failure } from "../../domain/failure.ts"
 import type { SessionEvent } from "../../domain/session/session-view.ts"
 import type { DiffStat } from "../../engine/diffstat.ts"
 import type { StoredEvent } from "../../store/contract.ts"
 import type { CliContext } from "../context.ts"
-import { type Output, OutputClosed, OutputLost } from "../output.ts"
+import type { Output } from "../output.ts"
 import { diffStatLines } from "../render/diffstat-text.ts"
 import { eventLine, shortId } from "../render/format.ts"
 import type { Prices } from "../render/usage-text.ts"
 import { twoStepInterruption } from "../terminal/interruption.ts"
 import { isInteractive } from "../terminal/terminal.ts"
-import { subjectText } from "./call-lines.ts"
+import { whileRead } from "./closed-output.ts"
 import type { SessionFlags } from "./flags.ts"
+import { every, hasLiveLine, liveLine, sessionWaits } from "./live-line.ts"
 import { runTeller } from "./render.ts"
 
 export interface Drive {
@@ -52,6 +50,7 @@ export async function driveHere(context: CliContext, drive: Drive): Promise<numb
     clock: systemClock,
     columns: () => process.stderr.columns ?? 80,
     every,
+    waitedFor: sessionWaits(),
   })
   const { script, record, replay } = flags
   const tellLines = (lines: readonly string[], changes: DiffStat | null): void => {
@@ -132,17 +131,6 @@ function ownerText(running: Parameters<NonNullable<AgentSurface["onWaiting"]>>[0
   return `session ${shortId(running.id)} (process ${running.owner.pid})`
 }
 
-/** Only where a person watches a terminal, and not where they watch the model write. */
-function hasLiveLine({ terminal, globals }: CliContext): boolean {
-  return terminal.stderr && terminal.stdout && !globals.quiet && !globals.json
-}
-
-function every(ms: number, work: () => void): () => void {
-  const timer = setInterval(work, ms)
-  timer.unref()
-  return () => clearInterval(timer)
-}
-
 /** Leaving out every check is a person's word: somebody says so here, or has said so with both flags. */
 export function checkSkipVerify(context: CliContext, flags: SessionFlags): void {
   if (!flags["skip-verify"]) return
@@ -177,30 +165,6 @@ function promptHere(
   }
 }
 
-/**
- * Nobody reads any more (`| head`), or nothing can be written (a full disk): the session comes to rest like after
- * Ctrl-C instead of dying in the middle.
- */
-function whileRead(leave: () => void) {
-  let stoppedBy: OutputClosed | OutputLost | null = null
-  return {
-    show: (write: () => void): void => {
-      if (stoppedBy !== null) return
-      try {
-        write()
-      } catch (error) {
-        if (!(error instanceof OutputClosed || error instanceof OutputLost)) throw error
-        stoppedBy = error
-        leave()
-      }
-    },
-    /** A reader that went away wanted no more; output that was lost has to be told. */
-    assertNothingLost: (): void => {
-      if (stoppedBy instanceof OutputLost) throw stoppedBy
-    },
-  }
-}
-
 /** What the model writes while it writes it, beside the answer. */
 function streamedText(output: Output, isShown: boolean) {
   let isOpen = false
@@ -217,76 +181,4 @@ function streamedText(output: Output, isShown: boolean) {
       isOpen = false
     },
   }
-}
-
-type WatchedEvent = Parameters<typeof dataOf>[1]
-
-/** What a session waits for, and how long already, on the last line of a terminal. */
-interface LiveLine extends Disposable {
-  after(event: WatchedEvent): void
-  /** Before there is any event: somebody else is in the way. May be said again and again. */
-  awaits(whom: string): void
-  /** The model has said something more. */
-  heard(text: string): void
-}
-
-interface LiveLineParts {
-  readonly draw: (text: string | null) => void
-  readonly clock: Pick<Clock, "monotonicMs">
-  readonly columns: () => number
-  /** Calls it again and again until it is told to stop. */
-  readonly every: (ms: number, work: () => void) => () => void
-}
-
-/** What is over sooner need not be told. */
-const patienceMs = 1_000
-const redrawMs = 500
-
-export function liveLine({ draw, clock, columns, every }: LiveLineParts): LiveLine {
-  const tools = new Map<string, string>()
-  let waiting: { readonly what: string; readonly sinceMs: number } | null = null
-  let heardCount = 0
-  const stop = every(redrawMs, () => {
-    if (waiting === null) return
-    const waitedMs = clock.monotonicMs() - waiting.sinceMs
-    if (waitedMs < patienceMs) return
-    const heard = heardCount === 0 ? "" : `, ${counted(heardCount, "character")} so far`
-    draw(oneLine(`… ${waiting.what}: ${Math.floor(waitedMs / 1000)} s${heard}`, columns() - 1))
-  })
-  return {
-    after: event => {
-      const requested = dataOf(ToolCallRequested, event)
-      if (requested !== null)
-        tools.set(requested.callId, `${requested.tool} ${subjectText(requested.arguments)}`.trim())
-      const what = waitedFor(event, tools)
-      waiting = what === null ? null : { what, sinceMs: clock.monotonicMs() }
-      heardCount = 0
-      draw(null)
-    },
-    awaits: whom => {
-      const what = `waits for ${whom}`
-      if (waiting?.what !== what) waiting = { what, sinceMs: clock.monotonicMs() }
-    },
-    heard: text => {
-      heardCount += text.length
-    },
-    [Symbol.dispose]: () => {
-      stop()
-      draw(null)
-    },
-  }
-}
-
-/** Null when it is not for long, or for a person, who has a question before them. */
-function waitedFor(event: WatchedEvent, tools: Map<string, string>): string | null {
-  const asked = dataOf(ModelRequested, event)
-  if (asked !== null) {
-    const step = asked.stepId === null ? "" : `, step ${asked.stepId}`
-    return `${asked.model ?? "the model"} is asked (${asked.stage}${step})`
-  }
-  const started = dataOf(ToolCallStarted, event)
-  if (started === null) return null
-  const tool = tools.get(started.callId) ?? "a call"
-  tools.delete(started.callId)
-  return `${tool} runs`
 }

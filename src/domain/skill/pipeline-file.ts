@@ -101,7 +101,7 @@ function messageFor(issue: z.core.$ZodIssue): string {
         ? `is less than ${issue.minimum}`
         : "is empty"
     case "too_big":
-      return `is more than ${issue.maximum}`
+      return issue.origin === "array" ? `has more than ${issue.maximum}` : `is more than ${issue.maximum}`
     case "unrecognized_keys":
       return `has unknown keys: ${issue.keys.join(", ")}`
     default:

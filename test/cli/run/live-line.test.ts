@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test"
-import { liveLine } from "../../../src/cli/run/driving.ts"
+import { liveLine, sessionWaits, taskWaits } from "../../../src/cli/run/live-line.ts"
 import { type NewEvent, newEvent } from "../../../src/domain/events/definition.ts"
+import { TaskAsked, TaskReplied } from "../../../src/domain/events/skill-events.ts"
 import { ModelRequested } from "../../../src/domain/events/turn-events.ts"
 import * as made from "../../support/pipeline/pipeline-events.ts"
 
-function line(columns = 80) {
+function line(columns = 80, waitedFor = sessionWaits()) {
   let nowMs = 0
   let tick: () => void = () => undefined
   let shown: string | null = null
@@ -15,6 +16,7 @@ function line(columns = 80) {
     },
     clock: { monotonicMs: () => nowMs },
     columns: () => columns,
+    waitedFor,
     every: (_, work) => {
       tick = work
       return () => {
@@ -79,6 +81,31 @@ describe("the live line", () => {
     expect(pass(5_000)).toBeNull()
     after(made.callBegan("call_1", "run"))
     expect(pass(2_000)).toBe("… run_command npm test runs: 2 s")
+  })
+
+  test("names the task that was asked first, and how many are asked beside it", () => {
+    const { after, pass, shown } = line(120, taskWaits())
+    const asks = (index: number, attempt = 1) =>
+      newEvent(TaskAsked, {
+        ...{ taskId: `t${index}`, index, attempt, replyIndex: 0, model: "sonnet" },
+        ...{ requestDigest: "sha256:0", maxTokens: 10 },
+      })
+    const replies = (index: number) =>
+      newEvent(TaskReplied, {
+        ...{ taskId: `t${index}`, index, attempt: 1, text: { kind: "inline", text: "" }, isRedacted: false },
+        ...{ stopReason: "end_turn", failure: null, usage: { input: 0, output: 0 }, durationMs: 1 },
+      })
+    after(asks(0))
+    pass(2_000)
+    after(asks(1))
+    expect(pass(1_000)).toBe("… sonnet is asked (t0) and 1 other task: 3 s")
+    after(replies(0))
+    expect(shown()).toBeNull()
+    expect(pass(1_000)).toBe("… sonnet is asked (t1): 1 s")
+    after(replies(1))
+    expect(pass(9_000)).toBeNull()
+    after(asks(1, 2))
+    expect(pass(1_000)).toBe("… sonnet is asked (t1, attempt 2): 1 s")
   })
 
   test("never takes more than one row", () => {

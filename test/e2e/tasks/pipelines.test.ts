@@ -57,16 +57,17 @@ describe("acode agent pipeline", () => {
     using room = taskWorkspace()
     const file = room.temp.write(
       "p.yml",
-      "id: p\ngoal: g\nsteps:\n  - { type: parallel, skills: [plain, nobody] }\n",
+      "id: p\ngoal: g\nsteps:\n  - { type: parallel, skills: [plain, other] }\n  - { type: sequential, skill: third }\n",
     )
     const slow = { stage: "agent", fault: { kind: "slow", after_ms: 3_600_000 }, text: "never" }
-    const run = await room.acode(["agent", "pipeline", file, "--script", room.script(slow, slow)])
-    expect(run).toMatchObject({ exitCode: 30, stdout: expect.stringContaining("SKILL_NOT_FOUND") })
+    const run = await room.acode(["agent", "pipeline", file, "--script", room.script(slow, reply(" "))])
+    expect(run).toMatchObject({ exitCode: 30, stdout: expect.stringContaining("RESPONSE_EMPTY") })
     const statuses = readdirSync(join(room.temp.root, "tasks")).map(name => {
       const { to, status } = room.stored(name.slice(0, -3))
       return `${to} ${status}`
     })
-    expect(statuses.sort()).toEqual(["nobody failed", "plain cancelled"])
+    // Which of the two is asked first, and waits, is not decided.
+    expect(statuses.map(each => each.split(" ")[1]).sort()).toEqual(["cancelled", "failed"])
     expect(await check(room.temp)).toEqual([])
   })
 
@@ -155,8 +156,44 @@ describe("acode agent pipeline", () => {
       "id: q\ngoal: g\nsteps:\n  - { type: review, reviewer: director }\n",
     )
     expect((await room.acode(["agent", "pipeline", order])).stderr).toContain("a review must follow a step")
+    room.temp.write(".agents/skills/bare/SKILL.md", "no front matter")
+    const skills = room.temp.write(
+      "r.yml",
+      "id: r\ngoal: g\nsteps:\n  - { type: sequential, skill: plain }\n  - { type: parallel, skills: [bare, plain] }\n  - { type: review, reviewer: nobody }\n",
+    )
+    const unusable = await room.acode(["agent", "pipeline", skills, "--script", room.script(reply("x"))])
+    expect([
+      unusable.exitCode,
+      unusable.stderr.split("\n").filter(line => line.startsWith("  line")),
+    ]).toEqual([
+      2,
+      [
+        expect.stringMatching(
+          /^ {2}line 5, column 32: steps\.1\.skills\.0 cannot be used: SKILL\.md, line 1/,
+        ),
+        "  line 6, column 31: steps.2.reviewer is not a skill that is found here: nobody",
+      ],
+    ])
+    const missing = await room.acode(["agent", "pipeline", "missing.yml"])
+    expect([missing.exitCode, missing.stderr]).toEqual([2, expect.not.stringContaining("FILE")])
     expect(existsSync(join(room.temp.root, "tasks"))).toBe(false)
     expect((await room.acode(["schema", "pipeline"])).stdout).toContain('"acode pipeline"')
+  })
+
+  test("has as many steps as the format allows, and not one more", async () => {
+    using room = taskWorkspace()
+    const step = "  - { type: sequential, skill: plain, requirements: more }\n"
+    const text = (count: number) => `id: p\ngoal: g\nsteps:\n${step.repeat(count)}`
+    const many = room.temp.write("many.yml", text(1001))
+    expect(await room.acode(["agent", "pipeline", many])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("steps has more than 1000"),
+    })
+    // A thousand are read: the first one ends it, because the model has no reply.
+    const most = room.temp.write("most.yml", text(1000))
+    const run = await room.acode(["agent", "pipeline", most, "--script", room.script(reply(" "))])
+    expect(run).toMatchObject({ exitCode: 30, stdout: expect.stringContaining("RESPONSE_EMPTY") })
+    expect(await check(room.temp)).toEqual([])
   })
 
   test("that is killed is taken to its end by the next command, from any point", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { seededRandom } from "../../soak/random.ts"
+import { acodeProgram } from "../../support/acode.ts"
 import { check } from "../../support/checker/checker.ts"
 import { eventually } from "../../support/eventually.ts"
 import { says } from "../../support/model-server/replies.ts"
@@ -30,12 +31,52 @@ describe("acode agent run", () => {
     expect([read("out/first.md"), read("out/later.md")]).toEqual(["one", "two"])
     expect(await check(room.temp)).toEqual([])
     const shown = await room.acode(["agent", "show", "first"])
-    expect(shown.stdout).toContain("completed, 1 replies, 7 tokens")
+    expect(shown.stdout).toContain("completed, 1 reply, 7 tokens")
     expect((await room.acode(["session", "show"])).exitCode).toBe(0)
     expect((await room.acode(["session", "undo", "--yes"])).exitCode).toBe(0)
     expect(read("tasks/first.md")).toBe(before)
     expect(await Bun.file(join(room.temp.root, "out/first.md")).exists()).toBe(false)
     expect((await room.acode(["agent", "run"])).exitCode).toBe(2)
+  })
+
+  test("takes the file of a task for its id, and no other file", async () => {
+    using room = taskWorkspace({ "other/one.md": "mine\n" })
+    room.task("one")
+    const script = room.script(says2("words"))
+    const at = async (directory: string, ...args: readonly string[]) => {
+      const through = ["sh", "-c", 'cd "$1" && shift && exec "$0" "$@"', acodeProgram(), directory]
+      const env = { ...process.env, ...room.temp.environment, HOME: room.temp.outside }
+      const child = Bun.spawn([...through, ...args], { cwd: room.temp.root, env, stdout: "pipe" })
+      return [await child.exited, await new Response(child.stdout).text()] as const
+    }
+    const other = await at(".", "agent", "run", "other/one.md", "--script", script)
+    expect(other).toEqual([2, expect.stringContaining('"other/one.md" is not the id of a task')])
+    expect((await at("tasks", "-C", "..", "agent", "run", "one.md", "--script", script))[0]).toBe(0)
+    expect((await at(".", "agent", "show", "tasks/one.md"))[1]).toContain("  status    completed")
+    expect(readFileSync(join(room.temp.root, "other/one.md"), "utf8")).toBe("mine\n")
+  })
+
+  test.each([
+    ["whose reader goes away", "| head -n 1", 0],
+    ["whose output is lost", "> /dev/full", 1],
+  ])("%s begins no further task, and finishes those that it began", async (_, where, exitCode) => {
+    using room = taskWorkspace()
+    const ids = Array.from({ length: 12 }, (_, index) => `t${index}`)
+    for (const id of ids) room.task(id)
+    const script = room.script(...ids.map(says2))
+    const line = `"$0" agent run --pending --parallel 2 --json --script "$1" ${where}; exit "\${PIPESTATUS[0]}"`
+    const env = { ...process.env, ...room.temp.environment, HOME: room.temp.outside }
+    const child = Bun.spawn(["bash", "-c", line, acodeProgram(), script], {
+      ...{ cwd: room.temp.root, env, stdout: "ignore", stderr: "pipe" },
+    })
+    expect(await child.exited).toBe(exitCode)
+    expect(await new Response(child.stderr).text()).not.toContain("could not be ended")
+    const statuses = ids.map(id => room.stored(id).status)
+    expect(statuses.filter(status => status !== "pending" && status !== "completed")).toEqual([])
+    expect(statuses).toContain("pending")
+    const [session] = JSON.parse((await room.acode(["session", "list", "--json"])).stdout)
+    expect(session).toMatchObject({ state: "COMPLETED" })
+    expect([...taskViolations(room.temp), ...(await check(room.temp))]).toEqual([])
   })
 
   test("prints every event as a line with --json, and the result as the last one", async () => {

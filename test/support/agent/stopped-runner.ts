@@ -25,7 +25,8 @@ const { exitCode, results } = await executeTasks(
   },
   {
     ...{ notice: () => undefined, onEvent: () => undefined, onResult: () => undefined },
-    ...{ onBusy: () => undefined, signal: new AbortController().signal },
+    onBusy: () => undefined,
+    ...{ signal: new AbortController().signal, leaving: new AbortController().signal },
   },
 )
 for (const { error } of results) process.stderr.write(`${error?.code} ${error?.message}\n`)

@@ -1,7 +1,8 @@
 import type { AppService } from "../../../app/service.ts"
 import type { TaskRunRequest } from "../../../app/skills/task-run.ts"
 import type { ListedTask } from "../../../app/skills/task-verbs.ts"
-import { oneLine } from "../../../base/text.ts"
+import { systemClock } from "../../../base/clock.ts"
+import { counted, oneLine } from "../../../base/text.ts"
 import { dataOf } from "../../../domain/events/definition.ts"
 import { SessionFinished } from "../../../domain/events/session-events.ts"
 import { ReviewFinished } from "../../../domain/events/skill-events.ts"
@@ -9,11 +10,14 @@ import { Failure } from "../../../domain/failure.ts"
 import { type Task, taskStatuses } from "../../../domain/task.ts"
 import { type ExecutionResult, modelTiers } from "../../../skills/contract.ts"
 import type { StoredEvent } from "../../../store/contract.ts"
+import type { CliContext } from "../../context.ts"
 import { defineCommand } from "../../definition.ts"
 import type { Output } from "../../output.ts"
 import { type FlagSpecs, type FlagValues, limitFlag } from "../../parse/flags.ts"
 import { durationText, eventLine, shortId } from "../../render/format.ts"
+import { whileRead } from "../../run/closed-output.ts"
 import { replyFlags } from "../../run/flags.ts"
+import { every, hasLiveLine, liveLine, taskWaits } from "../../run/live-line.ts"
 import { interruption } from "../../terminal/interruption.ts"
 
 const modelFlags = {
@@ -78,7 +82,7 @@ export const agentRun = defineCommand({
     "context/ an output replaces no file that its task did not write. A task that another process executes is left\n" +
     "alone; tasks of a process that was killed are finished first. Ctrl-C stops the requests and cancels their tasks.\n" +
     "With --json every event is one line, and the last line is the result.",
-  arguments: [{ name: "TASK", summary: "the id of a task", optional: true, variadic: true }],
+  arguments: [{ name: "TASK", summary: "the id of a task, or its file", optional: true, variadic: true }],
   flags: {
     ...modelFlags,
     pending: { kind: "boolean", summary: "every task that may be executed, the most urgent first" },
@@ -96,10 +100,10 @@ export const agentRun = defineCommand({
       note: "with a model elsewhere",
     },
   ],
-  run: async ({ arguments: ids, flags }, { service, output, globals }) => {
+  run: async ({ arguments: ids, flags }, context) => {
     if (flags.pending === ids.length > 0)
       throw usage("name tasks, or say --pending for all that may be executed", "agent run")
-    const app = await service()
+    const app = await context.service()
     const tasks = flags.pending ? ("pending" as const) : ids
     const request = {
       ...modelRequest(flags),
@@ -107,7 +111,7 @@ export const agentRun = defineCommand({
       limit: flags.limit ?? null,
       mayOverwrite: flags.overwrite,
     }
-    return execute(app, request, output, globals.json)
+    return execute(app, request, context)
   },
 })
 
@@ -125,42 +129,55 @@ export const agentPipeline = defineCommand({
     { line: "acode agent pipeline launch.yml", note: "with a model of this machine" },
     { line: "acode agent pipeline launch.yml --script replies.json --json", note: "without any model" },
   ],
-  run: async ({ arguments: [file = ""], flags }, { service, output, globals }) => {
-    const app = await service()
+  run: async ({ arguments: [file = ""], flags }, context) => {
+    const app = await context.service()
     const tasks = await app.readPipeline(file)
     const request = { ...modelRequest(flags), tasks, limit: null, mayOverwrite: false }
-    return execute(app, request, output, globals.json)
+    return execute(app, request, context)
   },
 })
 
-async function execute(
-  app: AppService,
-  request: TaskRunRequest,
-  output: Output,
-  isJson: boolean,
-): Promise<number> {
+async function execute(app: AppService, request: TaskRunRequest, context: CliContext): Promise<number> {
+  const { output, globals } = context
   using interrupted = interruption()
+  const leaving = new AbortController()
+  const { show, assertNothingLost } = whileRead(() => leaving.abort())
+  using live = liveLine({
+    draw: text => show(() => output.live(hasLiveLine(context) ? text : null)),
+    clock: systemClock,
+    columns: () => process.stderr.columns ?? 80,
+    every,
+    waitedFor: taskWaits(),
+  })
   let isKnown = false
   const end = await app.executeTasks(request, {
-    notice: text => output.notice(text),
+    notice: text => show(() => output.notice(text)),
     onEvent: event => {
-      if (isJson) output.jsonLine(eventLine(event.stream, event))
-      else for (const line of eventLines(event)) output.line(line)
+      live.after(event)
+      show(() => {
+        if (globals.json) output.jsonLine(eventLine(event.stream, event))
+        else for (const line of eventLines(event)) output.line(line)
+      })
     },
-    onResult: result => {
-      if (!isJson) for (const line of resultLines(result, output)) output.line(line)
-    },
+    onResult: result =>
+      show(() => {
+        if (!globals.json) for (const line of resultLines(result, output)) output.line(line)
+      }),
     onBusy: () => {
-      if (!isKnown) output.notice("waiting for another session to leave the workspace")
+      if (!isKnown) show(() => output.notice("waiting for another session to leave the workspace"))
       isKnown = true
     },
     signal: interrupted.signal,
+    leaving: leaving.signal,
   })
   const { sessionId: session, results, exitCode } = end
-  if (isJson) output.jsonLine({ schema: 1, type: "result", ...jsonEnd(results), session, exitCode })
-  else if (results.length === 0 && session === null)
-    output.notice("no task may be executed; `acode agent list` shows all")
-  else if (session !== null) output.line(output.dim(`session ${session}`))
+  show(() => {
+    if (globals.json) output.jsonLine({ schema: 1, type: "result", ...jsonEnd(results), session, exitCode })
+    else if (results.length === 0 && session === null)
+      output.notice("no task may be executed; `acode agent list` shows all")
+    else if (session !== null) output.line(output.dim(`session ${session}`))
+  })
+  assertNothingLost()
   return exitCode
 }
 
@@ -235,7 +252,7 @@ function listedLine({ id, summary, problem, isStale }: ListedTask): string {
 export const agentShow = defineCommand({
   name: "agent show",
   summary: "one task: what it asks for, and what came of it each time it was executed",
-  arguments: [{ name: "TASK", summary: "the id of a task" }],
+  arguments: [{ name: "TASK", summary: "the id of a task, or its file" }],
   flags: {},
   examples: [
     { line: "acode agent show copywriting-20260115-3d4e5f", note: "with the sessions that executed it" },
@@ -248,7 +265,7 @@ export const agentShow = defineCommand({
       const how = end === null ? "open" : end.isSuccess ? "completed" : `failed: ${end.error}`
       const tokens = replied.reduce((sum, { usage: used }) => sum + used.input + used.output, 0)
       output.line(
-        `  session ${shortId(sessionId)} ${startedAt}  ${how}, ${replied.length} replies, ${tokens} tokens`,
+        `  session ${shortId(sessionId)} ${startedAt}  ${how}, ${counted(replied.length, "reply", "replies")}, ${counted(tokens, "token")}`,
       )
     }
     return 0
@@ -275,7 +292,7 @@ export const agentReset = defineCommand({
   name: "agent reset",
   summary: "set a task back to pending that failed, was cancelled, or was left in progress",
   description: "Refused while a process works on it. The reason is recorded.",
-  arguments: [{ name: "TASK", summary: "the id of a task" }],
+  arguments: [{ name: "TASK", summary: "the id of a task, or its file" }],
   flags: { reason: { kind: "text", value: "TEXT", summary: "why; needed" } },
   examples: [
     {
